@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import type { Db } from "@/db/open";
 import { emptyDb } from "@/db/testing";
-import { runOperations } from "@/server/operations/runs";
+import { runOperations } from "@/server/operations/runs/runs";
 import type { Container } from "@/server/services";
 import { newWorkspaceStore } from "@/server/store/runs/workspace";
 import { downloadFile } from "./download-file";

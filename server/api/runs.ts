@@ -2,7 +2,7 @@ import { tracked } from "@trpc/server";
 import { z } from "zod";
 import { present } from "@/server/domain/base/must";
 import { authorize } from "@/server/operations/operation";
-import { runOf } from "@/server/operations/runs";
+import { runOf } from "@/server/operations/runs/runs";
 import type { Container } from "@/server/services";
 import { procedure } from "./trpc";
 

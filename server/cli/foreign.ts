@@ -2,7 +2,7 @@ import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { Finding } from "@/server/domain/base/lenient-reader";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { safeRole, safeWorkflow } from "@/server/operations/role-import";
+import { safeRole, safeWorkflow } from "@/server/operations/workflows/role-import";
 import type { Command } from "./arguments";
 
 /**

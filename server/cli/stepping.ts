@@ -1,8 +1,8 @@
-import { controlOperations } from "@/server/operations/control";
 import { perform } from "@/server/operations/operation";
 import { problemOf } from "@/server/operations/problem";
+import { controlOperations } from "@/server/operations/runs/control";
+import { teamOperations } from "@/server/operations/runs/team";
 import type { Services } from "@/server/operations/services";
-import { teamOperations } from "@/server/operations/team";
 import { readableIssues } from "@/server/tools/define";
 import type { Answering, Terminal } from "./answering";
 import { UsageError } from "./arguments";

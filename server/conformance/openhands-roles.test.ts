@@ -6,7 +6,7 @@ import { readWorkflow, writeWorkflow } from "@/server/domain/graph/document";
 import { draw } from "@/server/domain/testing/drawing";
 import { succeeded, ToolOutput } from "@/server/domain/tool/tool";
 import { readRoles } from "@/server/interop/role-files";
-import { toRun } from "@/server/operations/run-view";
+import { toRun } from "@/server/operations/runs/run-view";
 import { fakeModels, newStage } from "@/server/runner/testing";
 import { defineTool, type ToolScope } from "@/server/tools/define";
 import { ToolsRegistry } from "@/server/tools/registry";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { appRouter } from "@/server/api/root";
-import { memoryOperations } from "@/server/operations/memories";
+import { memoryOperations } from "@/server/operations/library/memories";
 import { perform } from "@/server/operations/operation";
 import { expectSchema, newApi } from "./testing";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { draw } from "@/server/domain/testing/drawing";
-import { lastResults, nodeResult } from "@/server/operations/node-result";
+import { lastResults, nodeResult } from "@/server/operations/runs/node-result";
 import { newApi } from "./testing";
 
 // What programs ask of a run's past.

@@ -3,20 +3,27 @@ import { streamLimits, takeStream } from "@/server/access/streams";
 import { placeAfter } from "@/server/domain/run/run-order";
 import { SHARE_POLICY } from "@/server/interop/share/page";
 import { LIMITS } from "@/server/limits";
-import { bisectOperations } from "@/server/operations/bisect";
 import { Page } from "@/server/operations/common-schemas";
-import { controlOperations } from "@/server/operations/control";
-import { forkOperations } from "@/server/operations/forks";
 import { authorize } from "@/server/operations/operation";
 import { fromCursor, toCursor } from "@/server/operations/paging";
-import { pastOperations } from "@/server/operations/past";
 import { Problem } from "@/server/operations/problem";
-import { Run, RunEvent, RunFilter, RunStatus, RunSummary, StartRun } from "@/server/operations/run-schemas";
-import { toRun } from "@/server/operations/run-view";
-import { known, runOf, runOperations } from "@/server/operations/runs";
-import { shareOperations } from "@/server/operations/share";
-import { steeringOperations } from "@/server/operations/steering";
-import { teamOperations } from "@/server/operations/team";
+import { bisectOperations } from "@/server/operations/runs/bisect";
+import { controlOperations } from "@/server/operations/runs/control";
+import { forkOperations } from "@/server/operations/runs/forks";
+import { pastOperations } from "@/server/operations/runs/past";
+import {
+  Run,
+  RunEvent,
+  RunFilter,
+  RunStatus,
+  RunSummary,
+  StartRun,
+} from "@/server/operations/runs/run-schemas";
+import { toRun } from "@/server/operations/runs/run-view";
+import { known, runOf, runOperations } from "@/server/operations/runs/runs";
+import { shareOperations } from "@/server/operations/runs/share";
+import { steeringOperations } from "@/server/operations/runs/steering";
+import { teamOperations } from "@/server/operations/runs/team";
 import { shownOf } from "@/server/runner/lifecycle/redact-events";
 import type { RunFrame } from "@/server/runner/log/followers";
 import type { RunSummary as StoredRun } from "@/server/store/runs/runs";

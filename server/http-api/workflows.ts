@@ -12,10 +12,10 @@ import { readSent } from "@/server/interop/import/off-thread";
 import { LIMITS } from "@/server/limits";
 import { Finding } from "@/server/operations/common-schemas";
 import { Problem } from "@/server/operations/problem";
-import { bringTests } from "@/server/operations/stored-tests";
-import { workflowOf } from "@/server/operations/stored-workflow";
-import { OpenHandsGraph, WorkflowFile } from "@/server/operations/workflow-schemas";
-import { workflowOperations } from "@/server/operations/workflows";
+import { bringTests } from "@/server/operations/scenarios/stored-tests";
+import { workflowOf } from "@/server/operations/workflows/stored-workflow";
+import { OpenHandsGraph, WorkflowFile } from "@/server/operations/workflows/workflow-schemas";
+import { workflowOperations } from "@/server/operations/workflows/workflows";
 import { type EndpointCall, endpoint } from "./endpoint";
 import { endpointsOf, expectedRevision, IF_MATCH, performFor } from "./expose";
 

@@ -4,14 +4,14 @@ import { CrewConfig } from "@/server/domain/crew/crew";
 import { BIN_DAYS, BIN_KINDS, type Binned } from "@/server/store/library/bin";
 import { BinnedMemory } from "@/server/store/library/memories";
 import { BinnedTest } from "@/server/store/library/scenario-tests";
-import { customToolOperations } from "./custom-tools";
-import { agentOperations, crewOperations } from "./library";
-import { memoryOperations } from "./memories";
+import { customToolOperations } from "./library/custom-tools";
+import { agentOperations, crewOperations } from "./library/library";
+import { memoryOperations } from "./library/memories";
+import { roleOperations } from "./library/roles";
 import { type Caller, operationsOf } from "./operation";
 import { notFound, Problem } from "./problem";
-import { roleOperations } from "./roles";
+import { createTest } from "./scenarios/stored-tests";
 import type { Services } from "./services";
-import { createTest } from "./stored-tests";
 
 const { mutation, query } = operationsOf("Server");
 

@@ -16,8 +16,8 @@ import {
   StoredCrew,
   StoredMemory,
   StoredRole,
-} from "./library-schemas";
-import { Engine, Run, RunEvent, RunNode, RunPlan, RunSummary, RunTask, WaitingFor } from "./run-schemas";
+} from "./library/library-schemas";
+import { Engine, Run, RunEvent, RunNode, RunPlan, RunSummary, RunTask, WaitingFor } from "./runs/run-schemas";
 import { ModelProvider } from "./settings-schemas";
 import {
   CapabilityGrant,
@@ -26,7 +26,7 @@ import {
   WorkflowFile,
   WorkflowProblem,
   WorkflowSummary,
-} from "./workflow-schemas";
+} from "./workflows/workflow-schemas";
 
 /** Schemas that the OpenAPI file names. */
 export const NAMED_SCHEMAS: Record<string, z.ZodType> = {

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { appRouter } from "@/server/api/root";
 import { present } from "@/server/domain/base/must";
-import type { ImportRequest } from "@/server/operations/imports";
+import type { ImportRequest } from "@/server/operations/workflows/imports";
 
 type Ask = Pick<ReturnType<typeof appRouter.createCaller>, "imports">;
 type More = Partial<Omit<z.input<typeof ImportRequest>, "files" | "confirm">>;

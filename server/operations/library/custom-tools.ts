@@ -1,0 +1,149 @@
+import { z } from "zod";
+import { Json } from "@/server/domain/base/values";
+import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
+import { operationsOf } from "../operation";
+import { Problem } from "../problem";
+import { CustomTool } from "./library-schemas";
+
+const { mutation, query } = operationsOf("Tools");
+
+const ByName = z.object({ name: z.string() });
+const noTool = (name: string) => new Problem("not_found", `There is no custom tool called "${name}".`);
+const nameTaken = (name: string) =>
+  new Problem("name_taken", `There is already a tool called "${name}".`, undefined, {
+    editor: { reason: "name_taken" },
+  });
+const CODE = "this is code that agents run, under a name that roles may hold already";
+
+/** Tools written in the app: their versions, their bin, and trying them out. */
+export const customToolOperations = {
+  /** `enabled`: whether their code may run here. */
+  list: query({
+    name: "listCustomTools",
+    summary: "Lists the tools that were written in the app, and those in the bin",
+    needs: "read",
+    input: z.void(),
+    output: z.object({
+      enabled: z.boolean().meta({ description: "Whether their code may run here" }),
+      tools: z.array(CustomTool),
+      bin: z.array(CustomTool),
+    }),
+    http: { route: "GET /custom-tools", success: "Their newest versions" },
+    run: ({ toolSources: { customTools, isCodeEnabled } }) => ({
+      enabled: isCodeEnabled,
+      tools: customTools.list(),
+      bin: customTools.bin(),
+    }),
+  }),
+
+  get: query({
+    name: "getCustomTool",
+    summary: "One tool that was written in the app",
+    needs: "read",
+    input: ByName,
+    output: CustomTool,
+    http: { route: "GET /custom-tools/{name}", success: "Its newest version" },
+    run({ toolSources }, { name }) {
+      const tool = toolSources.customTools.find(name);
+      if (!tool) throw noTool(name);
+      return tool;
+    },
+  }),
+
+  versions: query({
+    name: "listCustomToolVersions",
+    summary: "All versions of a tool that was written in the app",
+    needs: "read",
+    input: ByName,
+    output: z.array(CustomTool),
+    problems: [],
+    http: {
+      route: "GET /custom-tools/{name}/versions",
+      success: "The newest first; none where there is no such tool",
+      as: "versions",
+    },
+    run: ({ toolSources }, { name }) => toolSources.customTools.versions(name),
+  }),
+
+  /** `base_version`: the version that was changed, null for a new tool. */
+  save: mutation({
+    name: "saveCustomTool",
+    summary: "Saves a tool where nobody changed it meanwhile",
+    needs: "admin",
+    input: z.object({ definition: CustomToolDefinition, base_version: z.number().int().nullable() }),
+    problems: ["name_taken", "changed_meanwhile"],
+    audits: ["custom_tool_saved"],
+    http: { personOnly: CODE },
+    run({ toolSources }, { definition, base_version }, { note }) {
+      const { name } = definition;
+      if (toolSources.isTaken(name)) throw nameTaken(name);
+      const result = toolSources.customTools.save(definition, base_version);
+      if (!result.saved && result.reason === "name_taken") throw nameTaken(name);
+      if (!result.saved)
+        throw new Problem("changed_meanwhile", "This tool was changed in another place.", undefined, {
+          editor: { reason: "stale", current: toolSources.customTools.find(name) ?? null },
+        });
+      toolSources.customToolsChanged();
+      note("custom_tool_saved", { tool: name, version: result.version });
+      return { name, version: result.version };
+    },
+  }),
+
+  remove: mutation({
+    name: "deleteCustomTool",
+    summary: "Puts a tool that was written in the app into the bin",
+    about: "A person can take it out again.",
+    needs: "author",
+    input: ByName,
+    audits: ["custom_tool_removed"],
+    http: { route: "DELETE /custom-tools/{name}", success: "It cannot be called any more" },
+    run({ toolSources }, { name }, { note }) {
+      if (!toolSources.customTools.remove(name)) throw noTool(name);
+      toolSources.customToolsChanged();
+      note("custom_tool_removed", { tool: name });
+      return { name };
+    },
+  }),
+
+  /** Out of the bin; with a version: makes that one the newest again. */
+  restore: mutation({
+    name: "restoreCustomTool",
+    summary: "Takes a tool out of the bin, or makes an older version the newest again",
+    needs: "admin",
+    input: ByName.extend({ version: z.number().int().optional() }),
+    problems: ["not_found"],
+    audits: ["custom_tool_restored"],
+    http: { personOnly: CODE },
+    run({ toolSources }, { name, version }, { note }) {
+      const { customTools } = toolSources;
+      const done =
+        version === undefined
+          ? customTools.restore(name)
+          : customTools.restoreVersion(name, version) !== undefined;
+      if (!done) throw noTool(name);
+      toolSources.customToolsChanged();
+      const newest = customTools.find(name)?.version ?? null;
+      note("custom_tool_restored", {
+        tool: name,
+        version: newest,
+        ...(version && { from_version: version }),
+      });
+      return { name, version: newest };
+    },
+  }),
+
+  /** Calls a tool as it is being written; the real result, or the real failure. */
+  try: mutation({
+    name: "tryCustomTool",
+    summary: "Calls a tool as it is being written",
+    needs: "admin",
+    input: z.object({ definition: CustomToolDefinition, args: Json }),
+    audits: ["tool_tried_out"],
+    http: { personOnly: "this runs code that nobody has looked at yet" },
+    async run({ toolSources }, { definition, args }, { note, signal }) {
+      const output = await toolSources.tryOut(definition, args, signal ?? new AbortController().signal);
+      note("tool_tried_out", { tool: definition.name, status_code: output.status_code, is_draft: true });
+      return output;
+    },
+  }),
+};

@@ -1,0 +1,141 @@
+import { z } from "zod";
+import { MemoryScope } from "@/server/domain/agent/memory-scope";
+import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
+import { Json } from "@/server/domain/base/values";
+import { CrewConfig } from "@/server/domain/crew/crew";
+import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
+import { SearchKind, SearchPurpose } from "@/server/domain/tool/search-backend";
+import { ToolSpec } from "@/server/domain/tool/tool";
+import { MemorySource } from "@/server/store/library/memories";
+import { McpToolWord } from "@/server/tools/mcp/annotations";
+import { Time, Values } from "../common-schemas";
+
+export const StoredRole = z.object({
+  role: RoleDefinition,
+  revision: z.int(),
+  builtin: z.boolean(),
+  updated_at: Time,
+  origin: z
+    .object({ kind: z.literal("folder"), file: z.string() })
+    .optional()
+    .meta({ description: "Present on roles that are read from a file; they are changed only there" }),
+});
+
+const inLibrary = {
+  id: z.string().meta({ description: "What others name it by" }),
+  name: z.string(),
+  revision: z.int(),
+  updated_at: Time,
+};
+
+export const StoredCrew = z.object({ ...inLibrary, crew: CrewConfig });
+
+export const StoredAgent = z.object({ ...inLibrary, agent: AgentConfig });
+
+/** What agents remember. */
+export const StoredMemory = z.object({
+  id: z.int(),
+  scope: MemoryScope,
+  scope_id: z.string().meta({ description: "What the scope is bound to: a run, a workflow ..." }),
+  key: z.string(),
+  value: Json.meta({ description: "A text, or any other JSON value" }),
+  importance: z.number().meta({ description: "0 to 1" }),
+  tainted: z.boolean().meta({ description: "It came from content that nobody here vouches for" }),
+  source: MemorySource.meta({ description: "Who wrote it, and where" }),
+  created_at: Time,
+  updated_at: Time,
+  expires_at: Time.nullable().meta({ description: "Null: it stays until it is removed" }),
+});
+
+/** With what it is bound to. */
+export const PlacedMemory = StoredMemory.extend({
+  place: z.object({
+    workflow: z.object({ id: z.string(), name: z.string() }).nullable(),
+    run: z.object({ id: z.string(), name: z.string(), workflow_id: z.string().nullable() }).nullable(),
+  }),
+});
+
+const UsedBy = z.array(z.string()).meta({ description: "The roles that name it" });
+
+export const ListedTools = z.object({
+  tools: z.array(ToolSpec.extend({ used_by: UsedBy })),
+  crew: z
+    .array(
+      z.object({
+        name: z.string(),
+        description: z.string(),
+        grant: z
+          .enum(["always", "way", "role", "delegation"])
+          .meta({ description: "What gives it to agents" }),
+        used_by: UsedBy,
+      }),
+    )
+    .meta({ description: "What a run carries out itself" }),
+});
+
+/** What a search uses. Nothing of its key is told. */
+export const SearchService = z.object({
+  purpose: SearchPurpose,
+  kind: SearchKind.nullable().meta({ description: "Null: nothing is set up" }),
+  base_url: z.string(),
+  has_key: z.boolean(),
+});
+
+/** A version of a tool that was written in the app. */
+export const CustomTool = z.object({
+  definition: CustomToolDefinition,
+  version: z.int(),
+  created_at: Time,
+  deleted_at: Time.nullable().meta({ description: "Set while it lies in the bin" }),
+});
+
+const McpTool = z.object({
+  name: z.string().meta({ description: "As the server calls it" }),
+  full_name: z.string().meta({ description: "As roles and calls name it" }),
+  description: z.string(),
+  input_schema: Values,
+  output_schema: Values.nullable(),
+  state: z.enum(["approved", "new", "changed", "gone"]).meta({
+    description: "approved: may be called; new, changed: a person must approve it first; gone: not there now",
+  }),
+  fingerprint: z.string().meta({ description: "Of its definition" }),
+  hints: z
+    .object({
+      read_only: z.boolean(),
+      destructive: z.boolean(),
+      idempotent: z.boolean(),
+      open_world: z.boolean(),
+    })
+    .partial()
+    .meta({ description: "What the server says of it; nothing here believes it but where it warns" }),
+  fixed: McpToolWord.nullable().meta({ description: "What the operator's file says of it" }),
+  corrected: z
+    .object({ ...McpToolWord.shape, holds: z.boolean() })
+    .nullable()
+    .meta({ description: "What a person said of it" }),
+});
+
+/** An MCP server. Its address and command are not told: they may hold keys. */
+export const McpServer = z.object({
+  name: z.string(),
+  kind: z.enum(["http", "stdio"]),
+  state: z.enum(["off", "connecting", "connected", "failed", "needs_sign_in"]),
+  is_enabled: z.boolean(),
+  from_file: z.boolean().meta({ description: "Declared by whoever runs Troupe; it is changed there" }),
+  has_authorization: z.boolean(),
+  sign_in: z
+    .object({
+      state: z.enum(["none", "signed_in"]),
+      host: z.string().nullable().meta({ description: "Who granted access" }),
+      scope: z.string().nullable(),
+      until: z.number().nullable().meta({ description: "Unix time in milliseconds" }),
+      renews: z.boolean(),
+      as_program: z.boolean(),
+      wants_more: z.string().nullable(),
+    })
+    .nullable()
+    .meta({ description: "Access that a person granted; null where it is not reached over HTTP" }),
+  connected_at: Time.nullable(),
+  latency_ms: z.number().nullable(),
+  tools: z.array(McpTool),
+});

@@ -1,0 +1,88 @@
+import { z } from "zod";
+import { keyFate } from "@/server/domain/run/audit";
+import { SEARCH_SERVICES, SearchPurpose } from "@/server/domain/tool/search-backend";
+import { normalUrl } from "@/server/store/providers";
+import { BaseUrl, hostOf, Key } from "../addresses";
+import { onlyPerson, operationsOf } from "../operation";
+import { Problem } from "../problem";
+import { SearchService } from "./library-schemas";
+
+const { mutation, query } = operationsOf("Tools");
+
+const SaveInput = z
+  .object({
+    purpose: SearchPurpose,
+    kind: z.enum(["searxng", "brave", "github"]),
+    /** Empty: where the service usually is. */
+    base_url: z.literal("").or(BaseUrl),
+    /** Left out: keeps the stored key, unless the service or its address changes. Null: removes it. */
+    key: Key.nullish(),
+  })
+  .refine(
+    ({ purpose, kind }) => SEARCH_SERVICES[kind].purpose === purpose,
+    "This service does not search that",
+  )
+  .refine(
+    ({ kind, base_url }) => base_url !== "" || SEARCH_SERVICES[kind].base_url !== "",
+    "Enter the address of your SearXNG server",
+  );
+
+/** What tools search with. Keys go in and never come out. */
+export const toolSettingOperations = {
+  list: query({
+    name: "listSearchServices",
+    summary: "What tools search with",
+    needs: "read",
+    input: z.void(),
+    output: z.object({ searches: z.array(SearchService) }),
+    http: { route: "GET /search-services", success: "One for each that is searched" },
+    run: ({ toolSettings }) => ({ searches: toolSettings.list() }),
+  }),
+
+  save: mutation({
+    name: "replaceSearchKey",
+    summary: "Replaces the key of a search service",
+    about:
+      "A program may replace or remove the key of a service that a person has set up. The service and its address stay a person's: they say where the words of agents go.",
+    needs: "admin",
+    input: SaveInput,
+    output: z.object({
+      saved: SearchService.optional(),
+      needs_key: z.boolean().meta({ description: "It will not answer without one" }),
+    }),
+    problems: ["person_only"],
+    audits: ["search_service_changed"],
+    http: { route: "PUT /search-services", success: "The service as it is now" },
+    run({ toolSettings }, input, { note, principal }) {
+      const now = () => toolSettings.list().find(({ purpose }) => purpose === input.purpose);
+      const before = now();
+      const base_url = normalUrl(input.base_url || SEARCH_SERVICES[input.kind].base_url);
+      if (before?.kind !== input.kind || normalUrl(before.base_url) !== base_url)
+        onlyPerson(principal, "a service and its address say where the words of agents go");
+      toolSettings.save(input);
+      const saved = now();
+      note("search_service_changed", {
+        search: input.purpose,
+        service: input.kind,
+        host: hostOf(saved?.base_url ?? ""),
+        key: keyFate(input.key, before?.has_key ?? false, saved?.has_key ?? false),
+      });
+      return { saved, needs_key: SEARCH_SERVICES[input.kind].needs_key && !saved?.has_key };
+    },
+  }),
+
+  remove: mutation({
+    name: "deleteSearchService",
+    summary: "Removes the service of a search, with its key",
+    needs: "admin",
+    input: z.object({ purpose: SearchPurpose }),
+    audits: ["search_service_removed"],
+    http: { route: "DELETE /search-services/{purpose}", success: "It is gone" },
+    run({ toolSettings }, { purpose }, { note }) {
+      if (!toolSettings.remove(purpose))
+        throw new Problem("not_found", "Nothing is configured for this search any more.");
+      note("search_service_removed", { search: purpose });
+      return { purpose };
+    },
+  }),
+};

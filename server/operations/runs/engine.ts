@@ -1,0 +1,38 @@
+import { z } from "zod";
+import { operationsOf } from "../operation";
+import type { Services } from "../services";
+import { Engine } from "./run-schemas";
+
+const { query } = operationsOf("Server");
+
+/** Who carries out runs, with the workflows of those that the engine cannot get on with. */
+function engineOf({ engine, runs }: Pick<Services, "engine" | "runs">): z.output<typeof Engine> {
+  const state = engine.state();
+  return {
+    ...state,
+    troubled: state.troubled.map((one) => {
+      const run = runs.find(one.run_id);
+      return {
+        ...one,
+        workflow_id: run?.workflow_id ?? null,
+        workflow_name: run?.workflow_name ?? "",
+      };
+    }),
+  };
+}
+
+/** Who carries out runs: this server, or workers over an engine. */
+export const engineOperations = {
+  get: query({
+    name: "getEngine",
+    summary: "Who carries out runs, and how that stands",
+    about:
+      "This server itself, or workers over Restate: each worker with its load and its last sign of life, what waits to be told to the engine, and the runs that it cannot get on with.",
+    needs: "read",
+    input: z.void(),
+    output: Engine,
+    http: { route: "GET /engine", success: "How it stands" },
+    cli: [{ form: "engine" }],
+    run: engineOf,
+  }),
+};

@@ -1,0 +1,119 @@
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import { withLibrary } from "@/server/domain/library/library";
+import { type Activation, evolve, newRun } from "@/server/domain/run";
+import { staleOutputs } from "@/server/domain/run/stale";
+import { shownOf } from "@/server/runner/lifecycle/redact-events";
+import type { Services } from "../services";
+import { stateOf } from "./run-view";
+
+/** What a node came to in a run. */
+export interface NodeResult {
+  run_id: string;
+  /** Its state in that run; `none`: the run ended, or goes on, without having come to it. */
+  status: Activation["status"] | "none";
+  is_over: boolean;
+  input: JsonObject;
+  output: JsonObject | null;
+  labels: readonly string[] | null;
+  error: string | null;
+  finished_at: number | null;
+}
+
+/** How many runs are looked through for one that came to the node. */
+const LOOKED_THROUGH = 8;
+
+/**
+ * Of one run, else of the newest that came to the node; null where none of the last few did. `keys`: state keys to add to
+ * the input, with their values when the node started.
+ */
+export function nodeResult(
+  services: Pick<Services, "runs">,
+  workflowId: string,
+  nodeId: string,
+  runId?: string,
+  keys: readonly string[] = [],
+): NodeResult | null {
+  const runs =
+    runId === undefined
+      ? services.runs.list({ workflow_id: workflowId, limit: LOOKED_THROUGH })
+      : [services.runs.find(runId)].filter((run) => run?.workflow_id === workflowId);
+  for (const run of runs) {
+    const state = run && stateOf(services, run);
+    if (!run || !state) continue;
+    const node = state.nodes[nodeId];
+    const activation = node?.activation === undefined ? undefined : state.activations[node.activation];
+    if (!activation && runId === undefined) continue;
+    return shownOf(
+      services.runs,
+      run.id,
+    )({
+      run_id: run.id,
+      status: activation?.status ?? "none",
+      is_over: state.run.status === "finished",
+      input: {
+        ...(activation && keys.length > 0 ? pick(stateAtStart(services, run.id, activation.id), keys) : {}),
+        ...activation?.input,
+      },
+      output: activation?.output ?? null,
+      labels: activation?.labels ?? null,
+      error: activation?.error?.message ?? state.run.error?.message ?? null,
+      finished_at: activation?.finished_at ?? null,
+    });
+  }
+  return null;
+}
+
+/**
+ * The results of a workflow's nodes in the newest runs that finished them, except runs of a single node. Long texts are cut.
+ * `stale`: why a node might return something else now.
+ */
+export function lastResults(
+  services: Pick<Services, "runs" | "workflows" | "library" | "roles">,
+  workflowId: string,
+) {
+  const workflow = services.workflows.find(workflowId);
+  if (!workflow) return [];
+  const now = { graph: withLibrary(workflow.graph, services.library), roles: services.roles.all() };
+  const missing = new Set(Object.keys(now.graph.nodes));
+  return services.runs.list({ workflow_id: workflowId, limit: LOOKED_THROUGH }).flatMap((run) => {
+    const state = missing.size > 0 ? stateOf(services, run) : null;
+    if (!state || state.run.only_node !== undefined) return [];
+    const shown = shownOf(services.runs, run.id);
+    const stale = new Map(staleOutputs(state, now).map(({ node_id, reason }) => [node_id, reason]));
+    return [...missing].flatMap((node_id) => {
+      const { status, output, labels, error, finished_at } =
+        state.activations[state.nodes[node_id]?.activation ?? ""] ?? {};
+      if (status !== "completed" && status !== "failed") return [];
+      missing.delete(node_id);
+      const text = JSON.stringify(shown(output ?? null), (_key, value: Json) =>
+        typeof value === "string" ? value.slice(0, KEPT) : value,
+      );
+      return {
+        node_id,
+        run_id: run.id,
+        status,
+        output: JSON.parse(text) as JsonObject | null,
+        labels,
+        error: shown(error?.message),
+        finished_at: finished_at ?? run.created_at,
+        stale: stale.get(node_id) ?? null,
+      };
+    });
+  });
+}
+
+/** Maximum characters of each text in a last result. */
+const KEPT = 600;
+
+/** The state that an activation read when it first started. */
+function stateAtStart({ runs }: Pick<Services, "runs">, runId: string, activationId: string): JsonObject {
+  const state = newRun(runId);
+  for (const event of runs.events(runId, 0, Number.MAX_SAFE_INTEGER, true)) {
+    evolve(state, event);
+    if (event.type === "node_started" && event.activation_id === activationId) break;
+  }
+  return state.state;
+}
+
+const pick = (from: JsonObject, keys: readonly string[]): JsonObject =>
+  Object.fromEntries(keys.flatMap((key) => (from[key] === undefined ? [] : [[key, from[key]]])));

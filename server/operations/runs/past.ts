@@ -1,0 +1,270 @@
+import { z } from "zod";
+import { keysOf } from "@/server/domain/base/guards";
+import { Json } from "@/server/domain/base/values";
+import { withLibrary } from "@/server/domain/library/library";
+import { Pins } from "@/server/domain/run/commands/pins";
+import { compareRuns } from "@/server/domain/run/compare/compare";
+import { firstDivergence } from "@/server/domain/run/compare/divergence";
+import type { RunEvent } from "@/server/domain/run/events";
+import { FINDING_KINDS, findingsOf } from "@/server/domain/run/findings";
+import { asSent } from "@/server/domain/run/past/as-sent";
+import { askedPerson } from "@/server/domain/run/past/asked-person";
+import { keyHistory } from "@/server/domain/run/past/key-history";
+import { whenTrue } from "@/server/domain/run/past/when-true";
+import { staleOutputs } from "@/server/domain/run/stale";
+import { ExpressionError } from "@/server/domain/text/expression";
+import { shownOf } from "@/server/runner/lifecycle/redact-events";
+import { operationsOf } from "../operation";
+import { notFound, Problem } from "../problem";
+import type { Services } from "../services";
+import { ByRun, known, runOf } from "./runs";
+
+const { query } = operationsOf("Runs");
+
+/** More events than a run can have. */
+const ALL = 1_000_000_000;
+
+/** The whole log of a run; of one at rest, as far as it can be read. Throws not_found, and DamagedLog of one at work. */
+export function wholeLog(services: Pick<Services, "runs">, id: string): RunEvent[] {
+  const { status } = runOf(services, id);
+  return shownOf(
+    services.runs,
+    id,
+  )(services.runs.events(id, 0, ALL, status === "held" || status === "finished"));
+}
+
+const Place = {
+  seq: z.int().meta({ description: "The number of the event" }),
+  node_id: z.string().optional(),
+  activation_id: z.string().optional(),
+  agent_id: z.string().optional(),
+  task_id: z.string().optional(),
+};
+const Finding = z.object({
+  kind: z.enum(keysOf(FINDING_KINDS)),
+  title: z.string(),
+  ...Place,
+  said: z.string().meta({ description: "What happened" }),
+  advice: z.string().meta({ description: "What to do" }),
+});
+
+const KeyWrite = z.object({
+  seq: Place.seq,
+  ts: z.number(),
+  writer: z.string().meta({ description: "An activation, or input" }),
+  node_id: z.string().optional(),
+  agent_id: z.string().optional(),
+  by: z.string().optional().meta({ description: "The person who wrote it themselves" }),
+  before: Json.optional(),
+  after: Json.optional(),
+});
+
+const Change = z.object({ key: z.string(), before: Json.optional(), after: Json.optional() });
+const NodePart = z.object({
+  status: z.string(),
+  count: z.int(),
+  tokens: z.number(),
+  cost_usd: z.number().nullable(),
+  ms: z.number(),
+  output: z.record(z.string(), Json).optional(),
+  labels: z.array(z.string()).optional().meta({ description: "The ways that it chose last" }),
+});
+const Totals = z.object({
+  final_status: z.string().nullable(),
+  tokens: z.number(),
+  cost_usd: z.number().nullable(),
+  ms: z.number(),
+  steps: z.number(),
+});
+const Comparison = z.object({
+  is_same_graph: z.boolean(),
+  nodes: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      a: NodePart.optional(),
+      b: NodePart.optional(),
+      differs: z.array(z.enum(["path", "status", "output", "way"])),
+    }),
+  ),
+  edges: z.array(z.object({ id: z.string(), a: z.int(), b: z.int() })),
+  first: z
+    .object({
+      a: z.string().optional(),
+      b: z.string().optional(),
+      why: z.enum(["node", "status", "output", "way"]),
+    })
+    .nullable()
+    .meta({ description: "The first step that is other" }),
+  parted: z
+    .object({
+      what: z.enum(["model", "tool"]),
+      call_id: z.string(),
+      a: z.int(),
+      b: z.int(),
+      node_id: z.string().optional(),
+      agent_id: z.string().optional(),
+      tool_name: z.string().optional(),
+      answers: z.object({ a: Json, b: Json }),
+    })
+    .nullable()
+    .meta({ description: "The first call that was asked the very same and answered otherwise" }),
+  input: z.array(Change),
+  state: z.array(Change),
+  output: z.array(Change),
+  totals: z.object({ a: Totals, b: Totals }),
+});
+
+/** What one can ask of a run's past: no model is asked, nothing runs again. */
+export const pastOperations = {
+  stale: query({
+    name: "listStaleOutputs",
+    summary: "Outputs of a run that may be another now",
+    needs: "read",
+    input: ByRun.extend({ pins: Pins.optional() }),
+    output: z.array(z.object({ node_id: z.string(), reason: z.string() })),
+    problems: ["not_found", "damaged_log"],
+    http: { browserOnly: "what the browser pins is a part of it" },
+    run(services, { run_id, pins }) {
+      const { run, state } = known(services, run_id);
+      const workflow = run.workflow_id === null ? undefined : services.workflows.find(run.workflow_id);
+      // What ran one node alone has a drawing of its own; what is deleted is nothing to compare with.
+      if (!workflow || state.run.only_node !== undefined) return [];
+      const graph = withLibrary(workflow.graph, services.library);
+      return staleOutputs(state, { graph, roles: services.roles.all(), pins });
+    },
+  }),
+
+  findings: query({
+    name: "getRunFindings",
+    summary: "What went wrong in a run",
+    about:
+      "Known ways in which crews and workflows fail, as far as the events prove them, each with its place and what to do. No model is asked. Empty where nothing was found.",
+    needs: "read",
+    input: ByRun,
+    output: z.array(Finding),
+    http: {
+      route: "GET /runs/{id}/findings",
+      success: "What was found, in the order in which it shows",
+      as: "findings",
+    },
+    run: (services, { run_id }) =>
+      findingsOf(wholeLog(services, run_id)).map((finding) => ({
+        ...finding,
+        title: FINDING_KINDS[finding.kind],
+      })),
+  }),
+
+  keyHistory: query({
+    name: "getRunKeyHistory",
+    summary: "Who wrote a key of a run's state",
+    about: "Every time it was written: at which event, by which step and agent, what it was before.",
+    needs: "read",
+    input: ByRun.extend({ key: z.string().min(1).max(64) }),
+    output: z.array(KeyWrite),
+    http: { route: "GET /runs/{id}/writes", success: "Its writes, the oldest first", as: "writes" },
+    run: (services, { run_id, key }) => keyHistory(wholeLog(services, run_id), key),
+  }),
+
+  when: query({
+    name: "findWhenTrue",
+    summary: "When a condition became true in a run",
+    about:
+      "`condition` is a CEL expression over state, input, nodes and run. It is looked for from the end backwards, with a budget of work: `searched_to` is the earliest event that was looked at.",
+    needs: "read",
+    input: ByRun.extend({ condition: z.string().min(1).max(2_000) }),
+    output: z.object({
+      held: z.array(
+        z.object({
+          from: z.int(),
+          to: z.int().nullable(),
+          node_id: z.string().optional(),
+          activation_id: z.string().optional(),
+        }),
+      ),
+      is_now: z.boolean(),
+      searched_to: z.int(),
+      undecided: z.string().optional(),
+    }),
+    problems: ["not_found", "bad_request"],
+    http: { route: "GET /runs/{id}/when", success: "From which event to which it held, the latest first" },
+    run(services, { run_id, condition }) {
+      try {
+        const { isNow: is_now, ...found } = whenTrue(wholeLog(services, run_id), condition);
+        return { is_now, ...found };
+      } catch (error) {
+        if (error instanceof ExpressionError) throw new Problem("bad_request", error.message);
+        throw error;
+      }
+    },
+  }),
+
+  asSent: query({
+    name: "getRunPrompt",
+    summary: "What a model was sent with one call",
+    about:
+      "`call_id` is the one of the call's events. `doubt` says why it is not for sure the prompt word for word.",
+    needs: "read",
+    input: ByRun.extend({ call_id: z.string().min(1).max(500) }),
+    output: z.object({
+      seq: Place.seq,
+      agent_id: z.string(),
+      role_name: z.string().optional(),
+      messages: z.array(
+        z.looseObject({ role: z.enum(["system", "user", "assistant", "tool"]), content: z.string() }),
+      ),
+      tools: z.array(z.string()),
+      response_format: z.string().optional(),
+      model: z.string().optional(),
+      condensed: z.int(),
+      doubt: z.string().optional(),
+    }),
+    http: { route: "GET /runs/{id}/prompt", success: "Its messages" },
+    run(services, { run_id, call_id }) {
+      const found = asSent(wholeLog(services, run_id), call_id);
+      if (!found) throw notFound("call");
+      return found;
+    },
+  }),
+
+  compare: query({
+    name: "compareRuns",
+    summary: "Two runs side by side",
+    about:
+      "What is other in the run `with`: its way, its state, its outputs, what it took. `a` is this run, `b` the other.",
+    needs: "read",
+    input: ByRun.extend({ with: z.string() }),
+    output: Comparison,
+    http: { route: "GET /runs/{id}/compare", success: "What is other" },
+    run: (services, { run_id, with: other }) => ({
+      ...compareRuns(known(services, run_id).state, known(services, other).state),
+      parted: firstDivergence(wholeLog(services, run_id), wholeLog(services, other)),
+    }),
+  }),
+
+  asked: query({
+    name: "getRunQuestion",
+    summary: "What a person saw when they answered",
+    about: "The question as it stood, the state at that moment, and what had changed since it was asked.",
+    needs: "read",
+    input: ByRun.extend({ interaction_id: z.string().min(1).max(500) }),
+    output: z.object({
+      asked: z.record(z.string(), Json),
+      asked_seq: z.int(),
+      asked_at: z.number(),
+      answered: z.record(z.string(), Json).optional(),
+      answered_seq: z.int().optional(),
+      answered_at: z.number().optional(),
+      state: z.record(z.string(), Json),
+      changed_meanwhile: z.array(
+        z.object({ key: z.string(), before: Json.optional(), after: Json.optional() }),
+      ),
+    }),
+    http: { route: "GET /runs/{id}/asked", success: "The question" },
+    run(services, { run_id, interaction_id }) {
+      const found = askedPerson(wholeLog(services, run_id), interaction_id);
+      if (!found) throw notFound("question");
+      return found;
+    },
+  }),
+};

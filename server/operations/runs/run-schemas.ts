@@ -1,0 +1,274 @@
+import { z } from "zod";
+import { BREAKPOINT_KINDS, Breakpoint } from "@/server/domain/agent/breakpoint";
+import { FinalStatus, RunConfigChanges, RunError, Usage } from "@/server/domain/agent/outcome";
+import { Json } from "@/server/domain/base/values";
+import { ExecutionPlan } from "@/server/domain/crew/plan";
+import { EngineState, RunPlace, StalledRun } from "@/server/domain/run/engine-state";
+import { QuarantineReason } from "@/server/domain/run/quarantine";
+import { URGENCIES } from "@/server/domain/run/questions/open-questions";
+import { RUN_TEXT } from "@/server/domain/run/result";
+import { RUN_ORDERS } from "@/server/domain/run/run-order";
+import { Time, Values } from "../common-schemas";
+
+const Cost = z.number().nullable().meta({
+  description: "What is known of it, in US dollars; null: of nothing that was paid is the price known",
+});
+
+export const RunStatus = z
+  .enum(["queued", "running", "waiting", "paused", "held", "finished"])
+  .meta({ description: "paused: by a person, a step or a breakpoint; held: put aside by the server" });
+
+/** A question of any run; what it is exactly depends on its kind, as GET /runs/{id}/questions has it. */
+export const QuestionOfRun = z
+  .object({
+    run_id: z.string(),
+    interaction_id: z.string(),
+    fingerprint: z.string().meta({ description: "Of exactly what is asked; an answer names it" }),
+    kind: z.string(),
+    title: z.string(),
+    why: z.string(),
+    options: z.array(z.object({ label: z.string(), value: z.string() })).meta({
+      description: "The answers to choose from; empty where only a form is filled in",
+    }),
+    response_schema: Json.optional().meta({ description: "What `value` of the answer has to fit" }),
+    expires_at: Time.optional().meta({ description: "Until when it can be answered, in Unix milliseconds" }),
+    workflow_id: z.string().nullable(),
+    workflow_name: z.string(),
+    simulated: z.boolean().meta({ description: "The offline demo model answered in this run" }),
+    node_id: z.string(),
+    node_name: z.string(),
+    agent_id: z.string().nullable().meta({ description: "Who asks; null where the node itself does" }),
+    role_name: z.string().nullable(),
+    requested_at: Time,
+    urgency: z.enum(URGENCIES),
+    assigned_to: z.string().nullable(),
+    reminded_at: Time.nullable(),
+    escalations: z.int().meta({ description: "How many more people were asked as nobody answered" }),
+    held: QuarantineReason.nullable(),
+  })
+  .catchall(Json);
+
+export const RunSummary = z.object({
+  id: z.string(),
+  workflow_id: z.string().nullable(),
+  workflow_name: z.string(),
+  status: RunStatus,
+  held: QuarantineReason.nullable().meta({
+    description: "Why the run was put aside, while its status is `held`: try it again or cancel it",
+  }),
+  final_status: FinalStatus.nullable(),
+  reason_code: z.string().nullable(),
+  simulated: z.boolean().meta({ description: "The offline demo model wrote the answers" }),
+  cost_usd: Cost,
+  unknown_cost_calls: z.int().meta({ description: "Calls whose price is unknown; they are not in cost_usd" }),
+  input_tokens: z.number(),
+  output_tokens: z.number(),
+  trigger: z.string(),
+  created_at: Time,
+  started_at: Time.nullable(),
+  finished_at: Time.nullable(),
+  input_excerpt: z.string().meta({ description: "The beginning of its input in one line" }),
+  outcome_excerpt: z
+    .string()
+    .meta({ description: "The beginning of its result, or why there is none, in one line" }),
+  waits_for: z.enum(["person", "time"]).nullable().meta({
+    description: "What stands between it and its going on; `waiting_for` of the run has more",
+  }),
+  wakes_at: Time.nullable().meta({
+    description: "When it goes on by itself, or no longer waits for a person",
+  }),
+  origin: z
+    .object({
+      kind: z.enum(["fork", "replay"]),
+      run_id: z.string(),
+      root: z.string().meta({ description: "The first run of the lineage" }),
+      seq: z.int().meta({ description: "The last event that both runs have" }),
+    })
+    .nullable()
+    .meta({ description: "The run that it began as; null where it began by itself" }),
+});
+
+/** Who carries out runs; what the engine cannot get on with is named by its workflow as well. */
+export const Engine = EngineState.extend({
+  troubled: z.array(StalledRun.extend({ workflow_id: z.string().nullable(), workflow_name: z.string() })),
+});
+
+/** What runs cost together. */
+export const Spending = z.object({
+  runs: z.int(),
+  cost_usd: z.number().nullable().meta({ description: "Null: nothing of it is known" }),
+  unknown_cost_calls: z.int().meta({ description: "Calls whose price is unknown; they are not in cost_usd" }),
+});
+
+/** Which runs a list is to have. */
+export const RunFilter = z.object({
+  workflow_id: z.string().optional(),
+  final_status: FinalStatus.optional().meta({ description: "Only runs that ended like this" }),
+  waits_for: z.enum(["person", "time"]).optional().meta({ description: "Only runs that wait for this" }),
+  search: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({
+      description: `Words that the workflow's name, the input or the outcome hold, of each the first ${RUN_TEXT.kept} characters`,
+    }),
+  since: z.coerce
+    .number<number>()
+    .optional()
+    .meta({ description: "Created at this Unix time or later, in milliseconds" }),
+  until: z.coerce
+    .number<number>()
+    .optional()
+    .meta({ description: "Created at this Unix time or before, in milliseconds" }),
+  cost_from: z.coerce
+    .number<number>()
+    .min(0)
+    .optional()
+    .meta({ description: "Cost so many US dollars or more" }),
+  order: z.enum(RUN_ORDERS).default("newest"),
+});
+
+export const RunNode = z.object({
+  status: z.enum(["idle", "ready", "running", "waiting", "completed", "failed", "skipped", "cancelled"]),
+  count: z.int().meta({ description: "How many times it ran" }),
+  attempt: z.int().optional(),
+  output: Values.nullable(),
+  error: RunError.nullable(),
+  tokens_used: z.int().meta({ description: "Of all times that it ran" }),
+  cost_usd: Cost,
+  unknown_cost_calls: z.int(),
+});
+
+export const at = { node_id: z.string(), activation_id: z.string() };
+
+/** A task of a crew's plan, with what it came to. */
+export const RunTask = z.object({
+  ...at,
+  task_id: z.string(),
+  description: z.string(),
+  status: z.string().meta({ description: "As in plan.json: pending, in_progress, completed, failed ..." }),
+  assigned_agent: z.string().nullable(),
+  required_role: z.string().nullable(),
+  output: Json.nullable(),
+  error_message: z.string().nullable(),
+  tokens_used: z.number().meta({ description: "Of everybody who worked on it" }),
+  cost_usd: z.number().nullable().meta({ description: "In US dollars; null: a price among it is unknown" }),
+  started_at: z.string().nullable(),
+  completed_at: z.string().nullable(),
+});
+
+/** What stands between a run and its going on. */
+export const WaitingFor = z.discriminatedUnion("for", [
+  z.object({
+    for: z.literal("person"),
+    ...at,
+    interaction_id: z.string().meta({ description: "The question, as `/questions` tells it" }),
+    kind: z.string(),
+    until: Time,
+  }),
+  z.object({
+    for: z.literal("limit"),
+    limit: z.string().meta({ description: "Raise it by `/limits`, and the run goes on" }),
+  }),
+  z.object({ for: z.enum(["timer", "retry"]), ...at, until: Time }),
+  z.object({
+    for: z.literal("signal"),
+    ...at,
+    name: z.string().meta({ description: "Send it by `/signals`" }),
+    until: Time.optional(),
+  }),
+]);
+
+export const RunPlan = z.object({
+  ...at,
+  status: z.enum(["running", "completed", "failed", "stopped"]).meta({ description: "Of the crew's work" }),
+  plan: ExecutionPlan,
+});
+
+/** Where a paused run stands. */
+const PausedAt = z.object({
+  point: z.enum([...BREAKPOINT_KINDS, "anywhere"]),
+  node_id: z.string().optional(),
+  activation_id: z.string().optional(),
+  agent_id: z.string().optional(),
+  task_id: z.string().optional(),
+  tool: z.string().optional(),
+  key: z.string().optional(),
+  edge_id: z.string().optional(),
+  iteration: z.int().optional(),
+  breakpoint: Breakpoint.optional().meta({ description: "The one that holds it" }),
+  reason: z.enum(["person", "step", "breakpoint", "question"]),
+  by: z.string(),
+  since: Time,
+});
+
+export const Run = RunSummary.extend({
+  last_seq: z.int().meta({ description: "The number of the last event" }),
+  error: RunError.nullable(),
+  warnings: z.array(z.string()),
+  resumable: z.array(z.string()).meta({ description: "Limits that may be raised to go on" }),
+  input: Values,
+  state: Values,
+  output: Values.nullable(),
+  usage: Usage,
+  inherited: z
+    .object({ cost_usd: Cost, unknown_cost_calls: z.int(), usage: Usage })
+    .nullable()
+    .meta({ description: "What the runs that it comes from had paid; none of it is in the run's own cost" }),
+  nodes: z.record(z.string(), RunNode),
+  tasks: z.array(RunTask).meta({ description: "Of the plans of its crews" }),
+  paused_at: PausedAt.nullable().meta({
+    description: "Where a person, a step or a breakpoint holds it, while its status is `paused`",
+  }),
+  waiting_for: z
+    .array(WaitingFor)
+    .meta({ description: "People, limits and times; other work may go on beside them" }),
+  place: RunPlace.nullable().meta({
+    description: "Where it is at work; null where the server carries it out itself, or it is not at work",
+  }),
+});
+
+export const RunEvent = z.looseObject({
+  seq: z.int().meta({ description: "Counts from 1 without gaps" }),
+  ts: Time,
+  type: z.string(),
+  payload: Values,
+  node_id: z.string().optional(),
+  activation_id: z.string().optional(),
+  agent_id: z.string().optional(),
+  task_id: z.string().optional(),
+  call_id: z.string().optional(),
+  command_id: z.string().optional().meta({
+    description: "The command that this event applies, or refuses where it is a warning",
+  }),
+});
+
+/** A file of a run's workspace. */
+export const RunFile = z.object({
+  artifact_id: z.string(),
+  path: z.string(),
+  version: z.int(),
+  size: z.number().meta({ description: "In bytes" }),
+  kind: z.string(),
+  media_type: z.string(),
+  source: z.record(z.string(), z.string()).meta({ description: "Who wrote it" }),
+  tainted: z.boolean().meta({ description: "It may hold words of strangers" }),
+  created_at: Time,
+});
+
+/** Places are counted in UTF-16 units. */
+export const RunFilePart = RunFile.extend({
+  content: z.string(),
+  offset: z.int(),
+  total: z.int().meta({ description: "Of the whole file" }),
+  next_offset: z.int().nullable().meta({ description: "Where to go on reading; null at the end" }),
+});
+
+export const StartRun = z
+  .object({
+    input: Values.default({}).meta({ description: "Values for the keys that the start node asks for" }),
+    config: RunConfigChanges.optional().meta({
+      description: "Settings of this run; the rest is the workflow's own",
+    }),
+  })
+  .default({ input: {} });

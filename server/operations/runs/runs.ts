@@ -1,0 +1,268 @@
+import { z } from "zod";
+import { RunConfigChanges } from "@/server/domain/agent/outcome";
+import { asJson } from "@/server/domain/base/json";
+import { Json, StateKey } from "@/server/domain/base/values";
+import { Pins } from "@/server/domain/run/commands/pins";
+import { hubHistory, hubState } from "@/server/domain/run/hub-state";
+import type { RunSummary } from "@/server/store/runs/runs";
+import { WorkspaceError } from "@/server/store/runs/workspace";
+import { operationsOf } from "../operation";
+import { notFound, Problem } from "../problem";
+import type { Services } from "../services";
+import { lastResults, nodeResult } from "./node-result";
+import { RunFile, RunFilePart, RunFilter, RunStatus, Spending } from "./run-schemas";
+import { stateOf } from "./run-view";
+
+const { mutation, query } = operationsOf("Runs");
+
+export const ByRun = z.object({ run_id: z.string() });
+/** How much of a file is read at once, in UTF-16 units. */
+const PART = 200_000;
+
+/** The row of a run. Throws not_found. */
+export function runOf(services: Pick<Services, "runs">, id: string) {
+  const run = services.runs.find(id);
+  if (!run) throw notFound("run");
+  return run;
+}
+
+/** The row of a run and what its log comes to. Throws not_found, and DamagedLog as `stateOf` does. */
+export function known(services: Pick<Services, "runs">, id: string) {
+  const run = runOf(services, id);
+  const state = stateOf(services, run);
+  if (!state) throw notFound("run");
+  return { run, state };
+}
+
+/** Runs: start, look back, delete. */
+export const runOperations = {
+  start: mutation({
+    name: "startRun",
+    summary: "Starts a run",
+    needs: "run",
+    input: z.strictObject({
+      workflow_id: z.string(),
+      input: z.record(StateKey, Json).default({}),
+      config: RunConfigChanges.optional(),
+      /** Refused of programs: what is pinned is for trying things out. */
+      pins: Pins.optional(),
+      idempotency_key: z.string().min(1).max(200).optional(),
+      /** If the offline demo answers, it does so slowly enough to be watched. */
+      slow_demo: z.boolean().optional(),
+    }),
+    problems: ["not_found", "invalid_input", "workflow_has_problems", "key_reused", "queue_full", "busy"],
+    http: { own: "202 with a location, and the key of a repeated start in a header" },
+    run(services, { idempotency_key: key, slow_demo, ...input }, { principal }) {
+      const isToken = principal.kind === "token";
+      const started = services.startRun({
+        ...input,
+        trigger: isToken ? "api" : "editor",
+        // Keys of different tokens are different keys.
+        ...(key === undefined ? {} : { idempotency_key: isToken ? `${principal.id}:${key}` : key }),
+      });
+      if (!started) throw notFound("workflow");
+      if (slow_demo) services.demoPace.slow(started.run_id);
+      return started;
+    },
+  }),
+
+  skipDemo: mutation({
+    name: "skipDemo",
+    summary: "Lets the offline demo answer the rest of a run at once",
+    needs: "run",
+    input: ByRun,
+    http: { browserOnly: "only runs started in the browser play slowly" },
+    run: ({ demoPace }, { run_id }): void => demoPace.skip(run_id),
+  }),
+
+  startNode: mutation({
+    name: "startNode",
+    summary: "Runs one node of a workflow by itself",
+    about:
+      "`state` is what it begins with. The run belongs to the workflow and is of the trigger `test`; it ends when the node has ended.",
+    needs: "run",
+    input: z.strictObject({
+      workflow_id: z.string(),
+      node_id: z.string(),
+      state: z.record(StateKey, Json).default({}),
+    }),
+    output: z.object({ run_id: z.string() }),
+    problems: ["not_found", "invalid_input", "workflow_has_problems", "queue_full", "busy"],
+    http: { route: "POST /workflows/{id}/nodes/{node_id}/runs", status: 202, success: "It is started" },
+    run(services, { workflow_id, node_id, state }) {
+      const started = services.startRun({ workflow_id, only_node: node_id, input: state, trigger: "test" });
+      if (!started) throw notFound("workflow");
+      return { run_id: started.run_id };
+    },
+  }),
+
+  nodeResult: query({
+    name: "getNodeResult",
+    summary: "What a node of a workflow came to",
+    about:
+      "Of the run that is named, else of the newest run of the workflow that came to the node; null where there is none.",
+    needs: "read",
+    input: z.object({
+      workflow_id: z.string(),
+      node_id: z.string(),
+      run_id: z.string().optional(),
+      keys: z.array(z.string()).optional(),
+    }),
+    http: { browserOnly: "GET /runs/{id} tells it with the rest" },
+    run: (services, { workflow_id, node_id, run_id, keys }) =>
+      nodeResult(services, workflow_id, node_id, run_id, keys),
+  }),
+
+  lastResults: query({
+    name: "listLastResults",
+    summary: "The last results of the nodes of a workflow",
+    needs: "read",
+    input: z.object({ workflow_id: z.string() }),
+    http: { browserOnly: "GET /runs/{id} returns it with the rest" },
+    run: (services, { workflow_id }) => lastResults(services, workflow_id),
+  }),
+
+  list: query({
+    name: "listRuns",
+    summary: "Lists runs",
+    needs: "read",
+    input: RunFilter.extend({
+      status: z.array(RunStatus).min(1).optional(),
+      limit: z.number().int().min(1).max(200).default(50),
+      after: z.object({ value: z.number(), id: z.string() }).optional(),
+    }).prefault({}),
+    http: { own: "a list in pages, by a cursor" },
+    run: ({ runs }, query): RunSummary[] => runs.list(query),
+  }),
+
+  spent: query({
+    name: "getSpending",
+    summary: "What runs cost since a time",
+    about: "Of every run that was created since then, also of those in the bin.",
+    needs: "read",
+    input: z.object({
+      since: z.coerce.number<number>().meta({ description: "Unix time in milliseconds" }),
+    }),
+    output: Spending,
+    http: { route: "GET /spending", success: "How many runs, and what models were paid" },
+    run: ({ runs }, { since }) => runs.spent(since),
+  }),
+
+  get: query({
+    name: "getRun",
+    summary: "A run as it is now",
+    needs: "read",
+    input: ByRun,
+    problems: ["not_found"],
+    http: { own: "the run with its state, as programs are told it" },
+    run: (services, { run_id }) => ({ ...runOf(services, run_id), place: services.engine.place(run_id) }),
+  }),
+
+  input: query({
+    name: "getRunInput",
+    summary: "What a run was started with",
+    needs: "read",
+    input: ByRun,
+    problems: ["not_found"],
+    http: { browserOnly: "GET /runs/{id} tells it with the rest" },
+    run(services, { run_id }) {
+      runOf(services, run_id);
+      return { input: services.runs.input(run_id) };
+    },
+  }),
+
+  remove: mutation({
+    name: "deleteRun",
+    summary: "Puts a run that has ended into the bin",
+    about:
+      "It lies there with its events and its files for 30 days. DELETE /bin/run/{id} deletes it for good.",
+    needs: "run",
+    input: ByRun,
+    problems: ["not_found", "not_ended"],
+    http: { route: "DELETE /runs/{id}", success: "It is in the bin" },
+    run(services, { run_id }) {
+      const run = runOf(services, run_id);
+      if (services.host.live.isHere(run_id) || !services.runs.remove(run_id))
+        throw new Problem("not_ended", "A run can be deleted once it has ended.", { status: run.status });
+    },
+  }),
+
+  removeMany: mutation({
+    name: "deleteRuns",
+    summary: "Puts runs that have ended into the bin",
+    needs: "run",
+    input: z.object({ run_ids: z.array(z.string()).min(1).max(1_000) }),
+    http: { browserOnly: "a program deletes each by its address" },
+    /** `removed`: those that are in the bin now; the others go on, or are not there. */
+    run: (services, { run_ids }) => ({
+      removed: run_ids.filter((id) => !services.host.live.isHere(id) && services.runs.remove(id)),
+    }),
+  }),
+
+  agents: query({
+    name: "getRunAgents",
+    summary: "The agents of a run",
+    about:
+      "Who worked on what, with states, counters and cost, in the terms of OpenHands' agent hub; `history` holds each agent's actions and observations.",
+    needs: "read",
+    input: ByRun,
+    output: z.object({
+      state: z.record(z.string(), Json),
+      history: z.record(z.string(), z.array(z.record(z.string(), Json))),
+    }),
+    http: { route: "GET /runs/{id}/agents", success: "The state of the agents" },
+    run(services, { run_id }) {
+      const { state } = known(services, run_id);
+      const histories = Object.values(state.agents).map((agent) => [agent.key, hubHistory(agent)] as const);
+      return { state: asJson(hubState(state)), history: Object.fromEntries(histories) };
+    },
+  }),
+
+  files: query({
+    name: "listRunFiles",
+    summary: "The files of a run",
+    about: "The newest version of every file in its workspace, by path.",
+    needs: "read",
+    input: ByRun,
+    output: z.array(RunFile),
+    http: { route: "GET /runs/{id}/files", success: "What is known of each", as: "files" },
+    run(services, { run_id }) {
+      runOf(services, run_id);
+      return services.workspace.list(run_id);
+    },
+  }),
+
+  file: query({
+    name: "readRunFile",
+    summary: "A part of one file of a run",
+    about: "The newest version where none is named; `next_offset` is where to go on reading.",
+    needs: "read",
+    input: ByRun.extend({
+      path: z.string().max(1000),
+      version: z.coerce.number<number>().int().positive().optional(),
+      offset: z.coerce.number<number>().int().nonnegative().optional().meta({
+        description: "Where to begin, in UTF-16 units",
+      }),
+    }),
+    output: RunFilePart,
+    problems: ["bad_request", "not_found"],
+    http: { route: "GET /runs/{id}/file", success: "The part" },
+    run(services, { run_id, path, version, offset }) {
+      const part = inWorkspace(() =>
+        services.workspace.read(run_id, { path, version }, { offset, limit: PART }),
+      );
+      if (!part) throw notFound("file");
+      return part;
+    },
+  }),
+};
+
+/** A path that cannot be one is the caller's fault. */
+function inWorkspace<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof WorkspaceError) throw new Problem("bad_request", error.message);
+    throw error;
+  }
+}

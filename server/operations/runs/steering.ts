@@ -1,0 +1,285 @@
+import { z } from "zod";
+import { limitRaiseError, RaisableLimit } from "@/server/domain/agent/outcome";
+import { asJson } from "@/server/domain/base/json";
+import { present } from "@/server/domain/base/must";
+import { Json, type JsonObject } from "@/server/domain/base/values";
+import type { RunState } from "@/server/domain/run";
+import { noteAnswer, toolsAskedAbout } from "@/server/domain/run/audit";
+import { tooLate } from "@/server/domain/run/commands/command";
+import { PlanEdit } from "@/server/domain/run/commands/plan-edit";
+import { readAnswer, SentAnswer } from "@/server/domain/run/questions/person-answer";
+import { notOpen } from "@/server/domain/run/questions/tool-question";
+import { CANCEL } from "@/server/runner/durable/embedded-contract";
+import type { CommandResult as CommandReceipt } from "@/server/runner/people/steering";
+import { operationsOf } from "../operation";
+import { notFound, Problem, type ProblemCode } from "../problem";
+import type { Services } from "../services";
+import { RunPlan } from "./run-schemas";
+import { ByRun, known, runOf } from "./runs";
+
+const { mutation, query } = operationsOf("Runs");
+
+/** What the answer to a command says of it. */
+export const Accepted = z.object({
+  command_id: z.string().meta({ description: "The event that the command causes carries it" }),
+  applied: z.boolean().meta({
+    description:
+      "False: the command is stored, and the run applies it as soon as it can. An event with this `command_id` then says what became of it: its effect, or a warning with the reason why it was dropped.",
+  }),
+});
+export const PENDING = "It is accepted and not applied yet";
+export const REFUSALS = ["not_found", "run_held", "run_ended", "not_now"] as const;
+const RunRef = z.object({ run_id: z.string() });
+
+/** What is said of a command that a run was given. Throws Problem where it came too late. */
+export function acceptedBy(
+  services: Pick<Services, "runs">,
+  run_id: string,
+  { command_id, heard }: CommandReceipt,
+  rejectionCode: ProblemCode = "not_now",
+): z.output<typeof Accepted> {
+  const { status, final_status } = runOf(services, run_id);
+  // A quarantined run applies it when it is retried.
+  const isPending = heard === null || (heard === "ended" && status !== "finished");
+  const late = isPending ? null : tooLate(heard);
+  if (late === null) return { command_id, applied: !isPending };
+  if (status === "finished") throw new Problem("run_ended", late, { final_status, command_id });
+  throw new Problem(rejectionCode, late, { status, command_id });
+}
+
+/** What is known of a run that takes commands: one that is held takes none but to go on or to end. */
+export function atHand(services: Services, id: string) {
+  const { held } = runOf(services, id);
+  if (held)
+    throw new Problem("run_held", `This run is held: ${held.message} Try it again first, or cancel it.`);
+  return known(services, id);
+}
+
+/** What people and programs tell a run while it goes on. */
+export const steeringOperations = {
+  cancel: mutation({
+    name: "cancelRun",
+    summary: "Cancels a run",
+    about: "In whatever state it is; a run that has ended stays as it is.",
+    needs: "run",
+    input: ByRun.extend({ reason: z.string().max(500).optional() }),
+    output: RunRef.extend({ cancelled: z.boolean(), ...Accepted.partial().shape }),
+    http: {
+      route: "POST /runs/{id}/cancel",
+      status: 202,
+      success: "It was told to stop, or had ended already",
+    },
+    cli: [{ form: "cancel RUN [TEXT]...", fields: { text: "reason" } }],
+    async run(services, { run_id, reason }, { by, principal }) {
+      const { final_status } = runOf(services, run_id);
+      const isProgram = principal.kind === "token";
+      const why = reason ?? (isProgram ? "Cancelled through the API" : "");
+      try {
+        if (!services.host.cancel(run_id, { by, reason: why }))
+          throw new Problem("run_ended", "This run has already ended.", { final_status });
+        const heard = await services.host.waiters.wait(run_id, CANCEL);
+        const accepted = acceptedBy(services, run_id, { command_id: "cancel", heard });
+        return { run_id, cancelled: true, ...accepted };
+      } catch (error) {
+        // To a program that wants it ended, that it has ended already is no failure.
+        if (isProgram && error instanceof Problem && error.code === "run_ended")
+          return { run_id, cancelled: false };
+        throw error;
+      }
+    },
+  }),
+
+  tryAgain: mutation({
+    name: "tryRunAgain",
+    summary: "Tries a held run again",
+    about:
+      "A run is `held` where taking it up would do harm or is not possible: the server hung while it executed the run or crashed more than once, its log is damaged, or it began with another version; `held` of the run says which, and when it is retried automatically. It goes on where its log ends. 409 where it is not held.",
+    needs: "run",
+    input: ByRun,
+    output: RunRef,
+    problems: ["not_found", "not_held"],
+    http: { route: "POST /runs/{id}/try-again", status: 202, success: "It is taken up" },
+    run(services, { run_id }) {
+      const { status } = runOf(services, run_id);
+      if (!services.host.tryAgain(run_id))
+        throw new Problem("not_held", "This run is not held any more.", { status });
+      return { run_id };
+    },
+  }),
+
+  raiseLimit: mutation({
+    name: "raiseRunLimit",
+    summary: "Raises a limit of a run",
+    about:
+      "A run that stopped at the limit goes on; one that is at work may go further. `resumable` of the run names the limits that it stopped at.",
+    needs: "run",
+    input: ByRun.extend({
+      limit: RaisableLimit,
+      to: z
+        .number()
+        .positive()
+        .meta({ description: "In the unit of the limit: US dollars, tokens, ms, counts" }),
+    }),
+    output: RunRef.extend({ ...Accepted.shape, limit: RaisableLimit, to: z.number() }),
+    problems: [...REFUSALS, "not_at_limit", "no_such_limit", "not_higher"],
+    http: { route: "POST /runs/{id}/limits", status: 202, success: "It was told" },
+    async run(services, { run_id, limit, to }, { by }) {
+      const { run, state } = atHand(services, run_id);
+      if (run.status === "finished" && !state.run.resumable?.includes(limit))
+        throw new Problem("not_at_limit", "This run has ended, and not at that limit.", {
+          final_status: run.final_status,
+          resumable: [...(state.run.resumable ?? [])],
+        });
+      const error = limitRaiseError(limit, to);
+      if (error !== null) throw new Problem("no_such_limit", error);
+      const now = limitOf(state, limit);
+      if (now !== null && to <= now)
+        throw new Problem("not_higher", `The limit ${limit} is ${now} already; give more than that.`, {
+          now,
+        });
+      const receipt = await services.host.steering.raiseLimit(run_id, limit, to, by);
+      return { run_id, ...acceptedBy(services, run_id, receipt), limit, to };
+    },
+  }),
+
+  plans: query({
+    name: "listRunPlans",
+    summary: "The plans of a run's crews",
+    about: "As plan.json: every task with its state, who does it, its result, tokens and cost.",
+    needs: "read",
+    input: ByRun,
+    output: z.array(RunPlan),
+    http: { route: "GET /runs/{id}/plans", success: "One plan for each crew", as: "plans" },
+    run: (services, { run_id }) => plansOf(known(services, run_id).state),
+  }),
+
+  editPlan: mutation({
+    name: "changeRunPlan",
+    summary: "Changes the plan of a crew at work",
+    about:
+      "Adds a task, changes or cancels one that has not begun. `activation_id` names the crew's work; it may be left out where just one crew is at work. 409 says why a change cannot be made any more.",
+    needs: "run",
+    input: ByRun.extend({ activation_id: z.string().optional(), edit: PlanEdit }),
+    output: RunRef.extend({ ...Accepted.shape, activation_id: z.string() }),
+    problems: ["not_found", "run_held", "run_ended", "plan_not_changed", "no_crew_at_work", "which_crew"],
+    http: {
+      route: "POST /runs/{id}/plan",
+      status: 202,
+      success: "The plan is changed, or `applied: false`: the change is accepted and not applied yet",
+    },
+    async run(services, { run_id, edit, ...input }, { by }) {
+      const { run, state } = atHand(services, run_id);
+      if (run.status === "finished")
+        throw new Problem("run_ended", "This run has ended.", { final_status: run.final_status });
+      const activation_id = input.activation_id ?? onlyCrew(state);
+      if (!Object.hasOwn(state.plans, activation_id)) throw notFound("plan");
+      const receipt = await services.host.steering.editPlan(run_id, activation_id, edit, by);
+      if (typeof receipt === "string") throw new Problem("plan_not_changed", receipt);
+      return { run_id, activation_id, ...acceptedBy(services, run_id, receipt, "plan_not_changed") };
+    },
+  }),
+
+  questions: query({
+    name: "listRunQuestions",
+    summary: "What a run asks people",
+    about:
+      "Open questions, such as whether a tool may be called, with exactly what an answer would agree to. One with `options` takes one of them; one with a `response_schema` takes its form as `value`; one with a `draft` takes it back changed as `value`; one with a `late_answer` was answered after its run, which had not waited for it, had ended. One of kind `question` has in `asks` the form (`schema`) or the address (`url`) that a tool's server wants a person for.",
+    needs: "read",
+    input: ByRun,
+    output: z.array(z.record(z.string(), Json)),
+    http: { route: "GET /runs/{id}/questions", success: "Open questions, the oldest first", as: "questions" },
+    run(services, { run_id }): JsonObject[] {
+      const { state } = known(services, run_id);
+      const open = Object.values(state.interactions).filter(({ status }) => status === "open");
+      return open.map(({ id, node_id, agent_id, requested_at, requested }) => {
+        const given = services.host.steering.answered(run_id, id);
+        return {
+          node_id,
+          agent_id: agent_id ?? null,
+          requested_at,
+          ...asJson(requested),
+          ...(given?.late ? { late_answer: given } : {}),
+        };
+      });
+    },
+  }),
+
+  answer: mutation({
+    name: "answerRun",
+    summary: "Answers a question of a run",
+    about:
+      "Counts for exactly the question that the fingerprint names, once: the first answer counts. 409 where it is not open any more, with `answered_by` and `answer` where somebody was first, or where it asks for something else; 400 with `errors` by field where the answer is none of those that are asked for, or its `value` does not fit the `response_schema`; 422 where the content of a form that a tool asks for does not fit its schema.",
+    needs: "answer",
+    input: ByRun.extend({ interaction_id: z.string(), fingerprint: z.string(), ...SentAnswer.shape }),
+    output: RunRef.extend({
+      ...Accepted.shape,
+      late: z.boolean().optional().meta({
+        description:
+          "The run had ended, and had not waited for this: the answer is kept with it, marked late",
+      }),
+    }),
+    problems: ["not_found", "run_held", "run_ended", "not_open", "invalid_answer", "answer_does_not_fit"],
+    audits: ["question_answered"],
+    http: { route: "POST /runs/{id}/answers", success: "It counts", pending: PENDING },
+    async run(services, { run_id, interaction_id, fingerprint, ...sent }, { by, note }) {
+      const { host } = services;
+      const { run, state } = atHand(services, run_id);
+      const asked = state.interactions[interaction_id]?.requested;
+      const missed = () => {
+        const given = host.steering.answered(run_id, interaction_id);
+        const details = given ? { answered_by: given.by, answer: given.option ?? given.answer } : undefined;
+        return new Problem("not_open", notOpen(given), details);
+      };
+      if (host.steering.answered(run_id, interaction_id)) throw missed();
+      if (!asked) throw missed();
+      const read = readAnswer(asked, sent);
+      if (!read.ok) {
+        const { errors } = read;
+        const messages = ["The answer does not fit what is asked.", ...errors.map(({ message }) => message)];
+        throw read.isForm
+          ? new Problem("invalid_answer", present(messages[0], "words[0]"), { errors })
+          : new Problem("answer_does_not_fit", messages.join(" "), { errors });
+      }
+      if (!host.steering.answer(run_id, interaction_id, fingerprint, { ...read.answer, by })) throw missed();
+      const { answer, option } = read.answer;
+      noteAnswer(note, run, option ?? answer, toolsAskedAbout(asked));
+      const command_id = `answer:${interaction_id}`;
+      if (host.steering.answered(run_id, interaction_id)?.late)
+        return { run_id, command_id, applied: true, late: true };
+      const heard = await host.waiters.wait(run_id, command_id);
+      // The run no longer waits for it: its node was skipped, or its time was over.
+      if (heard === null && known(services, run_id).state.interactions[interaction_id]?.status !== "open")
+        throw missed();
+      return { run_id, ...acceptedBy(services, run_id, { command_id, heard }, "not_open") };
+    },
+  }),
+};
+
+/** Every plan with whose it is, the newest crew last. */
+function plansOf(state: RunState): z.input<typeof RunPlan>[] {
+  return Object.entries(state.plans).map(([activation_id, plan]) => ({
+    activation_id,
+    node_id: state.activations[activation_id]?.node_id ?? "",
+    status: state.crews[activation_id]?.status ?? "running",
+    plan,
+  }));
+}
+
+/** The one crew with a plan that is at work. Throws where there is none, or more than one. */
+function onlyCrew(state: RunState): string {
+  const running = Object.keys(state.plans).filter((id) => state.crews[id]?.status === "running");
+  if (running.length === 1) return present(running[0], "atWork[0]");
+  throw new Problem(
+    running.length === 0 ? "no_crew_at_work" : "which_crew",
+    running.length === 0
+      ? "No crew with a plan is at work in this run."
+      : "Several crews are at work; say which by activation_id.",
+    { activation_ids: running },
+  );
+}
+
+function limitOf({ run: { config } }: RunState, limit: RaisableLimit): number | null {
+  return limit === "max_cost_usd" || limit === "max_total_tokens"
+    ? (config.budget[limit] ?? null)
+    : config[limit];
+}

@@ -1,0 +1,129 @@
+import type { LlmConfig } from "@/server/domain/agent/role";
+import { modelUses } from "@/server/domain/library/model-uses";
+import { ComparisonFields, ComparisonReport, MOST_RUNS } from "@/server/domain/scenario/comparison";
+import { ScenarioTest } from "@/server/domain/scenario/scenario-test";
+import { variantOf } from "@/server/domain/scenario/variant";
+import { compare } from "@/server/runner/scenario/compare";
+import type { Tested } from "@/server/runner/scenario/run-scenario";
+import { operationsOf } from "../operation";
+import { Problem } from "../problem";
+import type { Services } from "../services";
+import { workflowOf } from "../workflows/stored-workflow";
+import {
+  ByWorkflow,
+  ChosenTests,
+  judgeBookOf,
+  refuseUnrunnable,
+  scenarioOf,
+  spendingCapFor,
+  testedOf,
+  testsIn,
+  WithRealModels,
+} from "./stored-tests";
+
+const { mutation } = operationsOf("Tests");
+
+const Input = ByWorkflow.extend({ ...ComparisonFields, tests: ChosenTests, ...WithRealModels });
+
+/** The chosen tests, and one for each further input. */
+function casesOf(
+  services: Services,
+  id: string,
+  { tests, inputs = [], expect = [] }: Pick<typeof Input._output, "tests" | "inputs" | "expect">,
+): ScenarioTest[] {
+  // Where inputs are given, tests run only if they are named.
+  const chosen = inputs.length > 0 && !tests ? [] : testsIn(services, id, tests).map(scenarioOf);
+  const own = inputs.map(({ name, input }, at) =>
+    ScenarioTest.parse({ id: `input_${at + 1}`, name: name ?? `Input ${at + 1}`, input, expect }),
+  );
+  return [...chosen, ...own];
+}
+
+/** Throws bad_request if a real model's price is unknown: the cap could not be enforced. */
+function refuseUnpriced(
+  { testParts }: Services,
+  variants: readonly Tested[],
+  tests: readonly ScenarioTest[],
+) {
+  const asked: LlmConfig[] = [
+    ...variants.flatMap(({ graph }) => modelUses(graph).map(({ choice }) => choice)),
+    ...tests.flatMap(({ expect }) =>
+      expect.flatMap((one) => (one.kind === "judge" ? [one.model ?? {}] : [])),
+    ),
+  ];
+  for (const choice of asked) {
+    const described = testParts.models.describe(choice);
+    if (!described)
+      throw new Problem("bad_request", `There is no model ${choice.model ?? ""} that could be asked.`);
+    if (!described.price_known)
+      throw new Problem(
+        "bad_request",
+        `The price of ${described.model} is unknown, so that no limit in dollars could be held. Set it in the provider's settings.`,
+      );
+  }
+}
+
+export const comparisonOperations = {
+  compare: mutation({
+    name: "compareVariants",
+    summary: "Runs the same inputs on variants of a workflow, and puts quality, cost and time side by side",
+    about:
+      "A variant has other models or prompts, or one agent in the place of a crew (its twin). The inputs are those of the tests, or `inputs` with what `expect` says of them. Without `real`, nothing but recordings, pins and the offline demo model answers, and what they cannot answer is said; with it, models are asked up to `max_cost_usd` for the whole comparison, and what was not run is said. It stops where whoever asked has gone.",
+    needs: "run",
+    input: Input,
+    output: ComparisonReport,
+    problems: ["not_found", "bad_request", "workflow_has_problems", "too_large", "queue_full"],
+    http: {
+      route: "POST /workflows/{id}/tests/compare",
+      success: "The comparison",
+    },
+    async run(services, { workflow_id: id, variants, repeats = 1, ...asked }, { signal }) {
+      const workflow = workflowOf(services, id);
+      const spendingCap = spendingCapFor(asked);
+      const tests = casesOf(services, id, asked);
+      if (tests.length === 0)
+        throw new Problem(
+          "bad_request",
+          "There is nothing to compare them over: give inputs, or make a test.",
+        );
+      if (variants.length * tests.length * repeats > MOST_RUNS)
+        throw new Problem(
+          "too_large",
+          `That would be ${variants.length * tests.length * repeats} runs; a comparison has at most ${MOST_RUNS}.`,
+        );
+      const base = testedOf(services, workflow);
+      const made = variants.map(({ name, ...variant }) => {
+        const changed = variantOf(
+          base,
+          variant,
+          (choice) => services.testParts.models.describe(choice)?.model,
+        );
+        if ("errors" in changed)
+          throw new Problem("bad_request", `The variant ${name} does not fit: ${changed.errors.join(" ")}`, {
+            faults: changed.errors,
+          });
+        const tested = { ...base, ...changed };
+        refuseUnrunnable(tested, workflow);
+        return { name, tested };
+      });
+      if (spendingCap)
+        refuseUnpriced(
+          services,
+          made.map(({ tested }) => tested),
+          tests,
+        );
+      return services.testGates.through(spendingCap ? "real" : "offline", signal, () =>
+        compare({
+          name: workflow.name,
+          variants: made,
+          tests,
+          repeats,
+          parts: services.testParts,
+          spendingCap,
+          book: judgeBookOf(services, id),
+          aborted: signal,
+        }),
+      );
+    },
+  }),
+};

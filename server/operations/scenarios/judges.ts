@@ -1,0 +1,121 @@
+import { z } from "zod";
+import { judgeId } from "@/server/runner/scenario/judging";
+import { operationsOf } from "../operation";
+import { notFound } from "../problem";
+import type { Services } from "../services";
+import { workflowOf } from "../workflows/stored-workflow";
+import { ByWorkflow } from "./stored-tests";
+
+const { mutation, query } = operationsOf("Tests");
+
+const JudgeId = z.string().regex(/^[0-9a-f]{24}$/);
+const ByJudge = ByWorkflow.extend({ judge: JudgeId });
+
+/** A judge of a workflow's tests. */
+const JudgeView = z.object({
+  judge: z.string().meta({ description: "Names its rubric and its model" }),
+  rubric: z.string(),
+  model: z.string(),
+  simulated: z.boolean().meta({ description: "It is the offline demo model" }),
+  threshold: z.number().meta({ description: "From which score on it says yes" }),
+  gate_kappa: z.number().meta({ description: "Has no effect" }),
+  tests: z.array(z.string()).meta({ description: "Ids of the tests that ask it" }),
+  outputs: z.int().meta({ description: "How many it has judged" }),
+  labels: z.int().meta({ description: "How many of them a person has labelled" }),
+  same: z.int().meta({ description: "Of how many both say the same" }),
+  kappa: z.number().nullable().meta({ description: "Always null; agreement is no longer computed" }),
+  counts: z.boolean().meta({
+    description: "Its verdict passes or fails an expectation; the offline demo model's is only a note",
+  }),
+});
+
+const JudgedOutput = z.object({
+  judge: z.string(),
+  item: z.string(),
+  test_id: z.string(),
+  text: z.string(),
+  score: z.number(),
+  reason: z.string(),
+  at: z.int().meta({ description: "Unix time in milliseconds" }),
+  good: z.boolean().nullable().meta({ description: "null: no person has said" }),
+  labelled_by: z.string().nullable(),
+  labelled_at: z.int().nullable(),
+});
+
+/** The judges of a workflow's tests, each with its tests. */
+function judgesIn({ scenarios, testParts }: Services, id: string) {
+  const found = new Map<string, Omit<z.infer<typeof JudgeView>, "outputs" | "labels" | "same">>();
+  for (const test of scenarios.list(id))
+    for (const expectation of test.expect) {
+      if (expectation.kind !== "judge") continue;
+      const { rubric, threshold, gate_kappa } = expectation;
+      const models = test.simulated ? testParts.demoModels() : testParts.models;
+      const described = models.describe(expectation.model);
+      if (!described) continue;
+      const { model, simulated } = described;
+      const judge = judgeId(rubric, described);
+      const key = JSON.stringify([judge, threshold, gate_kappa]);
+      const known = found.get(key);
+      if (!known)
+        found.set(key, {
+          ...{ judge, rubric, model, simulated, threshold, gate_kappa },
+          ...{ tests: [test.id], kappa: null, counts: !simulated },
+        });
+      else if (!known.tests.includes(test.id)) known.tests.push(test.id);
+    }
+  return [...found.values()];
+}
+
+/** Judges of tests, and a person's labels on their verdicts. */
+export const judgeOperations = {
+  judges: query({
+    name: "listJudges",
+    summary: "The judges of a workflow's tests",
+    about: "A judge is a rubric with a model.",
+    needs: "read",
+    input: ByWorkflow,
+    output: z.array(JudgeView),
+    http: { route: "GET /workflows/{id}/tests/judges", success: "In the order of the tests", as: "judges" },
+    run(services, { workflow_id: id }) {
+      workflowOf(services, id);
+      return judgesIn(services, id).map((one) => ({
+        ...one,
+        ...services.scenarios.judgeCounts(id, one.judge, one.threshold),
+      }));
+    },
+  }),
+
+  judged: query({
+    name: "listJudgedOutputs",
+    summary: "The outputs that a judge has judged",
+    about: "Those that nobody has labelled come first, then the newest. Of these, the last 200 are kept.",
+    needs: "read",
+    input: ByJudge,
+    output: z.array(JudgedOutput),
+    http: {
+      route: "GET /workflows/{id}/tests/judges/{judge}/outputs",
+      success: "At most 500",
+      as: "outputs",
+    },
+    run(services, { workflow_id: id, judge }) {
+      workflowOf(services, id);
+      return services.scenarios.judged(id, judge);
+    },
+  }),
+
+  label: mutation({
+    name: "labelOutput",
+    summary: "Says whether an output is good, or takes that back",
+    about: "A label is stored with the verdict. It does not change what a judge decides.",
+    needs: "author",
+    input: ByJudge.extend({
+      item: z.string().regex(/^[0-9a-f]{32}$/),
+      good: z.boolean().nullable().meta({ description: "null: takes the label back" }),
+    }),
+    http: { route: "PUT /workflows/{id}/tests/judges/{judge}/outputs/{item}", success: "It is kept" },
+    run(services, { workflow_id: id, judge, item, good }, { by }) {
+      workflowOf(services, id);
+      if (!services.scenarios.label(id, { judge, item, good, by })) throw notFound("output");
+    },
+  }),
+};

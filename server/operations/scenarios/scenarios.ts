@@ -1,0 +1,318 @@
+import { z } from "zod";
+import { withLibrary } from "@/server/domain/library/library";
+import { CASSETTE_LIMITS, Cassette } from "@/server/domain/scenario/cassette";
+import { MutantReport } from "@/server/domain/scenario/mutants";
+import { SuiteReport, TestReport, TestStatus } from "@/server/domain/scenario/report";
+import { Repeats, ScenarioFields, TestId } from "@/server/domain/scenario/scenario-test";
+import { testErrorTexts } from "@/server/domain/scenario/test-errors";
+import { MOST_MUTANTS, runMutants } from "@/server/runner/scenario/run-mutants";
+import { runSuite } from "@/server/runner/scenario/run-suite";
+import { operationsOf } from "../operation";
+import { notFound, Problem } from "../problem";
+import { workflowOf } from "../workflows/stored-workflow";
+import { comparisonOperations } from "./comparisons";
+import { judgeOperations } from "./judges";
+import { keptRunOperations } from "./kept-runs";
+import {
+  ByWorkflow,
+  ChosenTests,
+  createTest,
+  fieldsOf,
+  freshTestId,
+  judgeBookOf,
+  refuseUnrunnable,
+  scenarioOf,
+  spendingCapFor,
+  TestView,
+  testedOf,
+  testIn,
+  testsIn,
+  viewOf,
+  WithRealModels,
+  withoutKeys,
+} from "./stored-tests";
+
+const { mutation, query } = operationsOf("Tests");
+
+const ByTest = ByWorkflow.extend({ test_id: TestId });
+
+/** The result of one run of a test. */
+const TestResult = z.object({
+  id: z.int(),
+  test_id: z.string(),
+  at: z.int().meta({ description: "Unix time in milliseconds" }),
+  by: z.string(),
+  status: TestStatus,
+  revision: z.int().meta({ description: "The workflow's revision then" }),
+  took_ms: z.int(),
+  expected: z.int().meta({ description: "How many expectations were looked at" }),
+  passed: z.int().meta({ description: "How many of them held" }),
+  simulated: z.boolean().meta({ description: "The offline demo model answered" }),
+});
+
+/** A test without its recorded answers. */
+const TestSummary = z.object({
+  id: z.string(),
+  name: z.string(),
+  expectations: z.int(),
+  recorded_answers: z.int().nullable().meta({ description: "null: the test has no recorded answers" }),
+  people: z.int(),
+  pins: z.int(),
+  simulated: z.boolean(),
+  repeats: Repeats.nullable(),
+  revision: z.int(),
+  created_at: z.int(),
+  updated_at: z.int(),
+  problems: z.array(z.string()).meta({ description: "Why it cannot be run beside the drawing as it is now" }),
+  last: TestResult.nullable(),
+});
+
+export const scenarioOperations = {
+  // These, and `results`, before `get`: its path would match theirs.
+  ...judgeOperations,
+  ...comparisonOperations,
+
+  list: query({
+    name: "listTests",
+    summary: "The tests of a workflow",
+    about: "In the order in which they were made, each with what became of it when it was run last.",
+    needs: "read",
+    input: ByWorkflow,
+    output: z.array(TestSummary),
+    http: {
+      route: "GET /workflows/{id}/tests",
+      success: "All of them",
+      as: "tests",
+    },
+    run(services, { workflow_id: id }) {
+      const workflow = workflowOf(services, id);
+      const graph = withLibrary(workflow.graph, services.library);
+      return services.scenarios.list(id).map((test) => ({
+        id: test.id,
+        name: test.name,
+        expectations: test.expect.length,
+        recorded_answers: test.answers ? test.answers.answers.length : null,
+        people: test.people.length,
+        pins: Object.keys(test.pins ?? {}).length,
+        simulated: test.simulated === true,
+        repeats: test.repeats ?? null,
+        revision: test.revision,
+        created_at: test.created_at,
+        updated_at: test.updated_at,
+        problems: testErrorTexts(graph, fieldsOf(test)),
+        last: services.scenarios.results(id, test.id, 1)[0] ?? null,
+      }));
+    },
+  }),
+
+  results: query({
+    name: "listTestResults",
+    summary: "What became of a workflow's tests",
+    about: "The newest first; of each test the last 50 are kept.",
+    needs: "read",
+    input: ByWorkflow.extend({
+      test_id: TestId.optional().meta({ description: "Of this test alone" }),
+      limit: z.coerce.number().int().min(1).max(1000).default(200),
+    }),
+    output: z.array(TestResult),
+    http: {
+      route: "GET /workflows/{id}/tests/results",
+      success: "Without their reports",
+      as: "results",
+    },
+    run(services, { workflow_id: id, test_id, limit }) {
+      workflowOf(services, id);
+      return services.scenarios.results(id, test_id, limit);
+    },
+  }),
+
+  result: query({
+    name: "getTestResult",
+    summary: "What became of a test at one time, with its report",
+    needs: "read",
+    input: ByWorkflow.extend({ result_id: z.coerce.number().int() }),
+    output: TestResult.extend({ report: TestReport }),
+    http: {
+      route: "GET /workflows/{id}/tests/results/{result_id}",
+      success: "Its report",
+    },
+    run(services, { workflow_id: id, result_id }) {
+      workflowOf(services, id);
+      const result = services.scenarios.result(id, result_id);
+      if (!result) throw notFound("result");
+      return result;
+    },
+  }),
+
+  get: query({
+    name: "getTest",
+    summary: "A test of a workflow",
+    needs: "read",
+    input: ByTest,
+    output: TestView,
+    http: {
+      route: "GET /workflows/{id}/tests/{test_id}",
+      success: "The whole of it",
+    },
+    run: (services, { workflow_id: id, test_id }) =>
+      viewOf(services, workflowOf(services, id), testIn(services, id, test_id)),
+  }),
+
+  create: mutation({
+    name: "createTest",
+    summary: "Adds a test to a workflow",
+    about:
+      "What names nodes or keys that the workflow does not have is kept, and told in `problems`: such a test is not run until it fits.",
+    needs: "author",
+    input: ByWorkflow.extend({ ...ScenarioFields.shape, id: TestId.optional() }),
+    output: TestView,
+    problems: ["not_found", "id_taken", "too_large"],
+    http: {
+      route: "POST /workflows/{id}/tests",
+      status: 201,
+      success: "It is there",
+    },
+    run(services, { workflow_id: id, id: wanted, ...fields }) {
+      const workflow = workflowOf(services, id);
+      const test_id = wanted ?? freshTestId(services, id, fields.name);
+      createTest(services, id, { id: test_id, ...fields });
+      return viewOf(services, workflow, testIn(services, id, test_id));
+    },
+  }),
+
+  save: mutation({
+    name: "replaceTest",
+    summary: "Changes a test of a workflow",
+    needs: "author",
+    input: ByTest.extend({
+      ...ScenarioFields.shape,
+      revision: z.int().optional().meta({ description: "Of the test that was changed; absent: whichever" }),
+    }),
+    output: TestView,
+    problems: ["not_found", "changed_meanwhile"],
+    http: {
+      route: "PUT /workflows/{id}/tests/{test_id}",
+      success: "It is changed",
+    },
+    run(services, { workflow_id: id, test_id, revision, ...test }) {
+      const workflow = workflowOf(services, id);
+      const before = testIn(services, id, test_id);
+      if (!services.scenarios.save(id, withoutKeys({ id: test_id, ...test }), revision))
+        throw new Problem("changed_meanwhile", "This test was changed in another place.", {
+          revision: before.revision,
+        });
+      return viewOf(services, workflow, testIn(services, id, test_id));
+    },
+  }),
+
+  bringCassette: mutation({
+    name: "setTestAnswers",
+    summary: "Puts recorded answers into a test",
+    about:
+      "The file that `GET /runs/{id}/cassette` gives, as it is: from then on the test is answered by it, whatever answered before.",
+    needs: "author",
+    input: ByTest.extend(Cassette.shape),
+    output: TestView,
+    problems: ["not_found", "too_large"],
+    http: {
+      route: "PUT /workflows/{id}/tests/{test_id}/cassette",
+      success: "They are in it",
+    },
+    run(services, { workflow_id: id, test_id, ...answers }) {
+      const workflow = workflowOf(services, id);
+      const { simulated: _, ...test } = scenarioOf(testIn(services, id, test_id));
+      if (JSON.stringify(answers).length > CASSETTE_LIMITS.chars)
+        throw new Problem("too_large", "These answers are too much for a test: at most 4 MiB.");
+      services.scenarios.save(id, withoutKeys({ ...test, answers }));
+      return viewOf(services, workflow, testIn(services, id, test_id));
+    },
+  }),
+
+  remove: mutation({
+    name: "deleteTest",
+    summary: "Deletes a test of a workflow, with its results",
+    needs: "author",
+    input: ByTest,
+    http: {
+      route: "DELETE /workflows/{id}/tests/{test_id}",
+      success: "It is gone",
+    },
+    run(services, { workflow_id: id, test_id }) {
+      workflowOf(services, id);
+      if (!services.scenarios.remove(id, test_id)) throw notFound("test");
+    },
+  }),
+
+  run: mutation({
+    name: "runTests",
+    summary: "Runs tests of a workflow",
+    about:
+      "The interpreter that carries out all runs carries them out, with nothing kept, in a time of its own. Models and tools are answered from what was recorded, from pins, or by the offline demo model; nothing is asked outside, and equal tests of equal workflows give equal reports. With `real`, models are asked, up to `max_cost_usd` for all tests together; tools still touch nothing outside.",
+    needs: "run",
+    input: ByWorkflow.extend({
+      tests: ChosenTests,
+      repeats: Repeats.optional().meta({ description: "How often each is run, over what it says itself" }),
+      ...WithRealModels,
+    }),
+    output: SuiteReport,
+    problems: ["not_found", "bad_request", "workflow_has_problems", "queue_full"],
+    http: {
+      route: "POST /workflows/{id}/tests/run",
+      success: "What became of each",
+    },
+    async run(services, { workflow_id: id, tests, repeats, ...money }, { by, signal }) {
+      const workflow = workflowOf(services, id);
+      const tested = testedOf(services, workflow);
+      refuseUnrunnable(tested, workflow);
+      const spendingCap = spendingCapFor(money);
+      const chosen = testsIn(services, id, tests);
+      return services.testGates.through(spendingCap ? "real" : "offline", signal, () =>
+        runSuite({
+          tested,
+          tests: chosen.map((test) => ({ ...scenarioOf(test), ...(repeats ? { repeats } : {}) })),
+          parts: services.testParts,
+          spendingCap,
+          book: judgeBookOf(services, id),
+          aborted: signal,
+          onReport: (report, took_ms) =>
+            services.scenarios.keep(id, { by, revision: workflow.revision, took_ms }, report),
+        }),
+      );
+    },
+  }),
+
+  mutants: mutation({
+    name: "runMutants",
+    summary: "Says which small changes of a workflow its tests would not notice",
+    about:
+      "The workflow is changed in one small way at a time (two ways swapped, a condition turned round or left out, a step, a review or a guardrail left out, a role's tools widened, a limit left out, a key renamed), and its tests are run on each. Nothing is saved. All tests have to pass as it is; else `why_not` says so.",
+    needs: "run",
+    input: ByWorkflow.extend({
+      tests: ChosenTests,
+      most: z.int().min(1).max(MOST_MUTANTS).optional(),
+    }),
+    output: MutantReport,
+    problems: ["not_found", "workflow_has_problems", "queue_full"],
+    http: {
+      route: "POST /workflows/{id}/tests/mutants",
+      success: "Each change with what became of it",
+    },
+    run(services, { workflow_id: id, tests, most }, { signal }) {
+      const workflow = workflowOf(services, id);
+      const tested = testedOf(services, workflow);
+      refuseUnrunnable(tested, workflow);
+      const chosen = testsIn(services, id, tests);
+      return services.testGates.through("offline", signal, () =>
+        runMutants({
+          tested,
+          tests: chosen.map(scenarioOf),
+          parts: services.testParts,
+          aborted: signal,
+          ...(most === undefined ? {} : { most }),
+        }),
+      );
+    },
+  }),
+
+  ...keptRunOperations,
+};

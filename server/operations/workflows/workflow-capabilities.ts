@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { changeGrants, manifestOf } from "@/server/access/manifest";
+import { operationsOf } from "../operation";
+import { Problem } from "../problem";
+import type { Services } from "../services";
+import { namedIn } from "./named-places";
+import { ById, workflowOf } from "./stored-workflow";
+import { CapabilityGrant } from "./workflow-schemas";
+
+const { mutation, query } = operationsOf("Workflows");
+
+/** Keys of capabilities. */
+const Keys = z
+  .array(z.string().max(1_000))
+  .max(5_000)
+  .meta({ description: "Keys, such as tool:http_request" });
+
+const manifest = (services: Services, id: string) => {
+  const { graph, withheld } = workflowOf(services, id);
+  return manifestOf(graph, { ...services, withheld, named: namedIn(services, graph) });
+};
+
+/** What runs of a workflow may use of all that it asks for. */
+export const capabilityOperations = {
+  capabilities: query({
+    name: "getWorkflowCapabilities",
+    summary: "What runs of a workflow may use",
+    about:
+      "Every tool, host, named model, program and lasting memory that its nodes and the roles at them ask for. What is not `allowed` came with an imported file and nobody has allowed it: a run is refused until then, or until the drawing asks for it no more.",
+    needs: "read",
+    input: ById,
+    output: z.array(CapabilityGrant),
+    http: { route: "GET /workflows/{id}/capabilities", success: "By kind and name", as: "capabilities" },
+    run: (services, { id }) => manifest(services, id),
+  }),
+
+  setCapabilities: mutation({
+    name: "setWorkflowCapabilities",
+    summary: "Says what a workflow may use",
+    about: "`allow` becomes everything that it may use, of what it asks for; the rest is withheld.",
+    needs: "author",
+    input: ById.extend({ allow: Keys }),
+    output: z.array(CapabilityGrant),
+    problems: ["not_found", "not_asked_for"],
+    audits: ["workflow_allowed"],
+    http: {
+      route: "PUT /workflows/{id}/capabilities",
+      success: "By kind and name, as it is now",
+      as: "capabilities",
+    },
+    run(services, { id, allow }, { note }) {
+      const workflow = workflowOf(services, id);
+      const named = namedIn(services, workflow.graph);
+      const asked = new Set(
+        manifestOf(workflow.graph, { ...services, withheld: [], named }).map(({ key }) => key),
+      );
+      const unknown = allow.filter((key) => !asked.has(key));
+      if (unknown.length > 0)
+        throw new Problem("not_asked_for", `This workflow does not ask for ${unknown[0]}.`, { unknown });
+      const withhold = [...asked].filter((key) => !allow.includes(key));
+      changeGrants({ ...services, named }, workflow, { allow, withhold }, note);
+      return manifest(services, id);
+    },
+  }),
+
+  allow: mutation({
+    name: "changeWorkflowCapabilities",
+    summary: "Allows and withholds some of what a workflow would use",
+    about: "What is not named stays as it is; what the drawing does not ask for is forgotten.",
+    needs: "author",
+    input: ById.extend({ allow: Keys.default([]), withhold: Keys.default([]) }),
+    audits: ["workflow_allowed"],
+    http: { route: "POST /workflows/{id}/capabilities", success: "It holds for the next run" },
+    run(services, { id, ...change }, { note }) {
+      const workflow = workflowOf(services, id);
+      changeGrants({ ...services, named: namedIn(services, workflow.graph) }, workflow, change, note);
+    },
+  }),
+};

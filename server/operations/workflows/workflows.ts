@@ -1,0 +1,331 @@
+import { z } from "zod";
+import { toId } from "@/server/domain/base/ids";
+import { plainName } from "@/server/domain/base/names";
+import { newIsToolKnown, toolFacts } from "@/server/domain/crew/crew-tools";
+import { lossesOf, MAX_FILE_BYTES, writeWorkflow } from "@/server/domain/graph/document";
+import { WorkflowGraph } from "@/server/domain/graph/graph";
+import { sketchOf } from "@/server/domain/graph/sketch";
+import { withLibrary } from "@/server/domain/library/library";
+import { graphWithPlainNames } from "@/server/domain/library/plain-names";
+import { roleUses } from "@/server/domain/library/role-use";
+import { isExecutable } from "@/server/domain/nodes";
+import { findProblems } from "@/server/domain/problems/problems";
+import { readImport } from "@/server/interop/import/pipeline";
+import { writeText } from "@/server/interop/text-files";
+import type { WorkflowStore } from "@/server/store/workflows";
+import { findTemplate, templates } from "@/server/templates";
+import { operationsOf } from "../operation";
+import type { Place } from "../paging";
+import { notFound, Problem } from "../problem";
+import { bringTests, scenarioOf, testsForFile } from "../scenarios/stored-tests";
+import { ById, workflowOf } from "./stored-workflow";
+import { capabilityOperations } from "./workflow-capabilities";
+import { estimateWorkflow } from "./workflow-estimate";
+import { WorkflowProblem, WorkflowSummary } from "./workflow-schemas";
+
+const { mutation, query } = operationsOf("Workflows");
+
+const Name = z
+  .string()
+  .overwrite(plainName)
+  .trim()
+  .min(1, "Give it a name")
+  .max(200, "At most 200 characters");
+const NewId = z.object({ id: z.string() });
+/** Notes are on the drawing and are no part of what runs. */
+const nodeCount = ({ nodes }: WorkflowGraph) => Object.values(nodes).filter(isExecutable).length;
+
+/** Saved workflows: list, draw, export, and what they may use. */
+export const workflowOperations = {
+  list: query({
+    name: "listWorkflows",
+    summary: "Lists workflows, newest first",
+    needs: "read",
+    input: z.void(),
+    output: z.array(WorkflowSummary),
+    http: {
+      route: "GET /workflows",
+      success: "A page of workflows",
+      as: "workflows",
+      page: ({ updated_at, id }: z.output<typeof WorkflowSummary>): Place => [updated_at, id],
+    },
+    run(services) {
+      const runs = services.runs.byWorkflow();
+      return services.workflows.list().map(({ id, name, revision, graph, updated_at }) => ({
+        id,
+        name,
+        description: graph.description || null,
+        revision,
+        node_count: nodeCount(graph),
+        sketch: sketchOf(graph),
+        updated_at,
+        last_run: runs.get(id)?.last_run ?? null,
+        run_count: runs.get(id)?.run_count ?? 0,
+      }));
+    },
+  }),
+
+  get: query({
+    name: "getWorkflow",
+    summary: "The drawing with its revision",
+    needs: "read",
+    input: ById,
+    problems: ["not_found"],
+    http: { browserOnly: "GET /workflows/{id} gives the same drawing as a file, with its revision as ETag" },
+    run: (services, { id }) => workflowOf(services, id),
+  }),
+
+  create: mutation({
+    name: "createWorkflow",
+    summary: "Saves a new workflow",
+    needs: "author",
+    input: z.object({ name: Name.optional(), graph: WorkflowGraph.optional() }),
+    http: { own: "takes a whole file, of any format that is known; 201 with a location" },
+    run({ workflows }, input) {
+      const name = plainName(input.name ?? freshName("Untitled workflow", workflows));
+      return { id: workflows.create({ name, graph: graphWithPlainNames(input.graph ?? blankGraph(name)) }) };
+    },
+  }),
+
+  save: mutation({
+    name: "replaceWorkflow",
+    summary: "Saves a workflow where nobody changed it meanwhile",
+    needs: "author",
+    input: z.object({
+      id: z.string(),
+      revision: z.number().int(),
+      name: Name.optional(),
+      graph: WorkflowGraph,
+    }),
+    problems: ["not_found", "changed_meanwhile"],
+    http: { own: "takes a whole file, and its revision as If-Match" },
+    run({ workflows }, input) {
+      const named = input.name === undefined ? {} : { name: plainName(input.name) };
+      const result = workflows.save({ ...input, ...named, graph: graphWithPlainNames(input.graph) });
+      if (result.saved) return { revision: result.revision, updated_at: result.updated_at };
+      if (!result.current) throw notFound("workflow");
+      const { revision, graph, name, updated_at } = result.current;
+      throw new Problem(
+        "changed_meanwhile",
+        "This workflow was changed in another place.",
+        { revision },
+        {
+          editor: { graph, name, updated_at },
+        },
+      );
+    },
+  }),
+
+  rename: mutation({
+    name: "renameWorkflow",
+    summary: "Gives a workflow another name",
+    needs: "author",
+    input: ById.extend({ name: Name }),
+    http: { route: "PUT /workflows/{id}/name", success: "It has that name" },
+    run({ workflows }, { id, name }) {
+      if (!workflows.rename(id, name)) throw notFound("workflow");
+    },
+  }),
+
+  duplicate: mutation({
+    name: "duplicateWorkflow",
+    summary: "Makes a copy of a workflow",
+    about: "With its tests. What the original may not use, the copy may not use either.",
+    needs: "author",
+    input: ById,
+    output: NewId,
+    http: { route: "POST /workflows/{id}/duplicate", status: 201, success: "The id of the copy" },
+    run(services, { id }) {
+      const { workflows } = services;
+      const copy = workflows.duplicate(id);
+      if (!copy) throw notFound("workflow");
+      bringTests(services, copy, services.scenarios.list(id).map(scenarioOf));
+      return { id: copy };
+    },
+  }),
+
+  remove: mutation({
+    name: "deleteWorkflow",
+    summary: "Puts a workflow into the bin",
+    about: "Its runs stay.",
+    needs: "author",
+    input: ById,
+    http: { route: "DELETE /workflows/{id}", success: "It is gone" },
+    run({ workflows }, { id }) {
+      if (!workflows.remove(id)) throw notFound("workflow");
+    },
+  }),
+
+  restore: mutation({
+    name: "restoreWorkflow",
+    summary: "Takes a workflow out of the bin",
+    needs: "author",
+    input: ById,
+    http: { route: "POST /workflows/{id}/restore", success: "It is back" },
+    run({ workflows }, { id }) {
+      if (!workflows.restore(id)) throw notFound("workflow");
+    },
+  }),
+
+  templates: query({
+    name: "listTemplates",
+    summary: "Drawings to begin with",
+    needs: "read",
+    input: z.void(),
+    output: z.array(
+      z.object({
+        key: z.string(),
+        title: z.string(),
+        description: z.string(),
+        node_count: z.int(),
+        graph: WorkflowGraph,
+        sketch: z
+          .unknown()
+          .meta({ description: "The drawing in small: boxes and lines, for a picture of it" }),
+      }),
+    ),
+    http: { route: "GET /templates", success: "All of them", as: "templates" },
+    run: () =>
+      templates.map(({ key, title, description, graph }) => ({
+        key,
+        title,
+        description,
+        node_count: nodeCount(graph),
+        graph,
+        sketch: sketchOf(graph),
+      })),
+  }),
+
+  fromTemplate: mutation({
+    name: "createFromTemplate",
+    summary: "Saves a new workflow made from a template",
+    needs: "author",
+    input: z.object({ key: z.string() }),
+    output: NewId,
+    http: { route: "POST /templates/{key}/workflows", status: 201, success: "The id of the new workflow" },
+    run({ workflows }, { key }) {
+      const template = findTemplate(key);
+      if (!template) throw notFound("template");
+      const name = freshName(template.title, workflows);
+      return { id: workflows.create({ name, graph: template.graph }) };
+    },
+  }),
+
+  export: query({
+    name: "exportWorkflow",
+    summary: "The workflow as a file",
+    needs: "read",
+    input: ById.extend({
+      flavour: z.enum(["troupe", "openhands"]).default("troupe"),
+      roles: z.enum(["included", "referenced"]).default("included"),
+      format: z.enum(["json", "yaml"]).default("json"),
+      tests: z.enum(["included", "left_out"]).default("included"),
+    }),
+    problems: ["not_found", "too_large"],
+    http: { own: "the file itself, as JSON or YAML, with its revision as ETag" },
+    run(services, { id, flavour, roles, format, tests }) {
+      const { name, graph: saved } = workflowOf(services, id);
+      // A file must be whole: crews and agents of the library go along as copies.
+      const whole = withLibrary(saved, services.library);
+      const graph = BLANK_ID.test(whole.graph_id)
+        ? { ...whole, graph_id: toId(name) || whole.graph_id }
+        : whole;
+      const used = roleUses(graph);
+      const usedRoles = services.roles.all().filter((role) => used.has(role.name));
+      const text = writeWorkflow(graph, {
+        flavour,
+        name,
+        ...(roles === "included" ? { roles: usedRoles } : {}),
+        ...(tests === "included" ? { tests: testsForFile(services, id) } : {}),
+      });
+      refuseTooLong(text);
+      return {
+        file_name: `${toId(name).toLowerCase() || "workflow"}.${format}`,
+        text: format === "yaml" ? asYaml(text) : text,
+        losses: lossesOf(graph, flavour),
+      };
+    },
+  }),
+
+  validate: query({
+    name: "validateWorkflow",
+    summary: "Says what is wrong with a workflow",
+    about: "Problems of severity `error` keep it from running.",
+    needs: "read",
+    input: ById,
+    output: z.object({ can_run: z.boolean(), problems: z.array(WorkflowProblem) }),
+    http: { route: "POST /workflows/{id}/validate", success: "Its problems, errors first" },
+    run(services, { id }) {
+      const { graph, withheld } = workflowOf(services, id);
+      const { library } = services;
+      const problems = findProblems(withLibrary(graph, library), services.roles.all(), undefined, {
+        withheld,
+        isPriceKnown: (choice) => services.models.describe(choice)?.price_known !== false,
+        library,
+        delegatesMayKeepTools: services.installation.delegate_tools !== "shared",
+        ...toolFacts(services.registry.list()),
+        isToolKnown: newIsToolKnown(
+          services.registry.list().map(({ name }) => name),
+          services.toolSources.mcp.list().map(({ name }) => name),
+        ),
+      });
+      return {
+        can_run: !problems.some(({ severity }) => severity === "error"),
+        problems: problems.map(({ severity, code, message, at }) => ({ severity, code, message, at })),
+      };
+    },
+  }),
+
+  estimate: estimateWorkflow,
+  ...capabilityOperations,
+};
+
+/** What could not be read back is not written. Throws too_large. */
+function refuseTooLong(text: string): void {
+  if (Buffer.byteLength(text) > MAX_FILE_BYTES)
+    throw new Problem(
+      "too_large",
+      "With the recorded answers of its tests, this workflow is larger than a file may be (5 MiB). Export it without its tests.",
+    );
+}
+
+/** The name itself, or with the first number behind it that makes it new. */
+function freshName(base: string, workflows: WorkflowStore): string {
+  const taken = new Set(workflows.list().map(({ name }) => name));
+  for (let n = 1; ; n++) {
+    const name = n === 1 ? base : `${base} ${n}`;
+    if (!taken.has(name)) return name;
+  }
+}
+
+/** What a drawing is called before it has a name: its file takes the name that it has by then. */
+const BLANK_ID = /^untitled_workflow(_\d+)?$/i;
+
+/** The graph of a new workflow. Its end node is added with the first step. */
+function blankGraph(name: string): WorkflowGraph {
+  return WorkflowGraph.parse({
+    graph_id: toId(name) || "workflow",
+    start_node_id: "start",
+    nodes: {
+      start: {
+        id: "start",
+        node_type: "start",
+        name: "Start",
+        output_keys: ["user_request"],
+        ui: { x: 0, y: 0 },
+      },
+    },
+    edges: [],
+  });
+}
+
+/** The text of a workflow file as YAML. Throws Problem where that could not be read back. */
+function asYaml(json: string): string {
+  const text = writeText(JSON.parse(json), "yaml");
+  const [error] = readImport([{ path: "workflow.yaml", text }]).findings.filter(
+    ({ level }) => level === "error",
+  );
+  if (error)
+    throw new Problem("too_large", `As YAML it could not be read back. ${error.message} Export it as JSON.`);
+  return text;
+}
