@@ -360,7 +360,7 @@ const OWN_PATTERNS: Readonly<Record<string, string>> = {
   "server/llm/tool-calls/text-protocol.ts": "parts that stand in the code",
   "server/runner/bisect/names.ts": "names of calls and files, with every sign escaped",
   "server/tools/sandbox/matches.ts": "runs in the sandbox, where a search that never ends is stopped",
-  "components/forms/cel-rows.ts": "parts that stand in the code",
+  "components/forms/fields/cel-rows.ts": "parts that stand in the code",
 };
 
 test("schemas and patterns of strangers go through one door", () => {

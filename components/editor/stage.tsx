@@ -72,10 +72,10 @@ const ViewModeSwitch = dynamic(
     ssr: false,
   },
 );
-export const loadConnectBar = () => import("./connect-bar");
+export const loadConnectBar = () => import("./panels/connect-bar");
 const ConnectBar = dynamic(() => loadConnectBar().then((m) => m.ConnectBar), { ssr: false });
 const GroupFrames = dynamic(() => import("./group-frames").then((m) => m.GroupFrames), { ssr: false });
-const FindPanel = dynamic(() => import("./find-panel").then((m) => m.FindPanel), { ssr: false });
+const FindPanel = dynamic(() => import("./panels/find-panel").then((m) => m.FindPanel), { ssr: false });
 
 /** The share of the canvas that the settings cover on a phone; keep in sync with editor.css. */
 const SHEET = 0.7;

@@ -26,8 +26,8 @@ import { useClipboard } from "./editing/use-clipboard";
 import { WithBreakpoints } from "./inspector/editor-breakpoints";
 import { TryOutDialogs, WithTryOuts } from "./inspector/editor-try-outs";
 import { useIsInspectorShown } from "./inspector/use-is-inspector-shown";
+import { TopBar } from "./panels/top-bar";
 import { loadConnectBar, Stage } from "./stage";
-import { TopBar } from "./top-bar";
 import { newUiStore, UiContext, useUi, useUiStore } from "./ui-store";
 import { useFirstLayout } from "./use-first-layout";
 import { useOffers } from "./use-offers";
@@ -35,20 +35,22 @@ import { marksOf, NO_PROBLEMS, ProblemsContext, shownProblems } from "./use-prob
 import { useWindowKeys } from "./use-window-keys";
 import "./editor.css";
 
-const loadSide = () => import("./side-panel");
+const loadSide = () => import("./panels/side-panel");
 const SidePanel = dynamic(() => loadSide().then((m) => m.SidePanel), { ssr: false, loading: SideFrame });
 const ProblemFinder = dynamic(() => import("./problem-finder").then((m) => m.ProblemFinder), { ssr: false });
-const loadPicker = () => import("./quick-picker");
+const loadPicker = () => import("./panels/quick-picker");
 const QuickPicker = dynamic(() => loadPicker().then((m) => m.QuickPicker), { ssr: false });
 const loadInspector = () => import("./inspector/inspector");
 const Inspector = dynamic(() => loadInspector().then((m) => m.Inspector), { ssr: false });
-const ConflictDialog = dynamic(() => import("./conflict-dialog").then((m) => m.ConflictDialog), {
+const ConflictDialog = dynamic(() => import("./dialogs/conflict-dialog").then((m) => m.ConflictDialog), {
   ssr: false,
 });
-const IncomingDialog = dynamic(() => import("./incoming-dialog").then((m) => m.IncomingDialog), {
+const IncomingDialog = dynamic(() => import("./dialogs/incoming-dialog").then((m) => m.IncomingDialog), {
   ssr: false,
 });
-const UnfoldDialog = dynamic(() => import("./unfold-dialog").then((m) => m.UnfoldDialog), { ssr: false });
+const UnfoldDialog = dynamic(() => import("./dialogs/unfold-dialog").then((m) => m.UnfoldDialog), {
+  ssr: false,
+});
 const ImportDialog = dynamic(
   () => import("@/components/import-export/import-dialog").then((m) => m.ImportDialog),
   {

@@ -1,8 +1,8 @@
 "use client";
 
 import type { ReactNode } from "react";
-import { DraftField } from "@/components/forms/draft-field";
-import { LlmField } from "@/components/forms/llm-field";
+import { DraftField } from "@/components/forms/fields/draft-field";
+import { LlmField } from "@/components/forms/fields/llm-field";
 import { Checkbox } from "@/components/ui/input/checkbox";
 import { CheckboxGroup } from "@/components/ui/input/checkbox-group";
 import { Field } from "@/components/ui/input/field";
@@ -11,8 +11,8 @@ import { AGENT_FORM } from "@/server/domain/agent/agent-form";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import { Id } from "@/server/domain/base/values";
 import type { CrewProcess } from "@/server/domain/crew/crew";
+import { type Faces, RolePicker } from "./fields/role-field";
 import { FormParts } from "./form-parts";
-import { type Faces, RolePicker } from "./role-field";
 
 export interface AgentFormProps {
   agent: AgentConfig;

@@ -5,13 +5,13 @@ import type { ComponentType } from "react";
 import { CodeArea } from "@/components/ui/input/code-area";
 import { Skeleton } from "@/components/ui/skeleton";
 import type { Field, FieldLook } from "@/server/domain/nodes";
-import { asText, basicVariants, orNothing } from "./basic-fields";
-import { ExpressionField } from "./expression-field";
 import type { FieldProps } from "./field-props";
-import { LabelField } from "./label-field";
-import { RoleField } from "./role-field";
+import { asText, basicVariants, orNothing } from "./fields/basic-fields";
+import { ExpressionField } from "./fields/expression-field";
+import { LabelField } from "./fields/label-field";
+import { RoleField } from "./fields/role-field";
+import { TemplateField } from "./fields/template-field";
 import { ValueField } from "./schema/value-field";
-import { TemplateField } from "./template-field";
 
 type VariantProps = FieldProps & { field: Field };
 type Load = () => Promise<ComponentType<VariantProps>>;
@@ -44,19 +44,19 @@ const variants: Record<FieldLook, ComponentType<VariantProps>> = {
   ),
   schema: lazy(() => import("./schema/schema-field").then((m) => m.SchemaField)),
   arguments: lazy(() => import("./schema/arguments-field").then((m) => m.ArgumentsField)),
-  ways: lazy(() => import("./routes-field").then((m) => m.RoutesField)),
+  ways: lazy(() => import("./fields/routes-field").then((m) => m.RoutesField)),
   assignments: lazy(() => import("./crew/assignments-field").then((m) => m.AssignmentsField)),
-  pairs: lazy(() => import("./pairs-field").then((m) => m.PairsField)),
+  pairs: lazy(() => import("./fields/pairs-field").then((m) => m.PairsField)),
   crew: lazy(() => import("./crew/crew-field").then((m) => m.CrewField)),
   crew_ref: lazyWithoutPlace(() => import("./crew/crew-field").then((m) => m.CrewRefField)),
-  agent_ref: lazyWithoutPlace(() => import("./agent-choice").then((m) => m.AgentRefField)),
+  agent_ref: lazyWithoutPlace(() => import("./fields/agent-choice").then((m) => m.AgentRefField)),
   plan: lazy(() => import("./crew/plan-field").then((m) => m.NodePlanField)),
-  guardrails: lazy(() => import("./guardrails-field").then((m) => m.TaskGuardrails)),
-  llm: lazy(() => import("./llm-field").then((m) => m.TaskLlm)),
+  guardrails: lazy(() => import("./fields/guardrails-field").then((m) => m.TaskGuardrails)),
+  llm: lazy(() => import("./fields/llm-field").then((m) => m.TaskLlm)),
   tool: lazy(() => import("./tools/tool-field").then((m) => m.ToolField)),
   tools: lazy(() => import("./tools/tools-field").then((m) => m.ToolsField)),
-  router_function: lazy(() => import("./rule-fields").then((m) => m.RuleNameField)),
-  own_rule: lazy(() => import("./rule-fields").then((m) => m.OwnRuleField)),
+  router_function: lazy(() => import("./fields/rule-fields").then((m) => m.RuleNameField)),
+  own_rule: lazy(() => import("./fields/rule-fields").then((m) => m.OwnRuleField)),
 };
 
 /** A field of a node kind, as its look says. */

@@ -12,8 +12,8 @@ import {
   settingAt,
   withSetting,
 } from "@/server/domain/base/form";
-import { basicVariants } from "./basic-fields";
 import type { FieldData } from "./field-props";
+import { basicVariants } from "./fields/basic-fields";
 
 /** What a field says for now, over what is declared. */
 export interface FieldNow

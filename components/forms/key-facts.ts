@@ -5,7 +5,7 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { inputFields } from "@/server/domain/graph/run-input";
 import { stateProperties } from "@/server/domain/graph/state-properties";
 import { settingsOf } from "@/server/domain/nodes";
-import { readRows } from "./cel-rows";
+import { readRows } from "./fields/cel-rows";
 import { type FormScope, writersOf } from "./form-scope";
 import { describeType } from "./schema/schema-labels";
 

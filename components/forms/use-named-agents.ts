@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import { useTrpc } from "@/components/trpc";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { agentUses } from "@/server/domain/library/agent-use";
-import type { AgentListed } from "./agent-choice";
+import type { AgentListed } from "./fields/agent-choice";
 
 /** The library's agents by id, for a drawing that names one; none where it names none, or while they are on their way. */
 export function useNamedAgents(graph: WorkflowGraph | null): ReadonlyMap<string, AgentListed> {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { draw } from "@/server/domain/testing/drawing";
 import { evaluateCondition, withStateNamed } from "@/server/domain/text/expression";
-import { completeExpression, lintExpression, trueWhereMissing } from "./expression-field";
+import { completeExpression, lintExpression, trueWhereMissing } from "./fields/expression-field";
+import { completeTemplate } from "./fields/template-field";
 import type { FormScope } from "./form-scope";
-import { completeTemplate } from "./template-field";
 
 const scope: FormScope = {
   graph: draw("start > end"),

@@ -1,9 +1,9 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { useState } from "react";
 import { expect, test } from "vitest";
-import { AgentRefField } from "@/components/forms/agent-choice";
+import { AgentRefField } from "@/components/forms/fields/agent-choice";
+import { RoleField } from "@/components/forms/fields/role-field";
 import { FormScopeContext } from "@/components/forms/form-scope";
-import { RoleField } from "@/components/forms/role-field";
 import { openPage } from "@/components/testing/page";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { WorkflowGraph } from "@/server/domain/graph/graph";

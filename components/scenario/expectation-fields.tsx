@@ -1,11 +1,11 @@
 "use client";
 
 import { KINDS, newExpectation, nodeChoices } from "@/components/display/describe-expectation";
-import { ExpressionField } from "@/components/forms/expression-field";
+import { ExpressionField } from "@/components/forms/fields/expression-field";
+import { ModelChoice } from "@/components/forms/fields/model-choice";
 import { FormParts } from "@/components/forms/form-parts";
 import { useFormScope } from "@/components/forms/form-scope";
 import { keySuggestions } from "@/components/forms/key-facts";
-import { ModelChoice } from "@/components/forms/model-choice";
 import { SchemaField } from "@/components/forms/schema/schema-field";
 import { ToolField } from "@/components/forms/tools/tool-field";
 import { Button } from "@/components/ui/button";

@@ -1,6 +1,6 @@
 "use client";
 
-import { ModelChoice } from "@/components/forms/model-choice";
+import { ModelChoice } from "@/components/forms/fields/model-choice";
 import { ErrorText } from "@/components/page/error-text";
 import { Select } from "@/components/ui/input/select";
 import { TextArea } from "@/components/ui/input/text-area";

@@ -1,10 +1,10 @@
 "use client";
 
 import { ArrowRight, Trash2 } from "lucide-react";
-import { ConditionBuilder } from "@/components/forms/condition-builder";
-import { DraftField } from "@/components/forms/draft-field";
+import { ConditionBuilder } from "@/components/forms/fields/condition-builder";
+import { DraftField } from "@/components/forms/fields/draft-field";
+import { LabelField } from "@/components/forms/fields/label-field";
 import { FormScopeContext } from "@/components/forms/form-scope";
-import { LabelField } from "@/components/forms/label-field";
 import { exitLabels } from "@/components/forms/ports";
 import { Disclosure } from "@/components/ui/disclosure";
 import { IconButton } from "@/components/ui/icon-button";

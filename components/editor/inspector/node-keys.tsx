@@ -1,7 +1,7 @@
 "use client";
 
+import { KeysField } from "@/components/forms/fields/keys-field";
 import { type FormScope, writersOf } from "@/components/forms/form-scope";
-import { KeysField } from "@/components/forms/keys-field";
 import { Disclosure } from "@/components/ui/disclosure";
 import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { keysRead } from "@/server/domain/graph/keys-read";

@@ -1,7 +1,7 @@
 "use client";
 
 import { AssignmentsField } from "@/components/forms/crew/assignments-field";
-import { ExpressionField } from "@/components/forms/expression-field";
+import { ExpressionField } from "@/components/forms/fields/expression-field";
 import { Disclosure } from "@/components/ui/disclosure";
 import { Select } from "@/components/ui/input/select";
 import { choicesOf, type FormPart } from "@/server/domain/base/form";

@@ -1,9 +1,9 @@
 "use client";
 
 import { StateKey } from "@/server/domain/base/values";
-import { ExpressionField } from "../expression-field";
 import type { FieldProps } from "../field-props";
-import { NamedRows } from "../named-rows";
+import { ExpressionField } from "../fields/expression-field";
+import { NamedRows } from "../fields/named-rows";
 
 export interface AssignmentsProps extends FieldProps<Record<string, string>> {
   /** What is on the left side of the equals sign, and what one such line is called. */

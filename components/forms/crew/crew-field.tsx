@@ -9,9 +9,9 @@ import { Picker } from "@/components/ui/input/picker";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { isCrewNode } from "@/server/domain/nodes";
 import type { FieldProps } from "../field-props";
+import { OpenInPlace } from "../fields/role-field";
 import { useFormScope } from "../form-scope";
 import { useCreate } from "../library-sheets";
-import { OpenInPlace } from "../role-field";
 
 const OWN = "(own)";
 

@@ -9,8 +9,8 @@ import {
   AgentReading,
   agentOptions,
   useLibraryAgents,
-} from "@/components/forms/agent-choice";
-import { LlmField } from "@/components/forms/llm-field";
+} from "@/components/forms/fields/agent-choice";
+import { LlmField } from "@/components/forms/fields/llm-field";
 import { Button } from "@/components/ui/button";
 import { Disclosure } from "@/components/ui/disclosure";
 import { IconButton } from "@/components/ui/icon-button";
@@ -29,9 +29,9 @@ import { asMember } from "@/server/domain/library/agent-use";
 import { ASSUMPTIONS, estimateCrew } from "@/server/domain/library/estimate";
 import { CREW_QUESTION_FIELDS } from "@/server/domain/nodes/question-terms";
 import { AgentForm, MemberFields, type MemberFieldsProps } from "../agent-form";
+import { type Faces, roleOptions } from "../fields/role-field";
 import { FormParts } from "../form-parts";
 import { useCreate } from "../library-sheets";
-import { type Faces, roleOptions } from "../role-field";
 import { groupsOf, newAgent, newMember, removeAgent, renameAgent, stepsOf } from "./crew-changes";
 import { GroupsEditor, type PatternEditorProps, StepsEditor } from "./pattern-editor";
 

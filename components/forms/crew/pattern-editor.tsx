@@ -1,7 +1,7 @@
 "use client";
 
 import { ArrowRight, Plus, X } from "lucide-react";
-import { DraftField } from "@/components/forms/draft-field";
+import { DraftField } from "@/components/forms/fields/draft-field";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
 import { CheckboxGroup } from "@/components/ui/input/checkbox-group";

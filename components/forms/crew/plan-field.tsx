@@ -2,7 +2,7 @@
 
 import { Download, FileUp, Plus, Trash2 } from "lucide-react";
 import { useMemo, useState } from "react";
-import { roleOptions } from "@/components/forms/role-field";
+import { roleOptions } from "@/components/forms/fields/role-field";
 import { downloadPlan } from "@/components/page/download";
 import { Button } from "@/components/ui/button";
 import { Disclosure } from "@/components/ui/disclosure";
@@ -18,11 +18,11 @@ import { isEmptyPlan } from "@/server/domain/crew/crew-diagnostics";
 import { ExecutionPlan, planErrors, Task } from "@/server/domain/crew/plan";
 import { readPlanText } from "@/server/domain/crew/read-plan";
 import { isCrewNode } from "@/server/domain/nodes";
-import { DraftField } from "../draft-field";
 import type { FieldProps } from "../field-props";
+import { DraftField } from "../fields/draft-field";
+import { GuardrailsField } from "../fields/guardrails-field";
 import { FormDialog } from "../form-dialog";
 import { useFormScope } from "../form-scope";
-import { GuardrailsField } from "../guardrails-field";
 import { DURATION_HINT, durationError, PRIORITIES, TAGS_HINT, tagsIn, URGENCY_HINT } from "./task-terms";
 
 /** The tasks of a crew, who does each, and what each waits for. Empty: a planner role writes them. */

@@ -10,9 +10,9 @@ import { Switch } from "@/components/ui/input/switch";
 import { TextField } from "@/components/ui/input/text-field";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { keyError } from "../crew/assignments-field";
-import { DraftField } from "../draft-field";
 import type { FieldProps } from "../field-props";
-import { freshKey } from "../named-rows";
+import { DraftField } from "../fields/draft-field";
+import { freshKey } from "../fields/named-rows";
 import { JsonField } from "./json-field";
 import { asSchema, describeType } from "./schema-labels";
 import {

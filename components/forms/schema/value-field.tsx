@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Button } from "@/components/ui/button";
 import { SuggestField } from "@/components/ui/input/suggest-field";
 import { StateKey } from "@/server/domain/base/values";
-import { ExpressionField } from "../expression-field";
+import { ExpressionField } from "../fields/expression-field";
 import { useFormScope } from "../form-scope";
 import { keyFacts, keySuggestions } from "../key-facts";
 

@@ -1,6 +1,6 @@
 "use client";
 
-import { useLibraryAgents } from "@/components/forms/agent-choice";
+import { useLibraryAgents } from "@/components/forms/fields/agent-choice";
 import { Badge } from "@/components/ui/badge";
 import { Checkbox } from "@/components/ui/input/checkbox";
 import { Field } from "@/components/ui/input/field";

@@ -1,8 +1,8 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
-import type { AgentListed } from "@/components/forms/agent-choice";
 import { AgentForm } from "@/components/forms/agent-form";
+import type { AgentListed } from "@/components/forms/fields/agent-choice";
 import { LibraryEditor } from "@/components/library/library-editor";
 import { NamedItemFields, namedCalls, namedItem, Remark } from "@/components/library/named-item";
 import { useInvalidate, useTrpc, useTrpcClient } from "@/components/trpc";

@@ -2,7 +2,7 @@
 
 import type { Completion } from "@codemirror/autocomplete";
 import type { ReactNode } from "react";
-import { GuardrailsField } from "@/components/forms/guardrails-field";
+import { GuardrailsField } from "@/components/forms/fields/guardrails-field";
 import { SchemaField } from "@/components/forms/schema/schema-field";
 import { ToolPicker } from "@/components/forms/tools/tool-picker";
 import { UncheckedNotes } from "@/components/forms/unchecked-notes";

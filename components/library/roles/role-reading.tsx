@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { describeGuardrail } from "@/components/forms/guardrail-rows";
+import { describeGuardrail } from "@/components/forms/fields/guardrail-rows";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 
 /** A role to read, where it cannot be changed. */

@@ -1,7 +1,7 @@
 "use client";
 
 import { useMemo } from "react";
-import { ExpressionField } from "@/components/forms/expression-field";
+import { ExpressionField } from "@/components/forms/fields/expression-field";
 import { type FormScope, FormScopeContext } from "@/components/forms/form-scope";
 import { NumberField } from "@/components/ui/input/number-field";
 import { Select } from "@/components/ui/input/select";

@@ -3,9 +3,9 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { UserMinus, UserPlus, UserRoundCog } from "lucide-react";
 import { useState } from "react";
+import { ModelChoice } from "@/components/forms/fields/model-choice";
+import { RolePicker } from "@/components/forms/fields/role-field";
 import { FormDialog } from "@/components/forms/form-dialog";
-import { ModelChoice } from "@/components/forms/model-choice";
-import { RolePicker } from "@/components/forms/role-field";
 import { useRun } from "@/components/run/run-context";
 import { person } from "@/components/run/timeline/sentence-parts";
 import { useTrpc } from "@/components/trpc";

@@ -21,11 +21,11 @@ import {
   setWhen,
 } from "@/server/domain/graph/router-routes";
 import { getNodeKind, routerKindOf, settingsOf } from "@/server/domain/nodes";
+import type { FieldProps } from "../field-props";
+import { useFormScope } from "../form-scope";
+import { keyFacts } from "../key-facts";
 import { ConditionBuilder } from "./condition-builder";
 import { DraftField } from "./draft-field";
-import type { FieldProps } from "./field-props";
-import { useFormScope } from "./form-scope";
-import { keyFacts } from "./key-facts";
 
 const NOWHERE = "(nowhere)";
 

@@ -5,7 +5,7 @@ import { useContext } from "react";
 import { CodeArea } from "@/components/ui/input/code-area";
 import { checkExpression, expressionReads, withStateNamed } from "@/server/domain/text/expression";
 import { offeredFunctions } from "@/server/domain/text/expression-functions";
-import { type FormScope, FormScopeContext, writersOf } from "./form-scope";
+import { type FormScope, FormScopeContext, writersOf } from "../form-scope";
 
 export interface ExpressionFieldProps {
   label: string;

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { expect, test } from "vitest";
 import { WORKFLOW_LIMITS } from "@/server/domain/agent/limits-form";
 import { RunConfig } from "@/server/domain/agent/outcome";
-import { FormParts } from "./form-parts";
+import { FormParts } from "../form-parts";
 
 test("what is kept in ones and shown in thousands is a whole number, and stays as it is until it is changed", async () => {
   const person = userEvent.setup();

@@ -6,11 +6,11 @@ import { KindIcon } from "@/components/canvas/cards/kind-icon";
 import { RoleFace } from "@/components/display/role-face";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { nodeKinds } from "@/server/domain/nodes";
-import { useEditorCommands } from "./commands";
-import type { Choice } from "./editing/choice";
-import { useEditor } from "./editing/editor-store";
-import { loneStart } from "./editing/placing";
-import { type PickerRequest, useUi, useUiStore } from "./ui-store";
+import { useEditorCommands } from "../commands";
+import type { Choice } from "../editing/choice";
+import { useEditor } from "../editing/editor-store";
+import { loneStart } from "../editing/placing";
+import { type PickerRequest, useUi, useUiStore } from "../ui-store";
 
 const WIDTH = 304;
 const HEIGHT = 380;

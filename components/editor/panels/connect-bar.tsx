@@ -2,9 +2,9 @@
 
 import { edgeFrom } from "@/components/forms/ports";
 import { Kbd } from "@/components/ui/kbd";
-import { useEditorCommands } from "./commands";
-import { useEditor } from "./editing/editor-store";
-import { useUi } from "./ui-store";
+import { useEditorCommands } from "../commands";
+import { useEditor } from "../editing/editor-store";
+import { useUi } from "../ui-store";
 
 /** Says what connect mode is doing, and offers the same by mouse. */
 export function ConnectBar({ insetRight }: { insetRight: number }) {

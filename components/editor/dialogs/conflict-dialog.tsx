@@ -11,7 +11,7 @@ import { Dialog } from "@/components/ui/overlay/dialog";
 import { toast } from "@/components/ui/toasts";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { type Clash, mergeVersions, type Version } from "@/server/domain/graph/merge";
-import { useEditor, useEditorStore } from "./editing/editor-store";
+import { useEditor, useEditorStore } from "../editing/editor-store";
 
 /** Somebody else saved this workflow meanwhile: shows both sides and asks, and overwrites nothing unasked. */
 export function ConflictDialog({ onSettled }: { onSettled: () => void }) {

@@ -2,8 +2,8 @@
 
 import { exitLabels } from "@/components/forms/ports";
 import { SuggestField } from "@/components/ui/input/suggest-field";
-import type { FieldProps } from "./field-props";
-import { useFormScope } from "./form-scope";
+import type { FieldProps } from "../field-props";
+import { useFormScope } from "../form-scope";
 
 /** The name of a way out: one that the node has, or a new one. */
 export function LabelField({

@@ -11,9 +11,10 @@ import { guardrailFunctions } from "@/server/domain/agent/guardrail-functions";
 import { GUARDRAIL_KINDS, GUARDRAIL_TARGETS, Guardrail } from "@/server/domain/agent/role";
 import { guardrailNote } from "@/server/domain/agent/unchecked";
 import { isSameJson } from "@/server/domain/base/json";
+import type { FieldProps } from "../field-props";
+import { useFormScope } from "../form-scope";
+import { SchemaField } from "../schema/schema-field";
 import { ExpressionField } from "./expression-field";
-import type { FieldProps } from "./field-props";
-import { useFormScope } from "./form-scope";
 import {
   changedRow,
   describeGuardrail,
@@ -27,7 +28,6 @@ import {
   schemaOf,
 } from "./guardrail-rows";
 import { freshKey } from "./named-rows";
-import { SchemaField } from "./schema/schema-field";
 
 const NO_KEYS: GuardedKeys = { input: [], output: [] };
 

@@ -10,9 +10,9 @@ import { writtenRules } from "@/server/domain/graph/own-rules";
 import { isRouterNode } from "@/server/domain/nodes";
 import { OwnRule } from "@/server/domain/tool/own-rule";
 import { routerFunctions } from "@/server/domain/tool/router-functions";
+import type { FieldProps } from "../field-props";
+import { useFormScope } from "../form-scope";
 import { ExpressionField } from "./expression-field";
-import type { FieldProps } from "./field-props";
-import { useFormScope } from "./form-scope";
 
 /** The name of the rule by which a router decides: built in, written at some router of the workflow, or new. */
 export function RuleNameField({ value, onChange, ...labelProps }: FieldProps) {

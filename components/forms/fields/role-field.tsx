@@ -3,9 +3,9 @@
 import { RoleFace } from "@/components/display/role-face";
 import { Picker } from "@/components/ui/input/picker";
 import type { RoleDefinition } from "@/server/domain/agent/role";
-import type { FieldProps } from "./field-props";
-import { useFormScope } from "./form-scope";
-import { useCreate, useLibrarySheets } from "./library-sheets";
+import type { FieldProps } from "../field-props";
+import { useFormScope } from "../form-scope";
+import { useCreate, useLibrarySheets } from "../library-sheets";
 
 /** As much of a role as a list of them shows. */
 export type Faces = readonly (Pick<RoleDefinition, "name" | "color" | "icon"> &

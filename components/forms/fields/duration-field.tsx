@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Field } from "@/components/ui/input/field";
 import { NumberField } from "@/components/ui/input/number-field";
 import { Select } from "@/components/ui/input/select";
-import type { FieldProps } from "./field-props";
+import type { FieldProps } from "../field-props";
 
 const units = { ms: 1, s: 1000, min: 60_000, h: 3_600_000, d: 86_400_000 };
 type Unit = keyof typeof units;

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { expect, test } from "vitest";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { draw } from "@/server/domain/testing/drawing";
-import { FormScopeContext } from "./form-scope";
+import { FormScopeContext } from "../form-scope";
 import { OwnRuleField } from "./rule-fields";
 
 const router = (more: object) => ({

@@ -3,8 +3,8 @@
 import { CodeArea } from "@/components/ui/input/code-area";
 import { checkTemplate, templateReads } from "@/server/domain/text/template";
 import { templateFilters } from "@/server/domain/text/template-filters";
-import type { FieldProps } from "./field-props";
-import { type FormScope, useFormScope, writersOf } from "./form-scope";
+import type { FieldProps } from "../field-props";
+import { type FormScope, useFormScope, writersOf } from "../form-scope";
 
 /** A text with values in double braces: offers the keys that can exist here after {{, and marks those that cannot. */
 export function TemplateField({

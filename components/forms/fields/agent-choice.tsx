@@ -6,9 +6,9 @@ import { type Answers, useTrpc, useTrpcClient } from "@/components/trpc";
 import { Picker } from "@/components/ui/input/picker";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import { isAgentNode } from "@/server/domain/nodes";
-import type { FieldProps } from "./field-props";
-import { useFormScope } from "./form-scope";
-import { useCreate } from "./library-sheets";
+import type { FieldProps } from "../field-props";
+import { useFormScope } from "../form-scope";
+import { useCreate } from "../library-sheets";
 import { type Faces, OpenInPlace } from "./role-field";
 
 export type AgentListed = Answers["agents"]["list"][number];

@@ -3,8 +3,8 @@
 import type { ReactNode } from "react";
 import { RowList } from "@/components/ui/row-list";
 import { isText, recordOf } from "@/server/domain/base/guards";
+import type { FieldProps } from "../field-props";
 import { DraftField } from "./draft-field";
-import type { FieldProps } from "./field-props";
 
 export interface NamedRowsProps extends FieldProps<Record<string, string>> {
   /** What stands on the left, and what one such line is called. */

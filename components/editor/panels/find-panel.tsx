@@ -9,10 +9,10 @@ import { TextField } from "@/components/ui/input/text-field";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { keyNameError } from "@/server/domain/graph/rename-key";
 import { allKeys, findText, type Hit } from "@/server/domain/graph/search";
-import { useEditorCommands } from "./commands";
-import { useEditor, useEditorStore } from "./editing/editor-store";
-import { textEdits } from "./editing/text-edits";
-import { useUi, useUiStore } from "./ui-store";
+import { useEditorCommands } from "../commands";
+import { useEditor, useEditorStore } from "../editing/editor-store";
+import { textEdits } from "../editing/text-edits";
+import { useUi, useUiStore } from "../ui-store";
 
 /** Over the drawing: words found in all of its texts, one by one or in a list, and others in their place. */
 export function FindPanel() {

@@ -6,10 +6,10 @@ import { type LlmConfig, llmOver } from "@/server/domain/agent/role";
 import { withSetting } from "@/server/domain/base/form";
 import { entriesOf } from "@/server/domain/base/guards";
 import { isAgentNode, settingsOf } from "@/server/domain/nodes";
+import type { FieldProps } from "../field-props";
+import { type FieldsNow, FormParts } from "../form-parts";
+import { useFormScope } from "../form-scope";
 import { useLibraryAgents } from "./agent-choice";
-import type { FieldProps } from "./field-props";
-import { type FieldsNow, FormParts } from "./form-parts";
-import { useFormScope } from "./form-scope";
 import { FallbackModels, ModelChoice } from "./model-choice";
 
 /** Which model answers, and how; what is left empty comes from the agent that does it, then from the default provider. */

@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
+import { openEditor } from "../testing-editor";
 import { FindPanel } from "./find-panel";
-import { openEditor } from "./testing-editor";
 
 function openFind() {
   const editor = openEditor();

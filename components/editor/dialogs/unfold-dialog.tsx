@@ -11,10 +11,10 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { unfoldCrew } from "@/server/domain/graph/unfold";
 import type { Unfolding } from "@/server/domain/graph/unfolded";
 import { isAgentNode, isCrewNode } from "@/server/domain/nodes";
-import { useEditorCommands } from "./commands";
-import { useEditor, useEditorStore } from "./editing/editor-store";
-import { edits } from "./editing/edits";
-import { useUi, useUiStore } from "./ui-store";
+import { useEditorCommands } from "../commands";
+import { useEditor, useEditorStore } from "../editing/editor-store";
+import { edits } from "../editing/edits";
+import { useUi, useUiStore } from "../ui-store";
 import { placesInstead } from "./unfold-places";
 
 const UNFOLD = { ...edits.replace, id: "unfold_crew", label: "Unfold into nodes" };

@@ -6,9 +6,9 @@ import { pastedFile } from "@/components/import-export/sent-files";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/overlay/dialog";
 import { readWorkflow } from "@/server/domain/graph/document";
-import { useEditorCommands } from "./commands";
-import { fragmentOf } from "./editing/fragment";
-import { useUi, useUiStore } from "./ui-store";
+import { useEditorCommands } from "../commands";
+import { fragmentOf } from "../editing/fragment";
+import { useUi, useUiStore } from "../ui-store";
 
 /** A whole workflow was pasted onto the drawing: import it as one of its own, or put its nodes in here. */
 export function IncomingDialog() {

@@ -1,6 +1,6 @@
 "use client";
 
-import type { FieldProps } from "./field-props";
+import type { FieldProps } from "../field-props";
 import { NamedRows } from "./named-rows";
 import { TemplateField } from "./template-field";
 

@@ -2,9 +2,9 @@
 
 import { z } from "zod";
 import { RowList } from "@/components/ui/row-list";
+import type { FieldProps } from "../field-props";
 import { DraftField } from "./draft-field";
 import { SecondsField } from "./duration-field";
-import type { FieldProps } from "./field-props";
 
 const Levels = z.array(z.object({ after_s: z.number(), to: z.string() })).catch([]);
 const HOUR_S = 3600;

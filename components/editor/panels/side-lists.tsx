@@ -3,11 +3,11 @@
 import { CircleAlert, CircleCheck, CircleDashed, TriangleAlert } from "lucide-react";
 import { NodeList } from "@/components/canvas/node-list";
 import type { RoleDefinition } from "@/server/domain/agent/role";
-import { useEditorCommands } from "./commands";
-import { useEditor, useEditorStore } from "./editing/editor-store";
-import { ProblemActions } from "./problem-actions";
-import { useUiStore } from "./ui-store";
-import type { ShownProblem } from "./use-problems";
+import { useEditorCommands } from "../commands";
+import { useEditor, useEditorStore } from "../editing/editor-store";
+import { ProblemActions } from "../problem-actions";
+import { useUiStore } from "../ui-store";
+import type { ShownProblem } from "../use-problems";
 
 /** The drawing as a list beside it. */
 export function Outline({ roles }: { roles: ReadonlyMap<string, RoleDefinition> }) {

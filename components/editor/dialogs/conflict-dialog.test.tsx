@@ -1,11 +1,11 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
 import { openPage } from "@/components/testing/page";
+import { EditorContext, type EditorStore, newEditorStore } from "../editing/editor-store";
+import { edits } from "../editing/edits";
+import { useAutosave } from "../editing/use-autosave";
+import { sampleGraph } from "../testing";
 import { ConflictDialog } from "./conflict-dialog";
-import { EditorContext, type EditorStore, newEditorStore } from "./editing/editor-store";
-import { edits } from "./editing/edits";
-import { useAutosave } from "./editing/use-autosave";
-import { sampleGraph } from "./testing";
 
 function Saving({ store }: { store: EditorStore }) {
   const autosave = useAutosave(store);

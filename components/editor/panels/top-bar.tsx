@@ -34,11 +34,11 @@ import { PageLink } from "@/components/ui/page-link";
 import { Spinner } from "@/components/ui/spinner";
 import { Toolbar } from "@/components/ui/toolbar";
 import { useMedia } from "@/components/ui/use-media";
-import { useEditorCommands } from "./commands";
-import { useEditor, useEditorStore } from "./editing/editor-store";
-import { BreakpointCount } from "./inspector/editor-breakpoints";
-import { useUi, useUiStore } from "./ui-store";
-import { ProblemsContext } from "./use-problems";
+import { useEditorCommands } from "../commands";
+import { useEditor, useEditorStore } from "../editing/editor-store";
+import { BreakpointCount } from "../inspector/editor-breakpoints";
+import { useUi, useUiStore } from "../ui-store";
+import { ProblemsContext } from "../use-problems";
 
 export interface TopBarProps {
   flush: () => Promise<boolean>;

@@ -13,10 +13,10 @@ import { Tabs } from "@/components/ui/tabs";
 import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { type AnyNodeKind, nodeKinds } from "@/server/domain/nodes";
-import { useEditorCommands } from "./commands";
-import { type Choice, writeChoice } from "./editing/choice";
-import { type SidePanel as Side, useUi, useUiStore } from "./ui-store";
-import { ProblemsContext, type ShownProblem } from "./use-problems";
+import { useEditorCommands } from "../commands";
+import { type Choice, writeChoice } from "../editing/choice";
+import { type SidePanel as Side, useUi, useUiStore } from "../ui-store";
+import { ProblemsContext, type ShownProblem } from "../use-problems";
 
 /** Loads the lists behind the first tab. */
 export const loadSideLists = () => import("./side-lists");

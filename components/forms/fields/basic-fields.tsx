@@ -15,14 +15,14 @@ import { TextField } from "@/components/ui/input/text-field";
 import { Skeleton } from "@/components/ui/skeleton";
 import type { BasicFieldVariant } from "@/server/domain/base/form";
 import { textsOf } from "@/server/domain/base/guards";
+import type { FieldData, FieldProps } from "../field-props";
 import { DurationField, SecondsField } from "./duration-field";
-import type { FieldData, FieldProps } from "./field-props";
 
 const loading = () => <Skeleton className="h-16 w-full" />;
 const EscalationField = dynamic(() => import("./escalation-field").then((m) => m.EscalationField), {
   loading,
 });
-const JsonField = dynamic(() => import("./schema/json-field").then((m) => m.JsonField), { loading });
+const JsonField = dynamic(() => import("../schema/json-field").then((m) => m.JsonField), { loading });
 
 export interface FieldVariantProps extends FieldProps {
   field: FieldData;

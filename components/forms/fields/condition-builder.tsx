@@ -8,6 +8,8 @@ import { SegmentedControl } from "@/components/ui/input/segmented-control";
 import { Select } from "@/components/ui/input/select";
 import { SuggestField } from "@/components/ui/input/suggest-field";
 import { keysOf } from "@/server/domain/base/guards";
+import { useFormScope } from "../form-scope";
+import { keyFacts, keySuggestions } from "../key-facts";
 import {
   type ConditionRow,
   type ConditionRows,
@@ -17,8 +19,6 @@ import {
   writeRows,
 } from "./cel-rows";
 import { ExpressionField } from "./expression-field";
-import { useFormScope } from "./form-scope";
-import { keyFacts, keySuggestions } from "./key-facts";
 
 /** One condition: as rows where rows can say it, else as text. */
 export function ConditionBuilder({

@@ -2,7 +2,7 @@ import { CARD_WIDTH } from "@/components/canvas/cards/card-size";
 import { layout } from "@/components/canvas/layout/layout";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { isExecutable } from "@/server/domain/nodes";
-import { type Place, placeOf } from "./editing/placing";
+import { type Place, placeOf } from "../editing/placing";
 
 const CLEAR = 16;
 const ROW = 120;
