@@ -8,7 +8,7 @@ import { answerErrors, checkAnswer, type PersonsAnswer } from "@/server/domain/r
 import type { AnswerOption } from "@/server/domain/tool/person-question";
 import type { ToolQuestion } from "@/server/domain/tool/tool";
 import type { Steering } from "@/server/runner/people/steering";
-import { printable, printableLine } from "./printable";
+import { printable, printableLine } from "./output/printable";
 
 type Question = RunEventOf<"interaction_requested">["payload"];
 

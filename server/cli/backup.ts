@@ -6,7 +6,7 @@ import { checkDataFolder, isOwnName, lockDataFolder, unlockDataFolder } from "@/
 import { errorMessage } from "@/server/domain/base/guards";
 import { BackupError, inTheWay, openBackup, placeBackup, writeBackup } from "@/server/store/backup";
 import { callOf } from "./called";
-import { printableLine } from "./printable";
+import { printableLine } from "./output/printable";
 
 /** Where a command works and what it says. */
 export interface Surroundings {

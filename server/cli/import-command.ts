@@ -15,10 +15,10 @@ import { writeRoles } from "@/server/interop/role-files";
 import { writeTeams } from "@/server/interop/team-files";
 import { parseOptions, UsageError } from "./arguments";
 import { calledFrom, callOf } from "./called";
-import { capabilityLines } from "./capability-lines";
-import { printable, printableJson, printableLine } from "./printable";
+import { capabilityLines } from "./output/capability-lines";
+import { printable, printableJson, printableLine } from "./output/printable";
+import type { Stdio } from "./output/stdio";
 import { PathError, readPath } from "./read-path";
-import type { Stdio } from "./stdio";
 
 export const IMPORT_USAGE = `Says what files of Troupe or another framework would bring, and writes it as a file of Troupe.
 

@@ -6,7 +6,7 @@ import { engineOf, workerOf } from "@/server/domain/testing/engine";
 import { newApi } from "@/server/http-api/testing";
 import { COMMANDS, readArguments } from "./command-forms";
 import { operationCommand } from "./operation-command";
-import { engineLines } from "./outcomes";
+import { engineLines } from "./output/outcomes";
 
 /** A server, and a terminal that talks to it. */
 function newTerminal(answer?: Parameters<typeof newApi>[0]) {

@@ -4,7 +4,7 @@ import { routeOf } from "@/server/operations/route";
 import { UsageError } from "./arguments";
 import { callOf } from "./called";
 import { commandsNamed, readArguments, type TerminalCommand } from "./command-forms";
-import { outcomes, runOutcome } from "./outcomes";
+import { outcomes, runOutcome } from "./output/outcomes";
 import { newAsk, type ServerTerminal } from "./server-ask";
 
 /** Whether the first word names a command that a server at work carries out. */

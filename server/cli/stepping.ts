@@ -7,7 +7,7 @@ import { readableIssues } from "@/server/tools/define";
 import type { Answering, Terminal } from "./answering";
 import { UsageError } from "./arguments";
 import { commandsOf, lineForm, readLine } from "./command-forms";
-import { printable } from "./printable";
+import { printable } from "./output/printable";
 
 const COMMANDS = commandsOf({ ...controlOperations, ...teamOperations });
 const PROMPT = "Enter = go on, s = one node, t = one turn of an agent, q = cancel the run, ? = what else: ";

@@ -20,10 +20,10 @@ import { newServices } from "@/server/services";
 import { parseOptions, UsageError } from "./arguments";
 import { calledFrom, callOf } from "./called";
 import { findingLine } from "./import-command";
-import { junitOf } from "./junit";
-import { printable, printableJson, printableLine } from "./printable";
+import { junitOf } from "./output/junit";
+import { printable, printableJson, printableLine } from "./output/printable";
+import type { Stdio } from "./output/stdio";
 import { PathError, readPath } from "./read-path";
-import type { Stdio } from "./stdio";
 
 export const TEST_USAGE = `Runs the tests that stand in a workflow's file, without asking a model, a tool or a person.
 

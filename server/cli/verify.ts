@@ -5,7 +5,7 @@ import Database from "better-sqlite3";
 import { errorMessage } from "@/server/domain/base/guards";
 import { type LogReport, verifyLogs } from "@/server/store/runs/verify-log";
 import { callOf } from "./called";
-import { printableLine } from "./printable";
+import { printableLine } from "./output/printable";
 
 /** `verify [FOLDER_OR_FILE] [--run ID]`: whether the logs of all runs are as they were written. Changes nothing. */
 const USAGE = `Usage: ${callOf("verify")} [data folder or database file] [--run RUN_ID]`;

@@ -1,6 +1,6 @@
 import process from "node:process";
 import { runCommand } from "./commands";
-import { processStdio } from "./stdio";
+import { processStdio } from "./output/stdio";
 
 // What was printed must be out before the process ends, also through a pipe.
 runCommand(process.argv.slice(2), processStdio()).then(

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { SuiteReport, TestReport } from "@/server/domain/scenario/report";
 import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import { draw } from "@/server/domain/testing/drawing";
-import { type Api, expectSchema, newApi } from "./testing";
+import { type Api, expectSchema, newApi } from "@/server/http-api/testing";
 
 const ended = (api: Api, run_id: string) => expect.poll(() => api.runs.find(run_id)?.status).toBe("finished");
 

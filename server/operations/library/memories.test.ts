@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { appRouter } from "@/server/api/root";
+import { expectSchema, newApi } from "@/server/http-api/testing";
 import { memoryOperations } from "@/server/operations/library/memories";
 import { perform } from "@/server/operations/operation";
-import { expectSchema, newApi } from "./testing";
 
 const browserOf = (api: ReturnType<typeof newApi>) =>
   appRouter.createCaller({ troupe: api as never, principal: { kind: "session", id: "s" } });

@@ -1,6 +1,6 @@
 import { strToU8, zipSync } from "fflate";
 import { expect, test } from "vitest";
-import { expectSchema, newApi } from "./testing";
+import { expectSchema, newApi } from "@/server/http-api/testing";
 
 const AGENTS =
   "reader:\n  role: Reader\n  goal: Read\n  backstory: Fast\n  tools: [SerperDevTool, my_tool]\n";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { draw } from "@/server/domain/testing/drawing";
-import { expectSchema, newApi } from "./testing";
+import { expectSchema, newApi } from "@/server/http-api/testing";
 
 const counting = draw("start > inc > r; r again> inc; r done> end", {
   inc: {

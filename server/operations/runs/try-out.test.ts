@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
-import { newApi } from "./testing";
+import { newApi } from "@/server/http-api/testing";
 
 /** Draft asks a model; Judge goes one of two ways by what it wrote. */
 const drawn = WorkflowGraph.parse({

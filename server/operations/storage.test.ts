@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { expectSchema, newApi } from "./testing";
+import { expectSchema, newApi } from "../http-api/testing";
 
 test("a program reads what lies in the data folder, and says what is kept, which is noted", async () => {
   const api = newApi();

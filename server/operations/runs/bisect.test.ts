@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { expectSchema, newApi } from "./testing";
+import { expectSchema, newApi } from "@/server/http-api/testing";
 
 async function twoRuns() {
   const answers = ["approved", "rejected"];

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
+import { expectSchema, newApi } from "@/server/http-api/testing";
 import { defineTool } from "@/server/tools/define";
-import { expectSchema, newApi } from "./testing";
 
 const KEY = "brave-canary-key-0123456789";
 const echo = defineTool({

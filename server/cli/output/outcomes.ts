@@ -12,7 +12,7 @@ import {
 import type { WorkerState } from "@/server/domain/run/engine-state";
 import { differenceLines, missOf } from "@/server/domain/run/request-difference";
 import { Engine } from "@/server/operations/runs/run-schemas";
-import type { Ask, ServerTerminal } from "./server-ask";
+import type { Ask, ServerTerminal } from "../server-ask";
 
 /** Prints a response of the server and returns the exit code. */
 export type Outcome = (

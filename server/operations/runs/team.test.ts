@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { writersNode } from "@/server/domain/testing/crew-node";
 import { draw } from "@/server/domain/testing/drawing";
-import { expectSchema, newApi } from "./testing";
+import { expectSchema, newApi } from "@/server/http-api/testing";
 
 const crewed = draw("start > crew > end", {
   crew: writersNode(),

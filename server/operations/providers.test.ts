@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { OFFLINE } from "@/server/domain/model/provider";
 import { newServer, type TestServer } from "@/server/llm/testing";
-import { expectSchema, newApi } from "./testing";
+import { expectSchema, newApi } from "../http-api/testing";
 
 let service: TestServer | undefined;
 afterEach(() => service?.close());

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Api, expectSchema, newApi } from "./testing";
+import { type Api, expectSchema, newApi } from "@/server/http-api/testing";
 
 const ended = (api: Api, run_id: string) => expect.poll(() => api.runs.find(run_id)?.status).toBe("finished");
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { draw } from "@/server/domain/testing/drawing";
-import { expectSchema, newApi } from "./testing";
+import { expectSchema, newApi } from "@/server/http-api/testing";
 
 /** A step whose task waits for a person before it begins. */
 const asking = draw("start > crew > end", {

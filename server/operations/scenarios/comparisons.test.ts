@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { ComparisonReport } from "@/server/domain/scenario/comparison";
 import { draw } from "@/server/domain/testing/drawing";
+import { expectSchema, newApi } from "@/server/http-api/testing";
 import type { ModelRequest } from "@/server/llm/model";
-import { expectSchema, newApi } from "./testing";
 
 const RUBRIC = "It is long.";
 const CREW = {

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import type { SuiteReport } from "@/server/domain/scenario/report";
 import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import { draw } from "@/server/domain/testing/drawing";
+import { type Api, expectSchema, newApi } from "@/server/http-api/testing";
 import type { ModelRequest } from "@/server/llm/model";
 import { registerSecret } from "@/server/secrets/redact";
-import { type Api, expectSchema, newApi } from "./testing";
 
 const GRAPH = draw("start > a > end", {
   a: {

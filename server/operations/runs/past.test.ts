@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { draw } from "@/server/domain/testing/drawing";
+import { newApi } from "@/server/http-api/testing";
 import { lastResults, nodeResult } from "@/server/operations/runs/node-result";
-import { newApi } from "./testing";
 
 // What programs ask of a run's past.
 

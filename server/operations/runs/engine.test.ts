@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { EMBEDDED, type RunPlace } from "@/server/domain/run/engine-state";
 import { engineOf } from "@/server/domain/testing/engine";
-import { expectSchema, newApi } from "./testing";
+import { expectSchema, newApi } from "@/server/http-api/testing";
 
 test("a program asks who carries out runs", async () => {
   const api = newApi();

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { strToU8, zipSync } from "fflate";
 import { describe, expect, test } from "vitest";
+import { expectSchema, newApi } from "@/server/http-api/testing";
 import { FIXTURES, fixtureFiles } from "@/server/interop/import/testing";
-import { expectSchema, newApi } from "./testing";
 
 /*
  * Files of other frameworks over HTTP: looked at, then confirmed. Real ones lie in TROUPE_FIXTURES, with facts about them

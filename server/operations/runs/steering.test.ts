@@ -5,9 +5,9 @@ import { appRouter } from "@/server/api/root";
 import type { Json } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { draw } from "@/server/domain/testing/drawing";
+import { expectSchema, newApi } from "@/server/http-api/testing";
 import { fakeTools } from "@/server/runner/testing";
 import { defineTool, type ToolScope } from "@/server/tools/define";
-import { expectSchema, newApi } from "./testing";
 
 type TaskView = Record<
   "task_id" | "description" | "status" | "output" | "started_at" | "completed_at",

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { draw } from "@/server/domain/testing/drawing";
+import { type Api, expectSchema, newApi } from "@/server/http-api/testing";
 import { cutAt, eventLines } from "@/server/runner/testing";
-import { type Api, expectSchema, newApi } from "./testing";
 
 const gated = draw("start > gate; gate approved> good; gate rejected> bad", {
   gate: {
