@@ -118,7 +118,7 @@ describe.runIf(isThere)("real files over HTTP", () => {
   });
 });
 
-const EXAMPLES = path.resolve(import.meta.dirname, "../interop/import/formats/agents-sdk/testing");
+const EXAMPLES = path.resolve(import.meta.dirname, "../../interop/import/formats/agents-sdk/testing");
 
 test.each(readdirSync(EXAMPLES).filter((name) => name.endsWith(".txt")))(
   "code of the Agents SDK over HTTP: %s",
