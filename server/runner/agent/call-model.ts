@@ -18,7 +18,7 @@ import { hearInstructions } from "./instructions";
 import { atLimit } from "./limit-question";
 import { hearTeamNews } from "./team-news";
 
-/** Attempts at one model call, with back-off between them (docs/decisions/04-retries-are-ours.md). */
+/** Attempts at one model call, with back-off between them (docs/decisions/04-two-retry-layers.md). */
 const CALL_ATTEMPTS = 4;
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
