@@ -4,8 +4,8 @@ import { useState } from "react";
 import { expect, test, vi } from "vitest";
 import { FieldView } from "@/components/forms/field-view";
 import { FormScopeContext } from "@/components/forms/form-scope";
-import { keysAvailableAt } from "@/server/domain/graph/data-flow";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
+import { keysAvailableAt } from "@/server/domain/graph/keys/data-flow";
 import { getNodeKind } from "@/server/domain/nodes";
 import { textEdits } from "./editing/text-edits";
 

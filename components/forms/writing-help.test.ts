@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { draw } from "@/server/domain/testing/drawing";
-import { evaluateCondition, withStateNamed } from "@/server/domain/text/expression";
+import { evaluateCondition, withStateNamed } from "@/server/domain/text/expression/expression";
 import { completeExpression, lintExpression, trueWhereMissing } from "./fields/expression-field";
 import { completeTemplate } from "./fields/template-field";
 import type { FormScope } from "./form-scope";

@@ -3,7 +3,7 @@ import path from "node:path";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import { errorMessage } from "@/server/domain/base/guards";
 import { FINDING_LEVELS, type Finding } from "@/server/domain/base/lenient-reader";
-import { writeWorkflow } from "@/server/domain/graph/document";
+import { writeWorkflow } from "@/server/domain/graph/document/document";
 import { capabilitiesOf } from "@/server/domain/library/capabilities";
 import { isExecutable } from "@/server/domain/nodes";
 import { writtenTests } from "@/server/domain/scenario/test-file";

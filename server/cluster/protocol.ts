@@ -2,7 +2,7 @@ import type { InstallationRules } from "@/server/domain/agent/outcome";
 import type { LiveFrame } from "@/server/domain/base/durable";
 import type { Json } from "@/server/domain/base/values";
 import type { RunEventOf } from "@/server/domain/run/events";
-import type { ReplayMode } from "@/server/domain/run/lineage";
+import type { ReplayMode } from "@/server/domain/run/fork/lineage";
 import type { AskedRequest } from "@/server/runner/recorded/difference";
 import type { ForkTurn } from "@/server/runner/recorded/fork-turn";
 import type { RecordedAnswer } from "@/server/runner/recorded/recorded-answers";

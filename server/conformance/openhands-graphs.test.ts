@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
-import { readWorkflow, writeWorkflow } from "@/server/domain/graph/document";
+import { readWorkflow, writeWorkflow } from "@/server/domain/graph/document/document";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findInputErrors } from "@/server/domain/graph/input-check";
 import { capabilitiesOf } from "@/server/domain/library/capabilities";

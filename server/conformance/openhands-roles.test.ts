@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { findBuiltinRole } from "@/server/domain/agent/builtin-roles";
 import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
-import { readWorkflow, writeWorkflow } from "@/server/domain/graph/document";
+import { readWorkflow, writeWorkflow } from "@/server/domain/graph/document/document";
 import { draw } from "@/server/domain/testing/drawing";
 import { succeeded, ToolOutput } from "@/server/domain/tool/tool";
 import { readRoles } from "@/server/interop/role-files";

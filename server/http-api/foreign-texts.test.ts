@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { emptyDb } from "@/db/testing";
 import { RoleDefinition } from "@/server/domain/agent/role";
-import { writeWorkflow } from "@/server/domain/graph/document";
+import { writeWorkflow } from "@/server/domain/graph/document/document";
 import { draw } from "@/server/domain/testing/drawing";
 import type { Models } from "@/server/llm/model";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";

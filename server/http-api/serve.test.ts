@@ -3,7 +3,7 @@ import { streamLimits } from "@/server/access/streams";
 import { AgentConfig } from "@/server/domain/agent/role";
 import { present } from "@/server/domain/base/must";
 import { CrewConfig } from "@/server/domain/crew/crew";
-import { readWorkflow } from "@/server/domain/graph/document";
+import { readWorkflow } from "@/server/domain/graph/document/document";
 import { draw } from "@/server/domain/testing/drawing";
 import { readImport } from "@/server/interop/import/pipeline";
 import { NAMED_SCHEMAS } from "@/server/operations/named-schemas";

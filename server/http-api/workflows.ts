@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { isSameJson } from "@/server/domain/base/json";
 import { Findings } from "@/server/domain/base/lenient-reader";
-import { readWorkflow, tooManyParts } from "@/server/domain/graph/document";
+import { readWorkflow, tooManyParts } from "@/server/domain/graph/document/document";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { withPlainNames } from "@/server/domain/library/plain-names";
 import { type Note, noteGrants } from "@/server/domain/run/audit";

@@ -10,7 +10,7 @@ import {
   type Raw,
   withoutNulls,
 } from "@/server/domain/base/lenient-reader";
-import { asTemplate } from "@/server/domain/text/template";
+import { asTemplate } from "@/server/domain/text/template/template";
 import { readRoles } from "./role-files";
 import { parseText } from "./text-files";
 import { BUILTIN_TOOLS, ownToolFor } from "./tool-names";

@@ -18,7 +18,7 @@ import { writeFields, writeTersely } from "@/server/domain/base/terse-writer";
 import { Id } from "@/server/domain/base/values";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { withoutSecrets } from "@/server/domain/graph/secrets";
-import { asTemplate } from "@/server/domain/text/template";
+import { asTemplate } from "@/server/domain/text/template/template";
 import { parseText, writeText } from "./text-files";
 import { BUILTIN_TOOLS } from "./tool-names";
 

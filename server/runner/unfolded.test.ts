@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { inputFields } from "@/server/domain/graph/run-input";
-import { unfoldCrew } from "@/server/domain/graph/unfold";
+import { unfoldCrew } from "@/server/domain/graph/unfold/unfold";
 import { newModels } from "@/server/llm/models";
 import { newOfflineFetch } from "@/server/llm/offline";
 import { memoryProviders, offlineProvider } from "@/server/llm/testing";

@@ -5,7 +5,7 @@ import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { UnvouchedPlace } from "@/server/domain/run/events";
-import { evaluateCondition } from "@/server/domain/text/expression";
+import { evaluateCondition } from "@/server/domain/text/expression/expression";
 import { isGranted, NO_SUCH_TOOL, type RiskLevel, type ToolSpec } from "@/server/domain/tool/tool";
 import { type Destination, destinationsOf, isOwn } from "./destinations";
 import { addressesIn, UserProvidedText } from "./user-provided-text";

@@ -1,4 +1,4 @@
-import type { Hit } from "@/server/domain/graph/search";
+import type { Hit } from "@/server/domain/graph/search/search";
 import type { Problem } from "@/server/domain/problems/problems";
 import type { CommandContext } from "./command-context";
 import type { PanelCommands } from "./panel-commands";

@@ -5,7 +5,7 @@ import { ImportDialog } from "@/components/import-export/import-dialog";
 import { pastedFile } from "@/components/import-export/sent-files";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/overlay/dialog";
-import { readWorkflow } from "@/server/domain/graph/document";
+import { readWorkflow } from "@/server/domain/graph/document/document";
 import { useEditorCommands } from "../commands";
 import { fragmentOf } from "../editing/fragment";
 import { useUi, useUiStore } from "../ui-store";

@@ -1,9 +1,9 @@
 import { recordOf } from "@/server/domain/base/guards";
 import { withoutUndefined } from "@/server/domain/base/objects";
-import { withMentioned } from "@/server/domain/graph/mentioned-keys";
-import { renameKey } from "@/server/domain/graph/rename-key";
+import { withMentioned } from "@/server/domain/graph/keys/mentioned-keys";
+import { renameKey } from "@/server/domain/graph/keys/rename-key";
 import { routerRoutes } from "@/server/domain/graph/router-routes";
-import { type Hit, replaceText } from "@/server/domain/graph/search";
+import { type Hit, replaceText } from "@/server/domain/graph/search/search";
 import { getNodeKind, withSettings } from "@/server/domain/nodes";
 import { edit, withNode } from "./edits";
 

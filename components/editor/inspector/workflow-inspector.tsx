@@ -25,7 +25,12 @@ import { entriesOf, isObject } from "@/server/domain/base/guards";
 import { isSameJson } from "@/server/domain/base/json";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { REDUCERS, type Reducer, reducerOf, stateProperties } from "@/server/domain/graph/state-properties";
+import {
+  REDUCERS,
+  type Reducer,
+  reducerOf,
+  stateProperties,
+} from "@/server/domain/graph/keys/state-properties";
 import { getNodeKind } from "@/server/domain/nodes";
 import { useEditor, useEditorStore } from "../editing/editor-store";
 import { edits } from "../editing/edits";

@@ -3,8 +3,8 @@
 import type { EditorView } from "@codemirror/view";
 import { useContext } from "react";
 import { CodeArea } from "@/components/ui/input/code-area";
-import { checkExpression, expressionReads, withStateNamed } from "@/server/domain/text/expression";
-import { offeredFunctions } from "@/server/domain/text/expression-functions";
+import { checkExpression, expressionReads, withStateNamed } from "@/server/domain/text/expression/expression";
+import { offeredFunctions } from "@/server/domain/text/expression/expression-functions";
 import { type FormScope, FormScopeContext, writersOf } from "../form-scope";
 
 export interface ExpressionFieldProps {

@@ -1,7 +1,7 @@
 import { findGuardrailFunction } from "@/server/domain/agent/guardrail-functions";
 import { GUARDRAIL_TARGETS, type Guardrail } from "@/server/domain/agent/role";
 import { JsonSchema } from "@/server/domain/base/values";
-import { checkExpression } from "@/server/domain/text/expression";
+import { checkExpression } from "@/server/domain/text/expression/expression";
 import { validatePattern } from "@/server/domain/text/pattern-validation";
 
 /** A guardrail in a form: as it stands there, and as it was when it was last whole; null if it never was. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkExpression, evaluateCondition } from "@/server/domain/text/expression";
+import { checkExpression, evaluateCondition } from "@/server/domain/text/expression/expression";
 import {
   type ConditionRow,
   type ConditionRows,

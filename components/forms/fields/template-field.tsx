@@ -1,8 +1,8 @@
 "use client";
 
 import { CodeArea } from "@/components/ui/input/code-area";
-import { checkTemplate, templateReads } from "@/server/domain/text/template";
-import { templateFilters } from "@/server/domain/text/template-filters";
+import { checkTemplate, templateReads } from "@/server/domain/text/template/template";
+import { templateFilters } from "@/server/domain/text/template/template-filters";
 import type { FieldProps } from "../field-props";
 import { type FormScope, useFormScope, writersOf } from "../form-scope";
 

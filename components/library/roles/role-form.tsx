@@ -17,7 +17,7 @@ import { ON_LIMITS } from "@/server/domain/agent/on-limit";
 import { KNOWLEDGE, type Knowledge, type OnLimit, type RoleDefinition } from "@/server/domain/agent/role";
 import { choicesOf } from "@/server/domain/base/form";
 import type { JsonSchema } from "@/server/domain/base/values";
-import { checkTemplate } from "@/server/domain/text/template";
+import { checkTemplate } from "@/server/domain/text/template/template";
 import { RoleAppearance } from "./role-appearance";
 import { itemErrors, type RoleErrors, STANDARD_TEMPLATE } from "./role-draft";
 

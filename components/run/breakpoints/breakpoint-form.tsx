@@ -7,9 +7,9 @@ import { NumberField } from "@/components/ui/input/number-field";
 import { Select } from "@/components/ui/input/select";
 import { TextField } from "@/components/ui/input/text-field";
 import { BREAKPOINT_KINDS, type Breakpoint, type BreakpointKind } from "@/server/domain/agent/breakpoint";
-import { keysAvailableAt } from "@/server/domain/graph/data-flow";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { allKeys } from "@/server/domain/graph/search";
+import { keysAvailableAt } from "@/server/domain/graph/keys/data-flow";
+import { allKeys } from "@/server/domain/graph/search/search";
 import { isExecutable } from "@/server/domain/nodes";
 import { breakpointTitle, KIND_LABELS } from "./breakpoint-labels";
 

@@ -8,7 +8,7 @@ import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind } from "@/server/domain/nodes";
 import type { RunState } from "@/server/domain/run";
 import type { InstructionTarget } from "@/server/domain/run/commands/instructions";
-import type { ReplayMode } from "@/server/domain/run/lineage";
+import type { ReplayMode } from "@/server/domain/run/fork/lineage";
 import { agentsOfNode } from "@/server/domain/run/node-agents";
 import { DoingsNote, RecordedNote } from "../replay/recorded-note";
 

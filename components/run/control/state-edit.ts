@@ -3,8 +3,8 @@ import { type InputField, toField } from "@/components/forms/schema/input-fields
 import { isObject } from "@/server/domain/base/guards";
 import { type Json, type JsonObject, type JsonSchema, StateKey } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { stateProperties } from "@/server/domain/graph/state-properties";
-import type { StatePatch } from "@/server/domain/run/lineage";
+import { stateProperties } from "@/server/domain/graph/keys/state-properties";
+import type { StatePatch } from "@/server/domain/run/fork/lineage";
 import { changesBetween } from "@/server/domain/run/past/step-change";
 
 export const isState = (value: unknown): value is JsonObject => isObject(value);

@@ -11,7 +11,7 @@ import { Field } from "@/components/ui/input/field";
 import { SegmentedControl } from "@/components/ui/input/segmented-control";
 import { Select } from "@/components/ui/input/select";
 import type { JsonObject } from "@/server/domain/base/values";
-import type { ForkGraph } from "@/server/domain/run/lineage";
+import type { ForkGraph } from "@/server/domain/run/fork/lineage";
 import { useControlling } from "../control/run-control-context";
 import { patchOf } from "../control/state-edit";
 import { RecordedNote } from "../replay/recorded-note";

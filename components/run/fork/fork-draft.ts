@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { MessagePatch, PlanPatch } from "@/server/domain/run/lineage";
+import type { MessagePatch, PlanPatch } from "@/server/domain/run/fork/lineage";
 import type { ForkedMoment } from "./fork-moment";
 
 /** What messages say instead, by agent and place: "agent 3". */

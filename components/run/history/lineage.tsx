@@ -9,7 +9,7 @@ import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Popover } from "@/components/ui/overlay/popover";
 import { PageLink } from "@/components/ui/page-link";
-import type { ForkOrigin } from "@/server/domain/run/lineage";
+import type { ForkOrigin } from "@/server/domain/run/fork/lineage";
 import { ReplayBanner } from "../replay/replay-banner";
 import { useRun, useRunViewStore } from "../run-context";
 import { runStatus } from "../status";

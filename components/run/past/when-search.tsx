@@ -6,7 +6,7 @@ import { Button } from "@/components/ui/button";
 import { Form } from "@/components/ui/input/form";
 import { TextField } from "@/components/ui/input/text-field";
 import { type Held, type WhenTrue, whenTrue } from "@/server/domain/run/past/when-true";
-import { ExpressionError } from "@/server/domain/text/expression";
+import { ExpressionError } from "@/server/domain/text/expression/expression";
 import { MomentLink } from "./moment-link";
 import { useAllEvents } from "./use-past";
 

@@ -5,7 +5,7 @@ import { countOf } from "@/components/display/format";
 import { ButtonLink } from "@/components/ui/button";
 import { PageLink } from "@/components/ui/page-link";
 import type { RunEvent } from "@/server/domain/run/events";
-import type { ForkOrigin } from "@/server/domain/run/lineage";
+import type { ForkOrigin } from "@/server/domain/run/fork/lineage";
 import type { RunSummary } from "../history/run-row";
 import { useRun } from "../run-context";
 

@@ -1,4 +1,4 @@
-import { checkExpression, MAX_EXPRESSION_LENGTH } from "@/server/domain/text/expression";
+import { checkExpression, MAX_EXPRESSION_LENGTH } from "@/server/domain/text/expression/expression";
 import { Breakpoint } from "./breakpoint";
 
 /*

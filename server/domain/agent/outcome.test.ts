@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readWorkflow } from "@/server/domain/graph/document";
+import { readWorkflow } from "@/server/domain/graph/document/document";
 import { RunConfigChanges } from "./outcome";
 
 describe("settings of one run", () => {

@@ -1,7 +1,7 @@
 import { asSchema, propertiesOf } from "@/server/domain/base/json-schema";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import { FENCES, FENCES_BEFORE_3, type Fences, group } from "@/server/domain/text/fence";
-import { renderTemplate } from "@/server/domain/text/template";
+import { renderTemplate } from "@/server/domain/text/template/template";
 import type { Knowledge, RoleDefinition } from "./role";
 
 /*

@@ -10,7 +10,7 @@ import {
   STEP_DESCRIPTIONS,
   targetOf,
 } from "@/server/domain/crew/pattern";
-import { asTemplate } from "@/server/domain/text/template";
+import { asTemplate } from "@/server/domain/text/template/template";
 import { WorkflowGraph } from "./graph";
 
 const COLUMN = 340;

@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { arbitraryGraph } from "@/server/domain/testing/arbitrary-graph";
 import { approval } from "@/server/templates/approval";
-import { readWorkflow, writeWorkflow } from "./document";
+import { readWorkflow, writeWorkflow } from "./document/document";
+import { toOriginal } from "./document/original-format";
 import type { WorkflowGraph } from "./graph";
 import { grouped, movedGroup, withFolded, withGroups, withoutGone } from "./groups";
-import { toOriginal } from "./original-format";
 
 const { graph } = approval;
 const ids = Object.keys(graph.nodes);

@@ -1,8 +1,8 @@
 import { getNodeKind, isExecutable } from "../nodes";
 import { WorkflowGraph } from "./graph";
-import { keysRead } from "./keys-read";
+import { keysRead } from "./keys/keys-read";
+import { stateProperties } from "./keys/state-properties";
 import { isStartNode } from "./run-input";
-import { stateProperties } from "./state-properties";
 
 /** Why a node cannot be run by itself, in words; null where it can. */
 export function singleNodeError(graph: WorkflowGraph, nodeId: string): string | null {

@@ -6,7 +6,7 @@ import { settingsOf } from "@/server/domain/nodes";
 import { getNodeKind } from "../nodes";
 import { startOf } from "./analysis";
 import type { WorkflowGraph, WorkflowNode } from "./graph";
-import { stateProperties } from "./state-properties";
+import { stateProperties } from "./keys/state-properties";
 
 export const isStartNode = (node: WorkflowNode): boolean => getNodeKind(node.node_type).begins === true;
 

@@ -1,7 +1,7 @@
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import { errorTexts, readSchema, type Schema } from "@/server/domain/schema/schema";
 import type { WorkflowGraph } from "./graph";
-import { propertyOf } from "./state-properties";
+import { propertyOf } from "./keys/state-properties";
 
 const ready = new WeakMap<JsonSchema, { around: unknown; schema: Schema }>();
 

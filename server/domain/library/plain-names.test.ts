@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { Findings } from "@/server/domain/base/lenient-reader";
 import { plainName } from "@/server/domain/base/names";
-import { readWorkflow } from "@/server/domain/graph/document";
+import { readWorkflow } from "@/server/domain/graph/document/document";
 import { withPlainNames } from "./plain-names";
 
 function readPlainly(file: unknown) {

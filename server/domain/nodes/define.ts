@@ -8,7 +8,7 @@ import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
-import type { WrittenValue } from "@/server/domain/text/template";
+import type { WrittenValue } from "@/server/domain/text/template/template";
 import type { OwnRule } from "@/server/domain/tool/own-rule";
 import type { NodeAnswer, NodeQuestion } from "@/server/domain/tool/person-question";
 import type { NodeBase } from "./node-base";

@@ -14,7 +14,7 @@ import { checkLibrary, checkParallelWrites, checkPrices, checkStateSchema } from
 import type { Problem, ProblemContext } from "./problem";
 import { planReading } from "./reading";
 
-export { type AvailableKey, keysAvailableAt } from "@/server/domain/graph/data-flow";
+export { type AvailableKey, keysAvailableAt } from "@/server/domain/graph/keys/data-flow";
 export { applyFix, type Fix } from "./fixes";
 export type { Problem, ProblemContext } from "./problem";
 

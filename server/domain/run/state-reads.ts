@@ -1,9 +1,9 @@
 import { isSameJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
-import { keysRead } from "@/server/domain/graph/keys-read";
+import { keysRead } from "@/server/domain/graph/keys/keys-read";
 import { getNodeKind } from "@/server/domain/nodes";
 import type { NewEvent } from "./events";
-import type { StatePatch } from "./lineage";
+import type { StatePatch } from "./fork/lineage";
 import type { Activation, RunState } from "./state";
 
 /** A node that read values which are about to change. */

@@ -21,7 +21,7 @@ import type { Pins } from "./commands/pins";
 import { type CrewState, newCrewState } from "./crew-state";
 import type { CallPurpose, ChatMessage, PeopleRules, RunEventOf } from "./events";
 import type { PausedPlace, PauseReason, StepGranularity } from "./events/control-events";
-import type { ForeignText, ForkOrigin, Inherited } from "./lineage";
+import type { ForeignText, ForkOrigin, Inherited } from "./fork/lineage";
 
 export type NodeStatus =
   | "idle"

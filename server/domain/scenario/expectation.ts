@@ -2,7 +2,7 @@ import { z } from "zod";
 import { FinalStatus } from "@/server/domain/agent/outcome";
 import { LlmConfig } from "@/server/domain/agent/role";
 import { Id, Json, JsonSchema, StateKey } from "@/server/domain/base/values";
-import { MAX_EXPRESSION_LENGTH } from "@/server/domain/text/expression";
+import { MAX_EXPRESSION_LENGTH } from "@/server/domain/text/expression/expression";
 
 const Count = z.number().int().nonnegative().max(100_000);
 const Text = z.string().min(1).max(20_000);

@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { keysOf } from "@/server/domain/base/guards";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
+import { stateProperties } from "@/server/domain/graph/keys/state-properties";
 import { isStartNode } from "@/server/domain/graph/run-input";
-import { stateProperties } from "@/server/domain/graph/state-properties";
 import { roleUses } from "@/server/domain/library/role-use";
 import {
   findNodeKind,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { tooSlow } from "@/server/testing/growth";
 import { FENCES, FENCES_BEFORE_3, group } from "./fence";
-import { renderTemplate } from "./template";
+import { renderTemplate } from "./template/template";
 
 const { fence, named, harmless, harmlessResult, opening } = FENCES;
 

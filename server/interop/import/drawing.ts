@@ -1,9 +1,9 @@
 import { freshId, toId } from "@/server/domain/base/ids";
 import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
 import { cutText } from "@/server/domain/base/sizes";
-import { tooManyParts } from "@/server/domain/graph/document";
+import { tooManyParts } from "@/server/domain/graph/document/document";
+import { readGraph } from "@/server/domain/graph/document/graph-reader";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { readGraph } from "@/server/domain/graph/graph-reader";
 import { redact } from "@/server/secrets/redact";
 import { textOf } from "./values";
 

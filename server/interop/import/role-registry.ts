@@ -1,7 +1,7 @@
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { freshId } from "@/server/domain/base/ids";
 import type { Findings } from "@/server/domain/base/lenient-reader";
-import { asTemplate } from "@/server/domain/text/template";
+import { asTemplate } from "@/server/domain/text/template/template";
 import { BUILTIN_TOOLS, ownToolFor } from "../tool-names";
 import { type Imported, nothingImported, type WantedTool } from "./format";
 

@@ -1,6 +1,6 @@
 import { BisectReport } from "@/server/domain/run/bisect/report";
 import { RuleExpectation } from "@/server/domain/scenario/expectation";
-import { ExpressionError } from "@/server/domain/text/expression";
+import { ExpressionError } from "@/server/domain/text/expression/expression";
 import { operationsOf } from "../operation";
 import { Problem } from "../problem";
 import { ByRun, runOf } from "./runs";

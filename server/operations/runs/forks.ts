@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ForkSettings } from "@/server/domain/agent/outcome";
 import { Id, Json, type JsonObject, StateKey } from "@/server/domain/base/values";
 import { doneBy, notRepeated } from "@/server/domain/run/commands/repeated";
-import { ForkGraph, ForkPatches, ReplayMode, StatePatch } from "@/server/domain/run/lineage";
+import { ForkGraph, ForkPatches, ReplayMode, StatePatch } from "@/server/domain/run/fork/lineage";
 import { repeatedOf } from "@/server/runner/lifecycle/fork";
 import type { ForkLaunch } from "@/server/runner/lifecycle/fork-launch";
 import { countRecorded } from "@/server/runner/recorded/recorded-answers";

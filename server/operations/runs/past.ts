@@ -12,7 +12,7 @@ import { askedPerson } from "@/server/domain/run/past/asked-person";
 import { keyHistory } from "@/server/domain/run/past/key-history";
 import { whenTrue } from "@/server/domain/run/past/when-true";
 import { staleOutputs } from "@/server/domain/run/stale";
-import { ExpressionError } from "@/server/domain/text/expression";
+import { ExpressionError } from "@/server/domain/text/expression/expression";
 import { shownOf } from "@/server/runner/lifecycle/redact-events";
 import { operationsOf } from "../operation";
 import { notFound, Problem } from "../problem";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { emptyDb } from "@/db/testing";
 import { RunConfig, USUAL_CONFIRMATION } from "@/server/domain/agent/outcome";
 import { type ConfirmationPolicy, RoleDefinition } from "@/server/domain/agent/role";
-import type { ReadWorkflow } from "@/server/domain/graph/document";
+import type { ReadWorkflow } from "@/server/domain/graph/document/document";
 import { draw } from "@/server/domain/testing/drawing";
 import { newRoleStore } from "@/server/store/library/roles";
 import { bringRoles, safeWorkflow, seenRole } from "./role-import";

@@ -4,7 +4,7 @@ import type { Flow } from "@/server/domain/base/durable";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { ChooseRequest } from "@/server/domain/nodes/define";
-import { asTemplate } from "@/server/domain/text/template";
+import { asTemplate } from "@/server/domain/text/template/template";
 import type { AgentRuntime } from "../node/ports";
 import { runAgent } from "./loop";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { WriteValues } from "@/server/domain/agent/prompt";
 import type { Json } from "@/server/domain/base/values";
-import { estimateTokens } from "@/server/domain/run/condense";
+import { estimateTokens } from "@/server/domain/run/condense/condense";
 import { type Fences, promptText } from "@/server/domain/text/fence";
 import type { Reads } from "@/server/llm/model";
 import { isInsidePair } from "@/server/tools/truncate";

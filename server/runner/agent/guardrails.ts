@@ -11,7 +11,7 @@ import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
 import { NodeFailure } from "@/server/domain/nodes";
 import { errorTexts, readSchema } from "@/server/domain/schema/schema";
-import { evaluateCondition } from "@/server/domain/text/expression";
+import { evaluateCondition } from "@/server/domain/text/expression/expression";
 import { parseOutput } from "@/server/llm/tool-calls/structured-output";
 import type { Agent } from "./agent";
 import { callModel } from "./call-model";

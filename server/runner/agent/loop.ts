@@ -13,7 +13,7 @@ import {
   estimateTranscript,
   planCondensation,
   summaryPrompt,
-} from "@/server/domain/run/condense";
+} from "@/server/domain/run/condense/condense";
 import { isSince } from "@/server/domain/run/edition";
 import type { Payloads } from "@/server/domain/run/events";
 import { errorTexts, readSchema } from "@/server/domain/schema/schema";

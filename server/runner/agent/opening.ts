@@ -4,7 +4,7 @@ import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import type { JsonObject } from "@/server/domain/base/values";
 import { isSince } from "@/server/domain/run/edition";
-import { templateKeys } from "@/server/domain/text/template";
+import { templateKeys } from "@/server/domain/text/template/template";
 import { type OutputShape, outputSchema } from "@/server/llm/tool-calls/structured-output";
 import type { Grants } from "@/server/tools/policy";
 import type { Agent } from "./agent";

@@ -1,7 +1,7 @@
 import { namedError } from "@/server/domain/base/named-error";
 import type { BisectReport } from "@/server/domain/run/bisect/report";
 import type { RuleExpectation } from "@/server/domain/scenario/expectation";
-import { checkExpression, ExpressionError } from "@/server/domain/text/expression";
+import { checkExpression, ExpressionError } from "@/server/domain/text/expression/expression";
 import type { RunStore } from "@/server/store/runs/runs";
 import { bisect } from "./bisect";
 import { findingOf } from "./expected";

@@ -6,7 +6,7 @@ import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
 import { leaderOf } from "@/server/domain/crew/leader";
 import { isSince } from "@/server/domain/run/edition";
-import { evaluateCondition } from "@/server/domain/text/expression";
+import { evaluateCondition } from "@/server/domain/text/expression/expression";
 import type { Crew } from "./crew";
 import { textOf, valueOf } from "./values";
 

@@ -11,7 +11,7 @@ import type { Task, TaskStatus } from "@/server/domain/crew/plan";
 import { byUrgency, inOrder, lastTasks } from "@/server/domain/crew/starting-plan";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { Payloads } from "@/server/domain/run/events";
-import { evaluateCondition } from "@/server/domain/text/expression";
+import { evaluateCondition } from "@/server/domain/text/expression/expression";
 import { errorOf } from "../agent/call-model";
 import { Children } from "../node/flow";
 import { askForCrew } from "./ask";

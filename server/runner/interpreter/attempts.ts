@@ -7,7 +7,7 @@ import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, NodeFailure, type NodeResult } from "@/server/domain/nodes";
 import { durationText } from "@/server/domain/nodes/wait";
 import { isSince } from "@/server/domain/run/edition";
-import type { StatePatch } from "@/server/domain/run/lineage";
+import type { StatePatch } from "@/server/domain/run/fork/lineage";
 import { complete, fail, isWanted, passThrough } from "@/server/domain/run/schedule/outcomes";
 import { referring } from "@/server/domain/run/schedule/state-write";
 import { keptText, type Reader } from "@/server/domain/run/state-reads";

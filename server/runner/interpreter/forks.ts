@@ -1,7 +1,7 @@
 import { defined } from "@/server/domain/base/defined";
 import type { RunState } from "@/server/domain/run";
 import type { ChatMessage, NewEvent } from "@/server/domain/run/events";
-import type { ForkOrigin, ForkPatches } from "@/server/domain/run/lineage";
+import type { ForkOrigin, ForkPatches } from "@/server/domain/run/fork/lineage";
 
 /** The fork that is due: its original's part of the log is over. Undefined where none is. */
 export function dueFork({ seq, run: { forks, forked = 0 } }: RunState): ForkOrigin | undefined {

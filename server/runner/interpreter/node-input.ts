@@ -6,8 +6,8 @@ import { Work } from "@/server/domain/base/work-budget";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { isStartNode } from "@/server/domain/graph/run-input";
 import type { RunState } from "@/server/domain/run";
-import { writtenAs } from "@/server/domain/run/lineage";
-import { evaluateExpression } from "@/server/domain/text/expression";
+import { writtenAs } from "@/server/domain/run/fork/lineage";
+import { evaluateExpression } from "@/server/domain/text/expression/expression";
 import { tooLarge } from "./steps";
 
 /** What a node reads, unless it is more than the state may be: a mapping can say the same thing many times. */

@@ -4,7 +4,7 @@ import type { RunState } from "@/server/domain/run";
 import { isSince } from "@/server/domain/run/edition";
 import type { NewEvent } from "@/server/domain/run/events";
 import type { PausedPlace } from "@/server/domain/run/events/control-events";
-import { evaluateCondition } from "@/server/domain/text/expression";
+import { evaluateCondition } from "@/server/domain/text/expression/expression";
 import { type Place, placesAfter } from "./places";
 
 export type PausePoint = { reason: "step" | "breakpoint"; at: PausedPlace };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { RunEvent } from "@/server/domain/run/events";
-import type { ReplayMode } from "@/server/domain/run/lineage";
+import type { ReplayMode } from "@/server/domain/run/fork/lineage";
 import { draw } from "@/server/domain/testing/drawing";
 import { sized } from "@/server/testing/thorough";
 import { defineTool } from "@/server/tools/define";

@@ -20,8 +20,8 @@ import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
 import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
+import { stateProperties } from "@/server/domain/graph/keys/state-properties";
 import { writtenRules } from "@/server/domain/graph/own-rules";
-import { stateProperties } from "@/server/domain/graph/state-properties";
 import { getNodeKind, type NodeContext, NodeFailure } from "@/server/domain/nodes";
 import type {
   AgentAnswer,
@@ -34,8 +34,8 @@ import type { RunState } from "@/server/domain/run";
 import type { NewEvent, Payloads } from "@/server/domain/run/events";
 import { SettingsDamaged } from "@/server/domain/run/quarantine";
 import { patch } from "@/server/domain/run/schedule/state-write";
-import { evaluateCondition, evaluateExpression } from "@/server/domain/text/expression";
-import { renderTemplate, type WrittenValue } from "@/server/domain/text/template";
+import { evaluateCondition, evaluateExpression } from "@/server/domain/text/expression/expression";
+import { renderTemplate, type WrittenValue } from "@/server/domain/text/template/template";
 import type { OwnRule } from "@/server/domain/tool/own-rule";
 import type { NodeAnswer, NodeQuestion } from "@/server/domain/tool/person-question";
 import type { ToolOutput } from "@/server/domain/tool/tool";

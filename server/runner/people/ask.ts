@@ -8,7 +8,7 @@ import type { Json } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
 import { isSince } from "@/server/domain/run/edition";
 import type { NewEvent, Payloads } from "@/server/domain/run/events";
-import { writtenAs } from "@/server/domain/run/lineage";
+import { writtenAs } from "@/server/domain/run/fork/lineage";
 import { nextDue, PEOPLE_BEFORE, timesOf } from "@/server/domain/run/questions/question-times";
 import { PersonsAnswer } from "@/server/domain/run/questions/tool-question";
 import type { NodeAnswer, NodeQuestion } from "@/server/domain/tool/person-question";

@@ -1,7 +1,7 @@
 import { withoutTaskIds } from "@/server/domain/agent/prompt";
 import { asSchema, propertiesOf } from "@/server/domain/base/json-schema";
 import type { JsonSchema } from "@/server/domain/base/values";
-import { estimateTokens } from "@/server/domain/run/condense";
+import { estimateTokens } from "@/server/domain/run/condense/condense";
 import type { ModelRequest, Models } from "@/server/llm/model";
 import { newModels } from "@/server/llm/models";
 import { newOfflineFetch } from "@/server/llm/offline";

@@ -3,7 +3,7 @@ import { RunError } from "@/server/domain/agent/outcome";
 import type { Settled, StepError } from "@/server/domain/base/durable";
 import { asJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
-import type { ReplayMode } from "@/server/domain/run/lineage";
+import type { ReplayMode } from "@/server/domain/run/fork/lineage";
 import type { RequestDifference } from "@/server/domain/run/request-difference";
 import { type AskedRequest, differenceFrom } from "./difference";
 

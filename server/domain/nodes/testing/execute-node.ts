@@ -1,7 +1,7 @@
 import type { Flow } from "@/server/domain/base/durable";
 import type { Json, JsonObject } from "@/server/domain/base/values";
-import { evaluateCondition, evaluateExpression } from "@/server/domain/text/expression";
-import { renderTemplate } from "@/server/domain/text/template";
+import { evaluateCondition, evaluateExpression } from "@/server/domain/text/expression/expression";
+import { renderTemplate } from "@/server/domain/text/template/template";
 import type { OwnRule } from "@/server/domain/tool/own-rule";
 import { getNodeKind, NodeFailure, type NodeType, type WorkflowNode } from "..";
 import type { NodeContext } from "../define";

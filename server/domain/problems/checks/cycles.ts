@@ -1,7 +1,7 @@
 import { lastOf, must } from "@/server/domain/base/must";
 import { ruleOf } from "@/server/domain/graph/rule-of-node";
 import { getNodeKind, writtenKeys } from "@/server/domain/nodes";
-import { expressionReads } from "@/server/domain/text/expression";
+import { expressionReads } from "@/server/domain/text/expression/expression";
 import type { Check } from "../check";
 import { named, quoted } from "../names";
 

@@ -1,7 +1,7 @@
 import { type Analysis, sideEntries } from "@/server/domain/graph/analysis";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import { getNodeKind } from "@/server/domain/nodes";
-import { checkExpression } from "@/server/domain/text/expression";
+import { checkExpression } from "@/server/domain/text/expression/expression";
 import type { Check } from "../check";
 import type { Fix } from "../fixes";
 import { nameOf } from "../names";

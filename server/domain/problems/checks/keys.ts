@@ -1,9 +1,9 @@
 import { must } from "@/server/domain/base/must";
-import { type KeySet, possibleKeys } from "@/server/domain/graph/data-flow";
+import { type KeySet, possibleKeys } from "@/server/domain/graph/keys/data-flow";
 import { ruleOf } from "@/server/domain/graph/rule-of-node";
 import { getNodeKind, givenKeys, writtenKeys } from "@/server/domain/nodes";
-import { expressionReads } from "@/server/domain/text/expression";
-import { templateReads } from "@/server/domain/text/template";
+import { expressionReads } from "@/server/domain/text/expression/expression";
+import { templateReads } from "@/server/domain/text/template/template";
 import type { Check, NodeCheck } from "../check";
 import { nameOf } from "../names";
 import { nearest } from "../nearest";

@@ -1,9 +1,9 @@
 import { must } from "@/server/domain/base/must";
-import { keysAvailableAt } from "@/server/domain/graph/data-flow";
+import { keysAvailableAt } from "@/server/domain/graph/keys/data-flow";
+import { stateProperties } from "@/server/domain/graph/keys/state-properties";
 import { inputFields } from "@/server/domain/graph/run-input";
-import { stateProperties } from "@/server/domain/graph/state-properties";
 import { getNodeKind, writtenKeys } from "@/server/domain/nodes";
-import { templateReads } from "@/server/domain/text/template";
+import { templateReads } from "@/server/domain/text/template/template";
 import type { Check } from "../check";
 import { named, nameOf } from "../names";
 

@@ -1,5 +1,5 @@
 import { settingsOf } from "@/server/domain/nodes";
-import { checkExpression } from "@/server/domain/text/expression";
+import { checkExpression } from "@/server/domain/text/expression/expression";
 import { isGranted } from "@/server/domain/tool/tool";
 import type { NamedRole, NodeCheck } from "../check";
 import type { CrewLike, PlanLike } from "../crew-like";

@@ -1,7 +1,7 @@
 import { describeUnchecked, uncheckedOfState } from "@/server/domain/agent/unchecked";
-import { parallelWrites } from "@/server/domain/graph/data-flow";
+import { parallelWrites } from "@/server/domain/graph/keys/data-flow";
+import { stateProperties } from "@/server/domain/graph/keys/state-properties";
 import { keySchema } from "@/server/domain/graph/state-check";
-import { stateProperties } from "@/server/domain/graph/state-properties";
 import { isStandard, modelUses } from "@/server/domain/library/model-uses";
 import { isAgentNode, isCrewNode } from "@/server/domain/nodes";
 import type { Check } from "../check";

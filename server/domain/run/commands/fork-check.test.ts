@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { draw } from "@/server/domain/testing/drawing";
 import type { NewEvent } from "../events";
+import { forkErrors } from "../fork/fork-check";
 import { agentStarted, completed, created, crewRun, fold, of, ready, started } from "../testing";
-import { forkErrors } from "./fork-check";
 
 const { running, graph } = crewRun({ members: { ann: "Writer", bob: "Reader" } });
 const plan = of("crew", "plan_created", {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { NewEvent } from "../events";
-import type { ForkPatches } from "../lineage";
+import type { ForkPatches } from "../fork/lineage";
 import { logOf } from "../testing";
 import {
   describeCommand,

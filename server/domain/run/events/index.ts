@@ -13,7 +13,7 @@ import type { JsonObject } from "@/server/domain/base/values";
 import type { PastWork } from "@/server/domain/crew/past-work";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { Pins } from "../commands/pins";
-import type { ForeignText, ForkGraph, ForkOrigin, ForkPatches } from "../lineage";
+import type { ForeignText, ForkGraph, ForkOrigin, ForkPatches } from "../fork/lineage";
 import type { AgentEvents, ModelCallEvents } from "./agent-events";
 import type { ControlEvents, KeptCommand } from "./control-events";
 import type { CrewEvents, PlanEvents } from "./crew-events";

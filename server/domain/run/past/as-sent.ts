@@ -7,7 +7,7 @@ import {
   estimateTranscript,
   MAX_SUMMARY_TOKENS,
   summaryPrompt,
-} from "../condense";
+} from "../condense/condense";
 import type { ChatMessage, RunEvent, RunEventOf } from "../events";
 
 /** What a model was sent with one call. */

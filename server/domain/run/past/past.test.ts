@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
-import { evaluateCondition } from "@/server/domain/text/expression";
+import { evaluateCondition } from "@/server/domain/text/expression/expression";
 import { foldRun } from "..";
 import type { NewEvent, RunEvent } from "../events";
 import { askedPerson } from "./asked-person";

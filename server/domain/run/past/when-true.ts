@@ -2,7 +2,11 @@ import { defined } from "@/server/domain/base/defined";
 import { newRecord } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import { WORK_LIMITS, Work } from "@/server/domain/base/work-budget";
-import { checkExpression, ExpressionError, evaluateCondition } from "@/server/domain/text/expression";
+import {
+  checkExpression,
+  ExpressionError,
+  evaluateCondition,
+} from "@/server/domain/text/expression/expression";
 import { evolve, newRun, type RunState } from "..";
 import type { RunEvent } from "../events";
 import { writtenKeys } from "./key-history";

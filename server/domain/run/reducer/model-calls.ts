@@ -2,7 +2,7 @@ import { addUsage, type Usage } from "@/server/domain/agent/outcome";
 import { defined } from "@/server/domain/base/defined";
 import { must } from "@/server/domain/base/must";
 import type { ModelCallEvents } from "../events/agent-events";
-import { inherit } from "../forked";
+import { inherit } from "../fork/forked";
 import type { RunState } from "../state";
 import type { Handlers } from "./handlers";
 import { addMessage, agentOf, setActivation } from "./patch";

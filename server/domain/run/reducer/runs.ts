@@ -1,7 +1,7 @@
 import { defined } from "@/server/domain/base/defined";
 import { endActivation } from "../endings";
 import type { RunEvents } from "../events";
-import { run_forked } from "../forked";
+import { run_forked } from "../fork/forked";
 import type { RunState } from "../state";
 import { holding } from "./control";
 import { type Handlers, noChange } from "./handlers";

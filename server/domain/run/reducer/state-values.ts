@@ -1,9 +1,9 @@
 import { changed, isNothing, type Version } from "@/server/domain/base/changes";
 import { must } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
-import { reduceAll, reduceValue } from "@/server/domain/graph/reducers";
+import { reduceAll, reduceValue } from "@/server/domain/graph/keys/reducers";
 import type { StateEvents } from "../events";
-import type { StatePatch } from "../lineage";
+import type { StatePatch } from "../fork/lineage";
 import type { RunState } from "../state";
 import type { Handlers } from "./handlers";
 import { warn } from "./patch";

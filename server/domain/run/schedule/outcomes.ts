@@ -6,7 +6,7 @@ import { Work } from "@/server/domain/base/work-budget";
 import type { Analysis } from "@/server/domain/graph/analysis";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, type NodeResult, settingsOf, writtenKeys } from "@/server/domain/nodes";
-import { evaluateCondition, evaluateExpression } from "@/server/domain/text/expression";
+import { evaluateCondition, evaluateExpression } from "@/server/domain/text/expression/expression";
 import type { RunState } from "..";
 import { isSince } from "../edition";
 import type { NewEvent, Payloads } from "../events";

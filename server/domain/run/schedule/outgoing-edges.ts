@@ -6,7 +6,7 @@ import type { JsonObject } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
 import type { Analysis } from "@/server/domain/graph/analysis";
 import type { WorkflowEdge } from "@/server/domain/graph/graph";
-import { ExpressionError, evaluateCondition } from "@/server/domain/text/expression";
+import { ExpressionError, evaluateCondition } from "@/server/domain/text/expression/expression";
 import type { Activation, RunState } from "..";
 import type { NewEvent } from "../events";
 import { nameOf } from "./names";

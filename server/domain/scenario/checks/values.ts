@@ -4,7 +4,11 @@ import type { Json } from "@/server/domain/base/values";
 import { compileRegex } from "@/server/domain/regex/regex";
 import { writtenKeys } from "@/server/domain/run/past/key-history";
 import { errorTexts, newWork, readSchema } from "@/server/domain/schema/schema";
-import { type ExpressionScope, evaluateCondition, expressionKeys } from "@/server/domain/text/expression";
+import {
+  type ExpressionScope,
+  evaluateCondition,
+  expressionKeys,
+} from "@/server/domain/text/expression/expression";
 import type { ExpectationOf } from "../expectation";
 import { type At, type Finding, found, lastOf, placeOf, type Seen, shown } from "./finding";
 

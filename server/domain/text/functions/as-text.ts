@@ -1,7 +1,15 @@
 import { isList } from "@/server/domain/base/guards";
 import { WORK_LIMITS, type Work } from "@/server/domain/base/work-budget";
 import { formatTime } from "../dates";
-import { CelType, Duration, EvaluationError, isMap, isUint, keysOf, Optional } from "../expression-values";
+import {
+  CelType,
+  Duration,
+  EvaluationError,
+  isMap,
+  isUint,
+  keysOf,
+  Optional,
+} from "../expression/expression-values";
 
 /** Reading or writing a time or a length of time. */
 export const TIME_UNITS = 300;

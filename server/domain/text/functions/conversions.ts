@@ -12,7 +12,7 @@ import {
   toDouble,
   typeOf,
   uint,
-} from "../expression-values";
+} from "../expression/expression-values";
 import { asText } from "./as-text";
 import { define, shown, within } from "./define";
 import { sizeOfText } from "./texts";

@@ -1,6 +1,6 @@
 import { present } from "@/server/domain/base/must";
 import type { Work } from "@/server/domain/base/work-budget";
-import { EvaluationError, isNumeric, TYPES, type Type, toDouble } from "../expression-values";
+import { EvaluationError, isNumeric, TYPES, type Type, toDouble } from "../expression/expression-values";
 
 /** What an argument may be. "whole" is a whole number of either kind, as numbers of JSON are doubles. */
 type Kind = Type | "whole" | "number";

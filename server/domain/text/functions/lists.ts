@@ -8,7 +8,7 @@ import {
   operate,
   toDouble,
   typeOf,
-} from "../expression-values";
+} from "../expression/expression-values";
 import { define, within } from "./define";
 
 /** What expressions do with lists. */

@@ -1,5 +1,13 @@
 import type { Work } from "@/server/domain/base/work-budget";
-import { compare, EvaluationError, int, isNumeric, isUint, toDouble, typeOf } from "../expression-values";
+import {
+  compare,
+  EvaluationError,
+  int,
+  isNumeric,
+  isUint,
+  toDouble,
+  typeOf,
+} from "../expression/expression-values";
 import { type CelFunction, define } from "./define";
 
 const onNumber = (compute: (value: number) => number) => (_: Work, value: unknown) =>

@@ -1,4 +1,4 @@
-import { EvaluationError, Optional } from "../expression-values";
+import { EvaluationError, Optional } from "../expression/expression-values";
 import { type CelFunction, define } from "./define";
 
 /** Values that may be missing. */

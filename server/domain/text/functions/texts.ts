@@ -1,6 +1,13 @@
 import { must } from "@/server/domain/base/must";
 import { WORK_LIMITS, type Work } from "@/server/domain/base/work-budget";
-import { EvaluationError, intFromNumber, isNumeric, isUint, toDouble, typeOf } from "../expression-values";
+import {
+  EvaluationError,
+  intFromNumber,
+  isNumeric,
+  isUint,
+  toDouble,
+  typeOf,
+} from "../expression/expression-values";
 import { find, findAll, replaceText } from "../text-search";
 import { asText } from "./as-text";
 import { define, wholeNumber, within } from "./define";

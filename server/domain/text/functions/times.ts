@@ -1,6 +1,13 @@
 import { must } from "@/server/domain/base/must";
 import { parseTime, partOfTime, type TimePart } from "../dates";
-import { Duration, EvaluationError, MILLISECOND, SECOND, time, toDouble } from "../expression-values";
+import {
+  Duration,
+  EvaluationError,
+  MILLISECOND,
+  SECOND,
+  time,
+  toDouble,
+} from "../expression/expression-values";
 import { TIME_UNITS } from "./as-text";
 import { define, shown } from "./define";
 

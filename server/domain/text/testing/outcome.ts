@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Json } from "@/server/domain/base/values";
 import { READING_UNITS, WORK_LIMITS, Work } from "@/server/domain/base/work-budget";
-import { ExpressionError, evaluateExpression } from "../expression";
+import { ExpressionError, evaluateExpression } from "../expression/expression";
 
 /** Values of a small run, for tests of what expressions make of them. */
 const state: Record<string, Json> = {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
-import { writeWorkflow } from "@/server/domain/graph/document";
+import { writeWorkflow } from "@/server/domain/graph/document/document";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { templates } from "@/server/templates";
 import { writeRoles } from "../../role-files";

@@ -1,7 +1,7 @@
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { type Finding, isRaw, type Raw } from "@/server/domain/base/lenient-reader";
-import { findGraph, readWorkflow } from "@/server/domain/graph/document";
-import { isKnownKind } from "@/server/domain/graph/graph-reader";
+import { findGraph, readWorkflow } from "@/server/domain/graph/document/document";
+import { isKnownKind } from "@/server/domain/graph/document/graph-reader";
 import { readTests } from "@/server/domain/scenario/test-file";
 import { readRoles } from "../../role-files";
 import { readRoleFile } from "../../role-folder";

@@ -1,5 +1,5 @@
 import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
-import { asTemplate } from "@/server/domain/text/template";
+import { asTemplate } from "@/server/domain/text/template/template";
 import { type CallSite, type Evaluator, NO_SCOPE } from "../../code/evaluator";
 import { calledName, isCallOf, pathOf } from "../../code/literals";
 import { type Place, sourceOf } from "../../code/program";

@@ -1,4 +1,4 @@
-import { checkExpression } from "@/server/domain/text/expression";
+import { checkExpression } from "@/server/domain/text/expression/expression";
 import { literal } from "./template";
 
 /** How a flow's names are called here: `state.x`, and the results of methods. */

@@ -1,5 +1,5 @@
 import { type Findings, isRaw, type Raw } from "@/server/domain/base/lenient-reader";
-import { asTemplate } from "@/server/domain/text/template";
+import { asTemplate } from "@/server/domain/text/template/template";
 import { writeText } from "../../../text-files";
 import type { Drawing } from "../../drawing";
 import type { RoleRegistry } from "../../role-registry";

@@ -1,4 +1,4 @@
-import { asTemplate } from "@/server/domain/text/template";
+import { asTemplate } from "@/server/domain/text/template/template";
 import { trimmed } from "../../trimmed";
 
 /** A variable of CrewAI's texts. JSON's braces hold none; of `{{x}}` the outer braces stay. */

@@ -1,5 +1,5 @@
 import type { Findings } from "@/server/domain/base/lenient-reader";
-import { asTemplate } from "@/server/domain/text/template";
+import { asTemplate } from "@/server/domain/text/template/template";
 
 /** A text of LangChain as a template here; null where it is one that must not be filled in (jinja2). */
 export function toTemplate(

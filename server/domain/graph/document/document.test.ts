@@ -1,0 +1,602 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { builtinRoles, findBuiltinRole } from "@/server/domain/agent/builtin-roles";
+import { canonicalJson, isSameJson } from "@/server/domain/base/json";
+import { ExecutionPlan } from "@/server/domain/crew/plan";
+import { findProblems, hasErrors } from "@/server/domain/problems/problems";
+import { arbitraryGraph } from "@/server/domain/testing/arbitrary-graph";
+import referenceApproval from "@/server/domain/testing/reference-approval.frozen.json";
+import referencePlan from "@/server/domain/testing/reference-plan.frozen.json";
+import { findTemplate, templates } from "@/server/templates";
+import { WorkflowGraph } from "../graph";
+import { lossesOf, readWorkflow, writeWorkflow } from "./document";
+
+const small = (more: Record<string, unknown> = {}) => ({
+  graph_id: "g",
+  nodes: { a: { id: "a", node_type: "start" }, b: { id: "b", node_type: "end" } },
+  edges: [{ id: "e", source_node_id: "a", target_node_id: "b" }],
+  ...more,
+});
+const findingsOf = (source: unknown) =>
+  readWorkflow(source).findings.map(({ level, at, message }) => `${level} ${at}: ${message}`);
+const withoutPlaces = (graph: WorkflowGraph) => ({
+  ...graph,
+  nodes: Object.fromEntries(Object.entries(graph.nodes).map(([id, { ui: _ui, ...node }]) => [id, node])),
+});
+
+describe("the reference documents' files", () => {
+  test("the approval workflow reads without a finding, to what the template is", () => {
+    const { graph, name, roles, findings } = readWorkflow(JSON.stringify(referenceApproval));
+    expect(findings).toEqual([]);
+    expect({ name, roles }).toEqual({ name: "Simple approval workflow", roles: [] });
+    // The template adds an input to try it with; the rest is theirs, node for node.
+    const { global_state_schema: _example, ...template } = findTemplate("approval")!.graph;
+    expect(graph).toEqual(withoutPlaces(template));
+    expect(findProblems(graph!, builtinRoles)).toEqual([]);
+  });
+
+  test("a task or a condition that is too long stays, is named, and keeps the workflow from running", () => {
+    const file = structuredClone<{ nodes: Record<string, unknown>; edges: object[] }>(referenceApproval);
+    const [id, task] = Object.entries(referenceApproval.nodes).find(
+      ([, { node_type }]) => node_type === "agent_task",
+    )!;
+    file.nodes[id] = {
+      ...task,
+      config: { required_role: "ApprovalAgent", task_description_template: "x".repeat(70_000) },
+    };
+    file.edges[0] = { ...file.edges[0], condition: `${"1 + ".repeat(600)}1 > 2` };
+    const { graph, findings } = readWorkflow(file);
+    const text = "are possible: the workflow cannot run until it is shortened.";
+    expect(findings).toEqual([
+      {
+        level: "info",
+        at: `nodes.${id}.config.task_description_template`,
+        message: `This has 70,000 characters, and at most 65,536 ${text}`,
+      },
+      {
+        level: "info",
+        at: "edges.0.condition",
+        message: `This has 2,405 characters, and at most 2,000 ${text}`,
+      },
+    ]);
+    expect(
+      findProblems(graph!, builtinRoles).flatMap(({ severity, code, at }) =>
+        severity === "error" ? [[code, at.kind]] : [],
+      ),
+    ).toEqual([
+      ["E_BAD_EXPRESSION", "edge"],
+      ["E_BAD_TEMPLATE", "node"],
+    ]);
+  });
+
+  test("written in their flavour, it is their file again", () => {
+    const { graph } = readWorkflow(referenceApproval);
+    expect(JSON.parse(writeWorkflow(graph!, { flavour: "openhands" }))).toEqual(referenceApproval);
+    expect(lossesOf(graph!, "openhands")).toEqual([]);
+    expect(lossesOf(findTemplate("approval")!.graph, "openhands")).toEqual([
+      {
+        level: "dropped",
+        at: "nodes",
+        message: "Where the nodes stand on the canvas is not part of this format.",
+      },
+    ]);
+  });
+
+  test("a mark for stopping that does not say where stops before the node", () => {
+    const [id = ""] = Object.keys(referenceApproval.nodes);
+    const node = referenceApproval.nodes[id as keyof typeof referenceApproval.nodes];
+    const marked = { ...referenceApproval.nodes, [id]: { ...node, breakpoint: true } };
+    expect(readWorkflow({ ...referenceApproval, nodes: marked }).graph?.nodes[id]?.breakpoint).toBe("before");
+  });
+
+  test("what their format has no place for is named in words", () => {
+    const { graph } = readWorkflow({ ...referenceApproval, version: 4, config: { max_steps: 3 } });
+    expect(lossesOf(graph!, "openhands").map(({ message }) => message)).toEqual([
+      "The number of the version is not part of this format.",
+      "Limits and other settings of runs are not part of this format.",
+    ]);
+  });
+
+  test("plan.json becomes a workflow with one crew, the plan unchanged", () => {
+    const { graph, name, roles, findings } = readWorkflow(JSON.stringify(referencePlan));
+    const crew = graph!.nodes.carry_out;
+    expect(crew?.node_type === "crew_task" && crew.config.plan).toEqual(ExecutionPlan.parse(referencePlan));
+    expect(
+      crew?.node_type === "crew_task" &&
+        crew.config.crew?.agents.map(({ agent_id, role_name }) => [agent_id, role_name]),
+    ).toEqual([
+      ["analyst", "Analyst"],
+      ["coder", "coder"],
+      ["tester", "Tester"],
+    ]);
+    expect(name).toBe("Imported plan");
+    expect(roles.map((role) => role.name)).toEqual(["coder"]);
+    expect(findings.map(({ level }) => level)).toEqual(["info", "changed", "info"]);
+    expect(findings.at(-1)?.message).toContain("runs go on from there");
+    // It was begun, and nothing in it is a deployment.
+    expect(findProblems(graph!, [...builtinRoles, ...roles])).toMatchObject([
+      { severity: "warning", code: "W_POINT_UNMATCHED" },
+      { severity: "warning", code: "W_PLAN_BEGUN" },
+      { severity: "warning", code: "W_CREW_LINE" },
+    ]);
+  });
+});
+
+describe("writing and reading again", () => {
+  test("gives the same graph, and the same text whatever the order of keys", () => {
+    fc.assert(
+      fc.property(arbitraryGraph(), (graph) => {
+        const text = writeWorkflow(graph, { flavour: "troupe", name: "Any" });
+        const read = readWorkflow(text);
+        expect(read.findings.filter(({ at }) => at !== "nodes")).toEqual([]);
+        expect(canonicalJson(read.graph)).toBe(canonicalJson(graph));
+        expect(read.name).toBe("Any");
+        const turned = {
+          ...Object.fromEntries(Object.entries(graph).reverse()),
+          nodes: Object.fromEntries(
+            Object.entries(graph.nodes)
+              .reverse()
+              .map(([id, node]) => [id, Object.fromEntries(Object.entries(node).reverse())]),
+          ),
+        } as WorkflowGraph;
+        expect(writeWorkflow(turned, { flavour: "troupe", name: "Any" })).toBe(text);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test("the reference flavour reads back without a finding, to nodes of the same settings", () => {
+    fc.assert(
+      fc.property(arbitraryGraph(), (graph) => {
+        const text = writeWorkflow(graph, { flavour: "openhands" });
+        const read = readWorkflow(text);
+        expect(read.findings.filter(({ at }) => at !== "nodes")).toEqual([]);
+        for (const node of Object.values(read.graph!.nodes)) {
+          const before = graph.nodes[node.id]!;
+          expect(
+            isSameJson(
+              [node.node_type, node.name, node.config, node.input_keys, node.output_keys],
+              [before.node_type, before.name, before.config, before.input_keys, before.output_keys],
+            ),
+          ).toBe(true);
+        }
+        const raw = JSON.parse(text) as { nodes: Record<string, object>; edges: object[] };
+        const known = new Set(["id", "node_type", "name", "config", "input_keys", "output_keys"]);
+        for (const node of Object.values(raw.nodes))
+          expect(Object.keys(node).filter((key) => !known.has(key))).toEqual([]);
+        const edgeFields = new Set(["source_node_id", "target_node_id", "edge_label", "condition_name"]);
+        for (const edge of raw.edges)
+          expect(Object.keys(edge).filter((key) => !edgeFields.has(key))).toEqual([]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test("templates with their roles", () => {
+    for (const { graph, title } of templates) {
+      const text = writeWorkflow(graph, { flavour: "troupe", name: title, roles: builtinRoles });
+      const read = readWorkflow(text);
+      expect(read).toEqual({
+        graph,
+        name: title,
+        roles: [...builtinRoles].sort((a, b) => (a.name < b.name ? -1 : 1)),
+        findings: [],
+      });
+    }
+  });
+
+  test("says only what is not as always, in a fixed order", () => {
+    const graph = WorkflowGraph.parse(
+      small({
+        nodes: {
+          b: { id: "b", node_type: "end" },
+          a: {
+            ui: { x: 1, y: 2 },
+            output_keys: ["k"],
+            id: "a",
+            node_type: "start",
+            name: "A",
+            retry: { max_attempts: 2 },
+          },
+        },
+      }),
+    );
+    expect(writeWorkflow(graph, { flavour: "troupe", name: "Small" })).toBe(`{
+  "troupe": 1,
+  "name": "Small",
+  "workflow": {
+    "graph_id": "g",
+    "schema_version": 1,
+    "nodes": {
+      "a": {
+        "id": "a",
+        "node_type": "start",
+        "name": "A",
+        "output_keys": [
+          "k"
+        ],
+        "retry": {
+          "max_attempts": 2
+        },
+        "ui": {
+          "x": 1,
+          "y": 2
+        }
+      },
+      "b": {
+        "id": "b",
+        "node_type": "end"
+      }
+    },
+    "edges": [
+      {
+        "id": "e",
+        "source_node_id": "a",
+        "target_node_id": "b"
+      }
+    ]
+  }
+}
+`);
+  });
+
+  test("never holds what looks like a secret", () => {
+    const graph = WorkflowGraph.parse(
+      small({
+        nodes: {
+          a: {
+            id: "a",
+            node_type: "agent_task",
+            config: {
+              required_role: "Writer",
+              task_description_template: "x",
+              llm_config: {
+                model: "m",
+                extra_body: {
+                  api_key: "sk-1",
+                  top_k: 5,
+                  headers: { Authorization: "Bearer sk-2" },
+                  max_tokens: 9,
+                },
+              },
+            },
+          },
+          b: { id: "b", node_type: "end" },
+        },
+      }),
+    );
+    const text = writeWorkflow(graph, { flavour: "troupe" });
+    expect(text).not.toMatch(/sk-/);
+    expect(text).toContain('"top_k": 5');
+    expect(text).toContain('"max_tokens": 9');
+    expect(lossesOf(graph, "troupe").map(({ at }) => at)).toEqual([
+      "nodes.a.config.llm_config.extra_body.api_key",
+      "nodes.a.config.llm_config.extra_body.headers.Authorization",
+    ]);
+  });
+});
+
+test("keys that are typed into headers, addresses and arguments leave with no file", () => {
+  const graph = WorkflowGraph.parse(
+    small({
+      nodes: {
+        a: {
+          id: "a",
+          node_type: "http_request",
+          config: {
+            url: "https://api.example.org/v1?api_key=CANARY-in-the-address&page=2",
+            headers: {
+              Authorization: "Bearer CANARY-in-a-header",
+              "X-Api-Key": "{{state.key}}",
+              "X-Auth-Token": "$TOKEN_OF_THE_TEAM",
+              Accept: "application/json",
+              "X-Request-Token": "short",
+            },
+            query: { key: "CANARY-in-the-query", sort_key: "created_at" },
+            body: "the key sk-CANARY0123456789abc",
+          },
+        },
+        b: {
+          id: "b",
+          node_type: "tool_call",
+          config: {
+            tool_name: "t",
+            args: {
+              api_key: { $template: "CANARY-in-an-argument" },
+              password: { $expr: "state.password" },
+              nested: { access_token: "CANARY-deep-inside" },
+            },
+          },
+        },
+        c: { id: "c", node_type: "transform", config: { set: { api_key: "state.other_key" } } },
+        d: { id: "d", node_type: "end" },
+      },
+    }),
+  );
+  const text = writeWorkflow(graph, { flavour: "troupe" });
+  expect(text).not.toContain("CANARY");
+  for (const kept of ["&page=2", "{{state.key}}", "$TOKEN_OF", "application/json", '"short"', "created_at"])
+    expect(text).toContain(kept);
+  for (const kept of ["state.password", "state.other_key", '"Authorization": "[hidden]"'])
+    expect(text).toContain(kept);
+  expect(lossesOf(graph, "troupe").map(({ at }) => at)).toEqual([
+    "nodes.a.config.url",
+    "nodes.a.config.headers.Authorization",
+    "nodes.a.config.query.key",
+    "nodes.a.config.body",
+    "nodes.b.config.args.api_key.$template",
+    "nodes.b.config.args.nested.access_token",
+  ]);
+  const read = readWorkflow(text);
+  expect(writeWorkflow(read.graph!, { flavour: "troupe" })).toBe(text);
+  expect(lossesOf(read.graph!, "troupe")).toEqual([]);
+});
+
+describe("files of earlier versions", () => {
+  test("a file of version 1 reads without a finding, and is written as it was", () => {
+    const text = readFileSync(new URL("../../testing/version-1.frozen.json", import.meta.url), "utf8");
+    const { graph, name, roles, findings } = readWorkflow(text);
+    expect(findings).toEqual([]);
+    expect(writeWorkflow(graph!, { flavour: "troupe", name, roles })).toBe(text);
+  });
+});
+
+describe("reading what others wrote", () => {
+  test("lists instead of dictionaries, other names of types and fields, missing ids", () => {
+    const { graph, findings } = readWorkflow({
+      graph_id: "g",
+      nodes: [
+        { id: "s", type: "START_NODE", label: "Go" },
+        { id: "r", type: "router", config: { router_function_name: "approval_status_router" } },
+        {
+          id: "w",
+          type: "agent",
+          config: { required_role: "Writer" },
+          input_keys: "user_request, notes",
+          position: { x: 5, y: 6 },
+        },
+        { id: "c", type: "crew" },
+        { id: "e", type: "end_node" },
+      ],
+      edges: [
+        { source: "s", target: "r" },
+        { id: "edge_1", from: "r", to: "w", label: "approved" },
+        { source_node_id: "w", target_node_id: "e", edge_label: null, condition_name: null },
+      ],
+      start_node_id: null,
+      description: null,
+    });
+    expect(findings).toEqual([]);
+    expect(graph).toEqual(
+      WorkflowGraph.parse({
+        graph_id: "g",
+        nodes: {
+          s: { id: "s", node_type: "start", name: "Go" },
+          r: {
+            id: "r",
+            node_type: "conditional_router",
+            config: { router_function_name: "approval_status_router" },
+          },
+          w: {
+            id: "w",
+            node_type: "agent_task",
+            config: { required_role: "Writer" },
+            input_keys: ["user_request", "notes"],
+            ui: { x: 5, y: 6 },
+          },
+          c: { id: "c", node_type: "crew_task", config: {} },
+          e: { id: "e", node_type: "end" },
+        },
+        edges: [
+          { id: "edge_2", source_node_id: "s", target_node_id: "r" },
+          { id: "edge_1", source_node_id: "r", target_node_id: "w", edge_label: "approved" },
+          { id: "edge_3", source_node_id: "w", target_node_id: "e" },
+        ],
+      }),
+    );
+  });
+
+  test("ids that cannot stay are changed, in the edges too", () => {
+    const { graph, findings } = readWorkflow({
+      nodes: {
+        "1 first!": { id: "1 first!", node_type: "start" },
+        "the end": { id: "other", node_type: "end" },
+      },
+      edges: [{ source_node_id: "1 first!", target_node_id: "the end" }],
+      start_node_id: "1 first!",
+      name: "My flow",
+    });
+    expect(Object.keys(graph!.nodes)).toEqual(["first", "the_end"]);
+    expect(graph).toMatchObject({
+      graph_id: "My_flow",
+      start_node_id: "first",
+      edges: [{ source_node_id: "first", target_node_id: "the_end" }],
+    });
+    expect(findings.map(({ level, at }) => [level, at])).toEqual([
+      ["changed", "nodes.1 first!.id"],
+      ["changed", "nodes.the end.id"],
+      ["changed", "nodes.the end.id"],
+    ]);
+  });
+
+  test("unknown types are dropped with their edges, unknown fields are named", () => {
+    expect(
+      findingsOf(
+        small({
+          nodes: {
+            a: { id: "a", node_type: "start", mystery: 1 },
+            h: { id: "h", node_type: "teleport", name: "Fetch" },
+            b: { id: "b", node_type: "end", config: { status: "MAYBE", colour: "red" } },
+          },
+          edges: [
+            { id: "e", source_node_id: "a", target_node_id: "h" },
+            { id: "f", source_node_id: "h", target_node_id: "b", style: "bold" },
+            { id: "g", source_node_id: "a", target_node_id: "b", style: "bold" },
+            { id: "x", source_node_id: "a", target_node_id: "nowhere" },
+          ],
+          colour: "red",
+          start_node_id: "h",
+        }),
+      ),
+    ).toEqual([
+      'dropped nodes.a.mystery: "mystery" is not known here and was left out.',
+      'dropped nodes.h: The node "Fetch" is of the type "teleport", which is not known here; it was left out with its edges.',
+      'dropped nodes.b.config.status: Invalid option: expected one of "COMPLETED"|"ERROR". It was left out.',
+      'dropped nodes.b.config.colour: "colour" is not known here and was left out.',
+      'dropped edges.0: The edge from "a" to "h" was left out: it is tied to "h", which was left out.',
+      'dropped edges.1: The edge from "h" to "b" was left out: it is tied to "h", which was left out.',
+      'dropped edges.2.style: "style" is not known here and was left out.',
+      'dropped edges.3: The edge from "a" to "nowhere" was left out: it is tied to "nowhere", which does not exist.',
+      'dropped colour: "colour" is not known here and was left out.',
+      'dropped start_node_id: The run was to begin at "h", which is not among the nodes.',
+    ]);
+  });
+
+  test("text in a fence, with a byte order mark, or inside another object", () => {
+    const expected = readWorkflow(small()).graph;
+    for (const text of [
+      `\uFEFF${JSON.stringify(small())}`,
+      `\`\`\`json\n${JSON.stringify(small(), null, 2)}\n\`\`\`\n`,
+      JSON.stringify({ workflow: small() }),
+      JSON.stringify({ troupe: 1, workflow: small(), roles: [] }),
+    ])
+      expect(readWorkflow(text).graph).toEqual(expected);
+  });
+
+  test("roles of the file are read with it", () => {
+    const { roles, findings } = readWorkflow({
+      troupe: 1,
+      name: "N",
+      workflow: small(),
+      roles: [{ name: "A", goals: ["x"], skill: 9 }, { name: "A" }, { goals: [] }],
+    });
+    expect(roles.map(({ name, goals }) => [name, goals])).toEqual([["A", ["x"]]]);
+    expect(findings.map(({ level, at }) => [level, at])).toEqual([
+      ["dropped", "roles.0.skill"],
+      ["dropped", "roles.1"],
+      ["dropped", "roles.2"],
+    ]);
+  });
+
+  test("statuses and priorities in capitals are understood", () => {
+    const { graph, findings } = readWorkflow({
+      tasks: [
+        { id: 1, description: "A", status: "IN_PROGRESS", priority: "HIGH" },
+        { id: 2, description: "B", dependencies: [1] },
+      ],
+      user_instruction: "Do {{it}}",
+    });
+    const node = graph!.nodes.carry_out!;
+    expect(
+      node.node_type === "crew_task" &&
+        node.config.plan?.tasks.map((task) => [task.task_id, task.status, task.priority, task.dependencies]),
+    ).toEqual([
+      ["task_1", "in_progress", "high", []],
+      ["task_2", "pending", "medium", ["task_1"]],
+    ]);
+    expect(node.node_type === "crew_task" && node.config.plan_description_template).toBe("{{user_request}}");
+    expect(findings.some(({ level }) => level === "error")).toBe(false);
+    expect(hasErrors(findProblems(graph!, builtinRoles))).toBe(false);
+    expect(findBuiltinRole("Planner")).toBeDefined();
+  });
+
+  test("what is no workflow is refused with a sentence", () => {
+    const rejected = (source: unknown) => {
+      const { graph, findings } = readWorkflow(source);
+      return [graph, findings.map(({ level, message }) => [level, message])];
+    };
+    const error = (message: string) => [null, [["error", message]]];
+    expect(rejected("")).toEqual(error("The file is empty."));
+    expect(rejected('{"nodes": {')).toEqual(error("This is not JSON: it ends too early."));
+    expect(rejected('{\n  "nodes": oops}')[1]).toHaveLength(1);
+    expect(rejected("[]")).toEqual(
+      error("This is a list, not a workflow. Lists of roles are read on the page of roles."),
+    );
+    expect(rejected(5)).toEqual(error("This is not a workflow: a JSON object with nodes and edges."));
+    expect(rejected({})).toEqual(error('This is not a workflow: it has neither "nodes" nor "tasks".'));
+    expect(rejected({ roles: [] })).toEqual(
+      error("This file holds roles, not a workflow. Read it on the page of roles."),
+    );
+    expect(rejected({ tasks: [] })).toEqual(error("The plan has no tasks."));
+    expect(rejected({ troupe: 2 })).toEqual(
+      error("This file was written by a newer version (format 2). Update, then read it again."),
+    );
+    expect(rejected(small({ schema_version: 99 }))).toEqual(
+      error(
+        "This workflow has the format 99, which only a newer version can read. Update, then read it again.",
+      ),
+    );
+    expect(rejected(`${"[".repeat(100_000)}`)).toEqual(error("The JSON is nested deeper than 32 levels."));
+    expect(rejected(" ".repeat(5 * 1024 * 1024 + 1))).toEqual(error("The file is larger than 5 MiB."));
+    let deep: unknown = 1;
+    for (let i = 0; i < 50_000; i++) deep = { deep };
+    expect(rejected({ nodes: deep })).toEqual(error("The file is nested too deeply to be a workflow."));
+  });
+
+  test("words that could reach a prototype are left out", () => {
+    const text =
+      '{"graph_id":"g","nodes":{"__proto__":{"node_type":"end"},"constructor":{"node_type":"end"},"a":{"id":"a","node_type":"start","config":{"__proto__":{"polluted":1}}}},"edges":[]}';
+    const { graph, findings } = readWorkflow(text);
+    expect(Object.keys(graph!.nodes)).toEqual(["a"]);
+    expect(findings.map(({ at }) => at)).toEqual([
+      "nodes.__proto__",
+      "nodes.constructor",
+      "nodes.a.config.__proto__",
+    ]);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+
+  test("never throws, whatever it is given", () => {
+    fc.assert(
+      fc.property(
+        fc.jsonValue({ maxDepth: 5 }),
+        fc.jsonValue({ maxDepth: 5 }),
+        fc.jsonValue(),
+        (nodes, edges, other) => {
+          for (const source of [
+            other,
+            { nodes, edges },
+            { nodes: { a: nodes }, edges: [edges] },
+            { tasks: [nodes, edges] },
+            {
+              troupe: 1,
+              workflow: { nodes: [{ node_type: "crew_task", config: nodes }], edges: [edges], config: other },
+              roles: other,
+            },
+          ]) {
+            const { graph, findings } = readWorkflow(source);
+            if (graph === null) expect(findings.some(({ level }) => level === "error")).toBe(true);
+            else expect(WorkflowGraph.safeParse(graph).success).toBe(true);
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe("a file with far too many parts", () => {
+  const nodes = Array.from({ length: 100_000 }, (_, at) => ({ id: `n${at}`, node_type: "transform" }));
+  test.each([
+    ["as text", JSON.stringify({ nodes, edges: [] }), /more than 50000 objects and lists/],
+    ["read already", { nodes, edges: [] }, /at most 1000 nodes and 4000 edges; this one has 100000 and 0/],
+    ["under another name", { workflow: { nodes: nodes.slice(0, 1001), edges: [] } }, /has 1001 and 0/],
+    [
+      "with too many edges",
+      {
+        nodes: [],
+        edges: Array.from({ length: 4001 }, () => ({ source_node_id: "a", target_node_id: "b" })),
+      },
+      /has 0 and 4001/,
+    ],
+  ])("is refused before anything is made of them: %s", (_name, source, pattern) => {
+    const begun = process.memoryUsage().heapUsed;
+    const { graph, findings } = readWorkflow(source);
+    expect(graph).toBeNull();
+    expect(findings).toEqual([
+      expect.objectContaining({ message: expect.stringMatching(pattern) as string }),
+    ]);
+    expect(process.memoryUsage().heapUsed - begun).toBeLessThan(8_000_000);
+  });
+});

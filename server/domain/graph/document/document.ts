@@ -1,0 +1,228 @@
+import { readRoleList } from "@/server/domain/agent/read-roles";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
+import { errorMessage } from "@/server/domain/base/guards";
+import { jsonTextProblem } from "@/server/domain/base/json-limits";
+import {
+  cleanCopy,
+  type Finding,
+  Findings,
+  isRaw,
+  type Raw,
+  unwrapText,
+} from "@/server/domain/base/lenient-reader";
+import { GRAPH_LIMITS } from "@/server/domain/base/sizes";
+import { writeTersely } from "@/server/domain/base/terse-writer";
+import type { Json } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "../graph";
+import { keysIn } from "../secrets";
+import { firstText, readGraph } from "./graph-reader";
+import { writeGraph } from "./graph-writer";
+import { toOriginal } from "./original-format";
+import { readPlanAsWorkflow } from "./plan-reader";
+
+export type { Finding } from "@/server/domain/base/lenient-reader";
+
+/**
+ * Workflow files. Reading is tolerant: the reference documents' graphs, older and hand-made files come in, and
+ * findings name whatever was changed or left out. Writing is canonical: equal workflows give equal text.
+ */
+
+export const MAX_FILE_BYTES = 5 * 1024 * 1024;
+/** The version of the file around a workflow: `{"troupe": 1, "name", "workflow", "roles"}`. */
+const FILE_VERSION = 1;
+
+export interface ReadWorkflow {
+  /** Null where the file holds no workflow that can be read; an error among the findings says why. */
+  graph: WorkflowGraph | null;
+  name: string;
+  roles: RoleDefinition[];
+  /** The tests beside the drawing, as they stand there; absent where the file has none. */
+  tests?: unknown;
+  findings: Finding[];
+}
+
+/** Reads a workflow from the text of a file, or from JSON that is parsed already. */
+export function readWorkflow(source: unknown): ReadWorkflow {
+  const { tests, rest } = withoutTests(typeof source === "string" ? parseText(source) : { value: source });
+  const read = readDrawing(rest);
+  return tests === undefined || !read.graph ? read : { ...read, tests };
+}
+
+type Parsed = { value: unknown } | { problem: string };
+
+/** Tests have a reader of their own: what models answered in them is nested as it came. */
+function withoutTests(parsed: Parsed): { tests?: unknown; rest: Parsed } {
+  if ("problem" in parsed || !isRaw(parsed.value)) return { rest: parsed };
+  const { tests, ...value } = parsed.value;
+  return { tests, rest: { value } };
+}
+
+function readDrawing(parsed: Parsed): ReadWorkflow {
+  const findings = new Findings();
+  const nothing = (at: string, message: string): ReadWorkflow => {
+    findings.error(at, message);
+    return { graph: null, name: "", roles: [], findings: findings.all() };
+  };
+  if ("problem" in parsed) return nothing("", parsed.problem);
+  const tooMany = tooManyParts(parsed.value);
+  if (tooMany) return nothing("", tooMany);
+  const copy = cleanCopy(parsed.value, findings);
+  if (!copy) return nothing("", "The file is nested too deeply to be a workflow.");
+  const { value } = copy;
+  if (Array.isArray(value))
+    return nothing("", "This is a list, not a workflow. Lists of roles are read on the page of roles.");
+  if (!isRaw(value)) return nothing("", "This is not a workflow: a JSON object with nodes and edges.");
+
+  const version = value.troupe;
+  if (version !== undefined && (typeof version !== "number" || version > FILE_VERSION))
+    return nothing(
+      "troupe",
+      `This file was written by a newer version (format ${JSON.stringify(version)}). Update, then read it again.`,
+    );
+  const { inner, at } = findGraph(value);
+  const name = firstText(value.name, inner?.name, inner?.title);
+  if (version !== undefined)
+    for (const key of Object.keys(value))
+      if (!["troupe", "name", "workflow", "roles"].includes(key))
+        findings.dropped(key, `"${key}" is not known here and was left out.`);
+  const plain = version === undefined ? value : value.workflow;
+  const plan = isRaw(plain) && Array.isArray(plain.tasks) ? plain : null;
+  if (!inner && !plan) return nothing("", describeForeign(value));
+  const roles = readRoleList(value.roles, "roles", findings);
+  if (!inner) {
+    const planned = plan && readPlanAsWorkflow(plan, findings);
+    if (!planned) return { graph: null, name: "", roles: [], findings: findings.all() };
+    return {
+      graph: planned.graph,
+      name: name || "Imported plan",
+      roles: [...roles, ...planned.roles],
+      findings: findings.all(),
+    };
+  }
+  const graph = readGraph(inner, at, findings);
+  if (graph && Object.keys(graph.nodes).length === 0 && countOf(inner.nodes) > 0)
+    return nothing(
+      at,
+      "None of its nodes is of a type that is known here, so that nothing is left of this workflow.",
+    );
+  return {
+    graph,
+    name: name || (graph ? humanName(graph.graph_id) : ""),
+    roles,
+    findings: findings.all(),
+  };
+}
+
+/** Says so where a file holds more nodes or edges than a workflow may have: counted before anything is made of them. */
+export function tooManyParts(source: unknown): string | null {
+  const { inner } = isRaw(source) ? findGraph(source) : { inner: null };
+  if (!inner) return null;
+  const nodes = countOf(inner.nodes);
+  const edges = countOf(inner.edges);
+  return nodes > GRAPH_LIMITS.nodes || edges > GRAPH_LIMITS.edges
+    ? `A workflow may have at most ${GRAPH_LIMITS.nodes} nodes and ${GRAPH_LIMITS.edges} edges; this one has ${nodes} and ${edges}. Split it.`
+    : null;
+}
+
+const countOf = (list: unknown): number =>
+  Array.isArray(list) ? list.length : isRaw(list) ? Object.keys(list).length : 0;
+
+function parseText(text: string): Parsed {
+  // A character takes at most three bytes in UTF-8 (four for two UTF-16 units).
+  if (
+    text.length > MAX_FILE_BYTES ||
+    (text.length * 3 > MAX_FILE_BYTES && new TextEncoder().encode(text).length > MAX_FILE_BYTES)
+  )
+    return { problem: "The file is larger than 5 MiB." };
+  const plain = unwrapText(text);
+  if (!plain.trim()) return { problem: "The file is empty." };
+  const problem = jsonTextProblem(plain);
+  if (problem) return { problem };
+  try {
+    const value: unknown = JSON.parse(plain);
+    return { value };
+  } catch (error) {
+    return { problem: `This is not JSON: ${whereJsonBreaks(plain, error)}` };
+  }
+}
+
+function whereJsonBreaks(text: string, error: unknown): string {
+  const message = errorMessage(error);
+  const position = /position (\d+)/.exec(message)?.[1];
+  if (position === undefined)
+    return text.length > 0 && /end of JSON|Unterminated/i.test(message)
+      ? "it ends too early."
+      : `${message}.`;
+  if (Number(position) >= text.length) return "it ends too early.";
+  const before = text.slice(0, Number(position));
+  const line = before.split("\n").length;
+  return `line ${line}, column ${before.length - before.lastIndexOf("\n")} cannot be read.`;
+}
+
+/** The graph itself, also where another object stands around it. */
+export function findGraph(value: Raw): { inner: Raw | null; at: string } {
+  const isGraph = (candidate: unknown): candidate is Raw =>
+    isRaw(candidate) && (isRaw(candidate.nodes) || Array.isArray(candidate.nodes));
+  if (isGraph(value)) return { inner: value, at: "" };
+  for (const key of ["workflow", "graph", "workflow_graph"]) {
+    const inner = value[key];
+    if (isGraph(inner)) return { inner, at: key };
+  }
+  return { inner: null, at: "" };
+}
+
+function describeForeign(value: Raw): string {
+  if (value.roles !== undefined || (value.name !== undefined && value.goals !== undefined))
+    return "This file holds roles, not a workflow. Read it on the page of roles.";
+  return 'This is not a workflow: it has neither "nodes" nor "tasks".';
+}
+
+/** `simple_approval_workflow` -> `Simple approval workflow`. */
+function humanName(id: string): string {
+  const name = id.replace(/[_.-]+/g, " ").trim();
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+export interface WriteOptions {
+  flavour: "troupe" | "openhands";
+  /** Included in the file; without them the file only names its roles. */
+  roles?: readonly RoleDefinition[];
+  name?: string;
+  /** Tests of the workflow, as they are to stand in the file. */
+  tests?: readonly Json[];
+}
+
+/** The text of a workflow file. Equal workflows give equal text, whatever the order of their keys in memory. */
+export function writeWorkflow(
+  graph: WorkflowGraph,
+  { flavour, roles, name, tests = [] }: WriteOptions,
+): string {
+  if (flavour === "openhands") return `${JSON.stringify(toOriginal(graph).graph, null, 2)}\n`;
+  const file = {
+    troupe: FILE_VERSION,
+    ...defined({ name: name || undefined }),
+    workflow: writeGraph(graph),
+    ...defined({
+      roles: roles ? [...roles].sort(byName).map((role) => writeTersely(RoleDefinition, role)) : undefined,
+      tests: tests.length > 0 ? tests : undefined,
+    }),
+  };
+  return `${JSON.stringify(file, null, 2)}\n`;
+}
+
+/** What a file of this flavour does not hold of a workflow. */
+export function lossesOf(graph: WorkflowGraph, flavour: WriteOptions["flavour"]): Finding[] {
+  if (flavour === "openhands") return toOriginal(graph).losses;
+  return Object.values(graph.nodes).flatMap((node) =>
+    [...new Set(keysIn(node.config).map(({ place }) => place))].map(
+      (place): Finding => ({
+        level: "dropped",
+        at: `nodes.${node.id}.config.${place}`,
+        message: "This looks like a secret, and files never contain one. After an import, enter it again.",
+      }),
+    ),
+  );
+}
+
+const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);

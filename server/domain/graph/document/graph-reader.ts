@@ -1,0 +1,297 @@
+import { z } from "zod";
+import { RunConfig, settingsWithoutEffect } from "@/server/domain/agent/outcome";
+import { ProjectContext } from "@/server/domain/agent/project";
+import { defined } from "@/server/domain/base/defined";
+import { freshId, toId } from "@/server/domain/base/ids";
+import {
+  type Findings,
+  isRaw,
+  join,
+  type Raw,
+  readLeniently,
+  renameField,
+  withoutNulls,
+} from "@/server/domain/base/lenient-reader";
+import { Id, JsonSchema } from "@/server/domain/base/values";
+import { type AnyNodeKind, findNodeKind } from "@/server/domain/nodes";
+import { WorkflowNode } from "@/server/domain/nodes/schemas";
+import { MAX_EXPRESSION_LENGTH } from "@/server/domain/text/expression/expression";
+import { MAX_TEMPLATE_LENGTH } from "@/server/domain/text/template/template-parser";
+import { DismissedAdvice, NodeGroup, WorkflowEdge, WorkflowGraph } from "../graph";
+import { upgradeGraph } from "./graph-upgrades";
+
+/** Names of node types in the reference documents and in common use. */
+const TYPE_ALIASES = new Map([
+  ["start_node", "start"],
+  ["end_node", "end"],
+  ["conditional_router_node", "conditional_router"],
+  ["router", "conditional_router"],
+  ["agent", "agent_task"],
+  ["crew", "crew_task"],
+]);
+
+const GRAPH_FIELDS: ReadonlySet<string> = new Set(Object.keys(WorkflowGraph.shape));
+
+/** Reads a graph tolerantly: findings name whatever was changed or left out. Null, with an error, where nothing can be read. */
+export function readGraph(source: Raw, at: string, findings: Findings): WorkflowGraph | null {
+  const raw = upgradeGraph(source, at, findings);
+  if (!raw) return null;
+  renameField(raw, ["graph_id", "workflow_id", "id"]);
+  renameField(raw, ["start_node_id", "start_node", "entry_point"]);
+  const { nodes, ids, gone } = readNodes(raw.nodes, join(at, "nodes"), findings);
+  const edges = readEdges(raw.edges, join(at, "edges"), findings, ids, gone);
+  for (const key of Object.keys(raw))
+    if (!GRAPH_FIELDS.has(key) && key !== "name" && key !== "title" && !(at === "" && key === "roles"))
+      findings.dropped(join(at, key), `"${key}" is not known here and was left out.`);
+
+  const start = typeof raw.start_node_id === "string" ? (ids.get(raw.start_node_id) ?? null) : null;
+  if (typeof raw.start_node_id === "string" && start === null)
+    findings.dropped(
+      join(at, "start_node_id"),
+      `The run was to begin at "${raw.start_node_id}", which is not among the nodes.`,
+    );
+  const graph: z.input<typeof WorkflowGraph> = {
+    graph_id: readGraphId(raw, at, findings),
+    nodes,
+    edges,
+    ...defined({ start_node_id: start === null ? undefined : start }),
+    ...optional("description", readField(z.string().max(4000), raw, "description", at, findings)),
+    ...optional("version", readField(z.coerce.number().int(), raw, "version", at, findings)),
+    ...optional("global_state_schema", readField(JsonSchema, raw, "global_state_schema", at, findings)),
+    ...optional("config", readField(RunConfig, raw, "config", at, findings)),
+    ...optional("groups", readGroups(raw, at, findings, ids)),
+    ...optional("dismissed_advice", readField(DismissedAdvice, raw, "dismissed_advice", at, findings)),
+    ...optional("project_context", readField(ProjectContext, raw, "project_context", at, findings)),
+  };
+  if (isRaw(raw.config))
+    for (const { key, message } of settingsWithoutEffect(raw.config))
+      findings.info(join(at, `config.${key}`), message);
+  const parsed = WorkflowGraph.safeParse(graph);
+  if (parsed.success) return parsed.data;
+  findings.error(at, `The workflow cannot be read: ${z.prettifyError(parsed.error).split("\n")[0]}`);
+  return null;
+}
+
+const optional = <K extends string, V>(key: K, value: V | undefined) =>
+  value === undefined ? {} : { [key]: value };
+
+/** Frames by the ids that their nodes have now. */
+function readGroups(
+  raw: Raw,
+  at: string,
+  findings: Findings,
+  ids: ReadonlyMap<string, string>,
+): NodeGroup[] | undefined {
+  const groups = readField(z.array(NodeGroup).max(200), raw, "groups", at, findings);
+  // A collapsed group is a card among the nodes' cards: their ids must differ.
+  const taken = new Set(ids.values());
+  return groups?.map((group) => {
+    const id = freshId(group.id, taken);
+    taken.add(id);
+    return { ...group, id, node_ids: group.node_ids.flatMap((node) => ids.get(node) ?? []) };
+  });
+}
+
+function readField<S extends z.ZodType>(
+  schema: S,
+  raw: Raw,
+  key: string,
+  at: string,
+  findings: Findings,
+): z.output<S> | undefined {
+  const value = raw[key];
+  if (value === undefined || value === null) return undefined;
+  return readLeniently(schema, value, join(at, key), findings) ?? undefined;
+}
+
+function readGraphId(raw: Raw, at: string, findings: Findings): string {
+  const given = raw.graph_id;
+  if (typeof given === "string" && Id.safeParse(given).success) return given;
+  const made = toId(firstText(given, raw.name, raw.title)) || "workflow";
+  if (given !== undefined && given !== null)
+    findings.changed(join(at, "graph_id"), `The id ${JSON.stringify(given)} became "${made}".`);
+  return made;
+}
+
+interface ReadNodes {
+  nodes: Record<string, WorkflowNode>;
+  /** The ids of the file and what became of them. */
+  ids: Map<string, string>;
+  /** Nodes of the file that were left out. */
+  gone: Set<string>;
+}
+
+function readNodes(source: unknown, at: string, findings: Findings): ReadNodes {
+  const nodes: Record<string, WorkflowNode> = {};
+  const ids = new Map<string, string>();
+  const gone = new Set<string>();
+  const entries: [key: string | null, value: unknown, at: string][] = Array.isArray(source)
+    ? source.map((value, position) => [null, value, join(at, position)])
+    : isRaw(source)
+      ? Object.entries(source).map(([key, value]) => [key, value, join(at, key)])
+      : [];
+  const taken = { has: (id: string) => Object.hasOwn(nodes, id) };
+  for (const [key, value, place] of entries) {
+    if (!isRaw(value)) {
+      findings.dropped(place, "This is not a node and was left out.");
+      continue;
+    }
+    const raw = withoutNulls(value);
+    renameField(raw, ["id", "node_id"]);
+    renameField(raw, ["node_type", "type"]);
+    renameField(raw, ["name", "label", "title"]);
+    renameField(raw, ["ui", "position"]);
+    const own = typeof raw.id === "string" || typeof raw.id === "number" ? String(raw.id) : null;
+    const original = key ?? own;
+    if (key !== null && own !== null && own !== key)
+      findings.changed(join(place, "id"), `The id "${own}" became "${key}", under which the node stands.`);
+    const kind = kindOf(raw.node_type);
+    if (!kind) {
+      if (original !== null) gone.add(original);
+      findings.dropped(
+        place,
+        `${describeNode(raw, original)} is of the type ${JSON.stringify(raw.node_type ?? null)}, which is not known here; it was left out with its edges.`,
+      );
+      continue;
+    }
+    const wanted =
+      original !== null && Id.safeParse(original).success
+        ? original
+        : toId(original ?? firstText(raw.name)) || kind.type;
+    const id = freshId(wanted, taken);
+    if (original === null) findings.changed(place, `This node had no id; it is now "${id}".`);
+    else if (id !== original) findings.changed(join(place, "id"), `The id "${original}" became "${id}".`);
+    const node = readNode(raw, id, kind, place, findings);
+    if (!node) {
+      if (original !== null) gone.add(original);
+      continue;
+    }
+    nodes[id] = node;
+    if (original !== null && !ids.has(original)) ids.set(original, id);
+  }
+  if (entries.length === 0) findings.info(at, "The workflow has no nodes.");
+  return { nodes, ids, gone };
+}
+
+function describeNode(raw: Raw, id: string | null): string {
+  return `The node ${JSON.stringify(firstText(raw.name) || id || "without a name")}`;
+}
+
+/** Whether a file's word for a kind of node is known, by our name or another. */
+export const isKnownKind = (type: unknown): boolean => kindOf(type) !== undefined;
+
+function kindOf(type: unknown): AnyNodeKind | undefined {
+  if (typeof type !== "string") return undefined;
+  const plain = type.trim();
+  return findNodeKind(plain) ?? findNodeKind(TYPE_ALIASES.get(plain.toLowerCase()) ?? plain.toLowerCase());
+}
+
+function readNode(
+  raw: Raw,
+  id: string,
+  kind: AnyNodeKind,
+  at: string,
+  findings: Findings,
+): WorkflowNode | null {
+  const config = raw.config ?? {};
+  const keys = (value: unknown) =>
+    typeof value === "string" ? value.split(/[,\s]+/).filter(Boolean) : value;
+  const prepared: Raw = { ...raw, id, node_type: kind.type, config };
+  for (const field of ["input_keys", "output_keys", "optional_input_keys"])
+    if (prepared[field] !== undefined) prepared[field] = keys(prepared[field]);
+  if (!isRaw(config)) {
+    findings.dropped(join(at, "config"), "The settings are not an object and were left out.");
+    prepared.config = {};
+  }
+  const node = readLeniently(WorkflowNode, prepared, at, findings);
+  if (node) nameTooLong(node, kind, at, findings);
+  return node;
+}
+
+/** Texts that are kept although they are too long to be used: without them a run would do something else. */
+function nameTooLong(node: WorkflowNode, kind: AnyNodeKind, at: string, findings: Findings): void {
+  const noteIfTooLong = (field: string, text: string, most: number) => {
+    if (text.length > most) findings.info(join(at, field), tooLongText(text, most));
+  };
+  for (const { field, template } of kind.templates?.(node.config) ?? [])
+    noteIfTooLong(`config.${field}`, template, MAX_TEMPLATE_LENGTH);
+  for (const { field, expression } of kind.expressions?.(node.config) ?? [])
+    noteIfTooLong(`config.${field}`, expression, MAX_EXPRESSION_LENGTH);
+  for (const field of ["input_mapping", "output_mapping"] as const)
+    for (const [key, expression] of Object.entries(node[field] ?? {}))
+      noteIfTooLong(`${field}.${key}`, expression, MAX_EXPRESSION_LENGTH);
+  noteIfTooLong("when", node.when ?? "", MAX_EXPRESSION_LENGTH);
+}
+
+const tooLongText = (text: string, most: number): string =>
+  `This has ${text.length.toLocaleString("en-US")} characters, and at most ${most.toLocaleString("en-US")} are possible: the workflow cannot run until it is shortened.`;
+
+function readEdges(
+  source: unknown,
+  at: string,
+  findings: Findings,
+  ids: ReadonlyMap<string, string>,
+  gone: ReadonlySet<string>,
+): WorkflowEdge[] {
+  const list: unknown[] = Array.isArray(source) ? source : isRaw(source) ? Object.values(source) : [];
+  if (source !== undefined && source !== null && !Array.isArray(source) && !isRaw(source))
+    findings.dropped(at, "The edges are not a list and were left out.");
+  const edges: WorkflowEdge[] = [];
+  // Ids that the file gives stay, so that the numbers of the others do not depend on their place in it.
+  const given = new Set(
+    list.flatMap((edge) => (isRaw(edge) && typeof edge.id === "string" ? [edge.id] : [])),
+  );
+  const taken = new Set<string>();
+  let made = 0;
+  for (const [position, value] of list.entries()) {
+    const place = join(at, position);
+    if (!isRaw(value)) {
+      findings.dropped(place, "This is not an edge and was left out.");
+      continue;
+    }
+    const raw = withoutNulls(value);
+    renameField(raw, ["source_node_id", "source", "from"]);
+    renameField(raw, ["target_node_id", "target", "to"]);
+    renameField(raw, ["edge_label", "label"]);
+    if (typeof raw.edge_label === "number" || typeof raw.edge_label === "boolean")
+      raw.edge_label = String(raw.edge_label);
+    const ends = [endOf(raw.source_node_id), endOf(raw.target_node_id)] as const;
+    const missing = ends.filter((end) => !ids.has(end));
+    if (missing.length > 0) {
+      const why = missing.every((end) => gone.has(end)) ? "which was left out" : "which does not exist";
+      findings.dropped(
+        place,
+        `The edge from "${ends[0]}" to "${ends[1]}" was left out: it is tied to "${missing[0]}", ${why}.`,
+      );
+      continue;
+    }
+    const wanted = typeof raw.id === "string" || typeof raw.id === "number" ? String(raw.id) : null;
+    let id: string;
+    if (wanted === null) {
+      do id = `edge_${++made}`;
+      while (given.has(id));
+    } else {
+      id = freshId(Id.safeParse(wanted).success ? wanted : toId(wanted) || "edge", taken);
+      if (id !== wanted) findings.changed(join(place, "id"), `The id "${wanted}" became "${id}".`);
+    }
+    taken.add(id);
+    const prepared = { ...raw, id, source_node_id: ids.get(ends[0]), target_node_id: ids.get(ends[1]) };
+    const edge = readLeniently(WorkflowEdge, prepared, place, findings);
+    if (!edge) continue;
+    edges.push(edge);
+    const condition = edge.condition ?? "";
+    if (condition.length > MAX_EXPRESSION_LENGTH)
+      findings.info(join(place, "condition"), tooLongText(condition, MAX_EXPRESSION_LENGTH));
+  }
+  return edges;
+}
+
+const endOf = (value: unknown): string =>
+  typeof value === "string" || typeof value === "number" ? String(value) : "";
+
+/** The first of these that says something, at most 200 characters of it. */
+export const firstText = (...values: unknown[]): string =>
+  values
+    .find((value): value is string => typeof value === "string" && value.trim() !== "")
+    ?.trim()
+    .slice(0, 200) ?? "";

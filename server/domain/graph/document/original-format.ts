@@ -1,0 +1,140 @@
+import { defined } from "@/server/domain/base/defined";
+import { recordOf } from "@/server/domain/base/guards";
+import { canonicalJson } from "@/server/domain/base/json";
+import { type Finding, Findings, type Raw } from "@/server/domain/base/lenient-reader";
+import { getNodeKind, isRouterNode } from "@/server/domain/nodes";
+import { isDefaultLabel } from "@/server/domain/nodes/conditional-router";
+import { analyse } from "../analysis";
+import type { WorkflowEdge, WorkflowGraph } from "../graph";
+import { orderedNodes, writeGraph } from "./graph-writer";
+
+const ORIGINAL_TYPES = new Map([
+  ["start", "start_node"],
+  ["end", "end_node"],
+  ["agent_task", "agent_task"],
+  ["crew_task", "crew_task"],
+  ["conditional_router", "conditional_router_node"],
+]);
+
+const ORIGINAL_NODE_FIELDS = new Set(["id", "node_type", "name", "config", "input_keys", "output_keys"]);
+
+/** The graph in the words of the reference documents, with only their fields, and what that leaves out. */
+export function toOriginal(graph: WorkflowGraph): { graph: Raw; losses: Finding[] } {
+  const findings = new Findings();
+  const full = writeGraph(graph);
+  const nodes: Raw = {};
+  const removed = new Set<string>();
+  for (const node of orderedNodes(graph)) {
+    const at = `nodes.${node.id}`;
+    const type = ORIGINAL_TYPES.get(node.node_type);
+    if (!type) {
+      removed.add(node.id);
+      const { title, executes } = getNodeKind(node.node_type);
+      findings.dropped(
+        at,
+        executes === false
+          ? `${title}s are not part of this format.`
+          : `"${node.name || node.id}" (${title}) is not part of this format; its edges lead past it.`,
+      );
+      continue;
+    }
+    const written = recordOf(recordOf(full.nodes)[node.id]);
+    const { config, input_keys, output_keys } = written;
+    nodes[node.id] = defined({
+      id: node.id,
+      node_type: type,
+      name: node.name,
+      config,
+      input_keys,
+      output_keys,
+    });
+    for (const key of Object.keys(written))
+      if (!ORIGINAL_NODE_FIELDS.has(key) && key !== "ui")
+        findings.dropped(`${at}.${key}`, `"${key}" is not part of this format.`);
+    const asks = recordOf(config);
+    if (isRouterNode(node) && asks.router_function_name === undefined)
+      findings.changed(
+        `${at}.config`,
+        `"${node.name || node.id}" decides by its settings here; the original needs a registered function (router_function_name).`,
+      );
+  }
+  if (Object.values(graph.nodes).some(({ ui: place }) => place))
+    findings.dropped("nodes", "Where the nodes stand on the canvas is not part of this format.");
+  if (full.groups !== undefined)
+    findings.dropped("groups", "Frames around nodes are not part of this format.");
+  if (full.version !== undefined)
+    findings.dropped("version", "The number of the version is not part of this format.");
+  if (full.config !== undefined)
+    findings.dropped("config", "Limits and other settings of runs are not part of this format.");
+  if (full.project_context !== undefined)
+    findings.dropped("project_context", "What agents are told of the project is not part of this format.");
+  if (full.dismissed_advice !== undefined)
+    findings.dropped("dismissed_advice", "Which advice was put aside is not part of this format.");
+  const edges = originalEdges(graph, removed, findings);
+  const { graph_id, description, start_node_id, global_state_schema } = full;
+  const start =
+    typeof start_node_id === "string" && !removed.has(start_node_id) ? start_node_id : analyse(graph).start;
+  return {
+    graph: {
+      ...defined({ graph_id, description, start_node_id: start && !removed.has(start) ? start : undefined }),
+      nodes,
+      edges,
+      ...defined({ global_state_schema }),
+    },
+    losses: findings.all(),
+  };
+}
+
+function originalEdges(graph: WorkflowGraph, removed: ReadonlySet<string>, findings: Findings): Raw[] {
+  const outgoing = new Map<string, WorkflowEdge[]>();
+  for (const edge of graph.edges)
+    outgoing.set(edge.source_node_id, [...(outgoing.get(edge.source_node_id) ?? []), edge]);
+  /** Where an edge leads once the nodes in between are gone. */
+  const targets = (id: string, seen: ReadonlySet<string> = new Set()): string[] => {
+    if (!removed.has(id)) return [id];
+    if (seen.has(id)) return [];
+    return (outgoing.get(id) ?? []).flatMap((edge) => targets(edge.target_node_id, new Set(seen).add(id)));
+  };
+  const written: Raw[] = [];
+  for (const edge of graph.edges) {
+    const at = `edges.${edge.id}`;
+    if (removed.has(edge.source_node_id)) continue;
+    if (edge.kind === "error") {
+      findings.dropped(at, "Edges for failures are not part of this format.");
+      continue;
+    }
+    if (edge.condition !== undefined)
+      findings.dropped(
+        `${at}.condition`,
+        "Conditions of edges are not part of this format; this edge is always taken there.",
+      );
+    const source = graph.nodes[edge.source_node_id];
+    const routes = source ? getNodeKind(source.node_type).routes : false;
+    let label = edge.edge_label || undefined;
+    if (edge.is_default && !(label && isDefaultLabel(label))) {
+      if (label)
+        findings.dropped(
+          `${at}.is_default`,
+          "A default way is not part of this format; the router function has to answer this label.",
+        );
+      else if (routes) {
+        label = "default";
+        findings.changed(at, 'The default way got the label "default".');
+      }
+    }
+    for (const target of targets(edge.target_node_id))
+      written.push(
+        defined({
+          source_node_id: edge.source_node_id,
+          target_node_id: target,
+          condition_name: edge.condition_name ?? undefined,
+          edge_label: label,
+        }),
+      );
+  }
+  const seen = new Set<string>();
+  return written.filter((edge) => {
+    const text = canonicalJson(edge);
+    return seen.has(text) ? false : seen.add(text);
+  });
+}

@@ -1,0 +1,90 @@
+import { builtinRoles, findBuiltinRole } from "@/server/domain/agent/builtin-roles";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
+import { freshId, toId } from "@/server/domain/base/ids";
+import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
+import { Id } from "@/server/domain/base/values";
+import { readPlan } from "@/server/domain/crew/read-plan";
+import { WorkflowGraph } from "../graph";
+
+/** A bare plan.json becomes a workflow of one crew that carries it out. */
+export function readPlanAsWorkflow(
+  source: Raw,
+  findings: Findings,
+): { graph: WorkflowGraph; roles: RoleDefinition[] } | null {
+  const plan = readPlan(source, findings);
+  if (!plan) return null;
+  const agents = new Map<string, { agent_id: string; role_name: string }>();
+  const ids = new Set<string>();
+  for (const { assigned_agent, required_role } of plan.tasks) {
+    const who = assigned_agent || required_role || "Planner";
+    if (agents.has(who)) continue;
+    const agent_id = freshId(
+      assigned_agent && Id.safeParse(assigned_agent).success ? assigned_agent : toId(who) || "agent",
+      ids,
+    );
+    ids.add(agent_id);
+    const role = required_role || who;
+    const own = builtinRoles.find(({ name }) => name.toLowerCase() === role.toLowerCase());
+    agents.set(who, { agent_id, role_name: own?.name ?? role });
+  }
+  // A plan may name an agent by words that cannot be an id.
+  for (const task of plan.tasks)
+    if (task.assigned_agent)
+      task.assigned_agent = agents.get(task.assigned_agent)?.agent_id ?? task.assigned_agent;
+  const roles = [...new Set([...agents.values()].map(({ role_name }) => role_name))]
+    .filter((name) => !findBuiltinRole(name))
+    .map((name) =>
+      RoleDefinition.parse({
+        name: name.slice(0, 80),
+        description: `Works on the tasks that a plan gives to "${name}".`,
+      }),
+    );
+  findings.info(
+    "",
+    `This is a plan of ${plan.tasks.length} ${plan.tasks.length === 1 ? "task" : "tasks"}; it became a workflow with one crew of ${agents.size}.`,
+  );
+  if (roles.length > 0)
+    findings.changed(
+      "tasks",
+      `The plan names ${roles.map(({ name }) => name).join(", ")} without saying what they are for; a simple role was made for each.`,
+    );
+  const done = plan.tasks.filter(({ status }) => status !== "pending").length;
+  if (done > 0)
+    findings.info(
+      "tasks",
+      `${done} of the tasks ${done === 1 ? "is" : "are"} marked as begun or done; runs go on from there: what is completed stays with its result, what was being worked on is done again.`,
+    );
+  const asks = plan.user_instruction !== "";
+  const graph = WorkflowGraph.parse({
+    graph_id: plan.plan_id ?? "imported_plan",
+    description: plan.user_instruction.slice(0, 4000) || undefined,
+    start_node_id: "start",
+    nodes: {
+      start: {
+        id: "start",
+        node_type: "start",
+        name: "Start",
+        ...(asks ? { output_keys: ["user_request"], config: { user_request: plan.user_instruction } } : {}),
+      },
+      carry_out: {
+        id: "carry_out",
+        node_type: "crew_task",
+        name: "Carry out the plan",
+        ...defined({ input_keys: asks ? ["user_request"] : undefined }),
+        output_keys: ["plan_result"],
+        config: {
+          plan_description_template: asks ? "{{user_request}}" : "Carry out the plan.",
+          crew: { crew_id: "crew", agents: [...agents.values()] },
+          plan,
+        },
+      },
+      end: { id: "end", node_type: "end", name: "End", input_keys: ["plan_result"] },
+    },
+    edges: [
+      { id: "edge_1", source_node_id: "start", target_node_id: "carry_out" },
+      { id: "edge_2", source_node_id: "carry_out", target_node_id: "end" },
+    ],
+  });
+  return { graph, roles };
+}

@@ -1,0 +1,38 @@
+import type { CrewConfig } from "@/server/domain/crew/crew";
+import { customPatterns } from "@/server/domain/crew/pattern";
+import { isCrewNode } from "@/server/domain/nodes";
+import type { WorkflowGraph } from "../graph";
+import { drawSteps } from "./unfold-steps";
+import { drawTasks } from "./unfold-tasks";
+import { Unfolded, type Unfolding } from "./unfolded";
+
+/**
+ * A crew task as the nodes that do the same: the steps of its own pattern with a router behind each, or the tasks of
+ * its plan. What led to the crew leads to the first of them, and what came after it comes after each way to an end,
+ * where a node gives the crew's output keys their values. `crew`: the one that works there, also where the node only
+ * names it.
+ */
+export function unfoldCrew(graph: WorkflowGraph, nodeId: string, crew: CrewConfig | undefined): Unfolding {
+  const node = graph.nodes[nodeId];
+  if (!isCrewNode(node)) return { reason: "Only a crew can be unfolded." };
+  if (!crew) return { reason: "This node has no crew yet. Add its agents first." };
+  const [pattern] = crew.process === "custom" ? customPatterns(crew.collaboration_patterns) : [];
+  if (pattern) {
+    const work = new Unfolded(graph, node, crew);
+    drawSteps(work, pattern);
+    return work.done();
+  }
+  const { plan } = node.config;
+  if (crew.process !== "sequential" && crew.process !== "parallel")
+    return {
+      reason:
+        crew.process === "custom"
+          ? "This crew has no pattern yet. Add its steps first."
+          : "Who is next is decided while this crew works, by its members or their votes. Only a pattern of steps, or a written plan, can stand as nodes.",
+    };
+  if (!plan || plan.tasks.length === 0 || crew.planning)
+    return { reason: "This crew's plan is written while it works. Only a written plan can stand as nodes." };
+  const work = new Unfolded(graph, node, crew);
+  drawTasks(work, plan);
+  return work.done();
+}

@@ -1,0 +1,77 @@
+import { breakpointsError } from "@/server/domain/agent/breakpoint-check";
+import type { ForkSettings } from "@/server/domain/agent/outcome";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { findNodeKind } from "@/server/domain/nodes";
+import { unknownStop } from "../commands/command";
+import { editPlan } from "../commands/plan-edit";
+import type { RunState } from "../state";
+import type { ForkPatches } from "./lineage";
+
+/** What stands in the way of a fork at that state, a sentence each; empty where nothing does. */
+export function forkErrors(
+  s: RunState,
+  patches: ForkPatches,
+  latest?: WorkflowGraph,
+  config: ForkSettings = {},
+): string[] {
+  const graph = latest ?? s.graph;
+  return [
+    ...[unknownStop(graph, config) ?? breakpointsError(config.breakpoints ?? [])].flatMap(
+      (error) => error ?? [],
+    ),
+    ...(latest ? missingParts(s, latest) : []),
+    ...(patches.state?.remove ?? []).flatMap((key) =>
+      s.state[key] === undefined ? [`There is no “${key}” in the state then, so it cannot be removed.`] : [],
+    ),
+    ...(patches.messages ?? []).flatMap(({ agent, at }) => {
+      const known = s.agents[agent];
+      if (!known) return [`No agent ${agent} was at work then.`];
+      if (known.messages[at]) return [];
+      return [`${agent} had ${known.messages.length} messages then, and no message ${at}.`];
+    }),
+    ...(patches.plan ?? []).flatMap(({ activation_id, edit }) => {
+      const crew = s.crews[activation_id];
+      const plan = s.plans[activation_id];
+      if (!crew || !plan || crew.status !== "running")
+        return [`No crew was at work in ${activation_id} then.`];
+      const edited = editPlan(plan, crew, edit);
+      return edited.ok ? [] : [edited.message];
+    }),
+  ];
+}
+
+/** What the run holds at that moment and another drawing has no place for. */
+function missingParts(s: RunState, { nodes, edges }: WorkflowGraph): string[] {
+  const nameOf = (id: string) => s.graph.nodes[id]?.name || id;
+  const activeNodes = [...s.ready, ...s.running].map((id) => s.activations[id]?.node_id ?? id);
+  const ended = Object.values(s.activations).filter(
+    ({ status, node_id }) =>
+      status === "completed" && findNodeKind(s.graph.nodes[node_id]?.node_type ?? "")?.ends !== undefined,
+  );
+  const holding = [...s.parked, ...ended.map(({ node_id }) => node_id)];
+  const held = [s.inbox, s.backbox].flatMap((box) =>
+    Object.values(box).flatMap((tokens) =>
+      Object.entries(tokens).flatMap(([edge, of]) => (of.length > 0 ? [edge] : [])),
+    ),
+  );
+  const known = new Set(edges.map(({ id }) => id));
+  const gone = [...new Set([...activeNodes, ...holding])].filter((id) => !nodes[id]);
+  const other = [...new Set(activeNodes)].filter(
+    (id) => nodes[id] && nodes[id].node_type !== s.graph.nodes[id]?.node_type,
+  );
+  return [
+    ...gone.map(
+      (id) => `${nameOf(id)} is at work or has its turn then, and the present drawing has no ${id}.`,
+    ),
+    ...other.map(
+      (id) =>
+        `${nameOf(id)} is at work or has its turn then, and is another kind of step in the present drawing.`,
+    ),
+    ...[...new Set(held)]
+      .filter((id) => !known.has(id))
+      .map(
+        (id) =>
+          `The connection ${id} is taken then and waits for others, and the present drawing has no ${id}.`,
+      ),
+  ];
+}

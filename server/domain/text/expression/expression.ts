@@ -1,0 +1,283 @@
+import { type ASTNode, Environment } from "@marcbachmann/cel-js";
+import { recordOf } from "@/server/domain/base/guards";
+import { must } from "@/server/domain/base/must";
+import type { Json } from "@/server/domain/base/values";
+import { READING_UNITS, Work, WorkError } from "@/server/domain/base/work-budget";
+import type { TextDiagnostic } from "../text-diagnostic";
+import { compileTree } from "./expression-compile";
+import { CompileError, type Frame } from "./expression-compiled";
+import { NO_OPTIONAL_SYNTAX, TYPE_LABELS } from "./expression-hints";
+import { type KeyRead, names, type Walked, walk } from "./expression-reads";
+import { JsonWriter } from "./expression-result";
+import { EvaluationError, type Type } from "./expression-values";
+
+/**
+ * Expressions of workflows: CEL, which has no loops beyond its macros, no functions of its own and no way to
+ * JavaScript's objects. The parser is cel-js; what it reads is evaluated here, because every step is counted (work.ts):
+ * an expression that would take too long ends in an error, the same one on every machine and in every replay.
+ */
+
+/** What an expression may read. */
+export interface ExpressionScope {
+  state: Readonly<Record<string, Json>>;
+  input?: Readonly<Record<string, Json>>;
+  nodes?: Readonly<Record<string, Json>>;
+  run?: Readonly<Record<string, Json>>;
+  output?: Json;
+  item?: Json;
+  /** What `now` is: the recorded time of the step (Unix time in milliseconds), so that a replay sees the same. */
+  now?: number | undefined;
+}
+
+/** An expression that cannot be read or evaluated. `missing`: it asked for a value that is not there. */
+export class ExpressionError extends Error {
+  override name = "ExpressionError";
+  constructor(
+    message: string,
+    readonly expression: string,
+    readonly from: number,
+    readonly to: number,
+    readonly missing: string | null = null,
+  ) {
+    super(message);
+  }
+}
+
+export const MAX_EXPRESSION_LENGTH = 2000;
+const CACHE_SIZE = 500;
+
+const parser = new Environment({
+  enableOptionalTypes: true,
+  limits: {
+    maxAstNodes: 1000,
+    maxDepth: 32,
+    maxListElements: 500,
+    maxMapEntries: 500,
+    maxCallArguments: 8,
+  },
+});
+
+interface Program {
+  root: ASTNode;
+  run: (frame: Frame) => unknown;
+  type: Type;
+  reads: readonly KeyRead[];
+}
+
+type Compiled = { ok: true; program: Program } | { ok: false; error: ExpressionError };
+
+const cache = new Map<string, Compiled>();
+
+function compile(text: string): Compiled {
+  const known = cache.get(text);
+  if (known) {
+    // Move to the end: the first of the map is the one not used for longest.
+    cache.delete(text);
+    cache.set(text, known);
+    return known;
+  }
+  const compiled = compileAnew(text);
+  if (text.length <= MAX_EXPRESSION_LENGTH) {
+    cache.set(text, compiled);
+    if (cache.size > CACHE_SIZE) cache.delete(must(cache.keys().next(), "value"));
+  }
+  return compiled;
+}
+
+function compileAnew(text: string): Compiled {
+  const refuse = (message: string, from = 0, to = text.length): Compiled => ({
+    ok: false,
+    error: new ExpressionError(message, text.slice(0, MAX_EXPRESSION_LENGTH), from, Math.max(to, from)),
+  });
+  if (text.length > MAX_EXPRESSION_LENGTH)
+    return refuse(`An expression has at most ${MAX_EXPRESSION_LENGTH} characters.`, MAX_EXPRESSION_LENGTH);
+  if (!text.trim()) return refuse("Write an expression, for example state.count > 3.");
+  try {
+    const root = parser.parse(text).ast;
+    const walked = walk(root);
+    if (walked.diagnostic)
+      return refuse(walked.diagnostic.message, walked.diagnostic.from, walked.diagnostic.to);
+    return { ok: true, program: { root, ...compileTree(root, names), reads: walked.reads } };
+  } catch (error) {
+    return { ok: false, error: toExpressionError(error, text) };
+  }
+}
+
+/**
+ * Evaluates an expression to a JSON value. Throws ExpressionError, also where it needs more work than it may do.
+ * `work`: a budget shared with others that are evaluated at once.
+ */
+export function evaluateExpression(text: string, scope: ExpressionScope, work = new Work()): Json {
+  const compiled = compile(text);
+  if (!compiled.ok) throw compiled.error;
+  const { root, run } = compiled.program;
+  const frame: Frame = {
+    work,
+    slots: [
+      scope.state,
+      scope.input ?? {},
+      scope.nodes ?? {},
+      scope.run ?? {},
+      scope.output ?? null,
+      scope.item ?? null,
+      scope.now === undefined ? undefined : new Date(scope.now),
+    ],
+    at: root,
+  };
+  try {
+    // Whether it was read before or is read now, so that a replay counts the same.
+    work.spend(text.length * READING_UNITS);
+    const value = run(frame);
+    frame.at = root;
+    return new JsonWriter(work).write(value, 0);
+  } catch (error) {
+    throw toExpressionError(error, text, frame.at);
+  }
+}
+
+/**
+ * Evaluates a condition. One that asks for a value that is not there is false, and the note says so; whatever
+ * else goes wrong throws ExpressionError.
+ */
+export function evaluateCondition(
+  text: string,
+  scope: ExpressionScope,
+  work = new Work(),
+): { value: boolean; note?: string } {
+  let value: Json;
+  try {
+    value = evaluateExpression(text, scope, work);
+  } catch (error) {
+    if (error instanceof ExpressionError && error.missing !== null)
+      return { value: false, note: `There is no "${error.missing}" yet, so this counts as false.` };
+    throw error;
+  }
+  if (typeof value === "boolean") return { value };
+  throw new ExpressionError(
+    `A condition gives true or false, but this gives ${describe(value)}.`,
+    text,
+    0,
+    text.length,
+  );
+}
+
+/** What is wrong with an expression before it runs; empty if nothing is. `keys`: the state keys that can exist. */
+export function checkExpression(
+  text: string,
+  options: { result?: "bool" | "any"; keys?: readonly string[] } = {},
+): TextDiagnostic[] {
+  const compiled = compile(text);
+  if (!compiled.ok) {
+    const { message, from, to } = compiled.error;
+    return [{ message, from, to }];
+  }
+  const { type, reads } = compiled.program;
+  const diagnostics: TextDiagnostic[] = [];
+  if (options.result === "bool" && type !== "bool" && type !== "dyn")
+    diagnostics.push({
+      message: `This must be true or false, but it gives ${TYPE_LABELS[type]}.`,
+      from: 0,
+      to: text.length,
+    });
+  if (options.keys) {
+    const known = new Set(options.keys);
+    for (const { variable, key, optional, from, to } of reads)
+      if (variable === "state" && !optional && !known.has(key))
+        diagnostics.push({ message: `No node before this one writes "${key}".`, from, to });
+  }
+  return diagnostics;
+}
+
+/** The state keys that an expression reads, each once; none if it cannot be parsed. */
+export function expressionKeys(text: string): string[] {
+  return [
+    ...new Set(expressionReads(text).flatMap(({ variable, key }) => (variable === "state" ? [key] : []))),
+  ];
+}
+
+/** Every key that an expression names, with its place. */
+export function expressionReads(text: string): readonly KeyRead[] {
+  const compiled = compile(text);
+  return compiled.ok ? compiled.program.reads : [];
+}
+
+/**
+ * The expression as it is kept, of what a person wrote: a key of the state by its bare name gets its `state.` before it.
+ * `keys`: those that can exist. What cannot be parsed, and names that are no keys, stay as they are.
+ */
+export function withStateNamed(text: string, keys: readonly string[]): string {
+  const known = new Set(keys);
+  return bareNames(text)
+    .filter(({ name }) => known.has(name))
+    .reduceRight((written, { from }) => `${written.slice(0, from)}state.${written.slice(from)}`, text);
+}
+
+function bareNames(text: string): Walked["bare"] {
+  if (text.length > MAX_EXPRESSION_LENGTH || text.trim() === "") return [];
+  try {
+    return walk(parser.parse(text).ast).bare.sort((a, b) => a.from - b.from);
+  } catch {
+    return [];
+  }
+}
+
+/** An error with words and a place, whatever went wrong; `at`: the operation that was under way. */
+function toExpressionError(error: unknown, text: string, at?: ASTNode): ExpressionError {
+  if (error instanceof ExpressionError) return error;
+  if (error instanceof CompileError)
+    return new ExpressionError(error.message, text, error.node.start, error.node.end);
+  if (error instanceof WorkError)
+    return new ExpressionError(`${error.message} The expression: ${shorten(text)}`, text, 0, text.length);
+  if (error instanceof EvaluationError && at)
+    return new ExpressionError(error.message, text, at.start, at.end, error.missing);
+  // What the parser throws, and what of it is there.
+  const { code, summary, message, range } = recordOf(error);
+  const { start, end } = recordOf(range);
+  const from = Math.min(typeof start === "number" ? start : 0, text.length);
+  const to = Math.min(Math.max(typeof end === "number" ? end : text.length, from), text.length);
+  const parserMessage = must(String(summary ?? message ?? error).split("\n"), 0);
+  return new ExpressionError(describeParseError(String(code), parserMessage, text, from, to), text, from, to);
+}
+
+const shorten = (text: string) => (text.length > 80 ? `${text.slice(0, 80)}…` : text);
+
+/** What the parser says, in words that help. */
+function describeParseError(code: string, summary: string, text: string, from: number, to: number): string {
+  if (summary.includes("Unexpected token: EOF")) return "The expression ends too early.";
+  if (code === "limit_exceeded")
+    return `The expression is nested too deeply or has too many parts (${summary.replace(/^Exceeded /, "")}). Split it over two nodes.`;
+  const rest = text.slice(from);
+  const word = /^\w+/.exec(rest)?.[0] ?? text.slice(from, to);
+  if (rest.startsWith("=")) return "A single = is not available here; write == to compare.";
+  if (rest.startsWith("&") || rest.startsWith("|")) return "Write && for and, || for or.";
+  if (rest.startsWith("?") && /(?:[{[,]\s*|\?)$/.test(text.slice(0, from))) return NO_OPTIONAL_SYNTAX;
+  if (OPERATOR_HINTS.has(word))
+    return `"${word}" is not a word of this language; write ${OPERATOR_HINTS.get(word)}.`;
+  if (code === "unexpected_character" && /^["'\w.([{]/.test(rest) && from > 0)
+    return `Something is missing before ${shorten(rest)}: write an operator such as == or &&, or call a function with brackets, as in state.key.contains("x").`;
+  if (code === "unexpected_character") return `The character ${rest.charAt(0)} does not belong here.`;
+  return sentence(summary);
+}
+
+const OPERATOR_HINTS: ReadonlyMap<string, string> = new Map([
+  ["and", "&&"],
+  ["or", "||"],
+  ["not", "!"],
+  ["is", "=="],
+  ["if", "condition ? this : that"],
+  ["else", "condition ? this : that"],
+]);
+
+function sentence(text: string): string {
+  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(first) ? first : `${first}.`;
+}
+
+function describe(value: Json): string {
+  if (value === null) return "nothing (null)";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "an object";
+  if (typeof value === "string")
+    return `the text ${JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)}`;
+  return `the number ${String(value)}`;
+}
