@@ -1,4 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { describe, expect, test, vi } from "vitest";
 import { readCommand, UsageError } from "./arguments";
 
 describe("the command line", () => {
@@ -15,6 +18,17 @@ describe("the command line", () => {
       yes: false,
       speed: null,
     });
+  });
+
+  test("reads the input from a file", () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "troupe-"));
+    writeFileSync(path.join(folder, "input.json"), '{"user_request":"x"}');
+    vi.stubEnv("TROUPE_CALLED_FROM", folder);
+    expect(readCommand(["a.json", "--input", "@input.json"])?.input).toEqual({ user_request: "x" });
+    expect(() => readCommand(["a.json", "--input", "@missing.json"])).toThrow(
+      "--input: there is no file missing.json.",
+    );
+    vi.unstubAllEnvs();
   });
 
   test("leaves out what was not given, so that the workflow's own settings hold", () => {

@@ -1,10 +1,12 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { z } from "zod";
 import { CheckedBreakpoint } from "@/server/domain/agent/breakpoint-check";
 import { type RunConfig, RunConfigChanges } from "@/server/domain/agent/outcome";
-import { errorMessage } from "@/server/domain/base/guards";
+import { errorCode, errorMessage } from "@/server/domain/base/guards";
 import { Json, type JsonObject } from "@/server/domain/base/values";
-import { callOf } from "./called";
+import { calledFrom, callOf } from "./called";
 
 export const USAGE = `Runs a workflow file and prints its output.
 
@@ -15,8 +17,8 @@ export const USAGE = `Runs a workflow file and prints its output.
   ${callOf("run")} engine         shows where a running server executes its runs, and its health
   ${callOf("run")} test FILE      runs the tests that stand in the file; test --help says more
 
-  --input JSON    what the start node asks for, for example '{"user_request": "..."}'
-  --config JSON   limits of the run, for example '{"max_steps": 50, "budget": {"max_cost_usd": 1}}'
+  --input JSON    what the start node asks for, for example '{"user_request": "..."}'; @FILE reads it from a file
+  --config JSON   limits of the run, for example '{"max_steps": 50, "budget": {"max_cost_usd": 1}}', or @FILE
   --capabilities  runs nothing: lists what the workflow would use (tools, addresses, models, programs, memory)
   --json          prints one JSON object with status, state, usage and cost instead of the output alone
   --quiet         shows no progress
@@ -131,7 +133,9 @@ export function parseOptions<const O extends NonNullable<ParseArgsConfig["option
   }
 }
 
-function objectOf(option: string, text: string): JsonObject {
+/** Reads JSON as it stands on the command line, or from a file: `@FILE`. Throws UsageError. */
+function objectOf(option: string, given: string): JsonObject {
+  const text = given.startsWith("@") ? textOfFile(option, given.slice(1)) : given;
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -142,4 +146,17 @@ function objectOf(option: string, text: string): JsonObject {
   if (!read.success)
     throw new UsageError(`${option} must be a JSON object, such as {"user_request": "..."}.`);
   return read.data;
+}
+
+function textOfFile(option: string, file: string): string {
+  try {
+    return readFileSync(path.resolve(calledFrom(), file), "utf8");
+  } catch (error) {
+    const code = errorCode(error);
+    throw new UsageError(
+      code === "ENOENT"
+        ? `${option}: there is no file ${file}.`
+        : `${option}: ${file} cannot be read (${code ?? errorMessage(error)}).`,
+    );
+  }
 }
