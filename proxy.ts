@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { type NextRequest, NextResponse } from "next/server";
 import { getAccess } from "@/server/access/current";
-import { contentSecurityPolicy, PAGE_HEADERS, STRICT_TRANSPORT } from "@/server/access/headers";
-import { isHttpsHost } from "@/server/access/hosts";
 import { authorizePage } from "@/server/access/page-auth";
+import { contentSecurityPolicy, PAGE_HEADERS, STRICT_TRANSPORT } from "@/server/access/requests/headers";
+import { isHttpsHost } from "@/server/access/requests/hosts";
 
 /** In front of pages only. It never sits before /api, where it would cut long bodies short without a word. */
 export async function proxy(request: NextRequest): Promise<Response> {

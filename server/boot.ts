@@ -13,7 +13,7 @@ import {
 } from "@/server/access/boot";
 import { getAccess } from "@/server/access/current";
 import { lostSecrets, lostSecretsRemark } from "@/server/access/lost-secrets";
-import { refusesRequest } from "@/server/access/request-filter";
+import { refusesRequest } from "@/server/access/requests/request-filter";
 import { handlers } from "@/server/handlers";
 import { LIMITS } from "@/server/limits";
 import { log, logConsole } from "@/server/log";

@@ -1,8 +1,8 @@
 import "server-only";
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { guard } from "@/server/access/guard";
+import { inStreamPlace } from "@/server/access/requests/streams";
 import { signIn, signOut } from "@/server/access/sign-in";
-import { inStreamPlace } from "@/server/access/streams";
 import { downloadFile } from "@/server/api/download-file";
 import { appRouter } from "@/server/api/root";
 import { serveOffline } from "@/server/http-api/offline";

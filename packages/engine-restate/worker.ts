@@ -1,7 +1,7 @@
 // `npm run worker`: a process that carries out runs of a server, handed to it by Restate.
 import process from "node:process";
 import packageJson from "@/package.json";
-import { newWorkerProcess, type WorkerProcess } from "@/server/cluster/worker-process";
+import { newWorkerProcess, type WorkerProcess } from "@/server/cluster/worker/worker-process";
 import { errorMessage } from "@/server/domain/base/guards";
 import { newEndpoint, type WorkerEndpoint } from "./endpoint";
 import { type EnginePort, openEnginePort } from "./engine-port";

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { emptyDb } from "@/db/testing";
 import { appRouter } from "@/server/api/root";
 import { newAccess } from "./current";
+import { inStreamPlace, takeStream } from "./requests/streams";
 import { signIn, signOut } from "./sign-in";
-import { inStreamPlace, takeStream } from "./streams";
 
 const HOST = "127.0.0.1:3000";
 

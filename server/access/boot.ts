@@ -19,7 +19,7 @@ import type { Env } from "@/server/settings";
 import { isLoopback } from "@/server/settings";
 import { LIMITS } from "../limits";
 import { registerNamedSecrets } from "../secrets/redact";
-import { isOwnHost } from "./hosts";
+import { isOwnHost } from "./requests/hosts";
 
 /** Why this address may not be served with these settings, in one sentence; null where it may. */
 export function checkBinding(env: Env): string | null {

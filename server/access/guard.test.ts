@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from "vitest";
 import { JSON_LIMITS } from "@/server/domain/base/json-limits";
 import { type GuardOptions, guard } from "./guard";
-import { isOwnHost, isOwnOrigin } from "./hosts";
 import type { Principal, Recognition } from "./principal";
-import { takeFromRateLimit } from "./rate-limit";
+import { isOwnHost, isOwnOrigin } from "./requests/hosts";
+import { takeFromRateLimit } from "./requests/rate-limit";
 
 const HOST = "127.0.0.1:3000";
 let people = 0;

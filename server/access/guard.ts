@@ -1,9 +1,9 @@
 import { defined } from "@/server/domain/base/defined";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { LIMITS } from "../limits";
-import { isOwnHost, isOwnOrigin } from "./hosts";
 import type { Principal, Recognition } from "./principal";
-import { takeFromRateLimit } from "./rate-limit";
+import { isOwnHost, isOwnOrigin } from "./requests/hosts";
+import { takeFromRateLimit } from "./requests/rate-limit";
 
 export interface GuardOptions {
   /** `app`: a browser session. `api`: a token. `public`: anyone whose request is well-formed. */

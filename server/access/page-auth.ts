@@ -1,4 +1,4 @@
-import { isOwnHost, isOwnOrigin } from "./hosts";
+import { isOwnHost, isOwnOrigin } from "./requests/hosts";
 import type { Sessions } from "./sessions";
 
 /** What happens to a request for a page: it goes on, perhaps with a new session, or gets another answer. */

@@ -5,10 +5,10 @@ import type { SessionStore } from "@/server/store/sessions";
 import type { SettingStore } from "@/server/store/settings";
 import { hashOf } from "@/server/store/tokens";
 import { LIMITS } from "../limits";
-import { isHttpsHost } from "./hosts";
 import { hashPassword, isPassword, newTries } from "./password";
 import type { Principal } from "./principal";
-import { takeFromRateLimit } from "./rate-limit";
+import { isHttpsHost } from "./requests/hosts";
+import { takeFromRateLimit } from "./requests/rate-limit";
 
 /** How a browser gets a session: by itself, by the link printed at the start, or by the password. */
 export type SignInMode = "open" | "link" | "password";

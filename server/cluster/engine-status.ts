@@ -8,7 +8,7 @@ import {
 import type { SegmentStore } from "@/server/store/runs/segments";
 import type { Dispatcher, OutboxState } from "./dispatcher";
 import type { Invocation } from "./engine-client";
-import { workerNameOf } from "./worker-id";
+import { workerNameOf } from "./worker/worker-id";
 
 /** How often the engine is asked what it has, in milliseconds; sooner where it did not answer. */
 const CHECK_INTERVAL_MS = 15_000;

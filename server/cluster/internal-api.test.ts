@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { newControlFetch } from "@/server/egress/control";
 import type { SegmentProgress } from "@/server/runner/lifecycle/segment-progress";
 import { registerSecret } from "@/server/secrets/redact";
-import { ControlAway, ControlRejected, newControlClient } from "./control-client";
 import { type ControlSide, newControlSide, TOKEN } from "./testing";
+import { ControlAway, ControlRejected, newControlClient } from "./worker/control-client";
 
 let side: ControlSide;
 beforeEach(async () => {

@@ -6,12 +6,12 @@ import { defineTool } from "@/server/tools/define";
 import { newToolHost } from "@/server/tools/host";
 import { OperatorTool } from "@/server/tools/operator/file";
 import { ToolsRegistry } from "@/server/tools/registry";
-import { ConnectionEndpoint } from "./connection-endpoint";
-import { ControlAway, type ControlClient, ControlRejected } from "./control-client";
 import { RequestRejected } from "./internal-api";
 import { type InternalParts, internalRoutes } from "./internal-routes";
-import { newServed } from "./served-tools";
-import { newRemoteTools } from "./worker";
+import { ConnectionEndpoint } from "./worker/connection-endpoint";
+import { ControlAway, type ControlClient, ControlRejected } from "./worker/control-client";
+import { newServed } from "./worker/served-tools";
+import { newRemoteTools } from "./worker/worker";
 import { WorkerConnections } from "./worker-connections";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));

@@ -13,10 +13,10 @@ import { readOperatorFile } from "@/server/tools/operator/file";
 import { operatorTools } from "@/server/tools/operator/tools";
 import { newToolSources, type ToolSources } from "@/server/tools/sources";
 import { CallsOnce } from "./calls-once";
-import { ConnectionEndpoint } from "./connection-endpoint";
-import { newServed } from "./served-tools";
 import { type ControlSide, newControlSide, SECRET_KEY, TOKEN } from "./testing";
-import { newRemoteTools, newWorker, type Worker } from "./worker";
+import { ConnectionEndpoint } from "./worker/connection-endpoint";
+import { newServed } from "./worker/served-tools";
+import { newRemoteTools, newWorker, type Worker } from "./worker/worker";
 import { WorkerConnections } from "./worker-connections";
 import { FramesBody, LineBody } from "./worker-protocol";
 

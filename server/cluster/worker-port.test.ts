@@ -6,9 +6,9 @@ import { newControlFetch } from "@/server/egress/control";
 import { newSealer } from "@/server/secrets/sealer";
 import { readSettings } from "@/server/settings";
 import { newProviderStore } from "@/server/store/providers";
-import { newControlClient } from "./control-client";
 import type { InternalParts } from "./internal-routes";
 import { SECRET_KEY, TOKEN } from "./testing";
+import { newControlClient } from "./worker/control-client";
 import { newWorkerPort, type WorkerPort } from "./worker-port";
 
 const ingress = { TROUPE_RESTATE_INGRESS: "http://127.0.0.1:8080" };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { streamLimits, takeStream } from "@/server/access/streams";
+import { streamLimits, takeStream } from "@/server/access/requests/streams";
 import { placeAfter } from "@/server/domain/run/run-order";
 import { SHARE_POLICY } from "@/server/interop/share/page";
 import { LIMITS } from "@/server/limits";

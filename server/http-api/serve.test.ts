@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { streamLimits } from "@/server/access/streams";
+import { streamLimits } from "@/server/access/requests/streams";
 import { AgentConfig } from "@/server/domain/agent/role";
 import { present } from "@/server/domain/base/must";
 import { CrewConfig } from "@/server/domain/crew/crew";

@@ -1,12 +1,12 @@
 // A worker in a process of its own, for tests that end it: `worker.ts PORT CONTROL_URL SECRET_KEY NAME CALL_MS LABEL [IDENTITY]`. It prints
 // what its world is asked, a line of JSON each.
 import process from "node:process";
-import { ConnectionEndpoint } from "@/server/cluster/connection-endpoint";
-import { newControlClient } from "@/server/cluster/control-client";
 import type { SegmentJournal } from "@/server/cluster/protocol";
 import { newJournalSealer } from "@/server/cluster/seal";
-import { newServed } from "@/server/cluster/served-tools";
-import { newRemoteTools } from "@/server/cluster/worker";
+import { ConnectionEndpoint } from "@/server/cluster/worker/connection-endpoint";
+import { newControlClient } from "@/server/cluster/worker/control-client";
+import { newServed } from "@/server/cluster/worker/served-tools";
+import { newRemoteTools } from "@/server/cluster/worker/worker";
 import { newControlFetch } from "@/server/egress/control";
 import { newEndpoint } from "../endpoint";
 import { openEnginePort } from "../engine-port";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { isOwnOrigin } from "@/server/access/hosts";
 import type { Principal } from "@/server/access/principal";
+import { isOwnOrigin } from "@/server/access/requests/hosts";
 import { asJson } from "@/server/domain/base/json";
 import { keyFate } from "@/server/domain/run/audit";
 import { McpToolWord } from "@/server/tools/mcp/annotations";

@@ -2,7 +2,7 @@ import os from "node:os";
 import { registerEnvironmentSecrets } from "@/server/access/boot";
 import { log } from "@/server/log";
 import { readWorkerSettings, type WorkerSettings } from "@/server/settings";
-import { type JournalSealer, newJournalSealer } from "./seal";
+import { type JournalSealer, newJournalSealer } from "../seal";
 import { newWorker, type Worker } from "./worker";
 
 /** What a worker's process is made of beside the engine's part. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { defined } from "@/server/domain/base/defined";
 import type { Env } from "@/server/settings";
-import { API_HEADERS } from "./guard";
+import { API_HEADERS } from "../guard";
 import { isOwnHost } from "./hosts";
 
 type Refusal = { status: 400 | 404 | 405 | 421; code: string; message: string };

@@ -22,15 +22,15 @@ import { operatorTools } from "@/server/tools/operator/tools";
 import { ToolsRegistry } from "@/server/tools/registry";
 import { matchesSafely } from "@/server/tools/sandbox/matches";
 import { CallsStep } from "@/server/tools/sandbox/sandbox";
+import type { SegmentHold, SegmentJournal, SegmentStart } from "../protocol";
+import type { Heartbeat } from "../worker-protocol";
 import { ConnectionEndpoint } from "./connection-endpoint";
 import { ControlAway, type ControlClient, ControlRejected, newControlClient } from "./control-client";
 import { Heartbeats } from "./heartbeats";
 import { LiveSender } from "./live-news";
-import type { SegmentHold, SegmentJournal, SegmentStart } from "./protocol";
 import { newServed } from "./served-tools";
 import { newSnapshotProviders, type SnapshotProviders } from "./snapshot-providers";
 import { newWorkerId } from "./worker-id";
-import type { Heartbeat } from "./worker-protocol";
 
 /** Longer than any tool may take. */
 const TOOL_MS = 30 * 60_000;

@@ -5,7 +5,7 @@ import { namedError } from "@/server/domain/base/named-error";
 import type { ProviderSnapshot } from "@/server/domain/model/provider-snapshot";
 import type { ControlFetch } from "@/server/egress/control";
 import type { SegmentProgress } from "@/server/runner/lifecycle/segment-progress";
-import type { LiveNews, SegmentHold, SegmentJournal } from "./protocol";
+import type { LiveNews, SegmentHold, SegmentJournal } from "../protocol";
 import {
   ErrorBody,
   type Heartbeat,
@@ -13,7 +13,7 @@ import {
   type LearnBody,
   SegmentJournalBody,
   SnapshotBody,
-} from "./worker-protocol";
+} from "../worker-protocol";
 
 /** The server does not answer, or not in time; asked again it may. The message is for people. */
 export class ControlAway extends namedError("ControlAway") {}

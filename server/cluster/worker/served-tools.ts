@@ -4,8 +4,8 @@ import { Json } from "@/server/domain/base/values";
 import type { ToolInterface } from "@/server/tools/define";
 import type { OperatorFile } from "@/server/tools/operator/file";
 import { ToolsRegistry } from "@/server/tools/registry";
-import { CallsOnce, TIMES } from "./calls-once";
-import { CallerBody, InvokeBody } from "./worker-protocol";
+import { CallsOnce, TIMES } from "../calls-once";
+import { CallerBody, InvokeBody } from "../worker-protocol";
 
 /** Where what a program at this worker says goes. */
 export interface Out {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { portableTools } from "@/server/tools/builtin";
 import { defineTool, ToolFailure, type ToolScope } from "@/server/tools/define";
-import { type ControlSide, newControlSide } from "./testing";
+import { type ControlSide, newControlSide } from "../testing";
 import { newRemoteTools } from "./worker";
 
 /** What a tool at the server lived through. */

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { LIMITS } from "../limits";
-import type { Principal } from "./principal";
+import { LIMITS } from "@/server/limits";
+import type { Principal } from "../principal";
 import { inStreamPlace, streamLimits, takeStream } from "./streams";
 
 const places: { release(): void }[] = [];

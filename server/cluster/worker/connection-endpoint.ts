@@ -1,14 +1,14 @@
 import { defined } from "@/server/domain/base/defined";
 import { errorMessage } from "@/server/domain/base/guards";
-import { type ControlClient, ControlRejected } from "./control-client";
-import type { In, Served } from "./served-tools";
 import {
   type FramesBody,
   type FromWorker,
   LineAnswer,
   type LineBody,
   type ToWorker,
-} from "./worker-protocol";
+} from "../worker-protocol";
+import { type ControlClient, ControlRejected } from "./control-client";
+import type { In, Served } from "./served-tools";
 
 /** Longer than the server lets a question wait. */
 const ASK_MS = 30_000;

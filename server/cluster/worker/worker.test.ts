@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { newModels } from "@/server/llm/models";
 import { ask, endServersWithTests, newIo, newServer, sendSse, sse } from "@/server/llm/testing";
 import { readWorkerSettings } from "@/server/settings";
-import { type ControlSide, newControlSide, SECRET_KEY, TOKEN } from "./testing";
+import { type ControlSide, newControlSide, SECRET_KEY, TOKEN } from "../testing";
 import { newWorker, type Worker } from "./worker";
 
 endServersWithTests();

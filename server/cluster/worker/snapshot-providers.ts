@@ -3,7 +3,7 @@ import type { ModelFacts, Provider, Providers } from "@/server/domain/model/prov
 import { PROOF, type ProviderSnapshot } from "@/server/domain/model/provider-snapshot";
 import { type Sealer, SecretError } from "@/server/secrets/sealer";
 import { openHeaders, openKey } from "@/server/store/provider-secrets";
-import type { LearnBody } from "./worker-protocol";
+import type { LearnBody } from "../worker-protocol";
 
 const NOTHING: ModelFacts = {};
 

@@ -1,8 +1,8 @@
 import { defined } from "@/server/domain/base/defined";
 import { errorMessage } from "@/server/domain/base/guards";
 import type { LeasedGates } from "@/server/llm/limits/leased-gates";
+import type { Heartbeat } from "../worker-protocol";
 import { type ControlClient, ControlRejected } from "./control-client";
-import type { Heartbeat } from "./worker-protocol";
 
 const EVERY_MS = 2_000;
 /** Where somebody waits for a share of a provider's limits. */

@@ -5,9 +5,9 @@ import { providers as table } from "@/db/schema";
 import { newModels } from "@/server/llm/models";
 import { withoutHeld } from "@/server/secrets/redact";
 import { newSealer } from "@/server/secrets/sealer";
+import { type ControlSide, newControlSide, SECRET_KEY } from "../testing";
+import type { LearnBody } from "../worker-protocol";
 import { newSnapshotProviders } from "./snapshot-providers";
-import { type ControlSide, newControlSide, SECRET_KEY } from "./testing";
-import type { LearnBody } from "./worker-protocol";
 
 let side: ControlSide;
 let id: string;

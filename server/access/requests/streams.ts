@@ -1,7 +1,7 @@
+import { LIMITS } from "@/server/limits";
 import { readSettings } from "@/server/settings";
-import { LIMITS } from "../limits";
-import { refuse } from "./guard";
-import type { Principal } from "./principal";
+import { refuse } from "../guard";
+import type { Principal } from "../principal";
 
 declare global {
   var __troupeStreams: Map<string, number> | undefined;
