@@ -35,7 +35,9 @@ const pages = [
 /** Every document whose links are followed. */
 const linked = [
   ...pages,
-  ...["SECURITY", "CONTRIBUTING", "ARCHITECTURE", "GLOSSARY", "CHANGELOG"].map((name) => `${name}.md`),
+  ...["AGENTS", "SECURITY", "CONTRIBUTING", "ARCHITECTURE", "GLOSSARY", "CHANGELOG", "changes/README"].map(
+    (name) => `${name}.md`,
+  ),
   ...readdirSync(path.join(root, "docs/decisions")).map((name) => `docs/decisions/${name}`),
 ];
 /** The texts of a document's code blocks; `language`: only those that name it. */
@@ -75,6 +77,15 @@ test("the README is short, and says how to start before anything else", () => {
   const words = readme.split(/\s+/).filter((word) => word !== "");
   expect(words.length).toBeLessThanOrEqual(700);
   expect(words.slice(0, 60).join(" ")).toContain("npm start");
+});
+
+test("each file in changes/ has a kind, and one sentence of at most 25 words", () => {
+  const files = readdirSync(path.join(root, "changes")).filter((name) => name !== "README.md");
+  for (const file of files) {
+    const [kind = "", ...sentence] = read(`changes/${file}`).trim().split("\n");
+    expect(["Added", "Changed", "Fixed", "Removed", "Security"], file).toContain(kind);
+    expect(sentence.join(" "), file).toMatch(/^(?:\S+ ){0,24}\S+\.$/);
+  }
 });
 
 describe("links", () => {
