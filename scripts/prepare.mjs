@@ -188,6 +188,7 @@ const SOURCES = [
   "components",
   "server",
   "db",
+  "examples",
   "public",
   "instrumentation.ts",
   "proxy.ts",

@@ -1,5 +1,7 @@
 import type { z } from "zod";
+import type { RoleDefinition } from "@/server/domain/agent/role";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 
 /** A workflow to begin from. Each runs as it is, without a key, with the offline model. */
 export interface Template {
@@ -7,12 +9,15 @@ export interface Template {
   title: string;
   description: string;
   graph: WorkflowGraph;
+  /** The roles that it uses; those that are built in may be left out. */
+  roles: readonly RoleDefinition[];
+  tests: readonly ScenarioTest[];
 }
 
 export function defineTemplate(
-  template: Omit<Template, "graph"> & { graph: z.input<typeof WorkflowGraph> },
+  template: Pick<Template, "key" | "title" | "description"> & { graph: z.input<typeof WorkflowGraph> },
 ): Template {
-  return { ...template, graph: WorkflowGraph.parse(template.graph) };
+  return { ...template, graph: WorkflowGraph.parse(template.graph), roles: [], tests: [] };
 }
 
 // Cards are 208 x 74 pixels; columns and lanes leave room for edges between them, and below a card for what a run says.

@@ -1,35 +1,43 @@
 import { approval } from "./approval";
 import { approvalByPerson } from "./approval-by-person";
 import { codeAndReview } from "./code-and-review";
-import { consensus } from "./consensus";
-import { dataAnalysis } from "./data-analysis";
 import type { Template } from "./define";
-import { developmentTeam } from "./development-team";
+import { examples } from "./examples";
 import { parallelViews } from "./parallel-views";
-import { plannedCrew } from "./planned-crew";
 import { researchAndWrite } from "./research-and-write";
 import { researchCrew } from "./research-crew";
-import { reviewCycle } from "./review-cycle";
-import { supportDesk } from "./support-desk";
 
 export type { Template } from "./define";
 
-/** Every template, in the order in which a first visit offers them. */
+/** Templates that need no other roles than those that are built in, and ask for nothing but text and approvals. */
 export const templates: readonly Template[] = [
   approval,
   approvalByPerson,
   researchAndWrite,
   codeAndReview,
   parallelViews,
-  plannedCrew,
+  examples.plannedCrew,
   researchCrew,
-  dataAnalysis,
-  supportDesk,
-  consensus,
-  reviewCycle,
-  developmentTeam,
+  examples.dataAnalysis,
+  examples.supportDesk,
+  examples.consensus,
+  examples.reviewCycle,
+  examples.developmentTeam,
+];
+
+/** Every template, in the order in which they are offered. */
+export const gallery: readonly Template[] = [
+  ...templates,
+  examples.supportTriage,
+  examples.contractReview,
+  examples.translationReview,
+  examples.invoiceCheck,
+  examples.incidentReport,
+  examples.releaseNotes,
+  examples.weeklyBrief,
+  examples.hiringScreen,
 ];
 
 export function findTemplate(key: string): Template | undefined {
-  return templates.find((template) => template.key === key);
+  return gallery.find((template) => template.key === key);
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { toId } from "@/server/domain/base/ids";
 import { plainName } from "@/server/domain/base/names";
 import { newIsToolKnown, toolFacts } from "@/server/domain/crew/crew-tools";
-import { lossesOf, MAX_FILE_BYTES, writeWorkflow } from "@/server/domain/graph/document";
+import { lossesOf, MAX_FILE_BYTES, writeWorkflow } from "@/server/domain/graph/document/document";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { sketchOf } from "@/server/domain/graph/sketch";
 import { withLibrary } from "@/server/domain/library/library";
@@ -13,11 +13,12 @@ import { findProblems } from "@/server/domain/problems/problems";
 import { readImport } from "@/server/interop/import/pipeline";
 import { writeText } from "@/server/interop/text-files";
 import type { WorkflowStore } from "@/server/store/workflows";
-import { findTemplate, templates } from "@/server/templates";
+import { findTemplate, gallery } from "@/server/templates";
 import { operationsOf } from "../operation";
 import type { Place } from "../paging";
 import { notFound, Problem } from "../problem";
 import { bringTests, scenarioOf, testsForFile } from "../scenarios/stored-tests";
+import { bringRoles } from "./role-import";
 import { ById, workflowOf } from "./stored-workflow";
 import { capabilityOperations } from "./workflow-capabilities";
 import { estimateWorkflow } from "./workflow-estimate";
@@ -186,7 +187,7 @@ export const workflowOperations = {
     ),
     http: { route: "GET /templates", success: "All of them", as: "templates" },
     run: () =>
-      templates.map(({ key, title, description, graph }) => ({
+      gallery.map(({ key, title, description, graph }) => ({
         key,
         title,
         description,
@@ -202,12 +203,21 @@ export const workflowOperations = {
     needs: "author",
     input: z.object({ key: z.string() }),
     output: NewId,
+    audits: ["role_tools_changed"],
     http: { route: "POST /templates/{key}/workflows", status: 201, success: "The id of the new workflow" },
-    run({ workflows }, { key }) {
+    run(services, { key }, { note }) {
       const template = findTemplate(key);
       if (!template) throw notFound("template");
-      const name = freshName(template.title, workflows);
-      return { id: workflows.create({ name, graph: template.graph }) };
+      const { title, graph, roles, tests } = template;
+      bringRoles(roles, {
+        store: services.roles,
+        existing: "skip",
+        allow_tools: roles.flatMap(({ tools }) => tools),
+        note,
+      });
+      const id = services.workflows.create({ name: freshName(title, services.workflows), graph });
+      bringTests(services, id, tests);
+      return { id };
     },
   }),
 

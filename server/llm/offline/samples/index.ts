@@ -6,15 +6,23 @@ import { approval } from "./approval";
 import { approvalByPerson } from "./approval-by-person";
 import { codeAndReview } from "./code-and-review";
 import { consensus } from "./consensus";
+import { contractReview } from "./contract-review";
 import { dataAnalysis } from "./data-analysis";
 import type { Sample, SampleAnswer } from "./define";
 import { developmentTeam } from "./development-team";
+import { hiringScreen, hiringScreenVote } from "./hiring-screen";
+import { incidentReport } from "./incident-report";
+import { invoiceCheck, invoiceCheckSmall } from "./invoice-check";
 import { parallelViews } from "./parallel-views";
 import { plannedCrew } from "./planned-crew";
+import { releaseNotes } from "./release-notes";
 import { researchAndWrite } from "./research-and-write";
 import { researchCrew } from "./research-crew";
 import { reviewCycle } from "./review-cycle";
 import { supportDesk } from "./support-desk";
+import { supportTriage, supportTriageBilling } from "./support-triage";
+import { translationReview } from "./translation-review";
+import { weeklyBrief } from "./weekly-brief";
 
 const samples: readonly Sample[] = [
   approval,
@@ -29,6 +37,17 @@ const samples: readonly Sample[] = [
   consensus,
   reviewCycle,
   developmentTeam,
+  contractReview,
+  hiringScreen,
+  hiringScreenVote,
+  incidentReport,
+  invoiceCheck,
+  invoiceCheckSmall,
+  releaseNotes,
+  supportTriage,
+  supportTriageBilling,
+  translationReview,
+  weeklyBrief,
 ];
 
 /** A prepared answer for one prompt: a tool to call, a text, or values by key. */

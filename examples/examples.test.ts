@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { callWorkflow } from "@/server/cli/testing";
+import type { JsonObject } from "@/server/domain/base/values";
+import { readWorkflow, writeWorkflow } from "@/server/domain/graph/document/document";
+import { findInputErrors } from "@/server/domain/graph/input-check";
+import { findProblems } from "@/server/domain/problems/problems";
+import type { SuiteReport } from "@/server/domain/scenario/report";
+import { readTests, writtenTests } from "@/server/domain/scenario/test-file";
+import { gallery } from "@/server/templates";
+import { examples } from "@/server/templates/examples";
+
+const folders = readdirSync(import.meta.dirname, { withFileTypes: true }).flatMap((entry) =>
+  entry.isDirectory() ? [entry.name] : [],
+);
+const read = (...names: string[]) => readFileSync(path.join(import.meta.dirname, ...names), "utf8");
+
+describe.each(folders)("%s", (folder) => {
+  const text = read(folder, "workflow.json");
+  const { name, graph, roles, tests, findings } = readWorkflow(text);
+  if (!graph) throw new Error(`${folder}/workflow.json cannot be read: ${JSON.stringify(findings)}`);
+
+  test("is written as the app exports it, and has no problems", () => {
+    expect(findings).toEqual([]);
+    expect(findProblems(graph, roles)).toEqual([]);
+    const written = writtenTests(readTests(tests).tests);
+    expect(writeWorkflow(graph, { flavour: "troupe", name, roles, tests: written })).toBe(text);
+  });
+
+  test("passes its tests", async () => {
+    const { code, out } = await callWorkflow(
+      ["test", "workflow.json", "--json"],
+      path.join(import.meta.dirname, folder),
+    );
+    const { tests: reports }: SuiteReport = JSON.parse(out);
+    expect(reports.filter(({ status }) => status !== "passed")).toEqual([]);
+    expect(code).toBe(0);
+  });
+
+  test("has an input that fits, and a README of at most 120 words", () => {
+    const input: JsonObject = JSON.parse(read(folder, "input.json"));
+    expect(findInputErrors(graph, input)).toEqual([]);
+    const readme = read(folder, "README.md");
+    expect(readme).toMatch(new RegExp(`^# ${name}\n`));
+    expect(readme.trim().split(/\s+/).length).toBeLessThanOrEqual(120);
+    expect(read("README.md")).toContain(`[${name}](${folder}/README.md)`);
+  });
+
+  test("is offered as a template", () => {
+    expect(gallery.find(({ key }) => key === folder)?.graph).toEqual(graph);
+  });
+});
+
+test("templates that are read from files have a folder each", () => {
+  expect(Object.values(examples).map(({ key }) => key)).toEqual(folders);
+});
