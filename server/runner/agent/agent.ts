@@ -16,11 +16,11 @@ import type { Reads, ToolOffer } from "@/server/llm/model";
 import { type Grants, grantTools } from "@/server/tools/policy";
 import { changeMessages } from "../interpreter/forks";
 import type { AgentRuntime, CheaperModel } from "../node/ports";
-import { Given } from "./given";
-import { personTools } from "./person-tools";
-import { fencesOf } from "./prompt-edition";
-import { defineRunTool, done } from "./run-tool";
+import { Given } from "./prompt/given";
+import { fencesOf } from "./prompt/prompt-edition";
 import type { AgentTask, Caller, RunTool } from "./task";
+import { personTools } from "./tools/person-tools";
+import { defineRunTool, done } from "./tools/run-tool";
 
 /** Where nothing is recorded of how much a model reads; tokens. */
 const USUAL_WINDOW = 128_000;

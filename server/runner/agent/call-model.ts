@@ -14,8 +14,8 @@ import { StepFailed } from "../node/flow";
 import { asError, internalError, recordedError } from "../node/internal-error";
 import type { AgentRuntime, CheaperModel } from "../node/ports";
 import type { Agent } from "./agent";
-import { hearInstructions } from "./instructions";
 import { atLimit } from "./limit-question";
+import { hearInstructions } from "./prompt/instructions";
 import { hearTeamNews } from "./team-news";
 
 /** Attempts at one model call, with back-off between them (docs/decisions/04-two-retry-layers.md). */

@@ -15,7 +15,7 @@ import { evaluateCondition } from "@/server/domain/text/expression/expression";
 import { parseOutput } from "@/server/llm/tool-calls/structured-output";
 import type { Agent } from "./agent";
 import { callModel } from "./call-model";
-import { taskIdOf } from "./prompt-edition";
+import { taskIdOf } from "./prompt/prompt-edition";
 
 const VERDICT: JsonSchema = {
   type: "object",

@@ -24,12 +24,12 @@ import type { AgentRuntime } from "../node/ports";
 import { Agent } from "./agent";
 import { callModel, errorOf } from "./call-model";
 import { checkGuardrails } from "./guardrails";
-import { isInstructed } from "./instructions";
 import { hearLateAnswers } from "./late-answers";
 import { atLimit } from "./limit-question";
-import { openConversation, shapeOf } from "./opening";
+import { isInstructed } from "./prompt/instructions";
+import { openConversation, shapeOf } from "./prompt/opening";
 import type { AgentEnd, AgentResult, AgentTask } from "./task";
-import { executeCalls } from "./tool-calls";
+import { executeCalls } from "./tools/tool-calls";
 
 const MAX_ITERATIONS = 10;
 const MAX_REASKS = 2;

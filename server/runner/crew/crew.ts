@@ -21,7 +21,7 @@ import type { Payloads } from "@/server/domain/run/events";
 import { type Fences, group } from "@/server/domain/text/fence";
 import { isGranted } from "@/server/domain/tool/tool";
 import { runAgent } from "../agent/loop";
-import { fencesOf } from "../agent/prompt-edition";
+import { fencesOf } from "../agent/prompt/prompt-edition";
 import type { AgentResult, AgentTask, RunTool } from "../agent/task";
 import type { CrewRuntime } from "../node/ports";
 

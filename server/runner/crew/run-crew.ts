@@ -8,14 +8,14 @@ import { NodeFailure } from "@/server/domain/nodes";
 import type { CrewAnswer, CrewRequest } from "@/server/domain/nodes/define";
 import type { CrewRuntime } from "../node/ports";
 import { Crew } from "./crew";
-import { followPattern } from "./follow-pattern";
-import { mediate } from "./mediate";
-import { relay } from "./relay";
-import { runTasks } from "./run-tasks";
+import { followPattern } from "./patterns/follow-pattern";
+import { mediate } from "./patterns/mediate";
+import { relay } from "./patterns/relay";
+import { vote } from "./patterns/vote";
+import { runTasks } from "./plan/run-tasks";
 import { sample } from "./sample";
 import { toolsOf } from "./tools";
 import { valueOf } from "./values";
-import { vote } from "./vote";
 
 /** The ways in which a crew works: each lets the agents work until there is a value for every output key. */
 const PROCESSES = {

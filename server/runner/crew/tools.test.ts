@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { finish, rejectTask } from "../agent/agent";
-import { personTools } from "../agent/person-tools";
+import { personTools } from "../agent/tools/person-tools";
 import type { CrewRuntime } from "../node/ports";
 import { Crew } from "./crew";
 import { CREW_TOOLS, toolsOf } from "./tools";

@@ -9,7 +9,7 @@ import { typedTexts } from "@/server/domain/run/questions/tool-question";
 import { textHash } from "@/server/domain/text/text-hash";
 import type { Context } from "@/server/tools/policy";
 import { addedPhrases, UserProvidedText } from "@/server/tools/user-provided-text";
-import { READ_VALUE } from "../agent/given";
+import { READ_VALUE } from "../agent/prompt/given";
 
 // What a run knows by which `server/tools/policy.ts` judges a call: who wrote what, what was read, what people agreed to.
 

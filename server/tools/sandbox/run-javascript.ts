@@ -18,7 +18,7 @@ const Program = z.object({
 
 /**
  * The tool of the code interpreter: a program in the sandbox, its result and its logs. In a run, the agent's code may
- * call the agent's other tools; server/runner/agent/tool-calls.ts carries that out. Tried out by a person, it calls
+ * call the agent's other tools; server/runner/agent/tools/tool-calls.ts carries that out. Tried out by a person, it calls
  * none.
  */
 export function runJavascript({

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { defineRunTool, done, rejected } from "../../agent/run-tool";
 import type { RunTool } from "../../agent/task";
+import { defineRunTool, done, rejected } from "../../agent/tools/run-tool";
 import type { Crew } from "../crew";
 
 /** The board of a crew: one bulletin per role or agent, the last one stands. */

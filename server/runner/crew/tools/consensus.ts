@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { tally } from "@/server/domain/crew/consensus";
-import { defineRunTool, done, rejected } from "../../agent/run-tool";
 import type { RunTool } from "../../agent/task";
+import { defineRunTool, done, rejected } from "../../agent/tools/run-tool";
 import type { Crew } from "../crew";
 
 /** Proposing, voting and counting. What was decided is counted by the run, never by a model. */

@@ -6,8 +6,8 @@ import { lostTools } from "@/server/domain/crew/crew-tools";
 import { agentKey } from "@/server/domain/run";
 import type { Payloads } from "@/server/domain/run/events";
 import { concernsRun, errorOf } from "../../agent/call-model";
-import { defineRunTool, done, rejected } from "../../agent/run-tool";
 import type { Caller, RunTool, RunToolResult } from "../../agent/task";
+import { defineRunTool, done, rejected } from "../../agent/tools/run-tool";
 import type { Crew } from "../crew";
 import { textOf, valueOf } from "../values";
 

@@ -8,8 +8,8 @@ import { leaderOf } from "@/server/domain/crew/leader";
 import { NodeFailure } from "@/server/domain/nodes";
 import { isSince } from "@/server/domain/run/edition";
 import { Children } from "@/server/runner/node/flow";
-import { defineRunTool, done, rejected } from "../../agent/run-tool";
 import type { RunTool, RunToolResult } from "../../agent/task";
+import { defineRunTool, done, rejected } from "../../agent/tools/run-tool";
 import type { Crew } from "../crew";
 import { delegate } from "./delegation";
 

@@ -7,8 +7,8 @@ import { Json } from "@/server/domain/base/values";
 import { Task, TaskStatus } from "@/server/domain/crew/plan";
 import { addTask, changeTask, type PlanChange, unknownTask } from "@/server/domain/run/commands/plan-edit";
 import { isSince } from "@/server/domain/run/edition";
-import { defineRunTool, done, rejected } from "../../agent/run-tool";
 import type { Caller, RunTool, RunToolResult } from "../../agent/task";
+import { defineRunTool, done, rejected } from "../../agent/tools/run-tool";
 import type { Crew } from "../crew";
 
 const taskId = z.string().describe("The task's id");

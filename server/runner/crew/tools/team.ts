@@ -3,8 +3,8 @@ import { defined } from "@/server/domain/base/defined";
 import { present } from "@/server/domain/base/must";
 import type { TaskStatus } from "@/server/domain/crew/plan";
 import { isSince } from "@/server/domain/run/edition";
-import { defineRunTool, done, rejected } from "../../agent/run-tool";
 import type { Caller, RunTool, RunToolResult } from "../../agent/task";
+import { defineRunTool, done, rejected } from "../../agent/tools/run-tool";
 import type { Crew } from "../crew";
 
 /** Statuses of tasks that have not started. */

@@ -3,7 +3,7 @@ import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { type ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
 import { readableIssues, schemaOf } from "@/server/tools/define";
-import type { Caller, RunTool, RunToolResult } from "./task";
+import type { Caller, RunTool, RunToolResult } from "../task";
 
 /**
  * A tool that the run carries out itself (of a crew, for asking a person, for ending a task), not a registered one: what it is called with is checked strictly against `input`.

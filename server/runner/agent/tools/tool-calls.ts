@@ -10,17 +10,17 @@ import {
   type ToolSpec,
 } from "@/server/domain/tool/tool";
 import { toolResultText } from "@/server/llm/tool-calls/text-protocol";
+import { Children } from "@/server/runner/node/flow";
+import { askPerson, askTogether, questionOf, recordCall, taints } from "@/server/runner/node/tool-call";
 import { invalidArguments, unknownTool } from "@/server/tools/registry";
 import { RUN_JAVASCRIPT } from "@/server/tools/sandbox/run-javascript";
 import { checkBySchema } from "@/server/tools/schema-check";
-import { Children } from "../node/flow";
-import { askPerson, askTogether, questionOf, recordCall, taints } from "../node/tool-call";
-import type { Agent } from "./agent";
-import { backOff } from "./call-model";
-import { checkGuardrails } from "./guardrails";
-import { asking, type CallOutcome, inConflict, type Job, newJob } from "./job";
+import type { Agent } from "../agent";
+import { backOff } from "../call-model";
+import { checkGuardrails } from "../guardrails";
+import { asking, type CallOutcome, inConflict, type Job, newJob } from "../job";
+import type { AgentEnd, RunToolResult } from "../task";
 import { runAgentsCode } from "./run-code";
-import type { AgentEnd, RunToolResult } from "./task";
 
 /** More calls in one message are refused. */
 const MAX_CALLS = 8;

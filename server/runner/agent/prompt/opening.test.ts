@@ -4,9 +4,9 @@ import { RoleDefinition } from "@/server/domain/agent/role";
 import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
+import { cutAt, eventLines, fakeTools, newStage } from "@/server/runner/testing";
 import { newMemoryStore } from "@/server/store/library/memories";
 import { memoryTools } from "@/server/tools/builtin/memory";
-import { cutAt, eventLines, fakeTools, newStage } from "../testing";
 
 const clerk = (more: object = {}) =>
   RoleDefinition.parse({ name: "Clerk", description: "Answers.", ...more });

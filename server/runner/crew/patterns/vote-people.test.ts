@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { agent, as, of } from "@/server/conformance/stage";
 import { ModelError } from "@/server/llm/model";
-import { runAsked } from "./testing";
+import { runAsked } from "../testing";
 
 const agents = ["ann", "bob", "cid"].map((name) => agent(name));
 const crew = (consensus: object, members = agents) => ({

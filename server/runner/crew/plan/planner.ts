@@ -9,7 +9,7 @@ import { leaderOf } from "@/server/domain/crew/leader";
 import { parallelGroups } from "@/server/domain/crew/pattern";
 import { ExecutionPlan, planErrors, Task } from "@/server/domain/crew/plan";
 import { syncDiagnosticText, withSyncPoints } from "@/server/domain/crew/sync-points";
-import type { Crew } from "./crew";
+import type { Crew } from "../crew";
 
 /** Lets the crew's planner write a plan whose tasks the crew's other roles can carry out. */
 export function* writePlan(crew: Crew): Flow<{ plan: ExecutionPlan; by: string }> {

@@ -4,9 +4,9 @@ import type { Flow } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { ChatMessage } from "@/server/domain/run/events";
-import type { AgentResult, HandoffMode } from "../agent/task";
-import { type Crew, HANDED_OVER, type Work } from "./crew";
-import { textOf, valueOf } from "./values";
+import type { AgentResult, HandoffMode } from "@/server/runner/agent/task";
+import { type Crew, HANDED_OVER, type Work } from "../crew";
+import { textOf, valueOf } from "../values";
 
 /** How many messages "last_n" means. */
 const LAST_MESSAGES = 10;

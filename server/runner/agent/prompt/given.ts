@@ -5,8 +5,8 @@ import { estimateTokens } from "@/server/domain/run/condense/condense";
 import { type Fences, promptText } from "@/server/domain/text/fence";
 import type { Reads } from "@/server/llm/model";
 import { isInsidePair } from "@/server/tools/truncate";
-import { defineRunTool, done, rejected } from "./run-tool";
-import type { RunTool } from "./task";
+import type { RunTool } from "../task";
+import { defineRunTool, done, rejected } from "../tools/run-tool";
 
 /** The tool that reads on in a value that was cut. */
 export const READ_VALUE = "read_value";

@@ -3,9 +3,9 @@ import { emptyDb } from "@/db/testing";
 import { agent, as, call, calls, crewGraph, role } from "@/server/conformance/stage";
 import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
+import { fakeTools, newStage } from "@/server/runner/testing";
 import { newWorkspaceStore } from "@/server/store/runs/workspace";
 import { fileTools } from "@/server/tools/builtin/files";
-import { fakeTools, newStage } from "../testing";
 
 const team = [agent("analyst"), agent("coder")];
 const tools = ["file_read", "file_write", "plan_add_task"];

@@ -12,17 +12,17 @@ import { byUrgency, inOrder, lastTasks } from "@/server/domain/crew/starting-pla
 import { NodeFailure } from "@/server/domain/nodes";
 import type { Payloads } from "@/server/domain/run/events";
 import { evaluateCondition } from "@/server/domain/text/expression/expression";
-import { errorOf } from "../agent/call-model";
-import { Children } from "../node/flow";
-import { askForCrew } from "./ask";
+import { errorOf } from "@/server/runner/agent/call-model";
+import { Children } from "@/server/runner/node/flow";
+import { askForCrew } from "../ask";
+import { type ChosenMember, chooseMember, unroutable } from "../choose-member";
+import type { Crew } from "../crew";
+import { meetCriteria, noteProgress } from "../criteria";
+import { relay } from "../patterns/relay";
+import { instructionOf, shapeOf } from "../task-work";
+import { textOf, valueOf } from "../values";
 import { beginPlan } from "./begin-plan";
-import { type ChosenMember, chooseMember, unroutable } from "./choose-member";
-import type { Crew } from "./crew";
-import { meetCriteria, noteProgress } from "./criteria";
 import { replan } from "./planner";
-import { relay } from "./relay";
-import { instructionOf, shapeOf } from "./task-work";
-import { textOf, valueOf } from "./values";
 
 /** How often a person may send a task's result back. */
 const MAX_REVIEWS = 3;

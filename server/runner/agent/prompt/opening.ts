@@ -7,9 +7,9 @@ import { isSince } from "@/server/domain/run/edition";
 import { templateKeys } from "@/server/domain/text/template/template";
 import { type OutputShape, outputSchema } from "@/server/llm/tool-calls/structured-output";
 import type { Grants } from "@/server/tools/policy";
-import type { Agent } from "./agent";
+import type { Agent } from "../agent";
+import { recall } from "../recall";
 import { taskIdOf } from "./prompt-edition";
-import { recall } from "./recall";
 
 /** A value that is longer than this is written once in a task, however often its template names it; characters. */
 const REPEATED_AT_MOST = 200;

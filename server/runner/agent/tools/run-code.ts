@@ -5,8 +5,8 @@ import type { ToolCall, ToolOutput } from "@/server/domain/tool/tool";
 import { CODE_IS_OFF, failureOf } from "@/server/tools/sandbox/custom-tool";
 import { RUN_JAVASCRIPT } from "@/server/tools/sandbox/run-javascript";
 import type { RecordedCall } from "@/server/tools/sandbox/sandbox";
-import type { Agent } from "./agent";
-import type { CallOutcome, Job } from "./job";
+import type { Agent } from "../agent";
+import type { CallOutcome, Job } from "../job";
 
 /**
  * Runs an agent's code. What the code calls goes through the same pipeline as the agent's own calls, each with its

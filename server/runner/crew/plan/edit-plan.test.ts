@@ -5,8 +5,8 @@ import type { ExecutionPlan, Task } from "@/server/domain/crew/plan";
 import type { RunState } from "@/server/domain/run";
 import type { PlanEdit } from "@/server/domain/run/commands/plan-edit";
 import { draw } from "@/server/domain/testing/drawing";
-import { planEdited } from "../interpreter/commands";
-import { cutAt, fakeModels, newStage, role } from "../testing";
+import { planEdited } from "@/server/runner/interpreter/commands";
+import { cutAt, fakeModels, newStage, role } from "@/server/runner/testing";
 
 const team = ["analyst", "coder", "tester"];
 const task = (task_id: string, who: string, more: Partial<Task> = {}) => ({

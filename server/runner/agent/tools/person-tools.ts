@@ -8,10 +8,10 @@ import {
   TimeoutSeconds,
   Urgency,
 } from "@/server/domain/tool/person-question";
-import type { AgentRuntime, PersonQuestion } from "../node/ports";
-import type { Answered } from "../people/ask";
+import type { AgentRuntime, PersonQuestion } from "@/server/runner/node/ports";
+import type { Answered } from "@/server/runner/people/ask";
+import type { Caller, RunTool, RunToolResult } from "../task";
 import { defineRunTool, done } from "./run-tool";
-import type { Caller, RunTool, RunToolResult } from "./task";
 
 const YES = "approved";
 const NO = "rejected";

@@ -9,10 +9,10 @@ import { tally } from "@/server/domain/crew/consensus";
 import { leaderOf } from "@/server/domain/crew/leader";
 import type { Payloads } from "@/server/domain/run/events";
 import { type Fences, group } from "@/server/domain/text/fence";
-import { errorOf } from "../agent/call-model";
-import { Children } from "../node/flow";
-import { askForCrew } from "./ask";
-import type { Crew } from "./crew";
+import { errorOf } from "@/server/runner/agent/call-model";
+import { Children } from "@/server/runner/node/flow";
+import { askForCrew } from "../ask";
+import type { Crew } from "../crew";
 
 const PROPOSAL: JsonSchema = {
   type: "object",

@@ -3,9 +3,9 @@ import { z } from "zod";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
 import { newScriptedModels } from "@/server/llm/scripted";
+import { fakeTools, newStage } from "@/server/runner/testing";
 import { defineTool } from "@/server/tools/define";
-import { fakeTools, newStage } from "../testing";
-import { graphOf } from "./testing";
+import { graphOf } from "../testing";
 
 const look = defineTool({
   name: "look",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { agent, as, of } from "@/server/conformance/stage";
-import { runAsked } from "./testing";
+import { runAsked } from "../testing";
 
 const agents = ["ann", "bob"].map((name) => agent(name));
 const task = (task_id: string, more: object = {}) => ({

@@ -7,12 +7,12 @@ import { JsonObject, type JsonSchema } from "@/server/domain/base/values";
 import { leaderOf } from "@/server/domain/crew/leader";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { ChatMessage } from "@/server/domain/run/events";
-import { concernsRun, errorOf } from "../agent/call-model";
-import { taskIdOf } from "../agent/prompt-edition";
-import { askForCrew } from "./ask";
-import { type Crew, requestOf } from "./crew";
+import { concernsRun, errorOf } from "@/server/runner/agent/call-model";
+import { taskIdOf } from "@/server/runner/agent/prompt/prompt-edition";
+import { askForCrew } from "../ask";
+import { type Crew, requestOf } from "../crew";
+import { textOf, valueOf } from "../values";
 import { relay } from "./relay";
-import { textOf, valueOf } from "./values";
 
 /** Who started the crew, as the manager addresses it. */
 const USER = "User";

@@ -13,7 +13,7 @@ import {
   targetOf,
 } from "@/server/domain/crew/pattern";
 import { NodeFailure } from "@/server/domain/nodes";
-import type { Crew } from "./crew";
+import type { Crew } from "../crew";
 import { relay } from "./relay";
 
 const StepAnswer = z.object({

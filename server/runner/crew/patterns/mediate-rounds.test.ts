@@ -3,7 +3,7 @@ import { agent, as, of } from "@/server/conformance/stage";
 import type { JsonObject } from "@/server/domain/base/values";
 import { ModelError } from "@/server/llm/model";
 import type { ScriptedStep } from "@/server/llm/scripted";
-import { runAsked } from "./testing";
+import { runAsked } from "../testing";
 
 const agents = ["boss", "bob", "cid"].map((name) => agent(name));
 const crew = (more: object = {}) => ({

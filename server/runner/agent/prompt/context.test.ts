@@ -5,8 +5,8 @@ import type { RunEvent } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";
 import { ModelError, type Models, type Reads } from "@/server/llm/model";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
+import { cutAt, eventLines, fakeTools, newStage } from "@/server/runner/testing";
 import { defineTool } from "@/server/tools/define";
-import { cutAt, eventLines, fakeTools, newStage } from "../testing";
 
 // How much a model reads decides when an agent's conversation is shortened, and it is recorded: whatever is learned
 // later, a run that is taken up again goes the way it went.

@@ -1,6 +1,6 @@
 import { type Instruction, isFor } from "@/server/domain/run/commands/instructions";
 import type { Fences } from "@/server/domain/text/fence";
-import type { Agent } from "./agent";
+import type { Agent } from "../agent";
 
 /** An instruction of a person, as the agent reads it. */
 const instructionText = ({ text, by }: Instruction, { harmless }: Fences): string =>

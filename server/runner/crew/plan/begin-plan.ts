@@ -5,8 +5,8 @@ import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import { startingPlan } from "@/server/domain/crew/starting-plan";
 import { syncDiagnosticText } from "@/server/domain/crew/sync-points";
 import { NodeFailure } from "@/server/domain/nodes";
-import { askForCrew } from "./ask";
-import type { Crew } from "./crew";
+import { askForCrew } from "../ask";
+import type { Crew } from "../crew";
 import { writePlan } from "./planner";
 
 /** Puts the plan before the crew: the workflow's own, or one that its planner writes. */

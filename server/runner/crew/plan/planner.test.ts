@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { agent, as, of } from "@/server/conformance/stage";
 import type { JsonObject } from "@/server/domain/base/values";
-import { runAsked } from "./testing";
+import { runAsked } from "../testing";
 
 const agents = ["boss", "ann", "bob"].map((name) => agent(name));
 const one = (task_id: string, more: object = {}) => ({

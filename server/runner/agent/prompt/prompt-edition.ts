@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isSince } from "@/server/domain/run/edition";
 import { FENCES, FENCES_BEFORE_3, type Fences } from "@/server/domain/text/fence";
-import type { AgentRuntime } from "../node/ports";
+import type { AgentRuntime } from "@/server/runner/node/ports";
 
 /** How values stand in the prompts of a run. */
 export const fencesOf = (run: { edition?: number }): Fences => (isSince(run, 3) ? FENCES : FENCES_BEFORE_3);
