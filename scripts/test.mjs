@@ -151,7 +151,7 @@ async function onEveryNode() {
   const walks = (await nodes).map(({ version, node, missing }) => {
     if (!missing)
       return check(`Node ${version}: a run, kill -9, a second start`, [
-        ["--import", "tsx", "e2e/node-walk.ts", node],
+        ["--import", "tsx", "e2e/walks/node-walk.ts", node],
       ]);
     console.log(`  skipped  Node ${version}: ${missing}`);
     return null;
@@ -164,7 +164,7 @@ async function onEveryNode() {
 /** The output of `npm run pack`, installed into an empty folder. */
 const onPackage = () =>
   check("the package in an empty folder: a run, a backup, its restore", [
-    ["--import", "tsx", "e2e/package-walk.ts", process.execPath],
+    ["--import", "tsx", "e2e/walks/package-walk.ts", process.execPath],
   ]);
 
 /** An older Node continues on a newer one. */

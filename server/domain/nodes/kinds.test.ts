@@ -14,6 +14,7 @@ import {
   writtenKeys,
 } from ".";
 import { newNode } from "./new-node";
+import { WorkflowNode } from "./schemas";
 import { executeNode, nodeOf, shownFields, summaryOf } from "./testing/execute-node";
 
 const crew = (process?: string, count = 2) => ({
@@ -243,3 +244,12 @@ test("a note and a start are carried out as what they are: not at all, and as th
     executeNode("start", {}, { state: { a: 1, c: null }, node: { output_keys: ["a", "b", "c"] } }).gave,
   ).toEqual({ output: { a: 1, c: null } });
 });
+
+test.each(nodeKinds.map(({ type }) => type))(
+  "a new %s says all that has a standard, as a file without it would be read",
+  (type) => {
+    const made = newNode(type, { id: "it" });
+    const { id, name, output_keys, config } = made;
+    expect(WorkflowNode.parse({ id, name, output_keys, config, node_type: type })).toEqual(made);
+  },
+);

@@ -1,11 +1,11 @@
-// Walks the built server on another Node: `node --import tsx e2e/node-walk.ts PATH_OF_THAT_NODE`. One run through what
+// Walks the built server on another Node: `node --import tsx e2e/walks/node-walk.ts PATH_OF_THAT_NODE`. One run through what
 // depends on Node most, a second one that kill -9 meets in the middle, a second start that brings it to its end.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import process from "node:process";
-import { freePort, TroupeProcess } from "./troupe-process";
+import { freePort, TroupeProcess } from "../troupe-process";
 import { ROLE_OF_WALK, walkFile } from "./walk-file";
 
 const PATIENCE_MS = 30_000;

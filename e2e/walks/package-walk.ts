@@ -1,13 +1,13 @@
 // Packs Troupe, installs the file into an empty folder without a network, and uses it there as a person would:
-// `node --import tsx e2e/package-walk.ts NODE`, with a Node that is 22 or newer.
+// `node --import tsx e2e/walks/package-walk.ts NODE`, with a Node that is 22 or newer.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import process from "node:process";
-import { npmCommand } from "../scripts/prepare.mjs";
-import { freePort, TroupeProcess } from "./troupe-process";
+import { npmCommand } from "../../scripts/prepare.mjs";
+import { freePort, TroupeProcess } from "../troupe-process";
 import { ROLE_OF_WALK, walkFile } from "./walk-file";
 
 const PATIENCE_MS = 30_000;
@@ -17,7 +17,7 @@ const place = (...names: string[]) => path.join(scratch, ...names);
 const env: Record<string, string | undefined> = { ...process.env, INIT_CWD: scratch };
 
 try {
-  succeeds(process.execPath, [path.resolve(import.meta.dirname, "../scripts/package.mjs")]);
+  succeeds(process.execPath, [path.resolve(import.meta.dirname, "../../scripts/package.mjs")]);
   const [file] = readdirSync(scratch);
   assert(file, "There is a file to install.");
   writeFileSync(place("package.json"), "{}");
