@@ -69,6 +69,12 @@ test("a workflow in YAML runs as its JSON does", async () => {
   rmSync(folder, { recursive: true });
 });
 
+test("a question that ends with a question mark gets no full stop", async () => {
+  const example = path.join(root, "examples/invoice-check");
+  const { err } = await callWorkflow(["workflow.json", "--input", "@input.json", "--speed", "0"], example);
+  expect(err).toContain("Pay invoice 2026-131 of Copyhaus Ltd? The workflow goes on");
+});
+
 test("the exit code and the JSON tell how it ended", async () => {
   const { code, out } = await workflow(
     approval,

@@ -18,6 +18,8 @@ export interface LineContext {
 
 type Line<T extends EventType> = (event: RunEventOf<T>, context: LineContext) => string | null;
 
+const asSentence = (text: string) => (/[.?!]$/.test(text) ? text : `${text}.`);
+
 /** For what is not worth a line of its own. */
 const silent = () => null;
 
@@ -111,7 +113,7 @@ const lines: { readonly [T in EventType]: Line<T> } = {
   artifact_created: silent,
 
   interaction_requested: ({ payload }, { mark, name }) =>
-    `${mark("waiting")} ${name}: ${payload.title}. ${payload.why}`,
+    `${mark("waiting")} ${name}: ${asSentence(payload.title)} ${payload.why}`,
   interaction_reminded: (_event, { mark, name }) => `${mark("waiting")} ${name}: still waits for an answer`,
   interaction_escalated: ({ payload }, { mark, name }) =>
     `${mark("waiting")} ${name}: nobody answered, so ${payload.to} is asked`,

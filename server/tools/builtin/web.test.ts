@@ -76,6 +76,22 @@ const at = (path = "/") => `http://127.0.0.1:${port}${path}`;
 const outputOf = async (result: Promise<ToolOutput>) => (await result).output as JsonObject;
 
 describe("http_request", () => {
+  test("names the host that there is not", async () => {
+    const unknown = Object.assign(new Error("getaddrinfo"), {
+      code: "ENOTFOUND",
+      hostname: "booking.example",
+    });
+    const result = await call(
+      "http_request",
+      { url: "https://booking.example/health" },
+      { fetch: () => Promise.reject(unknown) },
+    );
+    expect(result).toMatchObject({
+      status_code: 503,
+      error: "There is no host of that name: booking.example.",
+    });
+  });
+
   test("gives the status, harmless headers, and JSON as JSON", async () => {
     reply(
       "application/json; charset=utf-8",
