@@ -1,4 +1,4 @@
-// `npm run bench [engine|freezing|waiting|start|browser]`: measures what the design promises and prints it beside the targets.
+// `npm run bench [-- PART]`: runs the benchmarks in bench/ and prints their figures next to the targets.
 import process from "node:process";
 import { ensureNode } from "./nodes.mjs";
 import { ensureBuilt, ensureInstalled, root, runNode } from "./prepare.mjs";

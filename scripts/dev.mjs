@@ -1,4 +1,4 @@
-// `npm run dev`: Next.js in development mode, on this machine only, with the same settings as `npm start`.
+// `npm run dev`: Next.js in development mode, with the same settings as `npm start`.
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { ensureNode } from "./nodes.mjs";

@@ -1,5 +1,4 @@
-// The package that carries out runs on Restate, packages/engine-restate: installed on demand, apart from what every start
-// needs. Its lock file says what exactly.
+// Installs packages/engine-restate, which executes runs on Restate, when a command first needs it.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -15,7 +14,7 @@ const lockHash = () =>
     .update(readFileSync(path.join(home, "package-lock.json")))
     .digest("hex");
 
-/** What is installed, as the lock file is now: `server`, `worker`, or null. */
+/** What is installed from the current lock file: `server`, `worker`, or null. */
 export function installed() {
   if (!existsSync(stamp)) return null;
   const [hash, what] = readFileSync(stamp, "utf8").split(" ");
@@ -23,20 +22,20 @@ export function installed() {
 }
 
 /**
- * Installs the package if it is not there as its lock file says: `server` with Restate's own program (216 MB), `worker`
- * without. Answers null, or why that did not succeed. Several that are started at the same time install it once.
+ * Installs the package if it doesn't match its lock file: `server` with Restate's own binary (216 MB), `worker` without.
+ * Returns null, or why it failed. Concurrent calls, also of other processes, install once.
  */
 export async function ensureEnginePackage(what) {
-  const isThere = () => ["server", what].includes(installed());
-  if (isThere()) return null;
-  return withLock(path.join(home, ".installing.lock"), () => (isThere() ? null : install(what)));
+  const isInstalled = () => ["server", what].includes(installed());
+  if (isInstalled()) return null;
+  return withLock(path.join(home, ".installing.lock"), () => (isInstalled() ? null : install(what)));
 }
 
 async function install(what) {
   console.log(
     what === "server"
-      ? "Installing what runs on Restate need, with Restate itself (216 MB). This happens once."
-      : "Installing what workers need beside Troupe itself (9 MB). This happens once.",
+      ? "Installing Restate (216 MB). This happens once."
+      : "Installing the packages of workers (9 MB). This happens once.",
   );
   const [npm, args, options] = npmCommand([
     "ci",
@@ -56,14 +55,14 @@ async function install(what) {
   return null;
 }
 
-/** What Restate keeps, and the keys by which the workers of a data folder know the Restate of the same. */
+/** The folder of Restate's data and of the identity key that workers with the same data folder trust. */
 export function ensureEngineFolder() {
   const folder = path.join(ensureDataDir(), "restate");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return folder;
 }
 
-/** The private key's file, made if it is not there, and the public key. Whoever of engine and workers is first makes it. */
+/** The file of the private key, created by the first engine or worker, and the public key. */
 export async function ensureEngineIdentity() {
   const { ensureIdentity } = await import("../packages/engine-restate/identity.mjs");
   const file = path.join(ensureEngineFolder(), "identity.pem");
@@ -71,20 +70,20 @@ export async function ensureEngineIdentity() {
 }
 
 /**
- * By which key a worker knows Restate, where it is not told: that of its own data folder. Null: it listens to other machines, so it
- * has to be told, unless a Restate has been on this folder.
+ * The public key a worker trusts: TROUPE_RESTATE_IDENTITY, else the one in its data folder. Null if other machines can reach
+ * the worker and its data folder has no key: then the setting is required.
  */
 export async function workerIdentity(env = process.env) {
   if (env.TROUPE_RESTATE_IDENTITY) return env.TROUPE_RESTATE_IDENTITY;
-  const isAlone = LOOPBACK.test(env.TROUPE_WORKER_HOST || "127.0.0.1");
-  const isThere = existsSync(path.join(dataFolder(), "restate", "identity.pem"));
-  return isAlone || isThere ? (await ensureEngineIdentity()).publicKey : null;
+  const isLocal = LOOPBACK.test(env.TROUPE_WORKER_HOST || "127.0.0.1");
+  const hasKey = existsSync(path.join(dataFolder(), "restate", "identity.pem"));
+  return isLocal || hasKey ? (await ensureEngineIdentity()).publicKey : null;
 }
 
-/** Names of this machine for itself. */
+/** Loopback host names and addresses. */
 export const LOOPBACK = /^(localhost|127(\.\d+){3}|\[?::1\]?)$/;
 
-/** Why runs on Restate cannot be tested here; null where they can, with everything installed. */
+/** Installs everything that tests on Restate need. Returns null, or why they can't run here. */
 export async function whyNoEngine() {
   const { hasRestate } = await restateServer();
   return hasRestate()
@@ -92,5 +91,5 @@ export async function whyNoEngine() {
     : `there is no Restate for ${process.platform}-${process.arch}`;
 }
 
-/** Restate's program and what one says to it; only once the package is installed. */
+/** Starts and queries Restate. Call it after the package is installed. */
 export const restateServer = () => import("../packages/engine-restate/restate-server.mjs");

@@ -1,7 +1,6 @@
-// `npm run engine`: Restate on this machine with what Troupe needs of it, and a balancer in front of the workers. What it
-// keeps lies in the folder `restate` of the data folder. `npm run engine -- install`: only installs. `-- status`: how it is.
-// Where Restate itself runs elsewhere: `-- identity FILE` makes its key and prints the public one, `-- register URL` tells it
-// where the workers are.
+// `npm run engine`: Restate on this machine, and a balancer in front of the workers. Its data is in the folder `restate` of
+// the data folder. `-- install` only installs it, `-- status` prints its state. For a Restate that runs elsewhere,
+// `-- identity FILE` creates its key and prints the public one, and `-- register URL` tells it where the workers are.
 import { openSync, readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
@@ -17,12 +16,12 @@ import { giveUp, readEnvFile } from "./prepare.mjs";
 
 await ensureNode();
 readEnvFile();
-const [asked = "start", ...more] = process.argv.slice(2);
-const TAKES = { start: 0, install: 0, status: 0, identity: 1, register: 1 };
-if (TAKES[asked] !== more.length)
-  giveUp("npm run engine -- [install | status | identity FILE | register URL]", 2);
+const [command = "start", ...rest] = process.argv.slice(2);
+const ARGUMENT_COUNTS = { start: 0, install: 0, status: 0, identity: 1, register: 1 };
+if (ARGUMENT_COUNTS[command] !== rest.length)
+  giveUp("Usage: npm run engine -- [install | status | identity FILE | register URL]", 2);
 
-const setting = (name, usual) => process.env[name] || usual;
+const setting = (name, fallback) => process.env[name] || fallback;
 const urls = {
   ingress: setting("TROUPE_RESTATE_INGRESS", "http://127.0.0.1:8080"),
   admin: setting("TROUPE_RESTATE_ADMIN", "http://127.0.0.1:9070"),
@@ -31,29 +30,29 @@ const control = setting(
   "TROUPE_CONTROL_URL",
   `http://127.0.0.1:${process.env.TROUPE_INTERNAL_PORT || 3010}`,
 ).replace(/(?<!\/)\/+$/, "");
-const REGISTER_EVERY_MS = 1_000;
-const ASK_EVERY_MS = 2_000;
+const REGISTER_INTERVAL_MS = 1_000;
+const POLL_INTERVAL_MS = 2_000;
 
 const { hasRestate } = await restateServer();
-if (asked === "status") await status();
-else if (asked === "identity") {
+if (command === "status") await status();
+else if (command === "identity") {
   const { ensureIdentity } = await import("../packages/engine-restate/identity.mjs");
-  console.log(ensureIdentity(more[0]));
-} else if (asked === "register") await register(more[0], new AbortController().signal);
+  console.log(ensureIdentity(rest[0]));
+} else if (command === "register") await register(rest[0], new AbortController().signal);
 else {
   if (!hasRestate())
     giveUp(
-      `There is no Restate for ${process.platform}-${process.arch}. Run it in a container, and set TROUPE_RESTATE_INGRESS and TROUPE_RESTATE_ADMIN.`,
+      `Restate isn't available for ${process.platform}-${process.arch}. Run it in a container, and set TROUPE_RESTATE_INGRESS and TROUPE_RESTATE_ADMIN.`,
     );
   const missing = await ensureEnginePackage("server");
   if (missing) giveUp(missing);
-  if (asked === "start") await start();
+  if (command === "start") await start();
 }
 
 async function start() {
   const { restateBinary, startRestate, isRestateUp } = await restateServer();
   if (await isRestateUp(urls)) {
-    console.log(`Restate runs already at ${urls.ingress}.`);
+    console.log(`Restate is already running at ${urls.ingress}.`);
     return status();
   }
   const ports = {
@@ -71,7 +70,7 @@ async function start() {
   try {
     await balancer.listen(balancerPort);
   } catch (error) {
-    giveUp(`Port ${balancerPort} is taken (${error.code}). Set TROUPE_BALANCER_PORT to another.`);
+    giveUp(`Port ${balancerPort} is in use (${error.code}). Set TROUPE_BALANCER_PORT to another port.`);
   }
   const logFile = path.join(folder, "restate.log");
   const log = openSync(logFile, "a", 0o600);
@@ -86,54 +85,54 @@ async function start() {
     workers.stop();
     balancer.close();
     if (stop.signal.aborted) process.exit(0);
-    giveUp(`Restate ended (${code}). The end of ${logFile}:\n${lastLines(logFile)}`);
+    giveUp(`Restate exited (${code}). The end of ${logFile}:\n${lastLines(logFile)}`);
   });
   await engine.ready;
-  console.log(`Restate takes runs at ${urls.ingress}; what it keeps is in ${folder}.
-Workers on this data folder know it by its key; those elsewhere have to be told:
+  console.log(`Restate is ready at ${urls.ingress}. Its data is in ${folder}.
+Workers with this data folder trust its key. Workers elsewhere need this setting:
 
   TROUPE_RESTATE_IDENTITY=${publicKey}
 `);
   await register(`http://127.0.0.1:${balancerPort}`, stop.signal);
 }
 
-/** Tells Restate where workers are, as soon as one answers. */
+/** Registers the workers' address with Restate as soon as a worker responds. */
 async function register(uri, signal) {
   const { registerWorkers } = await restateServer();
   let isWaiting = false;
   while (!signal.aborted)
     try {
       await registerWorkers(urls.admin, uri, { force: true });
-      return console.log("Restate knows the workers.");
+      return console.log("Workers registered.");
     } catch {
-      if (!isWaiting) console.log("Waiting for a worker: start one with npm run worker.");
+      if (!isWaiting) console.log("Waiting for a worker. Start one with npm run worker.");
       isWaiting = true;
-      await new Promise((resolve) => setTimeout(resolve, REGISTER_EVERY_MS));
+      await new Promise((resolve) => setTimeout(resolve, REGISTER_INTERVAL_MS));
     }
 }
 
-/** The workers' addresses: those of TROUPE_WORKERS, else those of which the server had a sign of life. */
+/** The workers' addresses: TROUPE_WORKERS, else those that report to the server. */
 async function workerList() {
-  const given = (process.env.TROUPE_WORKERS ?? "").split(/[\s,]+/).filter(Boolean);
-  if (given.length > 0) return { list: () => given, stop: () => {} };
+  const configured = (process.env.TROUPE_WORKERS ?? "").split(/[\s,]+/).filter(Boolean);
+  if (configured.length > 0) return { list: () => configured, stop: () => {} };
   let known = [];
-  const ask = async () => {
+  const poll = async () => {
     known = (await workersOfServer()) ?? known;
   };
-  await ask();
-  const asking = setInterval(ask, ASK_EVERY_MS);
-  return { list: () => known, stop: () => clearInterval(asking) };
+  await poll();
+  const polling = setInterval(poll, POLL_INTERVAL_MS);
+  return { list: () => known, stop: () => clearInterval(polling) };
 }
 
-/** Null where the server does not answer. */
+/** Null if the server doesn't respond. */
 async function workersOfServer() {
   try {
-    const answer = await fetch(`${control}/workers`, {
+    const response = await fetch(`${control}/workers`, {
       headers: { authorization: `Bearer ${process.env.TROUPE_WORKER_TOKEN ?? ""}` },
-      signal: AbortSignal.timeout(ASK_EVERY_MS),
+      signal: AbortSignal.timeout(POLL_INTERVAL_MS),
     });
-    if (!answer.ok) return null;
-    const workers = await answer.json();
+    if (!response.ok) return null;
+    const workers = await response.json();
     return workers.filter(({ state }) => state === "working").map(({ address }) => address);
   } catch {
     return null;
@@ -144,21 +143,21 @@ async function status() {
   const { isRestateUp, queryRestate } = await restateServer();
   if (!(await isRestateUp(urls))) {
     console.log(
-      `Restate does not answer at ${urls.admin} and ${urls.ingress}. Start it with npm run engine.`,
+      `Restate doesn't respond at ${urls.admin} and ${urls.ingress}. Start it with npm run engine.`,
     );
     process.exitCode = 1;
     return;
   }
   const { version } = await (await fetch(`${urls.admin}/version`)).json();
-  console.log(`Restate ${version} at ${urls.ingress}, administered at ${urls.admin}`);
+  console.log(`Restate ${version} at ${urls.ingress}, admin at ${urls.admin}`);
   const { deployments } = await (await fetch(`${urls.admin}/deployments`)).json();
   for (const { uri } of deployments) console.log(`  workers behind ${uri}`);
-  if (deployments.length === 0) console.log("  It knows no workers yet.");
+  if (deployments.length === 0) console.log("  No workers registered yet.");
   const rows = await queryRestate(
     urls.admin,
     "select target_service_key as run, status, retry_count, last_failure from sys_invocation where target_service_name = 'troupe' and target_handler_name = 'run' and status <> 'completed'",
   );
-  console.log(`  ${rows.length} ${rows.length === 1 ? "run is" : "runs are"} at work`);
+  console.log(`  ${rows.length} ${rows.length === 1 ? "run" : "runs"} in progress`);
   for (const { run, status: state, last_failure } of rows)
     if (state === "backing-off" || state === "paused")
       console.log(`    ${run} ${state}: ${last_failure ?? ""}`);
@@ -166,13 +165,12 @@ async function status() {
 
 function portOf(name, url) {
   const { hostname, port, protocol } = new URL(url);
-  if (!LOOPBACK.test(hostname))
-    giveUp(`${name}=${url} is on another machine: there is nothing to start here.`);
+  if (!LOOPBACK.test(hostname)) giveUp(`${name}=${url} is on another machine. Start Restate there.`);
   return Number(port) || (protocol === "https:" ? 443 : 80);
 }
 
-function numberOf(name, usual) {
-  const port = Number(setting(name, usual));
+function numberOf(name, fallback) {
+  const port = Number(setting(name, fallback));
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
     giveUp(`${name} must be a number from 1 to 65535.`, 78);
   return port;

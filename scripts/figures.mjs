@@ -1,6 +1,6 @@
-// Part of lint: prints how large and how complex the product is, so that growth is seen when it happens, and refuses names
-// that have a standard term (CONTRIBUTING.md). Names of saved data (properties, strings) are not read.
-// `node scripts/figures.mjs --list [folder]` names the functions that are too long, too complex or too wide.
+// Part of lint: prints the size and complexity of the product, and rejects names that have a standard term
+// (docs/voice.md). Names of stored data (properties, strings) are not checked.
+// `node scripts/figures.mjs --list [folder]` lists functions with too many lines, branches or parameters.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -12,8 +12,8 @@ const MAX_LINES = 80;
 const MAX_COMPLEXITY = 15;
 const MAX_PARAMETERS = 4;
 
-/** Words of names that the field has another word for, with that word. */
-const PRIVATE = {
+/** Words not to use in names, with the standard term. */
+const DISCOURAGED = {
   words: "label, text, message",
   fault: "error, diagnostic",
   faults: "errors, diagnostics",
@@ -37,13 +37,13 @@ const PRIVATE = {
   beginnings: "cache",
   breather: "yield",
 };
-const PRIVATE_PAIRS = {
+const DISCOURAGED_PAIRS = {
   "at work": "running",
   "carry out": "execute",
   "take up": "start, resume",
   "under way": "running",
 };
-/** Names of others, of formats, and of words that are words. */
+/** Names from other systems and formats, and legitimate uses. */
 const ALLOWED = new Set([
   "AZURE_WIRE",
   "looksLikeJson",
@@ -71,7 +71,7 @@ const tracked = execFileSync("git", ["ls-files", "--cached", "--others", "--excl
 
 const figures = { lines: 0, files: 0, testLines: 0, long: 0, complex: 0, wide: 0, present: 0, spreads: 0 };
 const folders = new Map();
-const refused = [];
+const rejected = [];
 const outliers = [];
 
 for (const file of tracked) {
@@ -100,9 +100,9 @@ function checkName(name, where) {
     .split(/_|(?<=[a-z0-9])(?=[A-Z])/)
     .map((part) => part.toLowerCase());
   for (const part of parts)
-    if (part in PRIVATE) refused.push(`${where}: ${name} (${part}: ${PRIVATE[part]})`);
-  for (const [pair, instead] of Object.entries(PRIVATE_PAIRS))
-    if (` ${parts.join(" ")} `.includes(` ${pair} `)) refused.push(`${where}: ${name} (${instead})`);
+    if (part in DISCOURAGED) rejected.push(`${where}: ${name} (${part}: ${DISCOURAGED[part]})`);
+  for (const [pair, instead] of Object.entries(DISCOURAGED_PAIRS))
+    if (` ${parts.join(" ")} `.includes(` ${pair} `)) rejected.push(`${where}: ${name} (${instead})`);
 }
 
 function measure(file, text) {
@@ -131,7 +131,7 @@ function measure(file, text) {
   visit(source);
 }
 
-/** Whether the node gives a name to something of the program, not to a field of data. */
+/** Whether the node names a variable, function or type, not a field of data. */
 function isDeclared(node) {
   return (
     ts.isVariableDeclaration(node) ||
@@ -149,7 +149,7 @@ function isConditional(node) {
   return ts.isConditionalExpression(node);
 }
 
-/** Cyclomatic complexity; functions inside count for themselves. */
+/** Cyclomatic complexity; nested functions are counted separately. */
 function complexity(body) {
   let paths = 1;
   const visit = (node) => {
@@ -202,7 +202,7 @@ if (asked > 0) {
   for (const outlier of outliers.filter((line) => line.startsWith(folder)).sort()) console.log(outlier);
 }
 for (const [name, value] of rows) process.stdout.write(`  ${name}: ${value}\n`);
-if (refused.length > 0) {
-  console.error(`\nNames that have a standard term:\n${refused.join("\n")}`);
+if (rejected.length > 0) {
+  console.error(`\nNames with a standard term:\n${rejected.join("\n")}`);
   process.exit(1);
 }

@@ -1,11 +1,8 @@
-// The HTTP server in front of the application, with our own limits on what a client may hold open.
+// The HTTP server, with limits on the connections that clients keep open.
 import http from "node:http";
 
-/**
- * Makes it; `checkMs` is how often it looks for requests that take longer than they may, so a request ends at most that
- * much later than `requestMs`.
- */
-export function newHttpServer(answer, { headersMs = 10_000, requestMs = 30_000, checkMs = 1_000 } = {}) {
+/** Timeouts are checked every `checkMs`, so a request ends at most that much later than `requestMs`. */
+export function newHttpServer(handler, { headersMs = 10_000, requestMs = 30_000, checkMs = 1_000 } = {}) {
   const server = http.createServer(
     {
       headersTimeout: headersMs,
@@ -13,7 +10,7 @@ export function newHttpServer(answer, { headersMs = 10_000, requestMs = 30_000, 
       connectionsCheckingInterval: checkMs,
       maxHeaderSize: 16 * 1024,
     },
-    answer,
+    handler,
   );
   server.maxConnections = 2_000;
   return server;

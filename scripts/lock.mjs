@@ -1,18 +1,18 @@
-// One process at a time for work on shared files.
+// A lock file: one process at a time works on shared files.
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import process from "node:process";
 
-const LOOK_EVERY_MS = 300;
+const POLL_MS = 300;
 
 /**
- * Waits until no other process holds the lock in this file, then does the work while it holds it.
+ * Waits for the lock, then does the work while it holds it.
  * @template T
  * @param {string} file
  * @param {() => T | Promise<T>} work
  * @returns {Promise<T>}
  */
 export async function withLock(file, work) {
-  while (!isTaken(file)) await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  while (!acquire(file)) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   try {
     return await work();
   } finally {
@@ -20,8 +20,8 @@ export async function withLock(file, work) {
   }
 }
 
-/** Takes the lock, if it is free. That of a process that has ended is removed, and is free the next time. */
-function isTaken(file) {
+/** Acquires the lock if it is free. Removes the lock of a dead process, so that the next attempt succeeds. */
+function acquire(file) {
   try {
     writeFileSync(file, String(process.pid), { flag: "wx" });
     return true;
@@ -36,7 +36,7 @@ function isAbandoned(file) {
   const made = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
   if (made === undefined) return false;
   const holder = Number(readFileSync(file, "utf8"));
-  // A power cut can leave it empty; a process that takes it writes its number at once.
+  // A power failure can leave it empty. A process that acquires it writes its id at once.
   if (!holder) return Date.now() - made > 10_000;
   try {
     process.kill(holder, 0);

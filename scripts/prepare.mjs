@@ -1,4 +1,4 @@
-// What start, dev, test and the others need first: the packages in the lock file, and a build of the current sources.
+// What all scripts need first: the packages in the lock file, a build of the current sources, and settings.
 // Imports built-in modules only, since it runs before anything is installed.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -19,31 +19,31 @@ import { withLock } from "./lock.mjs";
 import { compressStatic } from "./static-files.mjs";
 
 export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-/** Whether this is the folder that scripts/package.mjs makes: built, with its packages, and nothing to install. */
+/** Whether this is the folder that scripts/package.mjs creates: built, with all packages. */
 export const isPacked = existsSync(path.join(root, "cli"));
-/** Where the person stands: npm changes into its own folder. */
+/** The user's working folder; npm changes into the package's. */
 export const calledFrom = isPacked ? process.cwd() : (process.env.INIT_CWD ?? process.cwd());
-/** How people start it. */
+/** The command that starts the server. */
 export const startCommand = isPacked ? "troupe" : "npm start";
 /** Where Next.js puts its build. */
 export const distDir = () => path.resolve(root, process.env.TROUPE_DIST_DIR || ".next");
 
-/** Ends with a sentence that says what to do. */
-export function giveUp(sentence, code = 1) {
-  process.stderr.write(`\n  ${sentence.split("\n").join("\n  ")}\n\n`);
+/** Prints a message that says what to do, and exits. */
+export function giveUp(message, code = 1) {
+  process.stderr.write(`\n  ${message.split("\n").join("\n  ")}\n\n`);
   process.exit(code);
 }
 
-/** The data folder as an absolute path: what TROUPE_DATA_DIR says, or the clone's own, or the person's. */
+/** The data folder as an absolute path: TROUPE_DATA_DIR, else `data` in the clone, else the user's folder. */
 export function dataFolder() {
-  const given = process.env.TROUPE_DATA_DIR;
-  if (isPacked) return given ? path.resolve(calledFrom, given) : userDataFolder();
-  return path.resolve(root, given || "data");
+  const configured = process.env.TROUPE_DATA_DIR;
+  if (isPacked) return configured ? path.resolve(calledFrom, configured) : userDataFolder();
+  return path.resolve(root, configured || "data");
 }
 
 /**
- * Settings from a file named .env, if there is one; what the environment says already wins. It lies in the clone, or in the
- * data folder of a package: that of the folder where a person happens to stand belongs to something else.
+ * Loads .env, if it exists. The environment takes precedence. The file is in the clone, or in the data folder of an
+ * installed package: an .env in the working folder belongs to something else.
  */
 export function readEnvFile() {
   if (isPacked) process.env.TROUPE_DATA_DIR = dataFolder();
@@ -51,7 +51,7 @@ export function readEnvFile() {
   if (existsSync(file)) process.loadEnvFile(file);
 }
 
-/** Runs a Node program of ours or of a package, with its output in view; resolves with its exit code. */
+/** Runs a Node program and shows its output, unless `quiet`. Resolves with its exit code. */
 export function runNode(args, { env = {}, quiet = false, node = process.execPath } = {}) {
   return runProgram(node, args, {
     cwd: root,
@@ -68,9 +68,9 @@ export function runProgram(command, args, options) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, options);
     let output = "";
-    let asked = null;
+    let stopSignal = null;
     const stop = (signal) => {
-      asked = signal;
+      stopSignal = signal;
       child.kill(signal);
     };
     const signals = ["SIGINT", "SIGTERM"];
@@ -79,13 +79,13 @@ export function runProgram(command, args, options) {
     child.on("error", reject);
     child.on("close", (code, signal) => {
       for (const name of signals) process.off(name, stop);
-      if (asked) process.exit(asked === "SIGINT" ? 130 : 143);
+      if (stopSignal) process.exit(stopSignal === "SIGINT" ? 130 : 143);
       resolve({ code: code ?? (signal ? 1 : 0), output });
     });
   });
 }
 
-/** How npm is called: the one that started us, where there is one, with no search for it and no shell. */
+/** How to run npm: the npm that started this process, else the one on the PATH. */
 export function npmCommand(args) {
   const cli = process.env.npm_execpath?.replace(/npx-cli\.js$/, "npm-cli.js");
   return cli && /\.c?js$/.test(cli)
@@ -93,9 +93,9 @@ export function npmCommand(args) {
     : ["npm", args, { shell: process.platform === "win32" }];
 }
 
-/** Runs npm silently; if it fails, gives up with its output and this advice. */
-async function runNpm(asked, advice) {
-  const [command, args, options] = npmCommand(asked);
+/** Runs npm silently. If it fails, exits with its output and this advice. */
+async function runNpm(npmArgs, advice) {
+  const [command, args, options] = npmCommand(npmArgs);
   const { code, output } = await runProgram(command, args, {
     ...options,
     cwd: root,
@@ -112,7 +112,7 @@ const lockHash = () =>
     .digest("hex");
 
 /** Whether node_modules contains exactly the versions in the lock file. */
-function holdsTheLock(withTools) {
+function matchesLock(withTools) {
   const hidden = path.join(root, "node_modules", ".package-lock.json");
   if (!existsSync(hidden)) return false;
   const wanted = JSON.parse(readFileSync(path.join(root, "package-lock.json"), "utf8")).packages;
@@ -127,7 +127,7 @@ function holdsTheLock(withTools) {
   );
 }
 
-/** Held while a start installs or builds: other starts in this folder wait. */
+/** Held while a start installs or builds. Other starts in this folder wait. */
 const startLock = path.join(root, ".starting");
 
 /**
@@ -148,16 +148,16 @@ export async function ensureInstalled({ tools = false } = {}) {
   );
   if (!existsSync(driver))
     giveUp(
-      `Troupe does not run on ${process.platform}-${process.arch}: SQLite comes for Linux, macOS and Windows on x64 and arm64.`,
+      `Troupe doesn't run on ${process.platform}-${process.arch}. SQLite is available for Linux, macOS and Windows, on x64 and arm64.`,
     );
 }
 
 async function install(tools) {
-  // npm writes this file last: without it, packages may be half unpacked, and `install` would take them as complete.
+  // npm writes this file last. Without it, packages may be incomplete, and `npm install` wouldn't notice.
   const isFirst = !existsSync(path.join(root, "node_modules", ".package-lock.json"));
-  // `ci` deletes what is there, which a running server may be using.
+  // `npm ci` deletes installed packages, which a running server may be using.
   const command = isFirst ? ["ci"] : ["install", "--no-save"];
-  if (!holdsTheLock(tools))
+  if (!matchesLock(tools))
     await timedStep(tools && !isFirst ? "Installing the test tools" : "Installing packages", () =>
       runNpm(
         [
@@ -169,7 +169,7 @@ async function install(tools) {
           "--loglevel=error",
           "--fetch-retries=1",
         ],
-        "The installation failed; npm says why above. Check the network, then run the same command again.",
+        "The installation failed; see npm's output above. Check the network, then run the same command again.",
       ),
     );
   writeFileSync(lockStamp, `${lockHash()}${tools ? " tools" : ""}`);
@@ -225,14 +225,14 @@ const hashOver = (files, contentOf) => {
   return hash.digest("hex");
 };
 
-/** A hash over sizes and times of all sources: quick, but different after a checkout of the same sources. */
-const sourcesLook = (files) =>
+/** A hash of sizes and times of all sources: fast, but changes with each checkout of the same sources. */
+const sourcesFingerprint = (files) =>
   hashOver(files, (file) => {
     const { size, mtimeMs } = statSync(file);
     return `${size} ${mtimeMs}`;
   });
 
-/** A hash over the content of all sources. */
+/** A hash of the content of all sources. */
 export const sourcesHash = (files = sourceFiles()) => hashOver(files, (file) => readFileSync(file));
 
 const buildStamp = () => path.join(distDir(), "troupe-sources.json");
@@ -244,36 +244,36 @@ export function isBuilt() {
   if (!existsSync(path.join(distDir(), "BUILD_ID")) || !existsSync(stamp)) return false;
   const files = sourceFiles();
   const built = JSON.parse(readFileSync(stamp, "utf8"));
-  const look = sourcesLook(files);
-  if (built.look === look) return true;
+  const fingerprint = sourcesFingerprint(files);
+  if (built.fingerprint === fingerprint) return true;
   if (built.hash !== sourcesHash(files)) return false;
-  writeFileSync(stamp, JSON.stringify({ ...built, look }));
+  writeFileSync(stamp, JSON.stringify({ hash: built.hash, fingerprint }));
   return true;
 }
 
-/** Where the build puts copies of the package files that it uses. */
+/** Where the build copies the package files that it uses. */
 export const standaloneDir = () => path.join(distDir(), "standalone");
 
 /** Builds the server if the sources have changed since the last build, or if the copies for packing are missing. */
 export async function ensureBuilt({ standalone = false } = {}) {
-  const isThere = () => isBuilt() && (!standalone || existsSync(standaloneDir()));
-  if (isThere()) return;
+  const isComplete = () => isBuilt() && (!standalone || existsSync(standaloneDir()));
+  if (isComplete()) return;
   await withLock(startLock, async () => {
-    if (isThere()) return;
+    if (isComplete()) return;
     await timedStep("Building the app", async () => {
       while (!(await build(standalone))) await new Promise((resolve) => setTimeout(resolve, 5_000));
     });
   });
 }
 
-/** Builds once; false if a build that a killed start left behind is still running. */
+/** Builds once. Returns false while a build of a killed start is still running. */
 async function build(standalone) {
   const files = sourceFiles();
-  const stamp = { hash: sourcesHash(files), look: sourcesLook(files) };
+  const stamp = { hash: sourcesHash(files), fingerprint: sourcesFingerprint(files) };
   const { code, output } = await runNode(["node_modules/next/dist/bin/next", "build"], {
     env: {
       NODE_ENV: "production",
-      // A type error in a test must not stop a person's start; `npm test` checks the types.
+      // A type error in a test must not prevent a start. `npm test` checks types.
       SKIP_TYPECHECK: "1",
       TROUPE_STANDALONE: standalone ? "1" : "",
     },
@@ -282,7 +282,7 @@ async function build(standalone) {
   if (/Another next build process is already running/.test(output)) return false;
   if (code !== 0)
     giveUp(
-      `${output.trim()}\n\nThe build failed; the reason is above. If you changed no sources, delete node_modules and run the same command again.`,
+      `${output.trim()}\n\nThe build failed; see above. If you didn't change the sources, delete node_modules and run the same command again.`,
       code,
     );
   await compressStatic(distDir());
@@ -292,25 +292,25 @@ async function build(standalone) {
 
 let stepsDone = Number(process.env.TROUPE_STEPS_DONE ?? 0);
 
-/** Runs one step of a first start, and reports its title and duration. Not on stdout, where commands print results. */
+/** Runs one step of a first start and prints its duration to stderr, because commands print results to stdout. */
 async function timedStep(title, work) {
   const began = Date.now();
-  const say = (end) =>
+  const print = (end) =>
     process.stderr.write(
       `  ${stepsDone + 1}. ${title} (${((Date.now() - began) / 1000).toFixed(0)} s)${end}`,
     );
-  const clock = process.stderr.isTTY ? setInterval(say, 1000, "\r") : undefined;
-  if (clock) say("\r");
+  const clock = process.stderr.isTTY ? setInterval(print, 1000, "\r") : undefined;
+  if (clock) print("\r");
   else process.stderr.write(`  ${stepsDone + 1}. ${title} ...\n`);
   await work();
   clearInterval(clock);
-  say("\n");
+  print("\n");
   stepsDone += 1;
   // Read by a newer Node if it continues this start.
   process.env.TROUPE_STEPS_DONE = String(stepsDone);
 }
 
-/** The data folder as an absolute path, made if it is missing; ends with a sentence if it cannot be written. */
+/** Creates the data folder if needed and returns its absolute path. Exits with a message if it isn't writable. */
 export function ensureDataDir() {
   const dir = dataFolder();
   const probe = path.join(dir, `.probe-${process.pid}`);
@@ -320,7 +320,7 @@ export function ensureDataDir() {
     unlinkSync(probe);
   } catch (error) {
     giveUp(
-      `Troupe cannot write to its data folder ${dir} (${error.code}).\nMake the folder writable for this user, or set TROUPE_DATA_DIR to another one.`,
+      `Troupe can't write to its data folder ${dir} (${error.code}).\nMake the folder writable for this user, or set TROUPE_DATA_DIR to another folder.`,
       73,
     );
   }
@@ -330,20 +330,21 @@ export function ensureDataDir() {
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 
-/** Address and port from the environment; ends with a sentence if they cannot be used. */
+/** Address and port from the environment. Exits with a message if they are invalid. */
 export function readAddress() {
   const host = (process.env.HOST || "127.0.0.1").replace(/^\[|\]$/g, "");
   const port = Number(process.env.PORT || 3000);
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
-    giveUp(`PORT=${process.env.PORT} is not a port; use a number from 1 to 65535.`, 78);
+    giveUp(`Invalid PORT=${process.env.PORT}. Use a number from 1 to 65535.`, 78);
   const local = LOOPBACK.test(host);
   if (!local && !process.env.TROUPE_PASSWORD)
     giveUp(
-      `HOST=${host} would open Troupe to other machines, and nothing would ask them who they are.\nSet TROUPE_PASSWORD as well (for a container: docker run -e TROUPE_PASSWORD=...), or leave HOST out to serve this machine only.`,
+      `HOST=${host} lets other machines connect, which requires a password.\nSet TROUPE_PASSWORD (in a container: docker run -e TROUPE_PASSWORD=...), or remove HOST to serve this machine only.`,
       78,
     );
   process.env.HOST = host;
   process.env.PORT = String(port);
-  const shown = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
-  return { host, port, local, url: `http://${shown}:${port}` };
+  const displayHost =
+    host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
+  return { host, port, local, url: `http://${displayHost}:${port}` };
 }

@@ -1,4 +1,4 @@
-// Serves the production build, with our own limits on what a client may hold open.
+// Serves the production build.
 import { readFileSync } from "node:fs";
 import { createRequire, flushCompileCache } from "node:module";
 import path from "node:path";
@@ -7,24 +7,24 @@ import { newHttpServer } from "./http-server.mjs";
 import { distDir, giveUp, isPacked, root, startCommand } from "./prepare.mjs";
 import { staticAnswers } from "./static-files.mjs";
 
-/** Binds the port at once, then loads the application; requests that come earlier wait for it. */
+/** Binds the port at once, then loads the application. Earlier requests wait for it. */
 export async function serve({ host, port, url, dataDir, startedAt }) {
   process.env.NODE_ENV = "production";
   process.env.NEXT_TELEMETRY_DISABLED = "1";
   process.chdir(root);
-  // As `node --disable-proto=delete` does: the classic way to pollute prototypes is gone.
+  // Like `node --disable-proto=delete`: prevents prototype pollution through __proto__.
   delete Object.prototype.__proto__;
 
-  let answer;
+  let handleRequest;
   const ready = Promise.withResolvers();
   const server = newHttpServer((request, response) => {
-    if (answer) return answer(request, response);
-    ready.promise.then(() => answer(request, response));
+    if (handleRequest) return handleRequest(request, response);
+    ready.promise.then(() => handleRequest(request, response));
   });
   await listen(server, { host, port, url });
 
   const stop = (signal) => {
-    // The application drains by itself and leaves; this is for one that cannot.
+    // The application drains and exits on its own. This is for one that can't.
     setTimeout(() => process.exit(signal === "SIGINT" ? 130 : 143), 12_000).unref();
     server.close();
     server.closeIdleConnections();
@@ -36,14 +36,14 @@ export async function serve({ host, port, url, dataDir, startedAt }) {
     process.on("disconnect", () => process.exit(1));
   }
 
-  // Next's remarks about itself are left out; the boot sends what is printed after it to the log.
-  const say = console.log;
+  // Suppresses what Next.js prints about itself. After boot, console output goes to the log.
+  const print = console.log;
   console.log = () => {};
-  // Next prepares without waiting for what instrumentation.ts begins: the boot says itself when it is through.
+  // prepare() doesn't wait for what instrumentation.ts starts, so the boot reports when it has finished.
   const booted = new Promise((resolve) => {
     globalThis.__troupeUp = resolve;
   });
-  // As the build read it: reading it anew takes what only a build needs, and warns that a package was gathered.
+  // The configuration that the build read: loading it again needs modules of the build, and prints a warning.
   process.env.__NEXT_PRIVATE_STANDALONE_CONFIG = builtConfig();
   try {
     const { default: next } = await import("next");
@@ -59,33 +59,34 @@ export async function serve({ host, port, url, dataDir, startedAt }) {
     await application.prepare();
     await booted;
     const handle = application.getRequestHandler();
-    const isStatic = staticAnswers(distDir(), await headersOfFiles());
-    // Left there by the boot, which is a part of the build: nothing comes further than this without being looked at.
-    const isAnsweredAtEdge = globalThis.__troupeEdge;
-    answer = (request, response) =>
-      // Named to the watchdog without the query, which may hold secrets.
+    const serveStatic = staticAnswers(distDir(), await staticHeaders());
+    // Set by the boot, which is part of the build: every request passes this filter first.
+    const isHandledByFilter = globalThis.__troupeEdge;
+    handleRequest = (request, response) =>
+      // The watchdog gets the request without its query, which may contain secrets.
       globalThis.__troupeExecuting.run(
         { request: `${request.method} ${request.url.split("?", 1)[0]}` },
-        () => isAnsweredAtEdge(request, response) || isStatic(request, response) || handle(request, response),
+        () =>
+          isHandledByFilter(request, response) || serveStatic(request, response) || handle(request, response),
       );
     ready.resolve();
     if (isSupervised) process.send("up");
-    // Requests that waited come first: what runs do to the server begins when people can reach it.
+    // Waiting requests come first: runs resume once people can reach the server.
     setTimeout(() => globalThis.__troupeServing?.(), 50);
   } catch (error) {
     if (error?.exitCode) giveUp(error.message, error.exitCode);
     console.error(error);
     giveUp(
       isPacked
-        ? "Troupe could not start. If the package is damaged, install it again."
-        : `Troupe could not start. If the build in ${distDir()} is damaged, delete that folder and start again.`,
+        ? "Troupe couldn't start. If the package is damaged, install it again."
+        : `Troupe couldn't start. If the build in ${distDir()} is damaged, delete that folder and start again.`,
     );
   }
-  const open = globalThis.__troupeStartLink ?? url;
-  say(
+  const address = globalThis.__troupeStartLink ?? url;
+  print(
     [
       "",
-      `  Troupe is ready at ${open}`,
+      `  Troupe is ready at ${address}`,
       ...globalThis.__troupeSays.map((sentence) => `  ${sentence}`),
       `  Data: ${dataDir}`,
       `  Started in ${((Date.now() - startedAt) / 1000).toFixed(1)} s. Press Ctrl+C to stop; unfinished runs resume at the next start.`,
@@ -95,7 +96,7 @@ export async function serve({ host, port, url, dataDir, startedAt }) {
   setTimeout(loadPages, 1_000);
 }
 
-/** Loads the pages one by one with pauses, so that the first visit to each is as quick as later ones. */
+/** Preloads the pages one by one with pauses, so that the first visit to each is as fast as later ones. */
 async function loadPages() {
   const server = path.join(distDir(), "server");
   const require = createRequire(path.join(server, "pages.js"));
@@ -113,14 +114,16 @@ function listen(server, { host, port, url }) {
       if (error.code === "EADDRINUSE")
         giveUp(
           (await isTroupe(url))
-            ? `Troupe is running already at ${url}: open that address.\nFor a second one, choose another port and another folder: PORT=${port + 1} TROUPE_DATA_DIR=./data-2 ${startCommand}`
-            : `Port ${port} is taken by another program.\nChoose another one: PORT=${port + 1} ${startCommand}`,
+            ? `Troupe is already running at ${url}.\nTo start a second one, use another port and data folder: PORT=${port + 1} TROUPE_DATA_DIR=./data-2 ${startCommand}`
+            : `Port ${port} is in use by another program.\nUse another port: PORT=${port + 1} ${startCommand}`,
         );
       if (error.code === "EACCES")
-        giveUp(`This user may not use port ${port}.\nChoose one above 1023: PORT=3000 ${startCommand}`);
+        giveUp(
+          `This user isn't allowed to use port ${port}.\nUse a port above 1023: PORT=3000 ${startCommand}`,
+        );
       if (error.code === "EADDRNOTAVAIL" || error.code === "ENOTFOUND")
-        giveUp(`This machine has no address ${host}; HOST must be one of its own.`, 78);
-      giveUp(`Port ${port} cannot be opened: ${error.message}`);
+        giveUp(`This machine doesn't have the address ${host}. Set HOST to one of its own addresses.`, 78);
+      giveUp(`Can't open port ${port}: ${error.message}`);
     });
     server.listen(port, host, resolve);
   });
@@ -131,18 +134,18 @@ function builtConfig() {
   return JSON.stringify(config);
 }
 
-const MEANT_FOR_FILES = ["X-Content-Type-Options", "Cross-Origin-Resource-Policy"];
+const STATIC_HEADERS = ["X-Content-Type-Options", "Cross-Origin-Resource-Policy"];
 
-/** What the configuration sends with every answer, without what says something to pages only: a page has many files. */
-async function headersOfFiles() {
+/** The configured headers that matter for files. The others concern pages only, and a page has many files. */
+async function staticHeaders() {
   const { default: config } = await import("../next.config.mjs");
   const all = (await config.headers()).find(({ source }) => source === "/:path*")?.headers ?? [];
   return Object.fromEntries(
-    all.filter(({ key }) => MEANT_FOR_FILES.includes(key)).map(({ key, value }) => [key, value]),
+    all.filter(({ key }) => STATIC_HEADERS.includes(key)).map(({ key, value }) => [key, value]),
   );
 }
 
-/** Whether what holds the port is another Troupe. */
+/** Whether another Troupe uses the port. */
 async function isTroupe(url) {
   try {
     const response = await fetch(`${url}/api/v1/health`, { signal: AbortSignal.timeout(800) });

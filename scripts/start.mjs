@@ -1,4 +1,4 @@
-// `npm start`: one command for people. Installs and builds if that is needed, then keeps a process running that serves.
+// `npm start`: installs and builds if needed, then supervises the server process.
 import module from "node:module";
 import path from "node:path";
 import process from "node:process";
@@ -7,7 +7,7 @@ import { userCacheFolder } from "./folders.mjs";
 
 const startedAt = Number(process.env.TROUPE_STARTED_AT) || Date.now();
 process.env.TROUPE_STARTED_AT = String(startedAt);
-// Compiling JavaScript takes a third of a start. If the cache is not writable, it is compiled each time.
+// Compiling JavaScript takes a third of a start. Without a writable cache, every start compiles.
 module.enableCompileCache?.(path.join(userCacheFolder(), "compiled"));
 const { ensureNode } = await import("./nodes.mjs");
 const {
@@ -24,11 +24,11 @@ const {
 const [only, ...more] = process.argv.slice(2);
 if ((only !== undefined && !["--build-only", "--serve-only", "--link"].includes(only)) || more.length > 0)
   giveUp(
-    `${startCommand} takes one option: ${isPacked ? "troupe" : "npm start --"} --link requires the one-time link that it prints.\nEverything else is a setting; docs/settings.md lists them. Example: PORT=3001 ${startCommand}`,
+    `The only option is --link (${isPacked ? "troupe" : "npm start --"} --link), which requires the one-time link it prints.\nEverything else is a setting; see docs/settings.md. Example: PORT=3001 ${startCommand}`,
     2,
   );
 await ensureNode(ensureInstalled);
-// Restarts of the server measure their own time.
+// A restarted server measures its own startup time.
 delete process.env.TROUPE_STARTED_AT;
 readEnvFile();
 if (isPacked) process.env.TROUPE_PROGRAM = startCommand;
@@ -39,7 +39,7 @@ if (only === "--build-only") {
 } else {
   const address = readAddress();
   const dataDir = ensureDataDir();
-  // `--serve-only` trusts that both are done, by the process that supervises this one or by the tests.
+  // With --serve-only, the supervisor or a test has already installed and built.
   if (only === "--serve-only") {
     const { serve } = await import("./serve.mjs");
     await serve({ ...address, dataDir, startedAt });

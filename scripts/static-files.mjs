@@ -1,4 +1,4 @@
-// Scripts and styles of the build, compressed once and better than on the fly: the largest part of what is sent at first.
+// Scripts and styles of the build, compressed in advance: smaller than on the fly, and most of a first page load.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -7,7 +7,7 @@ import zlib from "node:zlib";
 
 const compress = promisify(zlib.brotliCompress);
 const TYPES = { ".js": "application/javascript; charset=UTF-8", ".css": "text/css; charset=UTF-8" };
-const AT_A_TIME = 4;
+const CONCURRENCY = 4;
 
 const filesBelow = (folder) =>
   existsSync(folder)
@@ -16,19 +16,19 @@ const filesBelow = (folder) =>
         .map((entry) => path.join(entry.parentPath, entry.name))
     : [];
 
-/** Puts a compressed copy beside every script and style of a build. */
+/** Writes a compressed copy next to every script and style of a build. */
 export async function compressStatic(dist) {
   const files = filesBelow(path.join(dist, "static")).filter((file) => TYPES[path.extname(file)]);
   const work = async () => {
     for (let file = files.pop(); file; file = files.pop())
       await writeFile(`${file}.br`, await compress(await readFile(file)));
   };
-  await Promise.all(Array.from({ length: AT_A_TIME }, work));
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
 }
 
 /**
- * Answers requests for files that have a compressed copy, where the browser takes it; says whether it did. Everything
- * else, also a part of a file, is left to Next.js. The names hold a hash of the content, so browsers may keep them.
+ * Returns a handler for files with a compressed copy that the browser accepts. It returns false if it leaves a request to
+ * Next.js, such as one for a range. File names contain a hash of the content, so browsers may cache them forever.
  */
 export function staticAnswers(dist, headers) {
   const folder = path.join(dist, "static");

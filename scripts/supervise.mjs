@@ -2,19 +2,20 @@
 import { spawn } from "node:child_process";
 import process from "node:process";
 
-/** How long the server has to end once it is asked to. Its own limit is shorter: this is for one that hangs. */
+/** Time for the server to exit after a signal. Its own limit is shorter: this one is for a server that hangs. */
 const GRACE_MS = 13_000;
-const RESTARTS = { most: 5, withinMs: 60_000 };
+const RESTARTS = { max: 5, withinMs: 60_000 };
 
-/** How a server ends that was asked to stop, here or directly. */
-const ASKED = [0, 130, 143, "SIGINT", "SIGTERM", "SIGHUP"];
+/** Exit codes and signals of a server that was asked to stop. */
+const REQUESTED = [0, 130, 143, "SIGINT", "SIGTERM", "SIGHUP"];
 
 /**
- * Runs Node with these arguments until it ends as asked, and leaves with its exit code. The next process learns from
- * TROUPE_LAST_END how the one before ended. One that exits before it has sent a message cannot start, and is not restarted.
+ * Runs Node with these arguments, restarts it after a crash, and exits with its exit code when it stops on request.
+ * TROUPE_LAST_END tells each process how the previous one ended. A process that exits before it sends a message can't
+ * start, and is not restarted.
  */
 export function supervise(args, { env = {}, graceMs = GRACE_MS, restarts = RESTARTS } = {}) {
-  const ends = [];
+  const crashes = [];
   let child;
   let stopping = null;
 
@@ -29,12 +30,12 @@ export function supervise(args, { env = {}, graceMs = GRACE_MS, restarts = RESTA
     });
     child.once("exit", (code, signal) => {
       const end = code ?? signal;
-      if (stopping || ASKED.includes(end)) process.exit(code ?? (stopping === "SIGINT" ? 130 : 143));
+      if (stopping || REQUESTED.includes(end)) process.exit(code ?? (stopping === "SIGINT" ? 130 : 143));
       if (!isUp && code !== null) process.exit(code);
-      ends.push(Date.now());
-      if (ends.filter((at) => at > Date.now() - restarts.withinMs).length > restarts.most) {
+      crashes.push(Date.now());
+      if (crashes.filter((at) => at > Date.now() - restarts.withinMs).length > restarts.max) {
         process.stderr.write(
-          `\n  Troupe stops: the server ended ${restarts.most + 1} times within ${restarts.withinMs / 1_000} s, the last time with ${end}. Its log above says more.\n\n`,
+          `\n  Stopping: the server ended ${restarts.max + 1} times within ${restarts.withinMs / 1_000} s, the last time with ${end}. See the log above.\n\n`,
         );
         process.exit(70);
       }
@@ -47,7 +48,7 @@ export function supervise(args, { env = {}, graceMs = GRACE_MS, restarts = RESTA
     process.on(signal, () => {
       if (stopping) return;
       stopping = signal;
-      // A terminal or a service manager may have sent it to the server as well: a message does not count twice.
+      // A terminal or service manager may have signaled the server too. A message counts once.
       if (child.connected) child.send(signal, () => {});
       setTimeout(() => child.kill("SIGKILL"), graceMs);
     });

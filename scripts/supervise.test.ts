@@ -61,7 +61,7 @@ test("starts a server again that crashed or was killed, and tells it how the las
 
 test("stops with a sentence once the server ended too often", async () => {
   const server = `${UP}; ${APPEND}; process.kill(process.pid, "SIGKILL")`;
-  const options = { restarts: { most: 2, withinMs: 60_000 } };
+  const options = { restarts: { max: 2, withinMs: 60_000 } };
   const { code, lasts, stderr: stderr } = await supervised(server, { options });
   expect([code, lasts.length]).toEqual([70, 3]);
   expect(stderr).toContain("the server ended 3 times within 60 s, the last time with SIGKILL");

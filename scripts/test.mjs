@@ -1,8 +1,8 @@
-// `npm test`: what every change needs, the same here and on a clean checkout. The last line is `N passed, N failed`, after a
-// list of how long each part took. `npm test -- unit [pattern]`, `npm test -- e2e [pattern]`, ...: only that part.
+// `npm test`: everything a change needs, also on a clean checkout. Prints how long each part took; the last line is
+// `N passed, N failed`. `npm test -- unit [pattern]`, `npm test -- e2e [pattern]`, ...: one part.
 // `npm test -- thorough`: everything, with larger numbers (random graphs, kills, cuts), all tests on Restate, the unit tests
 // and a smoke test on every Node version, the package, and a sample of mutants that the tests must detect.
-// `npm test -- mutants [FILE ...] [--sample N] [--seed S]`: such changes alone; see scripts/mutants/run.mjs.
+// `npm test -- mutants [FILE ...] [--sample N] [--seed S]`: mutation tests; see scripts/mutants/run.mjs.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -11,32 +11,32 @@ import { installed as installedEngine, whyNoEngine } from "./engine-package.mjs"
 import { ensureNode, nodeOf, otherNodes } from "./nodes.mjs";
 import { ensureInstalled, npmCommand, root, runNode, runProgram } from "./prepare.mjs";
 
-const USUAL = ["build", "unit", "lint", "engine", "e2e"];
-const PARTS = [...USUAL, "nodes", "mutants"];
-const asked = process.argv.slice(2);
-const isThorough = asked[0] === "thorough";
-const part = PARTS.includes(asked[0]) ? asked[0] : null;
-const patterns = part || isThorough ? asked.slice(1) : asked;
-if (asked.length > 0 && !part && !isThorough) {
-  console.error(`npm test -- [${[...PARTS, "thorough"].join("|")}] [pattern]`);
+const DEFAULT_PARTS = ["build", "unit", "lint", "engine", "e2e"];
+const PARTS = [...DEFAULT_PARTS, "nodes", "mutants"];
+const argv = process.argv.slice(2);
+const isThorough = argv[0] === "thorough";
+const part = PARTS.includes(argv[0]) ? argv[0] : null;
+const patterns = part || isThorough ? argv.slice(1) : argv;
+if (argv.length > 0 && !part && !isThorough) {
+  console.error(`Usage: npm test -- [${[...PARTS, "thorough"].join("|")}] [pattern]`);
   process.exit(2);
 }
-// These run on a build, whoever asks for them.
-const onBuild = part === "nodes" || part === "e2e";
-const wanted = new Set(onBuild ? ["build", part] : part ? [part] : isThorough ? PARTS : USUAL);
+// These need a build.
+const needsBuild = part === "nodes" || part === "e2e";
+const wanted = new Set(needsBuild ? ["build", part] : part ? [part] : isThorough ? PARTS : DEFAULT_PARTS);
 
 const beganAt = Date.now();
 let passed = 0;
 const failures = [];
-/** Where the time went, in seconds: parts, files of unit tests, specs. */
+/** Durations in seconds, of parts, unit test files and specs. */
 const times = { parts: [], files: [], specs: [] };
 const secondsSince = (began) => (Date.now() - began) / 1000;
 const seconds = (since) => `${secondsSince(since).toFixed(0)} s`;
-/** What tests read that have a larger form: see server/testing/thorough.ts. */
+/** Selects the larger form of some tests: see server/testing/thorough.ts. */
 const size = isThorough ? { TROUPE_THOROUGH: "1" } : {};
 const trimmed = (text, lines) => {
-  // Frames inside packages say nothing about the failure.
-  const all = stripColours(text)
+  // Stack frames inside packages don't explain the failure.
+  const all = stripColors(text)
     .trimEnd()
     .split("\n")
     .filter((line) => !/^\s+at .*node_modules/.test(line));
@@ -44,14 +44,14 @@ const trimmed = (text, lines) => {
     ? all.join("\n")
     : [...all.slice(0, lines), `... ${all.length - lines} more lines`].join("\n");
 };
-const stripColours = (text) => text.replace(new RegExp("\\u001b\\[[0-9;]*m", "g"), "");
+const stripColors = (text) => text.replace(new RegExp("\\u001b\\[[0-9;]*m", "g"), "");
 
 function count(name, ok, detail = "") {
   if (ok) passed += 1;
   else failures.push({ name, detail });
 }
 
-/** Does a part and notes how long it took. */
+/** Runs a part and records its duration. */
 async function timed(name, work) {
   const began = Date.now();
   try {
@@ -61,7 +61,7 @@ async function timed(name, work) {
   }
 }
 
-/** A check that passes or fails as a whole; `steps` are programs, one after another. `isShown`: prints what they print. */
+/** A check that passes or fails as a whole. `steps` are programs that run in sequence; `isShown` prints their output. */
 async function check(name, steps, { isShown = false } = {}) {
   const began = Date.now();
   for (const step of steps) {
@@ -89,34 +89,34 @@ process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 await ensureNode(() => ensureInstalled({ tools: true }));
 await ensureInstalled({ tools: true });
 
-// Fetched while everything else runs.
+// Fetched while other parts run.
 const nodes = wanted.has("nodes") ? otherNodes() : Promise.resolve([]);
 
 const bin = (name) => path.join("node_modules", name);
 const routeTypes = [bin("next/dist/bin/next"), "typegen"];
-/** Fetched while everything else runs, as well: why there is no package for runs on Restate, or null. */
+/** Installed while other parts run. Null, or why there is no package for runs on Restate. */
 const noEngine = wanted.has("engine") ? whyNoEngine() : Promise.resolve(null);
 
 let built = false;
-const beside = [...wanted].filter((name) => USUAL.includes(name));
-if (beside.length > 0) heading(beside.join(", "));
-// Two lanes for two cores: the build and what reads it in one, the unit tests, which take as long, in the other.
-await Promise.all([onTheBuild(), unitAndEngine()]);
-if (wanted.has("nodes")) await onBuildOnly("nodes", onEveryNode);
+const concurrent = [...wanted].filter((name) => DEFAULT_PARTS.includes(name));
+if (concurrent.length > 0) heading(concurrent.join(", "));
+// One lane per core: the build and what needs it, and the unit tests, which take as long.
+await Promise.all([buildLane(), unitLane()]);
+if (wanted.has("nodes")) await ifBuilt("nodes", onEveryNode);
 if (isThorough)
   for (const { version, node, missing } of await nodes)
     if (!missing) await timed(`unit, Node ${version}`, () => unit(version, node));
 if (wanted.has("mutants")) await timed("mutants", mutants);
 report();
 
-async function onTheBuild() {
+async function buildLane() {
   if (wanted.has("build"))
     built = await timed("build", () => check("production build", [["scripts/start.mjs", "--build-only"]]));
-  if (wanted.has("e2e")) await onBuildOnly("e2e", e2e);
+  if (wanted.has("e2e")) await ifBuilt("e2e", e2e);
   if (wanted.has("lint")) await lint();
 }
 
-async function unitAndEngine() {
+async function unitLane() {
   if (wanted.has("unit")) await timed("unit", () => unit());
   if (wanted.has("engine")) await timed("engine", engine);
 }
@@ -134,16 +134,16 @@ async function lint() {
   await timed("types and lint", typesAndLint);
 }
 
-/** Types and rules in one pass over everything whose packages are there. */
+/** Types and rules in one pass, over all code whose packages are installed. */
 async function typesAndLint() {
   await noEngine;
-  const unread = installedEngine() ? [] : ["--ignore-pattern", "packages/**"];
-  await check("types and lint", [[bin("oxlint/bin/oxlint"), "--deny-warnings", ...unread]]);
+  const ignored = installedEngine() ? [] : ["--ignore-pattern", "packages/**"];
+  await check("types and lint", [[bin("oxlint/bin/oxlint"), "--deny-warnings", ...ignored]]);
 }
 
-async function onBuildOnly(name, work) {
+async function ifBuilt(name, work) {
   if (built) await timed(name, work);
-  else count(name, false, "This needs the build.");
+  else count(name, false, "Needs the build, which failed.");
 }
 
 /** The built server on every Node version: a run, kill -9, a second start. */
@@ -179,10 +179,10 @@ async function unit(version = process.versions.node, node = process.execPath) {
   await vitest(`unit and property tests on Node ${version}`, `unit-${version}`, [], node);
 }
 
-/** Tests runs on a real Restate, from a separate package that is fetched once. As part of the usual tests, only those that take seconds. */
+/** Tests runs on a real Restate, from a separate package. By default, only those that take seconds. */
 async function engine() {
-  const why = await noEngine;
-  if (why) return console.log(`  skipped  runs on Restate: ${why}`);
+  const reason = await noEngine;
+  if (reason) return console.log(`  skipped  runs on Restate: ${reason}`);
   const only = part || isThorough ? [] : ["short.test.ts", "balancer.test.ts", "sessions.test.ts"];
   await vitest("runs on Restate", "engine", [
     "--config",
@@ -191,17 +191,17 @@ async function engine() {
   ]);
 }
 
-/** Tests of one configuration, each of which counts. */
+/** Runs Vitest with one configuration. Each test counts. */
 async function vitest(title, report, options, node = process.execPath) {
   const began = Date.now();
   const file = path.join(scratch, `${report}.json`);
   const reporters = ["--reporter=dot", "--reporter=json", `--outputFile.json=${file}`];
-  // Quiet beside other parts: what failed is told at the end, out of the report.
+  // Quiet, because parts run concurrently. Failures are printed at the end, from the report.
   const args = [bin("vitest/vitest.mjs"), "run", ...options, ...reporters, ...patterns];
   const { code, output } = await runNode(args, {
     node,
     quiet: true,
-    // What a test starts by the name "node" is the same version.
+    // Programs that tests start as "node" get the same version.
     env: {
       ...size,
       NODE_ENV: "test",
@@ -209,10 +209,9 @@ async function vitest(title, report, options, node = process.execPath) {
       PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}`,
     },
   });
-  if (!existsSync(file)) return count(title, false, `They did not run.\n${trimmed(output, 40)}`);
+  if (!existsSync(file)) return count(title, false, `The tests did not run.\n${trimmed(output, 40)}`);
   const { good, bad } = countReport(JSON.parse(readFileSync(file, "utf8")).testResults);
-  if (code !== 0 && bad === 0)
-    count(title, false, `Something failed outside of the tests.\n${trimmed(output, 80)}`);
+  if (code !== 0 && bad === 0) count(title, false, `A failure outside of the tests.\n${trimmed(output, 80)}`);
   const outcome = code === 0 ? "passed " : "FAILED ";
   console.log(`  ${outcome} ${title}: ${good} of ${good + bad} (${seconds(began)})`);
 }
@@ -237,13 +236,13 @@ function countReport(testResults) {
   return { good, bad };
 }
 
-/** Changes made on purpose: with files or a sample of those that were asked for, else a sample. */
+/** Mutation tests: of the given files or sample, else of a default sample. */
 async function mutants() {
-  heading("Changes made on purpose");
-  const name = "tests notice changes";
+  heading("Mutation tests");
+  const name = "mutation tests";
   const home = path.join(root, "scripts", "mutants");
   if (!existsSync(path.join(home, "node_modules", "@stryker-mutator"))) {
-    // Apart from what an installation needs: only who asks for these tests fetches it.
+    // A separate installation, fetched when these tests first run.
     const [npm, args, options] = npmCommand([
       "ci",
       "--ignore-scripts",
@@ -258,7 +257,7 @@ async function mutants() {
     path.join(home, "run.mjs"),
     ...(patterns.length > 0 ? patterns : ["--sample", "80"]),
   ]);
-  count(name, code === 0, "Too few of them were noticed; they are listed above.");
+  count(name, code === 0, "Too few mutants were detected; see the list above.");
 }
 
 async function e2e() {
@@ -266,18 +265,14 @@ async function e2e() {
   const { ensureBrowser } = await import("./browser.mjs");
   const browser = ensureBrowser();
   if (!browser)
-    return count(
-      "end-to-end tests",
-      false,
-      "There is no Chromium here, and none could be installed. Set CHROMIUM_PATH to one.",
-    );
+    return count("end-to-end tests", false, "Found no Chromium and couldn't install one. Set CHROMIUM_PATH.");
   const file = path.join(scratch, "e2e.json");
   const data = path.join(scratch, "e2e-data");
   mkdirSync(data);
   const { code } = await runNode([bin("@playwright/test/cli.js"), "test", ...patterns], {
     env: { ...browser, ...size, TROUPE_E2E_DATA: data, TROUPE_E2E_REPORT: file, FORCE_COLOR: "" },
   });
-  if (!existsSync(file)) return count("end-to-end tests", false, "They did not run; the reason is above.");
+  if (!existsSync(file)) return count("end-to-end tests", false, "The tests did not run; see above.");
   const { suites, errors } = JSON.parse(readFileSync(file, "utf8"));
   let bad = 0;
   for (const { title, ok, status, error, ms } of suites.flatMap((suite) => specsOf(suite, []))) {
@@ -290,10 +285,7 @@ async function e2e() {
     count(
       "end-to-end tests",
       false,
-      trimmed(
-        errors.map(({ message }) => message).join("\n") || "Something failed outside of the tests.",
-        25,
-      ),
+      trimmed(errors.map(({ message }) => message).join("\n") || "A failure outside of the tests.", 25),
     );
 }
 
@@ -318,7 +310,7 @@ function specsOf(suite, path) {
 }
 
 function report() {
-  if (failures.length > 0) heading("What failed");
+  if (failures.length > 0) heading("Failures");
   for (const { name, detail } of failures)
     console.log(
       `\n  ${name}\n${detail
@@ -327,7 +319,7 @@ function report() {
         .join("\n")}`,
     );
   heading(`Took ${seconds(beganAt)}`);
-  table("by part (some beside each other)", times.parts);
+  table("by part (some ran concurrently)", times.parts);
   table("slowest test files", slowest(times.files));
   table("slowest specs", slowest(times.specs));
   console.log("");

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `troupe`, where Troupe is installed as a package; from a clone, what `npm run workflow`, `verify`, `backup` and `restore` call.
+// The `troupe` command of an installed package. From a clone, `npm run workflow`, `verify`, `backup` and `restore` call it.
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -16,22 +16,22 @@ import {
   startCommand,
 } from "./prepare.mjs";
 
-/** The commands that are programs of their own, and their sources. */
+/** Commands that run in a separate program, and its source file in server/cli. */
 const PROGRAMS = { run: "workflow", verify: "verify-main", backup: "backup-main", restore: "backup-main" };
 
-const HELP = `Troupe: draw workflows of role-based AI agents, watch them run live on the drawing, and trust the result.
+const HELP = `Troupe: workflows of AI agents on a canvas.
 
-  troupe [start] [--link]       serves on http://127.0.0.1:3000; --link lets in only who has the link that it prints
-  troupe run FILE               runs a workflow file in the terminal; troupe run --help says more
-  troupe run import PATH        says what files of another framework would bring
-  troupe run test FILE          runs the tests that stand in a workflow's file
-  troupe verify [FOLDER]        whether the logs of all runs are as they were written
-  troupe backup FILE            writes all data into one file, also while Troupe runs [--with-key] [--force]
-  troupe restore FILE           brings them back [--force]
-  troupe --version
+  troupe [start] [--link]       Start the server at http://127.0.0.1:3000. --link requires the one-time link it prints.
+  troupe run FILE               Run a workflow file in the terminal. See troupe run --help.
+  troupe run import PATH        Preview what files of another framework would import.
+  troupe run test FILE          Run the tests in a workflow file.
+  troupe verify [FOLDER]        Check that the logs of all runs are unchanged.
+  troupe backup FILE            Write all data to one file, also while Troupe runs. [--with-key] [--force]
+  troupe restore FILE           Restore a backup. [--force]
+  troupe --version              Print the version.
 
-Data lie in ${dataFolder()}, or where TROUPE_DATA_DIR says.
-Settings (PORT, TROUPE_PASSWORD, ...) come from the environment, or from a file named .env in that folder.
+Data folder: ${dataFolder()} (set TROUPE_DATA_DIR to change it).
+Settings such as PORT and TROUPE_PASSWORD come from the environment, or from .env in ${isPacked ? "the data folder" : root}.
 `;
 
 await ensureNode();
@@ -44,23 +44,23 @@ else if (["--version", "-v"].includes(first)) {
   process.argv.splice(2, Number.POSITIVE_INFINITY, ...(first === "start" ? rest : [first, ...rest]));
   await import("./start.mjs");
 } else if (Object.hasOwn(PROGRAMS, first)) await run(first, rest);
-else giveUp(`There is no command ${first}. troupe --help lists them.`, 2);
+else giveUp(`Unknown command "${first}". See troupe --help.`, 2);
 
-/** Runs one of the programs with this one's terminal, and leaves with its exit code. */
+/** Runs a command's program in this terminal, and exits with its exit code. */
 async function run(command, args) {
   readEnvFile();
-  // Beside a running server the packages must stay as they are; only what runs workflows may change them.
+  // Only `run` may install packages: the other commands must not change them under a running server.
   if (command === "run") await ensureInstalled();
   else if (!isPacked && !existsSync(path.join(root, "node_modules", "tsx")))
-    giveUp("Nothing is installed here yet. Run npm start once.");
+    giveUp("Packages are missing. Run npm start once.");
   const program = PROGRAMS[command];
-  // From a clone the sources run as they are, by tsx; the condition is the one under which "server-only" may be imported.
+  // From a clone, tsx runs the sources. The condition allows imports of "server-only".
   const node = isPacked
     ? [path.join(root, "cli", `${program}.mjs`)]
     : ["--conditions=react-server", "--import", "tsx", path.join(root, "server", "cli", `${program}.ts`)];
-  const named = program === "backup-main" ? [command] : [];
-  const child = spawn(process.execPath, [...node, ...named, ...args], {
-    // Migrations and threads are found from here.
+  const subcommand = program === "backup-main" ? [command] : [];
+  const child = spawn(process.execPath, [...node, ...subcommand, ...args], {
+    // Migrations and worker threads are located relative to the root.
     cwd: root,
     stdio: "inherit",
     env: {
@@ -70,7 +70,7 @@ async function run(command, args) {
       ...(isPacked ? { TROUPE_PROGRAM: startCommand } : {}),
     },
   });
-  // Ctrl+C reaches the child by itself; it leaves with a code that we pass on.
+  // Ctrl+C reaches the child directly; we pass its exit code on.
   process.on("SIGINT", () => {});
   process.on("SIGTERM", () => child.kill("SIGTERM"));
   child.on("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 143)));

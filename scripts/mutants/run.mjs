@@ -1,6 +1,6 @@
-// `npm test -- mutants [FILE ...]`: changes the code on purpose, one place at a time, and says which changes no test
-// notices. `--sample N [--seed S]` tries about N changes, spread by chance over all rooms that matter most. `--tests
-// PATTERN` (more than once) asks only these tests: quick, and strict, as those of other rooms may notice a change too.
+// `npm test -- mutants [FILE ...]`: mutation testing with Stryker. Lists the mutants that no test detects. `--sample N
+// [--seed S]` tries about N random mutants in the most critical folders. `--tests PATTERN` (repeatable) runs only these
+// tests: fast and strict, because tests of other folders may also detect a mutant.
 import { spawnSync } from "node:child_process";
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -11,8 +11,8 @@ import { parseArgs } from "node:util";
 const root = path.resolve(import.meta.dirname, "../..");
 const out = path.join(root, ".cache", "mutants");
 
-/** Where a mistake would cost people the most. */
-const ROOMS = [
+/** Where a bug would cost people the most. */
+const CRITICAL = [
   "server/domain/**/*.ts",
   "server/runner/**/*.ts",
   "server/llm/limits/budget.ts",
@@ -24,14 +24,14 @@ const ROOMS = [
   "server/store/runs/workspace.ts",
 ];
 const isTested = (file) => !/\.test\.ts$|\/testing(\/|\.ts$)|durable-conformance/.test(file);
-/** Sentences for people are free to change: no test has to hold their letters. */
-const LEFT_OUT = ["StringLiteral"];
-/** A place with more changes within it than this is left to the smaller places inside it. */
-const MOST_AT_ONE_PLACE = 8;
-/** So many of a hundred changes must be noticed. */
-const WANTED = 85;
+/** Texts for people may change: tests don't have to assert them. */
+const EXCLUDED_MUTATIONS = ["StringLiteral"];
+/** A location with more mutants is skipped in favor of the smaller locations inside it. */
+const MAX_PER_LOCATION = 8;
+/** The mutation score to reach, in percent. */
+const MIN_SCORE = 85;
 
-const { values: asked, positionals } = parseArgs({
+const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     sample: { type: "string" },
@@ -42,15 +42,15 @@ const { values: asked, positionals } = parseArgs({
 process.chdir(root);
 mkdirSync(out, { recursive: true });
 
-const files = (positionals.length > 0 ? positionals : ROOMS)
+const files = (positionals.length > 0 ? positionals : CRITICAL)
   .flatMap((pattern) => globSync(pattern).map((file) => file.split(path.sep).join("/")))
   .filter(isTested);
 if (files.length === 0) {
-  console.error("No file of the sources has that name.");
+  console.error("No source file matches.");
   process.exit(2);
 }
-const seed = Number(asked.seed);
-const mutate = asked.sample === undefined ? files : await sample(files, Number(asked.sample), seed);
+const seed = Number(options.seed);
+const mutate = options.sample === undefined ? files : await sample(files, Number(options.sample), seed);
 const report = path.join(out, "report.json");
 rmSync(report, { force: true });
 const config = path.join(out, "stryker.json");
@@ -61,7 +61,7 @@ writeFileSync(
     plugins: ["@stryker-mutator/vitest-runner"],
     vitest: { configFile: "scripts/mutants/vitest.config.mjs" },
     mutate,
-    mutator: { excludedMutations: LEFT_OUT },
+    mutator: { excludedMutations: EXCLUDED_MUTATIONS },
     ignoreStatic: true,
     ignorePatterns: [
       ".next*",
@@ -90,33 +90,34 @@ const { status } = spawnSync(
   ["scripts/mutants/node_modules/@stryker-mutator/core/bin/stryker.js", "run", config],
   {
     stdio: "inherit",
-    env: { ...process.env, TROUPE_MUTANTS_TESTS: JSON.stringify(asked.tests) },
+    env: { ...process.env, TROUPE_MUTANTS_TESTS: JSON.stringify(options.tests) },
   },
 );
 if (status !== 0) process.exit(status ?? 1);
-tell();
+printReport();
 
-/** The noticed share, and each change that nobody noticed with its place. */
-function tell() {
+/** Prints the undetected mutants and the mutation score. */
+function printReport() {
   const { files: read } = JSON.parse(readFileSync(report, "utf8"));
   const all = Object.entries(read).flatMap(([file, { mutants }]) => mutants.map((one) => ({ file, ...one })));
-  const noticed = all.filter(({ status: of }) => of === "Killed" || of === "Timeout");
-  const unnoticed = all.filter(({ status: of }) => of === "Survived" || of === "NoCoverage");
-  console.log("\nNot noticed");
-  for (const { file, location, replacement = "", status: of } of unnoticed) {
-    const why = of === "NoCoverage" ? "no test comes here" : "the tests pass";
+  const detected = all.filter(({ status: of }) => of === "Killed" || of === "Timeout");
+  const undetected = all.filter(({ status: of }) => of === "Survived" || of === "NoCoverage");
+  console.log("\nUndetected");
+  for (const { file, location, replacement = "", status: of } of undetected) {
+    const why = of === "NoCoverage" ? "no test covers it" : "the tests pass";
     const change = replacement.replace(/\s+/g, " ").slice(0, 80);
     console.log(`  ${file}:${location.start.line}:${location.start.column}  ${change}  (${why})`);
   }
-  const share = (100 * noticed.length) / Math.max(1, noticed.length + unnoticed.length);
-  const which = asked.sample === undefined ? "" : ` of a sample with --seed ${seed}`;
+  const total = detected.length + undetected.length;
+  const score = (100 * detected.length) / Math.max(1, total);
+  const which = options.sample === undefined ? "" : ` of a sample with --seed ${seed}`;
   console.log(
-    `\n${noticed.length} of ${noticed.length + unnoticed.length} changes${which} noticed: ${share.toFixed(0)} % (wanted: ${WANTED} %)`,
+    `\nDetected ${detected.length} of ${total} mutants${which}: ${score.toFixed(0)}% (minimum: ${MIN_SCORE}%)`,
   );
-  process.exitCode = share >= WANTED ? 0 : 1;
+  process.exitCode = score >= MIN_SCORE ? 0 : 1;
 }
 
-/** About `count` changes by chance, as places for `mutate`; one seed always gives the same ones for the same code. */
+/** About `count` random mutants, as locations for `mutate`. The same seed and code give the same ones. */
 async function sample(from, count, start) {
   const places = (await Promise.all(from.map(placesIn))).flat();
   const chosen = [];
@@ -130,15 +131,15 @@ async function sample(from, count, start) {
   return chosen.map(({ file, from: a, to: b }) => `${file}:${a.line}:${a.column}-${b.line}:${b.column}`);
 }
 
-/** The places of one file that can be changed, and how many changes lie within each. */
+/** The locations in a file that can be mutated, with the number of mutants in each. */
 async function placesIn(file) {
   const { mutants } = await (await instrumenter()).instrument(
     [{ name: file, content: readFileSync(file, "utf8"), mutate: true }],
-    { plugins: null, excludedMutations: LEFT_OUT, ignorers: [] },
+    { plugins: null, excludedMutations: EXCLUDED_MUTATIONS, ignorers: [] },
   );
   const places = new Map();
   for (const { location } of mutants) {
-    // Lines count from 0 here, and from 1 where the places are read.
+    // Lines start at 0 here, and at 1 in Stryker's `mutate`.
     const at = ({ line, column }) => ({ line: line + 1, column });
     places.set(JSON.stringify(location), { file, from: at(location.start), to: at(location.end) });
   }
@@ -147,7 +148,7 @@ async function placesIn(file) {
     place.changes = mutants.filter(({ location: { start, end } }) =>
       isWithin({ from: { ...start, line: start.line + 1 }, to: { ...end, line: end.line + 1 } }, place),
     ).length;
-  return all.filter(({ changes }) => changes <= MOST_AT_ONE_PLACE);
+  return all.filter(({ changes }) => changes <= MAX_PER_LOCATION);
 }
 
 async function instrumenter() {
