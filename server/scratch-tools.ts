@@ -4,7 +4,7 @@ import type { SearchBackend } from "@/server/domain/tool/search-backend";
 import { EgressError } from "@/server/egress/fetch";
 import { OF_THE_RUN } from "@/server/runner/recorded/requests";
 import type { TestParts } from "@/server/runner/scenario/answering";
-import { newMemoryStore } from "@/server/store/library/memories";
+import { newMemoryStore } from "@/server/store/library/memories/memories";
 import { keepResult } from "@/server/store/runs/tool-results";
 import { newWorkspaceStore } from "@/server/store/runs/workspace";
 import { builtinTools } from "@/server/tools/builtin";

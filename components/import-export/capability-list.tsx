@@ -6,7 +6,7 @@ import { useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/input/checkbox";
-import { MEMORY_SCOPES, MemoryScope } from "@/server/domain/agent/memory-scope";
+import { MEMORY_SCOPES, MemoryScope } from "@/server/domain/agent/memory/memory-scope";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { CAPABILITY_KINDS, type Capability, type CapabilityKind } from "@/server/domain/library/capabilities";
 

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { openPage } from "@/components/testing/page";
 import { compareRuns } from "@/server/domain/run/compare/compare";
 import { draw } from "@/server/domain/testing/drawing";
-import { Bisect } from "./compare-runs";
+import { Bisect } from "./comparison-runs";
 
 /** Shows what is known only once it is shown. */
 const Late = ({ children }: { children: () => ReactNode }) => children();

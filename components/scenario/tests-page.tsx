@@ -24,7 +24,7 @@ import { isWhole, type Money, MoneyFields } from "./money-fields";
 import { TestTable, testAddress } from "./test-table";
 import { type TestActions, useTests } from "./use-tests";
 
-const CompareDialog = dynamic(() => import("./compare-dialog").then((module) => module.CompareDialog), {
+const CompareDialog = dynamic(() => import("./comparison-dialog").then((module) => module.CompareDialog), {
   ssr: false,
 });
 const TestSheet = dynamic(() => import("./test-sheet").then((module) => module.TestSheet), { ssr: false });

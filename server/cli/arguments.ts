@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { z } from "zod";
-import { CheckedBreakpoint } from "@/server/domain/agent/breakpoint-check";
+import { CheckedBreakpoint } from "@/server/domain/agent/breakpoint/breakpoint-check";
 import { type RunConfig, RunConfigChanges } from "@/server/domain/agent/outcome";
 import { errorCode, errorMessage } from "@/server/domain/base/guards";
 import { Json, type JsonObject } from "@/server/domain/base/values";

@@ -1,6 +1,6 @@
 import { defined } from "@/server/domain/base/defined";
 import { must } from "@/server/domain/base/must";
-import type { Share } from "@/server/domain/model/provider-share";
+import type { Share } from "@/server/domain/model/provider-lease";
 
 // How the limits of one provider are shared out among those who call it. Pure: who is told what, and when a share counts as
 // given back, is the business of `leases.ts`.

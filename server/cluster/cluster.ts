@@ -2,7 +2,7 @@ import type { Db } from "@/db/open";
 import type { InstallationRules } from "@/server/domain/agent/outcome";
 import { defined } from "@/server/domain/base/defined";
 import type { WorkerState } from "@/server/domain/run/engine-state";
-import { answersBefore, requestsOf } from "@/server/runner/lifecycle/fork";
+import { answersBefore, requestsOf } from "@/server/runner/fork/fork";
 import type { Host } from "@/server/runner/lifecycle/host";
 import type { Settings } from "@/server/settings";
 import type { RunStore } from "@/server/store/runs/runs";

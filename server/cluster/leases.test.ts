@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { KeptLeases, Share } from "@/server/domain/model/provider-share";
+import type { KeptLeases, Share } from "@/server/domain/model/provider-lease";
 import type { Limit } from "./allocate";
 import { LeaseBook } from "./leases";
 import type { ProviderUse } from "./worker-protocol";

@@ -1,6 +1,6 @@
 import { defined } from "@/server/domain/base/defined";
 import { must } from "@/server/domain/base/must";
-import type { KeptLeases, Share } from "@/server/domain/model/provider-share";
+import type { KeptLeases, Share } from "@/server/domain/model/provider-lease";
 import { type Contender, type Limit, targetsOf } from "./allocate";
 import type { HeartbeatAnswer, ProviderUse } from "./worker-protocol";
 

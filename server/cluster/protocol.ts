@@ -3,8 +3,8 @@ import type { LiveFrame } from "@/server/domain/base/durable";
 import type { Json } from "@/server/domain/base/values";
 import type { RunEventOf } from "@/server/domain/run/events";
 import type { ReplayMode } from "@/server/domain/run/fork/lineage";
+import type { ForkTurn } from "@/server/runner/fork/fork-turn";
 import type { AskedRequest } from "@/server/runner/recorded/difference";
-import type { ForkTurn } from "@/server/runner/recorded/fork-turn";
 import type { RecordedAnswer } from "@/server/runner/recorded/recorded-answers";
 import type { StoredTurn } from "@/server/store/runs/runs";
 

@@ -3,7 +3,7 @@ import { emptyDb } from "@/db/testing";
 import { knock, newControlFetch } from "@/server/egress/control";
 import { redactJson } from "@/server/secrets/redact";
 import { newSealer } from "@/server/secrets/sealer";
-import { newMemoryStore } from "@/server/store/library/memories";
+import { newMemoryStore } from "@/server/store/library/memories/memories";
 import { newProviderSnapshots } from "@/server/store/provider-snapshot";
 import { newProviderStore } from "@/server/store/providers";
 import { keepResult } from "@/server/store/runs/tool-results";

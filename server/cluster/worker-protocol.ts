@@ -3,7 +3,7 @@ import type { LiveFrame } from "@/server/domain/base/durable";
 import { isObject } from "@/server/domain/base/guards";
 import { Json, JsonObject } from "@/server/domain/base/values";
 import { Capability, ModelFacts } from "@/server/domain/model/provider";
-import { Share } from "@/server/domain/model/provider-share";
+import { Share } from "@/server/domain/model/provider-lease";
 import type { ProviderSnapshot } from "@/server/domain/model/provider-snapshot";
 import { WorkerState } from "@/server/domain/run/engine-state";
 import type { RunEvent } from "@/server/domain/run/events";

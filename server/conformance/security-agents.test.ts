@@ -10,7 +10,7 @@ import type { ScriptedStep } from "@/server/llm/scripted";
 import { newScriptedModels } from "@/server/llm/scripted";
 import { memoryProviders, offlineProvider, remoteProvider } from "@/server/llm/testing";
 import { cutAt, fakeTools, newStage } from "@/server/runner/testing";
-import { newMemoryStore } from "@/server/store/library/memories";
+import { newMemoryStore } from "@/server/store/library/memories/memories";
 import { memoryTools } from "@/server/tools/builtin/memory";
 import { webTools } from "@/server/tools/builtin/web";
 import type { ToolInterface } from "@/server/tools/define";

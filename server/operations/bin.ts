@@ -2,7 +2,7 @@ import { z } from "zod";
 import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { BIN_DAYS, BIN_KINDS, type Binned } from "@/server/store/library/bin";
-import { BinnedMemory } from "@/server/store/library/memories";
+import { BinnedMemory } from "@/server/store/library/memories/memories";
 import { BinnedTest } from "@/server/store/library/scenario-tests";
 import { customToolOperations } from "./library/custom-tools";
 import { agentOperations, crewOperations } from "./library/library";

@@ -3,7 +3,7 @@ import { namedError } from "@/server/domain/base/named-error";
 import { KeyReused } from "@/server/domain/run/key-reused";
 import { DamagedLog } from "@/server/domain/run/quarantine";
 import { BisectRejected } from "@/server/runner/bisect/find-difference";
-import { ForkRejected } from "@/server/runner/lifecycle/fork";
+import { ForkRejected } from "@/server/runner/fork/fork";
 import { QueueFull } from "@/server/runner/lifecycle/host";
 import { StartRejected } from "@/server/runner/lifecycle/launch";
 import { TooManyTests } from "@/server/runner/scenario/run-suite";

@@ -10,7 +10,7 @@ import { newOfflineFetch } from "@/server/llm/offline";
 import { readPrompt } from "@/server/llm/offline/prompt";
 import { writtenFor } from "@/server/llm/offline/samples";
 import { memoryProviders, offlineProvider } from "@/server/llm/testing";
-import { newMemoryStore } from "@/server/store/library/memories";
+import { newMemoryStore } from "@/server/store/library/memories/memories";
 import { newWorkspaceStore } from "@/server/store/runs/workspace";
 import { type Template, templates } from "@/server/templates";
 import { builtinTools } from "@/server/tools/builtin";

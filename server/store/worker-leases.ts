@@ -1,5 +1,5 @@
 import type { Db } from "@/db/open";
-import { KeptLeases } from "@/server/domain/model/provider-share";
+import { KeptLeases } from "@/server/domain/model/provider-lease";
 import { newSettingStore } from "./settings";
 
 const KEY = "worker_leases";

@@ -2,7 +2,7 @@ import { defined } from "@/server/domain/base/defined";
 import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { isGranted, type ToolOutput, type ToolSpec } from "@/server/domain/tool/tool";
-import type { MemoryPlace } from "@/server/store/library/memories";
+import type { MemoryPlace } from "@/server/store/library/memories/memories";
 import { memoryPlace } from "./builtin/memory";
 import type { ToolScope } from "./define";
 import type { ToolsRegistry } from "./registry";

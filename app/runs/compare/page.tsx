@@ -1,5 +1,5 @@
 import type { Metadata } from "next";
-import { CompareRuns } from "@/components/scenario/compare-runs";
+import { CompareRuns } from "@/components/scenario/comparison-runs";
 
 export const metadata: Metadata = { title: "Compare runs" };
 

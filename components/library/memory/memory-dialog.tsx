@@ -8,7 +8,8 @@ import { InputFields } from "@/components/forms/schema/input-field";
 import { type InputValues, readInput, toField, toValues } from "@/components/forms/schema/input-fields";
 import { type Answers, useInvalidate, useTrpc } from "@/components/trpc";
 import { toast } from "@/components/ui/toasts";
-import { MEMORY_SCOPES } from "@/server/domain/agent/memory-scope";
+import { MEMORY_SCOPES } from "@/server/domain/agent/memory/memory-scope";
+import { defined } from "@/server/domain/base/defined";
 import type { FormPart } from "@/server/domain/base/form";
 import { isSameJson } from "@/server/domain/base/json";
 
@@ -131,12 +132,14 @@ export function MemoryDialog({ memory, onClose }: { memory: MemoryListed | null;
   const submit = () => {
     if (value === undefined) return;
     if (memory)
-      update.mutate({
-        id: memory.id,
-        ...(isSameJson(value, memory.value) ? {} : { value }),
-        ...(importance === nearest ? {} : { importance: Number(importance) }),
-        ...(keep === undefined ? {} : { expires_at: endOf(keep) }),
-      });
+      update.mutate(
+        defined({
+          id: memory.id,
+          value: isSameJson(value, memory.value) ? undefined : value,
+          importance: importance === nearest ? undefined : Number(importance),
+          expires_at: keep === undefined ? undefined : endOf(keep),
+        }),
+      );
     else
       create.mutate({
         place: scope === "workflow" ? { scope, workflow_id: workflow_id ?? "" } : { scope },

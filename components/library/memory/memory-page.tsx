@@ -18,7 +18,8 @@ import { TextField } from "@/components/ui/input/text-field";
 import { Skeleton } from "@/components/ui/skeleton";
 import { TimeText } from "@/components/ui/time-text";
 import { toast } from "@/components/ui/toasts";
-import { MEMORY_SCOPES, MemoryScope } from "@/server/domain/agent/memory-scope";
+import { MEMORY_SCOPES, MemoryScope } from "@/server/domain/agent/memory/memory-scope";
+import { defined } from "@/server/domain/base/defined";
 import type { MemoryListed } from "./memory-dialog";
 
 const MemoryDialog = dynamic(() => import("./memory-dialog").then((m) => m.MemoryDialog), { ssr: false });
@@ -35,7 +36,7 @@ export function MemoryPage() {
   const counts = useQuery(trpc.memories.counts.queryOptions());
   const found = useInfiniteQuery(
     trpc.memories.list.infiniteQueryOptions(
-      { ...(scope === "all" ? {} : { scope }), ...(text ? { text } : {}) },
+      defined({ scope: scope === "all" ? undefined : scope, text: text || undefined }),
       {
         getNextPageParam: (page) => page.next_cursor ?? undefined,
         placeholderData: keepPreviousData,

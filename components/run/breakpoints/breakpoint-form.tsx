@@ -6,7 +6,11 @@ import { type FormScope, FormScopeContext } from "@/components/forms/form-scope"
 import { NumberField } from "@/components/ui/input/number-field";
 import { Select } from "@/components/ui/input/select";
 import { TextField } from "@/components/ui/input/text-field";
-import { BREAKPOINT_KINDS, type Breakpoint, type BreakpointKind } from "@/server/domain/agent/breakpoint";
+import {
+  BREAKPOINT_KINDS,
+  type Breakpoint,
+  type BreakpointKind,
+} from "@/server/domain/agent/breakpoint/breakpoint";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { keysAvailableAt } from "@/server/domain/graph/keys/data-flow";
 import { allKeys } from "@/server/domain/graph/search/search";

@@ -1,4 +1,4 @@
-import type { Breakpoint, BreakpointKind } from "@/server/domain/agent/breakpoint";
+import type { Breakpoint, BreakpointKind } from "@/server/domain/agent/breakpoint/breakpoint";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 
 /** What a breakpoint may be set on, as the list of kinds has it. */

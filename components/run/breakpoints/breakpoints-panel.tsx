@@ -9,7 +9,7 @@ import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
 import { Checkbox } from "@/components/ui/input/checkbox";
 import { Menu } from "@/components/ui/overlay/menu";
-import { BREAKPOINT_KINDS, MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint";
+import { BREAKPOINT_KINDS, MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint/breakpoint";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { BreakpointForm } from "./breakpoint-form";
 import { breakpointLimits, breakpointTitle, KIND_LABELS } from "./breakpoint-labels";

@@ -16,7 +16,7 @@ import { newCanvasBreakpoints } from "@/components/run/breakpoints/canvas-breakp
 import type { RunViewStore } from "@/components/run/live/run-view-store";
 import { useRun, useRunViewStore } from "@/components/run/run-context";
 import { toast } from "@/components/ui/toasts";
-import type { Breakpoint } from "@/server/domain/agent/breakpoint";
+import type { Breakpoint } from "@/server/domain/agent/breakpoint/breakpoint";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { type RunKey, runKeyFor, runKeys } from "./run-keys";
 import { type RunControl, useControl, useIsActive, usePaused } from "./use-control";

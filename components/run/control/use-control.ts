@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useRun } from "@/components/run/run-context";
 import { useTrpc } from "@/components/trpc";
-import type { Breakpoint } from "@/server/domain/agent/breakpoint";
+import type { Breakpoint } from "@/server/domain/agent/breakpoint/breakpoint";
 import type { RunState } from "@/server/domain/run";
 
 export type Paused = NonNullable<RunState["run"]["paused_at"]>;

@@ -1,7 +1,7 @@
 import { choicesOf, type FormPart } from "@/server/domain/base/form";
 import { entriesOf } from "@/server/domain/base/guards";
 import { TOOL_PROTOCOLS } from "@/server/domain/tool/tool";
-import { MEMORY_SCOPES } from "./memory-scope";
+import { MEMORY_SCOPES } from "./memory/memory-scope";
 import type { AgentConfig } from "./role";
 
 /** How an agent calls tools, in words. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Findings } from "@/server/domain/base/lenient-reader";
 import { containing } from "@/server/domain/testing/containing";
-import { breakpointsError, CheckedBreakpoint } from "./breakpoint-check";
+import { breakpointsError, CheckedBreakpoint } from "./breakpoint/breakpoint-check";
 import { findGuardrailFunction, guardrailFunctions } from "./guardrail-functions";
 import { toLimits, withLimits } from "./limits-form";
 import { RunConfig } from "./outcome";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { SIZES } from "@/server/domain/base/sizes";
 import { Json, Ms } from "@/server/domain/base/values";
-import { Breakpoint, MOST_BREAKPOINTS } from "./breakpoint";
+import { Breakpoint, MOST_BREAKPOINTS } from "./breakpoint/breakpoint";
 import { ConfirmationPolicy, OnLimit } from "./role";
 
 /** How a run ended: reached an end, failed, hit a limit (and may go on), or was stopped by a person. */

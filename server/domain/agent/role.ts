@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defined } from "@/server/domain/base/defined";
 import { Expr, Id, Json, JsonSchema, Ms } from "@/server/domain/base/values";
-import { MemoryScope } from "./memory-scope";
+import { MemoryScope } from "./memory/memory-scope";
 
 export const Guardrail = z.object({
   name: z.string(),

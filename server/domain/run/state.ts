@@ -1,4 +1,4 @@
-import type { Breakpoint } from "@/server/domain/agent/breakpoint";
+import type { Breakpoint } from "@/server/domain/agent/breakpoint/breakpoint";
 import {
   type FinalStatus,
   type InstallationRules,

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { MemoryScope } from "@/server/domain/agent/memory-scope";
+import { MemoryScope } from "@/server/domain/agent/memory/memory-scope";
 import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
 import { Json } from "@/server/domain/base/values";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import { SearchKind, SearchPurpose } from "@/server/domain/tool/search-backend";
 import { ToolSpec } from "@/server/domain/tool/tool";
-import { MemorySource } from "@/server/store/library/memories";
+import { MemorySource } from "@/server/store/library/memories/memories";
 import { McpToolWord } from "@/server/tools/mcp/annotations";
 import { Time, Values } from "../common-schemas";
 

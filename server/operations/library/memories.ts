@@ -1,8 +1,13 @@
 import { z } from "zod";
-import { PROJECT_PLACE } from "@/server/domain/agent/memory";
-import { MemoryScope } from "@/server/domain/agent/memory-scope";
+import { MemoryScope } from "@/server/domain/agent/memory/memory-scope";
+import { PROJECT_PLACE } from "@/server/domain/agent/memory/memory-tools";
 import { Json } from "@/server/domain/base/values";
-import { BinnedMemory, type Memory, MemoryError, type MemoryPlace } from "@/server/store/library/memories";
+import {
+  BinnedMemory,
+  type Memory,
+  MemoryError,
+  type MemoryPlace,
+} from "@/server/store/library/memories/memories";
 import { Page } from "../common-schemas";
 import { type Caller, operationsOf } from "../operation";
 import { fromCursor, toCursor } from "../paging";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint";
-import { CheckedBreakpoint } from "@/server/domain/agent/breakpoint-check";
+import { MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint/breakpoint";
+import { CheckedBreakpoint } from "@/server/domain/agent/breakpoint/breakpoint-check";
 import { Json, StateKey } from "@/server/domain/base/values";
 import { analyse } from "@/server/domain/graph/analysis";
 import type { RunState } from "@/server/domain/run";

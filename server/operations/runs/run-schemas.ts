@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { BREAKPOINT_KINDS, Breakpoint } from "@/server/domain/agent/breakpoint";
+import { BREAKPOINT_KINDS, Breakpoint } from "@/server/domain/agent/breakpoint/breakpoint";
 import { FinalStatus, RunConfigChanges, RunError, Usage } from "@/server/domain/agent/outcome";
 import { Json } from "@/server/domain/base/values";
 import { ExecutionPlan } from "@/server/domain/crew/plan";

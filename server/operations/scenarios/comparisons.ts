@@ -3,7 +3,7 @@ import { modelUses } from "@/server/domain/library/model-uses";
 import { ComparisonFields, ComparisonReport, MOST_RUNS } from "@/server/domain/scenario/comparison";
 import { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import { variantOf } from "@/server/domain/scenario/variant";
-import { compare } from "@/server/runner/scenario/compare";
+import { compare } from "@/server/runner/scenario/comparison";
 import type { Tested } from "@/server/runner/scenario/run-scenario";
 import { operationsOf } from "../operation";
 import { Problem } from "../problem";

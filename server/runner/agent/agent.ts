@@ -14,7 +14,7 @@ import type { Fences } from "@/server/domain/text/fence";
 import type { ToolSpec } from "@/server/domain/tool/tool";
 import type { Reads, ToolOffer } from "@/server/llm/model";
 import { type Grants, grantTools } from "@/server/tools/policy";
-import { changeMessages } from "../interpreter/forks";
+import { changeMessages } from "../fork/apply-fork";
 import type { AgentRuntime, CheaperModel } from "../node/ports";
 import { Given } from "./prompt/given";
 import { fencesOf } from "./prompt/prompt-edition";

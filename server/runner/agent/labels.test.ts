@@ -6,7 +6,7 @@ import { RoleDefinition } from "@/server/domain/agent/role";
 import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
-import { newMemoryStore } from "@/server/store/library/memories";
+import { newMemoryStore } from "@/server/store/library/memories/memories";
 import { newWorkspaceStore } from "@/server/store/runs/workspace";
 import { fileTools } from "@/server/tools/builtin/files";
 import { memoryTools } from "@/server/tools/builtin/memory";

@@ -1,4 +1,4 @@
-import { MEMORY_TOOLS } from "@/server/domain/agent/memory";
+import { MEMORY_TOOLS } from "@/server/domain/agent/memory/memory-tools";
 import { NO_USAGE, pay, type Spent } from "@/server/domain/agent/outcome";
 import { list } from "@/server/domain/agent/prompt";
 import type { AgentConfig } from "@/server/domain/agent/role";

@@ -2,7 +2,7 @@ import type { InstallationRules } from "@/server/domain/agent/outcome";
 import type { LiveFrame, Settled } from "@/server/domain/base/durable";
 import type { Json } from "@/server/domain/base/values";
 import type { RunEvent } from "@/server/domain/run/events";
-import type { ForkTurn } from "../recorded/fork-turn";
+import type { ForkTurn } from "../fork/fork-turn";
 import type { RecordedAnswers } from "../recorded/recorded-answers";
 import type { WorkTime } from "./clock";
 

@@ -1,8 +1,8 @@
 import type { RaisableLimit } from "@/server/domain/agent/outcome";
 import type { Durable, DurableContext, Flow } from "@/server/domain/base/durable";
+import type { MessageEdit } from "../fork/apply-fork";
 import type { Effects } from "../node/ports";
 import type { Advice } from "./advice";
-import type { MessageEdit } from "./forks";
 import type { Place } from "./places";
 import type { RunLog } from "./run-log";
 import type { Steps } from "./steps";

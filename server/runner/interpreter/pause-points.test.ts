@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { BREAKPOINT_KINDS, type Breakpoint } from "@/server/domain/agent/breakpoint";
+import { BREAKPOINT_KINDS, type Breakpoint } from "@/server/domain/agent/breakpoint/breakpoint";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import { foldRun, type RunState } from "@/server/domain/run";
 import type { NewEvent } from "@/server/domain/run/events";

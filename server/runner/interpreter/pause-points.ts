@@ -1,4 +1,4 @@
-import type { Breakpoint } from "@/server/domain/agent/breakpoint";
+import type { Breakpoint } from "@/server/domain/agent/breakpoint/breakpoint";
 import { canonicalJson } from "@/server/domain/base/json";
 import type { RunState } from "@/server/domain/run";
 import { isSince } from "@/server/domain/run/edition";

@@ -1,4 +1,4 @@
-import type { BreakpointKind } from "@/server/domain/agent/breakpoint";
+import type { BreakpointKind } from "@/server/domain/agent/breakpoint/breakpoint";
 import { defined } from "@/server/domain/base/defined";
 import type { EventType, NewEventOf } from "@/server/domain/run/events";
 import type { PausedPlace } from "@/server/domain/run/events/control-events";

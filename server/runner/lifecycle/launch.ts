@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { breakpointsError } from "@/server/domain/agent/breakpoint-check";
+import { breakpointsError } from "@/server/domain/agent/breakpoint/breakpoint-check";
 import { type InstallationRules, RunConfig } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { defined } from "@/server/domain/base/defined";

@@ -4,7 +4,7 @@ import type { Json } from "@/server/domain/base/values";
 import { WorkTime } from "../durable/clock";
 import { EmbeddedRun } from "../durable/embedded";
 import type { EmbeddedHost, Journal, Turn, TurnRecord } from "../durable/embedded-contract";
-import type { ForkTurn } from "../recorded/fork-turn";
+import type { ForkTurn } from "../fork/fork-turn";
 
 // A run whose log is elsewhere: recording takes a while, and it comes from another worker.
 

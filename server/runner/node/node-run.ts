@@ -46,9 +46,9 @@ import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox
 import { chooseLabel } from "../agent/choose";
 import { runAgent } from "../agent/loop";
 import { runCrew } from "../crew/run-crew";
+import type { MessageEdit } from "../fork/apply-fork";
 import { signalKey } from "../interpreter/commands";
 import type { Engine } from "../interpreter/engine";
-import type { MessageEdit } from "../interpreter/forks";
 import type { Place } from "../interpreter/places";
 import { askPerson, readNodeAnswer } from "../people/ask";
 import { MODEL_CALL, makeCall } from "../recorded/make-call";

@@ -11,7 +11,7 @@ import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
 import type { ToolHost } from "@/server/tools/host";
 import type { Context } from "@/server/tools/policy";
 import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox";
-import type { MessageEdit } from "../interpreter/forks";
+import type { MessageEdit } from "../fork/apply-fork";
 import type { Place } from "../interpreter/places";
 
 // What the parts of the runner need of one another. `NodeRun` is one attempt of one node and offers all of it; a node's

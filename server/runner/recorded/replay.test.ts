@@ -6,7 +6,7 @@ import { missOf } from "@/server/domain/run/request-difference";
 import { draw } from "@/server/domain/testing/drawing";
 import { defineTool } from "@/server/tools/define";
 import { cases, graphOf, modelsOf, roles } from "../crew/testing";
-import { requestsOf } from "../lifecycle/fork";
+import { requestsOf } from "../fork/fork";
 import { cutAt, endAt, fakeModels, fakeTools, newStage } from "../testing";
 
 type Stage = ReturnType<typeof newStage>;

@@ -9,7 +9,7 @@ import { newScratchTools } from "@/server/scratch-tools";
 import { defineTool } from "@/server/tools/define";
 import { fakeModels, fakeTools, role } from "../testing";
 import type { TestParts } from "./answering";
-import { compare } from "./compare";
+import { compare } from "./comparison";
 import { verifyKept } from "./keep-run";
 import { runMutants } from "./run-mutants";
 import { runSuite, TestGates } from "./run-suite";

@@ -10,7 +10,7 @@ import {
   segments,
   workspaceFiles,
 } from "@/db/schema";
-import { forgetMemoriesOf } from "../library/memories";
+import { forgetMemoriesOf } from "../library/memories/memories";
 
 /** Deletes finished runs: first into the bin, then for good. */
 export function newRunRemoval(db: Db, now: () => number) {

@@ -6,7 +6,7 @@ import { openDb } from "@/db/open";
 import { emptyDb } from "@/db/testing";
 import { draw } from "@/server/domain/testing/drawing";
 import { newStage } from "@/server/runner/testing";
-import { newMemoryStore } from "../library/memories";
+import { newMemoryStore } from "../library/memories/memories";
 import { KeepRules, newRetention } from "./retention";
 import { newWorkspaceStore } from "./workspace";
 

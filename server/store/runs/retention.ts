@@ -7,7 +7,7 @@ import { runSignals, runs, runTimers, runTurns, workspaceFiles } from "@/db/sche
 import { textsOf } from "@/server/domain/base/guards";
 import { must, present } from "@/server/domain/base/must";
 import { binEnd } from "../library/bin";
-import { forgetMemoriesOf } from "../library/memories";
+import { forgetMemoriesOf } from "../library/memories/memories";
 import { newSettingStore } from "../settings";
 
 const whole = (most: number) => {

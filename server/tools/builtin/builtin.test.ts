@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { emptyDb } from "@/db/testing";
 import type { Json } from "@/server/domain/base/values";
-import { newMemoryStore } from "@/server/store/library/memories";
+import { newMemoryStore } from "@/server/store/library/memories/memories";
 import { newWorkspaceStore } from "@/server/store/runs/workspace";
 import type { ToolScope } from "../define";
 import { ToolsRegistry } from "../registry";

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { PROJECT_PLACE } from "@/server/domain/agent/memory";
-import { MemoryScope } from "@/server/domain/agent/memory-scope";
+import { MemoryScope } from "@/server/domain/agent/memory/memory-scope";
+import { PROJECT_PLACE } from "@/server/domain/agent/memory/memory-tools";
 import { defined } from "@/server/domain/base/defined";
 import { Json } from "@/server/domain/base/values";
-import type { Memory, MemoryPlace, MemoryStore } from "@/server/store/library/memories";
+import type { Memory, MemoryPlace, MemoryStore } from "@/server/store/library/memories/memories";
 import { defineTool, Labelled, ToolFailure, type ToolInterface, type ToolScope } from "../define";
 import { sourceOf } from "./caller";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Breakpoint, MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint";
+import { Breakpoint, MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint/breakpoint";
 import type { RunConfig } from "@/server/domain/agent/outcome";
 import { Json, StateKey } from "@/server/domain/base/values";
 import type { Analysis } from "@/server/domain/graph/analysis";

@@ -1,4 +1,4 @@
-import type { Breakpoint, BreakpointKind } from "@/server/domain/agent/breakpoint";
+import type { Breakpoint, BreakpointKind } from "@/server/domain/agent/breakpoint/breakpoint";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { InstructionTarget } from "../commands/instructions";
 

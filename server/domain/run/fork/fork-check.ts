@@ -1,4 +1,4 @@
-import { breakpointsError } from "@/server/domain/agent/breakpoint-check";
+import { breakpointsError } from "@/server/domain/agent/breakpoint/breakpoint-check";
 import type { ForkSettings } from "@/server/domain/agent/outcome";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findNodeKind } from "@/server/domain/nodes";

@@ -1,4 +1,4 @@
-import type { Breakpoint } from "@/server/domain/agent/breakpoint";
+import type { Breakpoint } from "@/server/domain/agent/breakpoint/breakpoint";
 import type { RunConfig, RunError } from "@/server/domain/agent/outcome";
 import { defined } from "@/server/domain/base/defined";
 import { canonicalJson } from "@/server/domain/base/json";

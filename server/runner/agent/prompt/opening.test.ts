@@ -5,7 +5,7 @@ import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
 import { cutAt, eventLines, fakeTools, newStage } from "@/server/runner/testing";
-import { newMemoryStore } from "@/server/store/library/memories";
+import { newMemoryStore } from "@/server/store/library/memories/memories";
 import { memoryTools } from "@/server/tools/builtin/memory";
 
 const clerk = (more: object = {}) =>

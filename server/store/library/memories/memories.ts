@@ -2,15 +2,15 @@ import { and, count, desc, eq, gt, inArray, isNull, lt, lte, or, type SQL, sql }
 import { z } from "zod";
 import { type Db, writeTransaction } from "@/db/open";
 import { bin, memories, runs } from "@/db/schema";
-import { MemoryScope } from "@/server/domain/agent/memory-scope";
+import { MemoryScope } from "@/server/domain/agent/memory/memory-scope";
 import { defined } from "@/server/domain/base/defined";
 import { canonicalJson, parseJson } from "@/server/domain/base/json";
 import { namedError } from "@/server/domain/base/named-error";
 import { Json } from "@/server/domain/base/values";
 import { LIMITS } from "@/server/limits";
-import { FileSource } from "../runs/workspace";
+import { FileSource } from "@/server/store/runs/workspace";
+import { memoriesOfGone, memoryKey, newShelf } from "../shelf";
 import { toFilter, toMatch } from "./memory-query";
-import { memoriesOfGone, memoryKey, newShelf } from "./shelf";
 
 /** What a scope is bound to: a run, a workflow ... Those inside a run begin with the run's id and a slash. */
 export interface MemoryPlace {

@@ -14,11 +14,11 @@ import { attemptOf, keptText, type Reader, StateReads } from "@/server/domain/ru
 import type { NewRun, RunOrigin, RunStore, StoredTurn } from "@/server/store/runs/runs";
 import type { Journal } from "../durable/embedded-contract";
 import { interpreters } from "../interpreter/interpreters";
+import { storedCreation } from "../lifecycle/creation-cache";
 import { commandsOf } from "../recorded/commands-of";
-import type { ForkTurn } from "../recorded/fork-turn";
 import { inFlight, obstacle, type RecordedAnswer, RecordedAnswers } from "../recorded/recorded-answers";
 import { type RetracedRequest, retracedCalls, retracedRequests } from "../recorded/retrace";
-import { storedCreation } from "./creation-cache";
+import type { ForkTurn } from "./fork-turn";
 
 /** Why no fork can be made there, in a sentence; `faults` lists what is wrong, where it is more than one thing. */
 export class ForkRejected extends namedError("RefusedFork") {

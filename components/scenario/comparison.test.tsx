@@ -4,7 +4,7 @@ import { openPage } from "@/components/testing/page";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { draw } from "@/server/domain/testing/drawing";
 import { fakeModels } from "@/server/runner/testing";
-import { CompareRuns } from "./compare-runs";
+import { CompareRuns } from "./comparison-runs";
 import { TestsPage } from "./tests-page";
 
 const RUBRIC = "It speaks of rain.";

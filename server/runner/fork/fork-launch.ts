@@ -6,9 +6,15 @@ import { findInputErrors } from "@/server/domain/graph/input-check";
 import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/library/library";
 import type { Models } from "@/server/llm/model";
 import type { RunStore } from "@/server/store/runs/runs";
+import type { Host } from "../lifecycle/host";
+import {
+  foreignText,
+  readyToRun,
+  refusePriceless,
+  StartRejected,
+  type TextSources,
+} from "../lifecycle/launch";
 import { ForkRejected, type ForkRequest } from "./fork";
-import type { Host } from "./host";
-import { foreignText, readyToRun, refusePriceless, StartRejected, type TextSources } from "./launch";
 
 export type ForkLaunch = Omit<ForkRequest, "latest">;
 

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { runs } from "@/db/schema";
 import { emptyDb } from "@/db/testing";
 import { LIMITS } from "@/server/limits";
-import { newRunStore } from "../runs/runs";
-import { newWorkspaceStore } from "../runs/workspace";
+import { newRunStore } from "@/server/store/runs/runs";
+import { newWorkspaceStore } from "@/server/store/runs/workspace";
 import { type MemoryInput, type MemoryPlace, newMemoryStore } from "./memories";
 import { toMatch } from "./memory-query";
 

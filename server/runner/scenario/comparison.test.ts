@@ -6,7 +6,7 @@ import { ModelError } from "@/server/llm/model";
 import { newScratchTools } from "@/server/scratch-tools";
 import { fakeModels, fakeTools, role } from "../testing";
 import type { TestParts } from "./answering";
-import { compare } from "./compare";
+import { compare } from "./comparison";
 import { SpendingCap } from "./spending-cap";
 
 const graph = (model: string) =>
