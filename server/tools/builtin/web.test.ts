@@ -76,7 +76,7 @@ const at = (path = "/") => `http://127.0.0.1:${port}${path}`;
 const outputOf = async (result: Promise<ToolOutput>) => (await result).output as JsonObject;
 
 describe("http_request", () => {
-  test("names the host that there is not", async () => {
+  test("names a host that can't be found", async () => {
     const unknown = Object.assign(new Error("getaddrinfo"), {
       code: "ENOTFOUND",
       hostname: "booking.example",
@@ -88,7 +88,7 @@ describe("http_request", () => {
     );
     expect(result).toMatchObject({
       status_code: 503,
-      error: "There is no host of that name: booking.example.",
+      error: "Can't find host booking.example. Check the address.",
     });
   });
 

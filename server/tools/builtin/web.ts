@@ -202,16 +202,16 @@ export function toFailure(error: unknown, scope: ToolScope): unknown {
     if (cause instanceof EgressError) return new ToolFailure(STATUS_OF[cause.code], cause.message);
     const code = "code" in cause && typeof cause.code === "string" ? cause.code : "";
     if (code === "ENOTFOUND" || code === "EAI_AGAIN")
-      return new ToolFailure(503, `There is no host of that name${hostIn(cause)}.`);
+      return new ToolFailure(503, `Can't find host${hostIn(cause)}. Check the address.`);
     if (/^(?:E[A-Z]+$|UND_ERR_|CERT_)|_CERT/.test(code))
       return new ToolFailure(503, `The host cannot be reached (${code}).`);
   }
   return error;
 }
 
-/** The host that a lookup did not find, as the end of a sentence. */
+/** The host that a lookup did not find, with a space before it. */
 const hostIn = (error: Error): string =>
-  "hostname" in error && typeof error.hostname === "string" ? `: ${error.hostname}` : "";
+  "hostname" in error && typeof error.hostname === "string" ? ` ${error.hostname}` : "";
 
 function checkedHeaders(headers: Record<string, string>): Record<string, string> {
   const forbidden = Object.keys(headers).find((name) => FORBIDDEN_HEADERS.test(name));

@@ -17,7 +17,7 @@ export const contractReview: Sample = {
             risk: "high",
             concern:
               "Prices can rise at any time and by any amount, while the contract binds us for 36 months.",
-            change: "Prices may rise once a year, by 3 % at most; above that we may terminate.",
+            change: "Prices may rise once a year, by 3% at most; above that we may terminate.",
           },
         ],
       },
@@ -56,7 +56,7 @@ export const contractReview: Sample = {
       gives: `# Negotiation plan
 
 **Must change**
-1. *Clause 1, prices.* Without a cap, the term of 36 months protects only the supplier. Ask for one increase a year of at most 3 %, and a way out above that.
+1. *Clause 1, prices.* Without a cap, the term of 36 months protects only the supplier. Ask for one increase a year of at most 3%, and a way out above that.
 2. *Clause 2, liability.* Ask for the fees of one year as the limit, and no limit for gross negligence.
 
 **Nice to have**

@@ -3,7 +3,7 @@ import type { Sample } from "./define";
 export const invoiceCheck: Sample = {
   input: {
     invoice:
-      "Copyhaus Ltd, invoice 2026-131: 2 office chairs, net 400.00 EUR, VAT 20 % 80.00 EUR, total 840.00 EUR, due 15 July 2026",
+      "Copyhaus Ltd, invoice 2026-131: 2 office chairs, net 400.00 EUR, VAT 20% 80.00 EUR, total 840.00 EUR, due 15 July 2026",
   },
   open: ["number", "difference", "comment"],
   answers: [
@@ -26,7 +26,7 @@ export const invoiceCheck: Sample = {
 
 Dear Copyhaus team,
 
-we can't pay invoice 2026-131 as it is. It shows 400.00 EUR net and 20 % VAT, which makes 480.00 EUR. The total says 840.00 EUR, 360.00 EUR more.
+we can't pay invoice 2026-131 as it is. It shows 400.00 EUR net and 20% VAT, which makes 480.00 EUR. The total says 840.00 EUR, 360.00 EUR more.
 
 Please send us a corrected invoice.
 
@@ -39,7 +39,7 @@ Accounting`,
 export const invoiceCheckSmall: Sample = {
   input: {
     invoice:
-      "Copyhaus Ltd, invoice 2026-118: 5 boxes of paper, net 90.00 EUR, VAT 20 % 18.00 EUR, total 108.00 EUR, due 30 June 2026",
+      "Copyhaus Ltd, invoice 2026-118: 5 boxes of paper, net 90.00 EUR, VAT 20% 18.00 EUR, total 108.00 EUR, due 30 June 2026",
   },
   answers: [
     {
