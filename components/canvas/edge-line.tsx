@@ -9,6 +9,7 @@ import {
 import { Plus, X } from "lucide-react";
 import { memo, useContext } from "react";
 import { useStore } from "zustand";
+import { defined } from "@/server/domain/base/defined";
 import type { WorkflowEdge } from "@/server/domain/graph/graph";
 import { type BreakpointMark, useBreakpointMark, useBreakpoints } from "./breakpoint-context";
 import { BreakpointSign } from "./breakpoint-dot";
@@ -37,7 +38,7 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<FlowEdge>) {
         path={path}
         interactionWidth={24}
         className="edge-line"
-        {...(isTiny ? {} : { markerEnd: "url(#troupe-arrow)" })}
+        {...defined({ markerEnd: isTiny ? undefined : "url(#troupe-arrow)" })}
         data-status={run?.status ?? "none"}
         data-only={run?.only}
         data-kind={data?.edge.kind}

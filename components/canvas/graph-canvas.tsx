@@ -70,7 +70,7 @@ export interface GraphCanvasProps {
   /** How much of its right side a panel covers, in pixels: what is fitted or revealed stays clear of it. */
   insetRight?: number;
   /** The share of its height that a panel covers from below, from 0 to 1. */
-  insetBottom?: number;
+  insetBottom?: number | undefined;
   onKeyDown?: (event: KeyboardEvent<HTMLElement>) => void;
   /** A person moved the view by hand: whoever follows a run should stop. */
   onUserMove?: () => void;
@@ -176,7 +176,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
               onEdgeMouseEnter={(_event, edge) => hover.getState().enter(edge.id)}
               onEdgeMouseLeave={(_event, edge) => hover.getState().leave(edge.id)}
               onDoubleClick={(event) => isPane(event.target) && editing?.onAddAt(at(event))}
-              {...(editing ? menuHandlers(editing, at) : {})}
+              {...(editing && menuHandlers(editing, at))}
               onDragOver={(event) => {
                 if (!editing || !event.dataTransfer.types.includes(PALETTE_DRAG)) return;
                 event.preventDefault();

@@ -103,7 +103,7 @@ function Block({ token: known }: { token: Token }): ReactNode {
     case "list": {
       const List = known.ordered ? "ol" : "ul";
       return (
-        <List {...(known.ordered && known.start !== "" ? { start: known.start } : {})}>
+        <List start={known.ordered && known.start !== "" ? known.start : undefined}>
           {known.items.map((item, at) => (
             <li key={at}>
               {item.task ? <span aria-hidden>{item.checked ? "☑ " : "☐ "}</span> : null}

@@ -168,7 +168,7 @@ export function Stage({ roles, marks }: StageProps) {
           onSelectionChange={store.getState().changeSelection}
           dressing={dressing}
           insetRight={insetRight}
-          {...(isCovered && isSheet ? { insetBottom: SHEET } : {})}
+          insetBottom={isCovered && isSheet ? SHEET : undefined}
           onKeyDown={(event) => {
             const native = event.nativeEvent;
             if (pressInConnectMode(native, commands, ui)) {

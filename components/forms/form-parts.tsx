@@ -4,6 +4,7 @@ import clsx from "clsx";
 import type { ReactNode } from "react";
 import { Disclosure } from "@/components/ui/disclosure";
 import { Field as Labelled } from "@/components/ui/input/field";
+import { defined } from "@/server/domain/base/defined";
 import {
   type FieldKey,
   type FormField,
@@ -16,14 +17,15 @@ import type { FieldData } from "./field-props";
 import { basicVariants } from "./fields/basic-fields";
 
 /** What a field says for now, over what is declared. */
-export interface FieldNow
-  extends Partial<
-    Pick<FieldData, "hint" | "options" | "suggestions" | "placeholder" | "unset" | "unsetHint" | "max">
-  > {
+export type FieldNow = {
+  [K in "hint" | "options" | "suggestions" | "placeholder" | "unset" | "unsetHint" | "max"]?:
+    | FieldData[K]
+    | undefined;
+} & {
   error?: string | undefined;
   aside?: ReactNode;
   isDisabled?: boolean | undefined;
-}
+};
 
 export type FieldsNow<C> = { readonly [K in FieldKey<C>]?: FieldNow | undefined };
 
@@ -116,7 +118,7 @@ function OneField<C extends object, S extends string>({
 }: FormPartsProps<C, S> & { field: FormField<C> }) {
   const given: FieldNow | undefined = now?.[field.key];
   const { error, aside, isDisabled, ...overrides } = given ?? {};
-  const data = { ...field, ...overrides };
+  const data = { ...field, ...defined(overrides) };
   const usual = data.unset === undefined ? field.usual?.(value) : undefined;
   const Variant = basicVariants[field.as];
   const control = (

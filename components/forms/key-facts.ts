@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { listOf } from "@/server/domain/base/guards";
 import { propertiesOf } from "@/server/domain/base/json-schema";
 import type { JsonSchema } from "@/server/domain/base/values";
@@ -43,7 +44,7 @@ export function keyFacts(graph: WorkflowGraph, key: string, asking?: string): Ke
   });
   // "Anything" is no news.
   const kind = shapes.map(describeType).find((word) => word !== "Anything");
-  return { ...(kind ? { kind } : {}), values: [...new Set([...listed, ...compared, ...named])] };
+  return defined({ kind, values: [...new Set([...listed, ...compared, ...named])] });
 }
 
 /** The keys that can exist here, each with its kind and who writes it. */

@@ -1,4 +1,5 @@
 import { createContext, useContext } from "react";
+import { defined } from "@/server/domain/base/defined";
 
 export type LibraryKind = "role" | "agent" | "crew";
 
@@ -24,6 +25,6 @@ export function useCreate(kind: LibraryKind, onSaved: (id: string) => void) {
   if (!open) return undefined;
   return {
     label: (text: string) => (text === "" ? `New ${kind}…` : `Create “${text}”…`),
-    onCreate: (name: string) => open({ kind, id: null, ...(name ? { name } : {}), onSaved }),
+    onCreate: (name: string) => open(defined({ kind, id: null, name: name || undefined, onSaved })),
   };
 }

@@ -16,8 +16,8 @@ import type { SentFile } from "./sent-files";
 export interface ImportDialogProps {
   onClose: () => void;
   /** What is imported from here most of the time; files of other things come in all the same. */
-  title?: string;
-  placeholder?: string;
+  title?: string | undefined;
+  placeholder?: string | undefined;
   /** Files that are there already: those that were dropped or pasted. */
   files?: readonly SentFile[] | undefined;
 }

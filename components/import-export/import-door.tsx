@@ -96,8 +96,8 @@ export function ImportDoor({
           key={state.nth}
           files={state.files}
           onClose={close}
-          {...(title ? { title } : {})}
-          {...(placeholder ? { placeholder } : {})}
+          title={title}
+          placeholder={placeholder}
         />
       ) : null}
     </>

@@ -9,6 +9,7 @@ import { Button } from "@/components/ui/button";
 import { Form } from "@/components/ui/input/form";
 import { Dialog } from "@/components/ui/overlay/dialog";
 import { toast } from "@/components/ui/toasts";
+import { defined } from "@/server/domain/base/defined";
 import { concurrencyOf } from "@/server/domain/model/provider";
 import {
   PROVIDER_FORM,
@@ -101,7 +102,7 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
               name: { error: shown.name },
               base_url: {
                 error: shown.base_url,
-                ...(hasBaseUrlChanged && saved?.has_key && !draft.key ? { hint: KEY_IS_DROPPED } : {}),
+                hint: hasBaseUrlChanged && saved?.has_key && !draft.key ? KEY_IS_DROPPED : undefined,
               },
               key: {
                 hint: chosen.needs_key
@@ -122,7 +123,7 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
               default_model: {
                 error: shown.default_model,
                 suggestions: models,
-                ...(models.length > 0 ? { hint: `${models.length} to choose from; type to search.` } : {}),
+                hint: models.length > 0 ? `${models.length} to choose from; type to search.` : undefined,
               },
               is_default: { isDisabled: saved?.is_default },
               max_concurrency: { placeholder: String(usualConcurrency(draft)) },
@@ -180,7 +181,7 @@ function sendingOf({ saved, draft, dropsKey, headers }: Written) {
   const haveHeadersChanged =
     headers.some(({ value }) => value !== undefined) || headers.length !== storedHeaders.length;
   return {
-    hasBaseUrlChanged: hasBaseUrlChanged,
+    hasBaseUrlChanged,
     storedHeaders,
     key: draft.key.trim() || (dropsKey ? null : undefined),
     headers: haveHeadersChanged
@@ -202,13 +203,13 @@ function useTest(written: Written, onModels: (models: readonly string[]) => void
     test.mutate(
       saved && !hasBaseUrlChanged && key === undefined && headers === undefined
         ? { id: saved.id, default_model }
-        : {
+        : defined({
             base_url: draft.base_url.trim(),
-            ...(saved && !hasBaseUrlChanged ? { id: saved.id } : {}),
-            ...(key ? { key } : {}),
-            ...(headers ? { headers } : {}),
-            ...(default_model ? { default_model } : {}),
-          },
+            id: hasBaseUrlChanged ? undefined : saved?.id,
+            key: key || undefined,
+            headers,
+            default_model: default_model || undefined,
+          }),
     );
   return { test, runTest };
 }
@@ -230,15 +231,17 @@ function useSave(written: Written, onClose: () => void) {
   );
   const submit = () => {
     const { key, headers } = sendingOf(written);
-    save.mutate({
-      ...(saved ? { id: saved.id } : {}),
-      name: draft.name.trim(),
-      base_url: draft.base_url.trim(),
-      default_model: draft.default_model.trim(),
-      ...(key === undefined ? {} : { key }),
-      ...(headers === undefined ? {} : { headers }),
-      settings: providerSettings(saved?.settings ?? {}, draft),
-    });
+    save.mutate(
+      defined({
+        id: saved?.id,
+        name: draft.name.trim(),
+        base_url: draft.base_url.trim(),
+        default_model: draft.default_model.trim(),
+        key,
+        headers,
+        settings: providerSettings(saved?.settings ?? {}, draft),
+      }),
+    );
   };
   return { submit, isPending: save.isPending || makeDefault.isPending };
 }

@@ -3,6 +3,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { CircleCheck, PencilLine, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
+import { providerChoice } from "@/components/forms/fields/model-choice";
 import { LoadError } from "@/components/page/error-text";
 import { useInvalidate, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
@@ -14,6 +15,7 @@ import { Panel } from "@/components/ui/panel";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { Skeleton } from "@/components/ui/skeleton";
 import { toast } from "@/components/ui/toasts";
+import { defined } from "@/server/domain/base/defined";
 import { LESSON_DAYS, lessonsOf } from "@/server/domain/model/lessons";
 import { ProviderDialog, type ProviderDialogProps, type ProviderListed } from "./provider-dialog";
 import { TestResult } from "./test-result";
@@ -198,17 +200,13 @@ function ProviderRow({ provider, others, onEdit }: ProviderRowProps) {
         description="Its stored key is deleted. Nodes that name this provider will not run until they name another."
         confirm="Remove provider"
         pending={remove.isPending}
-        onConfirm={() => remove.mutate({ id, ...(is_default && following ? { next: following.id } : {}) })}
+        onConfirm={() => remove.mutate(defined({ id, next: is_default ? following?.id : undefined }))}
       >
         {is_default && following ? (
           <Select
             label="Default after it"
             hint="Whatever names no provider asks this one."
-            options={others.map((other) => ({
-              value: other.id,
-              label: other.name,
-              ...(other.simulated ? { hint: "Simulated" } : {}),
-            }))}
+            options={others.map(providerChoice)}
             value={following.id}
             onValueChange={setNext}
           />

@@ -43,7 +43,7 @@ export function Keys({
       <div data-field="input_keys" className="flex flex-col gap-2">
         <KeysField
           label={kind.ends ? "Keys" : "Reads"}
-          {...(kind.ends ? { hint: "Empty: everything in the state when the run ends" } : {})}
+          hint={kind.ends ? "Empty: everything in the state when the run ends" : undefined}
           error={mistakeAt(problems, "input_keys")}
           keys={node.input_keys}
           onChange={(input_keys) => set({ input_keys })}

@@ -32,7 +32,7 @@ export function AssignmentsField({
           value={value}
           onChange={onChange}
           placeholder="state.count + 1"
-          {...(variables ? { variables } : {})}
+          variables={variables}
         />
       )}
     />

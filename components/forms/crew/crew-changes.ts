@@ -1,4 +1,5 @@
-import { AgentConfig } from "@/server/domain/agent/role";
+import { AgentConfig, type LlmConfig } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { isList } from "@/server/domain/base/guards";
 import { freshId, toId } from "@/server/domain/base/ids";
 import { isSameJson } from "@/server/domain/base/json";
@@ -38,11 +39,9 @@ export function newMember(agent: AgentConfig, agents: readonly AgentConfig[]): A
 export function renameAgent(crew: CrewConfig, from: string, to: string): CrewConfig {
   const named = (id: string) => (id === from ? to : id);
   return rewritten(crew, {
-    agents: crew.agents.map((agent) => ({
-      ...agent,
-      agent_id: named(agent.agent_id),
-      ...(agent.handoffs ? { handoffs: agent.handoffs.map(named) } : {}),
-    })),
+    agents: crew.agents.map((agent) =>
+      defined({ ...agent, agent_id: named(agent.agent_id), handoffs: agent.handoffs?.map(named) }),
+    ),
     named,
   });
 }
@@ -74,15 +73,7 @@ function rewritten(
     ...rest,
     agents,
     consensus: { ...crew.consensus, weights: Object.fromEntries(weights) },
-    ...(entry === undefined ? {} : { entry_agent: entry }),
-    ...(lead === undefined && manager?.llm_config === undefined
-      ? {}
-      : {
-          manager: {
-            ...(lead === undefined ? {} : { agent_id: lead }),
-            ...(manager?.llm_config ? { llm_config: manager.llm_config } : {}),
-          },
-        }),
+    ...defined({ entry_agent: entry, manager: managerOf(lead, manager?.llm_config) }),
   };
   const groups = groupsOf(crew).map((group) => ({
     ...group,
@@ -102,6 +93,13 @@ function rewritten(
   const grouped = groups.length > 0 ? withGroups(next, groups) : next;
   return steps.length > 0 ? withSteps(grouped, steps) : grouped;
 }
+
+/** Who leads, and with which model; undefined where neither is said. */
+export const managerOf = (
+  agent_id: string | undefined,
+  llm_config: LlmConfig | undefined,
+): CrewConfig["manager"] =>
+  agent_id || llm_config ? defined({ agent_id: agent_id || undefined, llm_config }) : undefined;
 
 const isObject = (value: unknown): value is JsonObject =>
   value !== null && typeof value === "object" && !Array.isArray(value);
@@ -129,10 +127,9 @@ export function groupsOf({
 }
 
 export function withGroups(crew: CrewConfig, groups: readonly GroupDraft[]): CrewConfig {
-  const list = groups.map(({ coordination_agent, ...group }) => ({
-    ...group,
-    ...(coordination_agent ? { coordination_agent } : {}),
-  }));
+  const list = groups.map((group) =>
+    defined({ ...group, coordination_agent: group.coordination_agent || undefined }),
+  );
   return withPattern(crew, hasGroups, list.length > 0 ? { parallel_groups: list } : null);
 }
 
@@ -156,7 +153,7 @@ export function withSteps(crew: CrewConfig, steps: readonly StepDraft[]): CrewCo
   const workflow = steps.map(({ step, agent, description, outcomes }) => ({
     step,
     agent,
-    ...(description ? { description } : {}),
+    ...defined({ description: description || undefined }),
     ...Object.fromEntries(outcomes.map(({ outcome, target }) => [`next_on_${outcome}`, target])),
   }));
   return withPattern(crew, hasSteps, workflow.length > 0 ? { type: "custom", workflow } : null);

@@ -21,6 +21,7 @@ import { Select } from "@/components/ui/input/select";
 import { FoldedRow } from "@/components/ui/row-list";
 import { ON_LIMITS } from "@/server/domain/agent/on-limit";
 import type { AgentConfig, LlmConfig } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { choicesOf, type FormPart } from "@/server/domain/base/form";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import { CREW_FORM } from "@/server/domain/crew/crew-form";
@@ -32,7 +33,7 @@ import { AgentForm, MemberFields, type MemberFieldsProps } from "../agent-form";
 import { type Faces, roleOptions } from "../fields/role-field";
 import { FormParts } from "../form-parts";
 import { useCreate } from "../library-sheets";
-import { groupsOf, newAgent, newMember, removeAgent, renameAgent, stepsOf } from "./crew-changes";
+import { groupsOf, managerOf, newAgent, newMember, removeAgent, renameAgent, stepsOf } from "./crew-changes";
 import { GroupsEditor, type PatternEditorProps, StepsEditor } from "./pattern-editor";
 
 export interface CrewFormProps {
@@ -285,11 +286,7 @@ const NOBODY = "(automatic)";
 function ManagerField({ crew, agents, onChange, label }: PatternEditorProps & { label: string }) {
   const write = (id: string | undefined, llm: LlmConfig | undefined) => {
     const { manager: _old, ...rest } = crew;
-    onChange(
-      id === undefined && llm === undefined
-        ? rest
-        : { ...rest, manager: { ...(id ? { agent_id: id } : {}), ...(llm ? { llm_config: llm } : {}) } },
-    );
+    onChange({ ...rest, ...defined({ manager: managerOf(id, llm) }) });
   };
   return (
     <>

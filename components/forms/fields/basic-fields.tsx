@@ -13,6 +13,7 @@ import { Switch } from "@/components/ui/input/switch";
 import { TextArea } from "@/components/ui/input/text-area";
 import { TextField } from "@/components/ui/input/text-field";
 import { Skeleton } from "@/components/ui/skeleton";
+import { defined } from "@/server/domain/base/defined";
 import type { BasicFieldVariant } from "@/server/domain/base/form";
 import { textsOf } from "@/server/domain/base/guards";
 import type { FieldData, FieldProps } from "../field-props";
@@ -92,7 +93,8 @@ export const basicVariants: Record<BasicFieldVariant, (props: FieldVariantProps)
       maxLength={field.longest}
       placeholder={field.placeholder}
       rows={field.lines ?? 3}
-      {...(field.isCode ? { spellCheck: false, autoComplete: "off" } : {})}
+      spellCheck={field.isCode ? false : undefined}
+      autoComplete={field.isCode ? "off" : undefined}
       value={asText(value)}
       onValueChange={(text) => onChange(text === "" ? field.empty : text)}
     />
@@ -134,7 +136,7 @@ export const basicVariants: Record<BasicFieldVariant, (props: FieldVariantProps)
     <DurationField
       {...props}
       onChange={(ms) => onChange(typeof ms === "number" && ms >= min ? Math.min(max, ms) : empty)}
-      {...(placeholder === undefined ? {} : { placeholder })}
+      placeholder={placeholder}
     />
   ),
   seconds: ({ field, ...props }) => <SecondsField {...props} placeholder={field.placeholder ?? "As usual"} />,
@@ -174,11 +176,7 @@ export const basicVariants: Record<BasicFieldVariant, (props: FieldVariantProps)
     />
   ),
   json: ({ field: { check, empty }, onChange, ...props }) => (
-    <JsonField
-      {...props}
-      {...(check ? { check } : {})}
-      onChange={(value) => onChange(value === undefined ? empty : value)}
-    />
+    <JsonField {...props} check={check} onChange={(value) => onChange(value === undefined ? empty : value)} />
   ),
   escalation: ({ field: _field, ...props }) => <EscalationField {...props} />,
 };
@@ -217,9 +215,7 @@ function ChoiceField({
   const { unset, unsetHint, placeholder, options: offered = [] } = field;
   // What may be left open can be left open again.
   const options =
-    unset === undefined
-      ? offered
-      : [{ value: "", label: unset, ...(unsetHint === undefined ? {} : { hint: unsetHint }) }, ...offered];
+    unset === undefined ? offered : [defined({ value: "", label: unset, hint: unsetHint }), ...offered];
   const isShort = options.length <= 2 && options.every(({ hint }) => !hint);
   if (!isShort)
     return (

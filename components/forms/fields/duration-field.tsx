@@ -32,7 +32,7 @@ export function SecondsField({
   value,
   onChange,
   ...labelProps
-}: FieldProps<number | undefined> & { placeholder?: string }) {
+}: FieldProps<number | undefined> & { placeholder?: string | undefined }) {
   return (
     <DurationField
       {...labelProps}
@@ -52,7 +52,7 @@ export function DurationField({
   onChange,
   placeholder,
   isLong = false,
-}: FieldProps<number | undefined> & { placeholder?: string; isLong?: boolean }) {
+}: FieldProps<number | undefined> & { placeholder?: string | undefined; isLong?: boolean }) {
   const ms = typeof value === "number" ? value : null;
   const [unit, setUnit] = useState<Unit>(() => (ms === null ? (isLong ? "h" : "s") : unitOf(ms, isLong)));
   const set = (amount: number | null, unit: Unit) =>
@@ -66,7 +66,7 @@ export function DurationField({
           min={0}
           value={ms === null ? null : ms / units[unit]}
           onValueChange={(amount) => set(amount, unit)}
-          {...(placeholder ? { placeholder } : {})}
+          placeholder={placeholder}
           fieldClassName="flex-1"
         />
         <Select<Unit>

@@ -1,5 +1,6 @@
 import { findGuardrailFunction } from "@/server/domain/agent/guardrail-functions";
 import { GUARDRAIL_TARGETS, type Guardrail } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { JsonSchema } from "@/server/domain/base/values";
 import { checkExpression } from "@/server/domain/text/expression/expression";
 import { validatePattern } from "@/server/domain/text/pattern-validation";
@@ -42,11 +43,10 @@ export function changedRow({ now, kept }: GuardrailRow, change: Partial<Guardrai
 
 /** What keeps a guardrail from being whole, by field. */
 export function guardrailErrors({ name, kind, spec }: Guardrail): GuardrailErrors {
-  const error = specError(kind, spec);
-  return {
-    ...(name.trim() === "" ? { name: "A guardrail needs a name." } : {}),
-    ...(error === null ? {} : { spec: error }),
-  };
+  return defined({
+    name: name.trim() === "" ? "A guardrail needs a name." : undefined,
+    spec: specError(kind, spec) ?? undefined,
+  });
 }
 
 function specError(kind: Guardrail["kind"], spec: string): string | null {

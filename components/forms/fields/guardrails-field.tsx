@@ -60,8 +60,7 @@ export function GuardrailsField({
   };
   return (
     <RowList
-      {...{ label, hint, error }}
-      {...(hideLabel ? { hideLabel } : {})}
+      {...{ label, hideLabel, hint, error }}
       plain
       items={rows}
       addLabel="Add a guardrail"

@@ -8,7 +8,7 @@ import { StateKey } from "@/server/domain/base/values";
 
 export interface KeysFieldProps {
   label: string;
-  hint?: string;
+  hint?: string | undefined;
   error?: string | undefined;
   keys: readonly string[];
   onChange: (keys: string[]) => void;

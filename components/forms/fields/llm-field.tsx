@@ -29,7 +29,7 @@ export function LlmField({
   const used = llmOver(inherited, config) ?? {};
   const write = (next: LlmConfig) => onChange(Object.keys(next).length > 0 ? next : undefined);
   return (
-    <Field label={label} {...(hideLabel ? { hideLabel } : {})} hint={hint} error={error} group>
+    <Field {...{ label, hideLabel, hint, error }} group>
       <FormParts
         parts={MODEL_FORM}
         value={config}

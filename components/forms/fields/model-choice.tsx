@@ -9,6 +9,7 @@ import { Field } from "@/components/ui/input/field";
 import { Select } from "@/components/ui/input/select";
 import { SuggestField } from "@/components/ui/input/suggest-field";
 import type { LlmConfig } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { present } from "@/server/domain/base/must";
 
 const DEFAULT = "(default)";
@@ -74,6 +75,10 @@ export function FallbackModels({
   );
 }
 
+/** A provider as a choice. */
+export const providerChoice = ({ id, name, simulated }: { id: string; name: string; simulated: boolean }) =>
+  defined({ value: id, label: name, hint: simulated ? "Simulated" : undefined });
+
 /** A provider and one of its models. */
 export function ModelChoice({
   choice,
@@ -113,18 +118,14 @@ export function ModelChoice({
         options={[
           ...(hasDefault
             ? [
-                {
+                defined({
                   value: DEFAULT,
                   label: inherited?.provider_id ? "As the agent" : "Default",
-                  ...(used && !chosen ? { hint: used.name } : {}),
-                },
+                  hint: chosen ? undefined : used?.name,
+                }),
               ]
             : []),
-          ...providers.map(({ id, name, simulated }) => ({
-            value: id,
-            label: name,
-            ...(simulated ? { hint: "Simulated" } : {}),
-          })),
+          ...providers.map(providerChoice),
           ...(choice.provider_id && !chosen && data
             ? [{ value: choice.provider_id, label: choice.provider_id, hint: "Not set up here" }]
             : []),

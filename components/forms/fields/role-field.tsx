@@ -3,6 +3,7 @@
 import { RoleFace } from "@/components/display/role-face";
 import { Picker } from "@/components/ui/input/picker";
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { FieldProps } from "../field-props";
 import { useFormScope } from "../form-scope";
 import { useCreate, useLibrarySheets } from "../library-sheets";
@@ -94,7 +95,7 @@ export function OpenInPlace({
   return (
     <button
       type="button"
-      onClick={() => open({ kind, id, ...(onSaved ? { onSaved } : {}) })}
+      onClick={() => open(defined({ kind, id, onSaved }))}
       className="mt-1 inline-block self-start text-[13px] text-ink-2 underline underline-offset-2 hover:text-accent"
     >
       Change the {kind}

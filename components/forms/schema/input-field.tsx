@@ -152,7 +152,8 @@ function InputFieldControl({
           value={text}
           onValueChange={onValueChange}
           language="json"
-          {...(compact ? { compact, minLines: 2 } : {})}
+          compact={compact}
+          minLines={compact ? 2 : undefined}
         />
       );
     case "text":

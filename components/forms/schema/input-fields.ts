@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { Json, type JsonObject, type JsonSchema } from "@/server/domain/base/values";
 import { type Choice, choicesOf, fieldsOfSchema, objectOf } from "@/server/domain/graph/form-fields";
 import { fieldError } from "@/server/domain/graph/input-check";
@@ -34,19 +35,19 @@ export function toField({ key, schema, around, required, default: fallback }: Ru
   const plain = withoutNull(schema);
   const as = kindOf(plain);
   const options = choicesOf(as === "choices" ? (objectOf(plain.items) ?? {}) : plain);
-  return {
+  return defined({
     key,
     schema,
-    ...(around ? { around } : {}),
+    around,
     title: typeof schema.title === "string" ? schema.title : titleOf(key),
-    ...(typeof schema.description === "string" ? { description: schema.description } : {}),
+    description: typeof schema.description === "string" ? schema.description : undefined,
     as,
-    ...(plain.type === "integer" ? { isInteger: true } : {}),
-    ...(options ? { options } : {}),
+    isInteger: plain.type === "integer" || undefined,
+    options,
     ...exampleOf(as, schema),
     isRequired: required,
     initial: fallback === undefined ? emptyOf(as) : shown({ as, schema }, fallback),
-  };
+  });
 }
 
 /** The arguments of a tool as fields, called as the tool calls them. */
@@ -58,7 +59,7 @@ export const argumentFields = (schema: JsonSchema): InputField[] =>
         ...field,
         around: schema,
         // Yes, no and nothing said are three things to a tool.
-        ...(isOpen ? { schema: { ...field.schema, enum: [true, false], enumNames: ["Yes", "No"] } } : {}),
+        schema: isOpen ? { ...field.schema, enum: [true, false], enumNames: ["Yes", "No"] } : field.schema,
         // What has a standard value need not be entered, whatever the schema says.
         required: field.required && field.default === undefined,
       }),

@@ -18,9 +18,9 @@ export function JsonField({
   onErrorChange,
 }: Omit<FieldProps, "onChange"> & {
   onChange: (value: Json | undefined) => void;
-  check?: (value: Json) => string | null;
+  check?: ((value: Json) => string | null) | undefined;
   /** Told when the text cannot be read, and when it can again. */
-  onErrorChange?: (message: string | null) => void;
+  onErrorChange?: ((message: string | null) => void) | undefined;
 }) {
   const [draft, setDraft] = useState<string | null>(null);
   const shown = draft ?? (value === undefined ? "" : JSON.stringify(value, null, 2));
@@ -28,7 +28,7 @@ export function JsonField({
   return (
     <CodeArea
       label={label}
-      {...(hideLabel ? { hideLabel } : {})}
+      hideLabel={hideLabel}
       hint={hint}
       error={draftError ?? error}
       language="json"

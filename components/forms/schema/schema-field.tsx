@@ -57,7 +57,7 @@ export function SchemaField(props: SchemaFieldProps) {
           setWantsJson(true);
           onChange(asSchema(next));
         }}
-        {...(onErrorChange ? { onErrorChange } : {})}
+        onErrorChange={onErrorChange}
         check={(json) => (asSchema(json) ? null : "A schema is an object { … }")}
       />
       {rows && (
@@ -94,7 +94,7 @@ function Rows({
   const [added, setAdded] = useState<number | null>(null);
   const beside = besideRows(schema);
   return (
-    <Field label={label} {...(hideLabel ? { hideLabel } : {})} hint={hint} error={error} group>
+    <Field {...{ label, hideLabel, hint, error }} group>
       {rows.length > 0 && (
         <ul className="flex flex-col gap-2">
           {rows.map((row, at) => (

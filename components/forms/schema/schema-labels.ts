@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { JsonSchema } from "@/server/domain/base/values";
 
 /** One parameter of a tool, in words. */
@@ -27,14 +28,16 @@ function collect(schema: JsonSchema, depth: number, rows: Parameter[]): void {
   for (const [name, inner] of Object.entries(asSchema(schema.properties) ?? {})) {
     if (rows.length >= MAX_ROWS) return;
     const field = asSchema(inner) ?? {};
-    rows.push({
-      name,
-      depth,
-      type: describeType(field),
-      required: required.includes(name),
-      description: typeof field.description === "string" ? field.description : "",
-      ...(field.default === undefined ? {} : { standard: JSON.stringify(field.default) }),
-    });
+    rows.push(
+      defined({
+        name,
+        depth,
+        type: describeType(field),
+        required: required.includes(name),
+        description: typeof field.description === "string" ? field.description : "",
+        standard: field.default === undefined ? undefined : JSON.stringify(field.default),
+      }),
+    );
     if (depth + 1 >= MAX_DEPTH) continue;
     const items = asSchema(field.items);
     if (asSchema(field.properties)) collect(field, depth + 1, rows);

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { isList } from "@/server/domain/base/guards";
 import { isSameJson, parseJson } from "@/server/domain/base/json";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
@@ -81,7 +82,7 @@ export function writeSchema(rows: readonly SchemaRow[], before?: JsonSchema | nu
     ...others,
     type: "object",
     properties: Object.fromEntries(rows.map((row) => [row.name, writeRow(row)])),
-    ...(must.length > 0 ? { required: must } : {}),
+    ...defined({ required: must.length > 0 ? must : undefined }),
   };
 }
 
@@ -156,8 +157,10 @@ function withAnnotations(row: SchemaRow): SchemaRow {
     rest: {
       ...rest,
       // An empty text looks like none: it stays where nothing is lost.
-      ...(description === "" ? { description } : {}),
-      ...(preset === "" ? { default: preset } : {}),
+      ...defined({
+        description: description === "" ? description : undefined,
+        default: preset === "" ? preset : undefined,
+      }),
     },
   };
 }
@@ -176,8 +179,10 @@ export function writeRow({ type, description, choices, preset, rest, json }: Sch
   return {
     ...rest,
     ...shape,
-    ...(description ? { description } : {}),
-    ...(preset === "" ? {} : { default: presetValue(preset, type) }),
+    ...defined({
+      description: description || undefined,
+      default: preset === "" ? undefined : presetValue(preset, type),
+    }),
   };
 }
 

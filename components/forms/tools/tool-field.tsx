@@ -19,10 +19,7 @@ export function ToolField({ label, hint, error, value, onChange, hideLabel }: Fi
   const isMissing = name !== "" && data !== undefined && !known.some((option) => option.value === name);
   return (
     <Select
-      label={label}
-      {...(hideLabel ? { hideLabel } : {})}
-      hint={hint}
-      error={error}
+      {...{ label, hideLabel, hint, error }}
       options={
         isMissing ? [...known, { value: name, label: name, hint: "There is no such tool here" }] : known
       }

@@ -7,6 +7,7 @@ import { LibraryEditor } from "@/components/library/library-editor";
 import { NamedItemFields, namedCalls, namedItem, Remark } from "@/components/library/named-item";
 import { useInvalidate, useTrpc, useTrpcClient } from "@/components/trpc";
 import { AgentConfig } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 
 interface NamedAgent {
   name: string;
@@ -63,6 +64,6 @@ export function AgentEditor({ saved, name = "" }: { saved: AgentListed | null; n
 function tidied({ name, agent }: NamedAgent): NamedAgent | null {
   const { handoffs, ...rest } = agent;
   const lines = handoffs?.map((line) => line.trim()).filter((line) => line !== "");
-  const { data } = AgentConfig.safeParse({ ...rest, ...(lines ? { handoffs: lines } : {}) });
+  const { data } = AgentConfig.safeParse(defined({ ...rest, handoffs: lines }));
   return name.trim() === "" || agent.role_name === "" || !data ? null : { name: name.trim(), agent: data };
 }

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { systemPrompt } from "@/server/domain/agent/prompt";
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 
 /** Faults of a role by field, and by place in lists: `goals.2`. */
 export type RoleErrors = Readonly<Record<string, string>>;
@@ -21,9 +22,11 @@ export function tidied(role: RoleDefinition): RoleDefinition {
     goals: lines(role.goals),
     responsibilities: lines(role.responsibilities),
     tools: lines(role.tools),
-    ...(system_prompt_template?.trim() ? { system_prompt_template } : {}),
-    ...(color ? { color } : {}),
-    ...(icon ? { icon } : {}),
+    ...defined({
+      system_prompt_template: system_prompt_template?.trim() ? system_prompt_template : undefined,
+      color: color || undefined,
+      icon: icon || undefined,
+    }),
   };
 }
 

@@ -10,6 +10,7 @@ import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/input/checkbox";
 import { Form } from "@/components/ui/input/form";
 import { toast } from "@/components/ui/toasts";
+import { defined } from "@/server/domain/base/defined";
 import { isOtherClient, MCP_FORM, type McpDraft, mcpErrors } from "@/server/domain/tool/mcp-form";
 import type { McpListed } from "./mcp-word-text";
 import { Sheet } from "./tool-detail";
@@ -63,12 +64,14 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
     setTried(true);
     if (Object.keys(errors).length > 0) return;
     const header = draft.authorization.trim();
-    add.mutate({
-      name: draft.name.trim(),
-      url: draft.url.trim(),
-      ...(header ? { authorization: header } : draft.drops ? { authorization: null } : {}),
-      ...(isOtherClient(draft, saved) ? { client: clientOf(draft) } : {}),
-    });
+    add.mutate(
+      defined({
+        name: draft.name.trim(),
+        url: draft.url.trim(),
+        authorization: header || (draft.drops ? null : undefined),
+        client: isOtherClient(draft, saved) ? clientOf(draft) : undefined,
+      }),
+    );
   };
   return (
     <Form
@@ -82,16 +85,16 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
         onChange={setDraft}
         now={{
           name: { error: shown.name },
-          url: { error: shown.url, ...(saved ? { hint: OTHER_ADDRESS } : {}) },
-          ...(saved?.has_authorization
-            ? { authorization: { placeholder: storedLabel(saved.authorization_hint) } }
-            : {}),
+          url: { error: shown.url, hint: saved ? OTHER_ADDRESS : undefined },
+          authorization: {
+            placeholder: saved?.has_authorization ? storedLabel(saved.authorization_hint) : undefined,
+          },
           client_id: { error: shown.client_id },
           client_secret: {
             error: shown.client_secret,
-            ...(saved?.sign_in?.has_client_secret ? { placeholder: "Stored" } : {}),
+            placeholder: saved?.sign_in?.has_client_secret ? "Stored" : undefined,
           },
-          ...(saved?.sign_in?.has_private_key ? { private_key: { placeholder: "Stored" } } : {}),
+          private_key: { placeholder: saved?.sign_in?.has_private_key ? "Stored" : undefined },
         }}
         slots={{
           stored:

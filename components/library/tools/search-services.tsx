@@ -117,7 +117,7 @@ function ServiceForm({ setting }: { setting: Setting }) {
               value={address}
               onValueChange={setAddress}
               placeholder={standard || "https://search.example.com"}
-              {...(standard ? { aside: "Optional" } : {})}
+              aside={standard ? "Optional" : undefined}
               fieldClassName="max-w-sm"
             />
             {SEARCH_SERVICES[kind].needs_key ? (
