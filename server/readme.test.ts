@@ -35,9 +35,16 @@ const pages = [
 /** Every document whose links are followed. */
 const linked = [
   ...pages,
-  ...["AGENTS", "SECURITY", "CONTRIBUTING", "ARCHITECTURE", "GLOSSARY", "CHANGELOG", "changes/README"].map(
-    (name) => `${name}.md`,
-  ),
+  ...[
+    "examples/README",
+    "AGENTS",
+    "SECURITY",
+    "CONTRIBUTING",
+    "ARCHITECTURE",
+    "GLOSSARY",
+    "CHANGELOG",
+    "changes/README",
+  ].map((name) => `${name}.md`),
   ...readdirSync(path.join(root, "docs/decisions")).map((name) => `docs/decisions/${name}`),
 ];
 /** The texts of a document's code blocks; `language`: only those that name it. */
