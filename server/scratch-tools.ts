@@ -2,7 +2,7 @@ import { openDb } from "@/db/open";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { SearchBackend } from "@/server/domain/tool/search-backend";
 import { EgressError } from "@/server/egress/fetch";
-import { OF_THE_RUN } from "@/server/runner/recorded/requests";
+import { OF_THE_RUN } from "@/server/runner/replay/requests";
 import type { TestParts } from "@/server/runner/scenario/answering";
 import { newMemoryStore } from "@/server/store/library/memories/memories";
 import { keepResult } from "@/server/store/runs/tool-results";

@@ -11,7 +11,7 @@ import { interpreters, unknownVersionText } from "@/server/runner/interpreter/in
 import type { SegmentProgress } from "@/server/runner/lifecycle/segment-progress";
 import type { SentTurn } from "@/server/runner/log/record-turns";
 import type { Effects } from "@/server/runner/node/ports";
-import { RecordedAnswers } from "@/server/runner/recorded/recorded-answers";
+import { RecordedAnswers } from "@/server/runner/replay/recorded-answers";
 import { newService, type ServiceNeeds } from "./service";
 import { type Entry, type Program, Session } from "./session";
 import { Sessions } from "./sessions";

@@ -4,8 +4,8 @@ import type { Json } from "@/server/domain/base/values";
 import type { RunEventOf } from "@/server/domain/run/events";
 import type { ReplayMode } from "@/server/domain/run/fork/lineage";
 import type { ForkTurn } from "@/server/runner/fork/fork-turn";
-import type { AskedRequest } from "@/server/runner/recorded/difference";
-import type { RecordedAnswer } from "@/server/runner/recorded/recorded-answers";
+import type { AskedRequest } from "@/server/runner/replay/difference";
+import type { RecordedAnswer } from "@/server/runner/replay/recorded-answers";
 import type { StoredTurn } from "@/server/store/runs/runs";
 
 // What the server, the engine and the workers tell one another. Everything here travels as JSON, at least once; so whoever

@@ -5,7 +5,7 @@ import { doneBy, notRepeated } from "@/server/domain/run/commands/repeated";
 import { ForkGraph, ForkPatches, ReplayMode, StatePatch } from "@/server/domain/run/fork/lineage";
 import { repeatedOf } from "@/server/runner/fork/fork";
 import type { ForkLaunch } from "@/server/runner/fork/fork-launch";
-import { countRecorded } from "@/server/runner/recorded/recorded-answers";
+import { countRecorded } from "@/server/runner/replay/recorded-answers";
 import type { RunSummary as StoredSummary } from "@/server/store/runs/runs";
 import { operationsOf } from "../operation";
 import { Problem } from "../problem";

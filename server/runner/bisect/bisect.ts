@@ -3,7 +3,7 @@ import { defined } from "@/server/domain/base/defined";
 import type { BisectReport, BisectTry, RunDifference } from "@/server/domain/run/bisect/report";
 import type { RunEventOf } from "@/server/domain/run/events";
 import type { RuleExpectation } from "@/server/domain/scenario/expectation";
-import { differenceFrom } from "../recorded/difference";
+import { differenceFrom } from "../replay/difference";
 import { type Both, both, type Difference } from "./differences";
 import { findingOf } from "./expected";
 import { type Code, executeOnRecord, type FoundOnRecord, type Wanted } from "./on-record";

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { RunEventOf } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";
-import type { RetracedAnswer } from "../recorded/retrace";
+import type { RetracedAnswer } from "../replay/retrace";
 import { both, type Difference } from "./differences";
 import type { Recording } from "./recording";
 

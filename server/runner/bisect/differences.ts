@@ -5,7 +5,7 @@ import type { Json } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { DifferenceKind, RunDifference } from "@/server/domain/run/bisect/report";
 import type { RunEventOf } from "@/server/domain/run/events";
-import type { RetracedAnswer } from "../recorded/retrace";
+import type { RetracedAnswer } from "../replay/retrace";
 import { hashOf, madeUpNames, newNamelessText } from "./names";
 import { isLookUp } from "./on-record";
 import type { Recording } from "./recording";

@@ -4,7 +4,7 @@ import type { RunState } from "@/server/domain/run";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { type Begun, BrokenOff, NothingLeft, type Served, VirtualRun } from "../durable/virtual-run";
 import type { Effects } from "../node/ports";
-import { ANSWER, askedOf, type Execute, type RetracedAnswer } from "../recorded/retrace";
+import { ANSWER, askedOf, type Execute, type RetracedAnswer } from "../replay/retrace";
 
 /** What a run waits for, as its record is asked for it. */
 export interface Wanted {

@@ -4,8 +4,8 @@ import { keptCommands } from "@/server/domain/run/commands/repeated";
 import type { RunEventOf } from "@/server/domain/run/events";
 import type { RunStore } from "@/server/store/runs/runs";
 import { interpreters } from "../interpreter/interpreters";
-import { commandsOf } from "../recorded/commands-of";
-import { type Execute, type RetracedAnswer, retraced } from "../recorded/retrace";
+import { commandsOf } from "../replay/commands-of";
+import { type Execute, type RetracedAnswer, retraced } from "../replay/retrace";
 
 /** A run as far as it can be carried out once more without asking anybody. */
 export interface Recording {

@@ -3,7 +3,7 @@ import type { LiveFrame, Settled } from "@/server/domain/base/durable";
 import type { Json } from "@/server/domain/base/values";
 import type { RunEvent } from "@/server/domain/run/events";
 import type { ForkTurn } from "../fork/fork-turn";
-import type { RecordedAnswers } from "../recorded/recorded-answers";
+import type { RecordedAnswers } from "../replay/recorded-answers";
 import type { WorkTime } from "./clock";
 
 // What the embedded engine is given of a run, what it gives of it, and what it needs of whoever has it carry the run out.

@@ -15,9 +15,9 @@ import type { NewRun, RunOrigin, RunStore, StoredTurn } from "@/server/store/run
 import type { Journal } from "../durable/embedded-contract";
 import { interpreters } from "../interpreter/interpreters";
 import { storedCreation } from "../lifecycle/creation-cache";
-import { commandsOf } from "../recorded/commands-of";
-import { inFlight, obstacle, type RecordedAnswer, RecordedAnswers } from "../recorded/recorded-answers";
-import { type RetracedRequest, retracedCalls, retracedRequests } from "../recorded/retrace";
+import { commandsOf } from "../replay/commands-of";
+import { inFlight, obstacle, type RecordedAnswer, RecordedAnswers } from "../replay/recorded-answers";
+import { type RetracedRequest, retracedCalls, retracedRequests } from "../replay/retrace";
 import type { ForkTurn } from "./fork-turn";
 
 /** Why no fork can be made there, in a sentence; `faults` lists what is wrong, where it is more than one thing. */

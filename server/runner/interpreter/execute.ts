@@ -14,7 +14,7 @@ import { unreachable } from "@/server/domain/run/schedule/reach";
 import { begin, decide } from "@/server/domain/run/schedule/tokens";
 import { dueFork, forkedEvent, type MessageEdit, messageEdits, questionsMoved } from "../fork/apply-fork";
 import type { Effects } from "../node/ports";
-import { missIn } from "../recorded/recorded-answers";
+import { missIn } from "../replay/recorded-answers";
 import { Advice } from "./advice";
 import { Attempts, INLINE, NOTHING_TO_DO } from "./attempts";
 import { CommandHandler } from "./command-handler";

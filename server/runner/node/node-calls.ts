@@ -12,9 +12,9 @@ import { isGranted, onCrashOf, type ToolAnswer, type ToolOutput } from "@/server
 import type { ToolScope } from "@/server/tools/define";
 import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox";
 import { askForTool } from "../people/tool-question";
-import { type Caller, makeCall } from "../recorded/make-call";
-import { GrantedTools, RanCode, toolOutputFrom } from "../recorded/read-result";
-import { toolRequest } from "../recorded/requests";
+import { type Caller, makeCall } from "../replay/make-call";
+import { GrantedTools, RanCode, toolOutputFrom } from "../replay/read-result";
+import { toolRequest } from "../replay/requests";
 import type { About, Effects, ToolCaller, ToolInvocation, ToolRuntime } from "./ports";
 
 // How the attempt of a node calls tools, each call as a step of its own; which calls are made is decided above.

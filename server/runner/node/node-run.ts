@@ -51,9 +51,9 @@ import { signalKey } from "../interpreter/commands";
 import type { Engine } from "../interpreter/engine";
 import type { Place } from "../interpreter/places";
 import { askPerson, readNodeAnswer } from "../people/ask";
-import { MODEL_CALL, makeCall } from "../recorded/make-call";
-import { type GrantedTools, modelAnswerFrom } from "../recorded/read-result";
-import { modelRequest } from "../recorded/requests";
+import { MODEL_CALL, makeCall } from "../replay/make-call";
+import { type GrantedTools, modelAnswerFrom } from "../replay/read-result";
+import { modelRequest } from "../replay/requests";
 import { waitFor } from "./flow";
 import { isApproved, judgedContext, policiesOf } from "./judged-context";
 import {

@@ -8,7 +8,7 @@ import type { ToolQuestion } from "@/server/domain/tool/tool";
 import { ModelError, type Models } from "@/server/llm/model";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
 import type { ToolInterface, ToolScope } from "@/server/tools/define";
-import { obstacle } from "../recorded/recorded-answers";
+import { obstacle } from "../replay/recorded-answers";
 import type { Answering } from "../scenario/answering";
 import { runScenario } from "../scenario/run-scenario";
 import { fakeTools } from "../testing";

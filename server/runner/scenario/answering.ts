@@ -8,8 +8,8 @@ import type { Models } from "@/server/llm/model";
 import type { ToolHost } from "@/server/tools/host";
 import { BrokenOff, type Served } from "../durable/virtual-run";
 import type { Effects } from "../node/ports";
-import { differenceFrom } from "../recorded/difference";
-import { requestHash } from "../recorded/request-hash";
+import { differenceFrom } from "../replay/difference";
+import { requestHash } from "../replay/request-hash";
 import type { SpendingCap } from "./spending-cap";
 
 /** What answers model and tool calls in a test. */

@@ -13,7 +13,7 @@ import type { ScenarioFields, ScenarioTest } from "@/server/domain/scenario/scen
 import type { Journal } from "../durable/embedded-contract";
 import { repeatedOf } from "../fork/fork";
 import { interpreters } from "../interpreter/interpreters";
-import { type RetracedCall, retracedCalls } from "../recorded/retrace";
+import { type RetracedCall, retracedCalls } from "../replay/retrace";
 import type { TestParts } from "./answering";
 import type { Tested } from "./run-scenario";
 import { runTest } from "./run-test";
