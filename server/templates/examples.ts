@@ -19,19 +19,32 @@ import { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import type { Template } from "./define";
 
 const WorkflowFile = z.object({
-  name: z.string(),
-  workflow: WorkflowGraph.extend({ description: z.string() }),
+  workflow: WorkflowGraph,
   roles: z.array(RoleDefinition),
   tests: z.array(ScenarioTest),
 });
 
-/** A template from a workflow file of the folder `examples`; `key` is the name of its folder. */
-function fromFile(key: string, file: unknown): Template {
-  const { name, workflow, roles, tests } = WorkflowFile.parse(file);
-  return { key, title: name, description: workflow.description, graph: workflow, roles, tests };
+/** A template from a workflow file in `examples/`; `key` is its folder. The file is parsed on first use: every start loads this. */
+function fromFile(key: string, file: { name: string; workflow: { description: string } }): Template {
+  let parsed: z.output<typeof WorkflowFile> | undefined;
+  const contents = () => (parsed ??= WorkflowFile.parse(file));
+  return {
+    key,
+    title: file.name,
+    description: file.workflow.description,
+    get graph() {
+      return contents().workflow;
+    },
+    get roles() {
+      return contents().roles;
+    },
+    get tests() {
+      return contents().tests;
+    },
+  };
 }
 
-/** The workflows of the folder `examples`, by name. */
+/** The workflows in `examples/`. */
 export const examples = {
   consensus: fromFile("consensus", consensus),
   contractReview: fromFile("contract-review", contractReview),
