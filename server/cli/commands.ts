@@ -12,7 +12,6 @@ import { unknownStop } from "@/server/domain/run/commands/command";
 import { askOwnServer } from "@/server/egress/own-server";
 import { ArchiveError } from "@/server/interop/import/archive";
 import { nothingImported } from "@/server/interop/import/format";
-import { readSent } from "@/server/interop/import/off-thread";
 import { readyToRun, StartRejected } from "@/server/runner/lifecycle/launch";
 import { newServices } from "@/server/services";
 import { newAnswering } from "./answering";
@@ -24,7 +23,7 @@ import { capabilityLines } from "./output/capability-lines";
 import { printable, printableJson, printableLine } from "./output/printable";
 import { type Progress, type Screen, watchRun } from "./output/progress";
 import type { Stdio } from "./output/stdio";
-import { PathError, readPath } from "./read-path";
+import { PathError, readImportAt } from "./read-path";
 import type { ServerTerminal } from "./server-ask";
 import { newStepping } from "./stepping";
 import { testCommand } from "./test-command";
@@ -193,7 +192,7 @@ function checked<T>(command: Command, ready: () => T): T {
 /** What a path holds, on the road of all imports. */
 async function readFile(given: string) {
   try {
-    const { imported, findings } = await readSent(readPath(given));
+    const { imported, findings } = await readImportAt(given);
     return { ...(imported ?? nothingImported()), findings };
   } catch (error) {
     if (error instanceof PathError || error instanceof ArchiveError) throw new Unusable([error.message]);

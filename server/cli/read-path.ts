@@ -4,6 +4,9 @@ import { errorCode } from "@/server/domain/base/guards";
 import { isWorthReading } from "@/server/domain/base/import-files";
 import type { SentFile } from "@/server/interop/import/archive";
 import { IMPORT_LIMITS } from "@/server/interop/import/files";
+import { troupeWorkflow } from "@/server/interop/import/formats/troupe";
+import { readSent } from "@/server/interop/import/off-thread";
+import type { ImportRead } from "@/server/interop/import/pipeline";
 import { calledFrom } from "./called";
 
 /** A path that cannot be read, in a sentence. */
@@ -33,6 +36,17 @@ export function readPath(given: string): SentFile[] {
       code === "ENOENT" ? `There is no file ${given}.` : `${given} cannot be read (${code}).`,
     );
   }
+}
+
+/** Reads what is at a path. Throws PathError, also if that is several workflow files, of which only one could run. */
+export async function readImportAt(given: string): Promise<ImportRead> {
+  const read = await readSent(readPath(given));
+  const workflows = read.found.filter(({ format }) => format === troupeWorkflow.id);
+  if (workflows.length > 1) {
+    const files = workflows.flatMap((workflow) => workflow.files);
+    throw new PathError(`${given} contains ${workflows.length} workflows. Choose one: ${files.join(", ")}.`);
+  }
+  return read;
 }
 
 /** What in a folder may be part of an import, by its path inside, in order. Links are not followed. */

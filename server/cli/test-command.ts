@@ -10,7 +10,6 @@ import type { SuiteReport, TestReport } from "@/server/domain/scenario/report";
 import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import { ArchiveError } from "@/server/interop/import/archive";
 import { nothingImported } from "@/server/interop/import/format";
-import { readSent } from "@/server/interop/import/off-thread";
 import type { TestParts } from "@/server/runner/scenario/answering";
 import { EMPTY_BOOK } from "@/server/runner/scenario/judging";
 import { runMutants } from "@/server/runner/scenario/run-mutants";
@@ -23,7 +22,7 @@ import { findingLine } from "./import-command";
 import { junitOf } from "./output/junit";
 import { printable, printableJson, printableLine } from "./output/printable";
 import type { Stdio } from "./output/stdio";
-import { PathError, readPath } from "./read-path";
+import { PathError, readImportAt } from "./read-path";
 
 export const TEST_USAGE = `Runs the tests that stand in a workflow's file, without asking a model, a tool or a person.
 
@@ -98,7 +97,7 @@ const OPTIONS = {
 } as const;
 
 async function runFile(command: TestCommand, stdio: Stdio): Promise<number> {
-  const { imported, findings } = await readSent(readPath(command.file));
+  const { imported, findings } = await readImportAt(command.file);
   const { graph, name, roles, tests } = { ...nothingImported(), ...imported };
   if (!graph)
     throw new Unusable([

@@ -69,6 +69,14 @@ test("a workflow in YAML runs as its JSON does", async () => {
   rmSync(folder, { recursive: true });
 });
 
+test("a folder of several workflows is refused, by run and by test", async () => {
+  for (const args of [["examples"], ["test", "examples"]]) {
+    const { code, err } = await workflow(...args);
+    expect(code).toBe(2);
+    expect(err).toContain("examples contains 14 workflows. Choose one: consensus/workflow.json, ");
+  }
+});
+
 test("a question that ends with a question mark gets no full stop", async () => {
   const example = path.join(root, "examples/invoice-check");
   const { err } = await callWorkflow(["workflow.json", "--input", "@input.json", "--speed", "0"], example);
