@@ -5,10 +5,10 @@
 FROM node:24-slim AS build
 WORKDIR /build
 COPY . .
-# Installs what the lock file lists, builds, and gathers in dist/app what a server needs.
+# Installs the locked packages, builds, and collects the server's files in dist/app.
 RUN npm run pack -- --folder
 
-# Workers (compose.yaml, profile workers) run the sources, with a package that nobody else needs.
+# Workers (compose.yaml, profile workers) run the sources, with a package that only they need.
 FROM node:24-slim AS worker
 WORKDIR /troupe
 COPY --from=build --chown=node:node /build /troupe
@@ -21,7 +21,7 @@ STOPSIGNAL SIGTERM
 CMD ["node", "scripts/worker.mjs"]
 
 FROM node:24-slim
-# Nothing is installed here: no npm and no yarn for somebody who breaks in to use.
+# Nothing is installed here, so remove npm and yarn: an intruder can't use them.
 RUN rm -rf /usr/local/lib/node_modules /opt/yarn* /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn* \
   && mkdir /data && chown node:node /data && chmod 700 /data
 COPY --from=build /build/dist/app /troupe
@@ -32,9 +32,9 @@ WORKDIR /data
 VOLUME /data
 EXPOSE 3000
 USER node
-# By the loopback address and the server's own port, whatever name people use outside.
+# Uses the loopback address and the server's own port, whatever its public name is.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/api/v1/health`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 STOPSIGNAL SIGTERM
-# Without TROUPE_PASSWORD the start ends with the sentence that asks for one: HOST is open to other machines here.
+# Requires TROUPE_PASSWORD, because other machines can connect.
 CMD ["troupe", "start"]

@@ -1,9 +1,9 @@
 import { watchSteps } from "@/components/page/leaving";
 
-// Runs before the application wakes up.
+// Runs before the application hydrates.
 
-// Otherwise zod, which comes later, asks the browser whether it may compile code, and the pages' policy answers with an
-// error in the console. This is where each copy of zod on a page looks for its settings.
+// Otherwise zod tests whether it may compile code, and the content security policy logs an error to the console. Each copy of
+// zod on a page reads its settings here.
 Object.assign(window, { __zod_globalConfig: { jitless: true } });
 
 watchSteps();
@@ -13,9 +13,8 @@ interface TrustedTypes {
 }
 
 /**
- * Browsers that know trusted types refuse every script that is added by a plain address, and the bundler adds parts
- * that load on demand just so. This lets those addresses through that our own build made; markup and code from text
- * stay refused, because there are no rules that would make them trusted.
+ * Browsers with Trusted Types reject scripts that are added by a plain URL, which is how the bundler adds chunks on demand.
+ * This allows the URLs of our own build. Markup and code from strings stay rejected, because no rule makes them trusted.
  */
 const { trustedTypes } = window as { trustedTypes?: TrustedTypes };
 trustedTypes?.createPolicy("default", {

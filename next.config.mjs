@@ -7,9 +7,9 @@ const config = {
   // For scripts/package.mjs: copies the package files that the build uses.
   ...(process.env.TROUPE_STANDALONE ? { output: "standalone" } : {}),
   outputFileTracingRoot: import.meta.dirname,
-  // The start path skips type checking: a wrong type in a test must not stop a person's `npm start`.
+  // A start skips type checks: a type error in a test must not prevent it.
   typescript: { ignoreBuildErrors: !!process.env.SKIP_TYPECHECK },
-  // The sandbox loads its engine in a thread of its own, from the file; the MCP client starts processes.
+  // The sandbox loads its engine in a worker thread, from the file; the MCP client starts processes.
   serverExternalPackages: ["better-sqlite3", "@modelcontextprotocol/client"],
   outputFileTracingIncludes: {
     "/*": [
@@ -19,7 +19,7 @@ const config = {
       "./server/tools/operator/session.py",
     ],
   },
-  // Its image route is switched off, and package.json puts an empty package in the place of the library it would load.
+  // The image route is off, and package.json replaces its library with an empty package.
   images: { unoptimized: true },
   experimental: {
     agentUpgrade: false,
@@ -28,7 +28,7 @@ const config = {
     turbopackFileSystemCacheForBuild: false,
     // scripts/serve.mjs loads the pages once the server is ready.
     preloadEntriesOnStart: false,
-    // Beside the browser a request costs more than what it brings: fewer and larger files, most so for the drawing.
+    // With a local server, each request costs more than its content: fewer and larger files, above all for the editor.
     turbopackChunking: {
       requestCost: 1_000_000,
       minChunkSize: 150_000,
@@ -36,7 +36,7 @@ const config = {
       priorityBoost: 4,
     },
   },
-  // Pages get these and a policy of their own from proxy.ts; what it does not serve gets them here.
+  // Headers of everything that proxy.ts doesn't serve. It sets them for pages, with a content security policy.
   headers: async () => [
     {
       source: "/:path*",

@@ -18,7 +18,7 @@ export default defineConfig({
   workers: 2,
   fullyParallel: true,
   retries: 0,
-  // Generous, since other tests may run on the same machine: these only fail what never happens, and cost no time otherwise.
+  // Generous, because other tests may run on the same machine: only what never happens fails.
   timeout: 180_000,
   expect: { timeout: 30_000 },
   forbidOnly: !!process.env.CI,
@@ -33,8 +33,8 @@ export default defineConfig({
     trace: process.env.TROUPE_TRACE ? "retain-on-failure" : "off",
     screenshot: "only-on-failure",
     actionTimeout: 30_000,
-    // What moves is not clicked at once: Playwright then scrolls the drawing or the menu that it is in, which scrolls back,
-    // and the click misses. People who ask for less movement see each change at once, and so do these tests.
+    // While an element moves, Playwright scrolls its canvas or menu, which scrolls back, and the click misses. With reduced
+    // motion, each change is immediate.
     contextOptions: { reducedMotion: "reduce" },
     launchOptions: {
       ...(executablePath ? { executablePath } : {}),

@@ -5,11 +5,11 @@ import { authorizePage } from "@/server/access/page-auth";
 import { contentSecurityPolicy, PAGE_HEADERS, STRICT_TRANSPORT } from "@/server/access/requests/headers";
 import { isHttpsHost } from "@/server/access/requests/hosts";
 
-/** In front of pages only. It never sits before /api, where it would cut long bodies short without a word. */
+/** For pages only, never for /api, where it would silently truncate long bodies. */
 export async function proxy(request: NextRequest): Promise<Response> {
   const entry = await authorizePage(request, getAccess().sessions);
   const response = entry.go ? page(request, entry.cookie) : entry.answer;
-  // Next wants whole addresses here; it sends them on as relative ones.
+  // Next.js requires absolute URLs here, and sends them as relative ones.
   const location = response.headers.get("location");
   if (location) response.headers.set("location", new URL(location, request.url).toString());
   for (const [name, value] of Object.entries(PAGE_HEADERS)) response.headers.set(name, value);
@@ -18,7 +18,7 @@ export async function proxy(request: NextRequest): Promise<Response> {
   return response;
 }
 
-/** Next reads the nonce from the policy in the request's headers and puts it on its scripts. */
+/** Next.js reads the nonce from the policy in the request's headers and adds it to its scripts. */
 function page(request: NextRequest, cookie: string | undefined): Response {
   const nonce = randomBytes(16).toString("base64");
   const policy = contentSecurityPolicy(nonce, process.env.NODE_ENV === "development");

@@ -4,33 +4,36 @@ import { defineConfig } from "vitest/config";
 const root = import.meta.dirname;
 
 /**
- * Files that change what the whole process shares (its HTTP servers, its console, the secrets that are blacked out) or
- * start processes: each has one of its own. All others may share a process, and must leave it as they found it.
+ * Test files that change process-wide state (HTTP servers, console, redacted secrets) or start processes: each gets its own
+ * process. All others may share one, and must restore what they change.
  */
-const ALONE = [
+const ISOLATED = [
   "server/access/boot.test.ts",
   "server/log.test.ts",
   "server/secrets/*.test.ts",
   "server/runner/log/frames.test.ts",
   "scripts/**/*.test.ts",
 ];
-/** What people see, in a document without a browser: files that leave the page and what it keeps as they found it. */
-const SEEN = ["components/**/*.test.tsx"];
-/** Files that put another module in the place of one (`vi.mock`), which only holds where nobody has loaded that one yet. */
-const SEEN_ALONE = ["components/run/fork/fork-dialog.test.tsx", "components/run/compare/compare.test.tsx"];
-const NEVER = [
+/** Component tests in a simulated document. They share it, so they must restore the page and its storage. */
+const COMPONENTS = ["components/**/*.test.tsx"];
+/** Files with `vi.mock`, which only works before the mocked module is loaded. */
+const COMPONENTS_ISOLATED = [
+  "components/run/fork/fork-dialog.test.tsx",
+  "components/run/compare/compare.test.tsx",
+];
+const EXCLUDED = [
   "**/node_modules/**",
   ".next*/**",
   "dist/**",
   "e2e/**",
-  // Its own packages are there only where somebody installed them: `npm test` runs these with a configuration of their own.
+  // Its dependencies may not be installed: `npm test` runs these with a separate configuration.
   "packages/**",
   "data/**",
   "test-results/**",
   ".cache/**",
 ];
 
-const seen = {
+const components = {
   extends: true as const,
   resolve: {
     alias: {
@@ -53,7 +56,7 @@ export default defineConfig({
       "server-only": path.join(root, "server/testing/empty.ts"),
     },
   },
-  // Styles are the browser tests' business.
+  // Browser tests cover styles.
   css: { postcss: { plugins: [] } },
   test: {
     environment: "node",
@@ -61,37 +64,45 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },
-    // The offline model answers at once in tests; nothing reads the settings of the person who runs them.
+    // The offline model answers at once, and tests ignore the developer's own settings.
     env: { TROUPE_OFFLINE_SPEED: "0", NODE_ENV: "test" },
     restoreMocks: true,
     globalSetup: "server/testing/temporary.ts",
-    // One less than there are cores is usual; many of these wait for a second or for another process.
+    // More than Vitest's default of cores minus one: many tests wait for a timer or another process.
     maxWorkers: "100%",
     projects: [
       {
-        ...seen,
+        ...components,
         test: {
-          ...seen.test,
-          name: "seen",
-          include: SEEN,
-          exclude: [...NEVER, ...SEEN_ALONE],
+          ...components.test,
+          name: "components",
+          include: COMPONENTS,
+          exclude: [...EXCLUDED, ...COMPONENTS_ISOLATED],
           isolate: false,
         },
       },
-      { ...seen, test: { ...seen.test, name: "seen alone", include: SEEN_ALONE, exclude: NEVER } },
+      {
+        ...components,
+        test: {
+          ...components.test,
+          name: "components isolated",
+          include: COMPONENTS_ISOLATED,
+          exclude: EXCLUDED,
+        },
+      },
       {
         extends: true,
         test: {
           name: "server",
           include: ["**/*.test.ts"],
-          exclude: [...NEVER, ...ALONE],
+          exclude: [...EXCLUDED, ...ISOLATED],
           pool: "forks",
           isolate: false,
         },
       },
       {
         extends: true,
-        test: { name: "alone", include: ALONE, exclude: NEVER, pool: "forks" },
+        test: { name: "isolated", include: ISOLATED, exclude: EXCLUDED, pool: "forks" },
       },
     ],
   },
