@@ -7,7 +7,7 @@ import {
   useReactFlow,
 } from "@xyflow/react";
 import { Plus, X } from "lucide-react";
-import { memo, useContext } from "react";
+import { type MouseEvent, memo, type ReactNode, useContext } from "react";
 import { useStore } from "zustand";
 import { defined } from "@/server/domain/base/defined";
 import type { WorkflowEdge } from "@/server/domain/graph/graph";
@@ -110,49 +110,56 @@ function Chip(props: {
           onMouseLeave={() => hover.getState().leave(edgeId)}
           style={{ translate: `${x}px ${y}px` }}
         >
-          <button
-            type="button"
-            tabIndex={-1}
-            aria-label="Insert a node here"
-            title="Insert a node here"
+          <EdgeTool
+            label="Insert a node here"
             onClick={(event) => {
-              event.stopPropagation();
               const client = { x: event.clientX, y: event.clientY };
               editing.onInsertOn(edgeId, { client, flow: screenToFlowPosition(client) });
             }}
           >
             <Plus aria-hidden size={15} />
-          </button>
+          </EdgeTool>
           {breakpoints && (
-            <button
-              type="button"
-              tabIndex={-1}
-              aria-pressed={!!breakpoint}
-              aria-label={breakpoint ? "Remove the breakpoint" : "Set a breakpoint"}
-              title={breakpoint ? "Remove the breakpoint" : "Set a breakpoint (F9)"}
-              onClick={(event) => {
-                event.stopPropagation();
-                breakpoints.toggle({ kind: "edge", id: edgeId });
-              }}
+            <EdgeTool
+              isPressed={!!breakpoint}
+              label={breakpoint ? "Remove the breakpoint" : "Set a breakpoint"}
+              title={breakpoint ? undefined : "Set a breakpoint (F9)"}
+              onClick={() => breakpoints.toggle({ kind: "edge", id: edgeId })}
             >
               <BreakpointSign variant={breakpoint?.variant ?? "plain"} />
-            </button>
+            </EdgeTool>
           )}
-          <button
-            type="button"
-            tabIndex={-1}
-            aria-label="Remove this connection"
-            title="Remove this connection"
-            onClick={(event) => {
-              event.stopPropagation();
-              editing.onRemoveEdge(edgeId);
-            }}
-          >
+          <EdgeTool label="Remove this connection" onClick={() => editing.onRemoveEdge(edgeId)}>
             <X aria-hidden size={15} />
-          </button>
+          </EdgeTool>
         </div>
       )}
     </>
+  );
+}
+
+function EdgeTool(props: {
+  label: string;
+  /** The label, if absent. */
+  title?: string | undefined;
+  isPressed?: boolean;
+  onClick: (event: MouseEvent) => void;
+  children: ReactNode;
+}) {
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      aria-pressed={props.isPressed}
+      aria-label={props.label}
+      title={props.title ?? props.label}
+      onClick={(event) => {
+        event.stopPropagation();
+        props.onClick(event);
+      }}
+    >
+      {props.children}
+    </button>
   );
 }
 

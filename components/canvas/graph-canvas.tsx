@@ -106,7 +106,8 @@ export function GraphCanvas(props: GraphCanvasProps) {
   const dragging = useDragging({ graph, editing, view, onSelectionChange });
   const connecting = useConnecting(editing, view, at);
   const { spliceId } = dragging;
-  const { nodes, edges, setNodes } = useFlow(graph, selectedNodes, selection.edges, dressing, spliceId);
+  const selected = { nodes: selectedNodes, edges: selection.edges };
+  const { nodes, edges, setNodes } = useFlow(graph, selected, dressing, spliceId);
   // From afar a card shows its name only, larger: it can be read, and hundreds of cards stay quick to draw.
   const { isFar, isSmall, isTiny } = useDetail(graph);
   const room = useTurns(dressing?.grown);

@@ -131,7 +131,7 @@ export function useCanvasView(): CanvasView {
     if (!flow.getInternalNode(nodeId)) return;
     const now = flow.getViewport();
     const zoom = Math.max(now.zoom, 0.6);
-    setView(viewAt(zoom, boundsOf(), roomOf(), flow.getNodesBounds([nodeId]), now));
+    setView(viewAt(zoom, { drawing: boundsOf(), room: roomOf(), card: flow.getNodesBounds([nodeId]) }, now));
   };
   const fit = (nodeIds: readonly string[] = [], isAtOnce = false) =>
     setView(wholeView(boundsOf(nodeIds.length > 0 ? new Set(nodeIds) : undefined), roomForAll()), isAtOnce);

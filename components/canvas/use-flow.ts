@@ -35,8 +35,7 @@ const EMPTY: Flow = { of: [], nodes: [], edges: [], geometry: "", routes: new Ma
 /** React Flow's nodes and edges for a graph; measured sizes and places under the pointer live only here. */
 export function useFlow(
   graph: WorkflowGraph,
-  selectedNodes: ReadonlySet<string>,
-  selectedEdges: ReadonlySet<string>,
+  { nodes: selectedNodes, edges: selectedEdges }: Selection,
   dressing: Dressing | undefined,
   spliceId: string | null,
 ) {

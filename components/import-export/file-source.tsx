@@ -1,7 +1,7 @@
 "use client";
 
 import { FileUp } from "lucide-react";
-import { useState } from "react";
+import { type ComponentProps, useState } from "react";
 import { ErrorText } from "@/components/page/error-text";
 import { Button } from "@/components/ui/button";
 import { TextArea } from "@/components/ui/input/text-area";
@@ -22,11 +22,23 @@ export function FileSource({
 }) {
   const [pasted, setPasted] = useState("");
   const [unread, setUnread] = useState<string>();
-  const take = (list: FileList | null) => {
+  const take = (list: FileList) => {
     setUnread(undefined);
     chosenFiles(list).then(onFiles, (error: unknown) =>
       setUnread(error instanceof FileError ? error.message : "This could not be read."),
     );
+  };
+  const fileInput: ComponentProps<"input"> = {
+    type: "file",
+    multiple: true,
+    className: "sr-only",
+    onChange: ({ target: { files } }) => {
+      if (files && files.length > 0) take(files);
+    },
+    // Emptied before a choice, not after it: its list would be emptied, too.
+    onClick: ({ currentTarget }) => {
+      currentTarget.value = "";
+    },
   };
   const problem = unread ?? error;
   return (
@@ -36,37 +48,13 @@ export function FileSource({
         <label className="flex cursor-pointer flex-col items-center gap-2 rounded-lg px-4 py-2 hover:bg-ink/3 has-focus-visible:outline-2 has-focus-visible:outline-focus">
           <FileUp aria-hidden="true" className="size-6 text-ink-3" strokeWidth={1.5} />
           <span className="font-medium">Choose a file</span>
-          <input
-            type="file"
-            multiple
-            className="sr-only"
-            onChange={(event) => {
-              // Copied first: emptying the field empties its list, too.
-              const list = event.target.files;
-              if (list && list.length > 0) take(list);
-            }}
-            onClick={(event) => {
-              event.currentTarget.value = "";
-            }}
-          />
+          <input {...fileInput} />
         </label>
         <span className="text-[13px] text-ink-3">
           or several, a zip, or{" "}
           <label className="cursor-pointer rounded-sm underline underline-offset-2 hover:text-ink has-focus-visible:outline-2 has-focus-visible:outline-focus">
             a whole folder
-            <input
-              type="file"
-              multiple
-              className="sr-only"
-              ref={(field) => field?.setAttribute("webkitdirectory", "")}
-              onChange={(event) => {
-                const list = event.target.files;
-                if (list && list.length > 0) take(list);
-              }}
-              onClick={(event) => {
-                event.currentTarget.value = "";
-              }}
-            />
+            <input {...fileInput} ref={(field) => field?.setAttribute("webkitdirectory", "")} />
           </label>
           ; or drop them anywhere on the page
         </span>

@@ -27,8 +27,17 @@ import { useTrpc } from "@/components/trpc";
 import { Kbd } from "@/components/ui/kbd";
 import { places } from "./places";
 
-/** Ctrl+K: go anywhere, do anything that this page offers. */
-export function CommandPalette() {
+interface Item {
+  value: string;
+  label: string;
+  icon: LucideIcon;
+  run: () => void;
+  keywords?: string | undefined;
+  shortcut?: string | undefined;
+}
+
+/** What the palette lists, by heading. */
+function useGroups() {
   const trpc = useTrpc();
   const router = useRouter();
   const queryClient = useQueryClient();
@@ -47,16 +56,108 @@ export function CommandPalette() {
       },
     }),
   );
-  const go = (href: string) => () => leaveTo(() => router.push(href));
-  const item = (
-    id: string,
-    label: string,
-    icon: LucideIcon,
-    run: () => void,
-    keywords?: string,
-    shortcut?: string,
-  ) => <Item key={id} value={id} {...{ label, icon, run, keywords, shortcut }} />;
+  const linkTo = (href: string) => ({ value: `go ${href}`, run: () => leaveTo(() => router.push(href)) });
+  const named = (kind: string, icon: LucideIcon, rows: readonly { id: string; name: string }[] | undefined) =>
+    (rows ?? []).map(({ id, name }) => ({
+      ...linkTo(`/${kind}s?${kind}=${encodeURIComponent(id)}`),
+      value: `${kind} ${id}`,
+      label: name,
+      icon,
+    }));
+  const groups: { heading: string; items: Item[] }[] = [
+    ...sections.map((section) => ({
+      heading: section,
+      items: offered
+        .filter((command) => command.section === section)
+        .map((command) => ({ ...command, value: command.id, icon: Terminal })),
+    })),
+    {
+      heading: "Go to",
+      items: [
+        ...places.map(({ href, label, icon }) => ({ ...linkTo(href), label, icon })),
+        { ...linkTo("/agents"), label: "Agents", icon: UserRound },
+      ],
+    },
+    {
+      heading: "Workflows",
+      items: (workflows.data ?? []).map(({ id, name }) => ({
+        ...linkTo(`/workflows/${id}`),
+        value: `wf ${id}`,
+        label: name,
+        icon: Workflow,
+      })),
+    },
+    {
+      heading: "Roles",
+      items: named(
+        "role",
+        UserRound,
+        roles.data?.map(({ role: { name } }) => ({ id: name, name })),
+      ),
+    },
+    { heading: "Crews", items: named("crew", Network, crews.data) },
+    { heading: "Agents", items: named("agent", UserRound, agents.data) },
+    {
+      heading: "Tools",
+      items: named(
+        "tool",
+        Wrench,
+        tools.data?.tools.map(({ name }) => ({ id: name, name })),
+      ),
+    },
+    {
+      heading: "Settings",
+      items: SETTINGS_SECTIONS.map(({ id, title, keywords }) => ({
+        ...linkTo(`/settings#${id}`),
+        label: title,
+        icon: Settings,
+        keywords: `settings ${keywords}`,
+      })),
+    },
+    {
+      heading: "Actions",
+      items: [
+        {
+          value: "new workflow",
+          label: "New workflow",
+          icon: Plus,
+          run: () => leaveTo(() => create.mutate({})),
+          keywords: "create add",
+        },
+        {
+          ...linkTo("/templates"),
+          value: "templates",
+          label: "Templates",
+          icon: LayoutTemplate,
+          keywords: "new workflow begin example",
+        },
+        themeItem("light", Sun, "day"),
+        themeItem("dark", Moon, "night"),
+        {
+          value: "keyboard",
+          label: "Keyboard help",
+          icon: Keyboard,
+          run: openHelp,
+          keywords: "shortcuts keys",
+          shortcut: "?",
+        },
+      ],
+    },
+  ];
+  return groups.filter(({ items }) => items.length > 0);
+}
 
+const themeItem = (theme: "light" | "dark", icon: LucideIcon, word: string): Item => ({
+  value: `theme ${theme}`,
+  label: theme === "light" ? "Light theme" : "Dark theme",
+  icon,
+  run: () => setTheme(theme),
+  keywords: `appearance ${word}`,
+});
+
+/** Ctrl+K: go anywhere, do anything that this page offers. */
+export function CommandPalette() {
+  const groups = useGroups();
   return (
     <Dialog.Root open onOpenChange={closeShellDialog}>
       <Dialog.Portal>
@@ -79,90 +180,13 @@ export function CommandPalette() {
               <Command.Empty className="px-2 py-8 text-center text-sm text-ink-2">
                 Nothing found.
               </Command.Empty>
-              {sections.map((section) => (
-                <Command.Group key={section} heading={section}>
-                  {offered
-                    .filter((command) => command.section === section)
-                    .map((command) =>
-                      item(
-                        command.id,
-                        command.label,
-                        Terminal,
-                        command.run,
-                        command.keywords,
-                        command.shortcut,
-                      ),
-                    )}
+              {groups.map(({ heading, items }) => (
+                <Command.Group key={heading} heading={heading}>
+                  {items.map((item) => (
+                    <Row key={item.value} {...item} />
+                  ))}
                 </Command.Group>
               ))}
-              <Command.Group heading="Go to">
-                {places.map(({ href, label, icon }) => item(`go ${href}`, label, icon, go(href)))}
-                {item("go /agents", "Agents", UserRound, go("/agents"))}
-              </Command.Group>
-              {workflows.data && workflows.data.length > 0 ? (
-                <Command.Group heading="Workflows">
-                  {workflows.data.map(({ id, name }) =>
-                    item(`wf ${id}`, name, Workflow, go(`/workflows/${id}`), name),
-                  )}
-                </Command.Group>
-              ) : null}
-              {roles.data && roles.data.length > 0 ? (
-                <Command.Group heading="Roles">
-                  {roles.data.map(({ role }) =>
-                    item(
-                      `role ${role.name}`,
-                      role.name,
-                      UserRound,
-                      go(`/roles?role=${encodeURIComponent(role.name)}`),
-                    ),
-                  )}
-                </Command.Group>
-              ) : null}
-              {crews.data && crews.data.length > 0 ? (
-                <Command.Group heading="Crews">
-                  {crews.data.map(({ id, name }) =>
-                    item(`crew ${id}`, name, Network, go(`/crews?crew=${encodeURIComponent(id)}`)),
-                  )}
-                </Command.Group>
-              ) : null}
-              {agents.data && agents.data.length > 0 ? (
-                <Command.Group heading="Agents">
-                  {agents.data.map(({ id, name }) =>
-                    item(`agent ${id}`, name, UserRound, go(`/agents?agent=${encodeURIComponent(id)}`)),
-                  )}
-                </Command.Group>
-              ) : null}
-              {tools.data && tools.data.tools.length > 0 ? (
-                <Command.Group heading="Tools">
-                  {tools.data.tools.map(({ name }) =>
-                    item(`tool ${name}`, name, Wrench, go(`/tools?tool=${encodeURIComponent(name)}`)),
-                  )}
-                </Command.Group>
-              ) : null}
-              <Command.Group heading="Settings">
-                {SETTINGS_SECTIONS.map(({ id, title, keywords }) =>
-                  item(`go /settings#${id}`, title, Settings, go(`/settings#${id}`), `settings ${keywords}`),
-                )}
-              </Command.Group>
-              <Command.Group heading="Actions">
-                {item(
-                  "new workflow",
-                  "New workflow",
-                  Plus,
-                  () => leaveTo(() => create.mutate({})),
-                  "create add",
-                )}
-                {item(
-                  "templates",
-                  "Templates",
-                  LayoutTemplate,
-                  go("/templates"),
-                  "new workflow begin example",
-                )}
-                {item("theme light", "Light theme", Sun, () => setTheme("light"), "appearance day")}
-                {item("theme dark", "Dark theme", Moon, () => setTheme("dark"), "appearance night")}
-                {item("keyboard", "Keyboard help", Keyboard, openHelp, "shortcuts keys", "?")}
-              </Command.Group>
             </Command.List>
           </Command>
         </Dialog.Popup>
@@ -171,15 +195,7 @@ export function CommandPalette() {
   );
 }
 
-function Item(props: {
-  value: string;
-  label: string;
-  icon: LucideIcon;
-  run: () => void;
-  keywords?: string | undefined;
-  shortcut?: string | undefined;
-}) {
-  const { value, label, icon: Icon, run, keywords, shortcut } = props;
+function Row({ value, label, icon: Icon, run, keywords, shortcut }: Item) {
   return (
     <Command.Item
       value={value}

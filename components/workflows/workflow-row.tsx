@@ -14,6 +14,13 @@ import { TimeText } from "@/components/ui/time-text";
 
 export type WorkflowListed = Answers["workflows"]["list"][number];
 
+const EXPORTS = [
+  { format: "included", label: "Workflow file", hint: "JSON with the roles it uses" },
+  { format: "referenced", label: "Workflow file without roles", hint: "Names its roles only" },
+  { format: "yaml", label: "Workflow file as YAML", hint: "With the roles it uses" },
+  { format: "openhands", label: "OpenHands WorkflowGraph", hint: "JSON in the reference format" },
+] as const;
+
 /** One workflow in the list: its drawing, its name, how its last run went. */
 export function WorkflowRow({ workflow, actions }: { workflow: WorkflowListed; actions: WorkflowActions }) {
   const { id, name, description, node_count, sketch, updated_at, last_run } = workflow;
@@ -92,30 +99,11 @@ export function WorkflowRow({ workflow, actions }: { workflow: WorkflowListed; a
             { label: "Duplicate", icon: <Copy />, onSelect: () => void actions.duplicate(id, name) },
             "separator",
             { heading: "Export" },
-            {
-              label: "Workflow file",
-              hint: "JSON with the roles it uses",
+            ...EXPORTS.map(({ format, ...entry }) => ({
+              ...entry,
               icon: <Download />,
-              onSelect: () => void actions.exportFile(id, "included"),
-            },
-            {
-              label: "Workflow file without roles",
-              hint: "Names its roles only",
-              icon: <Download />,
-              onSelect: () => void actions.exportFile(id, "referenced"),
-            },
-            {
-              label: "Workflow file as YAML",
-              hint: "With the roles it uses",
-              icon: <Download />,
-              onSelect: () => void actions.exportFile(id, "yaml"),
-            },
-            {
-              label: "OpenHands WorkflowGraph",
-              hint: "JSON in the reference format",
-              icon: <Download />,
-              onSelect: () => void actions.exportFile(id, "openhands"),
-            },
+              onSelect: () => void actions.exportFile(id, format),
+            })),
             "separator",
             {
               label: "Delete",

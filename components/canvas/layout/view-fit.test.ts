@@ -76,7 +76,7 @@ describe("how many cards are in view", () => {
 
 describe("a card that was out of view", () => {
   const drawing = { x: 0, y: 0, width: 3000, height: 74 };
-  const at = (x: number) => viewAt(1, drawing, room, { x, y: 0, ...CARD });
+  const at = (x: number) => viewAt(1, { drawing, room, card: { x, y: 0, ...CARD } });
 
   test("stands in the middle, and the drawing's ends leave no room empty beside them", () => {
     expect(at(1400)).toEqual({ zoom: 1, x: 20 + 450 - 1400 - 104, y: 48 + 313 });
@@ -87,13 +87,13 @@ describe("a card that was out of view", () => {
   test("nothing moves in a direction in which it is seen already", () => {
     const now = { x: -800, y: 123, zoom: 1 };
     const card = { x: 2000, y: 0, ...CARD };
-    expect(viewAt(1, drawing, room, card, now)).toEqual({ ...at(2000), y: 123 });
-    expect(viewAt(1, drawing, room, { ...card, x: 1000 }, now)).toEqual(now);
-    expect(viewAt(0.6, drawing, room, card, now)).toEqual(viewAt(0.6, drawing, room, card));
+    expect(viewAt(1, { drawing, room, card }, now)).toEqual({ ...at(2000), y: 123 });
+    expect(viewAt(1, { drawing, room, card: { ...card, x: 1000 } }, now)).toEqual(now);
+    expect(viewAt(0.6, { drawing, room, card }, now)).toEqual(viewAt(0.6, { drawing, room, card }));
   });
 
   test("a drawing that fits is seen whole", () => {
-    const view = viewAt(0.6, { ...drawing, width: 1000 }, room, { x: 792, y: 0, ...CARD });
+    const view = viewAt(0.6, { drawing: { ...drawing, width: 1000 }, room, card: { x: 792, y: 0, ...CARD } });
     expect(view).toEqual({ zoom: 0.6, x: 20 + 150, y: expect.closeTo(48 + 327.8, 5) });
   });
 });

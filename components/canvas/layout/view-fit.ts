@@ -65,12 +65,12 @@ export function readableView(drawing: Area, room: Room, card: Area): View {
   const fits = zoomToFit(drawing, room);
   const isNarrow = room.width < NARROW;
   const zoom = isNarrow ? Math.max(SMALLEST_NAMES, fits) : fits >= SMALLEST_WHOLE ? fits : READABLE;
-  return viewAt(Math.min(MAX_FIT, zoom), drawing, room, card);
+  return viewAt(Math.min(MAX_FIT, zoom), { drawing, room, card });
 }
 
 /** The view that shows all of an area. */
 export const wholeView = (area: Area, room: Room): View =>
-  viewAt(Math.max(MIN_ZOOM, Math.min(MAX_FIT, zoomToFit(area, room))), area, room, area);
+  viewAt(Math.max(MIN_ZOOM, Math.min(MAX_FIT, zoomToFit(area, room))), { drawing: area, room, card: area });
 
 /**
  * The view that shows cards together with what is around them, moved and then zoomed out as little as possible; if that
@@ -82,45 +82,59 @@ export function besideView(now: View, room: Room, around: Area, cards: Area | nu
   const area = isRoomy ? around : cards;
   if (!area) return null;
   const zoom = isRoomy ? Math.min(now.zoom, fits) : now.zoom;
-  const next = { zoom, ...movedInto(now, zoom, room, area, area) };
+  const next = { zoom, ...movedInto(now, zoom, room, { area, part: area }) };
   return isSameView(next, now) ? null : next;
 }
 
 export const isSameView = (a: View, b: View) =>
   Math.abs(a.x - b.x) < 1 && Math.abs(a.y - b.y) < 1 && Math.abs(a.zoom - b.zoom) < 0.001;
 
+/** What is looked at: a card of a drawing, in the room there is. */
+interface Scene {
+  drawing: Area;
+  room: Room;
+  card: Area;
+}
+
+/** One direction of an area. */
+interface Span {
+  start: number;
+  size: number;
+}
+
+const across = ({ x, width }: Area): Span => ({ start: x, size: width });
+const down = ({ y, height }: Area): Span => ({ start: y, size: height });
+const acrossRoom = ({ left, width }: Room): Span => ({ start: left, size: width });
+const downRoom = ({ top, height }: Room): Span => ({ start: top, size: height });
+
 /**
- * Where to look from to see a card at a zoom: the whole drawing in the middle where it fits; else the card in the middle,
- * unless the drawing's beginning or end is nearer than that, so that no room is left empty. `now`: where one looks from
- * now; in a direction in which all of the card is seen from there at this zoom, that stays.
+ * The view of a card at a zoom: the whole drawing centered if it fits; otherwise the card centered, unless the beginning
+ * or end of the drawing is nearer than that, so that no room is left empty. A direction in which `now` already shows all
+ * of the card at this zoom does not move.
  */
-export function viewAt(zoom: number, drawing: Area, room: Room, card: Area, now?: View): View {
-  const isSeen = (at: number, size: number, moved: number, first: number, length: number) =>
-    at * zoom + moved >= first && (at + size) * zoom + moved <= first + length;
-  const staysX = now?.zoom === zoom && isSeen(card.x, card.width, now.x, room.left, room.width);
-  const staysY = now?.zoom === zoom && isSeen(card.y, card.height, now.y, room.top, room.height);
+export function viewAt(zoom: number, { drawing, room, card }: Scene, now?: View): View {
+  const pan = (moved: number | undefined, [whole, place, shown]: [Span, Span, Span]) => {
+    if (moved !== undefined && now?.zoom === zoom) {
+      const first = shown.start * zoom + moved;
+      if (first >= place.start && first + shown.size * zoom <= place.start + place.size) return moved;
+    }
+    return place.start + along(whole, place.size, shown, zoom);
+  };
   return {
-    x: staysX ? now.x : room.left + along(drawing.x, drawing.width, room.width, card.x, card.width, zoom),
-    y: staysY ? now.y : room.top + along(drawing.y, drawing.height, room.height, card.y, card.height, zoom),
+    x: pan(now?.x, [across(drawing), acrossRoom(room), across(card)]),
+    y: pan(now?.y, [down(drawing), downRoom(room), down(card)]),
     zoom,
   };
 }
 
 /** One direction of it: by how much the drawing is moved. */
-function along(
-  start: number,
-  size: number,
-  room: number,
-  card: number,
-  cardSize: number,
-  zoom: number,
-): number {
-  if (size * zoom <= room) return (room - size * zoom) / 2 - start * zoom;
-  const fromStart = -start * zoom;
-  if ((card + cardSize - start) * zoom <= room) return fromStart;
-  const centred = room / 2 - (card + cardSize / 2) * zoom;
-  const fromEnd = room - (start + size) * zoom;
-  return Math.min(fromStart, Math.max(fromEnd, centred));
+function along(drawing: Span, room: number, card: Span, zoom: number): number {
+  if (drawing.size * zoom <= room) return (room - drawing.size * zoom) / 2 - drawing.start * zoom;
+  const fromStart = -drawing.start * zoom;
+  if ((card.start + card.size - drawing.start) * zoom <= room) return fromStart;
+  const centered = room / 2 - (card.start + card.size / 2) * zoom;
+  const fromEnd = room - (drawing.start + drawing.size) * zoom;
+  return Math.min(fromStart, Math.max(fromEnd, centered));
 }
 
 /**
@@ -130,25 +144,21 @@ function along(
 export function cardView(now: View, room: Room, card: Area, part: Area): View {
   const fits = zoomToFit(card, room);
   const zoom = Math.max(READABLE, Math.min(MAX_FIT, Math.max(now.zoom, READABLE), fits));
-  return { zoom, ...movedInto(now, zoom, room, card, part) };
+  return { zoom, ...movedInto(now, zoom, room, { area: card, part }) };
 }
 
 /** The smallest pan that shows all of an area at this zoom, or `part` of it if there is no room for all. */
-function movedInto(now: View, zoom: number, room: Room, area: Area, part: Area): XY {
-  const move = (
-    seen: number,
-    at: number,
-    size: number,
-    first: number,
-    from: number,
-    partAt: number,
-    partSize: number,
-  ) =>
-    size * zoom > from + 0.5
-      ? first + along(at, size, from, partAt, partSize, zoom)
-      : Math.min(Math.max(at * now.zoom + seen, first), first + from - size * zoom) - at * zoom;
+function movedInto(now: View, zoom: number, room: Room, { area, part }: { area: Area; part: Area }): XY {
+  const move = (seen: number, place: Span, whole: Span, shown: Span) =>
+    whole.size * zoom > place.size + 0.5
+      ? place.start + along(whole, place.size, shown, zoom)
+      : Math.min(
+          Math.max(whole.start * now.zoom + seen, place.start),
+          place.start + place.size - whole.size * zoom,
+        ) -
+        whole.start * zoom;
   return {
-    x: move(now.x, area.x, area.width, room.left, room.width, part.x, part.width),
-    y: move(now.y, area.y, area.height, room.top, room.height, part.y, part.height),
+    x: move(now.x, acrossRoom(room), across(area), across(part)),
+    y: move(now.y, downRoom(room), down(area), down(part)),
   };
 }

@@ -2,17 +2,19 @@
 
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { FormParts } from "@/components/forms/form-parts";
 import { ErrorText } from "@/components/page/error-text";
 import { useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Form } from "@/components/ui/input/form";
-import { Select } from "@/components/ui/input/select";
 import { Panel } from "@/components/ui/panel";
+import type { FormPart } from "@/server/domain/base/form";
 import { ON_CRASH, OnCrash, RISK_LEVELS, RiskLevel } from "@/server/domain/tool/tool";
 import {
   describeHints,
   describeOverride,
   EFFECTS,
+  type Effect,
   effectOf,
   type McpTool,
   type McpWord,
@@ -31,18 +33,50 @@ const CONTENT = [
     hint: "Nobody else can write into what it gives back, such as a directory.",
   },
 ] as const;
-const RISKS = [
-  { value: "told" as const, label: "As it follows from that" },
-  ...RiskLevel.options.map((value) => ({ value, label: RISK_LEVELS[value].title })),
+/** The word on a tool while it is written. */
+interface WordDraft extends Pick<McpWord, "risk" | "on_crash"> {
+  effect: Effect;
+  content: (typeof CONTENT)[number]["value"];
+}
+
+const WORD_FORM: readonly FormPart<WordDraft>[] = [
+  { key: "effect", label: "What it does", as: "choice", options: EFFECTS },
+  { key: "content", label: "What it gives back", as: "choice", options: CONTENT },
+  {
+    key: "risk",
+    label: "Risk",
+    as: "choice",
+    unset: "As it follows from that",
+    options: RiskLevel.options.map((value) => ({ value, label: RISK_LEVELS[value].title })),
+  },
+  {
+    key: "on_crash",
+    label: "A call in flight at a crash",
+    as: "choice",
+    hint: "It may have happened: the server stopped before the answer came.",
+    showIf: ({ effect }) => effect !== "reads",
+    unset: "As it follows from the risk",
+    unsetHint: "People are asked at high risk.",
+    options: OnCrash.options.map((value) => ({
+      value,
+      label: ON_CRASH[value].title,
+      hint: `${ON_CRASH[value].sentence}.`,
+    })),
+  },
 ];
-const AFTER_CRASH = [
-  { value: "told" as const, label: "As it follows from the risk", hint: "People are asked at high risk." },
-  ...OnCrash.options.map((value) => ({
-    value,
-    label: ON_CRASH[value].title,
-    hint: `${ON_CRASH[value].sentence}.`,
-  })),
-];
+
+const draftOf = ({ reads, inside, own, ...rest }: McpWord): WordDraft => ({
+  ...rest,
+  effect: effectOf({ reads, inside }),
+  content: own ? "own" : "strangers",
+});
+
+const wordOf = ({ effect, content, ...rest }: WordDraft): McpWord => ({
+  ...rest,
+  reads: effect === "reads",
+  inside: effect === "inside",
+  own: content === "own",
+});
 
 /** What a tool of an MCP server really does: what the server says of it, and what somebody here says. */
 export function McpToolAnnotations({ server, name }: { server: string; name: string }) {
@@ -62,7 +96,7 @@ export function McpToolAnnotations({ server, name }: { server: string; name: str
 function Annotations({ server, tool }: { server: string; tool: McpTool }) {
   const trpc = useTrpc();
   const invalidate = useInvalidate("mcp", "tools");
-  const [draft, setDraft] = useState<McpWord | null>(null);
+  const [draft, setDraft] = useState<WordDraft | null>(null);
   const correct = useMutation(
     trpc.mcp.correct.mutationOptions({
       onError: () => {},
@@ -73,9 +107,9 @@ function Annotations({ server, tool }: { server: string; tool: McpTool }) {
   const { corrected, fixed, hints, fingerprint } = tool;
   const save = (word: McpWord | null) => correct.mutate({ name: server, tool: tool.name, fingerprint, word });
   const begin = () => {
-    if (!corrected) return setDraft(proposalOf(hints));
+    if (!corrected) return setDraft(draftOf(proposalOf(hints)));
     const { holds: _holds, ...word } = corrected;
-    setDraft(word);
+    setDraft(draftOf(word));
   };
   return (
     <Panel
@@ -111,42 +145,8 @@ function Annotations({ server, tool }: { server: string; tool: McpTool }) {
         {fixed ? (
           <p className="text-ink-2">It is changed in the tools file of whoever runs this installation.</p>
         ) : draft ? (
-          <Form onSubmit={() => save(draft)}>
-            <Select
-              label="What it does"
-              options={EFFECTS}
-              value={effectOf(draft)}
-              onValueChange={(effect) =>
-                setDraft({ ...draft, reads: effect === "reads", inside: effect === "inside" })
-              }
-            />
-            <Select
-              label="What it gives back"
-              options={CONTENT}
-              value={draft.own ? "own" : "strangers"}
-              onValueChange={(content) => setDraft({ ...draft, own: content === "own" })}
-            />
-            <Select
-              label="Risk"
-              options={RISKS}
-              value={draft.risk ?? "told"}
-              onValueChange={(chosen) => {
-                const { risk: _risk, ...rest } = draft;
-                setDraft(chosen === "told" ? rest : { ...rest, risk: chosen });
-              }}
-            />
-            {draft.reads ? null : (
-              <Select
-                label="A call in flight at a crash"
-                hint="It may have happened: the server stopped before the answer came."
-                options={AFTER_CRASH}
-                value={draft.on_crash ?? "told"}
-                onValueChange={(chosen) => {
-                  const { on_crash: _on_crash, ...rest } = draft;
-                  setDraft(chosen === "told" ? rest : { ...rest, on_crash: chosen });
-                }}
-              />
-            )}
+          <Form onSubmit={() => save(wordOf(draft))}>
+            <FormParts parts={WORD_FORM} value={draft} onChange={setDraft} />
             <div className="flex gap-2">
               <Button type="submit" variant="primary" pending={correct.isPending}>
                 Save

@@ -3,7 +3,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { ErrorText } from "@/components/page/error-text";
-import { type Answers, toApiError, useInvalidate, useTrpc } from "@/components/trpc";
+import { type Answers, useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Form } from "@/components/ui/input/form";
 import { Select } from "@/components/ui/input/select";
@@ -12,6 +12,7 @@ import { Panel } from "@/components/ui/panel";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { Skeleton } from "@/components/ui/skeleton";
 import { toast } from "@/components/ui/toasts";
+import { defined } from "@/server/domain/base/defined";
 import { keysOf } from "@/server/domain/base/guards";
 import { SEARCH_SERVICES } from "@/server/domain/tool/search-backend";
 import { Sheet } from "./tool-detail";
@@ -42,9 +43,7 @@ export function SearchServices() {
           <ServiceForm key={`${setting.purpose} ${setting.kind} ${setting.base_url}`} setting={setting} />
         ))
       ) : settings.error ? (
-        <p role="alert" className="text-failed">
-          {toApiError(settings.error).message}
-        </p>
+        <ErrorText error={settings.error} />
       ) : (
         <Skeleton className="h-40 w-full" />
       )}
@@ -85,12 +84,14 @@ function ServiceForm({ setting }: { setting: Setting }) {
         aria-label={title}
         onSubmit={() => {
           if (kind)
-            save.mutate({
-              purpose: setting.purpose,
-              kind,
-              base_url: address.trim(),
-              ...(key.trim() ? { key: key.trim() } : {}),
-            });
+            save.mutate(
+              defined({
+                purpose: setting.purpose,
+                kind,
+                base_url: address.trim(),
+                key: key.trim() || undefined,
+              }),
+            );
         }}
       >
         {setting.kind === "demo" ? (
