@@ -5,7 +5,7 @@ import path from "node:path";
 import process from "node:process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-// What happens on machines that this one is not: tried in processes of their own.
+// Installation on other platforms and machines, in separate processes.
 
 const root = path.resolve(import.meta.dirname, "..");
 let folder: string;
@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What a program of ours prints; those who started this test are not asked for their npm. */
+/** The output of a script. It doesn't use the npm that started this test. */
 function node(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
   const { npm_execpath: _npm, ...own } = process.env;
   const child = spawn(process.execPath, args, { cwd: root, env: { ...own, ...env } });
@@ -25,8 +25,8 @@ function node(args: readonly string[], env: Record<string, string> = {}): Promis
 }
 const module = (text: string) => ["--input-type=module", "-e", text];
 
-describe("tests of runs on Restate are skipped by name", () => {
-  test("where there is no program for the platform", async () => {
+describe("tests on Restate are skipped with a reason", () => {
+  test("on a platform without a binary", async () => {
     const platform = "Object.defineProperty(process, 'platform', { value: 'win32' })";
     const output = await node([
       "--import",
@@ -38,8 +38,8 @@ describe("tests of runs on Restate are skipped by name", () => {
     expect(output).toMatch(/^0 passed, 0 failed$/m);
   });
 
-  test("where there is no network to fetch it by", async () => {
-    // Another clone, in which nothing is installed.
+  test("without a network", async () => {
+    // A clone without installed packages.
     const clone = path.join(folder, "clone");
     const from = path.join(root, "packages", "engine-restate");
     const to = path.join(clone, "packages", "engine-restate");
@@ -60,7 +60,7 @@ describe("tests of runs on Restate are skipped by name", () => {
   });
 });
 
-describe("the key by which workers know their engine", () => {
+describe("the key by which workers verify their engine", () => {
   const keyOf = (name: string, env: Record<string, string> = {}) =>
     node(
       module(
@@ -74,7 +74,7 @@ describe("the key by which workers know their engine", () => {
       },
     );
 
-  test("is made by whoever is first on a data folder, once", async () => {
+  test("is created once, by the first process that uses a data folder", async () => {
     const keys = await Promise.all([keyOf("first"), keyOf("first"), keyOf("first")]);
     expect(keys).toEqual(Array.from({ length: 3 }, () => expect.stringMatching(/^publickeyv1_\w{40,}\n$/)));
     expect(new Set(keys).size).toBe(1);
@@ -83,7 +83,7 @@ describe("the key by which workers know their engine", () => {
     expect(statSync(path.join(restate, "identity.pem")).mode & 0o777).toBe(0o600);
   });
 
-  test("has to be told to a worker that other machines reach, unless its engine has been on its data folder", async () => {
+  test("must be set for a worker that other machines reach, unless its data folder has it", async () => {
     const host = { TROUPE_WORKER_HOST: "10.0.0.7" };
     expect(await keyOf("other", host)).toBe("null\n");
     const publicKey = "publickeyv1_w7YHemBctH5Ck2nQRQ47iBBqhNHy4FV7t2Usbye2A6f";

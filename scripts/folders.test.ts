@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { userDataFolder } from "./folders.mjs";
 
-test("an installed Troupe keeps its data where the system keeps those of programs", () => {
+test("an installed Troupe uses the platform's folder for application data", () => {
   const at = (platform: NodeJS.Platform, env: NodeJS.ProcessEnv, home: string) =>
     userDataFolder({ platform, env, home });
   const none = {} as NodeJS.ProcessEnv;

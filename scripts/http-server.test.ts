@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from "node:net";
 import { expect, test } from "vitest";
 import { newHttpServer } from "./http-server.mjs";
 
-test("a body that never comes is not waited for longer than was said", async () => {
+test("a request whose body never arrives times out with 408", async () => {
   const server = newHttpServer(() => {}, { headersMs: 200, requestMs: 300, checkMs: 50 });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-/* The installation of a clone in a separate folder, with a small program in place of npm that records its calls. */
+/* Installs a clone in a temporary folder, with a small program in place of npm that records its calls. */
 
 let clone: string;
 beforeEach(() => {
@@ -47,13 +47,13 @@ async function installed(times = 1): Promise<string[]> {
   return readFileSync(path.join(clone, "calls"), "utf8").split(";").slice(0, -1);
 }
 
-test("packages that an interrupted installation left half unpacked are installed from the beginning", async () => {
+test("reinstalls everything after an interrupted installation", async () => {
   mkdirSync(path.join(clone, "node_modules", "a"), { recursive: true });
   writeFileSync(path.join(clone, "node_modules", "a", "package.json"), `{"name":"a","version":"1.0.0"}`);
   expect(await installed()).toEqual(["ci"]);
 });
 
-test("a complete installation is brought up to date without being deleted first", async () => {
+test("updates a complete installation without deleting it first", async () => {
   mkdirSync(path.join(clone, "node_modules"));
   writeFileSync(
     path.join(clone, "node_modules", ".package-lock.json"),
@@ -62,7 +62,7 @@ test("a complete installation is brought up to date without being deleted first"
   expect(await installed()).toEqual(["install"]);
 });
 
-/** Replaces the recording npm by one that takes its time and leaves what npm leaves. */
+/** Replaces the recording npm with a slow one that writes npm's own lock file. */
 function slowNpm() {
   const lock = path.join(clone, "node_modules", ".package-lock.json");
   writeFileSync(
@@ -76,13 +76,13 @@ function slowNpm() {
   );
 }
 
-test("starts of one folder at the same time install once, and the lock is free afterwards", async () => {
+test("concurrent starts install once and release the lock", async () => {
   slowNpm();
   expect(await installed(3)).toEqual(["ci"]);
   expect(existsSync(path.join(clone, ".starting"))).toBe(false);
 });
 
-test("the lock of a start that was killed is taken over", async () => {
+test("takes over the lock of a killed start", async () => {
   const gone = spawn(process.execPath, ["-e", ""]);
   await new Promise((resolve) => gone.once("close", resolve));
   writeFileSync(path.join(clone, ".starting"), String(gone.pid));

@@ -5,8 +5,8 @@ import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 /*
- * The supervisor in a process of its own, with a small program in the server's place, which appends to a file how it was
- * started and then does what the test says.
+ * Runs the supervisor in a separate process, with a small program as the server. The program appends to a file how the
+ * previous one ended, then does what the test says.
  */
 
 let folder: string;
@@ -19,7 +19,7 @@ const APPEND = `require("fs").appendFileSync(process.argv[1], process.env.TROUPE
 const UP = `process.send("up")`;
 const WAIT = "setInterval(() => {}, 1000)";
 
-/** Runs it until it leaves; `act` is called once `starts` programs have started. */
+/** Runs the supervisor until it exits; calls `act` once `starts` servers have started. */
 async function supervised(server: string, { starts = 1, act = (_pid: number) => {}, options = {} } = {}) {
   const file = path.join(folder, "starts");
   const text = `
@@ -49,7 +49,7 @@ async function supervised(server: string, { starts = 1, act = (_pid: number) => 
   return { code, lasts: lasts(), stderr: stderr };
 }
 
-test("starts a server again that crashed or was killed, and tells it how the last one ended", async () => {
+test("restarts a server that crashed or was killed, and tells it how the previous one ended", async () => {
   const server = `${UP}; ${APPEND}; const { TROUPE_LAST_END: last } = process.env;
     if (last === "") process.kill(process.pid, "SIGKILL");
     if (last === "SIGKILL") process.abort();
@@ -59,7 +59,7 @@ test("starts a server again that crashed or was killed, and tells it how the las
   expect([code, lasts]).toEqual([0, ["", "SIGKILL", "SIGABRT", "1"]]);
 });
 
-test("stops with a sentence once the server ended too often", async () => {
+test("gives up with a message after too many crashes", async () => {
   const server = `${UP}; ${APPEND}; process.kill(process.pid, "SIGKILL")`;
   const options = { restarts: { max: 2, withinMs: 60_000 } };
   const { code, lasts, stderr: stderr } = await supervised(server, { options });
@@ -67,12 +67,12 @@ test("stops with a sentence once the server ended too often", async () => {
   expect(stderr).toContain("the server ended 3 times within 60 s, the last time with SIGKILL");
 });
 
-test("does not start a server again that cannot start, and passes on its exit code", async () => {
+test("doesn't restart a server that can't start, and passes on its exit code", async () => {
   const { code, lasts } = await supervised(`${APPEND}; process.exit(78)`);
   expect([code, lasts]).toEqual([78, [""]]);
 });
 
-test("passes a signal on once, and waits for the server to end as it likes", async () => {
+test("forwards a signal once, and waits for the server to exit", async () => {
   const server = `process.on("message", (signal) => setTimeout(() => process.exit(signal === "SIGTERM" ? 0 : 9), 100)); ${UP}; ${APPEND}; ${WAIT}`;
   const act = (pid: number) => {
     process.kill(pid, "SIGTERM");
@@ -81,7 +81,7 @@ test("passes a signal on once, and waits for the server to end as it likes", asy
   expect(await supervised(server, { act })).toMatchObject({ code: 0, lasts: [""] });
 });
 
-test("kills a server that hangs when it is to stop", async () => {
+test("kills a server that hangs during shutdown", async () => {
   const act = (pid: number) => process.kill(pid, "SIGTERM");
   const server = `${UP}; ${APPEND}; process.on("SIGTERM", () => {}); for (;;);`;
   expect(await supervised(server, { act, options: { graceMs: 200 } })).toMatchObject({

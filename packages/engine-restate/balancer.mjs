@@ -1,11 +1,11 @@
-// A balancer of connections in front of the workers: each goes to the worker that has the fewest, and where that one refuses,
-// to the next. What is said on it is not looked at.
+// A TCP load balancer in front of the workers: each connection goes to the worker with the fewest, or to the next one if
+// that refuses it.
 import net from "node:net";
 
-/** How long a worker may take to let a connection in, in milliseconds. */
-const LET_IN_MS = 2_000;
+/** How long a worker may take to accept a connection, in milliseconds. */
+const CONNECT_TIMEOUT_MS = 2_000;
 
-/** `targets` answers the workers' addresses as `host:port`; asked for each connection. */
+/** `targets` returns the workers' addresses as `host:port`, and is called for each connection. */
 export function newBalancer(targets) {
   /** Connections by target. */
   const open = new Map();
@@ -18,7 +18,7 @@ export function newBalancer(targets) {
     connect(from, inOrder());
   });
 
-  /** Those with the fewest connections first; among equals each is the first one in turn. */
+  /** The targets with the fewest connections first; equals take turns. */
   function inOrder() {
     const all = targets();
     const start = all.length > 0 ? turn++ % all.length : 0;
@@ -27,7 +27,7 @@ export function newBalancer(targets) {
     );
   }
 
-  /** Joins a connection to the first target that lets it in; without any it is closed, and whoever made it tries again. */
+  /** Connects to the first target that accepts. If none does, the connection is closed, and the client retries. */
   function connect(from, [target, ...others]) {
     if (!target) return from.destroy();
     const at = target.lastIndexOf(":");
@@ -35,7 +35,7 @@ export function newBalancer(targets) {
     const next = () => connect(from, others);
     count(target, 1);
     to.once("close", () => count(target, -1));
-    to.setTimeout(LET_IN_MS, () => to.destroy(new Error("no answer")));
+    to.setTimeout(CONNECT_TIMEOUT_MS, () => to.destroy(new Error("no answer")));
     to.once("error", next);
     to.once("connect", () => {
       to.setTimeout(0);

@@ -1,4 +1,4 @@
-// The key by which workers know that a request comes from their Restate.
+// The key by which workers verify that a request comes from their Restate.
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import process from "node:process";
@@ -6,17 +6,17 @@ import process from "node:process";
 const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
 /**
- * Makes the private key if it is not there, readable by its owner only. Answers the public one as Restate writes it. Several that are
- * started at the same time have the same.
+ * Creates the private key if it is missing, readable by its owner only. Returns the public key in Restate's format.
+ * Concurrent calls, also of other processes, return the same key.
  */
 export function ensureIdentity(file) {
-  if (!existsSync(file)) make(file);
+  if (!existsSync(file)) createKey(file);
   const { x = "" } = createPublicKey(createPrivateKey(readFileSync(file))).export({ format: "jwk" });
   return `publickeyv1_${base58(Buffer.from(x, "base64url"))}`;
 }
 
-/** It is there whole or not at all; one that somebody else laid there meanwhile stays. */
-function make(file) {
+/** Atomic; keeps a key that another process has created meanwhile. */
+function createKey(file) {
   const { privateKey } = generateKeyPairSync("ed25519");
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, privateKey.export({ type: "pkcs8", format: "pem" }), { mode: 0o600 });

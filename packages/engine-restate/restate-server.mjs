@@ -1,11 +1,11 @@
-// Restate's server as Troupe uses it: its configuration, its program, and how one talks to its admin port.
+// Restate's server: its binary, its configuration, and requests to its admin port.
 import { spawn } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import process from "node:process";
 
-/** The server's program, which the package for this platform brings; null where there is none, or it is not installed. */
+/** The server's binary from the package for this platform; null if there is none or it is not installed. */
 export function restateBinary() {
   const folder = `@restatedev/restate-server-${process.platform}-${process.arch}`;
   try {
@@ -17,15 +17,15 @@ export function restateBinary() {
   }
 }
 
-/** Platforms for which there is a program. */
+/** Whether there is a binary for this platform. */
 export const hasRestate = () =>
   ["linux", "darwin"].includes(process.platform) && ["x64", "arm64"].includes(process.arch);
 
 const text = (value) => JSON.stringify(value);
 
 /**
- * One node. `identity`: the file of the private key by which workers know it. Its connections carry one invocation at a time, so
- * that a balancer of connections spreads the work; and it soon notices a machine that says nothing any more.
+ * A single node. `identity` is the file of its private key. Its connections carry one invocation at a time, so that a
+ * connection balancer distributes the work, and it soon notices a machine that stops responding.
  */
 export const restateConfig = ({
   host = "127.0.0.1",
@@ -70,7 +70,7 @@ bind-address = ${text(`${host}:${admin}`)}
 `;
 
 /**
- * Starts it on a folder of its own; `ready` resolves once it takes requests and rejects where it ended before.
+ * Starts Restate with this folder. `ready` resolves once it accepts requests, and rejects if it exits before.
  * @returns {{ child: import("node:child_process").ChildProcess, ingress: string, admin: string, ready: Promise<void> }}
  */
 export function startRestate({ binary, folder, log = "ignore", ...config }) {
@@ -91,10 +91,10 @@ async function untilReady(child, urls) {
     if (await isRestateUp(urls)) return;
     await new Promise((resolve) => setTimeout(resolve, 30));
   }
-  throw new Error("Restate ended right after its start; its log says why.");
+  throw new Error("Restate exited during startup. See its log.");
 }
 
-/** Whether it takes requests, there and there. */
+/** Whether it accepts requests at both ports. */
 export const isRestateUp = async ({ ingress, admin }) =>
   (await isUp(`${admin}/health`)) && (await isUp(`${ingress}/restate/health`));
 
@@ -106,7 +106,7 @@ const isUp = async (url) => {
   }
 };
 
-/** Tells it where workers are; the same again changes nothing unless `force` is set. */
+/** Registers the workers' address. Repeating it changes nothing unless `force` is set. */
 export async function registerWorkers(admin, uri, { force = false } = {}) {
   const answer = await fetch(`${admin}/deployments`, {
     method: "POST",
@@ -114,16 +114,16 @@ export async function registerWorkers(admin, uri, { force = false } = {}) {
     body: JSON.stringify({ uri, force, breaking: true }),
   });
   if (answer.ok || answer.status === 409) return;
-  throw new Error(`Restate did not take the workers at ${uri}: ${answer.status} ${await answer.text()}`);
+  throw new Error(`Restate rejected the workers at ${uri}: ${answer.status} ${await answer.text()}`);
 }
 
-/** Rows of its own tables, such as sys_invocation. */
+/** Queries Restate's own tables, such as sys_invocation. */
 export async function queryRestate(admin, query) {
   const answer = await fetch(`${admin}/query`, {
     method: "POST",
     headers: { "content-type": "application/json", accept: "application/json" },
     body: JSON.stringify({ query }),
   });
-  if (!answer.ok) throw new Error(`Restate answered ${answer.status}: ${await answer.text()}`);
+  if (!answer.ok) throw new Error(`Restate returned ${answer.status}: ${await answer.text()}`);
   return (await answer.json()).rows;
 }

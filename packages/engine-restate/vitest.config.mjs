@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
-// Apart from the others: these tests start Restate and workers of their own.
+// A separate configuration, because these tests start Restate and workers.
 export default defineConfig({
   root: import.meta.dirname,
   resolve: { alias: { "@": root, "server-only": path.join(root, "server/testing/empty.ts") } },
@@ -13,7 +13,7 @@ export default defineConfig({
     globalSetup: path.join(root, "server/testing/temporary.ts"),
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // A machine under load takes its time.
+    // Generous, for machines under load.
     expect: { poll: { timeout: 30_000 } },
     maxWorkers: 2,
     pool: "forks",
