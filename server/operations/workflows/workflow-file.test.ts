@@ -25,3 +25,20 @@ test("a new workflow has only its start, and its file is read back as it was", a
   expect(findings.filter(({ level }) => level === "error")).toEqual([]);
   expect(imported?.graph?.nodes).toEqual(graph.nodes);
 });
+
+test("a file in the OpenHands format says that roles and tests are not in it", async () => {
+  const troupe = newServices(emptyDb(), { dataDir: null });
+  const ask = appRouter.createCaller({ troupe, principal: { kind: "session", id: "s" } });
+  const { id } = await ask.workflows.fromTemplate({ key: "release-notes" });
+  const { losses } = await ask.workflows.export({ id, flavour: "openhands" });
+  expect(losses).toMatchObject([
+    { at: "nodes" },
+    {
+      level: "dropped",
+      at: "roles",
+      message: "Roles aren't part of this format. Export them on the Roles page.",
+    },
+    { level: "dropped", at: "tests", message: "Tests aren't part of this format." },
+  ]);
+  expect((await ask.workflows.export({ id })).losses).toEqual([]);
+});

@@ -242,17 +242,18 @@ export const workflowOperations = {
         : whole;
       const used = roleUses(graph);
       const usedRoles = services.roles.all().filter((role) => used.has(role.name));
-      const text = writeWorkflow(graph, {
+      const contents = {
         flavour,
         name,
         ...(roles === "included" ? { roles: usedRoles } : {}),
         ...(tests === "included" ? { tests: testsForFile(services, id) } : {}),
-      });
+      };
+      const text = writeWorkflow(graph, contents);
       refuseTooLong(text);
       return {
         file_name: `${toId(name).toLowerCase() || "workflow"}.${format}`,
         text: format === "yaml" ? asYaml(text) : text,
-        losses: lossesOf(graph, flavour),
+        losses: lossesOf(graph, contents),
       };
     },
   }),

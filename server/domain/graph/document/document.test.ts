@@ -73,8 +73,8 @@ describe("the reference documents' files", () => {
   test("written in their flavour, it is their file again", () => {
     const { graph } = readWorkflow(referenceApproval);
     expect(JSON.parse(writeWorkflow(graph!, { flavour: "openhands" }))).toEqual(referenceApproval);
-    expect(lossesOf(graph!, "openhands")).toEqual([]);
-    expect(lossesOf(findTemplate("approval")!.graph, "openhands")).toEqual([
+    expect(lossesOf(graph!, { flavour: "openhands" })).toEqual([]);
+    expect(lossesOf(findTemplate("approval")!.graph, { flavour: "openhands" })).toEqual([
       {
         level: "dropped",
         at: "nodes",
@@ -92,7 +92,7 @@ describe("the reference documents' files", () => {
 
   test("what their format has no place for is named in words", () => {
     const { graph } = readWorkflow({ ...referenceApproval, version: 4, config: { max_steps: 3 } });
-    expect(lossesOf(graph!, "openhands").map(({ message }) => message)).toEqual([
+    expect(lossesOf(graph!, { flavour: "openhands" }).map(({ message }) => message)).toEqual([
       "The number of the version is not part of this format.",
       "Limits and other settings of runs are not part of this format.",
     ]);
@@ -270,7 +270,7 @@ describe("writing and reading again", () => {
     expect(text).not.toMatch(/sk-/);
     expect(text).toContain('"top_k": 5');
     expect(text).toContain('"max_tokens": 9');
-    expect(lossesOf(graph, "troupe").map(({ at }) => at)).toEqual([
+    expect(lossesOf(graph, { flavour: "troupe" }).map(({ at }) => at)).toEqual([
       "nodes.a.config.llm_config.extra_body.api_key",
       "nodes.a.config.llm_config.extra_body.headers.Authorization",
     ]);
@@ -320,7 +320,7 @@ test("keys that are typed into headers, addresses and arguments leave with no fi
     expect(text).toContain(kept);
   for (const kept of ["state.password", "state.other_key", '"Authorization": "[hidden]"'])
     expect(text).toContain(kept);
-  expect(lossesOf(graph, "troupe").map(({ at }) => at)).toEqual([
+  expect(lossesOf(graph, { flavour: "troupe" }).map(({ at }) => at)).toEqual([
     "nodes.a.config.url",
     "nodes.a.config.headers.Authorization",
     "nodes.a.config.query.key",
@@ -330,7 +330,7 @@ test("keys that are typed into headers, addresses and arguments leave with no fi
   ]);
   const read = readWorkflow(text);
   expect(writeWorkflow(read.graph!, { flavour: "troupe" })).toBe(text);
-  expect(lossesOf(read.graph!, "troupe")).toEqual([]);
+  expect(lossesOf(read.graph!, { flavour: "troupe" })).toEqual([]);
 });
 
 describe("files of earlier versions", () => {

@@ -212,8 +212,14 @@ export function writeWorkflow(
 }
 
 /** What a file of this flavour does not hold of a workflow. */
-export function lossesOf(graph: WorkflowGraph, flavour: WriteOptions["flavour"]): Finding[] {
-  if (flavour === "openhands") return toOriginal(graph).losses;
+export function lossesOf(graph: WorkflowGraph, { flavour, roles = [], tests = [] }: WriteOptions): Finding[] {
+  if (flavour === "openhands") {
+    const findings = new Findings();
+    if (roles.length > 0)
+      findings.dropped("roles", "Roles aren't part of this format. Export them on the Roles page.");
+    if (tests.length > 0) findings.dropped("tests", "Tests aren't part of this format.");
+    return [...toOriginal(graph).losses, ...findings.all()];
+  }
   return Object.values(graph.nodes).flatMap((node) =>
     [...new Set(keysIn(node.config).map(({ place }) => place))].map(
       (place): Finding => ({
