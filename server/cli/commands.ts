@@ -3,6 +3,9 @@ import { openDb } from "@/db/open";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import type { FinalStatus } from "@/server/domain/agent/outcome";
 import type { JsonObject } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { stateProperties } from "@/server/domain/graph/keys/state-properties";
+import { inputFields } from "@/server/domain/graph/run-input";
 import { capabilitiesOf } from "@/server/domain/library/capabilities";
 import { withLibrary } from "@/server/domain/library/library";
 import { knownCost } from "@/server/domain/model/cost";
@@ -105,6 +108,8 @@ async function runFile(command: Command, stdio: Stdio): Promise<number> {
   const ready = checked(command, () =>
     readyToRun(graph, allRoles, { input: command.input, config: command.config }, troupe.models),
   );
+  if (!command.quiet)
+    for (const line of unknownInputs(graph, command.input)) stdio.err(`${printableLine(line)}\n`);
 
   const { run_id } = troupe.host.start({
     ...ready,
@@ -135,6 +140,17 @@ async function runFile(command: Command, stdio: Stdio): Promise<number> {
   const { state } = progress;
   stdio.out(asLine(command.json ? resultOf(run_id, state) : (state.run.output ?? {})));
   return EXIT[state.run.final_status ?? "ERROR"];
+}
+
+/** A line for each input that the workflow doesn't ask for: a misspelled one would leave a default in place. */
+function unknownInputs(graph: WorkflowGraph, input: JsonObject): string[] {
+  const known = new Set([
+    ...inputFields(graph).map(({ key }) => key),
+    ...Object.keys(stateProperties(graph)),
+  ]);
+  return Object.keys(input)
+    .filter((key) => !known.has(key))
+    .map((key) => `The workflow has no input "${key}". Its inputs: ${[...known].join(", ") || "none"}.`);
 }
 
 async function follow(

@@ -73,8 +73,15 @@ test("a folder of several workflows is refused, by run and by test", async () =>
   for (const args of [["examples"], ["test", "examples"]]) {
     const { code, err } = await workflow(...args);
     expect(code).toBe(2);
-    expect(err).toContain("examples contains 14 workflows. Choose one: consensus/workflow.json, ");
+    expect(err).toMatch(/examples contains \d+ workflows\. Choose one: .*consensus\/workflow\.json, /);
   }
+});
+
+test("an input that the workflow does not ask for is named, and the run continues", async () => {
+  const input = JSON.stringify({ user_request: "Please approve my vacation.", user_reqest: "x" });
+  const { code, err } = await workflow(approval, "--input", input, "--speed", "0");
+  expect(code).toBe(0);
+  expect(err).toContain('The workflow has no input "user_reqest". Its inputs: user_request.\n');
 });
 
 test("a question that ends with a question mark gets no full stop", async () => {
