@@ -13,7 +13,7 @@ test("the node kind in docs/extending.md is the one that is type-checked, linted
   expect(example?.replace("./define", "../define")).toBe(read("server/domain/nodes/testing/shout.ts"));
 });
 
-test("it turns a text into capitals, and says which value it writes", () => {
+test("it converts a text to upper case, and declares the key it writes", () => {
   const config = shout.config(schemaParts).parse({});
   const node = { output_keys: [] } as unknown as NodeBase;
   expect(shout.writes?.(config, node)).toEqual(["text"]);

@@ -1,16 +1,16 @@
 import { defineNode, type SchemaParts } from "../define";
 
-/** Turns a text into capitals. */
+/** Converts a text to upper case. */
 export const shout = defineNode({
   type: "shout",
   title: "Shout",
-  hint: "Turns a text into capitals",
+  hint: "Converts a text to upper case",
   icon: "wrench",
   group: "data",
   config: ({ z }: SchemaParts) => z.object({ key: z.string().default("text") }),
-  fields: [{ key: "key", label: "Which value", as: "text" }],
+  fields: [{ key: "key", label: "State key", as: "text" }],
   newConfig: () => ({ key: "text" }),
-  summary: ({ key }) => `Shouts ${key}`,
+  summary: ({ key }) => `${key} in upper case`,
   writes: ({ key }) => [key],
   *run({ key }, ctx) {
     const text = ctx.state[key];
