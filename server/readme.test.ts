@@ -25,14 +25,14 @@ import { parseOperatorFile } from "./tools/operator/file";
 const root = path.resolve(import.meta.dirname, "..");
 const read = (file: string) => readFileSync(path.join(root, file), "utf8");
 const readme = read("README.md");
-/** The pages for people who use Troupe. */
+/** Pages for users. */
 const pages = [
   "README.md",
   ...readdirSync(path.join(root, "docs"))
     .filter((name) => name.endsWith(".md"))
     .map((name) => `docs/${name}`),
 ];
-/** Every document whose links are followed. */
+/** Documents whose links are checked. */
 const linked = [
   ...pages,
   ...[
@@ -47,7 +47,7 @@ const linked = [
   ].map((name) => `${name}.md`),
   ...readdirSync(path.join(root, "docs/decisions")).map((name) => `docs/decisions/${name}`),
 ];
-/** The texts of a document's code blocks; `language`: only those that name it. */
+/** The code blocks of a document in this language. */
 const blocks = (text: string, language = "") =>
   [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
     .filter(([, named]) => named === language)
@@ -56,11 +56,11 @@ const all = pages.map(read).join("\n");
 const lines = [
   ...new Set(blocks(all).flatMap((block) => block.split("\n").map((line) => line.replace(/\s{2,}#.*$/, "")))),
 ];
-/** Text in code blocks and between backticks: what a person might type. */
+/** Text in code blocks and between backticks: what a reader might type. */
 const typed = [...lines, ...[...all.matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code)];
 
 const WORKFLOW = read("e2e/fixtures/simple-approval-workflow.json");
-/** A crew whose task waits for a person before it begins. */
+/** A crew whose task waits for a person before it starts. */
 const ASKING = draw("start > crew > end", {
   crew: {
     node_type: "crew_task",
@@ -80,7 +80,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("the README is short, and says how to start before anything else", () => {
+test("the README is short, and starts with how to start", () => {
   const words = readme.split(/\s+/).filter((word) => word !== "");
   expect(words.length).toBeLessThanOrEqual(700);
   expect(words.slice(0, 60).join(" ")).toContain("npm start");
@@ -96,7 +96,7 @@ test("each file in changes/ has a kind, and one sentence of at most 25 words", (
 });
 
 describe("links", () => {
-  /** The anchors that code hosts generate for the headings of a page. */
+  /** The anchors that GitHub generates for headings. */
   const anchorsOf = (text: string) =>
     [...text.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
       title
@@ -105,7 +105,7 @@ describe("links", () => {
         .replaceAll(" ", "-"),
     );
 
-  test.each(linked)("of %s lead to what exists", (page) => {
+  test.each(linked)("in %s resolve", (page) => {
     const text = read(page);
     const targets = [...text.matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)]
       .map(([, link, picture]) => link ?? picture ?? "")
@@ -119,7 +119,7 @@ describe("links", () => {
     expect(broken).toEqual([]);
   });
 
-  test("reach every page of the docs from the README and from their index", () => {
+  test("reach every page of the docs from the README and from the index", () => {
     const names = pages.filter((page) => page.startsWith("docs/") && page !== "docs/README.md");
     expect(names.filter((page) => !readme.includes(`(${page})`))).toEqual([]);
     const index = read("docs/README.md");
@@ -127,7 +127,7 @@ describe("links", () => {
   });
 });
 
-test("every command that they name is there", async () => {
+test("every command they name exists", async () => {
   const scripts = (JSON.parse(read("package.json")) as { scripts: object }).scripts;
   const named = typed.flatMap((line) =>
     [...line.matchAll(/\bnpm (?:run )?(?!run\b)(\w[\w:]*)/g)].map(([, name = ""]) => name),
@@ -146,7 +146,7 @@ test("every command that they name is there", async () => {
   expect(commands.filter((name) => !program.includes(`troupe ${name}`) && name !== "start")).toEqual([]);
 });
 
-test("every option of `npm run workflow` that they name is in the help of its command", async () => {
+test("every option of `npm run workflow` they name is in the help of its command", async () => {
   const help = new Map<string, string>();
   const helpOf = async (command: string) => {
     if (!help.has(command)) {
@@ -165,21 +165,21 @@ test("every option of `npm run workflow` that they name is in the help of its co
   }
   expect(named.length).toBeGreaterThan(20);
   const missing: string[] = [];
-  // --silent is npm's own option, which keeps its lines out of the output.
+  // --silent is an option of npm.
   for (const [command, option] of named)
     if (option !== "--silent" && option !== "--help" && !(await helpOf(command)).includes(option))
       missing.push(`${command} ${option}`);
   expect(missing).toEqual([]);
 });
 
-test("every environment variable that they name is a setting", () => {
+test("every environment variable they name is a setting", () => {
   const known = new Set(settingsTable().map(({ name }) => name));
   const named = [...all.matchAll(/\b(?:TROUPE|OPENAI|LLM)_[A-Z_]+\b/g)].map(([name]) => name);
-  // TROUPE_URL is not a server setting: it tells the command line where the server is.
+  // TROUPE_URL is a setting of the command line, not of the server.
   expect([...new Set(named)].filter((name) => !known.has(name) && name !== "TROUPE_URL")).toEqual([]);
 });
 
-test("every request that they name is one of the API", () => {
+test("every request they name is an endpoint", () => {
   const known = new Set(ENDPOINTS.map(({ method, path: where }) => `${method} ${where}`));
   const named = typed.flatMap((code) =>
     [...code.matchAll(/^(GET|POST|PUT|DELETE) (?:\/api\/v1)?(\/\S*)$/g)].map(
@@ -190,7 +190,7 @@ test("every request that they name is one of the API", () => {
   expect(named.filter((name) => !known.has(name))).toEqual([]);
 });
 
-test("every setting in their commands is one, with a value that is taken", () => {
+test("every setting in their commands exists and has a valid value", () => {
   const known = new Set(settingsTable().map(({ name }) => name));
   const set = lines.flatMap((line) =>
     [...line.matchAll(/\b(TROUPE_\w+)=(\$\([^)]*\)|(?!\.\.\.)\S+)/g)].map(
@@ -213,7 +213,7 @@ describe("in the terminal", () => {
     .filter((line) => line.startsWith("npm run workflow -- "))
     .map((line) => line.slice("npm run workflow -- ".length));
 
-  test("it shows how to run, import and test", () => {
+  test("the docs show how to run, import and test", () => {
     expect(shown.map((line) => line.split(" ")[0]).sort()).toEqual(["import", "my-workflow.json", "test"]);
   });
 
@@ -240,7 +240,7 @@ describe("in the terminal", () => {
 
 describe("over the API", () => {
   const [block = ""] = blocks(read("docs/http-api.md")).filter((text) => text.includes("$API/workflows"));
-  /** Its requests, each with what it says is answered. */
+  /** Its requests, each with the documented response. */
   const requests = block
     .replaceAll(/\\\n\s*/g, "")
     .split(/^(?=curl )/m)
@@ -254,7 +254,7 @@ describe("over the API", () => {
       answer: /^# (\{.*\})$/m.exec(text)?.[1],
     }));
 
-  test("its requests lead from a file to a run, its question and its answer, and are answered as shown", async () => {
+  test("the documented requests start a run from a file and answer its question, with the documented responses", async () => {
     const api = newApi(() => "done");
     api.roles.create({
       ...must(api.roles.list(), 0).role,
@@ -308,7 +308,7 @@ describe("over the API", () => {
   });
 });
 
-test("the page on extending and the notes on the operator's tools show files that are read", () => {
+test("the operator files in the docs are valid", () => {
   const [example = ""] = blocks(read("docs/extending.md"), "yaml");
   expect(parseOperatorFile(example, { file: "tools.yaml", folder }).tools).toHaveLength(1);
   const shown = blocks(read("server/tools/operator/README.md"), "yaml");
