@@ -1,5 +1,9 @@
-import { ViewportPortal } from "@xyflow/react";
+import { MiniMap, useStore, ViewportPortal } from "@xyflow/react";
+import { Maximize, Minus, Plus } from "lucide-react";
+import { useEffect, useState } from "react";
+import { whenSettled } from "@/components/ui/when-idle";
 import type { Alignment } from "./layout/helplines";
+import { useCanvasView } from "./use-canvas-view";
 
 /** The lines to which a dragged card snaps. */
 export function Guides({ guides }: { guides: Alignment | null }) {
@@ -57,5 +61,60 @@ export function Arrow() {
         </marker>
       </defs>
     </svg>
+  );
+}
+
+/** Until then the drawing itself has what there is of the processor. */
+const SETTLED_MS = 250;
+
+/** The whole drawing, small, in a corner. It comes once the drawing is there: it draws every card a second time. */
+export function Overview() {
+  const [isDue, setDue] = useState(false);
+  useEffect(() => whenSettled(() => setDue(true), SETTLED_MS), []);
+  if (!isDue) return null;
+  return (
+    <MiniMap
+      className="canvas-minimap"
+      pannable
+      zoomable
+      ariaLabel="Overview of the drawing"
+      nodeBorderRadius={24}
+      maskColor="var(--minimap-mask)"
+      nodeColor="var(--minimap-node)"
+      bgColor="var(--surface)"
+    />
+  );
+}
+
+/** Smaller, larger, all of it. */
+export function ZoomControls() {
+  const view = useCanvasView();
+  const percent = useStore(({ transform }) => Math.round(transform[2] * 100));
+  return (
+    <>
+      <button type="button" aria-label="Zoom out" onClick={view.zoomOut}>
+        <Minus aria-hidden size={15} />
+      </button>
+      <button
+        type="button"
+        className="canvas-percent"
+        aria-label={`Zoom is ${percent} %, set to 100 %`}
+        title="100 %  (0)"
+        onClick={() => view.zoomTo(1)}
+      >
+        {percent} %
+      </button>
+      <button type="button" aria-label="Zoom in" onClick={view.zoomIn}>
+        <Plus aria-hidden size={15} />
+      </button>
+      <button
+        type="button"
+        aria-label="Show the whole drawing"
+        title="Show all  (1)"
+        onClick={() => view.fit()}
+      >
+        <Maximize aria-hidden size={14} />
+      </button>
+    </>
   );
 }

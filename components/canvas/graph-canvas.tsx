@@ -23,7 +23,7 @@ import {
   PALETTE_DRAG,
   TinyContext,
 } from "./canvas-context";
-import { Arrow, Guides } from "./canvas-parts";
+import { Arrow, Guides, Overview, ZoomControls } from "./canvas-parts";
 import { type CanvasRun, CanvasRunContext } from "./canvas-run-context";
 import { KnownSizes } from "./cards/known-sizes";
 import { NodeCard } from "./cards/node-card";
@@ -34,13 +34,11 @@ import { edgeIdAt, isPane } from "./hits";
 import { HoverContext, newHover } from "./hover";
 import { MIN_ZOOM, MINIMAP_FROM } from "./layout/view-fit";
 import { FirstView, MANY_NODES, useDetail } from "./opening";
-import { Overview } from "./overview";
 import { useCanvasView } from "./use-canvas-view";
 import { useConnecting } from "./use-connecting";
 import { useDragging } from "./use-dragging";
 import { NOTHING, type Selection, toggled, useFlow, useSelected } from "./use-flow";
 import { walk } from "./walking";
-import { ZoomControls } from "./zoom-controls";
 import "./canvas.css";
 
 // At module level: new objects here would make React Flow mount every node again.

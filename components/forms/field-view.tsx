@@ -53,8 +53,8 @@ const variants: Record<FieldLook, ComponentType<VariantProps>> = {
   plan: lazy(() => import("./crew/plan-field").then((m) => m.NodePlanField)),
   guardrails: lazy(() => import("./fields/guardrails-field").then((m) => m.TaskGuardrails)),
   llm: lazy(() => import("./fields/llm-field").then((m) => m.TaskLlm)),
-  tool: lazy(() => import("./tools/tool-field").then((m) => m.ToolField)),
-  tools: lazy(() => import("./tools/tools-field").then((m) => m.ToolsField)),
+  tool: lazy(() => import("./tools/tool-fields").then((m) => m.ToolField)),
+  tools: lazy(() => import("./tools/tool-fields").then((m) => m.ToolsField)),
   router_function: lazy(() => import("./fields/rule-fields").then((m) => m.RuleNameField)),
   own_rule: lazy(() => import("./fields/rule-fields").then((m) => m.OwnRuleField)),
 };

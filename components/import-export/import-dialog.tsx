@@ -10,10 +10,9 @@ import { toast } from "@/components/ui/toasts";
 import { defined } from "@/server/domain/base/defined";
 import { FileSource } from "./file-source";
 import { ImportPreview, type Looked, type Wish } from "./import-preview";
-import { describeLeftOut } from "./left-out";
 import type { SentFile } from "./sent-files";
 
-export interface ImportDialogProps {
+interface ImportDialogProps {
   onClose: () => void;
   /** What is imported from here most of the time; files of other things come in all the same. */
   title?: string | undefined;
@@ -173,3 +172,12 @@ const describeWithheld = (withheld: readonly string[]): string =>
   withheld.length === 0
     ? ""
     : `It cannot run yet: it may not use ${withheld.length} ${withheld.length === 1 ? "thing" : "things"} that it asks for. The problems on the left allow them.`;
+
+/** Says which tools roles came without; undefined where they have all. */
+function describeLeftOut(
+  left_out: readonly { role: string; tools: readonly string[] }[],
+): string | undefined {
+  if (left_out.length === 0) return undefined;
+  const each = left_out.map(({ role, tools }) => `${role} came without ${tools.join(", ")}`);
+  return `${each.join("; ")}. What a role may use can be ticked on the Roles page.`;
+}

@@ -3,7 +3,6 @@
 import { CircleCheck } from "lucide-react";
 import { RoleFace } from "@/components/display/role-face";
 import { SketchPicture } from "@/components/display/sketch-picture";
-import { InFileBadge, type InFileState } from "@/components/import-export/in-file-badge";
 import type { Answers } from "@/components/trpc";
 import { SegmentedControl } from "@/components/ui/input/segmented-control";
 import { TextField } from "@/components/ui/input/text-field";
@@ -12,7 +11,7 @@ import { sketchOf } from "@/server/domain/graph/sketch";
 import { CapabilityList } from "./capability-list";
 import { FindingList } from "./finding-list";
 import { ImportQuestions } from "./import-questions";
-import { ItemsInFile } from "./items-in-file";
+import { InFileBadge, type InFileState } from "./in-file-badge";
 
 interface RoleInFile {
   role: RoleDefinition;
@@ -50,7 +49,7 @@ function RolesInFile({ roles }: { roles: readonly RoleInFile[] }) {
 }
 
 export type Looked = Answers["imports"]["importFiles"];
-export type RoleChoice = "add_new" | "replace" | "skip";
+type RoleChoice = "add_new" | "replace" | "skip";
 
 /** What is asked again when it changes: the answer shows what would come then. */
 export interface Wish {
@@ -209,6 +208,33 @@ export function ImportPreview({ found, name, onName, wish, onWish, allowed, onAl
           graph ? "It can be ticked later, in its settings." : "It can be ticked later, on the Roles page."
         }
       />
+    </div>
+  );
+}
+
+/** Crews or agents that files bring, before anything is saved. */
+function ItemsInFile({
+  label,
+  rows,
+}: {
+  label: string;
+  rows: readonly { id: string; line: string; state: InFileState }[];
+}) {
+  if (rows.length === 0) return null;
+  return (
+    <div className="flex flex-col gap-2">
+      <h3 className="text-[13px] font-medium">{label}</h3>
+      <ul aria-label={label} className="divide-y divide-line rounded-lg border border-line">
+        {rows.map(({ id, line, state }) => (
+          <li key={id} className="flex items-center gap-3 px-3 py-2">
+            <span className="min-w-0 flex-1">
+              <span className="block truncate font-mono text-[13px] font-medium">{id}</span>
+              <span className="block truncate text-[13px] text-ink-2">{line}</span>
+            </span>
+            <InFileBadge state={state} />
+          </li>
+        ))}
+      </ul>
     </div>
   );
 }

@@ -13,7 +13,6 @@ import { isSameJson } from "@/server/domain/base/json";
 import type { Use } from "@/server/domain/library/uses";
 import { type LibraryCalls, LibraryMenu } from "./library-menu";
 import { SheetContext, useEditorPlace } from "./place";
-import { useSaveShortcut } from "./save-shortcut";
 import { UnsavedGuard } from "./unsaved-guard";
 import { type Draft, useDraft, type Version } from "./use-draft";
 
@@ -192,4 +191,21 @@ export function Conflict<T>({
       </Button>
     </div>
   );
+}
+
+/** Ctrl+S and ⌘S call `save`; null while nothing can be saved. They never open the browser's own dialog. */
+export function useSaveShortcut(save: (() => void) | null): void {
+  const latest = useRef(save);
+  useEffect(() => {
+    latest.current = save;
+  });
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "s") return;
+      event.preventDefault();
+      latest.current?.();
+    };
+    window.addEventListener("keydown", onKeyDown);
+    return () => window.removeEventListener("keydown", onKeyDown);
+  }, []);
 }

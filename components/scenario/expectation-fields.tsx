@@ -7,7 +7,7 @@ import { FormParts } from "@/components/forms/form-parts";
 import { useFormScope } from "@/components/forms/form-scope";
 import { keySuggestions } from "@/components/forms/key-facts";
 import { SchemaField } from "@/components/forms/schema/schema-field";
-import { ToolField } from "@/components/forms/tools/tool-field";
+import { ToolField } from "@/components/forms/tools/tool-fields";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/input/checkbox";
 import { NumberField } from "@/components/ui/input/number-field";

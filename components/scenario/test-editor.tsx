@@ -7,7 +7,7 @@ import { FormScopeContext } from "@/components/forms/form-scope";
 import { InputFields } from "@/components/forms/schema/input-field";
 import { JsonField } from "@/components/forms/schema/json-field";
 import { Conflict } from "@/components/library/library-editor";
-import { useSaveShortcut } from "@/components/library/save-shortcut";
+import { useSaveShortcut } from "@/components/library/library-editor";
 import { UnsavedGuard } from "@/components/library/unsaved-guard";
 import { ErrorText } from "@/components/page/error-text";
 import { Button } from "@/components/ui/button";

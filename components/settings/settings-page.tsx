@@ -4,9 +4,11 @@ import { useQuery } from "@tanstack/react-query";
 import { LogOut } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Page } from "@/components/page/page";
-import { ThemeSwitch } from "@/components/page/theme-switch";
+import { setTheme, useTheme } from "@/components/page/theme";
+import { themes } from "@/components/page/themes";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
+import { SegmentedControl } from "@/components/ui/input/segmented-control";
 import { Panel } from "@/components/ui/panel";
 import { toast } from "@/components/ui/toasts";
 import { AboutSection, type SettingRow } from "./about-section";
@@ -131,4 +133,10 @@ async function hasEnded(where: "here" | "everywhere"): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** Light, dark, or as the system says: three segments. */
+function ThemeSwitch() {
+  const theme = useTheme();
+  return <SegmentedControl label="Theme" options={themes} value={theme} onValueChange={setTheme} />;
 }

@@ -1,4 +1,6 @@
+import { fieldKey } from "@/components/editor/use-problems";
 import type { Hit } from "@/server/domain/graph/search/search";
+import type { Fix } from "@/server/domain/problems/fixes";
 import type { Problem } from "@/server/domain/problems/problems";
 import type { CommandContext } from "./command-context";
 import type { PanelCommands } from "./panel-commands";
@@ -44,4 +46,23 @@ export function navigationCommands(
   }
 
   return { showNode, goTo, showHit };
+}
+
+/** What is wrong on the drawing: when it may be said, and how it is put right. */
+export function problemCommands({ store, ui, announce }: Pick<CommandContext, "store" | "ui" | "announce">) {
+  return {
+    /** Somebody was in this field of a node and went on: what is wrong there may be said. */
+    leaveField(id: string, field: string) {
+      ui.setState(({ left }) => ({ left: new Set(left).add(fieldKey(id, field)) }));
+    },
+    /** From now on whatever is missing is wrong: somebody wants to run it. */
+    callDue() {
+      ui.setState({ fresh: new Set(), isNew: false });
+    },
+    async fix(repair: Fix) {
+      const { applyFix } = await import("@/server/domain/problems/problems");
+      store.getState().edit({ id: "fix", label: repair.label, apply: applyFix }, repair);
+      announce(`Done: ${repair.label}`);
+    },
+  };
 }

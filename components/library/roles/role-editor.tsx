@@ -1,8 +1,9 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { RoleFace } from "@/components/display/role-face";
+import { describeGuardrail } from "@/components/forms/fields/guardrail-rows";
 import { LibraryEditor } from "@/components/library/library-editor";
 import type { LibraryCalls } from "@/components/library/library-menu";
 import { UsesList } from "@/components/library/uses-list";
@@ -14,7 +15,6 @@ import { withoutKey } from "@/server/domain/base/objects";
 import { countUses } from "@/server/domain/library/uses";
 import { newRole, type RoleErrors, readPrompt, roleErrors, tidied } from "./role-draft";
 import { RoleForm } from "./role-form";
-import { RoleReading } from "./role-reading";
 
 type RoleListed = Answers["roles"]["list"][number];
 
@@ -162,5 +162,50 @@ function PromptPreview({ role }: { role: RoleDefinition }) {
       )}
       <p className="text-[13px] text-ink-3">Follows the form. The task of the node comes after it.</p>
     </section>
+  );
+}
+
+/** A role to read, where it cannot be changed. */
+function RoleReading({ role }: { role: RoleDefinition }) {
+  return (
+    <dl className="flex min-w-0 flex-col gap-5 text-sm">
+      <Part title="Description">{role.description || "None"}</Part>
+      <Lines title="Goals" items={role.goals} />
+      <Lines title="Responsibilities" items={role.responsibilities} />
+      <Lines title="Tools" items={role.tools} mono />
+      <Lines
+        title="Guardrails"
+        items={role.guardrails.map((rule) => `${rule.name}. ${describeGuardrail(rule)}`)}
+      />
+    </dl>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt className="mb-1 text-[13px] font-medium">{title}</dt>
+      <dd className="text-ink-2 [overflow-wrap:anywhere]">{children}</dd>
+    </div>
+  );
+}
+
+function Lines({ title, items, mono }: { title: string; items: readonly string[]; mono?: boolean }) {
+  return (
+    <Part title={title}>
+      {items.length === 0 ? (
+        "None"
+      ) : (
+        <ul
+          className={
+            mono ? "flex flex-col gap-1 font-mono text-[13px]" : "flex list-disc flex-col gap-1 pl-5"
+          }
+        >
+          {items.map((item) => (
+            <li key={item}>{item}</li>
+          ))}
+        </ul>
+      )}
+    </Part>
   );
 }

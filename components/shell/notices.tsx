@@ -1,13 +1,42 @@
 "use client";
 
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Drama } from "lucide-react";
-import { useTrpc } from "@/components/trpc";
+import { useEffect } from "react";
+import { useIsServerReachable, useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
 import { Tooltip } from "@/components/ui/overlay/tooltip";
 import { PageLink } from "@/components/ui/page-link";
+import { Spinner } from "@/components/ui/spinner";
+
+/** Asks again every few seconds while the server can't be reached, and says that what is shown may be old. */
+export function ServerWatch() {
+  const isReachable = useIsServerReachable();
+  const queryClient = useQueryClient();
+  useEffect(() => {
+    if (isReachable) return;
+    const timer = setInterval(() => void queryClient.refetchQueries({ type: "active" }), 5_000);
+    return () => clearInterval(timer);
+  }, [isReachable, queryClient]);
+  if (isReachable) return null;
+  return (
+    <div className="fixed bottom-18 left-1/2 z-40 w-[min(26rem,calc(100vw-2rem))] -translate-x-1/2 md:bottom-6">
+      <div
+        role="status"
+        className="flex items-center gap-3 rounded-lg border border-waiting/50 bg-raised px-3 py-2 text-[13px] shadow-1"
+      >
+        <Spinner size={14} />
+        <span className="min-w-0 flex-1">Disconnected, retrying…</span>
+        <Button size="sm" onClick={() => void queryClient.refetchQueries({ type: "active" })}>
+          Retry now
+        </Button>
+      </div>
+    </div>
+  );
+}
 
 /** Whether runs are answered by the offline demo unless a node says otherwise; null while unknown. */
-export function useIsDemoDefault(): boolean | null {
+function useIsDemoDefault(): boolean | null {
   const providers = useQuery({ ...useTrpc().providers.list.queryOptions(), staleTime: 30_000 });
   if (!providers.data) return null;
   return providers.data.providers.find((provider) => provider.is_default)?.simulated ?? false;

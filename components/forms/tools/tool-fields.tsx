@@ -1,14 +1,44 @@
 "use client";
 
+import { useQuery } from "@tanstack/react-query";
 import { useLibraryAgents } from "@/components/forms/fields/agent-choice";
+import { useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Checkbox } from "@/components/ui/input/checkbox";
 import { Field } from "@/components/ui/input/field";
+import { Select } from "@/components/ui/input/select";
 import { isList, textsOf } from "@/server/domain/base/guards";
 import { isAgentNode } from "@/server/domain/nodes";
 import { isGranted } from "@/server/domain/tool/tool";
 import type { FieldProps } from "../field-props";
 import { useFormScope } from "../form-scope";
+
+/** One of the tools of this installation, by name. */
+export function ToolField({ label, hint, error, value, onChange, hideLabel }: FieldProps) {
+  const { data } = useQuery(useTrpc().tools.names.queryOptions());
+  const name = typeof value === "string" ? value : "";
+  const known = (data?.tools ?? []).map((tool) => ({
+    value: tool.name,
+    label: tool.name,
+    hint: tool.is_unavailable
+      ? "Cannot be called now; the Tools page says why"
+      : firstSentence(tool.description),
+  }));
+  const isMissing = name !== "" && data !== undefined && !known.some((option) => option.value === name);
+  return (
+    <Select
+      {...{ label, hideLabel, hint, error }}
+      options={
+        isMissing ? [...known, { value: name, label: name, hint: "There is no such tool here" }] : known
+      }
+      value={name || null}
+      onValueChange={onChange}
+      placeholder="Choose a tool…"
+    />
+  );
+}
+
+const firstSentence = (text: string) => /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text;
 
 /** Which of its role's tools a task may use; absent: all of them. */
 export function ToolsField({ label, hint, error, value, onChange }: FieldProps) {
