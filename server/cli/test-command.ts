@@ -26,12 +26,12 @@ import { PathError, readImportAt } from "./read-path";
 
 export const TEST_USAGE = `Runs the tests that stand in a workflow's file, without asking a model, a tool or a person.
 
-  ${callOf("run")} test FILE [options]
+  ${callOf("run")} test FILE... [options]
 
   --only NAME    only tests whose name or id contains this; may be given several times
-  --junit FILE   writes a report as JUnit XML
+  --junit FILE   writes a report as JUnit XML (one workflow file only)
   --mutants      changes the workflow in small ways and says which changes no test noticed
-  --json         prints the report as one JSON object
+  --json         prints the report as one JSON object (one workflow file only)
 
 Exit code: 0 all passed, 1 some failed, 2 they could not be run. With --mutants, changes that no test noticed are told
 and fail nothing.
@@ -55,18 +55,33 @@ class Unusable extends Error {
   }
 }
 
-/** Runs the tests of a file and returns the exit code. */
+/** Runs the tests of files and returns the exit code: the highest of all files. */
 export async function testCommand(argv: readonly string[], stdio: Stdio): Promise<number> {
   try {
-    const command = readCommand(argv);
-    if (!command) {
+    const commands = readCommands(argv);
+    if (!commands) {
       stdio.out(TEST_USAGE);
       return 0;
     }
+    let code = 0;
+    for (const command of commands) {
+      if (commands.length > 1) stdio.out(`${printableLine(command.file)}\n`);
+      code = Math.max(code, await runOrReport(command, stdio));
+      if (commands.length > 1) stdio.out("\n");
+    }
+    return code;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    stdio.err(`${printable(error.message)}\n\n${TEST_USAGE}`);
+    return UNUSABLE;
+  }
+}
+
+async function runOrReport(command: TestCommand, stdio: Stdio): Promise<number> {
+  try {
     return await runFile(command, stdio);
   } catch (error) {
-    if (error instanceof UsageError) stdio.err(`${printable(error.message)}\n\n${TEST_USAGE}`);
-    else if (error instanceof Unusable) stdio.err(`${error.lines.map(printableLine).join("\n")}\n`);
+    if (error instanceof Unusable) stdio.err(`${error.lines.map(printableLine).join("\n")}\n`);
     else if (error instanceof PathError || error instanceof ArchiveError)
       stdio.err(`${printable(error.message)}\n`);
     else throw error;
@@ -74,19 +89,20 @@ export async function testCommand(argv: readonly string[], stdio: Stdio): Promis
   }
 }
 
-function readCommand(argv: readonly string[]): TestCommand | null {
-  const { values, positionals } = parseOptions(argv, OPTIONS);
+/** One command for each file; null asks for help. Throws UsageError. */
+function readCommands(argv: readonly string[]): TestCommand[] | null {
+  const { values, positionals: files } = parseOptions(argv, OPTIONS);
   if (values.help) return null;
-  const [file, ...more] = positionals;
-  if (file === undefined) throw new UsageError("Say which workflow file to test.");
-  if (more.length > 0) throw new UsageError(`Only one file at a time; "${more[0]}" is one too many.`);
-  return {
+  if (files.length === 0) throw new UsageError("Say which workflow file to test.");
+  if (files.length > 1 && (values.junit !== undefined || values.json))
+    throw new UsageError("--junit and --json take one file.");
+  return files.map((file) => ({
     file,
     only: values.only ?? [],
     junit: values.junit ?? null,
     mutants: values.mutants ?? false,
     json: values.json ?? false,
-  };
+  }));
 }
 
 const OPTIONS = {

@@ -77,6 +77,16 @@ test("a folder of several workflows is refused, by run and by test", async () =>
   }
 });
 
+test("several files are tested one after another, and the highest exit code counts", async () => {
+  const files = ["examples/consensus/workflow.json", "missing.json", "examples/support-desk/workflow.json"];
+  const { code, out, err } = await workflow("test", ...files);
+  expect([code, err]).toEqual([2, "There is no file missing.json.\n"]);
+  for (const file of files) expect(out).toContain(`${file}\n`);
+  expect(out.match(/passed\.$/gm)).toHaveLength(2);
+  const json = await workflow("test", ...files, "--json");
+  expect([json.code, json.err]).toEqual([2, expect.stringContaining("--junit and --json take one file.")]);
+});
+
 test("an input that the workflow does not ask for is named, and the run continues", async () => {
   const input = JSON.stringify({ user_request: "Please approve my vacation.", user_reqest: "x" });
   const { code, err } = await workflow(approval, "--input", input, "--speed", "0");
