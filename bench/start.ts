@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:f
 import os from "node:os";
 import path from "node:path";
 import process from "node:process";
-import { approval } from "@/server/templates/approval";
+import { templateOf } from "@/server/templates";
 import { type Figure, median } from "./table";
 
 const PORT = 3224;
@@ -125,7 +125,7 @@ async function stop(child: ChildProcess): Promise<void> {
 
 /** Runs the first template to its end. */
 async function firstRun(): Promise<void> {
-  const { id } = await call<{ id: string }>("POST", "/workflows", approval.graph);
+  const { id } = await call<{ id: string }>("POST", "/workflows", templateOf("approval").graph);
   const input = { user_request: "Please approve my vacation for next week." };
   const { run_id } = await call<{ run_id: string }>("POST", `/workflows/${id}/runs`, { input });
   while ((await call<{ final_status: string | null }>("GET", `/runs/${run_id}`)).final_status === null)

@@ -9,7 +9,7 @@ import { findProblems } from "@/server/domain/problems/problems";
 import type { SuiteReport } from "@/server/domain/scenario/report";
 import { readTests, writtenTests } from "@/server/domain/scenario/test-file";
 import { gallery } from "@/server/templates";
-import { examples } from "@/server/templates/examples";
+import { exampleFiles } from ".";
 
 const folders = readdirSync(import.meta.dirname, { withFileTypes: true }).flatMap((entry) =>
   entry.isDirectory() ? [entry.name] : [],
@@ -52,6 +52,7 @@ describe.each(folders)("%s", (folder) => {
   });
 });
 
-test("templates that are read from files have a folder each", () => {
-  expect(Object.values(examples).map(({ key }) => key)).toEqual(folders);
+test("all folders are bundled and offered", () => {
+  expect(Object.keys(exampleFiles)).toEqual(folders);
+  expect(gallery.map(({ key }) => key).sort()).toEqual(folders);
 });

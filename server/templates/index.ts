@@ -1,41 +1,83 @@
-import { approval } from "./approval";
-import { approvalByPerson } from "./approval-by-person";
-import { codeAndReview } from "./code-and-review";
-import type { Template } from "./define";
-import { examples } from "./examples";
-import { parallelViews } from "./parallel-views";
-import { researchAndWrite } from "./research-and-write";
-import { researchCrew } from "./research-crew";
+import { z } from "zod";
+import { exampleFiles } from "@/examples";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { WorkflowGraph } from "@/server/domain/graph/graph";
+import { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 
-export type { Template } from "./define";
+/** A workflow to begin from: an example. Each runs as it is, without a key, with the offline model. */
+export interface Template {
+  key: ExampleKey;
+  title: string;
+  description: string;
+  graph: WorkflowGraph;
+  /** The roles that it uses. */
+  roles: readonly RoleDefinition[];
+  tests: readonly ScenarioTest[];
+}
 
-/** Templates that need no other roles than those that are built in, and ask for nothing but text and approvals. */
-export const templates: readonly Template[] = [
-  approval,
-  approvalByPerson,
-  researchAndWrite,
-  codeAndReview,
-  parallelViews,
-  examples.plannedCrew,
-  researchCrew,
-  examples.dataAnalysis,
-  examples.supportDesk,
-  examples.consensus,
-  examples.reviewCycle,
-  examples.developmentTeam,
-];
+/** The folder of an example. */
+export type ExampleKey = keyof typeof exampleFiles;
+
+const WorkflowFile = z.object({
+  workflow: WorkflowGraph,
+  roles: z.array(RoleDefinition),
+  tests: z.array(ScenarioTest),
+});
+
+/** The template of an example. Its file is parsed on first use: every start loads this. */
+export function templateOf(key: ExampleKey): Template {
+  const { workflow: file } = exampleFiles[key];
+  let parsed: z.output<typeof WorkflowFile> | undefined;
+  const contents = () => (parsed ??= WorkflowFile.parse(file));
+  return {
+    key,
+    title: file.name,
+    description: file.workflow.description,
+    get graph() {
+      return contents().workflow;
+    },
+    get roles() {
+      return contents().roles;
+    },
+    get tests() {
+      return contents().tests;
+    },
+  };
+}
+
+/** Templates that need only built-in roles, and ask for nothing but text and approvals. */
+export const templates: readonly Template[] = (
+  [
+    "approval",
+    "approval-by-person",
+    "research-and-write",
+    "code-and-review",
+    "parallel-views",
+    "planned-crew",
+    "research-crew",
+    "data-analysis",
+    "support-desk",
+    "consensus",
+    "review-cycle",
+    "development-team",
+  ] as const
+).map(templateOf);
 
 /** Every template, in the order in which they are offered. */
 export const gallery: readonly Template[] = [
   ...templates,
-  examples.supportTriage,
-  examples.contractReview,
-  examples.translationReview,
-  examples.invoiceCheck,
-  examples.incidentReport,
-  examples.releaseNotes,
-  examples.weeklyBrief,
-  examples.hiringScreen,
+  ...(
+    [
+      "support-triage",
+      "contract-review",
+      "translation-review",
+      "invoice-check",
+      "incident-report",
+      "release-notes",
+      "weekly-brief",
+      "hiring-screen",
+    ] as const
+  ).map(templateOf),
 ];
 
 export function findTemplate(key: string): Template | undefined {

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { arbitraryGraph } from "@/server/domain/testing/arbitrary-graph";
-import { approval } from "@/server/templates/approval";
+import { templateOf } from "@/server/templates";
 import { readWorkflow, writeWorkflow } from "./document/document";
 import { toOriginal } from "./document/original-format";
 import type { WorkflowGraph } from "./graph";
 import { grouped, movedGroup, withFolded, withGroups, withoutGone } from "./groups";
 
-const { graph } = approval;
+const { graph } = templateOf("approval");
 const ids = Object.keys(graph.nodes);
 const [first = "", second = "", third = ""] = ids;
 

@@ -6,9 +6,7 @@ import { RoleDefinition } from "@/server/domain/agent/role";
 import { GRAPH_LIMITS } from "@/server/domain/base/sizes";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { arbitraryGraph } from "@/server/domain/testing/arbitrary-graph";
-import { approval } from "@/server/templates/approval";
-import { codeAndReview } from "@/server/templates/code-and-review";
-import { parallelViews } from "@/server/templates/parallel-views";
+import { templateOf } from "@/server/templates";
 import { applyFix, findProblems, keysAvailableAt, type Problem } from "./problems";
 
 type Raw = Record<string, unknown>;
@@ -649,7 +647,7 @@ describe("nothing to say", () => {
   });
 
   test("the reference workflow, also without places", () => {
-    expect(find(approval.graph)).toEqual([]);
+    expect(find(templateOf("approval").graph)).toEqual([]);
   });
 });
 
@@ -726,7 +724,7 @@ describe("keys at a node", () => {
     keysAvailableAt(g, id).map(({ key, from, certain }) => `${key}${certain ? "" : "?"} ${from.join(",")}`);
 
   test("in a loop, what comes from the last round is not certain", () => {
-    expect(at(codeAndReview.graph, "develop")).toEqual([
+    expect(at(templateOf("code-and-review").graph, "develop")).toEqual([
       "feature_request start",
       "code? develop",
       "issues? review",
@@ -736,17 +734,17 @@ describe("keys at a node", () => {
   });
 
   test("behind a join, what all branches write is certain", () => {
-    expect(at(parallelViews.graph, "brief")).toEqual([
+    expect(at(templateOf("parallel-views").graph, "brief")).toEqual([
       "facts facts",
       "idea start",
       "risks risks",
       "story story",
     ]);
     const any = {
-      ...parallelViews.graph,
+      ...templateOf("parallel-views").graph,
       nodes: {
-        ...parallelViews.graph.nodes,
-        brief: { ...parallelViews.graph.nodes.brief!, join: "any" as const },
+        ...templateOf("parallel-views").graph.nodes,
+        brief: { ...templateOf("parallel-views").graph.nodes.brief!, join: "any" as const },
       },
     };
     expect(at(any, "brief")).toEqual(["idea start", "facts? facts", "risks? risks", "story? story"]);

@@ -2,11 +2,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { arbitraryGraph } from "@/server/domain/testing/arbitrary-graph";
 import { draw } from "@/server/domain/testing/drawing";
-import { templates } from "@/server/templates";
-import { codeAndReview } from "@/server/templates/code-and-review";
+import { templateOf, templates } from "@/server/templates";
 import { WorkflowGraph } from "../graph";
 import { renameKey } from "../keys/rename-key";
 import { allKeys, findText, replaceText, textSites } from "./search";
+
+const codeAndReview = templateOf("code-and-review");
 
 describe("finding", () => {
   test("words are found in every text that people write, with the place of each", () => {

@@ -4,13 +4,13 @@ import type { JsonObject } from "@/server/domain/base/values";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { findProblems } from "@/server/domain/problems/problems";
 import { draw } from "@/server/domain/testing/drawing";
-import { examples } from "@/server/templates/examples";
+import { templateOf } from "@/server/templates";
 import { WorkflowGraph } from "../graph";
 import { unfoldCrew } from "./unfold";
 import type { Unfolding } from "./unfolded";
 
 const roles = ["Developer", "QualityReviewer", "Tester", "Writer"].map((name) => ({ name, tools: [] }));
-const review = WorkflowGraph.parse(examples.reviewCycle.graph);
+const review = WorkflowGraph.parse(templateOf("review-cycle").graph);
 const crewOf = (graph: WorkflowGraph, id = "crew") => {
   const node = graph.nodes[id];
   return node?.node_type === "crew_task" ? node.config.crew : undefined;
