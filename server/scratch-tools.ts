@@ -4,9 +4,9 @@ import type { SearchBackend } from "@/server/domain/tool/search-backend";
 import { EgressError } from "@/server/egress/fetch";
 import { OF_THE_RUN } from "@/server/runner/replay/requests";
 import type { TestParts } from "@/server/runner/scenario/answering";
-import { newMemoryStore } from "@/server/store/library/memories/memories";
+import { MemoryStore } from "@/server/store/library/memories/memories";
 import { keepResult } from "@/server/store/runs/tool-results";
-import { newWorkspaceStore } from "@/server/store/runs/workspace";
+import { WorkspaceStore } from "@/server/store/runs/workspace";
 import { builtinTools } from "@/server/tools/builtin";
 import { newToolHost, type ToolHost } from "@/server/tools/host";
 import { ToolsRegistry } from "@/server/tools/registry";
@@ -41,8 +41,8 @@ export function newScratchTools(now: () => number): ReturnType<TestParts["scratc
 
 function openHost(now: () => number): ToolHost {
   const db = openDb(":memory:");
-  const workspace = newWorkspaceStore(db, now);
-  const memories = newMemoryStore(db, now);
+  const workspace = new WorkspaceStore(db, now);
+  const memories = new MemoryStore(db, now);
   const registry = new ToolsRegistry();
   const nothing = () => Promise.reject(new EgressError("ADDRESS_REFUSED", "A test reaches nothing outside."));
   registry.replace(

@@ -31,26 +31,26 @@ import { installationRules, originOf, readSettings } from "@/server/settings";
 import { newAuditStore } from "@/server/store/audit";
 import { dataDir, getDb } from "@/server/store/current";
 import { newAgentStore } from "@/server/store/library/agents";
-import { newBinStore } from "@/server/store/library/bin";
+import { BinStore } from "@/server/store/library/bin";
 import { newCrewStore } from "@/server/store/library/crews";
-import { newCustomToolStore } from "@/server/store/library/custom-tools";
-import { newMcpServerStore } from "@/server/store/library/mcp-servers";
-import { newMemoryStore } from "@/server/store/library/memories/memories";
-import { newRoleStore } from "@/server/store/library/roles";
-import { newScenarioStore } from "@/server/store/library/scenario-tests";
+import { CustomToolStore } from "@/server/store/library/custom-tools";
+import { McpServerStore } from "@/server/store/library/mcp-servers";
+import { MemoryStore } from "@/server/store/library/memories/memories";
+import { RoleStore } from "@/server/store/library/roles";
+import { ScenarioStore } from "@/server/store/library/scenario-tests";
 import { newToolSettingStore } from "@/server/store/library/tool-settings";
 import { newNoticeSettingStore } from "@/server/store/notice-settings";
 import { newNoticeStore } from "@/server/store/notices";
-import { newProviderStore } from "@/server/store/providers";
+import { ProviderStore } from "@/server/store/providers";
 import { newQuestionStore } from "@/server/store/runs/questions";
-import { newRetention } from "@/server/store/runs/retention";
+import { Retention } from "@/server/store/runs/retention";
 import { newRunningMarker } from "@/server/store/runs/running-marker";
 import { newRunStore } from "@/server/store/runs/runs";
 import { keepResult } from "@/server/store/runs/tool-results";
-import { newWorkspaceStore } from "@/server/store/runs/workspace";
+import { WorkspaceStore } from "@/server/store/runs/workspace";
 import { newTokenStore } from "@/server/store/tokens";
 import { newWatchdog } from "@/server/store/watchdog";
-import { newWorkflowStore } from "@/server/store/workflows";
+import { WorkflowStore } from "@/server/store/workflows";
 import { builtinTools } from "@/server/tools/builtin";
 import { newToolHost } from "@/server/tools/host";
 import { ToolsRegistry } from "@/server/tools/registry";
@@ -66,7 +66,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
   const settings = readSettings(env);
   const installation = installationRules(settings);
   const sealer = newSealer(options.dataDir, env);
-  const workflows = newWorkflowStore(db);
+  const workflows = new WorkflowStore(db);
   const crews = newCrewStore(db);
   const agents = newAgentStore(db);
   const library: Library = {
@@ -76,7 +76,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
   const runs = newRunStore(db);
   const questions = newQuestionStore(db);
   const tokens = newTokenStore(db);
-  const providers = newProviderStore(db, sealer, env);
+  const providers = new ProviderStore(db, sealer, env);
   const workerPort = newWorkerPort({ db, settings, sealer, providers, env, log });
   const demoPace = newDemoPace();
   const models = newModels({
@@ -84,8 +84,8 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     offlineFetch: newOfflineFetch({ pace: demoPace }),
     ...defined({ gates: workerPort.gates }),
   });
-  const workspace = newWorkspaceStore(db);
-  const memories = newMemoryStore(db);
+  const workspace = new WorkspaceStore(db);
+  const memories = new MemoryStore(db);
   const audit = newAuditStore(db, Date.now, redact);
   const toolSettings = newToolSettingStore(db, sealer, () => providers.findDefault()?.kind === "offline");
 
@@ -99,9 +99,9 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
       search: { backendFor: toolSettings.backendFor, fetch: providerFetch },
     }),
   );
-  const mcpServers = newMcpServerStore(db, sealer);
+  const mcpServers = new McpServerStore(db, sealer);
   const toolSources = newToolSources({
-    customTools: newCustomToolStore(db),
+    customTools: new CustomToolStore(db),
     mcpServers,
     env,
     reserved: () => [...builtin, ...CREW_TOOLS],
@@ -116,7 +116,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
   const roleFolder = rolesDir
     ? newRoleFolder(rolesDir, undefined, (name) => registry.get(name) !== undefined)
     : null;
-  const roles = newRoleStore(db, Date.now, roleFolder ?? undefined);
+  const roles = new RoleStore(db, Date.now, roleFolder ?? undefined);
   const keep = keepResult(workspace);
   const tools = newToolHost({
     registry,
@@ -166,7 +166,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     hide: redact,
     log,
   });
-  const retention = newRetention(db, {
+  const retention = new Retention(db, {
     dataDir: options.dataDir,
     defaults: {
       days: settings.TROUPE_KEEP_RUNS_DAYS ?? null,
@@ -176,7 +176,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
   return {
     db,
     retention,
-    bin: newBinStore(db),
+    bin: new BinStore(db),
     /** What was acknowledged to somebody survives a power cut: wait for `disk.sync` before. */
     disk,
     workflows,
@@ -188,7 +188,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     library,
     runs,
     questions,
-    scenarios: newScenarioStore(db),
+    scenarios: new ScenarioStore(db),
     testParts: {
       models,
       demoModels: newDemoModels,

@@ -6,8 +6,8 @@ import { CrewConfig } from "@/server/domain/crew/crew";
 import { placeAfter } from "@/server/domain/run/run-order";
 import { draw } from "@/server/domain/testing/drawing";
 import { newServices } from "@/server/services";
-import { newBinStore } from "@/server/store/library/bin";
-import { newRetention } from "@/server/store/runs/retention";
+import { BinStore } from "@/server/store/library/bin";
+import { Retention } from "@/server/store/runs/retention";
 import { appRouter } from "./root";
 
 function newCaller() {
@@ -231,9 +231,9 @@ test("after thirty days the bin lets go of a run, and not a day before", async (
   await ask.runs.remove({ run_id });
   const days = (count: number) => Date.now() + count * 24 * 3_600_000;
   const keepAll = { dataDir: null, defaults: { days: null, runs: null } };
-  await newRetention(db, { ...keepAll, now: () => days(29) }).sweep();
+  await new Retention(db, { ...keepAll, now: () => days(29) }).sweep();
   expect(await ask.bin.list()).toHaveLength(1);
-  await newRetention(db, { ...keepAll, now: () => days(31) }).sweep();
+  await new Retention(db, { ...keepAll, now: () => days(31) }).sweep();
   expect(await ask.bin.list()).toEqual([]);
 });
 
@@ -333,7 +333,7 @@ test("a memory in the bin does not outlive its own time", async () => {
     const { id } = await ask.memories.create({ key, place: { scope: "global" }, ...about });
     await ask.memories.remove({ id });
   }
-  expect(newBinStore(db, () => expires_at - 30_000).sweep()).toBe(0);
-  expect(newBinStore(db, () => expires_at + 30_000).sweep()).toBe(1);
+  expect(new BinStore(db, () => expires_at - 30_000).sweep()).toBe(0);
+  expect(new BinStore(db, () => expires_at + 30_000).sweep()).toBe(1);
   expect((await ask.bin.list()).map(({ name }) => name)).toEqual(["long"]);
 });

@@ -3,7 +3,7 @@ import type { Db } from "@/db/open";
 import { emptyDb } from "@/db/testing";
 import { runOperations } from "@/server/operations/runs/runs";
 import type { Container } from "@/server/services";
-import { newWorkspaceStore } from "@/server/store/runs/workspace";
+import { WorkspaceStore } from "@/server/store/runs/workspace";
 import { downloadFile } from "./download-file";
 import { procedures } from "./expose";
 import { router } from "./trpc";
@@ -14,13 +14,13 @@ const isThere = { find: () => ({}) } as unknown as Container["runs"];
 let db: Db;
 const caller = () =>
   router(fileProcedures).createCaller({
-    troupe: { workspace: newWorkspaceStore(db), runs: isThere } as Container,
+    troupe: { workspace: new WorkspaceStore(db), runs: isThere } as Container,
     principal: { kind: "session", id: "s" },
   });
 
 beforeEach(() => {
   db = emptyDb();
-  const files = newWorkspaceStore(db);
+  const files = new WorkspaceStore(db);
   files.write("run_1", "notes/größe (1).html", "<script>alert(1)</script>", { writtenBy: "a" });
   files.write("run_1", "report.md", "first", { writtenBy: "b" });
   files.write("run_1", "report.md", "second", { writtenBy: "c" });
@@ -49,37 +49,37 @@ test("unknown files and paths that cannot be one are refused in words", async ()
 
 test("nobody without a session reads files", async () => {
   const anonymous = router(fileProcedures).createCaller({
-    troupe: { workspace: newWorkspaceStore(db), runs: isThere } as Container,
+    troupe: { workspace: new WorkspaceStore(db), runs: isThere } as Container,
     principal: null,
   });
   await expect(anonymous.files({ run_id: "run_1" })).rejects.toThrow("sign in");
 });
 
 test("a download is saved as plain text whatever it claims to be, under its own name", async () => {
-  const answer = downloadFile({ workspace: newWorkspaceStore(db) }, "run_1", ["notes", "größe (1).html"]);
+  const answer = downloadFile({ workspace: new WorkspaceStore(db) }, "run_1", ["notes", "größe (1).html"]);
   expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
   expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
   expect(answer.headers.get("content-disposition")).toBe(
     `attachment; filename="gr__e__1_.html"; filename*=UTF-8''gr%C3%B6%C3%9Fe%20%281%29.html`,
   );
   expect(await answer.text()).toBe("<script>alert(1)</script>");
-  expect(await downloadFile({ workspace: newWorkspaceStore(db) }, "run_1", ["report.md"], 1).text()).toBe(
+  expect(await downloadFile({ workspace: new WorkspaceStore(db) }, "run_1", ["report.md"], 1).text()).toBe(
     "first",
   );
 });
 
 test("a path that cannot be one is not found, also where another bundle's store says so", () => {
   for (const name of ["con", "nul.txt", "..\\\\a", "a:b", "a\u0000b", ".."])
-    expect(downloadFile({ workspace: newWorkspaceStore(db) }, "run_1", [name]).status, name).toBe(404);
+    expect(downloadFile({ workspace: new WorkspaceStore(db) }, "run_1", [name]).status, name).toBe(404);
   const read = () => {
     throw Object.assign(new Error("No path."), { name: "WorkspaceError" });
   };
-  const workspace = { ...newWorkspaceStore(db), read };
+  const workspace = Object.assign(new WorkspaceStore(db), { read });
   expect(downloadFile({ workspace }, "run_1", ["con"]).status).toBe(404);
 });
 
 test("what is not there is not found, and a path leads nowhere else", () => {
   for (const path of [["nothing.md"], ["..", "report.md"], ["notes"], [""]])
-    expect(downloadFile({ workspace: newWorkspaceStore(db) }, "run_1", path).status).toBe(404);
-  expect(downloadFile({ workspace: newWorkspaceStore(db) }, "run_2", ["report.md"]).status).toBe(404);
+    expect(downloadFile({ workspace: new WorkspaceStore(db) }, "run_1", path).status).toBe(404);
+  expect(downloadFile({ workspace: new WorkspaceStore(db) }, "run_2", ["report.md"]).status).toBe(404);
 });

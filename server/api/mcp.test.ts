@@ -6,7 +6,7 @@ import type { Principal } from "@/server/access/principal";
 import { newMcpFetch } from "@/server/egress/fetch";
 import { newSealer } from "@/server/secrets/sealer";
 import { newServices } from "@/server/services";
-import { newMcpServerStore } from "@/server/store/library/mcp-servers";
+import { McpServerStore } from "@/server/store/library/mcp-servers";
 import { McpServers } from "@/server/tools/mcp/servers";
 import { newAuthorizationServer, newGuardedServer } from "@/server/tools/mcp/testing/guarded-server";
 import { appRouter } from "./root";
@@ -27,7 +27,7 @@ beforeEach(async () => {
   remote = await newGuardedServer(authority);
   db = emptyDb();
   mcp = new McpServers({
-    store: newMcpServerStore(db, newSealer(null, {})),
+    store: new McpServerStore(db, newSealer(null, {})),
     declared: [],
     fetch: newMcpFetch(`127.0.0.1:${remote.port},127.0.0.1:${authority.port}`),
     onChange: () => {},

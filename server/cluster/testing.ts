@@ -3,11 +3,11 @@ import { emptyDb } from "@/db/testing";
 import { knock, newControlFetch } from "@/server/egress/control";
 import { redactJson } from "@/server/secrets/redact";
 import { newSealer } from "@/server/secrets/sealer";
-import { newMemoryStore } from "@/server/store/library/memories/memories";
+import { MemoryStore } from "@/server/store/library/memories/memories";
 import { newProviderSnapshots } from "@/server/store/provider-snapshot";
-import { newProviderStore } from "@/server/store/providers";
+import { ProviderStore } from "@/server/store/providers";
 import { keepResult } from "@/server/store/runs/tool-results";
-import { newWorkspaceStore } from "@/server/store/runs/workspace";
+import { WorkspaceStore } from "@/server/store/runs/workspace";
 import { builtinTools } from "@/server/tools/builtin";
 import type { ToolInterface } from "@/server/tools/define";
 import { newToolHost } from "@/server/tools/host";
@@ -33,7 +33,7 @@ export function newControlSide(
   const db = emptyDb();
   const env = { TROUPE_SECRET_KEY: SECRET_KEY };
   const sealer = newSealer(null, env);
-  const providers = newProviderStore(db, sealer, env);
+  const providers = new ProviderStore(db, sealer, env);
   const snapshots = newProviderSnapshots(db, { store: providers, sealer, env });
   const limits = newSharedLimits(db, providers);
   const workers = new Workers({
@@ -44,8 +44,8 @@ export function newControlSide(
   });
   // Whoever is not there now does not come in a test.
   const lines = new WorkerConnections({ holdMs: 500, goneMs: 1_000, waitMs: 1_000 });
-  const workspace = newWorkspaceStore(db);
-  const memories = newMemoryStore(db);
+  const workspace = new WorkspaceStore(db);
+  const memories = new MemoryStore(db);
   const nothing = () => Promise.reject(new Error("no network in this test"));
   const registry = new ToolsRegistry();
   registry.replace(

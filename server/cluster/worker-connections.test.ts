@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { emptyDb } from "@/db/testing";
 import { newSealer } from "@/server/secrets/sealer";
 import { readWorkerSettings } from "@/server/settings";
-import { newCustomToolStore } from "@/server/store/library/custom-tools";
-import { newMcpServerStore } from "@/server/store/library/mcp-servers";
+import { CustomToolStore } from "@/server/store/library/custom-tools";
+import { McpServerStore } from "@/server/store/library/mcp-servers";
 import { partFor, type WorkerChannel } from "@/server/tools/at-workers";
 import type { ToolScope } from "@/server/tools/define";
 import { readOperatorFile } from "@/server/tools/operator/file";
@@ -81,8 +81,8 @@ beforeEach(async () => {
   side = newControlSide({
     tools(lines) {
       sources = newToolSources({
-        customTools: newCustomToolStore(emptyDb()),
-        mcpServers: newMcpServerStore(emptyDb(), newSealer(null, {})),
+        customTools: new CustomToolStore(emptyDb()),
+        mcpServers: new McpServerStore(emptyDb(), newSealer(null, {})),
         env: { ...env, PATH: process.env.PATH ?? "" },
         lines,
       });

@@ -5,7 +5,7 @@ import { emptyDb } from "@/db/testing";
 import { newControlFetch } from "@/server/egress/control";
 import { newSealer } from "@/server/secrets/sealer";
 import { readSettings } from "@/server/settings";
-import { newProviderStore } from "@/server/store/providers";
+import { ProviderStore } from "@/server/store/providers";
 import type { InternalParts } from "./internal-routes";
 import { SECRET_KEY, TOKEN } from "./testing";
 import { newControlClient } from "./worker/control-client";
@@ -37,7 +37,7 @@ function newPort(more: Record<string, string>, hasRun = false) {
     db,
     sealer,
     settings: readSettings(env),
-    providers: newProviderStore(db, sealer, env),
+    providers: new ProviderStore(db, sealer, env),
     env: env as unknown as NodeJS.ProcessEnv,
     log: () => {},
   });

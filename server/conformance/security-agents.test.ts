@@ -10,7 +10,7 @@ import type { ScriptedStep } from "@/server/llm/scripted";
 import { newScriptedModels } from "@/server/llm/scripted";
 import { memoryProviders, offlineProvider, remoteProvider } from "@/server/llm/testing";
 import { cutAt, fakeTools, newStage } from "@/server/runner/testing";
-import { newMemoryStore } from "@/server/store/library/memories/memories";
+import { MemoryStore } from "@/server/store/library/memories/memories";
 import { memoryTools } from "@/server/tools/builtin/memory";
 import { webTools } from "@/server/tools/builtin/web";
 import type { ToolInterface } from "@/server/tools/define";
@@ -973,7 +973,7 @@ describe("A18: an agent that never ends is ended at the limit, exactly", () => {
 describe("A39: a note that a misled run left behind does not mislead the next", () => {
   test("what another run remembered taints who reads it, and sending out waits for a person", async () => {
     const db = emptyDb();
-    const tools = [...memoryTools(newMemoryStore(db)), page, post];
+    const tools = [...memoryTools(new MemoryStore(db)), page, post];
     const stageOf = (steps: readonly ScriptedStep[]) => {
       const models = newScriptedModels(steps);
       const host = fakeTools(tools);

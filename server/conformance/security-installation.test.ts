@@ -262,12 +262,11 @@ test("A33: what went wrong unexpectedly is told by a code, not by its words", as
   const { troupe } = here;
   const broken = {
     ...troupe,
-    workflows: {
-      ...troupe.workflows,
+    workflows: Object.assign(Object.create(troupe.workflows) as typeof troupe.workflows, {
       list: () => {
         throw new Error(`no such table, and the key is ${CANARIES.provider}`);
       },
-    },
+    }),
   };
   const response = await fetchRequestHandler({
     endpoint: "/api/trpc",

@@ -8,8 +8,8 @@ import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
 import { newForkLauncher } from "@/server/runner/fork/fork-launch";
 import { newLauncher } from "@/server/runner/lifecycle/launch";
 import { fakeTools, newStage } from "@/server/runner/testing";
-import { newMemoryStore } from "@/server/store/library/memories/memories";
-import { newRoleStore } from "@/server/store/library/roles";
+import { MemoryStore } from "@/server/store/library/memories/memories";
+import { RoleStore } from "@/server/store/library/roles";
 import { memoryTools } from "@/server/tools/builtin/memory";
 import { webTools } from "@/server/tools/builtin/web";
 import { newApi } from "./testing";
@@ -34,7 +34,7 @@ const roleWith = (description: string) =>
 async function imported(file: { task: string; role: string }, folder: RoleDefinition[] = []) {
   const db = emptyDb();
   const collected: string[] = [];
-  const memories = newMemoryStore(db);
+  const memories = new MemoryStore(db);
   const salary = { key: "salary", value: "PRIVATE-SALARY-4711", tainted: true, source: {} };
   memories.store({ scope: "global", scope_id: "", ...salary });
   const web = webTools({
@@ -58,7 +58,7 @@ async function imported(file: { task: string; role: string }, folder: RoleDefini
       ]).complete(request, io),
   };
   const { host, store } = newStage({ db, models, tools });
-  const roles = newRoleStore(db, Date.now, {
+  const roles = new RoleStore(db, Date.now, {
     roles: () => folder.map((role) => ({ role, file: "reporter.yaml" })),
   });
   const parts = { ...{ workflows: api.workflows, roles, models, host, runs: store }, library: api.library };

@@ -18,22 +18,22 @@ import { newScratchTools } from "@/server/scratch-tools";
 import { newSealer } from "@/server/secrets/sealer";
 import { newAuditStore } from "@/server/store/audit";
 import { newAgentStore } from "@/server/store/library/agents";
-import { newBinStore } from "@/server/store/library/bin";
+import { BinStore } from "@/server/store/library/bin";
 import { newCrewStore } from "@/server/store/library/crews";
-import { newCustomToolStore } from "@/server/store/library/custom-tools";
-import { newMcpServerStore } from "@/server/store/library/mcp-servers";
-import { newMemoryStore } from "@/server/store/library/memories/memories";
-import { newRoleStore } from "@/server/store/library/roles";
-import { newScenarioStore } from "@/server/store/library/scenario-tests";
+import { CustomToolStore } from "@/server/store/library/custom-tools";
+import { McpServerStore } from "@/server/store/library/mcp-servers";
+import { MemoryStore } from "@/server/store/library/memories/memories";
+import { RoleStore } from "@/server/store/library/roles";
+import { ScenarioStore } from "@/server/store/library/scenario-tests";
 import { newToolSettingStore } from "@/server/store/library/tool-settings";
 import { newNoticeSettingStore } from "@/server/store/notice-settings";
 import { newNoticeStore } from "@/server/store/notices";
-import { newProviderStore } from "@/server/store/providers";
+import { ProviderStore } from "@/server/store/providers";
 import { newQuestionStore } from "@/server/store/runs/questions";
-import { newRetention } from "@/server/store/runs/retention";
-import { newWorkspaceStore } from "@/server/store/runs/workspace";
+import { Retention } from "@/server/store/runs/retention";
+import { WorkspaceStore } from "@/server/store/runs/workspace";
 import { newTokenStore } from "@/server/store/tokens";
-import { newWorkflowStore } from "@/server/store/workflows";
+import { WorkflowStore } from "@/server/store/workflows";
 import { findTemplate } from "@/server/templates";
 import { ToolsRegistry } from "@/server/tools/registry";
 import { matchesSafely } from "@/server/tools/sandbox/matches";
@@ -60,8 +60,8 @@ export function newApi(
 ) {
   const models = fakeModels(answer);
   const { db, host, store } = newStage({ models, ...(tools && { tools }), ...(left && { db: left }) });
-  const workflows = newWorkflowStore(db);
-  const roles = newRoleStore(db);
+  const workflows = new WorkflowStore(db);
+  const roles = new RoleStore(db);
   roles.seed(builtinRoles);
   const crews = newCrewStore(db);
   const agents = newAgentStore(db);
@@ -77,7 +77,7 @@ export function newApi(
     roles,
     runs: store,
     questions: newQuestionStore(db),
-    scenarios: newScenarioStore(db),
+    scenarios: new ScenarioStore(db),
     testParts: {
       models,
       demoModels: newDemoModels,
@@ -101,20 +101,20 @@ export function newApi(
     crews,
     agents,
     library,
-    memories: newMemoryStore(db),
-    retention: newRetention(db, { dataDir: null, defaults: { days: null, runs: null } }),
-    bin: newBinStore(db),
+    memories: new MemoryStore(db),
+    retention: new Retention(db, { dataDir: null, defaults: { days: null, runs: null } }),
+    bin: new BinStore(db),
     audit: newAuditStore(db),
     tokens: newTokenStore(db),
     roleFolder: null,
-    workspace: newWorkspaceStore(db),
+    workspace: new WorkspaceStore(db),
     disk: NO_DISK,
     registry: new ToolsRegistry(),
-    providers: newProviderStore(db, sealer, {}),
+    providers: new ProviderStore(db, sealer, {}),
     toolSettings: newToolSettingStore(db, sealer, () => false),
     toolSources: newToolSources({
-      customTools: newCustomToolStore(db),
-      mcpServers: newMcpServerStore(db, sealer),
+      customTools: new CustomToolStore(db),
+      mcpServers: new McpServerStore(db, sealer),
       env: { NODE_ENV: "test" },
     }),
     engine,

@@ -10,8 +10,8 @@ import { newOfflineFetch } from "@/server/llm/offline";
 import { readPrompt } from "@/server/llm/offline/prompt";
 import { writtenFor } from "@/server/llm/offline/samples";
 import { memoryProviders, offlineProvider } from "@/server/llm/testing";
-import { newMemoryStore } from "@/server/store/library/memories/memories";
-import { newWorkspaceStore } from "@/server/store/runs/workspace";
+import { MemoryStore } from "@/server/store/library/memories/memories";
+import { WorkspaceStore } from "@/server/store/runs/workspace";
 import { type Template, templates } from "@/server/templates";
 import { builtinTools } from "@/server/tools/builtin";
 import { fakeTools, newStage } from "./testing";
@@ -34,8 +34,8 @@ async function play(template: Template, input: JsonObject = suggested(template))
   const unreachable = () => Promise.reject(new Error("Nobody is asked."));
   const tools = fakeTools(
     builtinTools({
-      workspace: newWorkspaceStore(db),
-      memories: newMemoryStore(db),
+      workspace: new WorkspaceStore(db),
+      memories: new MemoryStore(db),
       web: { fetch: unreachable },
       search: { backendFor: () => ({ kind: "demo", base_url: "", key: null }), fetch: unreachable },
     }),

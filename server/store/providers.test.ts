@@ -7,7 +7,7 @@ import { openDb } from "@/db/open";
 import { emptyDb } from "@/db/testing";
 import { redact } from "@/server/secrets/redact";
 import { newSealer } from "@/server/secrets/sealer";
-import { newProviderStore } from "./providers";
+import { ProviderStore } from "./providers";
 
 const KEY = "sk-abcdefghijklmnop1234";
 const entered = {
@@ -21,7 +21,7 @@ function newStore(env: Record<string, string> = {}) {
   const db = emptyDb();
   return {
     db,
-    store: newProviderStore(db, newSealer(null, {}), env),
+    store: new ProviderStore(db, newSealer(null, {}), env),
     everything: () =>
       JSON.stringify(
         ["providers", "settings"].map((table) => db.$client.prepare(`select * from ${table}`).all()),
@@ -84,7 +84,7 @@ test("providers, their keys and the choice among them stay when a database of be
   try {
     vi.stubEnv("TROUPE_MIGRATIONS_DIR", migrations);
     const before = openDb(file);
-    const written = newProviderStore(before, sealer, {});
+    const written = new ProviderStore(before, sealer, {});
     const { id } = written.save(entered);
     written.setDefault(id);
     before.$client.exec("update providers set is_default = 1");
@@ -92,7 +92,7 @@ test("providers, their keys and the choice among them stay when a database of be
     before.$client.close();
 
     vi.stubEnv("TROUPE_MIGRATIONS_DIR", undefined);
-    const store = newProviderStore(openDb(file), sealer, {});
+    const store = new ProviderStore(openDb(file), sealer, {});
     expect(store.list()).toEqual(listed);
     expect([store.findDefault()?.id, store.keyOf(id)]).toEqual([id, KEY]);
   } finally {
@@ -170,7 +170,7 @@ test("what was learned stays with the address, and only the server learns", () =
 
 test("its own headers are sealed, stay with their address, and are blacked out wherever they turn up", () => {
   const db = emptyDb();
-  const store = newProviderStore(db, newSealer(null, {}), {});
+  const store = new ProviderStore(db, newSealer(null, {}), {});
   const about = { name: "G", base_url: "https://gate.example/v1", default_model: "m" };
   const { id } = store.save({
     ...about,

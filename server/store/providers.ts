@@ -5,6 +5,7 @@ import { defined } from "@/server/domain/base/defined";
 import { newId } from "@/server/domain/base/ids";
 import { lastOf, must } from "@/server/domain/base/must";
 import {
+  type Capability,
   type ModelFacts,
   offlineDemo,
   type Provider,
@@ -23,7 +24,7 @@ import {
   sealHeaders,
   sealKey,
 } from "./provider-secrets";
-import { newSettingStore } from "./settings";
+import { newSettingStore, type SettingStore } from "./settings";
 import { hintOf, savedSecret } from "./stored-secret";
 
 /** What a person enters about a provider. */
@@ -37,14 +38,6 @@ export interface ProviderInput {
   /** All its own headers; one without a value keeps the stored one, unless the address changes. Undefined: as they are. */
   headers?: readonly { name: string; value?: string | undefined }[];
   settings?: ProviderSettings;
-}
-
-export interface ProviderStore extends Providers {
-  /** Throws where stored headers are to be kept and cannot be read. */
-  save(input: ProviderInput): { id: string };
-  /** False where there is no such provider, or it cannot be removed. */
-  remove(id: string): boolean;
-  setDefault(id: string): boolean;
 }
 
 type Row = typeof providers.$inferSelect;
@@ -65,138 +58,159 @@ const NOTHING: ModelFacts = {};
  * Providers of models: the offline demo that is always there, the one that environment variables describe, and those
  * that people entered. Keys are sealed and come out only through `keyOf`.
  */
-export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env): ProviderStore {
-  const rows = () =>
-    db
+export class ProviderStore implements Providers {
+  private readonly settings: SettingStore;
+  private readonly read = new Map<string, { text: string } & ReportedModels>();
+
+  constructor(
+    private readonly db: Db,
+    private readonly sealer: Sealer,
+    private readonly env: Env = process.env,
+  ) {
+    this.settings = newSettingStore(db);
+  }
+
+  list(): Provider[] {
+    const fromEnv = environmentProvider(this.env, this.settings.find(LEARNED));
+    const all = [...(fromEnv ? [fromEnv] : []), ...this.rows().map(toProvider), offlineDemo(false)];
+    const chosen = this.settings.find(CHOSEN);
+    // Without a choice the environment's provider comes first: whoever set a key there means it to be used.
+    const fallback = fromEnv ?? lastOf(all);
+    const standard = all.find(({ id }) => id === chosen) ?? fallback;
+    return all.map((provider) => ({ ...provider, is_default: provider.id === standard.id }));
+  }
+
+  find(id: string) {
+    return this.list().find((provider) => provider.id === id);
+  }
+
+  setDefault(id: string): boolean {
+    if (!this.find(id)) return false;
+    this.settings.set(CHOSEN, id);
+    return true;
+  }
+
+  headersOf(id: string): Record<string, string> {
+    const row = this.db.select().from(providers).where(eq(providers.id, id)).get();
+    return row ? openHeaders(this.sealer, row.id, row.baseUrl, row.headers) : {};
+  }
+
+  findDefault() {
+    return this.list().find(({ is_default }) => is_default);
+  }
+
+  keyOf(id: string): string | null {
+    if (id === ENVIRONMENT_ID) return this.env.OPENAI_API_KEY?.trim() || null;
+    const row = this.db.select().from(providers).where(eq(providers.id, id)).get();
+    return row?.secret ? openKey(this.sealer, row.id, row.baseUrl, row.secret) : null;
+  }
+
+  observe(id: string, model: string, capability: Capability): void {
+    const add = (before: ProviderSettings): ProviderSettings => ({
+      ...before,
+      capabilities: { ...before.capabilities, [model]: capability },
+    });
+    if (id === ENVIRONMENT_ID)
+      this.settings.set(LEARNED, JSON.stringify(add(readSettings(this.settings.find(LEARNED)))));
+    else this.changeSettings(id, add);
+  }
+
+  reported(id: string, model: string): ModelFacts {
+    const text = this.settings.find(reportedModelsKey(id));
+    if (text === undefined) return NOTHING;
+    if (this.read.get(id)?.text !== text) this.read.set(id, { text, ...readReportedModels(text) });
+    const { base_url, models } = must(this.read, id);
+    // What was said holds for one address only.
+    return this.find(id)?.base_url === base_url && Object.hasOwn(models, model)
+      ? must(models, model)
+      : NOTHING;
+  }
+
+  keepReported(id: string, models: Readonly<Record<string, ModelFacts>>): void {
+    const base_url = this.find(id)?.base_url;
+    if (base_url !== undefined)
+      this.settings.set(reportedModelsKey(id), JSON.stringify({ base_url, models }));
+  }
+
+  /** Throws where stored headers are to be kept and cannot be read. */
+  save(input: ProviderInput): { id: string } {
+    const now = Date.now();
+    const before =
+      input.id === undefined
+        ? undefined
+        : this.db.select().from(providers).where(eq(providers.id, input.id)).get();
+    const id = before?.id ?? newId("prov");
+    const baseUrl = normalUrl(input.base_url);
+    const isSameAddress = before?.baseUrl === baseUrl;
+    const { secret, secretHint } = savedSecret(input.key, isSameAddress && before, (key) =>
+      sealKey(this.sealer, id, baseUrl, key),
+    );
+    const needsStored = input.headers?.some(({ value }) => value === undefined);
+    const known = before && isSameAddress && needsStored ? this.headersOf(before.id) : {};
+    const headers = (input.headers ?? []).flatMap(({ name, value = known[name] }) =>
+      value === undefined ? [] : [[name, value] as const],
+    );
+    const storedHeaders =
+      input.headers === undefined
+        ? isSameAddress
+          ? (before?.headers ?? null)
+          : null
+        : headers.length === 0
+          ? null
+          : sealHeaders(this.sealer, id, baseUrl, headers);
+    const kept = readSettings(before?.settings);
+    const { capabilities: _fromOutside, ...given } = input.settings ?? kept;
+    // What was learned holds for one address only, and only the server learns.
+    const own = {
+      ...given,
+      ...defined({ capabilities: isSameAddress && kept.capabilities ? kept.capabilities : undefined }),
+    };
+    const values = {
+      name: input.name.trim(),
+      kind: "openai-compatible",
+      baseUrl,
+      secret,
+      secretHint: secret === null ? null : (secretHint ?? ""),
+      headers: storedHeaders,
+      defaultModel: input.default_model.trim(),
+      settings: JSON.stringify(own),
+      updatedAt: now,
+    };
+    if (before) this.db.update(providers).set(values).where(eq(providers.id, id)).run();
+    else
+      this.db
+        .insert(providers)
+        .values({ id, createdAt: now, ...values })
+        .run();
+    return { id };
+  }
+
+  /** False where there is no such provider, or it cannot be removed. */
+  remove(id: string): boolean {
+    const done = this.db.delete(providers).where(eq(providers.id, id)).run().changes > 0;
+    if (done) this.settings.remove(reportedModelsKey(id));
+    if (done && this.settings.find(CHOSEN) === id) this.settings.remove(CHOSEN);
+    return done;
+  }
+
+  private rows() {
+    return this.db
       .select()
       .from(providers)
       .orderBy(asc(providers.createdAt))
       .all()
       .filter(({ kind }) => kind !== "offline");
-  const settings = newSettingStore(db);
+  }
 
-  const read = new Map<string, { text: string } & ReportedModels>();
-
-  const list = (): Provider[] => {
-    const fromEnv = environmentProvider(env, settings.find(LEARNED));
-    const all = [...(fromEnv ? [fromEnv] : []), ...rows().map(toProvider), offlineDemo(false)];
-    const chosen = settings.find(CHOSEN);
-    // Without a choice the environment's provider comes first: whoever set a key there means it to be used.
-    const fallback = fromEnv ?? lastOf(all);
-    const standard = all.find(({ id }) => id === chosen) ?? fallback;
-    return all.map((provider) => ({ ...provider, is_default: provider.id === standard.id }));
-  };
-  const find = (id: string) => list().find((provider) => provider.id === id);
-
-  const setDefault = (id: string): boolean => {
-    if (!find(id)) return false;
-    settings.set(CHOSEN, id);
-    return true;
-  };
-
-  const changeSettings = (id: string, change: (before: ProviderSettings) => ProviderSettings) => {
-    const row = db.select().from(providers).where(eq(providers.id, id)).get();
+  private changeSettings(id: string, change: (before: ProviderSettings) => ProviderSettings) {
+    const row = this.db.select().from(providers).where(eq(providers.id, id)).get();
     if (row)
-      db.update(providers)
+      this.db
+        .update(providers)
         .set({ settings: JSON.stringify(change(readSettings(row.settings))) })
         .where(eq(providers.id, id))
         .run();
-  };
-
-  const headersOf = (id: string): Record<string, string> => {
-    const row = db.select().from(providers).where(eq(providers.id, id)).get();
-    return row ? openHeaders(sealer, row.id, row.baseUrl, row.headers) : {};
-  };
-
-  return {
-    list,
-    find,
-    findDefault: () => list().find(({ is_default }) => is_default),
-    keyOf(id) {
-      if (id === ENVIRONMENT_ID) return env.OPENAI_API_KEY?.trim() || null;
-      const row = db.select().from(providers).where(eq(providers.id, id)).get();
-      return row?.secret ? openKey(sealer, row.id, row.baseUrl, row.secret) : null;
-    },
-    headersOf,
-    observe(id, model, capability) {
-      const add = (before: ProviderSettings): ProviderSettings => ({
-        ...before,
-        capabilities: { ...before.capabilities, [model]: capability },
-      });
-      if (id === ENVIRONMENT_ID)
-        settings.set(LEARNED, JSON.stringify(add(readSettings(settings.find(LEARNED)))));
-      else changeSettings(id, add);
-    },
-    reported(id, model) {
-      const text = settings.find(reportedModelsKey(id));
-      if (text === undefined) return NOTHING;
-      if (read.get(id)?.text !== text) read.set(id, { text, ...readReportedModels(text) });
-      const { base_url, models } = must(read, id);
-      // What was said holds for one address only.
-      return find(id)?.base_url === base_url && Object.hasOwn(models, model) ? must(models, model) : NOTHING;
-    },
-    keepReported(id, models) {
-      const base_url = find(id)?.base_url;
-      if (base_url !== undefined) settings.set(reportedModelsKey(id), JSON.stringify({ base_url, models }));
-    },
-    save(input) {
-      const now = Date.now();
-      const before =
-        input.id === undefined
-          ? undefined
-          : db.select().from(providers).where(eq(providers.id, input.id)).get();
-      const id = before?.id ?? newId("prov");
-      const baseUrl = normalUrl(input.base_url);
-      const isSameAddress = before?.baseUrl === baseUrl;
-      const { secret, secretHint } = savedSecret(input.key, isSameAddress && before, (key) =>
-        sealKey(sealer, id, baseUrl, key),
-      );
-      const needsStored = input.headers?.some(({ value }) => value === undefined);
-      const known = before && isSameAddress && needsStored ? headersOf(before.id) : {};
-      const headers = (input.headers ?? []).flatMap(({ name, value = known[name] }) =>
-        value === undefined ? [] : [[name, value] as const],
-      );
-      const storedHeaders =
-        input.headers === undefined
-          ? isSameAddress
-            ? (before?.headers ?? null)
-            : null
-          : headers.length === 0
-            ? null
-            : sealHeaders(sealer, id, baseUrl, headers);
-      const kept = readSettings(before?.settings);
-      const { capabilities: _fromOutside, ...given } = input.settings ?? kept;
-      // What was learned holds for one address only, and only the server learns.
-      const own = {
-        ...given,
-        ...defined({ capabilities: isSameAddress && kept.capabilities ? kept.capabilities : undefined }),
-      };
-      const values = {
-        name: input.name.trim(),
-        kind: "openai-compatible",
-        baseUrl,
-        secret,
-        secretHint: secret === null ? null : (secretHint ?? ""),
-        headers: storedHeaders,
-        defaultModel: input.default_model.trim(),
-        settings: JSON.stringify(own),
-        updatedAt: now,
-      };
-      if (before) db.update(providers).set(values).where(eq(providers.id, id)).run();
-      else
-        db.insert(providers)
-          .values({ id, createdAt: now, ...values })
-          .run();
-      return { id };
-    },
-    remove(id) {
-      const done = db.delete(providers).where(eq(providers.id, id)).run().changes > 0;
-      if (done) settings.remove(reportedModelsKey(id));
-      if (done && settings.find(CHOSEN) === id) settings.remove(CHOSEN);
-      return done;
-    },
-    setDefault,
-  };
+  }
 }
 
 function toProvider(row: Row): Provider {

@@ -2,14 +2,14 @@ import { beforeEach, expect, test } from "vitest";
 import { emptyDb } from "@/db/testing";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findTemplate, templates } from "@/server/templates";
-import { copyName, newWorkflowStore, type WorkflowStore } from "./workflows";
+import { copyName, WorkflowStore } from "./workflows";
 
 const approval = templates[0]!.graph;
 let clock = 1000;
 let store: WorkflowStore;
 beforeEach(() => {
   clock = 1000;
-  store = newWorkflowStore(emptyDb(), () => clock++);
+  store = new WorkflowStore(emptyDb(), () => clock++);
 });
 
 test("a workflow comes back as it was saved, newest first", () => {

@@ -27,60 +27,39 @@ export type SaveResult =
   /** Someone else saved in between, or the workflow is gone (`current` undefined). */
   | { saved: false; current: StoredWorkflow | undefined };
 
-/** Saved workflows. What is removed lies in a bin until it is purged. */
-export interface WorkflowStore {
-  /** Which texts of workflows, roles and crews came with files. */
-  foreign: ForeignTexts;
-  /** Newest first. */
-  list(): StoredWorkflow[];
-  find(id: string): StoredWorkflow | undefined;
-  create(workflow: { name: string; graph: WorkflowGraph; withheld?: readonly string[] }): string;
-  save(change: { id: string; revision: number; name?: string | undefined; graph: WorkflowGraph }): SaveResult;
-  rename(id: string, name: string): boolean;
-  /** Sets what it may not use; false where there is no such workflow. */
-  withhold(id: string, keys: readonly string[]): boolean;
-  duplicate(id: string): string | undefined;
-  remove(id: string): boolean;
-  restore(id: string): boolean;
-  /** Empties the bin of what was removed before a moment; answers how many went. */
-  purge(before: number): number;
-  /** Writes a role's new name into every workflow, the bin too; answers how many changed. */
-  renameRole(from: string, to: string): number;
-}
-
 const Keys = z.array(z.string());
 
 type Row = typeof workflows.$inferSelect;
 
-export function newWorkflowStore(db: Db, now: () => number = Date.now): WorkflowStore {
-  // Parsing hundreds of graphs for one list is slow; a saved revision never changes, so it is parsed once.
-  const parsed = new Map<string, { revision: number; graph: WorkflowGraph }>();
+const alive = (id: string) => and(eq(workflows.id, id), isNull(workflows.deletedAt));
 
-  function toWorkflow(row: Row): StoredWorkflow {
-    let known = parsed.get(row.id);
-    if (known?.revision !== row.revision) {
-      known = { revision: row.revision, graph: asStored(JSON.parse(row.graph)) };
-      parsed.set(row.id, known);
-    }
-    return {
-      id: row.id,
-      name: row.name,
-      revision: row.revision,
-      graph: known.graph,
-      withheld: Keys.parse(JSON.parse(row.withheld)),
-      updated_at: row.updatedAt,
-    };
+const nextRevision = sql`${workflows.revision} + 1`;
+
+/** Saved workflows. What is removed lies in a bin until it is purged. */
+export class WorkflowStore {
+  private readonly parsed = new Map<string, { revision: number; graph: WorkflowGraph }>();
+  /** Which texts of workflows, roles and crews came with files. */
+  readonly foreign: ForeignTexts;
+
+  constructor(
+    private readonly db: Db,
+    private readonly now: () => number = Date.now,
+  ) {
+    this.foreign = newForeignTexts(db);
   }
 
-  const alive = (id: string) => and(eq(workflows.id, id), isNull(workflows.deletedAt));
-  const find = (id: string) => {
-    const row = db.select().from(workflows).where(alive(id)).get();
-    return row && toWorkflow(row);
-  };
-  const create: WorkflowStore["create"] = ({ name, graph, withheld = [] }) => {
+  find(id: string): StoredWorkflow | undefined {
+    const row = this.db.select().from(workflows).where(alive(id)).get();
+    return row && this.toWorkflow(row);
+  }
+
+  create(workflow: { name: string; graph: WorkflowGraph; withheld?: readonly string[] }): string {
+    const { name, graph, withheld = [] } = workflow;
+
     const id = newId("wf");
-    const at = now();
-    db.insert(workflows)
+    const at = this.now();
+    this.db
+      .insert(workflows)
       .values({
         id,
         name,
@@ -91,98 +70,145 @@ export function newWorkflowStore(db: Db, now: () => number = Date.now): Workflow
       })
       .run();
     return id;
-  };
-  const nextRevision = sql`${workflows.revision} + 1`;
+  }
 
-  return {
-    foreign: newForeignTexts(db),
-    list: () =>
-      db
-        .select()
-        .from(workflows)
-        .where(isNull(workflows.deletedAt))
-        .orderBy(desc(workflows.updatedAt), desc(workflows.id))
-        .all()
-        .map(toWorkflow),
-    find,
-    create,
-    save: ({ id, revision, name, graph }) => {
-      const at = now();
-      // One statement checks and writes: two tabs can never both pass the check.
-      const saved = db
+  /** Newest first. */
+  list(): StoredWorkflow[] {
+    return this.db
+      .select()
+      .from(workflows)
+      .where(isNull(workflows.deletedAt))
+      .orderBy(desc(workflows.updatedAt), desc(workflows.id))
+      .all()
+      .map((row) => this.toWorkflow(row));
+  }
+
+  save(change: {
+    id: string;
+    revision: number;
+    name?: string | undefined;
+    graph: WorkflowGraph;
+  }): SaveResult {
+    const { id, revision, name, graph } = change;
+
+    const at = this.now();
+    // One statement checks and writes: two tabs can never both pass the check.
+    const saved = this.db
+      .update(workflows)
+      .set({
+        graph: JSON.stringify(graph),
+        revision: nextRevision,
+        updatedAt: at,
+        ...defined({ name }),
+      })
+      .where(and(alive(id), eq(workflows.revision, revision)))
+      .returning({ revision: workflows.revision })
+      .get();
+    return saved
+      ? { saved: true, revision: saved.revision, updated_at: at }
+      : { saved: false, current: this.find(id) };
+  }
+
+  rename(id: string, name: string): boolean {
+    return (
+      this.db
         .update(workflows)
-        .set({
-          graph: JSON.stringify(graph),
-          revision: nextRevision,
-          updatedAt: at,
-          ...defined({ name }),
-        })
-        .where(and(alive(id), eq(workflows.revision, revision)))
-        .returning({ revision: workflows.revision })
-        .get();
-      return saved
-        ? { saved: true, revision: saved.revision, updated_at: at }
-        : { saved: false, current: find(id) };
-    },
-    rename: (id, name) =>
-      db.update(workflows).set({ name, revision: nextRevision, updatedAt: now() }).where(alive(id)).run()
-        .changes > 0,
-    withhold: (id, keys) =>
-      db
+        .set({ name, revision: nextRevision, updatedAt: this.now() })
+        .where(alive(id))
+        .run().changes > 0
+    );
+  }
+
+  /** Sets what it may not use; false where there is no such workflow. */
+  withhold(id: string, keys: readonly string[]): boolean {
+    return (
+      this.db
         .update(workflows)
         .set({ withheld: JSON.stringify([...new Set(keys)].sort()) })
         .where(alive(id))
-        .run().changes > 0,
-    duplicate: (id) => {
-      const original = find(id);
-      if (!original) return undefined;
-      const names = new Set(
-        db
-          .select({ name: workflows.name })
-          .from(workflows)
-          .where(isNull(workflows.deletedAt))
-          .all()
-          .map(({ name }) => name),
-      );
-      const { graph, withheld } = original;
-      return create({ name: copyName(original.name, names), graph, withheld });
-    },
-    remove: (id) => db.update(workflows).set({ deletedAt: now() }).where(alive(id)).run().changes > 0,
-    restore: (id) =>
-      db
+        .run().changes > 0
+    );
+  }
+
+  duplicate(id: string): string | undefined {
+    const original = this.find(id);
+    if (!original) return undefined;
+    const names = new Set(
+      this.db
+        .select({ name: workflows.name })
+        .from(workflows)
+        .where(isNull(workflows.deletedAt))
+        .all()
+        .map(({ name }) => name),
+    );
+    const { graph, withheld } = original;
+    return this.create({ name: copyName(original.name, names), graph, withheld });
+  }
+
+  remove(id: string): boolean {
+    return this.db.update(workflows).set({ deletedAt: this.now() }).where(alive(id)).run().changes > 0;
+  }
+
+  restore(id: string): boolean {
+    return (
+      this.db
         .update(workflows)
         .set({ deletedAt: null })
         .where(and(eq(workflows.id, id), isNotNull(workflows.deletedAt)))
-        .run().changes > 0,
-    purge: (before) =>
-      db.transaction((tx) => {
-        const gone = tx
-          .delete(workflows)
-          .where(lt(workflows.deletedAt, before))
-          .returning({ id: workflows.id })
-          .all();
-        const ids = gone.map(({ id }) => id);
-        forgetWorkOf(tx, ids);
-        forgetTestsOf(tx, ids);
-        return gone.length;
-      }),
-    renameRole: (from, to) =>
-      writeTransaction(db, () => {
-        let changed = 0;
-        for (const row of db.select().from(workflows).all()) {
-          const { graph } = toWorkflow(row);
-          const renamed = withRoleRenamed(graph, from, to);
-          if (renamed === graph) continue;
-          db.update(workflows)
-            .set({ graph: JSON.stringify(renamed), revision: nextRevision, updatedAt: now() })
-            .where(eq(workflows.id, row.id))
-            .run();
-          changed++;
-        }
-        renameWorkOf(db, from, to);
-        return changed;
-      }),
-  };
+        .run().changes > 0
+    );
+  }
+
+  /** Empties the bin of what was removed before a moment; answers how many went. */
+  purge(before: number): number {
+    return this.db.transaction((tx) => {
+      const gone = tx
+        .delete(workflows)
+        .where(lt(workflows.deletedAt, before))
+        .returning({ id: workflows.id })
+        .all();
+      const ids = gone.map(({ id }) => id);
+      forgetWorkOf(tx, ids);
+      forgetTestsOf(tx, ids);
+      return gone.length;
+    });
+  }
+
+  /** Writes a role's new name into every workflow, the bin too; answers how many changed. */
+  renameRole(from: string, to: string): number {
+    return writeTransaction(this.db, () => {
+      let changed = 0;
+      for (const row of this.db.select().from(workflows).all()) {
+        const { graph } = this.toWorkflow(row);
+        const renamed = withRoleRenamed(graph, from, to);
+        if (renamed === graph) continue;
+        this.db
+          .update(workflows)
+          .set({ graph: JSON.stringify(renamed), revision: nextRevision, updatedAt: this.now() })
+          .where(eq(workflows.id, row.id))
+          .run();
+        changed++;
+      }
+      renameWorkOf(this.db, from, to);
+      return changed;
+    });
+  }
+
+  private toWorkflow(row: Row): StoredWorkflow {
+    let known = this.parsed.get(row.id);
+    if (known?.revision !== row.revision) {
+      known = { revision: row.revision, graph: asStored(JSON.parse(row.graph)) };
+      this.parsed.set(row.id, known);
+    }
+    return {
+      id: row.id,
+      name: row.name,
+      revision: row.revision,
+      graph: known.graph,
+      withheld: Keys.parse(JSON.parse(row.withheld)),
+      updated_at: row.updatedAt,
+    };
+  }
 }
 
 /** "Approval" -> "Approval copy" -> "Approval copy 2". */

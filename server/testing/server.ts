@@ -4,7 +4,7 @@ import { defined } from "@/server/domain/base/defined";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import { serve } from "@/server/http-api/serve";
 import { getServices } from "@/server/services";
-import { newCustomToolStore } from "@/server/store/library/custom-tools";
+import { CustomToolStore } from "@/server/store/library/custom-tools";
 
 /*
  * A server in a process of its own, without pages: it starts as the real one does, takes up the runs of its data
@@ -15,7 +15,7 @@ import { newCustomToolStore } from "@/server/store/library/custom-tools";
 const tool = process.env.TROUPE_TEST_TOOL;
 if (tool) {
   const { db, toolSources } = getServices();
-  newCustomToolStore(db).save(CustomToolDefinition.parse(JSON.parse(tool)), null);
+  new CustomToolStore(db).save(CustomToolDefinition.parse(JSON.parse(tool)), null);
   toolSources.customToolsChanged();
 }
 

@@ -7,8 +7,8 @@ import { appRouter } from "@/server/api/root";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import { newSealer } from "@/server/secrets/sealer";
 import { newAuditStore } from "@/server/store/audit";
-import { newCustomToolStore } from "@/server/store/library/custom-tools";
-import { newMcpServerStore } from "@/server/store/library/mcp-servers";
+import { CustomToolStore } from "@/server/store/library/custom-tools";
+import { McpServerStore } from "@/server/store/library/mcp-servers";
 import { newToolSources } from "./sources";
 
 let folder: string;
@@ -20,8 +20,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 function setUp(env: Record<string, string> = {}) {
   const db = emptyDb();
   const sources = newToolSources({
-    customTools: newCustomToolStore(db),
-    mcpServers: newMcpServerStore(db, newSealer(null, {})),
+    customTools: new CustomToolStore(db),
+    mcpServers: new McpServerStore(db, newSealer(null, {})),
     env: { NODE_ENV: "test", ...env },
     reserved: () => ["calculator"],
   });

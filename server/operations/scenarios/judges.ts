@@ -80,7 +80,7 @@ export const judgeOperations = {
       workflowOf(services, id);
       return judgesIn(services, id).map((one) => ({
         ...one,
-        ...services.scenarios.judgeCounts(id, one.judge, one.threshold),
+        ...services.scenarios.judges.judgeCounts(id, one.judge, one.threshold),
       }));
     },
   }),
@@ -99,7 +99,7 @@ export const judgeOperations = {
     },
     run(services, { workflow_id: id, judge }) {
       workflowOf(services, id);
-      return services.scenarios.judged(id, judge);
+      return services.scenarios.judges.judged(id, judge);
     },
   }),
 
@@ -115,7 +115,7 @@ export const judgeOperations = {
     http: { route: "PUT /workflows/{id}/tests/judges/{judge}/outputs/{item}", success: "It is kept" },
     run(services, { workflow_id: id, judge, item, good }, { by }) {
       workflowOf(services, id);
-      if (!services.scenarios.label(id, { judge, item, good, by })) throw notFound("output");
+      if (!services.scenarios.judges.label(id, { judge, item, good, by })) throw notFound("output");
     },
   }),
 };

@@ -162,9 +162,9 @@ export function spendingCapFor({
 
 /** The stored verdicts of a workflow's judges. Secrets are redacted before they are stored. */
 export const judgeBookOf = ({ scenarios }: Pick<Services, "scenarios">, id: string): JudgeBook => ({
-  find: (judge, item) => scenarios.verdict(id, judge, item),
+  find: (judge, item) => scenarios.judges.verdict(id, judge, item),
   keep: ({ text, ...about }, { reason, score }) =>
-    scenarios.keepVerdict(id, { ...about, score, text: redact(text), reason: redact(reason) }),
+    scenarios.judges.keepVerdict(id, { ...about, score, text: redact(text), reason: redact(reason) }),
 });
 
 /** A test with secrets redacted. Hashes of requests stay: they are not secret, and answers are found by them. */

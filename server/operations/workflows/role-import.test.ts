@@ -4,12 +4,12 @@ import { RunConfig, USUAL_CONFIRMATION } from "@/server/domain/agent/outcome";
 import { type ConfirmationPolicy, RoleDefinition } from "@/server/domain/agent/role";
 import type { ReadWorkflow } from "@/server/domain/graph/document/document";
 import { draw } from "@/server/domain/testing/drawing";
-import { newRoleStore } from "@/server/store/library/roles";
+import { RoleStore } from "@/server/store/library/roles";
 import { bringRoles, safeWorkflow, seenRole } from "./role-import";
 
 const role = (confirmation?: ConfirmationPolicy): RoleDefinition =>
   RoleDefinition.parse({ name: "Clerk", tools: ["http_write"], ...(confirmation ? { confirmation } : {}) });
-const newStore = () => newRoleStore(emptyDb());
+const newStore = () => new RoleStore(emptyDb());
 const bring = (theirs: RoleDefinition, ours?: RoleDefinition) => {
   const store = newStore();
   if (ours) store.put(ours);

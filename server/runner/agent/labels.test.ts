@@ -6,8 +6,8 @@ import { RoleDefinition } from "@/server/domain/agent/role";
 import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
-import { newMemoryStore } from "@/server/store/library/memories/memories";
-import { newWorkspaceStore } from "@/server/store/runs/workspace";
+import { MemoryStore } from "@/server/store/library/memories/memories";
+import { WorkspaceStore } from "@/server/store/runs/workspace";
 import { fileTools } from "@/server/tools/builtin/files";
 import { memoryTools } from "@/server/tools/builtin/memory";
 import { defineTool } from "@/server/tools/define";
@@ -36,8 +36,8 @@ const ask = {
 const graph = draw("start > ask > end", { ask });
 
 function bench(steps: readonly ScriptedStep[], db = emptyDb(), rules?: InstallationRules) {
-  const files = newWorkspaceStore(db);
-  const memories = newMemoryStore(db);
+  const files = new WorkspaceStore(db);
+  const memories = new MemoryStore(db);
   const plain = { description: "For the test", source: "builtin", risk: "LOW" } as const;
   const theirs = defineTool({
     ...plain,

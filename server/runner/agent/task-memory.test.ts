@@ -4,7 +4,7 @@ import { RoleDefinition } from "@/server/domain/agent/role";
 import { draw } from "@/server/domain/testing/drawing";
 import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
-import { newMemoryStore } from "@/server/store/library/memories/memories";
+import { MemoryStore } from "@/server/store/library/memories/memories";
 import { memoryTools } from "@/server/tools/builtin/memory";
 import { cutAt, fakeTools, newStage } from "../testing";
 
@@ -36,7 +36,7 @@ function modelsOf(...steps: ScriptedStep[]): Models {
 }
 
 function bench(...steps: ScriptedStep[]) {
-  const memories = newMemoryStore(emptyDb());
+  const memories = new MemoryStore(emptyDb());
   const tools = fakeTools(memoryTools(memories), (place) => memories.forget(place));
   return { memories, tools, models: modelsOf(...steps) };
 }

@@ -3,7 +3,7 @@ import { agent, as, call, calls, crewGraph, newScriptedStage, of, role } from "@
 import { must } from "@/server/domain/base/must";
 import { newScriptedModels } from "@/server/llm/scripted";
 import { cutAt, newStage } from "@/server/runner/testing";
-import { newRetention } from "@/server/store/runs/retention";
+import { Retention } from "@/server/store/runs/retention";
 
 const team = { agents: [agent("ann"), agent("bob")], on_task_failure: "continue_independent" as const };
 const roles = [role("ann"), role("bob")];
@@ -60,7 +60,7 @@ test("without a past the crew's order decides, and no prompt speaks of earlier r
 
 test("deleting old runs does not erase what was done in them", async () => {
   const stage = await stageWithPast(as("bob", { text: "done" }));
-  const retention = newRetention(stage.db, { dataDir: null, defaults: { days: null, runs: 1 } });
+  const retention = new Retention(stage.db, { dataDir: null, defaults: { days: null, runs: 1 } });
   await retention.sweep();
   expect(stage.store.list()).toHaveLength(1);
   const { events } = await stage.run(crewGraph(team, open), { roles });

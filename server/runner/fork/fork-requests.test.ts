@@ -7,7 +7,7 @@ import { draw } from "@/server/domain/testing/drawing";
 import type { ModelRequest } from "@/server/llm/model";
 import type { ScriptedStep } from "@/server/llm/scripted";
 import { keepResult } from "@/server/store/runs/tool-results";
-import { newWorkspaceStore } from "@/server/store/runs/workspace";
+import { WorkspaceStore } from "@/server/store/runs/workspace";
 import { sized } from "@/server/testing/thorough";
 import { fileTools } from "@/server/tools/builtin/files";
 import { defineTool } from "@/server/tools/define";
@@ -83,7 +83,7 @@ const cases: Record<string, { graph: WorkflowGraph; answer: (request: ModelReque
 
 function newWritingStage(answer: (request: ModelRequest) => ScriptedStep) {
   const db = emptyDb();
-  const workspace = newWorkspaceStore(db);
+  const workspace = new WorkspaceStore(db);
   const registry = new ToolsRegistry();
   for (const tool of fileTools(workspace)) registry.register(tool);
   registry.register(

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";
-import { newWorkspaceStore } from "@/server/store/runs/workspace";
+import { WorkspaceStore } from "@/server/store/runs/workspace";
 import { defineTool } from "@/server/tools/define";
 import { cases, graphOf, modelsOf, roles } from "../crew/testing";
 import { cutAt, fakeModels, fakeTools, newStage, role } from "../testing";
@@ -295,7 +295,7 @@ test("from the beginning with another input; at the end, and at a limit, just be
 
 test("files and memories come along as they were then", async () => {
   const stage = newStage();
-  const workspace = newWorkspaceStore(stage.db);
+  const workspace = new WorkspaceStore(stage.db);
   const { id } = await stage.run(asking(), { roles: [role("Worker")] });
   const keys = stage.store.journal(id).turns.flatMap(({ key }) => key ?? []);
   const [early, late] = [

@@ -4,7 +4,7 @@ import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
 import { newModels } from "@/server/llm/models";
 import { newSealer } from "@/server/secrets/sealer";
-import { newProviderStore, type ProviderStore } from "@/server/store/providers";
+import { ProviderStore } from "@/server/store/providers";
 import { cutAt, newStage, role } from "../testing";
 
 const asks = (task_description_template: string, llm_config: JsonObject = {}) => ({
@@ -36,7 +36,7 @@ async function interrupted(): Promise<{ db: Db; id: string; providers: ProviderS
   const whole = newStage();
   const { id } = await whole.run(GRAPH, { roles: [role("Worker")] });
   const db = cutAt(whole, id, 3);
-  const providers = newProviderStore(db, newSealer(null, {}), {});
+  const providers = new ProviderStore(db, newSealer(null, {}), {});
   const provider = providers.save({
     ...SERVICE,
     key: "sk-0123456789",

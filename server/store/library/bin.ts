@@ -24,89 +24,95 @@ export interface Binned {
   gone_at: number;
 }
 
-export type BinStore = ReturnType<typeof newBinStore>;
+const entry = (kind: BinKind, id: string, name: string, at: number | null): Binned => {
+  const deleted_at = at ?? 0;
+  return { kind, id, name, deleted_at, gone_at: deleted_at + BIN_MS };
+};
+
+const isMoved = (kind: Moved, id: string) => and(eq(bin.kind, kind), eq(bin.id, Number(id)));
 
 /** One list over everything that was deleted and can come back. */
-export function newBinStore(db: Db, now: () => number = Date.now) {
-  const entry = (kind: BinKind, id: string, name: string, at: number | null): Binned => {
-    const deleted_at = at ?? 0;
-    return { kind, id, name, deleted_at, gone_at: deleted_at + BIN_MS };
-  };
-  const isMoved = (kind: Moved, id: string) => and(eq(bin.kind, kind), eq(bin.id, Number(id)));
+export class BinStore {
+  constructor(
+    private readonly db: Db,
+    private readonly now: () => number = Date.now,
+  ) {}
 
-  return {
-    /** Newest first. */
-    list(): Binned[] {
-      const found = [
-        ...db
-          .select({ id: workflows.id, name: workflows.name, at: workflows.deletedAt })
-          .from(workflows)
-          .where(isNotNull(workflows.deletedAt))
-          .all()
-          .map(({ id, name, at }) => entry("workflow", id, name, at)),
-        ...db
-          .select({ id: runs.id, name: runs.workflowName, at: runs.deletedAt })
-          .from(runs)
-          .where(isNotNull(runs.deletedAt))
-          .orderBy(desc(runs.deletedAt))
-          .limit(1_000)
-          .all()
-          .map(({ id, name, at }) => entry("run", id, name, at)),
-        ...db
-          .select({ id: customTools.name, at: customTools.deletedAt })
-          .from(customTools)
-          .where(isNotNull(customTools.deletedAt))
-          .all()
-          .map(({ id, at }) => entry("tool", id, id, at)),
-        ...db
-          .select({ id: bin.id, kind: bin.kind, name: bin.name, at: bin.deletedAt })
-          .from(bin)
-          .all()
-          .map(({ id, kind, name, at }) => entry(kind, String(id), name, at)),
-      ];
-      return found.sort((a, b) => b.deleted_at - a.deleted_at || (a.id < b.id ? -1 : 1));
-    },
-
-    /** What something that was moved here was, as text; undefined where it is not here. */
-    content: (kind: Moved, id: string): { name: string; content: string } | undefined =>
-      db.select().from(bin).where(isMoved(kind, id)).get(),
-
-    /** Takes something that was moved here out, for good or because it is back. */
-    takeOut: (kind: Moved, id: string): boolean => db.delete(bin).where(isMoved(kind, id)).run().changes > 0,
-
-    /** Deletes for good; false where it is not in the bin. Runs are the retention's, as they may be large. */
-    purge(kind: Exclude<BinKind, "run">, id: string): boolean {
-      if (kind === "workflow")
-        return db.transaction((tx) => {
-          const binned = and(eq(workflows.id, id), isNotNull(workflows.deletedAt));
-          const isGone = tx.delete(workflows).where(binned).run().changes > 0;
-          if (isGone) {
-            forgetWorkOf(tx, [id]);
-            forgetTestsOf(tx, [id]);
-          }
-          return isGone;
-        });
-      if (kind !== "tool") return this.takeOut(kind, id);
-      const versions = eq(customTools.name, id);
-      const binned = db
-        .select()
+  /** Newest first. */
+  list(): Binned[] {
+    const found = [
+      ...this.db
+        .select({ id: workflows.id, name: workflows.name, at: workflows.deletedAt })
+        .from(workflows)
+        .where(isNotNull(workflows.deletedAt))
+        .all()
+        .map(({ id, name, at }) => entry("workflow", id, name, at)),
+      ...this.db
+        .select({ id: runs.id, name: runs.workflowName, at: runs.deletedAt })
+        .from(runs)
+        .where(isNotNull(runs.deletedAt))
+        .orderBy(desc(runs.deletedAt))
+        .limit(1_000)
+        .all()
+        .map(({ id, name, at }) => entry("run", id, name, at)),
+      ...this.db
+        .select({ id: customTools.name, at: customTools.deletedAt })
         .from(customTools)
-        .where(and(versions, isNotNull(customTools.deletedAt)));
-      return binned.get() !== undefined && db.delete(customTools).where(versions).run().changes > 0;
-    },
+        .where(isNotNull(customTools.deletedAt))
+        .all()
+        .map(({ id, at }) => entry("tool", id, id, at)),
+      ...this.db
+        .select({ id: bin.id, kind: bin.kind, name: bin.name, at: bin.deletedAt })
+        .from(bin)
+        .all()
+        .map(({ id, kind, name, at }) => entry(kind, String(id), name, at)),
+    ];
+    return found.sort((a, b) => b.deleted_at - a.deleted_at || (a.id < b.id ? -1 : 1));
+  }
 
-    /** Deletes what was moved here and has lain for long enough for good, and memories whose own time is over; answers how many. */
-    sweep: (): number =>
-      db
-        .delete(bin)
-        .where(
-          or(
-            lt(bin.deletedAt, now() - BIN_MS),
-            and(eq(bin.kind, "memory"), lte(sql`json_extract(${bin.content}, '$.expires_at')`, now())),
-          ),
-        )
-        .run().changes,
-  };
+  /** What something that was moved here was, as text; undefined where it is not here. */
+  content(kind: Moved, id: string): { name: string; content: string } | undefined {
+    return this.db.select().from(bin).where(isMoved(kind, id)).get();
+  }
+
+  /** Takes something that was moved here out, for good or because it is back. */
+  takeOut(kind: Moved, id: string): boolean {
+    return this.db.delete(bin).where(isMoved(kind, id)).run().changes > 0;
+  }
+
+  /** Deletes for good; false where it is not in the bin. Runs are the retention's, as they may be large. */
+  purge(kind: Exclude<BinKind, "run">, id: string): boolean {
+    if (kind === "workflow")
+      return this.db.transaction((tx) => {
+        const binned = and(eq(workflows.id, id), isNotNull(workflows.deletedAt));
+        const isGone = tx.delete(workflows).where(binned).run().changes > 0;
+        if (isGone) {
+          forgetWorkOf(tx, [id]);
+          forgetTestsOf(tx, [id]);
+        }
+        return isGone;
+      });
+    if (kind !== "tool") return this.takeOut(kind, id);
+    const versions = eq(customTools.name, id);
+    const binned = this.db
+      .select()
+      .from(customTools)
+      .where(and(versions, isNotNull(customTools.deletedAt)));
+    return binned.get() !== undefined && this.db.delete(customTools).where(versions).run().changes > 0;
+  }
+
+  /** Deletes what was moved here and has lain for long enough for good, and memories whose own time is over; answers how many. */
+  sweep(): number {
+    return this.db
+      .delete(bin)
+      .where(
+        or(
+          lt(bin.deletedAt, this.now() - BIN_MS),
+          and(eq(bin.kind, "memory"), lte(sql`json_extract(${bin.content}, '$.expires_at')`, this.now())),
+        ),
+      )
+      .run().changes;
+  }
 }
 
 /** What was deleted before this moment is deleted for good. */

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { emptyDb } from "@/db/testing";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
-import { type CustomToolStore, newCustomToolStore } from "./custom-tools";
+import { CustomToolStore } from "./custom-tools";
 
 const tool = (name: string, code: string) =>
   CustomToolDefinition.parse({ name, description: "Does it", code });
@@ -9,7 +9,7 @@ let store: CustomToolStore;
 let clock = 0;
 beforeEach(() => {
   clock = 1000;
-  store = newCustomToolStore(emptyDb(), () => clock++);
+  store = new CustomToolStore(emptyDb(), () => clock++);
 });
 
 test("every save is a version; the newest is in use", () => {

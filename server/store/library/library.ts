@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { type Db, writeTransaction } from "@/db/open";
 import type { agents, crews } from "@/db/schema";
 import { canonicalJson } from "@/server/domain/base/json";
-import { newShelf } from "./shelf";
+import { Shelf } from "./shelf";
 
 /** A thing of the library under its own word, such as `{ id, name, crew, ... }`. */
 export type Stored<Word extends string, Thing> = {
@@ -53,7 +53,7 @@ export function newLibraryStore<
   const { word, idKey, schema } = kind;
   // The tables differ in names only, which the types of a query builder cannot leave open.
   const table = kind.table as typeof crews;
-  const shelf = newShelf(
+  const shelf = new Shelf(
     db,
     {
       kind: word,

@@ -5,17 +5,17 @@ import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { roleUses } from "@/server/domain/library/role-use";
 import { templates } from "@/server/templates";
-import { newWorkflowStore } from "../workflows";
+import { WorkflowStore } from "../workflows";
 import { newAgentStore } from "./agents";
 import { newCrewStore } from "./crews";
-import { newRoleStore, type RoleStore } from "./roles";
+import { RoleStore } from "./roles";
 
 const role = (name: string, description = "") => RoleDefinition.parse({ name, description });
 let db: Db;
 let store: RoleStore;
 beforeEach(() => {
   db = emptyDb();
-  store = newRoleStore(db, () => 1000);
+  store = new RoleStore(db, () => 1000);
 });
 
 test("roles are listed by name and keep every field", () => {
@@ -91,7 +91,7 @@ test("put adds or replaces", () => {
 });
 
 test("a role's new name and the workflows, crews and agents that name it change together", () => {
-  const workflows = newWorkflowStore(db);
+  const workflows = new WorkflowStore(db);
   const id = workflows.create({ name: "Approval", graph: templates[0]!.graph });
   store.create(role("ApprovalAgent"));
   const crews = newCrewStore(db, () => 1000);
@@ -112,7 +112,7 @@ test("a role's new name and the workflows, crews and agents that name it change 
 
 test("roles of a folder hide those of the same name, say their file, and stay as they are", () => {
   const files = [{ role: role("Writer", "from a file"), file: "writer.yaml" }];
-  const shared = newRoleStore(db, () => 1000, { roles: () => files });
+  const shared = new RoleStore(db, () => 1000, { roles: () => files });
   store.create(role("Writer", "my own"));
   store.create(role("Zoe"));
   expect(shared.list()).toEqual([

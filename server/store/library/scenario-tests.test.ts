@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { openDb } from "@/db/open";
 import type { TestReport } from "@/server/domain/scenario/report";
-import { KEPT_OUTPUTS, KEPT_RESULTS, newScenarioStore } from "./scenario-tests";
+import { KEPT_OUTPUTS } from "./judges";
+import { KEPT_RESULTS, ScenarioStore } from "./scenario-tests";
 
 test("of each test the newest results stay, of each judge the newest outputs and all that are labelled", () => {
   let time = 0;
-  const store = newScenarioStore(openDb(":memory:"), () => ++time);
+  const store = new ScenarioStore(openDb(":memory:"), () => ++time);
   const report = (test_id: string) => ({ test_id, name: test_id, status: "passed", results: [] }) as unknown;
   const keep = (id: string, revision: number) =>
     store.keep("w", { by: "user", revision, took_ms: 1.4 }, report(id) as TestReport);
@@ -18,12 +19,16 @@ test("of each test the newest results stay, of each judge the newest outputs and
   ]);
 
   const judged = (item: string, score: number) =>
-    store.keepVerdict("w", { judge: "j", item, test_id: "one", text: item, score, reason: "" });
+    store.judges.keepVerdict("w", { judge: "j", item, test_id: "one", text: item, score, reason: "" });
   judged("good", 1);
   judged("bad", 0);
-  for (const item of ["good", "bad"]) store.label("w", { judge: "j", item, good: true, by: "user" });
+  for (const item of ["good", "bad"]) store.judges.label("w", { judge: "j", item, good: true, by: "user" });
   for (let n = 1; n <= KEPT_OUTPUTS + 5; n++) judged(`i${n}`, 1);
-  expect(store.judgeCounts("w", "j", 0.5)).toEqual({ outputs: 202, labels: 2, same: 1 });
-  expect(["good", "i5", "i6"].map((item) => store.verdict("w", "j", item)?.score)).toEqual([1, undefined, 1]);
-  expect(store.judgeCounts("w", "none", 0.5)).toEqual({ outputs: 0, labels: 0, same: 0 });
+  expect(store.judges.judgeCounts("w", "j", 0.5)).toEqual({ outputs: 202, labels: 2, same: 1 });
+  expect(["good", "i5", "i6"].map((item) => store.judges.verdict("w", "j", item)?.score)).toEqual([
+    1,
+    undefined,
+    1,
+  ]);
+  expect(store.judges.judgeCounts("w", "none", 0.5)).toEqual({ outputs: 0, labels: 0, same: 0 });
 });

@@ -18,66 +18,81 @@ interface Kind<Table extends ShelfTable> {
 }
 
 /** Library items as rows whose revision counts the saves; removed ones go to the bin. */
-export function newShelf<Table extends ShelfTable>(db: Db, of: Kind<Table>, now: () => number) {
-  const { kind, orderBy, toBin } = of;
-  type Row = Table["$inferSelect"];
-  // The types of a query builder do not follow a type parameter. Memories have no revision: they are not saved here.
-  const table = of.table as unknown as typeof crews;
-  const rows = (where?: SQL) =>
-    db
-      .select()
-      .from(table)
-      .where(where)
-      .orderBy(...orderBy);
+export class Shelf<Table extends ShelfTable> {
+  /** The types of a query builder do not follow a type parameter. Memories have no revision: they are not saved here. */
+  private readonly table: typeof crews;
+
+  constructor(
+    private readonly db: Db,
+    private readonly kind: Kind<Table>,
+    private readonly now: () => number,
+  ) {
+    this.table = kind.table as unknown as typeof crews;
+  }
+
+  list(where?: SQL): Table["$inferSelect"][] {
+    return this.rows(where).all();
+  }
+
+  find(where: SQL): Table["$inferSelect"] | undefined {
+    return this.rows(where).get();
+  }
+
+  /** False where the key is taken. */
+  insert(values: NewRow<Table>): boolean {
+    const at = this.now();
+    const whole = { ...values, createdAt: at, updatedAt: at } as unknown as typeof crews.$inferInsert;
+    const row = this.db.insert(this.table).values(whole).onConflictDoNothing().returning().get();
+    if (row === undefined) return false;
+    const { key, content } = this.kind.toBin(row);
+    this.forget(key, content());
+    return true;
+  }
+
+  /** The new revision; undefined where no row matches, or where its revision is not `since`. */
+  save(where: SQL, change: Partial<NewRow<Table>>, since?: number): number | undefined {
+    const { revision } = this.table;
+    // One statement checks and writes: two tabs can never both pass the check.
+    return this.db
+      .update(this.table)
+      .set({ ...change, revision: sql`${revision} + 1`, updatedAt: this.now() })
+      .where(and(where, since === undefined ? undefined : eq(revision, since)))
+      .returning({ revision })
+      .get()?.revision;
+  }
+
+  /** Adds or replaces. */
+  put(where: SQL, values: NewRow<Table>): void {
+    writeTransaction(this.db, () => this.save(where, values) !== undefined || this.insert(values));
+  }
+
+  /** A damaged row lies in the bin as it is. */
+  remove(where: SQL): boolean {
+    return writeTransaction(this.db, () => {
+      const row = this.db.delete(this.table).where(where).returning().get();
+      if (row === undefined) return false;
+      const { key, name, content: read } = this.kind.toBin(row);
+      const content = readOr(read, () => JSON.stringify({ unreadable: row }));
+      this.db.insert(bin).values({ kind: this.kind.kind, key, name, content, deletedAt: this.now() }).run();
+      return true;
+    });
+  }
 
   /** An item that came back by another way leaves the bin. */
-  const forget = (key: string, content: string): void => {
-    db.delete(bin)
-      .where(and(eq(bin.kind, kind), eq(bin.key, key), eq(bin.content, content)))
+  forget(key: string, content: string): void {
+    this.db
+      .delete(bin)
+      .where(and(eq(bin.kind, this.kind.kind), eq(bin.key, key), eq(bin.content, content)))
       .run();
-  };
-  return {
-    list: (where?: SQL) => rows(where).all() as Row[],
-    find: (where: SQL) => rows(where).get() as Row | undefined,
+  }
 
-    /** False where the key is taken. */
-    insert(values: NewRow<Table>): boolean {
-      const at = now();
-      const whole = { ...values, createdAt: at, updatedAt: at } as unknown as typeof crews.$inferInsert;
-      const row = db.insert(table).values(whole).onConflictDoNothing().returning().get();
-      if (row === undefined) return false;
-      const { key, content } = toBin(row);
-      forget(key, content());
-      return true;
-    },
-
-    /** The new revision; undefined where no row matches, or where its revision is not `since`. */
-    save: (where: SQL, change: Partial<NewRow<Table>>, since?: number): number | undefined =>
-      // One statement checks and writes: two tabs can never both pass the check.
-      db
-        .update(table)
-        .set({ ...change, revision: sql`${table.revision} + 1`, updatedAt: now() })
-        .where(and(where, since === undefined ? undefined : eq(table.revision, since)))
-        .returning({ revision: table.revision })
-        .get()?.revision,
-
-    /** Adds or replaces. */
-    put(where: SQL, values: NewRow<Table>): void {
-      writeTransaction(db, () => this.save(where, values) !== undefined || this.insert(values));
-    },
-
-    /** A damaged row lies in the bin as it is. */
-    remove: (where: SQL): boolean =>
-      writeTransaction(db, () => {
-        const row = db.delete(table).where(where).returning().get() as Row | undefined;
-        if (row === undefined) return false;
-        const { key, name, content: read } = toBin(row);
-        const content = readOr(read, () => JSON.stringify({ unreadable: row }));
-        db.insert(bin).values({ kind, key, name, content, deletedAt: now() }).run();
-        return true;
-      }),
-    forget,
-  };
+  private rows(where?: SQL) {
+    return this.db
+      .select()
+      .from(this.table)
+      .where(where)
+      .orderBy(...this.kind.orderBy);
+  }
 }
 
 /** The key of a test in the bin. */

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { emptyDb } from "@/db/testing";
 import { draw } from "@/server/domain/testing/drawing";
-import { newBinStore } from "../library/bin";
-import { newWorkflowStore } from "../workflows";
+import { BinStore } from "../library/bin";
+import { WorkflowStore } from "../workflows";
 import { newCrewWorkStore } from "./crew-work";
 
 const graphOf = (crew: string | undefined, ...agents: [agent_id: string, role_name: string][]) =>
@@ -30,7 +30,7 @@ const real = (workflow_id: string | null) => ({ workflow_id, simulated: false })
 
 function newStore() {
   const db = emptyDb();
-  return { db, store: newCrewWorkStore(db), workflows: newWorkflowStore(db) };
+  return { db, store: newCrewWorkStore(db), workflows: new WorkflowStore(db) };
 }
 
 test("what was done adds up by agent of the workflow and by role of all workflows", () => {
@@ -89,7 +89,7 @@ test("it goes with its workflow, whether the bin is emptied or its time is over,
   const all = () => store.past(real(kept), graph)[0]?.role?.done;
   workflows.remove(emptied);
   expect(all()).toBe(3);
-  newBinStore(db).purge("workflow", emptied);
+  new BinStore(db).purge("workflow", emptied);
   expect(all()).toBe(2);
   workflows.remove(outlived);
   expect(workflows.purge(Number.MAX_SAFE_INTEGER)).toBe(1);

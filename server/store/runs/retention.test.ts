@@ -6,9 +6,9 @@ import { openDb } from "@/db/open";
 import { emptyDb } from "@/db/testing";
 import { draw } from "@/server/domain/testing/drawing";
 import { newStage } from "@/server/runner/testing";
-import { newMemoryStore } from "../library/memories/memories";
-import { KeepRules, newRetention } from "./retention";
-import { newWorkspaceStore } from "./workspace";
+import { MemoryStore } from "../library/memories/memories";
+import { KeepRules, Retention } from "./retention";
+import { WorkspaceStore } from "./workspace";
 
 const DAY = 24 * 3_600_000;
 const folder = mkdtempSync(path.join(tmpdir(), "troupe-keep-"));
@@ -27,7 +27,11 @@ async function finished(workflows: readonly string[], db = emptyDb()) {
       .run(ended - 5, ended, id);
     ids.push(id);
   }
-  const retention = newRetention(db, { dataDir: null, defaults: { days: null, runs: null }, now: () => now });
+  const retention = new Retention(db, {
+    dataDir: null,
+    defaults: { days: null, runs: null },
+    now: () => now,
+  });
   const left = () => ids.flatMap((id, at) => (stage.store.find(id) ? [at] : []));
   return { ...stage, ids, retention, left };
 }
@@ -59,8 +63,8 @@ describe("old runs", () => {
 
   test("go with everything that belongs to them; what has not ended stays, however old", async () => {
     const { retention, ids, db, store, left, start } = await finished(["a", "a", "a"]);
-    const workspace = newWorkspaceStore(db);
-    const memories = newMemoryStore(db);
+    const workspace = new WorkspaceStore(db);
+    const memories = new MemoryStore(db);
     for (const id of ids.slice(0, 2)) {
       for (let at = 0; at < 9; at++)
         workspace.write(id, `note-${at}.md`, "x".repeat(20_000), {
@@ -101,7 +105,7 @@ describe("old runs", () => {
         n: number;
       };
     expect(turns().n).toBeGreaterThan(0);
-    const next = newRetention(db, { dataDir: null, defaults: { days: null, runs: null } });
+    const next = new Retention(db, { dataDir: null, defaults: { days: null, runs: null } });
     await next.sweep();
     expect(turns().n).toBe(0);
     await sweep;
@@ -117,7 +121,7 @@ test("the database shrinks when runs go, also one from before that could not", a
   expect(retention.sizes().can_shrink).toBe(false);
   retention.allowShrinking();
   expect(retention.sizes().can_shrink).toBe(true);
-  const workspace = newWorkspaceStore(db);
+  const workspace = new WorkspaceStore(db);
   workspace.write(ids[0]!, "big.md", "x".repeat(2_000_000), { kind: "file", source: {}, writtenBy: "x" });
   const before = retention.sizes();
   retention.save(rules({ runs: 1 }));
@@ -143,7 +147,7 @@ test("a database with a damaged page stays as it is, and somebody is told", () =
   writeFileSync(file, bytes.fill(0xff, (Number(page) - 1) * size, Number(page) * size));
 
   const db = openDb(file);
-  const retention = newRetention(db, { dataDir: null, defaults: { days: null, runs: null } });
+  const retention = new Retention(db, { dataDir: null, defaults: { days: null, runs: null } });
   const calls: unknown[] = [];
   retention.allowShrinking((...all) => calls.push(all));
   expect(calls).toEqual([
@@ -158,7 +162,7 @@ test("a database with a damaged page stays as it is, and somebody is told", () =
 
 test("copies made before updates count", () => {
   writeFileSync(path.join(folder, "troupe.db.before-1.bak"), "x".repeat(1000));
-  const retention = newRetention(emptyDb(), { dataDir: folder, defaults: { days: 9, runs: null } });
+  const retention = new Retention(emptyDb(), { dataDir: folder, defaults: { days: 9, runs: null } });
   expect(retention.sizes().copies).toEqual({ count: 1, bytes: 1000 });
   expect(retention.rules()).toEqual({ days: 9, runs: null, workflows: {} });
 });

@@ -2,13 +2,13 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { and, asc, count, eq, isNotNull, isNull, lt, notInArray, or, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
-import type { Db } from "@/db/open";
+import { type Db, writeTransaction } from "@/db/open";
 import { runSignals, runs, runTimers, runTurns, workspaceFiles } from "@/db/schema";
 import { textsOf } from "@/server/domain/base/guards";
 import { must, present } from "@/server/domain/base/must";
 import { binEnd } from "../library/bin";
 import { forgetMemoriesOf } from "../library/memories/memories";
-import { newSettingStore } from "../settings";
+import { newSettingStore, type SettingStore } from "../settings";
 
 const whole = (most: number) => {
   const error = `Must be a whole number from 1 to ${most.toLocaleString("en-US")}, or null for no limit`;
@@ -46,8 +46,6 @@ export interface StorageSizes {
   runs: { finished: number; held: number; other: number };
 }
 
-export type Retention = ReturnType<typeof newRetention>;
-
 const RULES_KEY = "retention";
 /** Runs whose row is gone and whose log and files are being deleted. */
 const REMOVING_KEY = "retention.removing";
@@ -62,32 +60,129 @@ const PAUSE_MS = 20;
 const DAY_MS = 24 * 3_600_000;
 
 /** Deletes old runs with their files and memories, in pieces of a few milliseconds, and gives the space back. */
-export function newRetention(
-  db: Db,
-  options: {
-    dataDir: string | null;
-    /** What holds until somebody sets it in the app. */
-    defaults: KeepRule;
-    now?: () => number;
-  },
-) {
-  const { $client: client } = db;
-  const { now = Date.now } = options;
-  const settings = newSettingStore(db);
-  let work: Promise<number> | null = null;
+export class Retention {
+  private readonly client: Db["$client"];
+  private readonly settings: SettingStore;
+  private work: Promise<number> | null = null;
 
-  const rules = (): KeepRules => {
-    const stored = settings.find(RULES_KEY);
+  constructor(
+    private readonly db: Db,
+    private readonly options: {
+      dataDir: string | null;
+      /** What holds until somebody sets it in the app. */
+      defaults: KeepRule;
+      now?: () => number;
+    },
+  ) {
+    this.client = db.$client;
+    this.settings = newSettingStore(db);
+  }
+
+  private now(): number {
+    return this.options.now?.() ?? Date.now();
+  }
+
+  /** From here on nobody sees the run any more; what it wrote goes piece by piece. */
+  private takeAway(id: string): boolean {
+    return writeTransaction(this.db, () => {
+      const { changes } = this.client
+        .prepare("delete from runs where id = ? and status = 'finished'")
+        .run(id);
+      if (changes === 0) return false;
+      for (const table of [runTimers, runSignals]) this.db.delete(table).where(eq(table.runId, id)).run();
+      forgetMemoriesOf(this.db, id);
+      this.settings.set(REMOVING_KEY, JSON.stringify([...this.removing(), id]));
+      return true;
+    });
+  }
+
+  rules(): KeepRules {
+    const stored = this.settings.find(RULES_KEY);
     const read = stored === undefined ? null : KeepRules.safeParse(parse(stored));
-    return read?.success ? read.data : { ...options.defaults, workflows: {} };
-  };
+    return read?.success ? read.data : { ...this.options.defaults, workflows: {} };
+  }
+
+  save(next: KeepRules): void {
+    this.settings.set(RULES_KEY, JSON.stringify(KeepRules.parse(next)));
+  }
+
+  /**
+   * Makes a small database from before able to shrink; a large one would keep the start waiting. One that cannot be
+   * rewritten, as where a page is damaged, stays as it is, and `warn` is told.
+   */
+  allowShrinking(warn: (message: string, error: unknown) => void = () => {}): void {
+    const bytes = this.pragmaNumber("page_count") * this.pragmaNumber("page_size");
+    if (this.canShrink() || bytes > REWRITTEN) return;
+    try {
+      this.client.pragma("auto_vacuum = INCREMENTAL");
+      this.client.exec("vacuum");
+    } catch (error) {
+      warn("The database could not be rewritten so that it can shrink; it is used as it is.", error);
+    }
+  }
+
+  /** Deletes a run of the bin for good: at once for whoever looks, its files piece by piece. False where it is not there. */
+  purge(id: string): boolean {
+    const isBinned = this.db
+      .select({ id: runs.id })
+      .from(runs)
+      .where(and(eq(runs.id, id), isNotNull(runs.deletedAt)))
+      .get();
+    return isBinned !== undefined && this.takeAway(id);
+  }
+
+  /** How many runs the rules do not keep. */
+  countOutdated() {
+    return this.outdated(1_000_000).length;
+  }
+
+  /** Deletes what the rules do not keep; answers how many runs. A sweep that is under way is joined. */
+  sweep(): Promise<number> {
+    this.work ??= this.sweepAll().finally(() => {
+      this.work = null;
+    });
+    return this.work;
+  }
+
+  sizes(): StorageSizes {
+    const pages = this.pragmaNumber("page_count");
+    const pageSize = this.pragmaNumber("page_size");
+    const free = this.pragmaNumber("freelist_count");
+    const counts = this.client
+      .prepare<[], { status: string; count: number }>(
+        "select status, count(*) as count from runs group by status",
+      )
+      .all();
+    const countOf = (status: string) => counts.find((one) => one.status === status)?.count ?? 0;
+    const all = counts.reduce((sum, { count }) => sum + count, 0);
+    const files = present(
+      this.client
+        .prepare<[], { bytes: number | null }>("select sum(size) as bytes from workspace_files")
+        .get(),
+      "null",
+    );
+    const { dataDir } = this.options;
+    return {
+      database: pages * pageSize,
+      free: free * pageSize,
+      can_shrink: this.canShrink(),
+      wal: dataDir === null ? 0 : sizeOf(path.join(dataDir, "troupe.db-wal")),
+      files: files.bytes ?? 0,
+      copies: copiesIn(dataDir),
+      runs: {
+        finished: countOf("finished"),
+        held: countOf("held"),
+        other: all - countOf("finished") - countOf("held"),
+      },
+    };
+  }
 
   /** The oldest finished runs of one rule that it does not keep. `whose`: the runs that it is about. */
-  const outdatedBy = (rule: KeepRule, whose: SQL | undefined, limit: number): string[] => {
+  private outdatedBy(rule: KeepRule, whose: SQL | undefined, limit: number): string[] {
     const found = new Set<string>();
     const finished = and(eq(runs.status, "finished"), whose);
     const addOldest = (condition: SQL | undefined, most: number) => {
-      const oldest = db
+      const oldest = this.db
         .select({ id: runs.id })
         .from(runs)
         .where(and(finished, condition))
@@ -96,164 +191,84 @@ export function newRetention(
       for (const { id } of oldest.all()) found.add(id);
     };
     if (rule.days !== null) {
-      const end = now() - rule.days * DAY_MS;
+      const end = this.now() - rule.days * DAY_MS;
       addOldest(and(lt(runs.createdAt, end), lt(runs.finishedAt, end)), limit);
     }
     if (rule.runs !== null) {
-      const all = db.select({ all: count() }).from(runs).where(finished).get()?.all ?? 0;
+      const all = this.db.select({ all: count() }).from(runs).where(finished).get()?.all ?? 0;
       if (all > rule.runs) addOldest(undefined, Math.min(limit, all - rule.runs));
     }
     return [...found];
-  };
+  }
 
-  const binned = (limit: number): string[] =>
-    db
+  private binned(limit: number): string[] {
+    return this.db
       .select({ id: runs.id })
       .from(runs)
-      .where(lt(runs.deletedAt, binEnd(now())))
+      .where(lt(runs.deletedAt, binEnd(this.now())))
       .limit(limit)
       .all()
       .map(({ id }) => id);
+  }
 
-  const outdated = (limit: number): string[] => {
-    const { workflows, ...common } = rules();
+  private outdated(limit: number): string[] {
+    const { workflows, ...common } = this.rules();
     const own = Object.keys(workflows);
     const others =
       own.length === 0 ? undefined : or(isNull(runs.workflowId), notInArray(runs.workflowId, own));
     return [
-      ...outdatedBy(common, others, limit),
-      ...own.flatMap((id) => outdatedBy(must(workflows, id), eq(runs.workflowId, id), limit)),
+      ...this.outdatedBy(common, others, limit),
+      ...own.flatMap((id) => this.outdatedBy(must(workflows, id), eq(runs.workflowId, id), limit)),
     ].slice(0, limit);
-  };
+  }
 
-  const pragmas = {
-    freelist_count: client.prepare<[], number>("select freelist_count from pragma_freelist_count").pluck(),
-    page_count: client.prepare<[], number>("select page_count from pragma_page_count").pluck(),
-    page_size: client.prepare<[], number>("select page_size from pragma_page_size").pluck(),
-  };
-  const pragmaNumber = (name: keyof typeof pragmas) => pragmas[name].get() ?? 0;
-  const canShrink = () => client.pragma("auto_vacuum", { simple: true }) !== 0;
+  private pragmaNumber(name: "freelist_count" | "page_count" | "page_size"): number {
+    return this.client.prepare<[], number>(`select ${name} from pragma_${name}`).pluck().get() ?? 0;
+  }
 
-  const removing = (): string[] => textsOf(parse(settings.find(REMOVING_KEY) ?? "[]"));
-  /** From here on nobody sees the run any more; what it wrote goes piece by piece. */
-  const takeAway = client.transaction((id: string): boolean => {
-    const { changes } = client.prepare("delete from runs where id = ? and status = 'finished'").run(id);
-    if (changes === 0) return false;
-    for (const table of [runTimers, runSignals]) db.delete(table).where(eq(table.runId, id)).run();
-    forgetMemoriesOf(db, id);
-    settings.set(REMOVING_KEY, JSON.stringify([...removing(), id]));
-    return true;
-  });
-  const removePiece = (id: string): boolean => {
+  private canShrink() {
+    return this.client.pragma("auto_vacuum", { simple: true }) !== 0;
+  }
+
+  private removing(): string[] {
+    return textsOf(parse(this.settings.find(REMOVING_KEY) ?? "[]"));
+  }
+
+  private removePiece(id: string): boolean {
     return PIECES.some(({ table, rows }) => {
       const some = sql`select rowid from ${table} where ${table.runId} = ${id} limit ${rows}`;
-      return db.delete(table).where(sql`rowid in (${some})`).run().changes > 0;
+      return this.db.delete(table).where(sql`rowid in (${some})`).run().changes > 0;
     });
-  };
+  }
 
   /** One piece of work, a few milliseconds; false when nothing is left to do. */
-  const step = (): "removed" | "worked" | "done" => {
-    const [current] = removing();
+  private step(): "removed" | "worked" | "done" {
+    const [current] = this.removing();
     if (current !== undefined) {
-      if (removePiece(current)) return "worked";
-      settings.set(REMOVING_KEY, JSON.stringify(removing().slice(1)));
+      if (this.removePiece(current)) return "worked";
+      this.settings.set(REMOVING_KEY, JSON.stringify(this.removing().slice(1)));
       return "removed";
     }
-    const next = outdated(1)[0] ?? binned(1)[0];
+    const next = this.outdated(1)[0] ?? this.binned(1)[0];
     if (next !== undefined) {
-      takeAway.immediate(next);
+      this.takeAway(next);
       return "worked";
     }
-    const before = pragmaNumber("freelist_count");
+    const before = this.pragmaNumber("freelist_count");
     if (before === 0) return "done";
-    client.pragma("incremental_vacuum(64)");
-    return pragmaNumber("freelist_count") < before ? "worked" : "done";
-  };
+    this.client.pragma("incremental_vacuum(64)");
+    return this.pragmaNumber("freelist_count") < before ? "worked" : "done";
+  }
 
-  const sweepAll = async (): Promise<number> => {
+  private async sweepAll(): Promise<number> {
     let count = 0;
     for (;;) {
-      const did = step();
+      const did = this.step();
       if (did === "done") return count;
       if (did === "removed") count++;
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS).unref());
     }
-  };
-
-  return {
-    rules,
-
-    save(next: KeepRules): void {
-      settings.set(RULES_KEY, JSON.stringify(KeepRules.parse(next)));
-    },
-
-    /**
-     * Makes a small database from before able to shrink; a large one would keep the start waiting. One that cannot be
-     * rewritten, as where a page is damaged, stays as it is, and `warn` is told.
-     */
-    allowShrinking(warn: (message: string, error: unknown) => void = () => {}): void {
-      const bytes = pragmaNumber("page_count") * pragmaNumber("page_size");
-      if (canShrink() || bytes > REWRITTEN) return;
-      try {
-        client.pragma("auto_vacuum = INCREMENTAL");
-        client.exec("vacuum");
-      } catch (error) {
-        warn("The database could not be rewritten so that it can shrink; it is used as it is.", error);
-      }
-    },
-
-    /** Deletes a run of the bin for good: at once for whoever looks, its files piece by piece. False where it is not there. */
-    purge(id: string): boolean {
-      const isBinned = db
-        .select({ id: runs.id })
-        .from(runs)
-        .where(and(eq(runs.id, id), isNotNull(runs.deletedAt)))
-        .get();
-      return isBinned !== undefined && takeAway.immediate(id);
-    },
-
-    /** How many runs the rules do not keep. */
-    countOutdated: () => outdated(1_000_000).length,
-
-    /** Deletes what the rules do not keep; answers how many runs. A sweep that is under way is joined. */
-    sweep(): Promise<number> {
-      work ??= sweepAll().finally(() => {
-        work = null;
-      });
-      return work;
-    },
-
-    sizes(): StorageSizes {
-      const pages = pragmaNumber("page_count");
-      const pageSize = pragmaNumber("page_size");
-      const free = pragmaNumber("freelist_count");
-      const counts = client
-        .prepare<[], { status: string; count: number }>(
-          "select status, count(*) as count from runs group by status",
-        )
-        .all();
-      const countOf = (status: string) => counts.find((one) => one.status === status)?.count ?? 0;
-      const all = counts.reduce((sum, { count }) => sum + count, 0);
-      const files = present(
-        client.prepare<[], { bytes: number | null }>("select sum(size) as bytes from workspace_files").get(),
-        "null",
-      );
-      const { dataDir } = options;
-      return {
-        database: pages * pageSize,
-        free: free * pageSize,
-        can_shrink: canShrink(),
-        wal: dataDir === null ? 0 : sizeOf(path.join(dataDir, "troupe.db-wal")),
-        files: files.bytes ?? 0,
-        copies: copiesIn(dataDir),
-        runs: {
-          finished: countOf("finished"),
-          held: countOf("held"),
-          other: all - countOf("finished") - countOf("held"),
-        },
-      };
-    },
-  };
+  }
 }
 
 /** Copies of the database that were made before updates, oldest first. */

@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { workspaceFiles } from "@/db/schema";
 import { emptyDb } from "@/db/testing";
 import { LIMITS } from "@/server/limits";
-import { type FileWrite, newWorkspaceStore, normalPath, WorkspaceError } from "./workspace";
+import { type FileWrite, normalPath, WorkspaceError, WorkspaceStore } from "./workspace";
 
 const RUN = "run_a";
 function newStore() {
   const db = emptyDb();
-  const store = newWorkspaceStore(db, () => 1000);
+  const store = new WorkspaceStore(db, () => 1000);
   let step = 0;
   const write = (path: string, content: string, more: Partial<FileWrite> = {}) =>
     store.write(RUN, path, content, { writtenBy: `step-${++step}`, ...more });

@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { emptyDb } from "@/db/testing";
 import { LIMITS } from "@/server/limits";
-import { newWorkspaceStore, normalPath, WorkspaceError } from "./workspace";
+import { normalPath, WorkspaceError, WorkspaceStore } from "./workspace";
 
 const RUN = "run_a";
 function newStore() {
   const db = emptyDb();
   let step = 0;
-  const store = newWorkspaceStore(db, () => 1000);
+  const store = new WorkspaceStore(db, () => 1000);
   return {
     db,
     store,

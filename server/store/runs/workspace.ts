@@ -69,25 +69,6 @@ export class WorkspaceError extends namedError("WorkspaceError") {
   }
 }
 
-/** The files of runs. They are rows of the database and never touch the disk, so a path leads nowhere else. */
-export interface WorkspaceStore {
-  /** Throws WorkspaceError. */
-  write(runId: string, path: string, content: string, options: FileWrite): WrittenFile;
-  /**
-   * The newest version where none is named. Other runs' artifacts are not found, but results of tools in the runs that this
-   * one comes from: a fork is given the answers that name them. Throws WorkspaceError for odd paths.
-   */
-  read(
-    runId: string,
-    address: FileAddress,
-    part?: { offset?: number | undefined; limit?: number | undefined },
-  ): FilePart | undefined;
-  /** The newest version of every file, by path. */
-  list(runId: string): WorkspaceFile[];
-  /** All versions of a file, the oldest first. */
-  versions(runId: string, path: string): WorkspaceFile[];
-}
-
 /** Results lie here, out of the way of what agents write. */
 export const RESULTS_FOLDER = "tool-results";
 
@@ -122,20 +103,85 @@ export function normalPath(text: string): string {
   return path;
 }
 
-export function newWorkspaceStore(db: Db, now: () => number = Date.now): WorkspaceStore {
-  const columns = {
-    artifact_id: workspaceFiles.artifactId,
-    path: workspaceFiles.path,
-    version: workspaceFiles.version,
-    size: workspaceFiles.size,
-    kind: workspaceFiles.kind,
-    media_type: workspaceFiles.mediaType,
-    source: workspaceFiles.source,
-    tainted: workspaceFiles.tainted,
-    created_at: workspaceFiles.createdAt,
-  };
-  const newest = (runId: string, path: string) =>
-    db
+const columns = {
+  artifact_id: workspaceFiles.artifactId,
+  path: workspaceFiles.path,
+  version: workspaceFiles.version,
+  size: workspaceFiles.size,
+  kind: workspaceFiles.kind,
+  media_type: workspaceFiles.mediaType,
+  source: workspaceFiles.source,
+  tainted: workspaceFiles.tainted,
+  created_at: workspaceFiles.createdAt,
+};
+
+/** The files of runs. They are rows of the database and never touch the disk, so a path leads nowhere else. */
+export class WorkspaceStore {
+  private readonly ancestors: ReturnType<typeof newAncestors>;
+
+  constructor(
+    private readonly db: Db,
+    private readonly now: () => number = Date.now,
+  ) {
+    this.ancestors = newAncestors(db);
+  }
+
+  /** Throws WorkspaceError. */
+  write(runId: string, path: string, content: string, options: FileWrite): WrittenFile {
+    return writeTransaction(this.db, () => this.writeVersion(runId, path, content, options));
+  }
+
+  /**
+   * The newest version where none is named. Other runs' artifacts are not found, but results of tools in the runs that this
+   * one comes from: a fork is given the answers that name them. Throws WorkspaceError for odd paths.
+   */
+  read(
+    runId: string,
+    address: FileAddress,
+    part: { offset?: number | undefined; limit?: number | undefined } = {},
+  ): FilePart | undefined {
+    const runIds = "artifact_id" in address ? [runId, ...this.ancestors(runId).map(({ id }) => id)] : [runId];
+    for (const id of runIds) {
+      const found = this.readIn(id, address, part);
+      if (found && (id === runId || found.kind === "result")) return found;
+    }
+    return undefined;
+  }
+
+  /** The newest version of every file, by path. */
+  list(runId: string): WorkspaceFile[] {
+    const latest = this.db
+      .select({ path: workspaceFiles.path, version: max(workspaceFiles.version).as("latest") })
+      .from(workspaceFiles)
+      .where(eq(workspaceFiles.runId, runId))
+      .groupBy(workspaceFiles.path)
+      .as("latest_versions");
+    return this.db
+      .select(columns)
+      .from(workspaceFiles)
+      .innerJoin(
+        latest,
+        and(eq(workspaceFiles.path, latest.path), eq(workspaceFiles.version, sql`${latest.version}`)),
+      )
+      .where(eq(workspaceFiles.runId, runId))
+      .orderBy(asc(workspaceFiles.path))
+      .all()
+      .map(toFile);
+  }
+
+  /** All versions of a file, the oldest first. */
+  versions(runId: string, path: string): WorkspaceFile[] {
+    return this.db
+      .select(columns)
+      .from(workspaceFiles)
+      .where(and(eq(workspaceFiles.runId, runId), eq(workspaceFiles.path, normalPath(path))))
+      .orderBy(asc(workspaceFiles.version))
+      .all()
+      .map(toFile);
+  }
+
+  private newest(runId: string, path: string) {
+    return this.db
       .select({
         version: workspaceFiles.version,
         content: workspaceFiles.content,
@@ -146,16 +192,18 @@ export function newWorkspaceStore(db: Db, now: () => number = Date.now): Workspa
       .orderBy(desc(workspaceFiles.version))
       .limit(1)
       .get();
-  const ancestors = newAncestors(db);
+  }
+
   /** The same for the same file in each run of a lineage, so that a fork tells models what its original told them. */
-  const artifactId = (runId: string, path: string, version: number): string => {
-    const run = db.select({ root: runs.rootRun }).from(runs).where(eq(runs.id, runId)).get();
+  private artifactId(runId: string, path: string, version: number): string {
+    const run = this.db.select({ root: runs.rootRun }).from(runs).where(eq(runs.id, runId)).get();
     const root = run?.root ?? runId;
     const hash = createHash("sha256").update(JSON.stringify([root, path, version]));
     return `art_${hash.digest("hex").slice(0, 20)}`;
-  };
-  const usage = (runId: string) =>
-    db
+  }
+
+  private usage(runId: string) {
+    return this.db
       .select({
         bytes: sum(workspaceFiles.size).mapWith(Number),
         files: countDistinct(workspaceFiles.path),
@@ -164,8 +212,10 @@ export function newWorkspaceStore(db: Db, now: () => number = Date.now): Workspa
       .from(workspaceFiles)
       .where(eq(workspaceFiles.runId, runId))
       .get();
+  }
 
-  const write = (runId: string, path: string, given: string, options: FileWrite): WrittenFile => {
+  /** Throws WorkspaceError. */
+  private writeVersion(runId: string, path: string, given: string, options: FileWrite): WrittenFile {
     const { kind = "file", source = {}, append = false, tainted = true } = options;
     const place = normalPath(path);
     if (kind === "file" && place.split("/")[0] === RESULTS_FOLDER)
@@ -174,7 +224,7 @@ export function newWorkspaceStore(db: Db, now: () => number = Date.now): Workspa
         `The folder ${RESULTS_FOLDER} is for the results of tools. Choose another path.`,
       );
     const writtenBy = `${runId}:${options.writtenBy}`;
-    const before = db
+    const before = this.db
       .select({
         artifact_id: columns.artifact_id,
         path: columns.path,
@@ -185,13 +235,14 @@ export function newWorkspaceStore(db: Db, now: () => number = Date.now): Workspa
       .where(eq(workspaceFiles.writtenBy, writtenBy))
       .get();
     if (before) return before;
-    const last = newest(runId, place);
+    const last = this.newest(runId, place);
     const content = (append ? (last?.content ?? "") + given : given).toWellFormed();
     const size = Buffer.byteLength(content);
-    refuseTooMuch(place, size, last === undefined, usage(runId));
+    refuseTooMuch(place, size, last === undefined, this.usage(runId));
     const version = (last?.version ?? 0) + 1;
-    const written = { artifact_id: artifactId(runId, place, version), path: place, version, size };
-    db.insert(workspaceFiles)
+    const written = { artifact_id: this.artifactId(runId, place, version), path: place, version, size };
+    this.db
+      .insert(workspaceFiles)
       .values({
         runId,
         path: place,
@@ -204,17 +255,17 @@ export function newWorkspaceStore(db: Db, now: () => number = Date.now): Workspa
         source: JSON.stringify(source),
         tainted: tainted || (append && last?.tainted === true),
         writtenBy,
-        createdAt: now(),
+        createdAt: this.now(),
       })
       .run();
     return written;
-  };
+  }
 
-  const readIn = (
+  private readIn(
     runId: string,
     address: FileAddress,
     part: { offset?: number | undefined; limit?: number | undefined },
-  ): FilePart | undefined => {
+  ): FilePart | undefined {
     const isThis =
       "artifact_id" in address
         ? eq(workspaceFiles.artifactId, address.artifact_id)
@@ -222,7 +273,7 @@ export function newWorkspaceStore(db: Db, now: () => number = Date.now): Workspa
             eq(workspaceFiles.path, normalPath(address.path)),
             address.version === undefined ? undefined : eq(workspaceFiles.version, address.version),
           );
-    const row = db
+    const row = this.db
       .select({ ...columns, content: workspaceFiles.content })
       .from(workspaceFiles)
       .where(and(eq(workspaceFiles.runId, runId), isThis))
@@ -232,47 +283,7 @@ export function newWorkspaceStore(db: Db, now: () => number = Date.now): Workspa
     if (!row) return undefined;
     const { content, ...file } = row;
     return { ...toFile(file), ...partOf(content, part.offset ?? 0, part.limit) };
-  };
-
-  return {
-    write: (runId, path, content, options) =>
-      writeTransaction(db, () => write(runId, path, content, options)),
-    read(runId, address, part = {}) {
-      const runIds = "artifact_id" in address ? [runId, ...ancestors(runId).map(({ id }) => id)] : [runId];
-      for (const id of runIds) {
-        const found = readIn(id, address, part);
-        if (found && (id === runId || found.kind === "result")) return found;
-      }
-      return undefined;
-    },
-    list(runId) {
-      const latest = db
-        .select({ path: workspaceFiles.path, version: max(workspaceFiles.version).as("latest") })
-        .from(workspaceFiles)
-        .where(eq(workspaceFiles.runId, runId))
-        .groupBy(workspaceFiles.path)
-        .as("latest_versions");
-      return db
-        .select(columns)
-        .from(workspaceFiles)
-        .innerJoin(
-          latest,
-          and(eq(workspaceFiles.path, latest.path), eq(workspaceFiles.version, sql`${latest.version}`)),
-        )
-        .where(eq(workspaceFiles.runId, runId))
-        .orderBy(asc(workspaceFiles.path))
-        .all()
-        .map(toFile);
-    },
-    versions: (runId, path) =>
-      db
-        .select(columns)
-        .from(workspaceFiles)
-        .where(and(eq(workspaceFiles.runId, runId), eq(workspaceFiles.path, normalPath(path))))
-        .orderBy(asc(workspaceFiles.version))
-        .all()
-        .map(toFile),
-  };
+  }
 }
 
 interface Usage {

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { emptyDb } from "@/db/testing";
 import type { Json } from "@/server/domain/base/values";
-import { newMemoryStore } from "@/server/store/library/memories/memories";
-import { newWorkspaceStore } from "@/server/store/runs/workspace";
+import { MemoryStore } from "@/server/store/library/memories/memories";
+import { WorkspaceStore } from "@/server/store/runs/workspace";
 import type { ToolScope } from "../define";
 import { ToolsRegistry } from "../registry";
 import { calculate } from "./calculator";
@@ -13,8 +13,8 @@ const NOW = Date.UTC(2025, 0, 15, 12);
 
 function newBench() {
   const db = emptyDb();
-  const workspace = newWorkspaceStore(db);
-  const memories = newMemoryStore(db);
+  const workspace = new WorkspaceStore(db);
+  const memories = new MemoryStore(db);
   const unused = () => Promise.reject(new Error("no network in this test"));
   const tools = builtinTools({
     workspace,

@@ -9,7 +9,7 @@ import { checkAnswer } from "@/server/domain/run/questions/tool-question";
 import type { ToolAnswer } from "@/server/domain/tool/tool";
 import { newMcpFetch } from "@/server/egress/fetch";
 import { newSealer } from "@/server/secrets/sealer";
-import { newMcpServerStore } from "@/server/store/library/mcp-servers";
+import { McpServerStore } from "@/server/store/library/mcp-servers";
 import { McpServers } from "./servers";
 import { bodyOf, listen } from "./testing/guarded-server";
 
@@ -31,7 +31,7 @@ interface Scenario {
 async function use({ url, scenario, context }: Scenario): Promise<void> {
   const fetch = newMcpFetch("localhost");
   const servers = new McpServers({
-    store: newMcpServerStore(emptyDb(), newSealer(null, {})),
+    store: new McpServerStore(emptyDb(), newSealer(null, {})),
     declared: [],
     fetch,
     onChange: () => {},

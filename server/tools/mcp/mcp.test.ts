@@ -12,7 +12,7 @@ import { emptyDb } from "@/db/testing";
 import type { Json } from "@/server/domain/base/values";
 import { newMcpFetch } from "@/server/egress/fetch";
 import { newSealer } from "@/server/secrets/sealer";
-import { type McpServerStore, newMcpServerStore } from "@/server/store/library/mcp-servers";
+import { McpServerStore } from "@/server/store/library/mcp-servers";
 import type { ToolScope } from "../define";
 import { parseOperatorFile } from "../operator/file";
 import { ToolsRegistry } from "../registry";
@@ -114,7 +114,7 @@ const newServers = (parts: Partial<ConstructorParameters<typeof McpServers>[0]> 
   });
 beforeEach(async () => {
   remote = await newTestServer();
-  store = newMcpServerStore(emptyDb(), newSealer(null, {}));
+  store = new McpServerStore(emptyDb(), newSealer(null, {}));
   servers = newServers();
 });
 afterEach(async () => {
@@ -663,7 +663,7 @@ describe("what servers say", () => {
 
 test("the header is sealed, stays with its address, and what was approved does too", async () => {
   const db = emptyDb();
-  const kept = newMcpServerStore(db, newSealer(null, {}));
+  const kept = new McpServerStore(db, newSealer(null, {}));
   kept.save({ name: "a", url: "https://one.example/mcp", authorization: "Bearer CANARY-SECRET" });
   kept.approve("a", { tool: "t", fingerprint: "f", definition: "{}" });
   expect(db.$client.serialize().includes(Buffer.from("CANARY-SECRET"))).toBe(false);

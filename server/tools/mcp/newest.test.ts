@@ -5,7 +5,7 @@ import { emptyDb } from "@/db/testing";
 import type { ToolAnswer } from "@/server/domain/tool/tool";
 import { newMcpFetch } from "@/server/egress/fetch";
 import { newSealer } from "@/server/secrets/sealer";
-import { newMcpServerStore } from "@/server/store/library/mcp-servers";
+import { McpServerStore } from "@/server/store/library/mcp-servers";
 import { McpServers } from "./servers";
 import { bodyOf, listen } from "./testing/guarded-server";
 
@@ -68,7 +68,7 @@ beforeEach(async () => {
     })().catch(() => response.destroy());
   });
   servers = new McpServers({
-    store: newMcpServerStore(emptyDb(), newSealer(null, {})),
+    store: new McpServerStore(emptyDb(), newSealer(null, {})),
     declared: [],
     fetch: newMcpFetch(`127.0.0.1:${remote.port}`),
     onChange: () => {},

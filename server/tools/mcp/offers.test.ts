@@ -4,7 +4,7 @@ import { emptyDb } from "@/db/testing";
 import type { Json } from "@/server/domain/base/values";
 import { isGranted } from "@/server/domain/tool/tool";
 import { newSealer } from "@/server/secrets/sealer";
-import { newMcpServerStore } from "@/server/store/library/mcp-servers";
+import { McpServerStore } from "@/server/store/library/mcp-servers";
 import { ToolsRegistry } from "../registry";
 import { readDefinition } from "./definition";
 import { PROMPTS, RESOURCES, readOutput, TEMPLATES } from "./offers";
@@ -13,7 +13,7 @@ import { McpServers } from "./servers";
 let servers: McpServers;
 beforeEach(async () => {
   servers = new McpServers({
-    store: newMcpServerStore(emptyDb(), newSealer(null, {})),
+    store: new McpServerStore(emptyDb(), newSealer(null, {})),
     declared: [
       {
         name: "memos",

@@ -5,7 +5,7 @@ import { emptyDb } from "@/db/testing";
 import { newMcpFetch } from "@/server/egress/fetch";
 import { redact } from "@/server/secrets/redact";
 import { newSealer } from "@/server/secrets/sealer";
-import { type McpServerStore, newMcpServerStore } from "@/server/store/library/mcp-servers";
+import { McpServerStore } from "@/server/store/library/mcp-servers";
 import { challengeOf } from "./challenge";
 import { McpServers } from "./servers";
 import { listen, newAuthorizationServer, newGuardedServer } from "./testing/guarded-server";
@@ -30,7 +30,7 @@ beforeEach(async () => {
   authority = await newAuthorizationServer();
   remote = await newGuardedServer(authority);
   db = emptyDb();
-  store = newMcpServerStore(db, sealer);
+  store = new McpServerStore(db, sealer);
   servers = newServers();
 });
 afterEach(async () => {

@@ -5,7 +5,7 @@ import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
 import { cutAt, eventLines, fakeTools, newStage } from "@/server/runner/testing";
-import { newMemoryStore } from "@/server/store/library/memories/memories";
+import { MemoryStore } from "@/server/store/library/memories/memories";
 import { memoryTools } from "@/server/tools/builtin/memory";
 
 const clerk = (more: object = {}) =>
@@ -30,7 +30,7 @@ async function asked(
   } = {},
 ) {
   const models = newScriptedModels(more.steps ?? [{ text: "done" }]);
-  const tools = fakeTools(memoryTools(newMemoryStore(emptyDb())));
+  const tools = fakeTools(memoryTools(new MemoryStore(emptyDb())));
   const run = await newStage({ models, tools }).run(graphOf(more.config ?? {}, more.keys), {
     input,
     roles: [more.role ?? clerk()],
@@ -132,7 +132,7 @@ describe("a value that is longer than its model reads", () => {
 
 describe("what memory holds on a task", () => {
   const remembered = (tools: string[]) => {
-    const memories = newMemoryStore(emptyDb());
+    const memories = new MemoryStore(emptyDb());
     memories.store({
       scope: "workflow",
       scope_id: "wf_test",
@@ -175,7 +175,7 @@ describe("what memory holds on a task", () => {
     const { id, events } = await run();
     const turns = stage.store.journal(id).turns.length;
     const models = newScriptedModels([{ text: "done" }]);
-    const nothing = fakeTools(memoryTools(newMemoryStore(emptyDb())));
+    const nothing = fakeTools(memoryTools(new MemoryStore(emptyDb())));
     const again = newStage({ db: cutAt(stage, id, turns - 1), models, tools: nothing });
     again.host.recover();
     await again.host.settled(id);

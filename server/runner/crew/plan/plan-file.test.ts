@@ -4,7 +4,7 @@ import { agent, as, call, calls, crewGraph, role } from "@/server/conformance/st
 import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
 import { fakeTools, newStage } from "@/server/runner/testing";
-import { newWorkspaceStore } from "@/server/store/runs/workspace";
+import { WorkspaceStore } from "@/server/store/runs/workspace";
 import { fileTools } from "@/server/tools/builtin/files";
 
 const team = [agent("analyst"), agent("coder")];
@@ -12,7 +12,7 @@ const tools = ["file_read", "file_write", "plan_add_task"];
 
 async function run(...steps: ScriptedStep[]) {
   const db = emptyDb();
-  const workspace = newWorkspaceStore(db);
+  const workspace = new WorkspaceStore(db);
   const stage = newStage({
     db,
     models: newScriptedModels(steps),

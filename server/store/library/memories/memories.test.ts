@@ -4,8 +4,8 @@ import { runs } from "@/db/schema";
 import { emptyDb } from "@/db/testing";
 import { LIMITS } from "@/server/limits";
 import { newRunStore } from "@/server/store/runs/runs";
-import { newWorkspaceStore } from "@/server/store/runs/workspace";
-import { type MemoryInput, type MemoryPlace, newMemoryStore } from "./memories";
+import { WorkspaceStore } from "@/server/store/runs/workspace";
+import { type MemoryInput, type MemoryPlace, MemoryStore } from "./memories";
 import { toMatch } from "./memory-query";
 
 const DAY = 24 * 3_600_000;
@@ -15,7 +15,7 @@ const WORKFLOW: MemoryPlace = { scope: "workflow", scope_id: "wf_1" };
 function newStore() {
   const db = emptyDb();
   const clock = { now: 1_000 * DAY };
-  const store = newMemoryStore(db, () => clock.now);
+  const store = new MemoryStore(db, () => clock.now);
   const remember = (key: string, value: MemoryInput["value"], more: Partial<MemoryInput> = {}) =>
     store.store({ ...RUN, key, value, tainted: true, source: { by: "agent" }, ...more });
   return { db, store, clock, remember };
@@ -241,7 +241,7 @@ test("what is stored under a word is found by it, whatever stands around it", ()
 
 test("a deleted run takes its files and memories along, and nobody else's", () => {
   const { db, store, remember } = newStore();
-  const files = newWorkspaceStore(db);
+  const files = new WorkspaceStore(db);
   const finished = {
     workflowName: "w",
     status: "finished" as const,

@@ -9,7 +9,7 @@ import { namedError } from "@/server/domain/base/named-error";
 import { Json } from "@/server/domain/base/values";
 import { LIMITS } from "@/server/limits";
 import { FileSource } from "@/server/store/runs/workspace";
-import { memoriesOfGone, memoryKey, newShelf } from "../shelf";
+import { memoriesOfGone, memoryKey, Shelf } from "../shelf";
 import { toFilter, toMatch } from "./memory-query";
 
 /** What a scope is bound to: a run, a workflow ... Those inside a run begin with the run's id and a slash. */
@@ -79,41 +79,6 @@ export class MemoryError extends namedError("MemoryError") {
   }
 }
 
-/** What agents remember. What has expired is not there, whether or not it was swept away already. */
-export interface MemoryStore {
-  /** Adds, or replaces what the key held. Throws MemoryError. */
-  store(input: MemoryInput): Memory;
-  retrieve(place: MemoryPlace, key: string): Memory | undefined;
-  /** The best `k` of these places for free text; whatever the text, it is words to look for and nothing else. */
-  search(query: string, places: readonly MemoryPlace[], k?: number): FoundMemory[];
-  /** The last changed first. `before`: the id and time of the last one of the page before. */
-  list(filter?: {
-    scope?: MemoryScope | undefined;
-    scope_id?: string | undefined;
-    /** Words that must all occur; the last one may be half written. */
-    text?: string | undefined;
-    limit?: number | undefined;
-    before?: { updated_at: number; id: number } | undefined;
-  }): Memory[];
-  /** How many there are in each scope. */
-  counts(): Record<MemoryScope, number>;
-  find(id: number): Memory | undefined;
-  /** A correction. For what a person entered they vouch; nobody does for what a program sent. Throws MemoryError. */
-  update(
-    id: number,
-    change: { value?: Json; importance?: number; expires_at?: number | null },
-    by?: "person" | "program",
-  ): Memory | undefined;
-  /** Puts it into the bin. */
-  remove(id: number): boolean;
-  /** Brings a deleted one back as it was; from the bin, too. Throws MemoryError. */
-  restore(memory: BinnedMemory): Memory;
-  /** Forgets everything bound to one place, such as a task that has ended; gives how many. */
-  forget(place: MemoryPlace): number;
-  /** Deletes what has expired, and what tasks of runs that are over have left behind; gives how many. */
-  sweep(): number;
-}
-
 const HALF_LIFE_MS = 30 * 24 * 3_600_000;
 const WEIGHTS = { relevance: 0.5, recency: 0.3, importance: 0.2 } as const;
 /** BM25 chooses this many; the whole score orders them. */
@@ -143,47 +108,215 @@ const isOfEndedTask = sql`${memories.scope} = 'task' and exists (
     and ${runs.status} = 'finished' and ${runs.finalStatus} <> 'INCOMPLETE'
 )`;
 
-export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStore {
-  const isAlive = () => or(isNull(memories.expiresAt), gt(memories.expiresAt, now()));
-  const isAt = ({ scope, scope_id }: MemoryPlace) =>
-    and(eq(memories.scope, scope), eq(memories.scopeId, scope_id));
-  const shelf = newShelf(
-    db,
-    {
-      kind: "memory",
-      table: memories,
-      orderBy: [desc(memories.updatedAt), desc(memories.id)],
-      toBin: (row) => ({
-        key: memoryKey(row.scope, row.scopeId, row.key),
-        name: row.key,
-        content: () => canonicalJson(BinnedMemory.parse(toMemory(row))),
-      }),
-    },
-    now,
-  );
-  const find = (id: number): Memory | undefined => {
-    const row = db
+const isAt = ({ scope, scope_id }: MemoryPlace) =>
+  and(eq(memories.scope, scope), eq(memories.scopeId, scope_id));
+
+/** What agents remember. What has expired is not there, whether or not it was swept away already. */
+export class MemoryStore {
+  private readonly shelf: Shelf<typeof memories>;
+
+  constructor(
+    private readonly db: Db,
+    private readonly now: () => number = Date.now,
+  ) {
+    this.shelf = new Shelf(
+      db,
+      {
+        kind: "memory",
+        table: memories,
+        orderBy: [desc(memories.updatedAt), desc(memories.id)],
+        toBin: (row) => ({
+          key: memoryKey(row.scope, row.scopeId, row.key),
+          name: row.key,
+          content: () => canonicalJson(BinnedMemory.parse(toMemory(row))),
+        }),
+      },
+      now,
+    );
+  }
+
+  find(id: number): Memory | undefined {
+    const row = this.db
       .select()
       .from(memories)
-      .where(and(eq(memories.id, id), isAlive()))
+      .where(and(eq(memories.id, id), this.isAlive()))
       .get();
     return row && toMemory(row);
-  };
+  }
 
-  const store = (input: MemoryInput): Memory => {
+  /** Adds, or replaces what the key held. Throws MemoryError. */
+  store(input: MemoryInput): Memory {
+    return writeTransaction(this.db, () => this.put(input));
+  }
+
+  retrieve(place: MemoryPlace, key: string): Memory | undefined {
+    const row = this.db
+      .select()
+      .from(memories)
+      .where(and(isAt(place), eq(memories.key, normalKey(key)), this.isAlive()))
+      .get();
+    return row && toMemory(row);
+  }
+
+  /** The best `k` of these places for free text; whatever the text, it is words to look for and nothing else. */
+  search(query: string, places: readonly MemoryPlace[], k: number = 5): FoundMemory[] {
+    const match = toMatch(query);
+    if (match === null || places.length === 0) return [];
+    const rank = sql<number>`bm25(memories_fts, 2.0, 1.0)`;
+    const rows = this.db
+      .select({ memory: memories, rank })
+      .from(sql`memories_fts`)
+      .innerJoin(memories, sql`${memories.id} = memories_fts.rowid`)
+      .where(and(sql`memories_fts match ${match}`, or(...places.map(isAt)), this.isAlive()))
+      .orderBy(sql`bm25(memories_fts, 2.0, 1.0)`)
+      .limit(CANDIDATES)
+      .all();
+    // The lower the better. Its size depends on how much is stored, so only the proportion says something.
+    const best = Math.max(...rows.map((row) => -row.rank), Number.MIN_VALUE);
+    const at = this.now();
+    return rows
+      .map(({ memory, rank }) => scored(toMemory(memory), clamped(-rank / best), at))
+      .sort((a, b) => b.score - a.score || b.updated_at - a.updated_at || a.id - b.id)
+      .slice(0, Math.max(0, k));
+  }
+
+  /** The last changed first. `before`: the id and time of the last one of the page before. */
+  list({
+    scope,
+    scope_id,
+    text = "",
+    limit = 50,
+    before,
+  }: {
+    scope?: MemoryScope | undefined;
+    scope_id?: string | undefined;
+    /** Words that must all occur; the last one may be half written. */
+    text?: string | undefined;
+    limit?: number | undefined;
+    before?: { updated_at: number; id: number } | undefined;
+  } = {}): Memory[] {
+    const match = toFilter(text);
+    if (text.trim() !== "" && match === null) return [];
+    return this.db
+      .select()
+      .from(memories)
+      .where(
+        and(
+          scope === undefined ? undefined : eq(memories.scope, scope),
+          scope_id === undefined ? undefined : eq(memories.scopeId, scope_id),
+          match === null
+            ? undefined
+            : sql`${memories.id} in (select rowid from memories_fts where memories_fts match ${match})`,
+          before &&
+            or(
+              lt(memories.updatedAt, before.updated_at),
+              and(eq(memories.updatedAt, before.updated_at), lt(memories.id, before.id)),
+            ),
+          this.isAlive(),
+        ),
+      )
+      .orderBy(desc(memories.updatedAt), desc(memories.id))
+      .limit(limit)
+      .all()
+      .map(toMemory);
+  }
+
+  /** How many there are in each scope. */
+  counts(): Record<MemoryScope, number> {
+    const rows = this.db
+      .select({ scope: memories.scope, count: count() })
+      .from(memories)
+      .where(this.isAlive())
+      .groupBy(memories.scope)
+      .all();
+    const found = new Map(rows.map((row) => [row.scope, row.count]));
+    const counts = MemoryScope.options.map((scope) => [scope, found.get(scope) ?? 0]);
+    return Object.fromEntries(counts) as Record<MemoryScope, number>;
+  }
+
+  /** A correction. For what a person entered they vouch; nobody does for what a program sent. Throws MemoryError. */
+  update(
+    id: number,
+    change: { value?: Json; importance?: number; expires_at?: number | null },
+    by: "person" | "program" = "person",
+  ): Memory | undefined {
+    const before = this.find(id);
+    if (!before) return undefined;
+    const { value, importance, expires_at } = change;
+    this.db
+      .update(memories)
+      .set({
+        updatedAt: this.now(),
+        ...(value === undefined
+          ? {}
+          : {
+              ...checkedValue(value),
+              tainted: by !== "person",
+              source: JSON.stringify({ ...before.source, by }),
+            }),
+        ...defined({
+          importance: importance === undefined ? undefined : clamped(importance),
+          expiresAt: expires_at,
+        }),
+      })
+      .where(eq(memories.id, id))
+      .run();
+    return this.find(id);
+  }
+
+  /** Puts it into the bin. */
+  remove(id: number): boolean {
+    const isIt = eq(memories.id, id);
+    // What has expired does not go to the bin.
+    return (
+      this.shelf.remove(sql`${isIt} and ${this.isAlive()}`) ||
+      this.db.delete(memories).where(isIt).run().changes > 0
+    );
+  }
+
+  /** Brings a deleted one back as it was; from the bin, too. Throws MemoryError. */
+  restore({ expires_at, ...memory }: BinnedMemory): Memory {
+    return writeTransaction(this.db, () => {
+      const ttl_seconds = expires_at === null ? undefined : (expires_at - this.now()) / 1000;
+      const content = canonicalJson(BinnedMemory.parse({ expires_at, ...memory }));
+      this.shelf.forget(memoryKey(memory.scope, memory.scope_id, memory.key), content);
+      return this.put({ ...memory, ttl_seconds });
+    });
+  }
+
+  /** Forgets everything bound to one place, such as a task that has ended; gives how many. */
+  forget(place: MemoryPlace): number {
+    return this.db.delete(memories).where(isAt(place)).run().changes;
+  }
+
+  /** Deletes what has expired, and what tasks of runs that are over have left behind; gives how many. */
+  sweep(): number {
+    return this.db
+      .delete(memories)
+      .where(or(lte(memories.expiresAt, this.now()), isOfEndedTask))
+      .run().changes;
+  }
+
+  private isAlive() {
+    return or(isNull(memories.expiresAt), gt(memories.expiresAt, this.now()));
+  }
+
+  /** Adds, or replaces what the key held. Throws MemoryError. */
+  private put(input: MemoryInput): Memory {
     const key = checkedKey(input.key);
     const kept = checkedValue(input.value);
-    const at = now();
+    const at = this.now();
     // An expired memory must not stand in the way, nor lend its age to the new one.
-    db.delete(memories)
+    this.db
+      .delete(memories)
       .where(and(isAt(input), lte(memories.expiresAt, at)))
       .run();
-    const isKnown = db
+    const isKnown = this.db
       .select({ id: memories.id })
       .from(memories)
       .where(and(isAt(input), eq(memories.key, key)))
       .get();
-    const others = db.select({ count: count() }).from(memories).where(isAt(input)).get()?.count ?? 0;
+    const others = this.db.select({ count: count() }).from(memories).where(isAt(input)).get()?.count ?? 0;
     if (!isKnown && others >= LIMITS.memory.perScope)
       throw new MemoryError(
         "TOO_LARGE",
@@ -197,125 +330,14 @@ export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStor
       updatedAt: at,
       expiresAt: input.ttl_seconds === undefined ? null : at + Math.round(input.ttl_seconds * 1000),
     };
-    const row = db
+    const row = this.db
       .insert(memories)
       .values({ scope: input.scope, scopeId: input.scope_id, key, createdAt: at, ...values })
       .onConflictDoUpdate({ target: [memories.scope, memories.scopeId, memories.key], set: values })
       .returning()
       .get();
     return toMemory(row);
-  };
-
-  return {
-    store: (input) => writeTransaction(db, () => store(input)),
-    retrieve(place, key) {
-      const row = db
-        .select()
-        .from(memories)
-        .where(and(isAt(place), eq(memories.key, normalKey(key)), isAlive()))
-        .get();
-      return row && toMemory(row);
-    },
-    search(query, places, k = 5) {
-      const match = toMatch(query);
-      if (match === null || places.length === 0) return [];
-      const rank = sql<number>`bm25(memories_fts, 2.0, 1.0)`;
-      const rows = db
-        .select({ memory: memories, rank })
-        .from(sql`memories_fts`)
-        .innerJoin(memories, sql`${memories.id} = memories_fts.rowid`)
-        .where(and(sql`memories_fts match ${match}`, or(...places.map(isAt)), isAlive()))
-        .orderBy(sql`bm25(memories_fts, 2.0, 1.0)`)
-        .limit(CANDIDATES)
-        .all();
-      // The lower the better. Its size depends on how much is stored, so only the proportion says something.
-      const best = Math.max(...rows.map((row) => -row.rank), Number.MIN_VALUE);
-      const at = now();
-      return rows
-        .map(({ memory, rank }) => scored(toMemory(memory), clamped(-rank / best), at))
-        .sort((a, b) => b.score - a.score || b.updated_at - a.updated_at || a.id - b.id)
-        .slice(0, Math.max(0, k));
-    },
-    list({ scope, scope_id, text = "", limit = 50, before } = {}) {
-      const match = toFilter(text);
-      if (text.trim() !== "" && match === null) return [];
-      return db
-        .select()
-        .from(memories)
-        .where(
-          and(
-            scope === undefined ? undefined : eq(memories.scope, scope),
-            scope_id === undefined ? undefined : eq(memories.scopeId, scope_id),
-            match === null
-              ? undefined
-              : sql`${memories.id} in (select rowid from memories_fts where memories_fts match ${match})`,
-            before &&
-              or(
-                lt(memories.updatedAt, before.updated_at),
-                and(eq(memories.updatedAt, before.updated_at), lt(memories.id, before.id)),
-              ),
-            isAlive(),
-          ),
-        )
-        .orderBy(desc(memories.updatedAt), desc(memories.id))
-        .limit(limit)
-        .all()
-        .map(toMemory);
-    },
-    counts() {
-      const rows = db
-        .select({ scope: memories.scope, count: count() })
-        .from(memories)
-        .where(isAlive())
-        .groupBy(memories.scope)
-        .all();
-      const found = new Map(rows.map((row) => [row.scope, row.count]));
-      const counts = MemoryScope.options.map((scope) => [scope, found.get(scope) ?? 0]);
-      return Object.fromEntries(counts) as Record<MemoryScope, number>;
-    },
-    find,
-    update(id, change, by = "person") {
-      const before = find(id);
-      if (!before) return undefined;
-      const { value, importance, expires_at } = change;
-      db.update(memories)
-        .set({
-          updatedAt: now(),
-          ...(value === undefined
-            ? {}
-            : {
-                ...checkedValue(value),
-                tainted: by !== "person",
-                source: JSON.stringify({ ...before.source, by }),
-              }),
-          ...defined({
-            importance: importance === undefined ? undefined : clamped(importance),
-            expiresAt: expires_at,
-          }),
-        })
-        .where(eq(memories.id, id))
-        .run();
-      return find(id);
-    },
-    remove: (id) => {
-      const isIt = eq(memories.id, id);
-      // What has expired does not go to the bin.
-      return shelf.remove(sql`${isIt} and ${isAlive()}`) || db.delete(memories).where(isIt).run().changes > 0;
-    },
-    restore: ({ expires_at, ...memory }) =>
-      writeTransaction(db, () => {
-        const ttl_seconds = expires_at === null ? undefined : (expires_at - now()) / 1000;
-        const content = canonicalJson(BinnedMemory.parse({ expires_at, ...memory }));
-        shelf.forget(memoryKey(memory.scope, memory.scope_id, memory.key), content);
-        return store({ ...memory, ttl_seconds });
-      }),
-    forget: (place) => db.delete(memories).where(isAt(place)).run().changes,
-    sweep: () =>
-      db
-        .delete(memories)
-        .where(or(lte(memories.expiresAt, now()), isOfEndedTask))
-        .run().changes,
-  };
+  }
 }
 
 function scored(memory: Memory, relevance: number, at: number): FoundMemory {
