@@ -127,6 +127,38 @@ describe("links", () => {
   });
 });
 
+test("the source files that folder notes and pages name exist", () => {
+  const sources = [
+    "app",
+    "components",
+    "db",
+    "e2e",
+    "bench",
+    "examples",
+    "packages",
+    "scripts",
+    "server",
+  ].flatMap((folder) =>
+    readdirSync(path.join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => !name.includes("node_modules"))
+      .map((name) => `/${folder}/${name.split(path.sep).join("/")}`),
+  );
+  const notes = sources.filter((file) => file.endsWith("/README.md")).map((file) => file.slice(1));
+  const missing = [...linked, ...notes].flatMap((page) =>
+    [...read(page).matchAll(/`([\w./@[\]-]+\.(?:tsx?|mjs|css))`/g)]
+      .map(([, name = ""]) => name.replace(/^(\.\.?\/)+/, ""))
+      .filter(
+        (name) => !sources.some((file) => file.endsWith(`/${name}`)) && !existsSync(path.join(root, name)),
+      )
+      .map((name) => `${page}: ${name}`),
+  );
+  // A reader writes the first, `npm run pack` the second.
+  expect(missing).toEqual([
+    "docs/extending.md: server/domain/nodes/shout.ts",
+    "server/interop/import/README.md: cli/import-worker.mjs",
+  ]);
+});
+
 test("every command they name exists", async () => {
   const scripts = (JSON.parse(read("package.json")) as { scripts: object }).scripts;
   const named = typed.flatMap((line) =>
