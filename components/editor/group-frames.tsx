@@ -180,32 +180,7 @@ function Head({ graph, group, onShift }: HeadProps) {
   };
   const set = (patch: Parameters<typeof edits.setGroup.apply>[1]["patch"]) =>
     store.getState().edit(edits.setGroup, { id: group.id, patch });
-  if (isNaming)
-    return (
-      <input
-        // biome-ignore lint/a11y/noAutofocus: it was just made or asked to be named
-        autoFocus
-        aria-label="Name of the group"
-        maxLength={200}
-        defaultValue={group.name}
-        placeholder="Name of the group"
-        onFocus={(event) => event.currentTarget.select()}
-        onBlur={(event) => {
-          if (event.currentTarget.value !== group.name) set({ name: event.currentTarget.value.trim() });
-          ui.setState({ naming: null });
-        }}
-        onKeyDown={(event) => {
-          if (event.key !== "Enter" && event.key !== "Escape") return;
-          event.preventDefault();
-          event.stopPropagation();
-          if (event.key === "Escape") event.currentTarget.value = group.name;
-          const [first] = group.node_ids;
-          event.currentTarget.blur();
-          if (first !== undefined) commands.focus(first);
-        }}
-        className="min-w-0 flex-1 bg-transparent px-1 outline-none"
-      />
-    );
+  if (isNaming) return <NameField group={group} onName={(name) => set({ name })} />;
   return (
     <>
       <IconButton
@@ -252,10 +227,7 @@ function Head({ graph, group, onShift }: HeadProps) {
         size="sm"
         items={[
           { label: "Rename", onSelect: () => ui.setState({ naming: group.id }) },
-          {
-            label: group.is_collapsed ? "Open" : "Collapse",
-            onSelect: () => commands.foldGroup(group.id),
-          },
+          { label: group.is_collapsed ? "Open" : "Collapse", onSelect: () => commands.foldGroup(group.id) },
           "separator",
           ...NodeGroup.shape.color.unwrap().options.map((color) => ({
             label: color.charAt(0).toUpperCase() + color.slice(1),
@@ -269,5 +241,35 @@ function Head({ graph, group, onShift }: HeadProps) {
         ]}
       />
     </>
+  );
+}
+
+function NameField({ group, onName }: { group: NodeGroup; onName: (name: string) => void }) {
+  const commands = useEditorCommands();
+  const ui = useUiStore();
+  return (
+    <input
+      // biome-ignore lint/a11y/noAutofocus: it was just made or asked to be named
+      autoFocus
+      aria-label="Name of the group"
+      maxLength={200}
+      defaultValue={group.name}
+      placeholder="Name of the group"
+      onFocus={(event) => event.currentTarget.select()}
+      onBlur={(event) => {
+        if (event.currentTarget.value !== group.name) onName(event.currentTarget.value.trim());
+        ui.setState({ naming: null });
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== "Enter" && event.key !== "Escape") return;
+        event.preventDefault();
+        event.stopPropagation();
+        if (event.key === "Escape") event.currentTarget.value = group.name;
+        const [first] = group.node_ids;
+        event.currentTarget.blur();
+        if (first !== undefined) commands.focus(first);
+      }}
+      className="min-w-0 flex-1 bg-transparent px-1 outline-none"
+    />
   );
 }

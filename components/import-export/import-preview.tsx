@@ -90,7 +90,6 @@ export function ImportPreview({ found, name, onName, wish, onWish, allowed, onAl
       </div>
     );
   const sketch = graph ? sketchOf(graph) : null;
-  const differing = roles.filter(({ state }) => state === "differs").length;
   const others = [...crews, ...agents].filter(({ state }) => state === "differs").length;
   const missing = tools.filter(({ ours }) => ours === undefined);
   const [duplicate] = twins;
@@ -102,24 +101,7 @@ export function ImportPreview({ found, name, onName, wish, onWish, allowed, onAl
         <SketchPicture sketch={sketch} className="h-40 w-full rounded-lg border border-line" />
       ) : null}
       {graph ? <TextField label="Name" value={name} onValueChange={onName} maxLength={200} /> : null}
-      {duplicate ? (
-        <div className="flex flex-col gap-2">
-          <h3 className="text-[13px] font-medium">There is a workflow of this name</h3>
-          <SegmentedControl<"new" | "over">
-            label="What to do with the workflow of this name"
-            value={wish.over === undefined ? "new" : "over"}
-            onValueChange={(choice) => {
-              const { over: _before, ...rest } = wish;
-              onWish(choice === "new" ? rest : { ...rest, over: duplicate.id });
-            }}
-            className="self-start"
-            options={[
-              { value: "new", label: "Add beside it" },
-              { value: "over", label: `Replace “${duplicate.name}”` },
-            ]}
-          />
-        </div>
-      ) : null}
+      {duplicate ? <Duplicate duplicate={duplicate} wish={wish} onWish={onWish} /> : null}
       <ItemsInFile
         label="Crews in the file"
         rows={crews.map(({ crew, state }) => ({
@@ -144,59 +126,9 @@ export function ImportPreview({ found, name, onName, wish, onWish, allowed, onAl
           ]}
         />
       ) : null}
-      {roles.length > 0 ? (
-        <div className="flex flex-col gap-2">
-          <h3 className="text-[13px] font-medium">Roles in the file</h3>
-          <RolesInFile roles={roles} />
-          {differing > 0 || graph ? (
-            <SegmentedControl<RoleChoice>
-              label="What to do with the roles"
-              value={wish.roles ?? "add_new"}
-              onValueChange={(next) => onWish({ ...wish, roles: next })}
-              className="self-start"
-              options={[
-                { value: "add_new", label: differing > 0 ? "Add new, keep mine" : "Add new" },
-                ...(differing > 0
-                  ? [{ value: "replace" as const, label: `Replace ${differing} of mine` }]
-                  : []),
-                ...(graph ? [{ value: "skip" as const, label: "Leave out" }] : []),
-              ]}
-            />
-          ) : null}
-        </div>
-      ) : null}
-      <section aria-label="What was found" className="flex flex-col gap-2">
-        {graph && sketch ? (
-          <p className="text-[13px] text-ink-2">
-            {sketch.nodes.length} {sketch.nodes.length === 1 ? "node" : "nodes"}, {graph.edges.length}{" "}
-            {graph.edges.length === 1 ? "edge" : "edges"}
-          </p>
-        ) : null}
-        {findings.length === 0 ? (
-          <p className="flex items-center gap-2 text-[13px]">
-            <CircleCheck aria-hidden="true" className="size-4 text-completed" />
-            Everything in the file was understood.
-          </p>
-        ) : (
-          <FindingList findings={findings} />
-        )}
-      </section>
-      {missing.length > 0 ? (
-        <section aria-label="Tools that are not here" className="flex flex-col gap-1 text-[13px]">
-          <h3 className="font-medium">Tools that are not here</h3>
-          <p className="text-ink-2">
-            Add them on the Tools page under any name, then tick them for the role.
-          </p>
-          <ul className="divide-y divide-line rounded-lg border border-line">
-            {missing.map((tool) => (
-              <li key={tool.name} className="px-3 py-2 [overflow-wrap:anywhere]">
-                <span className="font-mono">{tool.name}</span>
-                <span className="text-ink-2">, wanted by {tool.by.join(", ")}</span>
-              </li>
-            ))}
-          </ul>
-        </section>
-      ) : null}
+      {roles.length > 0 ? <Roles {...{ found, wish, onWish }} /> : null}
+      <Found graph={graph} findings={findings} />
+      {missing.length > 0 ? <MissingTools tools={missing} /> : null}
       <CapabilityList
         title={graph ? "What it would use" : "What the roles want to use"}
         asked={capabilities}
@@ -236,5 +168,95 @@ function ItemsInFile({
         ))}
       </ul>
     </div>
+  );
+}
+
+interface WishProps {
+  wish: Wish;
+  onWish: (wish: Wish) => void;
+}
+
+/** Beside the workflow that has the name already, or over it. */
+function Duplicate({ duplicate, wish, onWish }: WishProps & { duplicate: Looked["twins"][number] }) {
+  return (
+    <div className="flex flex-col gap-2">
+      <h3 className="text-[13px] font-medium">There is a workflow of this name</h3>
+      <SegmentedControl<"new" | "over">
+        label="What to do with the workflow of this name"
+        value={wish.over === undefined ? "new" : "over"}
+        onValueChange={(choice) => {
+          const { over: _before, ...rest } = wish;
+          onWish(choice === "new" ? rest : { ...rest, over: duplicate.id });
+        }}
+        className="self-start"
+        options={[
+          { value: "new", label: "Add beside it" },
+          { value: "over", label: `Replace “${duplicate.name}”` },
+        ]}
+      />
+    </div>
+  );
+}
+
+/** The roles in the file, and what becomes of those that differ from the ones here. */
+function Roles({ found: { roles, graph }, wish, onWish }: WishProps & { found: Looked }) {
+  const differing = roles.filter(({ state }) => state === "differs").length;
+  return (
+    <div className="flex flex-col gap-2">
+      <h3 className="text-[13px] font-medium">Roles in the file</h3>
+      <RolesInFile roles={roles} />
+      {differing > 0 || graph ? (
+        <SegmentedControl<RoleChoice>
+          label="What to do with the roles"
+          value={wish.roles ?? "add_new"}
+          onValueChange={(next) => onWish({ ...wish, roles: next })}
+          className="self-start"
+          options={[
+            { value: "add_new", label: differing > 0 ? "Add new, keep mine" : "Add new" },
+            ...(differing > 0 ? [{ value: "replace" as const, label: `Replace ${differing} of mine` }] : []),
+            ...(graph ? [{ value: "skip" as const, label: "Leave out" }] : []),
+          ]}
+        />
+      ) : null}
+    </div>
+  );
+}
+
+function MissingTools({ tools }: { tools: readonly Looked["tools"][number][] }) {
+  return (
+    <section aria-label="Tools that are not here" className="flex flex-col gap-1 text-[13px]">
+      <h3 className="font-medium">Tools that are not here</h3>
+      <p className="text-ink-2">Add them on the Tools page under any name, then tick them for the role.</p>
+      <ul className="divide-y divide-line rounded-lg border border-line">
+        {tools.map((tool) => (
+          <li key={tool.name} className="px-3 py-2 [overflow-wrap:anywhere]">
+            <span className="font-mono">{tool.name}</span>
+            <span className="text-ink-2">, wanted by {tool.by.join(", ")}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Found({ graph, findings }: Pick<Looked, "graph" | "findings">) {
+  const nodeCount = graph ? sketchOf(graph).nodes.length : 0;
+  return (
+    <section aria-label="What was found" className="flex flex-col gap-2">
+      {graph ? (
+        <p className="text-[13px] text-ink-2">
+          {nodeCount} {nodeCount === 1 ? "node" : "nodes"}, {graph.edges.length}{" "}
+          {graph.edges.length === 1 ? "edge" : "edges"}
+        </p>
+      ) : null}
+      {findings.length === 0 ? (
+        <p className="flex items-center gap-2 text-[13px]">
+          <CircleCheck aria-hidden="true" className="size-4 text-completed" />
+          Everything in the file was understood.
+        </p>
+      ) : (
+        <FindingList findings={findings} />
+      )}
+    </section>
   );
 }

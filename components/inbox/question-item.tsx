@@ -71,18 +71,7 @@ export function QuestionItem({
             <span className="text-[13px] text-ink-2 [overflow-wrap:anywhere]">
               <Who question={question} />
             </span>
-            <span className="flex flex-wrap items-center gap-x-3 gap-y-0.5 text-xs text-ink-3 tabular-nums">
-              <span>
-                Asked <TimeText at={ask.requested_at} />
-              </span>
-              {isGone || held ? null : <TimeLeft question={question} />}
-              {question.assigned_to ? <span>For {question.assigned_to}</span> : null}
-              {(ask.requested.required_expertise ?? []).length > 0 ? (
-                <span>Asks for {ask.requested.required_expertise?.join(", ")}</span>
-              ) : null}
-              {question.escalations > 0 ? <span>Nobody answered before</span> : null}
-              {question.reminded_at ? <span>Reminded</span> : null}
-            </span>
+            <Facts question={question} isGone={isGone} />
           </span>
           <ChevronRight
             aria-hidden
@@ -93,13 +82,7 @@ export function QuestionItem({
       {isOpen ? (
         <div className="flex flex-col gap-2.5 px-3 pb-4 sm:px-4">
           {held ? (
-            <div className="flex flex-wrap items-center gap-x-4 gap-y-2 rounded-xl border border-failed/35 bg-failed/6 p-3 text-[13px]">
-              <p className="min-w-0 flex-1 basis-64 [overflow-wrap:anywhere]">
-                Its run is held, so it takes no answer now: {held.message} Once the run is tried again, you
-                can answer.
-              </p>
-              <HeldActions runId={run_id} held={held} size="sm" />
-            </div>
+            <Held runId={run_id} held={held} />
           ) : (
             <>
               {isGone ? (
@@ -118,6 +101,37 @@ export function QuestionItem({
         </div>
       ) : null}
     </li>
+  );
+}
+
+/** Since when it waits, for how long, and for whom. */
+function Facts({ question, isGone }: { question: Question; isGone: boolean }) {
+  const { requested } = question.ask;
+  return (
+    <span className="flex flex-wrap items-center gap-x-3 gap-y-0.5 text-xs text-ink-3 tabular-nums">
+      <span>
+        Asked <TimeText at={question.ask.requested_at} />
+      </span>
+      {isGone || question.held ? null : <TimeLeft question={question} />}
+      {question.assigned_to ? <span>For {question.assigned_to}</span> : null}
+      {(requested.required_expertise ?? []).length > 0 ? (
+        <span>Asks for {requested.required_expertise?.join(", ")}</span>
+      ) : null}
+      {question.escalations > 0 ? <span>Nobody answered before</span> : null}
+      {question.reminded_at ? <span>Reminded</span> : null}
+    </span>
+  );
+}
+
+function Held({ runId, held }: { runId: string; held: NonNullable<Question["held"]> }) {
+  return (
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-2 rounded-xl border border-failed/35 bg-failed/6 p-3 text-[13px]">
+      <p className="min-w-0 flex-1 basis-64 [overflow-wrap:anywhere]">
+        Its run is held, so it takes no answer now: {held.message} Once the run is tried again, you can
+        answer.
+      </p>
+      <HeldActions runId={runId} held={held} size="sm" />
+    </div>
   );
 }
 

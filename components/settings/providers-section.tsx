@@ -105,52 +105,14 @@ function ProviderRow({ provider, others, onEdit }: ProviderRowProps) {
   const trpc = useTrpc();
   const refresh = useInvalidate("providers");
   const [asking, setAsking] = useState(false);
-  const [next, setNext] = useState<string | null>(null);
   const test = useMutation(trpc.providers.test.mutationOptions());
   const setDefault = useMutation(trpc.providers.setDefault.mutationOptions({ onSettled: refresh }));
-  const remove = useMutation(
-    trpc.providers.remove.mutationOptions({
-      onSuccess: () => toast(`Removed “${provider.name}”`),
-      onSettled: () => {
-        setAsking(false);
-        void refresh();
-      },
-    }),
-  );
-  const { id, name, is_default, simulated, from_environment, kind } = provider;
-  const following = others.find((other) => other.id === next) ?? others[0];
+  const { id, name, is_default, from_environment, kind } = provider;
   const canChange = !from_environment && kind !== "offline";
   return (
     <li className="flex flex-col gap-2 px-4 py-3">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
-        <div className="min-w-0 flex-1 basis-56">
-          <p className="flex flex-wrap items-center gap-2 font-medium">
-            {name}
-            {is_default ? <Badge tone="accent">Default</Badge> : null}
-            {from_environment ? <Badge>From the environment</Badge> : null}
-            {simulated ? <SimulatedBadge /> : null}
-          </p>
-          <p className="truncate text-[13px] text-ink-2">
-            {simulated ? (
-              "Answers by a script, without any network. For trying things out."
-            ) : (
-              <>
-                <span className="font-mono text-xs">{provider.default_model}</span> at{" "}
-                {hostOf(provider.base_url)},{" "}
-                {provider.has_key
-                  ? provider.key_hint
-                    ? `key ends in ${provider.key_hint}`
-                    : "has a key"
-                  : "no key"}
-              </>
-            )}
-          </p>
-          {provider.is_damaged ? (
-            <p className="text-[13px] text-failed">
-              Its stored settings cannot be read, so it is not used. Open it, look at them and save it again.
-            </p>
-          ) : null}
-        </div>
+        <ProviderFacts provider={provider} />
         {is_default ? null : (
           <Button
             size="sm"
@@ -192,27 +154,84 @@ function ProviderRow({ provider, others, onEdit }: ProviderRowProps) {
       </div>
       <Lessons provider={provider} />
       <TestResult test={test} />
-      <ConfirmDialog
-        open={asking}
-        onOpenChange={setAsking}
-        danger
-        title={`Remove “${name}”?`}
-        description="Its stored key is deleted. Nodes that name this provider will not run until they name another."
-        confirm="Remove provider"
-        pending={remove.isPending}
-        onConfirm={() => remove.mutate(defined({ id, next: is_default ? following?.id : undefined }))}
-      >
-        {is_default && following ? (
-          <Select
-            label="Default after it"
-            hint="Whatever names no provider asks this one."
-            options={others.map(providerChoice)}
-            value={following.id}
-            onValueChange={setNext}
-          />
-        ) : null}
-      </ConfirmDialog>
+      <RemoveDialog provider={provider} others={others} open={asking} onOpenChange={setAsking} />
     </li>
+  );
+}
+
+function ProviderFacts({ provider }: { provider: ProviderListed }) {
+  return (
+    <div className="min-w-0 flex-1 basis-56">
+      <p className="flex flex-wrap items-center gap-2 font-medium">
+        {provider.name}
+        {provider.is_default ? <Badge tone="accent">Default</Badge> : null}
+        {provider.from_environment ? <Badge>From the environment</Badge> : null}
+        {provider.simulated ? <SimulatedBadge /> : null}
+      </p>
+      <p className="truncate text-[13px] text-ink-2">
+        {provider.simulated ? (
+          "Answers by a script, without any network. For trying things out."
+        ) : (
+          <>
+            <span className="font-mono text-xs">{provider.default_model}</span> at {hostOf(provider.base_url)}
+            ,{" "}
+            {provider.has_key
+              ? provider.key_hint
+                ? `key ends in ${provider.key_hint}`
+                : "has a key"
+              : "no key"}
+          </>
+        )}
+      </p>
+      {provider.is_damaged ? (
+        <p className="text-[13px] text-failed">
+          Its stored settings cannot be read, so it is not used. Open it, look at them and save it again.
+        </p>
+      ) : null}
+    </div>
+  );
+}
+
+/** Asks before a provider goes, and which is the default after it. */
+function RemoveDialog({
+  provider: { id, name, is_default },
+  others,
+  open,
+  onOpenChange,
+}: Pick<ProviderRowProps, "provider" | "others"> & { open: boolean; onOpenChange: (open: boolean) => void }) {
+  const refresh = useInvalidate("providers");
+  const [next, setNext] = useState<string | null>(null);
+  const remove = useMutation(
+    useTrpc().providers.remove.mutationOptions({
+      onSuccess: () => toast(`Removed “${name}”`),
+      onSettled: () => {
+        onOpenChange(false);
+        void refresh();
+      },
+    }),
+  );
+  const following = others.find((other) => other.id === next) ?? others[0];
+  return (
+    <ConfirmDialog
+      open={open}
+      onOpenChange={onOpenChange}
+      danger
+      title={`Remove “${name}”?`}
+      description="Its stored key is deleted. Nodes that name this provider will not run until they name another."
+      confirm="Remove provider"
+      pending={remove.isPending}
+      onConfirm={() => remove.mutate(defined({ id, next: is_default ? following?.id : undefined }))}
+    >
+      {is_default && following ? (
+        <Select
+          label="Default after it"
+          hint="Whatever names no provider asks this one."
+          options={others.map(providerChoice)}
+          value={following.id}
+          onValueChange={setNext}
+        />
+      ) : null}
+    </ConfirmDialog>
   );
 }
 

@@ -117,20 +117,7 @@ function Keeping({ rules, outdated }: { rules: Rules; outdated: number }) {
         </p>
       </Section>
       {Object.entries(draft.workflows).map(([id, rule]) => (
-        <Section
-          key={id}
-          title={`Only for ${nameOf(id)}`}
-          actions={
-            <IconButton
-              label={`No rule of its own for ${nameOf(id)}`}
-              size="sm"
-              icon={<X aria-hidden />}
-              onClick={() => setOwn(id, null)}
-            />
-          }
-        >
-          <RuleFields rule={rule} onChange={(next) => setOwn(id, next)} />
-        </Section>
+        <OwnRule key={id} name={nameOf(id)} rule={rule} onChange={(next) => setOwn(id, next)} />
       ))}
       {addable.length > 0 ? (
         <Select
@@ -161,6 +148,33 @@ function Keeping({ rules, outdated }: { rules: Rules; outdated: number }) {
         onConfirm={() => sweep.mutate()}
       />
     </Form>
+  );
+}
+
+/** What is kept of the runs of one workflow; `onChange` with null removes the rule. */
+function OwnRule({
+  name,
+  rule,
+  onChange,
+}: {
+  name: string;
+  rule: Rule;
+  onChange: (rule: Rule | null) => void;
+}) {
+  return (
+    <Section
+      title={`Only for ${name}`}
+      actions={
+        <IconButton
+          label={`No rule of its own for ${name}`}
+          size="sm"
+          icon={<X aria-hidden />}
+          onClick={() => onChange(null)}
+        />
+      }
+    >
+      <RuleFields rule={rule} onChange={onChange} />
+    </Section>
   );
 }
 

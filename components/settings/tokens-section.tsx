@@ -58,30 +58,7 @@ export function TokensSection({ apiBase }: { apiBase: string | undefined }) {
       ) : tokens.data?.length ? (
         <ul aria-label="API tokens" className="divide-y divide-line">
           {tokens.data.map((token) => (
-            <li key={token.id} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-3">
-              <span className="min-w-0 flex-1 basis-40">
-                <span className="block truncate font-medium">{token.name}</span>
-                <span className="block text-[13px] text-ink-2">
-                  <span className="font-mono text-xs">wf_…{token.hint}</span>, created{" "}
-                  <TimeText at={token.created_at} />
-                  {token.last_used_at ? (
-                    <>
-                      , last used <TimeText at={token.last_used_at} />
-                    </>
-                  ) : (
-                    ", never used"
-                  )}
-                </span>
-              </span>
-              <Button
-                size="sm"
-                variant="ghost"
-                aria-label={`Revoke ${token.name}`}
-                onClick={() => setRevoking(token)}
-              >
-                Revoke
-              </Button>
-            </li>
+            <TokenRow key={token.id} token={token} onRevoke={() => setRevoking(token)} />
           ))}
         </ul>
       ) : (
@@ -106,6 +83,30 @@ export function TokensSection({ apiBase }: { apiBase: string | undefined }) {
         onConfirm={() => revoking && revoke.mutate({ id: revoking.id })}
       />
     </Panel>
+  );
+}
+
+function TokenRow({ token, onRevoke }: { token: Token; onRevoke: () => void }) {
+  return (
+    <li className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-3">
+      <span className="min-w-0 flex-1 basis-40">
+        <span className="block truncate font-medium">{token.name}</span>
+        <span className="block text-[13px] text-ink-2">
+          <span className="font-mono text-xs">wf_…{token.hint}</span>, created{" "}
+          <TimeText at={token.created_at} />
+          {token.last_used_at ? (
+            <>
+              , last used <TimeText at={token.last_used_at} />
+            </>
+          ) : (
+            ", never used"
+          )}
+        </span>
+      </span>
+      <Button size="sm" variant="ghost" aria-label={`Revoke ${token.name}`} onClick={onRevoke}>
+        Revoke
+      </Button>
+    </li>
   );
 }
 

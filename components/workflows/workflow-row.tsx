@@ -89,32 +89,46 @@ export function WorkflowRow({ workflow, actions }: { workflow: WorkflowListed; a
         >
           Run
         </ButtonLink>
-        <MoreMenu
-          label={`Actions for ${name}`}
-          items={[
-            { label: "Open", icon: <FolderOpen />, href: `/workflows/${id}` },
-            { label: "Runs", icon: <History />, href: `/workflows/${id}/runs` },
-            { label: "Tests", icon: <FlaskConical />, href: `/workflows/${id}/tests` },
-            { label: "Rename", icon: <PencilLine />, shortcut: "F2", onSelect: () => setRenaming(true) },
-            { label: "Duplicate", icon: <Copy />, onSelect: () => void actions.duplicate(id, name) },
-            "separator",
-            { heading: "Export" },
-            ...EXPORTS.map(({ format, ...entry }) => ({
-              ...entry,
-              icon: <Download />,
-              onSelect: () => void actions.exportFile(id, format),
-            })),
-            "separator",
-            {
-              label: "Delete",
-              icon: <Trash2 />,
-              danger: true,
-              onSelect: () => void actions.remove(id, name),
-            },
-          ]}
-        />
+        <RowMenu workflow={workflow} actions={actions} onRename={() => setRenaming(true)} />
       </div>
     </li>
+  );
+}
+
+function RowMenu({
+  workflow: { id, name },
+  actions,
+  onRename,
+}: {
+  workflow: WorkflowListed;
+  actions: WorkflowActions;
+  onRename: () => void;
+}) {
+  return (
+    <MoreMenu
+      label={`Actions for ${name}`}
+      items={[
+        { label: "Open", icon: <FolderOpen />, href: `/workflows/${id}` },
+        { label: "Runs", icon: <History />, href: `/workflows/${id}/runs` },
+        { label: "Tests", icon: <FlaskConical />, href: `/workflows/${id}/tests` },
+        { label: "Rename", icon: <PencilLine />, shortcut: "F2", onSelect: onRename },
+        { label: "Duplicate", icon: <Copy />, onSelect: () => void actions.duplicate(id, name) },
+        "separator",
+        { heading: "Export" },
+        ...EXPORTS.map(({ format, ...entry }) => ({
+          ...entry,
+          icon: <Download />,
+          onSelect: () => void actions.exportFile(id, format),
+        })),
+        "separator",
+        {
+          label: "Delete",
+          icon: <Trash2 />,
+          danger: true,
+          onSelect: () => void actions.remove(id, name),
+        },
+      ]}
+    />
   );
 }
 

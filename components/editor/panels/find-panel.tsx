@@ -149,36 +149,56 @@ export function FindPanel() {
       </div>
       <RenameKey graph={graph} from={query.trim()} to={instead.trim()} />
       {hits.length > 0 ? (
-        <ol aria-label="Found" className="min-h-0 overflow-y-auto border-t border-line pt-1">
-          {hits.slice(0, MOST_SHOWN).map((hit, place) => (
-            <li key={`${hit.site} ${hit.from}`}>
-              <button
-                type="button"
-                aria-current={place === at || undefined}
-                onClick={() => {
-                  setChosen(place);
-                  commands.showHit(hit.at, "writing");
-                }}
-                className={clsx(
-                  "block w-full rounded-md px-2 py-1 text-left text-[13px] hover:bg-ink/5",
-                  place === at && "bg-accent-soft",
-                )}
-              >
-                <span className="block truncate text-xs text-ink-3">{placeOf(graph, hit)}</span>
-                <Excerpt hit={hit} />
-              </button>
-            </li>
-          ))}
-          {hits.length > MOST_SHOWN ? (
-            <li className="px-2 py-1 text-xs text-ink-3">{`And ${hits.length - MOST_SHOWN} more.`}</li>
-          ) : null}
-        </ol>
+        <HitList
+          {...{ graph, hits, at }}
+          onPick={(hit, place) => {
+            setChosen(place);
+            commands.showHit(hit.at, "writing");
+          }}
+        />
       ) : null}
     </section>
   );
 }
 
 const MOST_SHOWN = 200;
+
+function HitList({
+  graph,
+  hits,
+  at,
+  onPick,
+}: {
+  graph: WorkflowGraph;
+  hits: readonly Hit[];
+  /** The place of the current one. */
+  at: number;
+  onPick: (hit: Hit, place: number) => void;
+}) {
+  return (
+    <ol aria-label="Found" className="min-h-0 overflow-y-auto border-t border-line pt-1">
+      {hits.slice(0, MOST_SHOWN).map((hit, place) => (
+        <li key={`${hit.site} ${hit.from}`}>
+          <button
+            type="button"
+            aria-current={place === at || undefined}
+            onClick={() => onPick(hit, place)}
+            className={clsx(
+              "block w-full rounded-md px-2 py-1 text-left text-[13px] hover:bg-ink/5",
+              place === at && "bg-accent-soft",
+            )}
+          >
+            <span className="block truncate text-xs text-ink-3">{placeOf(graph, hit)}</span>
+            <Excerpt hit={hit} />
+          </button>
+        </li>
+      ))}
+      {hits.length > MOST_SHOWN ? (
+        <li className="px-2 py-1 text-xs text-ink-3">{`And ${hits.length - MOST_SHOWN} more.`}</li>
+      ) : null}
+    </ol>
+  );
+}
 
 /** Whether the place of a hit is what is selected: then Enter goes on to the next. */
 function wasShown(hit: Hit | undefined, store: ReturnType<typeof useEditorStore>): boolean {

@@ -1,7 +1,7 @@
 "use client";
 
 import { Command } from "cmdk";
-import { useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { KindIcon } from "@/components/canvas/cards/kind-icon";
 import { RoleFace } from "@/components/display/role-face";
 import type { RoleDefinition } from "@/server/domain/agent/role";
@@ -79,39 +79,33 @@ function Open({ request, roles }: { request: PickerRequest; roles: readonly Role
           <Command.Empty className="px-2 py-6 text-center text-sm text-ink-2">Nothing found.</Command.Empty>
           <Command.Group heading="Nodes">
             {kinds.map((kind) => (
-              <Command.Item
+              <Item
                 key={kind.type}
                 value={kind.title}
                 keywords={[kind.hint, kind.type]}
                 onSelect={() => choose({ type: kind.type })}
-                className={itemClass}
-              >
-                <span className="grid size-8 place-items-center rounded-lg bg-sunken text-ink-2">
-                  <KindIcon name={kind.icon} />
-                </span>
-                <span className="min-w-0 flex-1">
-                  <span className="block">{kind.title}</span>
-                  <span className="block truncate text-xs text-ink-3">{kind.hint}</span>
-                </span>
-              </Command.Item>
+                face={
+                  <span className="grid size-8 place-items-center rounded-lg bg-sunken text-ink-2">
+                    <KindIcon name={kind.icon} />
+                  </span>
+                }
+                title={kind.title}
+                hint={kind.hint}
+              />
             ))}
           </Command.Group>
           {roles.length > 0 && (
             <Command.Group heading="Agent task by role">
               {roles.map(({ name, description, icon, color }) => (
-                <Command.Item
+                <Item
                   key={name}
                   value={`role ${name}`}
                   keywords={[name, description.slice(0, 200)]}
                   onSelect={() => choose({ type: "agent_task", name, config: { required_role: name } })}
-                  className={itemClass}
-                >
-                  <RoleFace name={name} icon={icon} color={color} size={32} />
-                  <span className="min-w-0 flex-1">
-                    <span className="block truncate">{name}</span>
-                    <span className="block truncate text-xs text-ink-3">{description}</span>
-                  </span>
-                </Command.Item>
+                  face={<RoleFace name={name} icon={icon} color={color} size={32} />}
+                  title={name}
+                  hint={description}
+                />
               ))}
             </Command.Group>
           )}
@@ -121,8 +115,29 @@ function Open({ request, roles }: { request: PickerRequest; roles: readonly Role
   );
 }
 
-const itemClass =
-  "flex cursor-default items-center gap-3 rounded-lg px-2 py-1.5 text-sm data-[selected=true]:bg-ink/6 pointer-coarse:py-2.5";
+function Item(props: {
+  value: string;
+  keywords: string[];
+  onSelect: () => void;
+  face: ReactNode;
+  title: string;
+  hint: string;
+}) {
+  return (
+    <Command.Item
+      value={props.value}
+      keywords={props.keywords}
+      onSelect={props.onSelect}
+      className="flex cursor-default items-center gap-3 rounded-lg px-2 py-1.5 text-sm data-[selected=true]:bg-ink/6 pointer-coarse:py-2.5"
+    >
+      {props.face}
+      <span className="min-w-0 flex-1">
+        <span className="block truncate">{props.title}</span>
+        <span className="block truncate text-xs text-ink-3">{props.hint}</span>
+      </span>
+    </Command.Item>
+  );
+}
 
 /** Beginnings of words count more than letters anywhere. */
 function rank(value: string, search: string, keywords: string[] = []): number {

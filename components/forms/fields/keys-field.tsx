@@ -126,38 +126,54 @@ export function KeysField({
               className="h-6 min-w-20 flex-1 bg-transparent px-1 font-mono text-xs outline-none placeholder:font-sans placeholder:text-[13px] placeholder:text-ink-3 pointer-coarse:h-8"
             />
           </div>
-          {isListed && (
-            <div
-              id={`${id}list`}
-              role="listbox"
-              aria-label={`Suggestions for ${label}`}
-              className="popup absolute top-full right-0 left-0 z-30 mt-1 max-h-56 overflow-y-auto p-1"
-            >
-              {offered.map(({ key, detail }, at) => (
-                <div
-                  key={key}
-                  id={`${id}${at}`}
-                  role="option"
-                  tabIndex={-1}
-                  aria-selected={at === active}
-                  // Before the field loses the focus.
-                  onPointerDown={(event) => {
-                    event.preventDefault();
-                    add(key);
-                  }}
-                  className={clsx(
-                    "flex cursor-default items-baseline gap-3 rounded-md px-2 py-1 text-xs hover:bg-ink/6",
-                    at === active && "bg-ink/6",
-                  )}
-                >
-                  <code className="font-mono">{key}</code>
-                  {detail && <span className="ml-auto truncate text-ink-3">{detail}</span>}
-                </div>
-              ))}
-            </div>
-          )}
+          {isListed && <Suggestions {...{ id, label, offered, active }} onPick={add} />}
         </div>
       )}
     </Field>
+  );
+}
+
+function Suggestions({
+  id,
+  label,
+  offered,
+  active,
+  onPick,
+}: {
+  id: string;
+  label: string;
+  offered: NonNullable<KeysFieldProps["suggestions"]>;
+  active: number;
+  onPick: (key: string) => void;
+}) {
+  return (
+    <div
+      id={`${id}list`}
+      role="listbox"
+      aria-label={`Suggestions for ${label}`}
+      className="popup absolute top-full right-0 left-0 z-30 mt-1 max-h-56 overflow-y-auto p-1"
+    >
+      {offered.map(({ key, detail }, at) => (
+        <div
+          key={key}
+          id={`${id}${at}`}
+          role="option"
+          tabIndex={-1}
+          aria-selected={at === active}
+          // Before the field loses the focus.
+          onPointerDown={(event) => {
+            event.preventDefault();
+            onPick(key);
+          }}
+          className={clsx(
+            "flex cursor-default items-baseline gap-3 rounded-md px-2 py-1 text-xs hover:bg-ink/6",
+            at === active && "bg-ink/6",
+          )}
+        >
+          <code className="font-mono">{key}</code>
+          {detail && <span className="ml-auto truncate text-ink-3">{detail}</span>}
+        </div>
+      ))}
+    </div>
   );
 }

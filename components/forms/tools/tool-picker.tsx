@@ -57,30 +57,15 @@ export function ToolPicker({ tools, onChange, error }: ToolPickerProps) {
           aria-label="Tools of this role"
           className="divide-y divide-line rounded-lg border border-line bg-bg"
         >
-          {tools.map((name) => {
-            const tool = known.get(name);
-            return (
-              <li key={name} className="flex min-h-10 flex-wrap items-center gap-x-2 gap-y-1 px-2.5 py-1">
-                <Link
-                  href={`/tools?tool=${encodeURIComponent(name)}`}
-                  target="_blank"
-                  className="min-w-0 truncate font-mono text-[13px] hover:text-accent"
-                >
-                  {name}
-                </Link>
-                <span className="flex-1" />
-                <Marks tool={tool} />
-                {isKnown && !isKnown(name) ? <Badge tone="waiting">Not here</Badge> : null}
-                <IconButton
-                  size="sm"
-                  plain
-                  label={`Remove ${name}`}
-                  icon={<X aria-hidden="true" />}
-                  onClick={() => onChange(tools.filter((other) => other !== name))}
-                />
-              </li>
-            );
-          })}
+          {tools.map((name) => (
+            <ChosenTool
+              key={name}
+              name={name}
+              tool={known.get(name)}
+              isMissing={isKnown ? !isKnown(name) : false}
+              onRemove={() => onChange(tools.filter((other) => other !== name))}
+            />
+          ))}
         </ul>
       ) : null}
       <TextField
@@ -102,43 +87,96 @@ export function ToolPicker({ tools, onChange, error }: ToolPickerProps) {
         }}
       />
       {free === "" ? null : (
-        <ul aria-label="Tools found" className="rounded-lg border border-line bg-raised p-1">
-          {found.slice(0, SHOWN).map((tool) => (
-            <li key={tool.name}>
-              <button
-                type="button"
-                aria-label={`Add ${tool.name}`}
-                onClick={() => add(tool.name)}
-                className="flex w-full items-center gap-2 rounded-md px-2 py-1.5 text-left hover:bg-ink/5 focus-visible:bg-ink/5"
-              >
-                <span className="min-w-0 flex-1">
-                  <span className="block truncate font-mono text-[13px]">{tool.name}</span>
-                  <span className="block truncate text-xs text-ink-2">{tool.description}</span>
-                </span>
-                <Marks tool={known.get(tool.name)} />
-              </button>
-            </li>
-          ))}
-          {found.length > SHOWN ? (
-            <li className="px-2 py-1.5 text-xs text-ink-3">{`and ${found.length - SHOWN} more`}</li>
-          ) : null}
-          {canAddFree && !found.some(({ name }) => name === free) ? (
-            <li className="px-1 py-1">
-              <Button size="sm" variant="ghost" onClick={() => add(free)}>
-                {`Add “${free}”, which is not here yet`}
-              </Button>
-            </li>
-          ) : null}
-          {found.length === 0 && !canAddFree ? (
-            <li className="px-2 py-1.5 text-[13px] text-ink-2">No tool matches.</li>
-          ) : null}
-        </ul>
+        <FoundTools found={found} known={known} free={canAddFree ? free : null} onAdd={add} />
       )}
     </Field>
   );
 }
 
+type KnownTool = Answers["tools"]["names"]["tools"][number];
+
+function ChosenTool({
+  name,
+  tool,
+  isMissing,
+  onRemove,
+}: {
+  name: string;
+  tool: KnownTool | undefined;
+  isMissing: boolean;
+  onRemove: () => void;
+}) {
+  return (
+    <li className="flex min-h-10 flex-wrap items-center gap-x-2 gap-y-1 px-2.5 py-1">
+      <Link
+        href={`/tools?tool=${encodeURIComponent(name)}`}
+        target="_blank"
+        className="min-w-0 truncate font-mono text-[13px] hover:text-accent"
+      >
+        {name}
+      </Link>
+      <span className="flex-1" />
+      <Marks tool={tool} />
+      {isMissing ? <Badge tone="waiting">Not here</Badge> : null}
+      <IconButton
+        size="sm"
+        plain
+        label={`Remove ${name}`}
+        icon={<X aria-hidden="true" />}
+        onClick={onRemove}
+      />
+    </li>
+  );
+}
+
+function FoundTools({
+  found,
+  known,
+  free,
+  onAdd,
+}: {
+  found: readonly { name: string; description: string }[];
+  known: ReadonlyMap<string, KnownTool>;
+  /** A name that may be added although it is not known. */
+  free: string | null;
+  onAdd: (name: string) => void;
+}) {
+  return (
+    <ul aria-label="Tools found" className="rounded-lg border border-line bg-raised p-1">
+      {found.slice(0, SHOWN).map((tool) => (
+        <li key={tool.name}>
+          <button
+            type="button"
+            aria-label={`Add ${tool.name}`}
+            onClick={() => onAdd(tool.name)}
+            className="flex w-full items-center gap-2 rounded-md px-2 py-1.5 text-left hover:bg-ink/5 focus-visible:bg-ink/5"
+          >
+            <span className="min-w-0 flex-1">
+              <span className="block truncate font-mono text-[13px]">{tool.name}</span>
+              <span className="block truncate text-xs text-ink-2">{tool.description}</span>
+            </span>
+            <Marks tool={known.get(tool.name)} />
+          </button>
+        </li>
+      ))}
+      {found.length > SHOWN ? (
+        <li className="px-2 py-1.5 text-xs text-ink-3">{`and ${found.length - SHOWN} more`}</li>
+      ) : null}
+      {free !== null && !found.some(({ name }) => name === free) ? (
+        <li className="px-1 py-1">
+          <Button size="sm" variant="ghost" onClick={() => onAdd(free)}>
+            {`Add “${free}”, which is not here yet`}
+          </Button>
+        </li>
+      ) : null}
+      {found.length === 0 && free === null ? (
+        <li className="px-2 py-1.5 text-[13px] text-ink-2">No tool matches.</li>
+      ) : null}
+    </ul>
+  );
+}
+
 /** Crew tools and whole servers have no marks of their own. */
-function Marks({ tool }: { tool: Answers["tools"]["names"]["tools"][number] | undefined }) {
+function Marks({ tool }: { tool: KnownTool | undefined }) {
   return tool ? <MarkBadges tool={tool} unavailable={tool.is_unavailable} /> : null;
 }

@@ -30,155 +30,171 @@ export interface RoleFormProps {
 }
 
 /** Every field of a role. */
-export function RoleForm({ role, onChange, errors, onTextErrorChange }: RoleFormProps) {
-  const hasTemplate = role.system_prompt_template !== undefined;
+export function RoleForm(props: RoleFormProps) {
   return (
     <div className="flex flex-col gap-8">
-      <Part title="Who it is">
-        <div className="flex items-start gap-4">
-          <RoleAppearance name={role.name} icon={role.icon} color={role.color} onChange={onChange} />
-          <TextField
-            label="Name"
-            value={role.name}
-            onValueChange={(name) => onChange({ name })}
-            error={errors.name}
-            maxLength={80}
-            hint="Workflows name the role by it. A new name is written into all of them."
-            fieldClassName="flex-1"
-          />
-        </div>
-        <TextArea
-          label="Description"
-          value={role.description}
-          onValueChange={(description) => onChange({ description })}
-          error={errors.description}
-          rows={2}
-          placeholder="What this role is for, in a sentence or two"
-        />
-        <ListEditor
-          label="Goals"
-          itemName="goal"
-          placeholder="What it should reach"
-          items={role.goals}
-          onItemsChange={(goals) => onChange({ goals })}
-          error={errors.goals}
-          itemErrors={itemErrors(errors, "goals")}
-        />
-        <ListEditor
-          label="Responsibilities"
-          itemName="responsibility"
-          placeholder="What it does, and how"
-          items={role.responsibilities}
-          onItemsChange={(responsibilities) => onChange({ responsibilities })}
-          error={errors.responsibilities}
-          itemErrors={itemErrors(errors, "responsibilities")}
-        />
-      </Part>
+      <Identity {...props} />
+      <Prompt {...props} />
+      <Schemas {...props} />
+      <Rights {...props} />
+    </div>
+  );
+}
 
-      <Part
-        title="Prompt"
-        aside={
-          <SegmentedControl
-            size="sm"
-            label="Prompt"
-            value={hasTemplate ? "own" : "standard"}
-            onValueChange={(next) =>
-              onChange({ system_prompt_template: next === "own" ? STANDARD_TEMPLATE : undefined })
-            }
-            options={[
-              { value: "standard", label: "Standard" },
-              { value: "own", label: "Own template" },
-            ]}
-          />
-        }
-      >
-        {hasTemplate ? (
-          <CodeArea
-            label="Prompt template"
-            hideLabel
-            value={role.system_prompt_template ?? ""}
-            onValueChange={(system_prompt_template) => onChange({ system_prompt_template })}
-            lint={lintTemplate}
-            complete={completeTemplate}
-            error={errors.system_prompt_template}
-            hint="Type {{ to insert a value."
-            minLines={10}
-            compact
-          />
-        ) : (
-          <p className="text-[13px] text-ink-2">
-            Made of the description, the goals and the responsibilities.
-          </p>
-        )}
-        <Select<Knowledge | "">
-          label="Knowledge"
-          value={role.knowledge ?? ""}
-          onValueChange={(next) => onChange({ knowledge: next === "" ? undefined : next })}
-          hint="What its answers may rest on. Material is what it is given and what its tools find."
-          fieldClassName="max-w-80"
+function Identity({ role, onChange, errors }: RoleFormProps) {
+  return (
+    <Part title="Who it is">
+      <div className="flex items-start gap-4">
+        <RoleAppearance name={role.name} icon={role.icon} color={role.color} onChange={onChange} />
+        <TextField
+          label="Name"
+          value={role.name}
+          onValueChange={(name) => onChange({ name })}
+          error={errors.name}
+          maxLength={80}
+          hint="Workflows name the role by it. A new name is written into all of them."
+          fieldClassName="flex-1"
+        />
+      </div>
+      <TextArea
+        label="Description"
+        value={role.description}
+        onValueChange={(description) => onChange({ description })}
+        error={errors.description}
+        rows={2}
+        placeholder="What this role is for, in a sentence or two"
+      />
+      <ListEditor
+        label="Goals"
+        itemName="goal"
+        placeholder="What it should reach"
+        items={role.goals}
+        onItemsChange={(goals) => onChange({ goals })}
+        error={errors.goals}
+        itemErrors={itemErrors(errors, "goals")}
+      />
+      <ListEditor
+        label="Responsibilities"
+        itemName="responsibility"
+        placeholder="What it does, and how"
+        items={role.responsibilities}
+        onItemsChange={(responsibilities) => onChange({ responsibilities })}
+        error={errors.responsibilities}
+        itemErrors={itemErrors(errors, "responsibilities")}
+      />
+    </Part>
+  );
+}
+
+function Prompt({ role, onChange, errors }: RoleFormProps) {
+  const hasTemplate = role.system_prompt_template !== undefined;
+  return (
+    <Part
+      title="Prompt"
+      aside={
+        <SegmentedControl
+          size="sm"
+          label="Prompt"
+          value={hasTemplate ? "own" : "standard"}
+          onValueChange={(next) =>
+            onChange({ system_prompt_template: next === "own" ? STANDARD_TEMPLATE : undefined })
+          }
           options={[
-            { value: "", label: "General knowledge where the material ends" },
-            ...choicesOf(KNOWLEDGE),
+            { value: "standard", label: "Standard" },
+            { value: "own", label: "Own template" },
           ]}
         />
-      </Part>
+      }
+    >
+      {hasTemplate ? (
+        <CodeArea
+          label="Prompt template"
+          hideLabel
+          value={role.system_prompt_template ?? ""}
+          onValueChange={(system_prompt_template) => onChange({ system_prompt_template })}
+          lint={lintTemplate}
+          complete={completeTemplate}
+          error={errors.system_prompt_template}
+          hint="Type {{ to insert a value."
+          minLines={10}
+          compact
+        />
+      ) : (
+        <p className="text-[13px] text-ink-2">Made of the description, the goals and the responsibilities.</p>
+      )}
+      <Select<Knowledge | "">
+        label="Knowledge"
+        value={role.knowledge ?? ""}
+        onValueChange={(next) => onChange({ knowledge: next === "" ? undefined : next })}
+        hint="What its answers may rest on. Material is what it is given and what its tools find."
+        fieldClassName="max-w-80"
+        options={[{ value: "", label: "General knowledge where the material ends" }, ...choicesOf(KNOWLEDGE)]}
+      />
+    </Part>
+  );
+}
 
-      <Part title="What goes in and out">
-        <SchemaField
-          label="Input"
-          hint="What this role needs to be given"
-          itemName="field"
-          value={role.input_schema}
-          onChange={(schema) => onChange({ input_schema: schema })}
-          onErrorChange={(error) => onTextErrorChange("input_schema", error)}
-        />
-        <UncheckedNotes schema={role.input_schema} label="Input" />
-        <SchemaField
-          label="Output"
-          hint="The shape of its answers"
-          itemName="field"
-          value={role.output_schema}
-          onChange={(schema) => onChange({ output_schema: schema })}
-          onErrorChange={(error) => onTextErrorChange("output_schema", error)}
-        />
-        <UncheckedNotes schema={role.output_schema} label="Output" />
-      </Part>
+function Schemas({ role, onChange, onTextErrorChange }: RoleFormProps) {
+  return (
+    <Part title="What goes in and out">
+      <SchemaField
+        label="Input"
+        hint="What this role needs to be given"
+        itemName="field"
+        value={role.input_schema}
+        onChange={(schema) => onChange({ input_schema: schema })}
+        onErrorChange={(error) => onTextErrorChange("input_schema", error)}
+      />
+      <UncheckedNotes schema={role.input_schema} label="Input" />
+      <SchemaField
+        label="Output"
+        hint="The shape of its answers"
+        itemName="field"
+        value={role.output_schema}
+        onChange={(schema) => onChange({ output_schema: schema })}
+        onErrorChange={(error) => onTextErrorChange("output_schema", error)}
+      />
+      <UncheckedNotes schema={role.output_schema} label="Output" />
+    </Part>
+  );
+}
 
-      <Part title="Rights and rules">
-        <ToolPicker
-          tools={role.tools}
-          onChange={(tools) => onChange({ tools })}
-          error={errors.tools ?? Object.values(itemErrors(errors, "tools"))[0]}
-        />
-        <GuardrailsField
-          label="Guardrails"
-          hint="What must hold of what the role takes and gives"
-          value={role.guardrails}
-          keys={{ input: keysOf(role.input_schema), output: keysOf(role.output_schema) }}
-          onChange={(guardrails) => onChange({ guardrails })}
-          onErrorChange={(error) => onTextErrorChange("guardrails", error)}
-        />
-        <ConfirmationField
-          value={role.confirmation}
-          onValueChange={(confirmation) => onChange({ confirmation })}
-        />
-        <Select<OnLimit | "">
-          label="At a limit of the run"
-          value={role.on_limit ?? ""}
-          onValueChange={(next) => onChange({ on_limit: next === "" ? undefined : next })}
-          fieldClassName="max-w-80"
-          options={[{ value: "", label: "As the run says" }, ...choicesOf(ON_LIMITS)]}
-        />
-        <NumberField
-          label="Version"
-          value={role.version}
-          min={1}
-          onValueChange={(version) => onChange({ version: version ?? 1 })}
-          fieldClassName="max-w-36"
-          hint="Yours to count; exports carry it."
-        />
-      </Part>
-    </div>
+function Rights({ role, onChange, errors, onTextErrorChange }: RoleFormProps) {
+  return (
+    <Part title="Rights and rules">
+      <ToolPicker
+        tools={role.tools}
+        onChange={(tools) => onChange({ tools })}
+        error={errors.tools ?? Object.values(itemErrors(errors, "tools"))[0]}
+      />
+      <GuardrailsField
+        label="Guardrails"
+        hint="What must hold of what the role takes and gives"
+        value={role.guardrails}
+        keys={{ input: keysOf(role.input_schema), output: keysOf(role.output_schema) }}
+        onChange={(guardrails) => onChange({ guardrails })}
+        onErrorChange={(error) => onTextErrorChange("guardrails", error)}
+      />
+      <ConfirmationField
+        value={role.confirmation}
+        onValueChange={(confirmation) => onChange({ confirmation })}
+      />
+      <Select<OnLimit | "">
+        label="At a limit of the run"
+        value={role.on_limit ?? ""}
+        onValueChange={(next) => onChange({ on_limit: next === "" ? undefined : next })}
+        fieldClassName="max-w-80"
+        options={[{ value: "", label: "As the run says" }, ...choicesOf(ON_LIMITS)]}
+      />
+      <NumberField
+        label="Version"
+        value={role.version}
+        min={1}
+        onValueChange={(version) => onChange({ version: version ?? 1 })}
+        fieldClassName="max-w-36"
+        hint="Yours to count; exports carry it."
+      />
+    </Part>
   );
 }
 

@@ -42,6 +42,8 @@ const FIRST: CustomToolDefinition = {
   timeout_ms: 1_000,
 };
 
+const NO_INPUT = { type: "object", properties: {}, additionalProperties: false };
+
 const RISKS = RiskLevel.options.map((value) => ({
   value,
   label: RISK_LEVELS[value].title,
@@ -86,8 +88,6 @@ export function CustomToolEditor({ saved, isEnabled }: { saved: Saved | null; is
       },
     }),
   );
-  const trial = useMutation(trpc.customTools.try.mutationOptions({ onError: () => {} }));
-  const [took, setTook] = useState(0);
   const submit = () => {
     setTried(true);
     if (read.success && !schemaError)
@@ -121,91 +121,21 @@ export function CustomToolEditor({ saved, isEnabled }: { saved: Saved | null; is
     >
       {isEnabled ? null : <CodeIsOff />}
       <div className="flex flex-col gap-4">
-        <TextField
-          label="Name"
-          mono
-          value={draft.name}
-          onValueChange={(name) => set({ name })}
-          disabled={saved !== null}
-          placeholder="count_words"
-          error={shown.name}
-          hint={saved ? "Roles name it by this word; it stays." : "Roles and models name it by this word."}
-          fieldClassName="max-w-sm"
+        <DefinitionFields
+          draft={draft}
+          isNew={saved === null}
+          errors={shown}
+          onChange={set}
+          onSchemaError={setSchemaError}
         />
-        <TextArea
-          label="Description"
-          rows={2}
-          value={draft.description}
-          onValueChange={(description) => set({ description })}
-          error={shown.description}
-          placeholder="Counts the words of a text."
-          hint="All that a model knows of it: what it does, and when to use it."
-        />
-        <SchemaField
-          label="Parameters"
-          hint="What it is given: the fields of its input"
-          itemName="field"
-          error={shown.input_schema}
-          value={draft.input_schema}
-          onChange={(schema) =>
-            set({
-              input_schema: schema ?? {
-                type: "object",
-                properties: {},
-                additionalProperties: false,
-              },
-            })
-          }
-          onErrorChange={setSchemaError}
-        />
-        <UncheckedNotes schema={draft.input_schema} label="Parameters" />
-        <CodeArea
-          label="Code"
-          language="plain"
-          value={draft.code}
-          onValueChange={(code) => set({ code })}
-          minLines={10}
-          error={shown.code}
-          hint="JavaScript, the body of an async function whose one argument is called input; what it returns is the result. It runs in a sandbox without network, files or clock."
-        />
-        <div className="grid max-w-md grid-cols-2 gap-4">
-          <Select label="Risk" options={RISKS} value={draft.risk} onValueChange={(risk) => set({ risk })} />
-          <NumberField
-            label="Time"
-            unit="ms"
-            min={100}
-            max={10_000}
-            step={100}
-            value={draft.timeout_ms}
-            onValueChange={(timeout_ms) => set({ timeout_ms: timeout_ms ?? 1_000 })}
-          />
-        </div>
         <ErrorText error={save.error} />
       </div>
-      <Panel title="Try it" description="Runs the code as it stands here, saved or not.">
-        <div className="flex flex-col gap-4">
-          <ArgumentForm
-            key={JSON.stringify(draft.input_schema)}
-            schema={draft.input_schema}
-            submit="Run it"
-            pending={trial.isPending}
-            disabled={!isEnabled}
-            onSubmit={(args) => {
-              setTried(true);
-              if (!read.success) return;
-              const began = performance.now();
-              trial.mutate(
-                { definition: read.data, args },
-                { onSettled: () => setTook(Math.round(performance.now() - began)) },
-              );
-            }}
-          />
-          <div aria-live="polite">
-            {trial.data && !trial.isPending ? <ToolResult output={trial.data} duration={took} /> : null}
-            <ErrorText error={trial.error} />
-          </div>
-        </div>
-      </Panel>
+      <Trial
+        definition={read.data}
+        schema={draft.input_schema}
+        isEnabled={isEnabled}
+        onTried={() => setTried(true)}
+      />
       {saved ? (
         <Versions
           saved={saved}
@@ -218,6 +148,124 @@ export function CustomToolEditor({ saved, isEnabled }: { saved: Saved | null; is
         onDiscard={() => setLeaving(true)}
       />
     </Sheet>
+  );
+}
+
+function DefinitionFields({
+  draft,
+  isNew,
+  errors,
+  onChange,
+  onSchemaError,
+}: {
+  draft: CustomToolDefinition;
+  isNew: boolean;
+  errors: Readonly<Record<string, string>>;
+  onChange: (change: Partial<CustomToolDefinition>) => void;
+  onSchemaError: (error: string | null) => void;
+}) {
+  return (
+    <>
+      <TextField
+        label="Name"
+        mono
+        value={draft.name}
+        onValueChange={(name) => onChange({ name })}
+        disabled={!isNew}
+        placeholder="count_words"
+        error={errors.name}
+        hint={isNew ? "Roles and models name it by this word." : "Roles name it by this word; it stays."}
+        fieldClassName="max-w-sm"
+      />
+      <TextArea
+        label="Description"
+        rows={2}
+        value={draft.description}
+        onValueChange={(description) => onChange({ description })}
+        error={errors.description}
+        placeholder="Counts the words of a text."
+        hint="All that a model knows of it: what it does, and when to use it."
+      />
+      <SchemaField
+        label="Parameters"
+        hint="What it is given: the fields of its input"
+        itemName="field"
+        error={errors.input_schema}
+        value={draft.input_schema}
+        onChange={(schema) => onChange({ input_schema: schema ?? NO_INPUT })}
+        onErrorChange={onSchemaError}
+      />
+      <UncheckedNotes schema={draft.input_schema} label="Parameters" />
+      <CodeArea
+        label="Code"
+        language="plain"
+        value={draft.code}
+        onValueChange={(code) => onChange({ code })}
+        minLines={10}
+        error={errors.code}
+        hint="JavaScript, the body of an async function whose one argument is called input; what it returns is the result. It runs in a sandbox without network, files or clock."
+      />
+      <div className="grid max-w-md grid-cols-2 gap-4">
+        <Select
+          label="Risk"
+          options={RISKS}
+          value={draft.risk}
+          onValueChange={(risk) => onChange({ risk })}
+        />
+        <NumberField
+          label="Time"
+          unit="ms"
+          min={100}
+          max={10_000}
+          step={100}
+          value={draft.timeout_ms}
+          onValueChange={(timeout_ms) => onChange({ timeout_ms: timeout_ms ?? 1_000 })}
+        />
+      </div>
+    </>
+  );
+}
+
+/** Runs the code as it stands in the form. */
+function Trial({
+  definition,
+  schema,
+  isEnabled,
+  onTried,
+}: {
+  /** Absent while it is not valid. */
+  definition: CustomToolDefinition | undefined;
+  schema: CustomToolDefinition["input_schema"];
+  isEnabled: boolean;
+  onTried: () => void;
+}) {
+  const trial = useMutation(useTrpc().customTools.try.mutationOptions({ onError: () => {} }));
+  const [took, setTook] = useState(0);
+  return (
+    <Panel title="Try it" description="Runs the code as it stands here, saved or not.">
+      <div className="flex flex-col gap-4">
+        <ArgumentForm
+          key={JSON.stringify(schema)}
+          schema={schema}
+          submit="Run it"
+          pending={trial.isPending}
+          disabled={!isEnabled}
+          onSubmit={(args) => {
+            onTried();
+            if (!definition) return;
+            const began = performance.now();
+            trial.mutate(
+              { definition, args },
+              { onSettled: () => setTook(Math.round(performance.now() - began)) },
+            );
+          }}
+        />
+        <div aria-live="polite">
+          {trial.data && !trial.isPending ? <ToolResult output={trial.data} duration={took} /> : null}
+          <ErrorText error={trial.error} />
+        </div>
+      </div>
+    </Panel>
   );
 }
 

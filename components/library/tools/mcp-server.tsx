@@ -44,18 +44,6 @@ export function McpServer({ server }: { server: McpListed }) {
   const [isAsking, setAsking] = useState(false);
   const refresh = useMutation(trpc.mcp.refresh.mutationOptions({ onSettled }));
   const setEnabled = useMutation(trpc.mcp.setEnabled.mutationOptions({ onSettled }));
-  const approve = useMutation(
-    trpc.mcp.approve.mutationOptions({
-      onSettled,
-      onSuccess: ({ refused }) => {
-        if (refused.length > 0)
-          toast("Some tools have changed again since they were shown. Look at them once more.", {
-            tone: "error",
-          });
-      },
-    }),
-  );
-  const withdraw = useMutation(trpc.mcp.withdraw.mutationOptions({ onSettled }));
   const remove = useMutation(
     trpc.mcp.remove.mutationOptions({
       onSettled,
@@ -65,13 +53,6 @@ export function McpServer({ server }: { server: McpListed }) {
       },
     }),
   );
-  const { word, tone } = STATES[server.state];
-  const open = server.tools.filter(({ state }) => state === "new" || state === "changed");
-  const allow = (tools: readonly McpTool[]) =>
-    approve.mutate({
-      name: server.name,
-      tools: tools.map(({ name, fingerprint }) => ({ tool: name, fingerprint })),
-    });
   return (
     <Sheet
       name={server.name}
@@ -104,40 +85,65 @@ export function McpServer({ server }: { server: McpListed }) {
         </>
       }
     >
-      {isEditing ? (
-        <McpForm saved={server} onDone={() => setEditing(false)} />
-      ) : (
-        <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2 text-[13px]">
-          <dt className="text-ink-2">State</dt>
-          <dd className="flex flex-wrap items-center gap-2">
-            <Badge tone={tone}>{word}</Badge>
-            {server.latency_ms === null ? null : (
-              <span className="text-ink-3 tabular-nums">answers in {server.latency_ms} ms</span>
-            )}
-            {server.connected_at === null ? null : (
-              <span className="text-ink-3">
-                since <TimeText at={server.connected_at} />
-              </span>
-            )}
-          </dd>
-          <dt className="text-ink-2">{server.kind === "http" ? "Address" : "Command"}</dt>
-          <dd className="min-w-0 font-mono text-xs leading-5 [overflow-wrap:anywhere]">{server.where}</dd>
-          <dt className="text-ink-2">Authorization</dt>
+      {isEditing ? <McpForm saved={server} onDone={() => setEditing(false)} /> : <Facts server={server} />}
+      <Remarks server={server} />
+      <ServerTools server={server} />
+      <McpOffers server={server} />
+      <ConfirmDialog
+        open={isAsking}
+        onOpenChange={setAsking}
+        danger
+        title={`Remove “${server.name}”?`}
+        description="Its stored authorization and every approval go, too. Roles that name its tools work without them."
+        confirm="Remove server"
+        pending={remove.isPending}
+        onConfirm={() => remove.mutate({ name: server.name })}
+      />
+    </Sheet>
+  );
+}
+
+/** How the connection to a server is, and by what it got in. */
+function Facts({ server }: { server: McpListed }) {
+  const { word, tone } = STATES[server.state];
+  return (
+    <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2 text-[13px]">
+      <dt className="text-ink-2">State</dt>
+      <dd className="flex flex-wrap items-center gap-2">
+        <Badge tone={tone}>{word}</Badge>
+        {server.latency_ms === null ? null : (
+          <span className="text-ink-3 tabular-nums">answers in {server.latency_ms} ms</span>
+        )}
+        {server.connected_at === null ? null : (
+          <span className="text-ink-3">
+            since <TimeText at={server.connected_at} />
+          </span>
+        )}
+      </dd>
+      <dt className="text-ink-2">{server.kind === "http" ? "Address" : "Command"}</dt>
+      <dd className="min-w-0 font-mono text-xs leading-5 [overflow-wrap:anywhere]">{server.where}</dd>
+      <dt className="text-ink-2">Authorization</dt>
+      <dd>
+        {server.has_authorization
+          ? `Stored${server.authorization_hint ? `, ends in ${server.authorization_hint}` : ""}`
+          : "None"}
+      </dd>
+      {server.sign_in && !server.has_authorization ? (
+        <>
+          <dt className="text-ink-2">Sign-in</dt>
           <dd>
-            {server.has_authorization
-              ? `Stored${server.authorization_hint ? `, ends in ${server.authorization_hint}` : ""}`
-              : "None"}
+            <McpSignIn server={server} />
           </dd>
-          {server.sign_in && !server.has_authorization ? (
-            <>
-              <dt className="text-ink-2">Sign-in</dt>
-              <dd>
-                <McpSignIn server={server} />
-              </dd>
-            </>
-          ) : null}
-        </dl>
-      )}
+        </>
+      ) : null}
+    </dl>
+  );
+}
+
+/** Where it is declared, and what does not work. */
+function Remarks({ server }: { server: McpListed }) {
+  return (
+    <>
       {server.from_file ? (
         <p className="text-[13px] text-ink-2">
           It is declared in the tools file of whoever runs this installation, and is changed there.
@@ -162,6 +168,34 @@ export function McpServer({ server }: { server: McpListed }) {
           ))}
         </ul>
       ) : null}
+    </>
+  );
+}
+
+/** The tools of a server, each approved as it describes itself now. */
+function ServerTools({ server }: { server: McpListed }) {
+  const trpc = useTrpc();
+  const onSettled = useInvalidate("mcp", "tools");
+  const approve = useMutation(
+    trpc.mcp.approve.mutationOptions({
+      onSettled,
+      onSuccess: ({ refused }) => {
+        if (refused.length > 0)
+          toast("Some tools have changed again since they were shown. Look at them once more.", {
+            tone: "error",
+          });
+      },
+    }),
+  );
+  const withdraw = useMutation(trpc.mcp.withdraw.mutationOptions({ onSettled }));
+  const open = server.tools.filter(({ state }) => state === "new" || state === "changed");
+  const allow = (tools: readonly McpTool[]) =>
+    approve.mutate({
+      name: server.name,
+      tools: tools.map(({ name, fingerprint }) => ({ tool: name, fingerprint })),
+    });
+  return (
+    <>
       <Panel
         flush
         title="Tools"
@@ -200,19 +234,8 @@ export function McpServer({ server }: { server: McpListed }) {
           </ul>
         )}
       </Panel>
-      <McpOffers server={server} />
       <ErrorText error={approve.error} />
-      <ConfirmDialog
-        open={isAsking}
-        onOpenChange={setAsking}
-        danger
-        title={`Remove “${server.name}”?`}
-        description="Its stored authorization and every approval go, too. Roles that name its tools work without them."
-        confirm="Remove server"
-        pending={remove.isPending}
-        onConfirm={() => remove.mutate({ name: server.name })}
-      />
-    </Sheet>
+    </>
   );
 }
 

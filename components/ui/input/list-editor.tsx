@@ -2,7 +2,7 @@
 
 import clsx from "clsx";
 import { ArrowDown, ArrowUp, GripVertical, Plus, X } from "lucide-react";
-import { useRef, useState } from "react";
+import { type KeyboardEvent, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { Button } from "../button";
 import { IconButton } from "../icon-button";
@@ -33,29 +33,9 @@ export function ListEditor({
   mono,
   itemErrors = {},
 }: ListEditorProps) {
-  const list = useRef<HTMLOListElement>(null);
+  const { list, set, add, remove, move, onKeyDown } = useItems(items, onItemsChange);
   const [dragged, setDragged] = useState<number | null>(null);
   const [over, setOver] = useState<number | null>(null);
-
-  /** Changes the list and goes to one of its items at once: on a busy machine the next key would come before the next frame. */
-  const change = (next: string[], goTo: number) => {
-    flushSync(() => onItemsChange(next));
-    list.current?.querySelectorAll("textarea")[goTo]?.focus();
-  };
-  const set = (at: number, text: string) => onItemsChange(items.map((item, i) => (i === at ? text : item)));
-  const add = (at: number) => change([...items.slice(0, at), "", ...items.slice(at)], at);
-  const remove = (at: number) =>
-    change(
-      items.filter((_, i) => i !== at),
-      Math.max(0, at - 1),
-    );
-  const move = (from: number, to: number) => {
-    if (to < 0 || to >= items.length || from === to) return;
-    const next = [...items];
-    const [item] = next.splice(from, 1);
-    next.splice(to, 0, item ?? "");
-    change(next, to);
-  };
 
   return (
     <Field {...{ label, hideLabel, hint, error, aside }} group>
@@ -99,49 +79,19 @@ export function ListEditor({
                 value={item}
                 placeholder={placeholder}
                 onChange={(event) => set(at, event.target.value)}
-                onKeyDown={(event) => {
-                  if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
-                    event.preventDefault();
-                    add(at + 1);
-                  } else if (event.key === "Backspace" && item === "") {
-                    event.preventDefault();
-                    remove(at);
-                  } else if (event.altKey && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
-                    event.preventDefault();
-                    move(at, at + (event.key === "ArrowUp" ? -1 : 1));
-                  }
-                }}
+                onKeyDown={(event) => onKeyDown(event, at)}
                 className={clsx(
                   "control field-sizing-content min-h-8 resize-none px-2.5 py-[5px] pointer-coarse:min-h-10",
                   mono && "font-mono text-[13px]",
                 )}
               />
-              <div className="pointer-fine:absolute pointer-fine:top-0.5 pointer-fine:right-0.5 pointer-fine:rounded-md pointer-fine:bg-raised pointer-fine:pl-1 flex opacity-0 transition-opacity group-focus-within/item:opacity-100 group-hover/item:opacity-100 pointer-coarse:opacity-100">
-                <IconButton
-                  size="sm"
-                  plain
-                  label={`Move ${itemName} ${at + 1} up`}
-                  icon={<ArrowUp aria-hidden="true" />}
-                  disabled={at === 0}
-                  onClick={() => move(at, at - 1)}
-                />
-                <IconButton
-                  size="sm"
-                  plain
-                  label={`Move ${itemName} ${at + 1} down`}
-                  icon={<ArrowDown aria-hidden="true" />}
-                  disabled={at === items.length - 1}
-                  onClick={() => move(at, at + 1)}
-                />
-                <IconButton
-                  size="sm"
-                  plain
-                  variant="danger"
-                  label={`Remove ${itemName} ${at + 1}`}
-                  icon={<X aria-hidden="true" />}
-                  onClick={() => remove(at)}
-                />
-              </div>
+              <ItemButtons
+                name={`${itemName} ${at + 1}`}
+                isFirst={at === 0}
+                isLast={at === items.length - 1}
+                onMove={(step) => move(at, at + step)}
+                onRemove={() => remove(at)}
+              />
             </div>
             {itemErrors[at] ? <p className="mt-1 ml-6 text-[13px] text-failed">{itemErrors[at]}</p> : null}
           </li>
@@ -158,5 +108,85 @@ export function ListEditor({
         </Button>
       </div>
     </Field>
+  );
+}
+
+function useItems(items: readonly string[], onItemsChange: (items: string[]) => void) {
+  const list = useRef<HTMLOListElement>(null);
+  /** Changes the list and goes to one of its items at once: on a busy machine the next key would come before the next frame. */
+  const change = (next: string[], goTo: number) => {
+    flushSync(() => onItemsChange(next));
+    list.current?.querySelectorAll("textarea")[goTo]?.focus();
+  };
+  const set = (at: number, text: string) => onItemsChange(items.map((item, i) => (i === at ? text : item)));
+  const add = (at: number) => change([...items.slice(0, at), "", ...items.slice(at)], at);
+  const remove = (at: number) =>
+    change(
+      items.filter((_, i) => i !== at),
+      Math.max(0, at - 1),
+    );
+  const move = (from: number, to: number) => {
+    if (to < 0 || to >= items.length || from === to) return;
+    const next = [...items];
+    const [item] = next.splice(from, 1);
+    next.splice(to, 0, item ?? "");
+    change(next, to);
+  };
+
+  const onKeyDown = (event: KeyboardEvent, at: number) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
+      event.preventDefault();
+      add(at + 1);
+    } else if (event.key === "Backspace" && items[at] === "") {
+      event.preventDefault();
+      remove(at);
+    } else if (event.altKey && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
+      event.preventDefault();
+      move(at, at + (event.key === "ArrowUp" ? -1 : 1));
+    }
+  };
+  return { list, set, add, remove, move, onKeyDown };
+}
+
+function ItemButtons({
+  name,
+  isFirst,
+  isLast,
+  onMove,
+  onRemove,
+}: {
+  name: string;
+  isFirst: boolean;
+  isLast: boolean;
+  onMove: (step: 1 | -1) => void;
+  onRemove: () => void;
+}) {
+  return (
+    <div className="pointer-fine:absolute pointer-fine:top-0.5 pointer-fine:right-0.5 pointer-fine:rounded-md pointer-fine:bg-raised pointer-fine:pl-1 flex opacity-0 transition-opacity group-focus-within/item:opacity-100 group-hover/item:opacity-100 pointer-coarse:opacity-100">
+      <IconButton
+        size="sm"
+        plain
+        label={`Move ${name} up`}
+        icon={<ArrowUp aria-hidden="true" />}
+        disabled={isFirst}
+        onClick={() => onMove(-1)}
+      />
+      <IconButton
+        size="sm"
+        plain
+        label={`Move ${name} down`}
+        icon={<ArrowDown aria-hidden="true" />}
+        disabled={isLast}
+        onClick={() => onMove(1)}
+      />
+      <IconButton
+        size="sm"
+        plain
+        variant="danger"
+        label={`Remove ${name}`}
+        icon={<X aria-hidden="true" />}
+        onClick={onRemove}
+      />
+    </div>
   );
 }

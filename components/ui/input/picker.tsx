@@ -92,31 +92,7 @@ export function Picker<V extends string>({
                   <p className="px-3 py-4 text-sm text-ink-2">Nothing found.</p>
                 </Base.Empty>
                 <Base.List className="min-h-0 overflow-y-auto overscroll-contain p-1 outline-none data-empty:p-0">
-                  {(row: Row) => (
-                    <Base.Item
-                      key={row.value}
-                      value={row}
-                      className={clsx(
-                        "grid cursor-default grid-cols-[1rem_1fr] items-start gap-x-2 rounded-md px-2 py-1.5 text-sm outline-none data-[highlighted]:bg-ink/6 pointer-coarse:py-2.5",
-                        row.value === CREATE && "font-medium text-accent",
-                      )}
-                    >
-                      {row.value === CREATE ? (
-                        <Plus aria-hidden="true" className="mt-0.5 size-4" />
-                      ) : (
-                        <Base.ItemIndicator className="col-start-1 pt-0.5">
-                          <Check aria-hidden="true" className="size-4 text-accent" />
-                        </Base.ItemIndicator>
-                      )}
-                      <span className="col-start-2 flex min-w-0 flex-col">
-                        <span className="flex items-center gap-2">
-                          {row.icon}
-                          {row.label}
-                        </span>
-                        {row.hint ? <span className="text-xs text-ink-3">{row.hint}</span> : null}
-                      </span>
-                    </Base.Item>
-                  )}
+                  {(row: Row) => <RowView key={row.value} row={row} />}
                 </Base.List>
               </Base.Popup>
             </Base.Positioner>
@@ -124,6 +100,33 @@ export function Picker<V extends string>({
         </Base.Root>
       )}
     </Field>
+  );
+}
+
+function RowView({ row }: { row: Row }) {
+  return (
+    <Base.Item
+      value={row}
+      className={clsx(
+        "grid cursor-default grid-cols-[1rem_1fr] items-start gap-x-2 rounded-md px-2 py-1.5 text-sm outline-none data-[highlighted]:bg-ink/6 pointer-coarse:py-2.5",
+        row.value === CREATE && "font-medium text-accent",
+      )}
+    >
+      {row.value === CREATE ? (
+        <Plus aria-hidden="true" className="mt-0.5 size-4" />
+      ) : (
+        <Base.ItemIndicator className="col-start-1 pt-0.5">
+          <Check aria-hidden="true" className="size-4 text-accent" />
+        </Base.ItemIndicator>
+      )}
+      <span className="col-start-2 flex min-w-0 flex-col">
+        <span className="flex items-center gap-2">
+          {row.icon}
+          {row.label}
+        </span>
+        {row.hint ? <span className="text-xs text-ink-3">{row.hint}</span> : null}
+      </span>
+    </Base.Item>
   );
 }
 

@@ -84,21 +84,7 @@ export function SuggestField({
             <Base.Positioner {...OVER_THE_PAGE}>
               <Base.Popup className="popup max-h-[min(var(--available-height),18rem)] w-max max-w-(--available-width) min-w-(--anchor-width) overflow-y-auto p-1 outline-none data-empty:hidden">
                 <Base.List aria-label={`Suggestions for ${labelProps.label}`}>
-                  {(row: Suggestion) => (
-                    <Base.Item
-                      key={row.value}
-                      value={row}
-                      className={clsx(
-                        "flex cursor-default items-baseline gap-3 rounded-md px-2 py-1 text-[13px] outline-none data-[highlighted]:bg-ink/6 pointer-coarse:py-2.5",
-                        mono && "font-mono",
-                      )}
-                    >
-                      {row.value}
-                      {row.detail ? (
-                        <span className="ml-auto font-sans text-xs text-ink-3">{row.detail}</span>
-                      ) : null}
-                    </Base.Item>
-                  )}
+                  {(row: Suggestion) => <SuggestionView key={row.value} row={row} isMono={mono} />}
                 </Base.List>
               </Base.Popup>
             </Base.Positioner>
@@ -106,5 +92,20 @@ export function SuggestField({
         </Base.Root>
       )}
     </Field>
+  );
+}
+
+function SuggestionView({ row, isMono }: { row: Suggestion; isMono: boolean | undefined }) {
+  return (
+    <Base.Item
+      value={row}
+      className={clsx(
+        "flex cursor-default items-baseline gap-3 rounded-md px-2 py-1 text-[13px] outline-none data-[highlighted]:bg-ink/6 pointer-coarse:py-2.5",
+        isMono && "font-mono",
+      )}
+    >
+      {row.value}
+      {row.detail ? <span className="ml-auto font-sans text-xs text-ink-3">{row.detail}</span> : null}
+    </Base.Item>
   );
 }
