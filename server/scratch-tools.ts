@@ -64,7 +64,7 @@ function openHost(now: () => number): ToolHost {
   });
 }
 
-/** Ids of files are made by chance: a test is told the same ones each time. */
+/** File ids are random; a test sees the same ones each time. */
 class StableIds {
   private readonly stableBy = new Map<string, string>();
   private readonly ownBy = new Map<string, string>();
@@ -85,7 +85,7 @@ class StableIds {
   }
 
   private replaced<T>(value: T, pattern: RegExp, by: (id: string) => string): T {
-    // Only ids within texts become others, so what comes out has the shape of what went in.
+    // Only ids inside texts are replaced, so the result has the type of the input.
     return JSON.parse(JSON.stringify(value).replace(pattern, by)) as T;
   }
 }

@@ -112,7 +112,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     changing = registry.replace(changing, toolSources.tools());
   });
   const rolesDir = env.TROUPE_ROLES_DIR?.trim() || (options.dataDir && path.join(options.dataDir, "roles"));
-  // After the tools: what a file lists and nobody offers is left out, with a finding.
+  // After the tools: a listed tool that no source provides is left out, with a finding.
   const roleFolder = rolesDir
     ? newRoleFolder(rolesDir, undefined, (name) => registry.get(name) !== undefined)
     : null;
@@ -177,7 +177,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     db,
     retention,
     bin: new BinStore(db),
-    /** What was acknowledged to somebody survives a power cut: wait for `disk.sync` before. */
+    /** Acknowledged data must survive a power cut: await `disk.sync` first. */
     disk,
     workflows,
     roles,
@@ -218,7 +218,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
       open: () => workerPort.open({ runs: cluster.receiver(host), tools, keep, redact: redactJson }),
       close: workerPort.close,
     },
-    /** Who carries out runs. */
+    /** Where runs execute. */
     engine,
     installation,
     ...newBisector(runs, tools),

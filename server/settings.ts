@@ -226,7 +226,7 @@ export const Settings = z.object({
 });
 export type Settings = z.infer<typeof Settings>;
 
-/** Settings that cannot be used, in words for the person who started Troupe. */
+/** Invalid settings, as a message for the person who started Troupe. */
 export class SettingsError extends Error {
   override name = "SettingsError";
   /** sysexits.h: a configuration error. */
@@ -250,7 +250,7 @@ export function readSettings(env: Env = process.env): Settings {
   return read.data;
 }
 
-/** Why the settings of a server whose runs are carried out elsewhere do not fit together; null where they do. */
+/** Why the settings of a server with remote workers contradict each other; null if they don't. */
 function clusterUnfit(settings: Settings): string | null {
   const missing = missingKeys(settings);
   if (missing === null) return null;
@@ -261,21 +261,21 @@ function clusterUnfit(settings: Settings): string | null {
     : `TROUPE_INTERNAL_HOST=${settings.TROUPE_INTERNAL_HOST} would open the workers' port to other machines. Set ${missing} as well.`;
 }
 
-/** Which of what server and workers share is not set, in words. */
+/** Names the missing settings that server and workers share, as a message. */
 function missingKeys({ TROUPE_SECRET_KEY: key, TROUPE_WORKER_TOKEN: token }: Settings): string | null {
   const missing = [...(key ? [] : ["TROUPE_SECRET_KEY"]), ...(token ? [] : ["TROUPE_WORKER_TOKEN"])];
   return missing.length > 0 ? missing.join(" and ") : null;
 }
 
-/** What a worker is told, complete. */
+/** All settings of a worker. */
 export interface WorkerSettings {
   name: string;
   labels: string[];
   host: string;
   port: number;
-  /** How many runs it carries out at the same time. */
+  /** Max concurrent runs. */
   runs: number;
-  /** The operator's file, as it lies at the worker. */
+  /** The operator's file on the worker. */
   toolsFile: string | null;
   control: { url: string; token: string };
   /** Null: requests are not signed, which is for this machine alone. */
@@ -324,7 +324,7 @@ export const originOf = ({
 export interface SettingRow {
   name: string;
   about: string;
-  /** As a person would write it; null where there is none. */
+  /** As a person would write it; null if there is none. */
   fallback: string | null;
 }
 

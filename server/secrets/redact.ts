@@ -76,15 +76,15 @@ export function redact(text: string): string {
 }
 
 /**
- * The value without the secrets we hold; the same object where there were none. For events, which are people's own
- * words: only what is known to be secret is taken out of them. Costs nothing while no secret is loaded.
+ * The value without the secrets in memory; the same object if it contains none. For events, which are people's own
+ * text: only known secrets are removed. Free while no secret is loaded.
  */
 export function redactJson<T>(value: T): T {
-  // Texts stay texts, so that the shape is the same.
+  // Texts remain texts, so the type is the same.
   return loaded.pattern ? (clean(value, 0) as T) : value;
 }
 
-/** How many characters at the end of a text may be the beginning of a secret that we hold. */
+/** How many characters at the end of a text may be the start of a secret in memory. */
 export function heldBack(text: string): number {
   let longest = 0;
   for (const secret of loaded.values) {

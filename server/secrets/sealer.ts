@@ -6,15 +6,15 @@ import type { Env } from "@/server/settings";
 import { registerSecret } from "./redact";
 
 /**
- * Keeps secrets unreadable at rest. `binding` says which row and field a record belongs to; a record moved elsewhere
- * does not open.
+ * Encrypts secrets at rest. `binding` names the row and field of a record; a record that was moved to another can't be
+ * opened.
  */
 export interface Sealer {
   seal(plain: string, binding: string): string;
   open(record: string, binding: string): string;
 }
 
-/** Why a secret cannot be sealed or opened, in words for the person who runs the server. */
+/** Why a secret can't be sealed or opened, as a message for the admin. */
 export class SecretError extends Error {
   override name = "SecretError";
 }
@@ -24,7 +24,10 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const HEAD_BYTES = 2 + IV_BYTES + TAG_BYTES;
 
-/** A sealer with the key from the environment, or with the key file in the data folder (made if missing). Null: a key that nobody keeps. */
+/**
+ * A sealer with the key from the environment, or with the key file in the data folder (created if missing). Null: a key
+ * in memory only.
+ */
 export function newSealer(dataDir: string | null, env: Env = process.env): Sealer {
   const given = env.TROUPE_SECRET_KEY || env.APP_SECRET_KEY;
   const key = given ? parseKey(given, "TROUPE_SECRET_KEY") : dataDir ? keyFile(dataDir) : randomBytes(32);

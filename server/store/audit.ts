@@ -10,7 +10,7 @@ export interface AuditEntry {
   at: number;
   /** An AuditKind, or what an older version called it. */
   kind: string;
-  /** `session:ID`, `token:ID`, or how somebody tried to come in: `password`, `link`. Never a secret. */
+  /** `session:ID`, `token:ID`, or the attempted sign-in method: `password`, `link`. Never a secret. */
   who: string;
   detail: JsonObject;
 }
@@ -22,7 +22,7 @@ export interface AuditStore {
   list(filter?: { kinds?: readonly AuditKind[]; before?: number; limit?: number }): AuditEntry[];
 }
 
-/** `redact` takes out of the JSON text of an entry what must not be kept, whoever forgot it there. */
+/** `redact` removes secrets from the JSON text of every entry, in case a caller forgot to. */
 export function newAuditStore(
   db: Db,
   now: () => number = Date.now,

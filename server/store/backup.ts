@@ -20,8 +20,8 @@ import type { Database as Connection } from "better-sqlite3";
 import Database from "better-sqlite3";
 import { copyDatabase, pendingMigrations } from "@/db/open";
 
-// A backup is one file: a gzip of the database, in which two more tables hold what lies beside it. The checksum of gzip
-// finds every changed or missing byte, which SQLite by itself does not.
+// A backup is one file: a gzip of the database, with two extra tables for the files next to it. The gzip checksum
+// detects every changed or missing byte; SQLite alone doesn't.
 
 const DATABASE = "troupe.db";
 const KEY_FILE = "secret.key";
@@ -30,7 +30,7 @@ const ROLES = "roles";
 const BROUGHT = /^(?:secret\.key|roles\/[^/\\]+\.(?:ya?ml|json|md))$/i;
 const ROLE_FILE = /^[^.].*\.(?:ya?ml|json|md)$/i;
 
-/** Why a backup cannot be made or brought back, in words for the person who asked. */
+/** Why a backup can't be written or restored, as a message. */
 export class BackupError extends Error {
   override name = "BackupError";
 }
@@ -44,14 +44,14 @@ export interface BackupAbout {
   hasKey: boolean;
   /** How many files of the folder of roles. */
   roles: number;
-  /** Runs that had not ended: they go on from where they stood. */
+  /** Unfinished runs; they resume from where they stopped. */
   unfinished: number;
 }
 
 /**
- * Writes a backup of a data folder, also while a server uses it: the database as it is at one moment, the files of roles,
- * and the key file where `withKey` asks for it. Nobody else can read it, and a backup that fails leaves what was there.
- * Throws BackupError.
+ * Writes a backup of a data folder, also while a server uses it: the database at one moment, the role files and, with
+ * `withKey`, the key file. Only the owner can read it, and a failed backup leaves the previous file intact. Throws
+ * BackupError.
  */
 export async function writeBackup(
   dataDir: string,
@@ -86,7 +86,7 @@ export async function writeBackup(
   }
 }
 
-/** What lies beside the database and belongs to it. */
+/** Files in the data folder that belong to the database. */
 function filesBeside(dataDir: string, withKey: boolean): { name: string; content: Buffer }[] {
   const roles = path.join(dataDir, ROLES);
   const names = existsSync(roles)
@@ -224,8 +224,8 @@ function checkWhole(client: Connection, what: string): void {
 }
 
 /**
- * Puts an unpacked backup in its place in a data folder that no server uses. What was there is moved into a folder beside,
- * which is a data folder of its own; answers its name, or null where nothing was there.
+ * Moves an unpacked backup into a data folder that no server uses. Existing data moves into a folder next to it, which
+ * is itself a data folder. Returns that folder's name, or null if there was no data.
  */
 export function placeBackup(
   dataDir: string,
@@ -252,7 +252,7 @@ export function placeBackup(
   return aside;
 }
 
-/** Moves what stands in the write-ahead log of a database into its file, so that the file alone is all of it. */
+/** Checkpoints a database's write-ahead log, so that its file is complete by itself. */
 function foldLog(file: string): void {
   try {
     const client = new Database(file, { fileMustExist: true });
@@ -275,7 +275,7 @@ function onDisk(file: string): void {
   closeSync(handle);
 }
 
-/** What went wrong with a file, in words; an error of ours, or of the program, stays as it is. */
+/** A file error as a message; our own errors and programming errors are returned unchanged. */
 function toBackupError(error: unknown, what: string): unknown {
   if (error instanceof BackupError || !(error instanceof Error) || !("code" in error)) return error;
   return new BackupError(`${what} (${error.message}).`);

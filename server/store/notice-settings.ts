@@ -9,7 +9,7 @@ import { newSettingStore } from "./settings";
 /** How the connection to a mail server is protected. none: not at all, so no password goes over it. */
 export const MAIL_SECURITY = ["tls", "starttls", "none"] as const;
 
-/** Where webhooks go. Their address may hold a key of its own, so it is sealed as a whole. */
+/** Where webhooks are sent. The URL may contain a key, so it is sealed as a whole. */
 export interface WebhookTarget {
   url: string;
   /** What notices are signed with. */
@@ -107,7 +107,7 @@ export function newNoticeSettingStore(db: Db, sealer: Sealer) {
 
     remove: (channel: NoticeChannel): void => write({ [channel]: null }),
 
-    /** With its secrets opened; null where there is none. Throws SecretError. */
+    /** With its secrets opened; null if none is set. Throws SecretError. */
     webhook(): WebhookTarget | null {
       const { webhook } = read();
       return (

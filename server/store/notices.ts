@@ -1,7 +1,7 @@
 import type { Db } from "@/db/open";
 import { recordOf } from "@/server/domain/base/guards";
 
-/** What gives cause to tell people outside of the app: a question, nobody's answer to it, and again. */
+/** Why people are notified outside the app: a question, a reminder, an escalation. */
 export type NoticeCause = "asked" | "reminded" | "escalated";
 export const NOTICE_CHANNELS = ["webhook", "email"] as const;
 export type NoticeChannel = (typeof NOTICE_CHANNELS)[number];
@@ -9,12 +9,12 @@ export type NoticeChannel = (typeof NOTICE_CHANNELS)[number];
 /** The row of the settings that says where notices go. */
 export const NOTICE_SETTINGS = "notices";
 
-/** How long a question has to wait before anybody is told of it: what is answered at once needs no notice. */
+/** How long a question must be open before anyone is notified: one that is answered at once needs no notification. */
 export const GRACE_MS = 2_000;
-/** More that wait than this are not sent: whoever gets them has long been told that something waits. */
+/** With more than this waiting, further ones are not sent: the recipients already know that something waits. */
 const MOST_WAITING = 1_000;
 const TOO_MANY = `More than ${MOST_WAITING.toLocaleString("en")} notices were waiting already, so this one was not sent.`;
-/** What was sent, or could not be, is kept for so long. */
+/** How long sent and failed notifications are kept. */
 const KEPT_MS = 7 * 86_400_000;
 
 /** The way in: part of the transaction of a turn, so that what is rolled back is never told, and no crash loses one. */
@@ -73,7 +73,7 @@ export interface NoticeDue {
 
 export type NoticeStore = ReturnType<typeof newNoticeStore>;
 
-/** The way out. */
+/** The outbox of notifications. */
 export function newNoticeStore({ $client: client }: Db, now: () => number = Date.now) {
   const forgetAnswered = client.prepare(
     `update notices set state = 'obsolete' where state = 'waiting' and not exists
@@ -106,14 +106,16 @@ export function newNoticeStore({ $client: client }: Db, now: () => number = Date
      where n.fault is not null and n.state in ('waiting', 'failed') order by n.id desc limit 20`,
   );
   return {
-    /** What is to go out by now, the longest waiting first. What was answered meanwhile is not told any more. */
+    /** Notifications that are due, oldest first. Those whose question was answered meanwhile are dropped. */
     due(limit: number): NoticeDue[] {
       forgetAnswered.run();
       return due.all(now(), limit);
     },
-    /** When the next is to go out; null where none waits. */
+    /** When the next one is due; null if none waits. */
     nextAt: (): number | null => next.get()?.at ?? null,
-    /** Counts an attempt before it is made. `again`: when the next may be made if nothing more is heard of this one. False: it is not wanted any more. */
+    /**
+     * Counts an attempt before it is made. `again`: when to retry if this one reports nothing. False: no longer wanted.
+     */
     begin: (id: number, again: number): boolean => begin.run(again, id).changes > 0,
     sent: (id: number): void => void sent.run(id),
     /** `again`: when it is tried once more; null: never. */
@@ -128,7 +130,7 @@ export function newNoticeStore({ $client: client }: Db, now: () => number = Date
   };
 }
 
-/** A notice that did not arrive. `state`: waiting, where it is tried again at `due_at`. */
+/** An undelivered notification. `state`: waiting, if it is retried at `due_at`. */
 export interface UndeliveredNotice {
   channel: NoticeChannel;
   state: "waiting" | "failed";

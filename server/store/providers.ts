@@ -74,7 +74,7 @@ export class ProviderStore implements Providers {
     const fromEnv = environmentProvider(this.env, this.settings.find(LEARNED));
     const all = [...(fromEnv ? [fromEnv] : []), ...this.rows().map(toProvider), offlineDemo(false)];
     const chosen = this.settings.find(CHOSEN);
-    // Without a choice the environment's provider comes first: whoever set a key there means it to be used.
+    // Without a choice, the provider from the environment comes first: a key that was set there is meant to be used.
     const fallback = fromEnv ?? lastOf(all);
     const standard = all.find(({ id }) => id === chosen) ?? fallback;
     return all.map((provider) => ({ ...provider, is_default: provider.id === standard.id }));
@@ -185,7 +185,7 @@ export class ProviderStore implements Providers {
     return { id };
   }
 
-  /** False where there is no such provider, or it cannot be removed. */
+  /** False if the provider doesn't exist or can't be removed. */
   remove(id: string): boolean {
     const done = this.db.delete(providers).where(eq(providers.id, id)).run().changes > 0;
     if (done) this.settings.remove(reportedModelsKey(id));
@@ -256,7 +256,7 @@ function environmentProvider(env: Env, learned: string | undefined): Provider | 
   };
 }
 
-/** An address as it is compared and joined: without blanks, slashes or a path of its own at the end. */
+/** A URL normalized for comparing and joining: without blanks, trailing slashes or an endpoint's path at the end. */
 export function normalUrl(text: string): string {
   return text
     .trim()

@@ -8,7 +8,7 @@ export interface SessionRow {
   lastSeenAt: number;
 }
 
-/** Sessions by the hash of their id: whoever reads the file cannot use what is in it. */
+/** Sessions by the hash of their id, so that reading the database doesn't allow using them. */
 export interface SessionStore {
   add(hash: string, now: number): void;
   find(hash: string): SessionRow | null;

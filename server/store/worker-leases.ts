@@ -13,7 +13,7 @@ export function newLeaseStore(db: Db) {
       try {
         return text === undefined ? {} : KeptLeases.parse(JSON.parse(text));
       } catch {
-        // Written anew with the next sign of life.
+        // Rewritten with the next heartbeat.
         return {};
       }
     },

@@ -17,7 +17,7 @@ export interface StoredWorkflow {
   /** Counts saves; a save names the one it was made on. */
   revision: number;
   graph: WorkflowGraph;
-  /** Keys of capabilities that its file asked for and nobody has allowed. */
+  /** Keys of capabilities that its file asked for and that are not allowed. */
   withheld: readonly string[];
   updated_at: number;
 }
@@ -35,7 +35,7 @@ const alive = (id: string) => and(eq(workflows.id, id), isNull(workflows.deleted
 
 const nextRevision = sql`${workflows.revision} + 1`;
 
-/** Saved workflows. What is removed lies in a bin until it is purged. */
+/** Saved workflows. Deleted ones stay in the bin until they are purged. */
 export class WorkflowStore {
   private readonly parsed = new Map<string, { revision: number; graph: WorkflowGraph }>();
   /** Which texts of workflows, roles and crews came with files. */

@@ -62,8 +62,8 @@ class WrongAnswer extends BrokenOff {
 }
 
 /**
- * Carries out a test by the interpreter that all runs have, with nothing kept and in a time of its own. Nothing is asked
- * outside but by `world`.
+ * Runs a test with the interpreter of all runs. Nothing is stored, time is simulated, and only `world` answers external
+ * requests.
  */
 export async function runScenario(
   tested: Tested,
@@ -120,7 +120,7 @@ function creationOf(
   const config: RunConfig = RunConfig.parse({
     ...graph.config,
     ...changes,
-    // Nobody is there to let it go on but who tells it so.
+    // Nobody resumes it except the test's own commands.
     ...(commands.length > 0 ? {} : { mode: "continuous", breakpoints: undefined }),
   });
   const { context_windows, prompt_seed, past_work = [] } = answers?.recorded ?? {};

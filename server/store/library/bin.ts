@@ -5,7 +5,7 @@ import { forgetWorkOf } from "../runs/crew-work";
 import { forgetTestsOf } from "./scenario-tests";
 import { MOVED_KINDS, type Moved } from "./shelf";
 
-/** What lies in the bin. Keys of providers, servers and tokens are no part of it: they are gone at once. */
+/** Kinds of items in the bin. Keys of providers, servers and tokens are deleted at once. */
 export const BIN_KINDS = ["workflow", "run", "tool", ...MOVED_KINDS] as const;
 export type BinKind = (typeof BIN_KINDS)[number];
 
@@ -20,7 +20,7 @@ export interface Binned {
   id: string;
   name: string;
   deleted_at: number;
-  /** When it is deleted for good. */
+  /** When it is deleted permanently. */
   gone_at: number;
 }
 
@@ -75,12 +75,12 @@ export class BinStore {
     return this.db.select().from(bin).where(isMoved(kind, id)).get();
   }
 
-  /** Takes something that was moved here out, for good or because it is back. */
+  /** Removes an item from the bin, because it was restored or deleted permanently. */
   takeOut(kind: Moved, id: string): boolean {
     return this.db.delete(bin).where(isMoved(kind, id)).run().changes > 0;
   }
 
-  /** Deletes for good; false where it is not in the bin. Runs are the retention's, as they may be large. */
+  /** Deletes permanently; false if it is not in the bin. Runs are deleted by the retention, since they may be large. */
   purge(kind: Exclude<BinKind, "run">, id: string): boolean {
     if (kind === "workflow")
       return this.db.transaction((tx) => {
@@ -101,7 +101,7 @@ export class BinStore {
     return binned.get() !== undefined && this.db.delete(customTools).where(versions).run().changes > 0;
   }
 
-  /** Deletes what was moved here and has lain for long enough for good, and memories whose own time is over; answers how many. */
+  /** Permanently deletes items whose time in the bin is over, and expired memories. Returns how many. */
   sweep(): number {
     return this.db
       .delete(bin)
@@ -115,5 +115,5 @@ export class BinStore {
   }
 }
 
-/** What was deleted before this moment is deleted for good. */
+/** Items deleted before this time are deleted permanently. */
 export const binEnd = (now: number) => now - BIN_MS;

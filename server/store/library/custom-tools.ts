@@ -9,7 +9,7 @@ export interface StoredCustomTool {
   /** Counts the changes; the newest is in use. */
   version: number;
   created_at: number;
-  /** Set while the tool lies in the bin. */
+  /** Set while the tool is in the bin. */
   deleted_at: number | null;
 }
 
@@ -27,7 +27,7 @@ const toTool = (row: typeof customTools.$inferSelect): StoredCustomTool => ({
 
 const isNewest = sql`${customTools.version} = (select max(v.version) from custom_tools v where v.name = ${customTools.name})`;
 
-/** Tools written in the app. Every save is a version; what is removed lies in a bin until it is purged. */
+/** Tools written in the app. Every save is a version; deleted tools stay in the bin until they are purged. */
 export class CustomToolStore {
   constructor(
     private readonly db: Db,
@@ -125,7 +125,7 @@ export class CustomToolStore {
     if (base !== null && (!isAlive || current.version !== base)) return { saved: false, reason: "stale" };
     if (isAlive && canonicalJson(current.definition) === canonicalJson(definition))
       return { saved: true, version: current.version };
-    // A new tool by the name of one in the bin goes on from its versions, so that they stay restorable.
+    // A new tool with the name of one in the bin continues its versions, so that they can be restored.
     if (current?.deleted_at != null) this.setDeleted(definition.name, null);
     return { saved: true, version: this.add(definition, (current?.version ?? 0) + 1) };
   }

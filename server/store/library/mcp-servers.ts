@@ -31,24 +31,24 @@ export interface McpPin {
   tool: string;
   /** SHA-256 of the definition, hex. */
   fingerprint: string;
-  /** JSON; whoever pinned it knows its shape. */
+  /** JSON; its schema is up to the caller. */
   definition: string;
   approved_at: number;
 }
 
-/** What a person said of a tool as it was defined then. */
+/** A person's correction of a tool's annotations, for its definition at that time. */
 export interface McpCorrection {
   tool: string;
   /** SHA-256 of the definition, hex. */
   fingerprint: string;
-  /** JSON; whoever kept it knows its shape. */
+  /** JSON; its schema is up to the caller. */
   word: string;
 }
 
-/** An OAuth client and tokens; whoever kept them knows their shape. */
+/** An OAuth client and its tokens; their schema is up to the caller. */
 export interface KeptOauth {
   text: string;
-  /** The parts of it that nobody may read, also not in logs and events. */
+  /** Parts of the text to redact, also from logs and events. */
   secrets: string[];
 }
 

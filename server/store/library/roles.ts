@@ -21,7 +21,7 @@ export interface StoredRole {
   origin?: { kind: "folder"; file: string };
 }
 
-/** Roles that stand in files beside the database. A role of the same name in the database is hidden by them. */
+/** Roles from files. They hide roles of the same name in the database. */
 export interface RoleSource {
   roles(): readonly { role: RoleDefinition; file: string }[];
 }
@@ -135,7 +135,7 @@ export class RoleStore {
     });
   }
 
-  /** Adds or replaces, whatever was there; a role from a file stays as it is. */
+  /** Adds or replaces a role without checking its revision; a role from a file stays unchanged. */
   put(role: RoleDefinition): void {
     if (!this.inFolder(role.name)) this.shelf.put(is(role.name), rowOf(role));
   }
@@ -145,7 +145,7 @@ export class RoleStore {
     return !this.inFolder(name) && this.shelf.remove(is(name));
   }
 
-  /** Adds roles that came with Troupe: new ones, and newer versions of those that nobody has touched. */
+  /** Adds the built-in roles: new ones, and newer versions of those that nobody has edited. */
   seed(builtin: readonly RoleDefinition[]): void {
     return writeTransaction(this.db, () => {
       const settings = newSettingStore(this.db);
@@ -156,7 +156,7 @@ export class RoleStore {
           this.db
             .update(roles)
             .set({ content: canonicalJson(role) })
-            // Revision 1: nobody has saved it.
+            // Revision 1: not edited by anyone.
             .where(and(eq(roles.name, role.name), eq(roles.builtin, true), eq(roles.revision, 1)))
             .run();
         seeded.add(role.name);

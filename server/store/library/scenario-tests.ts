@@ -145,7 +145,7 @@ export class ScenarioStore {
     });
   }
 
-  /** False where there is no such test, or it was changed since that revision. */
+  /** False if the test doesn't exist, or was changed since that revision. */
   save(workflowId: string, { id, ...fields }: ScenarioTest, revision?: number): boolean {
     const change = { name: fields.name, content: contentOf(fields) };
     return this.shelf.save(of(workflowId, id), change, revision) !== undefined;

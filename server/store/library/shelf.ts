@@ -66,7 +66,7 @@ export class Shelf<Table extends ShelfTable> {
     writeTransaction(this.db, () => this.save(where, values) !== undefined || this.insert(values));
   }
 
-  /** A damaged row lies in the bin as it is. */
+  /** A damaged row goes to the bin unchanged. */
   remove(where: SQL): boolean {
     return writeTransaction(this.db, () => {
       const row = this.db.delete(this.table).where(where).returning().get();
@@ -98,7 +98,7 @@ export class Shelf<Table extends ShelfTable> {
 /** The key of a test in the bin. */
 export const testKey = (workflowId: string, id: string): string => `${workflowId}/${id}`;
 
-/** Tests in the bin of workflows that are deleted for good. */
+/** Tests in the bin whose workflows were deleted permanently. */
 export const testsOfGone = (workflowIds: readonly string[]): SQL | undefined =>
   and(
     eq(bin.kind, "test"),

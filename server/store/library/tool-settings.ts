@@ -53,7 +53,7 @@ const bindingOf = (purpose: SearchPurpose, { kind, base_url }: Pick<Stored, "kin
   `search:${purpose}:${kind}:key:${base_url}`;
 const DEMO: SearchBackend = { kind: "demo", base_url: "", key: null };
 
-/** `isDemo`: whether the offline demo answers for models; then searches that nobody configured are answered by it too. */
+/** `isDemo`: whether the offline demo answers for models; if so, it also answers searches while none is configured. */
 export function newToolSettingStore(db: Db, sealer: Sealer, isDemo: () => boolean): ToolSettingStore {
   const settings = newSettingStore(db);
   const find = (purpose: SearchPurpose): Stored | null => {

@@ -80,7 +80,7 @@ export function newCrewWorkStore({ $client: client }: Db) {
 
 const isNone = ({ done, failed }: PastCounts) => done + failed === 0;
 
-/** Forgets what was done in workflows that are deleted for good. */
+/** Deletes the records of workflows that are deleted permanently. */
 export function forgetWorkOf(db: Pick<Db, "delete">, workflowIds: readonly string[]): void {
   if (workflowIds.length > 0)
     db.delete(crewWork)
@@ -88,7 +88,7 @@ export function forgetWorkOf(db: Pick<Db, "delete">, workflowIds: readonly strin
       .run();
 }
 
-/** A role goes on under another name with all that was done in it. */
+/** Moves a renamed role's records to its new name. */
 export function renameWorkOf(db: Pick<Db, "run" | "delete">, from: string, to: string): void {
   db.run(sql`insert into crew_work (workflow_id, node_id, crew_id, agent_id, role_name, simulated, done, failed, sent_back)
     select workflow_id, node_id, crew_id, agent_id, ${to}, simulated, done, failed, sent_back from crew_work

@@ -35,7 +35,7 @@ export interface TurnCopy {
   texts: string[];
 }
 
-/** What belongs to a run beside its row, copied for one that begins as it went. */
+/** Copies the data that belongs to a run's row to its fork. */
 export function newForkCopies({ $client: client }: Db) {
   const selectTurns = client.prepare<
     [string, number],

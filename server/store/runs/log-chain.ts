@@ -46,8 +46,8 @@ export const lastOf = (chain: Buffer): string =>
   chain.length < LINK_BYTES + HASH_BYTES ? "" : chain.toString("hex", chain.length - HASH_BYTES);
 
 /**
- * Compares a stored turn with its chain. Null: they agree. "head": what the turn says besides its events differs, or
- * what stands before it; a number: the first of its events, counted from 0, that is not what was written.
+ * Compares a stored turn with its hash chain. Null: they agree. "head": the turn's data besides its events differs, or
+ * its predecessor does. A number: index of the first event that differs.
  */
 export function firstBreak(
   before: string,

@@ -12,11 +12,11 @@ export interface QuestionListed extends OpenQuestion {
   workflow_name: string;
   /** The offline demo model answered in this run. */
   simulated: boolean;
-  /** Why its run is put aside; null where it is not. Until it is tried again, it takes no answer. */
+  /** Why its run is quarantined, or null. Until the run is released, the question can't be answered. */
   held: QuarantineReason | null;
   /** When people were reminded of it; null where they were not. */
   reminded_at: number | null;
-  /** How many more people were asked as nobody answered. */
+  /** How often it was escalated. */
   escalations: number;
 }
 
@@ -25,13 +25,13 @@ export interface QuestionQuery {
   kind?: string | undefined;
   /** Only those that are to be answered by this person, or by anybody. */
   assigned_to?: string | undefined;
-  /** Only those that need somebody who knows this. */
+  /** Only those that need this expertise. */
   expertise?: string | undefined;
   run_id?: string | undefined;
   limit?: number | undefined;
 }
 
-/** So many are listed where nobody says how many. */
+/** Default limit of the list. */
 const MOST_LISTED = 200;
 
 /** What the database is asked for; null where that is not narrowed down. */
@@ -150,7 +150,7 @@ export function newQuestionStore({ $client: client }: Db) {
     "select question from run_questions where run_id = ? and interaction_id = ?",
   );
   return {
-    /** The most pressing first: by urgency, then by when their time is over. What is held comes last. */
+    /** Sorted by urgency, then by deadline. Questions of quarantined runs come last. */
     list: ({ limit = MOST_LISTED, ...query }: QuestionQuery = {}): QuestionListed[] =>
       select.all({ ...wanted(query), limit }).map(({ question, held, urgency, simulated, ...row }) => ({
         ...row,

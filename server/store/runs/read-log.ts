@@ -80,7 +80,9 @@ export function newLogReader({ $client: client }: Db) {
       return found;
     },
 
-    /** The whole log folded; null where there is none. Throws DamagedLog, or folds what comes before the damage. */
+    /**
+     * The state after the whole log; null if there is none. Throws DamagedLog, or returns the state before the damage.
+     */
     state(id: string, asFarAsReadable = false): RunState | null {
       let state: RunState | null = null;
       try {
@@ -158,7 +160,7 @@ interface TurnRow {
   events: string;
 }
 
-/** One turn as it was written. `place`: which it must be; a gap is damage. */
+/** One turn as it was written. `place`: its expected number; a gap is damage. */
 function readTurn({ result, events, last_seq, ...row }: TurnRow, place: number): StoredTurn {
   if (row.turn !== place) throw new DamagedLog(`Turn ${place} of what was recorded of this run is missing.`);
   return reading(`Turn ${place} of what was recorded of this run`, () => ({
@@ -190,7 +192,7 @@ function reading<T>(what: string, read: () => T): T {
   }
 }
 
-/** Damage of text or of the file is told as such; a disk that is busy or does not answer is not damage. */
+/** Reports damaged text or a damaged file as DamagedLog; a busy or unresponsive disk is not damage. */
 function asDamage(what: string, error: unknown): unknown {
   const code = errorCode(error);
   return error instanceof SyntaxError || /^SQLITE_(CORRUPT|NOTADB)/.test(code ?? "")

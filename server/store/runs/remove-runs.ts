@@ -12,10 +12,10 @@ import {
 } from "@/db/schema";
 import { forgetMemoriesOf } from "../library/memories/memories";
 
-/** Deletes finished runs: first into the bin, then for good. */
+/** Deletes finished runs: first into the bin, then permanently. */
 export function newRunRemoval(db: Db, now: () => number) {
   return {
-    /** Puts a finished run into the bin; its key may start another one. False where there is none. */
+    /** Moves a finished run to the bin and frees its idempotency key. False if there is no such run. */
     remove(id: string): boolean {
       const finished = and(eq(runs.id, id), eq(runs.status, "finished"), isNull(runs.deletedAt));
       return (
@@ -29,7 +29,7 @@ export function newRunRemoval(db: Db, now: () => number) {
       return db.update(runs).set({ deletedAt: null }).where(binned).run().changes > 0;
     },
 
-    /** Deletes a finished run with everything that belongs to it, for good. */
+    /** Permanently deletes a finished run with everything that belongs to it. */
     purge(id: string): boolean {
       return writeTransaction(db, () => {
         const { changes } = db

@@ -30,7 +30,7 @@ export type KeepRule = z.infer<typeof KeepRule>;
 export const KeepRules = KeepRule.extend({ workflows: z.record(z.string(), KeepRule).default({}) });
 export type KeepRules = z.infer<typeof KeepRules>;
 
-/** How much lies in the data folder, in bytes and numbers. */
+/** Size of the data folder, in bytes and counts. */
 export interface StorageSizes {
   database: number;
   /** Of the database: what deleted runs left, to be used again or given back. */
@@ -69,7 +69,7 @@ export class Retention {
     private readonly db: Db,
     private readonly options: {
       dataDir: string | null;
-      /** What holds until somebody sets it in the app. */
+      /** The rules until someone changes them in the app. */
       defaults: KeepRule;
       now?: () => number;
     },
@@ -82,7 +82,7 @@ export class Retention {
     return this.options.now?.() ?? Date.now();
   }
 
-  /** From here on nobody sees the run any more; what it wrote goes piece by piece. */
+  /** Hides the run immediately; its data is deleted piece by piece. */
   private takeAway(id: string): boolean {
     return writeTransaction(this.db, () => {
       const { changes } = this.client
@@ -107,8 +107,8 @@ export class Retention {
   }
 
   /**
-   * Makes a small database from before able to shrink; a large one would keep the start waiting. One that cannot be
-   * rewritten, as where a page is damaged, stays as it is, and `warn` is told.
+   * Makes an existing small database able to shrink; a large one would delay the start. If it can't be rewritten, for
+   * example because a page is damaged, it stays unchanged and `warn` is called.
    */
   allowShrinking(warn: (message: string, error: unknown) => void = () => {}): void {
     const bytes = this.pragmaNumber("page_count") * this.pragmaNumber("page_size");
@@ -121,7 +121,10 @@ export class Retention {
     }
   }
 
-  /** Deletes a run of the bin for good: at once for whoever looks, its files piece by piece. False where it is not there. */
+  /**
+   * Permanently deletes a run from the bin: hidden at once, its files are deleted piece by piece. False if it is not in
+   * the bin.
+   */
   purge(id: string): boolean {
     const isBinned = this.db
       .select({ id: runs.id })
@@ -136,7 +139,7 @@ export class Retention {
     return this.outdated(1_000_000).length;
   }
 
-  /** Deletes what the rules do not keep; answers how many runs. A sweep that is under way is joined. */
+  /** Deletes what the rules don't keep and returns how many runs. Joins a sweep that is already running. */
   sweep(): Promise<number> {
     this.work ??= this.sweepAll().finally(() => {
       this.work = null;

@@ -4,7 +4,10 @@ import { runs } from "@/db/schema";
 import type { FinalStatus } from "@/server/domain/agent/outcome";
 import type { RunOrder, RunPlace } from "@/server/domain/run/run-order";
 
-/** `paused`: held by a person, a step or a breakpoint. `held`: put aside with a reason, until a person tries it again or cancels it. */
+/**
+ * `paused`: by a person, a step or a breakpoint. `held`: quarantined with a reason, until a person retries or cancels
+ * it.
+ */
 export type RunStatus = "queued" | "running" | "waiting" | "paused" | "held" | "finished";
 
 /** Which runs, and in which order. Times in Unix milliseconds, cost in US dollars. */
@@ -13,7 +16,7 @@ export interface RunQuery {
   status?: RunStatus | readonly RunStatus[] | undefined;
   final_status?: FinalStatus | undefined;
   waits_for?: "person" | "time" | undefined;
-  /** Words that its workflow's name, its input or its outcome must hold, in any order. */
+  /** Words that must occur in its workflow's name, its input or its outcome, in any order. */
   search?: string | undefined;
   /** Created at this time or later, at this time or before. */
   since?: number | undefined;

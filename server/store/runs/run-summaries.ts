@@ -15,7 +15,7 @@ export interface RunSummary {
   workflow_id: string | null;
   workflow_name: string;
   status: RunStatus;
-  /** Set while the run is held. */
+  /** Set while the run is quarantined. */
   held: QuarantineReason | null;
   final_status: FinalStatus | null;
   reason_code: ReasonCode | null;
@@ -29,14 +29,14 @@ export interface RunSummary {
   created_at: number;
   started_at: number | null;
   finished_at: number | null;
-  /** The beginning of its input, and of its result or of why there is none, in one line each. */
+  /** First line of its input, and of its result or error. */
   input_excerpt: string;
   outcome_excerpt: string;
-  /** What stands between it and its going on; null where it waits for nothing. */
+  /** What it waits for before it can resume; null if nothing. */
   waits_for: "person" | "time" | null;
-  /** When it goes on by itself, or no longer waits for a person; null where neither is to come. */
+  /** When it resumes by itself, or when its question times out; null if neither applies. */
   wakes_at: number | null;
-  /** Where it comes from; null where it began by itself. */
+  /** The run it was created from; null if none. */
   origin: RunOrigin | null;
 }
 
@@ -48,7 +48,7 @@ export interface RunOrigin {
   seq: number;
 }
 
-/** The columns of a run's row that change while it goes on. */
+/** The columns of a run's row that change during the run. */
 export type RunProgress = Pick<
   RunSummary,
   | "status"
@@ -63,7 +63,7 @@ export type RunProgress = Pick<
   | "finished_at"
   | "waits_for"
 > & {
-  /** What it came to in words; empty before its end. */
+  /** The outcome as text; empty before the end. */
   outcome_text: string;
 };
 
@@ -157,7 +157,7 @@ export function newRunSummaries(db: Db) {
       return found;
     },
 
-    /** A run and all that come from the same first one, the oldest first; itself alone where none does. */
+    /** A run and all runs with the same root, oldest first. */
     family(id: string): RunSummary[] {
       const own = db.select({ root: runs.rootRun }).from(runs).where(eq(runs.id, id)).get();
       const root = own?.root ?? id;

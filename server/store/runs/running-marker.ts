@@ -17,8 +17,8 @@ export interface RunningMarker {
 const MOST = 64;
 
 /**
- * A small file beside the database that says which run is being computed. It is written in place and never synced: it has
- * to outlive the process, not the machine, since a power cut is no run's fault.
+ * A small file next to the database that names the runs being computed. It is written in place and never synced: it
+ * must outlive the process, not the machine, since a power cut is not the fault of a run.
  */
 export function newRunningMarker(dataDir: string | null): RunningMarker {
   if (dataDir === null) return { last: () => [], note: () => {}, clear: () => {}, close: () => {} };

@@ -50,7 +50,7 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
           const state = log.state(id);
           if (state) client.transaction(() => questions.replace(id, openQuestions(state))).immediate();
         } catch (error) {
-          // What cannot be read or told is held once it is taken up, or is held already: it stops no other.
+          // A run that can't be read is quarantined when it is resumed, or already is; it doesn't stop the others.
           if (isPassing(error)) throw error;
         }
       }

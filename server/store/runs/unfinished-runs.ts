@@ -13,34 +13,14 @@ export interface UnfinishedRun {
   stops: number;
 }
 
-/** Runs that are to go on: which of them a process takes up, what stopped it while it did, and which are held. */
+/** Unfinished runs: which of them a process resumes, what stopped it while it did, and which are quarantined. */
 export function newUnfinishedRuns(db: Db) {
   const { $client: client } = db;
-  const selectDue = client.prepare<[number], { id: string; workflow_id: string | null }>(
-    `select id, workflow_id from runs where wake_at <= ? and status in ('waiting', 'paused')
-     order by wake_at`,
-  );
-  // What a run records when it is taken up again is not progress.
-  const selectProgress = client.prepare<[string], { turn: number }>(
-    "select turn from run_turns where run_id = ? and (key is null or key not like 'recovered#%') order by turn desc limit 1",
-  );
-  const progressTurn = (id: string) => selectProgress.get(id)?.turn ?? 0;
-  const noteStop = client.prepare<{ id: string; turn: number; atLeast: number }>(
-    `update runs set stops = max(@atLeast, case when stopped_turn = @turn then stops + 1 else 1 end), stopped_turn = @turn
-     where id = @id and status in ('queued', 'running', 'waiting', 'paused')`,
-  );
+  const statements = statementsOf(client);
+  const progressTurn = (id: string) => statements.selectProgress.get(id)?.turn ?? 0;
   const noteAll = client.transaction((ids: readonly string[], atLeast: number) => {
-    for (const id of ids) noteStop.run({ id, turn: progressTurn(id), atLeast });
+    for (const id of ids) statements.noteStop.run({ id, turn: progressTurn(id), atLeast });
   });
-  const selectRetries = client.prepare<[number], string>(
-    "select id from runs where status = 'held' and held ->> 'retry_at' <= ? order by held ->> 'retry_at'",
-  );
-  const countHeld = client.prepare<[], { quarantined: number; next_retry_at: number | null }>(
-    "select count(*) as quarantined, min(held ->> 'retry_at') as next_retry_at from runs where status = 'held'",
-  );
-  const holdRun = client.prepare<[string, string]>(
-    "update runs set status = 'held', held = ? where id = ? and status <> 'finished'",
-  );
 
   return {
     /**
@@ -72,25 +52,25 @@ export function newUnfinishedRuns(db: Db) {
 
     /** Waiting runs whose first sleep is over at an instant, the first one first. */
     due(at: number): { id: string; workflow_id: string | null }[] {
-      return selectDue.all(at);
+      return statements.selectDue.all(at);
     },
 
-    /** Counts that the server ended because of these runs, from the beginning for those that made progress since the last time. */
+    /** Counts that the server ended because of these runs; the count restarts for runs that made progress since. */
     noteStops(ids: readonly string[], atLeast = 1): void {
       if (ids.length > 0) noteAll.immediate(ids, atLeast);
     },
 
     /** Quarantined runs whose retry is due by then. */
-    retriesDue: (at: number): string[] => selectRetries.pluck().all(at),
+    retriesDue: (at: number): string[] => statements.selectRetries.pluck().all(at),
 
-    quarantine: () => countHeld.get() ?? { quarantined: 0, next_retry_at: null },
+    quarantine: () => statements.countHeld.get() ?? { quarantined: 0, next_retry_at: null },
 
     /** Puts a run aside; false if it has ended. */
     hold(id: string, reason: QuarantineReason): boolean {
-      return holdRun.run(JSON.stringify(reason), id).changes === 1;
+      return statements.holdRun.run(JSON.stringify(reason), id).changes === 1;
     },
 
-    /** Takes a run from where it was put aside; answers how it stands then, or null if it was not there. */
+    /** Releases a run from quarantine. Returns its new status, or null if it was not quarantined. */
     release(id: string, keepsStops = false): RunStatus | null {
       const held = db.select({ startedAt: runs.startedAt }).from(runs);
       const row = held.where(and(eq(runs.id, id), eq(runs.status, "held"))).get();
@@ -112,3 +92,29 @@ const isActive = inArray(runs.status, ["queued", "running"]);
 const hasToWake = (before: number) =>
   sql`(${runs.wakeAt} <= ${before} or exists (select 1 from run_signals s where s.run_id = ${runs.id} and not exists
     (select 1 from run_turns t where t.run_id = s.run_id and t.key = iif(s.name = 'cancel', '$cancel', s.name))))`;
+
+function statementsOf(client: Db["$client"]) {
+  return {
+    selectDue: client.prepare<[number], { id: string; workflow_id: string | null }>(
+      `select id, workflow_id from runs where wake_at <= ? and status in ('waiting', 'paused')
+     order by wake_at`,
+    ),
+    // What a run records when it is taken up again is not progress.
+    selectProgress: client.prepare<[string], { turn: number }>(
+      "select turn from run_turns where run_id = ? and (key is null or key not like 'recovered#%') order by turn desc limit 1",
+    ),
+    noteStop: client.prepare<{ id: string; turn: number; atLeast: number }>(
+      `update runs set stops = max(@atLeast, case when stopped_turn = @turn then stops + 1 else 1 end), stopped_turn = @turn
+     where id = @id and status in ('queued', 'running', 'waiting', 'paused')`,
+    ),
+    selectRetries: client.prepare<[number], string>(
+      "select id from runs where status = 'held' and held ->> 'retry_at' <= ? order by held ->> 'retry_at'",
+    ),
+    countHeld: client.prepare<[], { quarantined: number; next_retry_at: number | null }>(
+      "select count(*) as quarantined, min(held ->> 'retry_at') as next_retry_at from runs where status = 'held'",
+    ),
+    holdRun: client.prepare<[string, string]>(
+      "update runs set status = 'held', held = ? where id = ? and status <> 'finished'",
+    ),
+  };
+}

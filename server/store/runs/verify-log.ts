@@ -2,7 +2,7 @@ import type { Db } from "@/db/open";
 import { ownJson } from "../own-json";
 import { CHAIN_START, firstBreak, lastOf } from "./log-chain";
 
-/** Something in a run's log that is not as it was written. */
+/** A difference between a run's log and what was written. */
 export interface LogError {
   run_id: string;
   turn: number | null;
@@ -32,9 +32,8 @@ export interface LogReport {
 }
 
 /**
- * Reads the logs of all runs, or of one, and compares each event with the hashes that were kept of it. A row that was
- * altered by somebody who also made all hashes after it anew is not found: compare the run's last hash with a copy of
- * it that was kept elsewhere.
+ * Reads the logs of all runs, or of one, and compares each event with its stored hashes. It can't detect a row changed
+ * by someone who also recomputed all later hashes: compare the run's last hash with a copy kept in another place.
  */
 export function verifyLogs({ $client: client }: Pick<Db, "$client">, runId?: string): LogReport {
   const report: LogReport = { runs: 0, turns: 0, events: 0, unchained: 0, errors: [] };

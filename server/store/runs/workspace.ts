@@ -32,7 +32,7 @@ export interface WorkspaceFile extends WrittenFile {
   kind: FileKind;
   media_type: string;
   source: FileSource;
-  /** It may hold words of strangers: the run had read some when it was written. */
+  /** It may contain untrusted content: the run had read some when it was written. */
   tainted: boolean;
   created_at: number;
 }
@@ -42,7 +42,7 @@ export interface FilePart extends WorkspaceFile {
   offset: number;
   /** Of the whole file. */
   total: number;
-  /** Where to go on reading; null at the end. */
+  /** Offset at which to continue reading; null at the end. */
   next_offset: number | null;
 }
 
@@ -55,11 +55,11 @@ export interface FileWrite {
   source?: FileSource;
   /** Puts the content behind what the newest version holds. */
   append?: boolean;
-  /** Whether it may hold words of strangers; where nobody says, it may. What is added to such a file stays with it. */
+  /** Whether it may contain untrusted content; if absent, it may. Appended text keeps the file's mark. */
   tainted?: boolean;
 }
 
-/** A write that cannot be made, in words for the one who tried. */
+/** A rejected write, as a message for the caller. */
 export class WorkspaceError extends namedError("WorkspaceError") {
   constructor(
     readonly code: "BAD_PATH" | "TOO_LARGE",
@@ -77,7 +77,10 @@ const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 const SEGMENT = /^[\p{L}\p{N}\p{M}_.\- ()+@,=]{1,80}$/u;
 const MAX_SEGMENTS = 8;
 
-/** A path as it is stored: without `./` in front, doubled slashes and other spellings of the same letters. Throws WorkspaceError. */
+/**
+ * A path in its stored form: without a leading `./`, doubled slashes and other encodings of the same letters. Throws
+ * WorkspaceError.
+ */
 export function normalPath(text: string): string {
   const refuse = (why: string): never => {
     throw new WorkspaceError("BAD_PATH", `"${shown(text)}" cannot be the path of a file: ${why}.`);
@@ -132,8 +135,8 @@ export class WorkspaceStore {
   }
 
   /**
-   * The newest version where none is named. Other runs' artifacts are not found, but results of tools in the runs that this
-   * one comes from: a fork is given the answers that name them. Throws WorkspaceError for odd paths.
+   * The newest version by default. Artifacts of other runs are not found, except tool results of the runs that this one
+   * was forked from: the fork's recorded answers refer to them. Throws WorkspaceError for invalid paths.
    */
   read(
     runId: string,
@@ -332,7 +335,7 @@ function partOf(content: string, offset: number, limit = Number.POSITIVE_INFINIT
   };
 }
 
-/** The place itself, or the one before it where it lies between the two halves of one character. */
+/** The offset itself, or the one before if it is between two halves of a character. */
 const wholeAt = (text: string, at: number) =>
   at > 0 && at < text.length && (text.codePointAt(at - 1) ?? 0) > 0xffff ? at - 1 : at;
 

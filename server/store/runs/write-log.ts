@@ -15,7 +15,7 @@ export interface TurnWrite extends StoredTurn {
   runId: string;
   /** The events as they are stored, one text each; made from them where absent. */
   texts?: readonly string[];
-  /** The result as it is stored; made from it where absent. */
+  /** The result as stored; computed from `result` if absent. */
   resultText?: string;
   timers: readonly { key: string; dueAt: number }[];
   /** When the first of the run's sleeps is over. */
@@ -24,7 +24,7 @@ export interface TurnWrite extends StoredTurn {
   progress?: RunProgress;
   /** What people are asked after it; set where that changes with this turn. */
   questions?: readonly OpenQuestion[];
-  /** What its crews did, in the turn that ends it for good. */
+  /** What its crews did, recorded in the turn that ends the run for good. */
   work?: WorkPlace & { done: readonly WorkDone[] };
 }
 
@@ -40,7 +40,7 @@ export interface NewRun {
   fork?: ForkStart;
 }
 
-/** Writes the logs of runs: what follows from a turn elsewhere is written with it, or not at all. */
+/** Writes the logs of runs: all effects of a turn on other tables are written with it, or not at all. */
 export function newLogWriter(
   db: Db,
   parts: { questions: RunQuestions; crewWork: Pick<CrewWorkStore, "add"> },
@@ -48,7 +48,7 @@ export function newLogWriter(
   const { $client: client } = db;
   const { questions, crewWork } = parts;
   const forkCopies = newForkCopies(db);
-  // The hot path uses prepared statements of its own: a run writes one row for each turn.
+  // The hot path uses its own prepared statements: a run writes one row per turn.
   const insertTurn = client.prepare<
     [string, number, number, number, string | null, string | null, string, number, Buffer]
   >(

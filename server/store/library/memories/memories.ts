@@ -31,7 +31,7 @@ export interface Memory extends MemoryPlace {
   value: Json;
   /** 0 to 1. */
   importance: number;
-  /** Came from content that nobody here vouches for. */
+  /** Came from untrusted content. */
   tainted: boolean;
   source: MemorySource;
   created_at: number;
@@ -39,7 +39,7 @@ export interface Memory extends MemoryPlace {
   /** Null: stays until it is removed. */
   expires_at: number | null;
 }
-/** A memory as it lies in the bin. */
+/** A memory in the bin. */
 export const BinnedMemory = z.object({
   scope: MemoryScope,
   scope_id: z.string(),
@@ -69,7 +69,7 @@ export interface MemoryInput extends MemoryPlace {
   source: MemorySource;
 }
 
-/** A memory that cannot be kept, in words for the one who tried. */
+/** A memory that can't be stored, as a message for the caller. */
 export class MemoryError extends namedError("MemoryError") {
   constructor(
     readonly code: "BAD_KEY" | "TOO_LARGE",
@@ -95,13 +95,13 @@ const ofRun = (runId: string): SQL | undefined =>
     ),
   );
 
-/** Forgets everything bound to a run, also what lies in the bin. */
+/** Deletes everything that is bound to a run, including what is in the bin. */
 export function forgetMemoriesOf(db: Pick<Db, "delete">, runId: string): void {
   db.delete(memories).where(ofRun(runId)).run();
   db.delete(bin).where(memoriesOfGone(INSIDE_RUN, runId)).run();
 }
 
-/** A run that was cancelled had no time to forget; one that stopped at a limit may go on. */
+/** A cancelled run had no time to delete its memories; a run that stopped at a limit may resume. */
 const isOfEndedTask = sql`${memories.scope} = 'task' and exists (
   select 1 from ${runs}
   where ${runs.id} = substr(${memories.scopeId}, 1, instr(${memories.scopeId}, '/') - 1)
@@ -234,7 +234,7 @@ export class MemoryStore {
     return Object.fromEntries(counts) as Record<MemoryScope, number>;
   }
 
-  /** A correction. For what a person entered they vouch; nobody does for what a program sent. Throws MemoryError. */
+  /** A correction. What a person entered becomes trusted; what a program sent doesn't. Throws MemoryError. */
   update(
     id: number,
     change: { value?: Json; importance?: number; expires_at?: number | null },
@@ -274,7 +274,7 @@ export class MemoryStore {
     );
   }
 
-  /** Brings a deleted one back as it was; from the bin, too. Throws MemoryError. */
+  /** Restores a deleted memory unchanged, including from the bin. Throws MemoryError. */
   restore({ expires_at, ...memory }: BinnedMemory): Memory {
     return writeTransaction(this.db, () => {
       const ttl_seconds = expires_at === null ? undefined : (expires_at - this.now()) / 1000;
@@ -306,7 +306,7 @@ export class MemoryStore {
     const key = checkedKey(input.key);
     const kept = checkedValue(input.value);
     const at = this.now();
-    // An expired memory must not stand in the way, nor lend its age to the new one.
+    // An expired memory must not block the new one or pass its age on to it.
     this.db
       .delete(memories)
       .where(and(isAt(input), lte(memories.expiresAt, at)))

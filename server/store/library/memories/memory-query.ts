@@ -2,15 +2,15 @@
 const QUERY = { terms: 32, length: 64 } as const;
 
 /**
- * Free text as a query of FTS5: its words in quotes, any of them. Quotes make a word a word, so that nothing of the
- * query language is left. Null where there are no words.
+ * Free text as an FTS5 query that matches any of its words. Each word is quoted, so no FTS5 syntax takes effect. Null
+ * if there are no words.
  */
 export function toMatch(text: string): string | null {
   const terms = termsOf(text);
   return terms.length === 0 ? null : terms.map((word) => `"${word}"`).join(" OR ");
 }
 
-/** The same for someone who is typing: all of the words, each perhaps the beginning of one. */
+/** The same for search as you type: all words must match, each as a prefix. */
 export function toFilter(text: string): string | null {
   const terms = termsOf(text);
   return terms.length === 0 ? null : terms.map((word) => `"${word}"*`).join(" AND ");
