@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import "server-only";
 import type { Usage } from "@/server/domain/agent/outcome";
 import type { LlmConfig } from "@/server/domain/agent/role";
@@ -86,7 +87,7 @@ export function newModels(options: ModelsOptions): Models {
         thinkers.has(keyOfModel(provider, model)) ||
         isAskedToThink(request.llm_config) ||
         isThinkingModel(model);
-      const limits = timeLimits(provider, model, request.llm_config, options.limits, thinks);
+      const limits = timeLimits(provider, model, request.llm_config, { own: options.limits, thinks });
       const prompt = promptText(request);
       const priced = { ...provider, listPrice: providers.reported(provider.id, model).price };
       const input_tokens = ratios.tokens(provider.id, model, prompt);
@@ -124,13 +125,16 @@ export function newModels(options: ModelsOptions): Models {
               request,
               fetch: fetcher,
               limits,
-              ...(reservation.max_tokens === undefined ? {} : { max_tokens: reservation.max_tokens }),
+              ...defined({ max_tokens: reservation.max_tokens }),
             },
             lost ? until(lost, io) : io,
             input_tokens,
           );
           const usage = usageOf(raw.taken, prompt, countOf(provider, model));
-          const answer = toAnswer(raw, priced, model, usage, Math.round(performance.now() - started));
+          const answer = toAnswer(raw, priced, model, {
+            usage,
+            latency_ms: Math.round(performance.now() - started),
+          });
           used = answer;
           if (usage.reasoning_tokens > 0) thinkers.add(keyOfModel(provider, model));
           if (!usage.estimated) ratios.observe(provider.id, model, prompt, usage.input_tokens);
@@ -224,16 +228,12 @@ export function newModels(options: ModelsOptions): Models {
     for (let adaptations = 0; ; adaptations++) {
       // What a model did counts more than what its service says of it.
       const capability: Capability = {
-        ...(native_tools === undefined ? {} : { native_tools }),
-        ...(response_format === undefined ? {} : { response_format }),
+        ...defined({ native_tools, response_format }),
         ...learned,
         ...(blanked.has(turn) ? { response_format: "prompt" } : {}),
       };
       try {
-        return await callOnce(
-          { ...call, ...(max_tokens === undefined ? {} : { max_tokens }), capability },
-          io,
-        );
+        return await callOnce({ ...call, ...defined({ max_tokens }), capability }, io);
       } catch (error) {
         if (!(error instanceof CallFailed)) throw error;
         const { refusal } = error;
@@ -384,23 +384,19 @@ function toAnswer(
   raw: RawAnswer,
   provider: PricedProvider,
   model: string,
-  usage: Usage,
-  latency_ms: number,
+  { usage, latency_ms }: { usage: Usage; latency_ms: number },
 ): ModelAnswer {
+  const { reasoning, carried, refusal, tool_calls, tool_protocol } = raw;
   return {
     content: raw.content,
-    ...(raw.reasoning === undefined ? {} : { reasoning: raw.reasoning }),
-    ...(raw.carried === undefined ? {} : { carried: raw.carried }),
-    ...(raw.refusal === undefined ? {} : { refusal: raw.refusal }),
-    ...(raw.tool_calls === undefined ? {} : { tool_calls: raw.tool_calls }),
-    ...(raw.tool_protocol === undefined ? {} : { tool_protocol: raw.tool_protocol }),
+    ...defined({ reasoning, carried, refusal, tool_calls, tool_protocol }),
     finish_reason: raw.finish_reason,
     provider: provider.name,
     provider_id: provider.id,
     model,
     simulated: provider.simulated,
     usage,
-    ...(raw.notes.length > 0 ? { notes: raw.notes } : {}),
+    ...defined({ notes: raw.notes.length > 0 ? raw.notes : undefined }),
     ...costOf(provider, model, usage, raw.taken.usage?.cost),
     latency_ms,
     ttft_ms: raw.ttft_ms,

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { Json } from "@/server/domain/base/values";
 import type { ToolCall } from "@/server/domain/tool/tool";
 import type { ModelAnswer, ModelError, ModelIo, ModelRequest, Models } from "./model";
@@ -92,10 +93,12 @@ function answerOf(
   const asked = request.messages.reduce((sum, message) => sum + message.content.length, 0);
   return {
     content,
-    ...(reasoning ? { reasoning } : {}),
-    ...("refusal" in step ? { refusal: step.refusal } : {}),
-    ...(toolCalls ? { tool_calls: toolCalls } : {}),
-    ...(request.tools ? { tool_protocol: request.tool_protocol === "text" ? "text" : "native" } : {}),
+    ...defined({
+      reasoning: reasoning || undefined,
+      refusal: "refusal" in step ? step.refusal : undefined,
+      tool_calls: toolCalls,
+      tool_protocol: request.tools && (request.tool_protocol === "text" ? "text" : "native"),
+    }),
     finish_reason:
       ("finish_reason" in step && step.finish_reason) || (toolCalls?.length ? "tool_calls" : "stop"),
     provider: "Scripted",

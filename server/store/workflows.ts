@@ -119,7 +119,7 @@ export class WorkflowStore {
     );
   }
 
-  /** Sets what it may not use; false where there is no such workflow. */
+  /** Sets the capabilities it may not use; false if the workflow doesn't exist. */
   withhold(id: string, keys: readonly string[]): boolean {
     return (
       this.db
@@ -218,7 +218,7 @@ export function copyName(name: string, taken: ReadonlySet<string>): string {
   for (let n = 2; ; n++) if (!taken.has(`${base} ${n}`)) return `${base} ${n}`;
 }
 
-/** A stored workflow. Settings of runs that were allowed once and are not any more do not cost the workflow. */
+/** A stored workflow. Run settings that are no longer valid don't make the workflow unreadable. */
 function asStored(value: unknown): WorkflowGraph {
   const read = WorkflowGraph.safeParse(value);
   if (read.success) return read.data;

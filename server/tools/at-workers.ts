@@ -6,7 +6,7 @@ import type { OperatorFile, OperatorTool } from "./operator/file";
 import { operatorSpec } from "./operator/tools";
 import { checkBySchema } from "./schema-check";
 
-/** Something that is carried out at a worker: its kind, its name, and the label that such workers have. */
+/** A tool or MCP server that runs on workers: its kind, its name, and their label. */
 export interface AtWorkers {
   kind: "tool" | "mcp";
   name: string;
@@ -16,19 +16,19 @@ export interface AtWorkers {
 /** A connection to a program at a worker, message by message. */
 export interface WorkerChannel {
   send(message: Json): void;
-  /** Ends it; `closed` is not called any more. */
+  /** Closes it; `closed` is no longer called. */
   close(): void;
 }
 
 export interface ChannelHandler {
   message(message: Json): void;
-  /** The other side ended it; why, in words. */
+  /** The other side closed it; why, as a message. */
   closed(why: string): void;
 }
 
 /** The way to workers by their labels. */
 export interface WorkerChannels {
-  /** Why it cannot be carried out now, in words that name the label; null where it can, or may soon. */
+  /** Why it can't run now, as a message that names the label; null if it can, or may soon. */
   whyNot(what: AtWorkers): string | null;
   /**
    * Waits a moment for a worker that has it. Throws NoSuchWorker. `key`: the same goes to the same worker while that is there.
@@ -47,12 +47,12 @@ export interface WorkerChannels {
   onThere(listener: (what: Pick<AtWorkers, "kind" | "name">) => void): void;
 }
 
-/** Nobody is there who could carry it out; the message is for people. */
+/** No worker can run it; the message is for people. */
 export class NoSuchWorker extends Error {
   override name = "NoSuchWorker";
 }
 
-/** What somebody is told of a tool whose label no worker has. */
+/** The message for a tool whose label no worker has. */
 export const noWorkerText = ({ kind, name, label }: AtWorkers): string =>
   `${kind === "mcp" ? `The MCP server "${name}"` : name} runs at a worker with the label "${label}", and none is there. Start one with TROUPE_WORKER_LABELS=${label}.`;
 
@@ -67,7 +67,7 @@ export const NO_WORKER_CHANNELS: WorkerChannels = {
 /** What of its scope travels with a call. */
 export const sentScope = ({ signal: _, ...scope }: ToolScope): Json => asJson(scope);
 
-/** A tool of the operator's file that only workers with its label carry out, as the server has it. */
+/** The server's side of a tool in the operator's file that only workers with its label run. */
 export function toolAtWorkers(
   tool: OperatorTool & { worker_label: string },
   lines: WorkerChannels,
@@ -126,7 +126,7 @@ async function callAtWorker(
   }
 }
 
-/** What of the operator's file is carried out at a worker with these labels, and at no server. */
+/** The entries of the operator's file that run on workers with these labels, and not on the server. */
 export function partFor(file: OperatorFile, labels: readonly string[]): OperatorFile {
   const isHere = ({ worker_label: label }: { worker_label?: string | undefined }) =>
     label !== undefined && labels.includes(label);

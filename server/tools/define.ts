@@ -13,13 +13,16 @@ export interface ToolScope {
   readonly originalKey?: string;
   /** How often the same call was made before and failed; absent: never. */
   readonly again?: number;
-  /** What a person answered to what this call asked before; absent where nobody can be asked. */
+  /** A person's answers to what this call asked before; absent if nobody can be asked. */
   readonly answers?: readonly ToolAnswer[];
-  /** The run has read content of strangers: what this call keeps for later carries that. Absent: it is not known, so it does. */
+  /**
+   * The run has read untrusted content, so what this call stores is untrusted too. Absent: unknown, so it counts as
+   * true.
+   */
   readonly tainted?: boolean;
   /** The run that calls; null where a person tries the tool out. */
   readonly run: { id: string; workflow_id: string | null } | null;
-  /** Who calls. `task_id`: the task of a plan, where there is one. */
+  /** The caller. `task_id`: the plan's task, if any. */
   readonly agent: {
     agent_id: string;
     role_name: string;
@@ -31,8 +34,8 @@ export interface ToolScope {
 }
 
 /**
- * Where a tool is carried out when workers carry out runs: at the server, whose database, connections and switches it needs, or
- * right at the worker.
+ * Where a tool executes when workers execute runs: on the server, whose database, connections and switches it needs, or
+ * on the worker.
  */
 export type ToolHome = "control" | "worker";
 
@@ -44,7 +47,7 @@ export interface ToolInterface {
   /** Checks and completes arguments; gives them as `execute` takes them, or what is wrong, place first. */
   check(args: unknown): { ok: true; input: unknown } | { ok: false; errors: string[] };
   execute(input: unknown, scope: ToolScope): Promise<ToolOutput>;
-  /** The caller has ended its task: what is kept for it between calls can go. Nothing is recorded of it. */
+  /** The caller's task has ended: state kept for it between calls can be released. Not recorded. */
   endTask?(caller: Pick<ToolScope, "run" | "agent">): void;
 }
 
@@ -67,7 +70,7 @@ export interface ToolDeclaration<S extends z.ZodObject>
   execute(input: z.output<S>, scope: ToolScope): Promise<Json | Labelled> | Json | Labelled;
 }
 
-/** A result of which it is known by itself whether somebody here vouches for it, whatever `taints` says of the tool. */
+/** A result that carries its own trust label, whatever `taints` says of the tool. */
 export class Labelled {
   constructor(
     readonly output: Json,

@@ -5,9 +5,9 @@ import type { ToolSpec } from "@/server/domain/tool/tool";
 import { addressesIn, isAccount, type UserProvidedText } from "./user-provided-text";
 
 /**
- * Something that a call would lead to. `argument`: where it stands in the arguments. web, email, account: an address by
- * its form. target: whom or what the call means, by the name of the argument. object: the thing that is acted upon.
- * words: what is told to a service. call: the tool itself, where nothing names where it leads.
+ * A destination of a call. `argument`: its place in the arguments. web, email, account: an address, recognized by its
+ * form. target: a recipient, recognized by the argument's name. object: the thing acted on. words: text sent to a
+ * service. call: the tool itself, if no argument names a destination.
  */
 export type Destination = Omit<UnvouchedPlace, "from">;
 
@@ -35,7 +35,7 @@ const OBJECTS = new Set(
     " ",
   ),
 );
-/** Names of arguments that carry what is sent. */
+/** Names of arguments that carry the data to send. */
 const DATA = new Set(
   "body content contents text message messages description note notes comment comments summary subject html markdown data payload prompt query question answer reason value values json code input attachment attachments".split(
     " ",
@@ -43,10 +43,10 @@ const DATA = new Set(
 );
 
 /**
- * What a call would lead to, as far as it is a way out: each must stand in a person's own words once the run has read
- * content of strangers. A tool that only reads leads to the places in the web that it names, and to whom it tells what
- * it searches for. One that acts leads to whomever it addresses; where it addresses nobody, to the thing that it acts
- * upon; and where nothing names that either, its whole arguments must be the person's own.
+ * The destinations of a call that sends data externally: once the run has read untrusted content, each must come from a
+ * person's own text. A tool that only reads leads to the web addresses it names and to the service that gets its query.
+ * One that acts leads to the recipients it names; without recipients, to the object it acts on; and without an object,
+ * all of its arguments must be the person's own.
  */
 export function destinationsOf(spec: ToolSpec, args: JsonObject): Destination[] {
   if (!spec.sink) return [];
@@ -77,7 +77,7 @@ export function destinationsOf(spec: ToolSpec, args: JsonObject): Destination[] 
   return found.length > 0 ? found : [{ argument: "", value: spec.name, kind: "call" }];
 }
 
-/** Whether this stands in a person's own words. */
+/** Whether this comes from a person's own text. */
 export function isOwn({ argument, value, kind }: Destination, own: UserProvidedText): boolean {
   switch (kind) {
     case "web":
@@ -136,7 +136,7 @@ function addressesOf({ at, name, value }: Leaf, places: readonly string[]): Dest
   return [...whole, ...account].map((each) => ({ argument: at, ...each }));
 }
 
-/** What a value names: the addresses in it, and what stands beside them between commas. */
+/** What a value names: the addresses in it, and the comma-separated names next to them. */
 function targetOf({ at, name, value }: Leaf, kind: "target" | "object" = "target"): Destination[] {
   // A place in the web is an address already, whatever its form.
   if (name.some((word) => PLACES.has(word))) return [];

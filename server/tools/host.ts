@@ -9,7 +9,7 @@ import type { ToolsRegistry } from "./registry";
 import type { CallsStep, ProgramWithCalls } from "./sandbox/sandbox";
 import { isTooLong, textOf, truncateOutput } from "./truncate";
 
-/** The tools that runs may call. All of it may be elsewhere, so all of it answers later, inside steps of a run. */
+/** The tools that runs may call. They may be remote, so everything is asynchronous and called inside steps of a run. */
 export interface ToolHost {
   specs(): Promise<ToolSpec[]>;
   /** Why a role may not use a tool any more that it was given, as things are now; null where it may. */
@@ -18,7 +18,9 @@ export interface ToolHost {
   invoke(name: string, args: JsonObject, scope: ToolScope): Promise<ToolOutput>;
   /** Forgets what the caller remembered for its task, which has ended. */
   forgetTask(caller: Pick<ToolScope, "run" | "agent">): Promise<void>;
-  /** What tools keep between calls for the caller goes: its task has ended. Not recorded, and harmless when it is told again. */
+  /**
+   * Releases what tools keep for the caller between calls: its task has ended. Not recorded, and safe to call twice.
+   */
   endTask?(caller: Pick<ToolScope, "run" | "agent">): void;
   /** Runs code until the next call that it makes and that has no answer yet, or to its end. Null: code is off here. */
   runCode(program: ProgramWithCalls, signal: AbortSignal, runId: string): Promise<CallsStep | null>;
@@ -26,7 +28,7 @@ export interface ToolHost {
   matches(pattern: string, text: string, signal: AbortSignal): Promise<string | null>;
 }
 
-/** `tainted`: it may hold words of strangers. */
+/** `tainted`: it may contain untrusted content. */
 type Keep = (
   runId: string,
   callKey: string,
@@ -40,7 +42,7 @@ export function newToolHost(parts: {
   keep: Keep;
   /** Forgets all that is remembered at one place. */
   forget(place: MemoryPlace): void;
-  /** The role as it is now; undefined where it is gone. */
+  /** The current role; undefined if it was deleted. */
   role?(name: string): { tools: readonly string[] } | undefined;
   matches: ToolHost["matches"];
   runCode: ToolHost["runCode"];

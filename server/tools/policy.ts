@@ -32,7 +32,7 @@ export function grantTools(about: {
   denied: readonly string[];
   /** What the crew does without, and why. */
   without?: { tools: readonly string[]; reason: string };
-  /** What the delegating agent may call; absent for an agent that nobody delegated to. */
+  /** What the delegating agent may call; absent for an agent without one. */
   parent?: readonly string[];
 }): Grants {
   const granted: ToolSpec[] = [];
@@ -82,11 +82,11 @@ export interface Context {
 }
 
 /**
- * Where a call leads that does not stand in a person's own words, once content of strangers was read: a person must
- * agree to these. Empty: nobody need be asked on that account. Depends on nothing but its arguments.
+ * The destinations of a call that don't come from a person's own text, after untrusted content was read: a person must
+ * approve these. Empty: no approval needed for this reason. Depends only on its arguments.
  *
- * Two ways out are free while nothing private has come into the run, for then there is nothing to carry: opening a
- * link exactly as public pages and searches give it, and searching for whatever words.
+ * Two kinds of external sends are free while no private data has come into the run, since there is nothing to leak:
+ * opening a link exactly as public pages and searches show it, and searching for any words.
  */
 export function judge(call: { spec: ToolSpec; args: JsonObject }, context: Context): UnvouchedPlace[] {
   if (context.taint_sources.length === 0) return [];
@@ -124,7 +124,7 @@ const isBare = ({ url: _url, method, headers = {}, ...rest }: JsonObject) =>
   Object.keys(headers).length === 0 &&
   Object.keys(rest).length === 0;
 
-/** Whether an address stands in something public exactly as it is. */
+/** Whether an address occurs verbatim in public content. */
 function isLink(address: string, read: readonly Read[]): boolean {
   return read.some(
     ({ is_public, text }) =>
@@ -181,14 +181,14 @@ function recordsOf(text: string): JsonObject[] {
     return [];
   }
 }
-/** How long what stands before a result may be: the tool's name and how the call ended. */
+/** Max length of the text before a result: the tool's name and the call's status. */
 const MAX_PREFIX = 220;
 
 const LEVELS: readonly RiskLevel[] = ["LOW", "MEDIUM", "HIGH"];
 
 /**
- * Why a person must agree to this call first, or null. What leads out of here to where no person said, while the agent
- * has read content that nobody vouches for, always needs a person, whatever the policy.
+ * Why a person must approve this call first, or null. Sending data to a destination that no person named, after reading
+ * untrusted content, always needs approval, whatever the policy.
  */
 export function confirmationReason(about: {
   spec: ToolSpec;

@@ -72,7 +72,7 @@ export class ToolsRegistry {
   }
 }
 
-/** What a model is told that called a tool by a wrong name. */
+/** The message to a model that called a tool by a wrong name. */
 export function unknownTool(name: string, known: readonly string[]): string {
   const near = known.find((other) => distance(other.toLowerCase(), name.toLowerCase()) <= 2);
   const hint = near ? ` Did you mean "${near}"?` : "";

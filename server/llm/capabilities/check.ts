@@ -134,8 +134,11 @@ export async function describeModels(
   // The one in use first: more of them than are described may be there.
   const wanted = list.models.toSorted((a, b) => Number(isAsked(b)) - Number(isAsked(a)));
   for (const model of wanted.slice(0, MAX_DESCRIBED))
-    model.facts = await getText(`${ollamaRoot(checked)}/api/show`, headersFor(checked), DESCRIBE_MS, fetch, {
-      model: model.name,
+    model.facts = await getText(`${ollamaRoot(checked)}/api/show`, {
+      own: headersFor(checked),
+      ms: DESCRIBE_MS,
+      fetch,
+      body: { model: model.name },
     }).then(
       ({ text }) => readOllamaDescription(parse(text)),
       () => ({}),
@@ -151,7 +154,7 @@ const ollamaRoot = ({ base_url }: Checked) => base_url.replace(/\/v1$/, "");
 
 /** How much of a prompt Ollama lets the model read that it has just loaded. */
 const loadedWindow = (checked: Checked, fetch: typeof globalThis.fetch): Promise<number | undefined> =>
-  getText(`${ollamaRoot(checked)}/api/ps`, headersFor(checked), DESCRIBE_MS, fetch).then(
+  getText(`${ollamaRoot(checked)}/api/ps`, { own: headersFor(checked), ms: DESCRIBE_MS, fetch }).then(
     ({ text }) => readOllamaLoaded(parse(text), checked.default_model),
     () => undefined,
   );
@@ -163,12 +166,11 @@ export async function listModels(
 ): Promise<{ models: ListedModel[]; isOllama: boolean }> {
   if (checked.kind === "offline") return { models: [{ name: OFFLINE.model, facts: {} }], isOllama: false };
   const callee = calleeOf(checked);
-  const { status, headers, text } = await getText(
-    `${checked.base_url}/models`,
-    headersFor(checked),
-    LIST_MS,
+  const { status, headers, text } = await getText(`${checked.base_url}/models`, {
+    own: headersFor(checked),
+    ms: LIST_MS,
     fetch,
-  ).catch((error: unknown) => {
+  }).catch((error: unknown) => {
     throw classifyNetworkError(error, callee);
   });
   if (status < 200 || status >= 300) {
@@ -190,10 +192,17 @@ const headersFor = ({ key, headers = {} }: Checked): Record<string, string> => (
 /** Fetches a text; with a body, by POST. */
 async function getText(
   url: string,
-  own: Readonly<Record<string, string>>,
-  ms: number,
-  fetch: typeof globalThis.fetch,
-  body?: Record<string, string>,
+  {
+    own = {},
+    ms,
+    fetch,
+    body,
+  }: {
+    own?: Readonly<Record<string, string>>;
+    ms: number;
+    fetch: typeof globalThis.fetch;
+    body?: Record<string, string>;
+  },
 ) {
   const response = await fetch(url, {
     ...(body ? { method: "POST", body: JSON.stringify(body) } : {}),
@@ -271,9 +280,9 @@ export async function findOllama(
   address = OLLAMA_URL,
 ): Promise<{ base_url: string; models: string[] } | null> {
   try {
-    const version = await getText(`${address}/api/version`, {}, OLLAMA_MS, fetch);
+    const version = await getText(`${address}/api/version`, { ms: OLLAMA_MS, fetch });
     if (version.status !== 200 || !OllamaVersion.safeParse(parse(version.text)).success) return null;
-    const tags = await getText(`${address}/api/tags`, {}, OLLAMA_MS, fetch);
+    const tags = await getText(`${address}/api/tags`, { ms: OLLAMA_MS, fetch });
     const models = OllamaTags.safeParse(parse(tags.text));
     return {
       base_url: `${address}/v1`,

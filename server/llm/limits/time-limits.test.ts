@@ -35,7 +35,7 @@ describe("how long a call may take", () => {
     expect(minutes(FAR, "m", { reasoning_effort: "low" })).toEqual(long);
     expect(minutes(FAR, "m", { extra_body: { thinking: { type: "enabled" } } })).toEqual(long);
     expect(minutes(FAR, "m", { reasoning_effort: "none" })).toEqual([1, 0.75, 10]);
-    expect(timeLimits({ base_url: FAR, settings: {} }, "m", {}, {}, true).firstByteMs).toBe(600_000);
+    expect(timeLimits({ base_url: FAR, settings: {} }, "m", {}, { thinks: true }).firstByteMs).toBe(600_000);
   });
   test("five minutes on one's own hardware, known by the address and not by the port", () => {
     for (const url of [

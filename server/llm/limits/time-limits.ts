@@ -20,8 +20,7 @@ export function timeLimits(
   provider: Pick<Provider, "base_url" | "settings">,
   model: string,
   config: LlmConfig,
-  own: Partial<TransportLimits> = {},
-  thinks = false,
+  { own = {}, thinks = false }: { own?: Partial<TransportLimits> | undefined; thinks?: boolean } = {},
 ): TransportLimits {
   const { settings } = provider;
   const kinds = [

@@ -85,8 +85,7 @@ function make(schema: Json | undefined, key: string, making: Making, depth: numb
   if (values) return pick(values, making.suggest(key, plain));
   const wish = wholeWish(plain, key, making);
   if (wish !== undefined) return wish;
-  const choices = optionsOf(plain);
-  if (choices && choices.length > 0) return makeChoice(plain, choices, key, making, depth);
+  if (optionsOf(plain)?.length) return makeChoice(plain, key, making, depth);
   switch (typeOf(plain, depth)) {
     case "object":
       return makeObject(plain, key, making, depth);
@@ -176,14 +175,9 @@ const plainWord = (value: Json) =>
     .toLowerCase()
     .replace(/[\s_-]+/g, "");
 
-function makeChoice(
-  schema: JsonSchema,
-  choices: readonly Json[],
-  key: string,
-  making: Making,
-  depth: number,
-): Json {
+function makeChoice(schema: JsonSchema, key: string, making: Making, depth: number): Json {
   const { anyOf: _anyOf, oneOf: _oneOf, ...rest } = schema;
+  const choices = optionsOf(schema) ?? [];
   const isNull = (choice: Json) => asSchema(choice).type === "null";
   // Null ends a recursion; otherwise a real value shows more.
   const ordered = [...choices].sort((a, b) => Number(isNull(a)) - Number(isNull(b)));

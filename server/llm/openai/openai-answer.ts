@@ -132,15 +132,17 @@ const takenOf = (got: Collected, isAccepted: boolean): Taken => ({
 /** The answer that was collected, where it is one. Throws ModelError where it ended too soon, in an error or with nothing. */
 export function finished(
   got: Collected,
-  isDone: boolean,
   request: ModelRequest,
-  {
-    rung,
-    protocol,
-    provider,
-  }: { rung: ResponseRung | null; protocol: ToolProtocol | null; provider: Provider },
+  call: {
+    /** Whether the service said that the stream is over. */
+    isDone: boolean;
+    rung: ResponseRung | null;
+    protocol: ToolProtocol | null;
+    provider: Provider;
+  },
   callee: Callee,
 ): RawAnswer {
+  const { isDone, rung, protocol, provider } = call;
   const end = readFinish(got.finish);
   if (end === "filter")
     throw new ModelError({

@@ -57,7 +57,7 @@ export async function callOnce(call: ProviderCall, io: ModelIo): Promise<RawAnsw
   const collector = newCollector(io, callee, protocol !== null);
   try {
     const isDone = await readAnswer();
-    const answer = finished(collector.end(), isDone, request, { rung, protocol, provider }, callee);
+    const answer = finished(collector.end(), request, { isDone, rung, protocol, provider }, callee);
     return { ...answer, notes: [...notes, ...answer.notes] };
   } catch (error) {
     const refusal = error instanceof ProviderRejection ? error.refusal : undefined;

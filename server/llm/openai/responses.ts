@@ -41,7 +41,7 @@ export function asResponsesRequest(
     input: messages.flatMap(itemsOf),
     store: false,
     ...(refuses.includes(SEALED_THOUGHTS) ? {} : { include: ["reasoning.encrypted_content"] }),
-    ...(limit === undefined ? {} : { max_output_tokens: limit }),
+    ...defined({ max_output_tokens: limit }),
     ...(reasoning_effort === undefined
       ? {}
       : {
@@ -51,7 +51,7 @@ export function asResponsesRequest(
           },
         }),
     ...(Array.isArray(tools) ? { tools: tools.map(asFunction) } : {}),
-    ...(response_format === undefined ? {} : { text: { format: asFormat(response_format) } }),
+    ...defined({ text: response_format && { format: asFormat(response_format) } }),
   };
 }
 

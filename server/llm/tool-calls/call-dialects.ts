@@ -94,27 +94,36 @@ type Read = (text: string, reading: Reading) => Found | null;
 const DIALECTS: readonly Read[] = [
   // <function=NAME><parameter=KEY>VALUE</parameter></function>
   (text, { tools, isCut }) =>
-    every(text, /<function=([^>\n]{1,200})>/g, /<\/function>/g, { mayEnd: !isCut }, (name, body) =>
-      withParameters(name, body, /<parameter=([^>\n]{1,200})>/g, /<\/parameter>/g, tools),
+    every(
+      text,
+      { opening: /<function=([^>\n]{1,200})>/g, closing: /<\/function>/g, mayEnd: !isCut },
+      (call) =>
+        withParameters(call, { opening: /<parameter=([^>\n]{1,200})>/g, closing: /<\/parameter>/g }, tools),
     ),
   // <invoke name="NAME"><parameter name="KEY">VALUE</parameter></invoke>
   (text, { tools }) =>
-    every(text, /<invoke name="([^"\n]{1,200})">/g, /<\/invoke>/g, {}, (name, body) =>
-      withParameters(name, body, /<parameter name="([^"\n]{1,200})"[^>]{0,200}>/g, /<\/parameter>/g, tools),
+    every(text, { opening: /<invoke name="([^"\n]{1,200})">/g, closing: /<\/invoke>/g }, (call) =>
+      withParameters(
+        call,
+        { opening: /<parameter name="([^"\n]{1,200})"[^>]{0,200}>/g, closing: /<\/parameter>/g },
+        tools,
+      ),
     ),
   // <tool_call>NAME<arg_key>KEY</arg_key><arg_value>VALUE</arg_value></tool_call>
   (text, { tools }) =>
     every(
       text,
-      /<tool_call>\s*([\w.:/-]{1,200})\s*(?=<arg_key>|<\/tool_call>)/g,
-      /<\/tool_call>/g,
-      {},
-      (name, body) =>
+      {
+        opening: /<tool_call>\s*([\w.:/-]{1,200})\s*(?=<arg_key>|<\/tool_call>)/g,
+        closing: /<\/tool_call>/g,
+      },
+      (call) =>
         withParameters(
-          name,
-          body,
-          /<arg_key>([^<]{1,200})<\/arg_key>\s*<arg_value>/g,
-          /<\/arg_value>/g,
+          call,
+          {
+            opening: /<arg_key>([^<]{1,200})<\/arg_key>\s*<arg_value>/g,
+            closing: /<\/arg_value>/g,
+          },
           tools,
         ),
     ),
@@ -122,28 +131,33 @@ const DIALECTS: readonly Read[] = [
   (text, { tools }) =>
     every(
       text,
-      /<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?([\w.:/-]{1,200})(?:<｜tool▁sep｜>)?/g,
-      /<｜tool▁call▁end｜>/g,
-      {},
-      (name, body) => named(name, body, tools),
+      {
+        opening: /<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?([\w.:/-]{1,200})(?:<｜tool▁sep｜>)?/g,
+        closing: /<｜tool▁call▁end｜>/g,
+      },
+      ({ name, body }) => named(name, body, tools),
     ),
   // <|tool_call_begin|>functions.NAME:0<|tool_call_argument_begin|>{…}<|tool_call_end|>
   (text, { tools }) =>
     every(
       text,
-      /<\|tool_call_begin\|>\s*(?:functions\.)?([\w./-]{1,200}?)(?::\d{1,9})?\s*<\|tool_call_argument_begin\|>/g,
-      /<\|tool_call_end\|>/g,
-      {},
-      (name, body) => named(name, body, tools),
+      {
+        opening:
+          /<\|tool_call_begin\|>\s*(?:functions\.)?([\w./-]{1,200}?)(?::\d{1,9})?\s*<\|tool_call_argument_begin\|>/g,
+        closing: /<\|tool_call_end\|>/g,
+      },
+      ({ name, body }) => named(name, body, tools),
     ),
   // <|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{…}<|call|>
   (text, { tools, isCut }) =>
     every(
       text,
-      /to=(?:functions\.)?([\w.:/-]{1,200})[^\n]{0,80}?<\|message\|>/g,
-      /<\|call\|>|<\|end\|>/g,
-      { mayEnd: !isCut },
-      (name, body) => named(name, body, tools),
+      {
+        opening: /to=(?:functions\.)?([\w.:/-]{1,200})[^\n]{0,80}?<\|message\|>/g,
+        closing: /<\|call\|>|<\|end\|>/g,
+        mayEnd: !isCut,
+      },
+      ({ name, body }) => named(name, body, tools),
     ),
   // A token and JSON: <|python_tag|>{…}, <|tool_call|>[…], <function_call> {…}, functools[…], <tool_calls>[…], <|action_start|><|plugin|>{…}
   (text, { tools, isCut }) => {
@@ -171,24 +185,31 @@ const DIALECTS: readonly Read[] = [
   },
 ];
 
-function every(
-  text: string,
-  opening: RegExp,
-  closing: RegExp,
-  { mayEnd = false }: { mayEnd?: boolean },
-  read: (name: string, body: string) => ReadCall,
-): Found | null {
-  const found = between(text, opening, closing, mayEnd).slice(0, MAX_CALLS + 1);
+/** What encloses a call or a parameter; the opening captures its name. `mayEnd`: the end of the text closes, too. */
+interface Tags {
+  opening: RegExp;
+  closing: RegExp;
+  mayEnd?: boolean;
+}
+
+function every(text: string, tags: Tags, read: (call: Enclosed) => ReadCall): Found | null {
+  const found = between(text, tags).slice(0, MAX_CALLS + 1);
   const last = found.at(-1);
-  return last ? { calls: found.map(({ name, body }) => read(name, body)), end: last.end } : null;
+  return last ? { calls: found.map(read), end: last.end } : null;
+}
+
+interface Enclosed {
+  name: string;
+  body: string;
+  end: number;
 }
 
 /**
  * What stands between an opening, which names it, and the next closing. The openings are searched once and what stands
- * behind them once, however many are never closed. `mayEnd`: the end of the text closes, too.
+ * behind them once, however many are never closed.
  */
-function between(text: string, opening: RegExp, closing: RegExp, mayEnd = false) {
-  const found: { name: string; body: string; end: number }[] = [];
+function between(text: string, { opening, closing, mayEnd = false }: Tags): Enclosed[] {
+  const found: Enclosed[] = [];
   opening.lastIndex = 0;
   for (let open = opening.exec(text); open; open = opening.exec(text)) {
     const start = opening.lastIndex;
@@ -203,17 +224,11 @@ function between(text: string, opening: RegExp, closing: RegExp, mayEnd = false)
 }
 
 /** A call whose arguments stand as text between tags; what a parameter's schema does not call text is read as JSON. */
-function withParameters(
-  name: string,
-  body: string,
-  opening: RegExp,
-  closing: RegExp,
-  tools: readonly ToolOffer[],
-): ReadCall {
+function withParameters({ name, body }: Enclosed, tags: Tags, tools: readonly ToolOffer[]): ReadCall {
   const tool_name = name.trim();
   const properties = asSchema(tools.find((tool) => tool.name === tool_name)?.parameters.properties);
   const args: JsonObject = {};
-  for (const { name: key, body: value } of between(body, opening, closing)) {
+  for (const { name: key, body: value } of between(body, tags)) {
     const at = key.trim();
     if (at === "__proto__") continue;
     args[at] = typed(value, asSchema(properties[at]).type);

@@ -57,7 +57,7 @@ function correct(value: Json, schema: JsonSchema, root: Root, depth: number): Js
   if (types.includes(typeName(value)) || (types.includes("number") && typeof value === "number"))
     return inside(value, plain, root, depth);
   for (const type of types) {
-    const better = convert(value, type, plain, root, depth);
+    const better = convert(value, { ...plain, type }, root, depth);
     if (better !== undefined) return better;
   }
   return inside(value, plain, root, depth);
@@ -149,13 +149,9 @@ function sameValue(value: Json, values: readonly Json[], work: Work): Json {
 }
 const plainWord = (text: string) => text.toLowerCase().replace(/[\s_\-."'`*]+/g, "");
 
-function convert(
-  value: Json,
-  type: string | undefined,
-  schema: JsonSchema,
-  root: Root,
-  depth: number,
-): Json | undefined {
+/** The value as the one type that the schema names; undefined where it is not meant as that. */
+function convert(value: Json, schema: JsonSchema, root: Root, depth: number): Json | undefined {
+  const { type } = schema;
   switch (type) {
     case "number":
     case "integer": {

@@ -155,9 +155,8 @@ function streamed(text: string, size: number, deltaOf: (piece: string) => unknow
   try {
     finished(
       collector.end(),
-      true,
       request(hasTools ? { tools } : {}),
-      { rung: null, protocol, provider: offlineProvider },
+      { isDone: true, rung: null, protocol, provider: offlineProvider },
       callee,
     );
   } catch {

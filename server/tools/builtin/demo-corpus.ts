@@ -7,10 +7,10 @@ interface Entry {
   text: string;
 }
 
-/** Said beside everything that the demo finds. */
+/** Added to everything that the demo finds. */
 export const DEMO_NOTE = "Simulated: the offline demo made these pages up; they are not on the web.";
 
-// Addresses under .example belong to nobody: whoever opens one sees that this was the demo.
+// Domains under .example are reserved: whoever opens one sees that it came from the demo.
 const HOST = "demo.example";
 
 const CORPUS: Readonly<Record<SearchPurpose, readonly Entry[]>> = {
@@ -229,7 +229,7 @@ const COMMON = new Set(
   ),
 );
 
-/** The beginnings of words, so that "review" finds "reviews" and "reviewed". */
+/** Prefixes of words, so that "review" finds "reviews" and "reviewed". */
 const stemsOf = (text: string) =>
   new Set(
     (text.toLowerCase().match(/\p{L}{4,}/gu) ?? [])

@@ -13,8 +13,8 @@ const Part = {
 const LISTED = 50;
 
 /**
- * The files of a run: versions in the database, never the disk of the server. What was written before the run had read
- * anything of strangers is its own when it is read again; each version keeps its own label.
+ * The files of a run: versions in the database, never on the server's disk. Files written before the run had read
+ * untrusted content are trusted when read again; each version keeps its own label.
  */
 export function fileTools(files: Files): ToolInterface[] {
   const write = (

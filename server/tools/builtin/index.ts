@@ -22,7 +22,7 @@ export const portableTools = ({ web, now = Date.now }: Pick<BuiltinDeps, "web" |
   ...webTools(web),
 ];
 
-/** The tools that come with Troupe, apart from those that are carried out by a run itself. */
+/** The built-in tools, except those that the run itself executes. */
 export function builtinTools({
   workspace,
   memories,

@@ -71,8 +71,8 @@ const shown = ({ key, value, scope, updated_at, expires_at }: Memory) => ({
 const INSIDE_RUN: ReadonlySet<MemoryScope> = new Set(["task", "agent", "run"]);
 
 /**
- * What agents remember, within the run and beyond it. What is read taints, unless the run itself wrote it before it had
- * read anything of strangers, or a person did: another run may have been misled.
+ * Agents' memory, within a run and across runs. Reading taints, unless a person wrote the memory, or this run did
+ * before it had read untrusted content: another run may have been misled.
  */
 export function memoryTools(memories: Memories): ToolInterface[] {
   return [
@@ -101,7 +101,7 @@ export function memoryTools(memories: Memories): ToolInterface[] {
             key,
             value,
             ttl_seconds: ttl,
-            // What goes beyond the run nobody vouches for until a person has looked at it.
+            // Memories beyond the run are untrusted until a person has reviewed them.
             tainted: !INSIDE_RUN.has(scope) || caller.tainted !== false,
             source: {
               ...sourceOf(caller, "store_memory"),

@@ -74,13 +74,13 @@ function searchTool(
     idempotent: true,
     taints: true,
     sink: true,
-    // The service is the installation's choice; what it is told is the model's.
+    // The admin chooses the service; the model chooses the query.
     ways_out: { words: ["query"] },
     timeout_ms: TIMEOUT_MS,
     execute: async ({ query, count }, scope) => ({
       query,
       ...defined({ note: backend().kind === "demo" ? DEMO_NOTE : undefined }),
-      results: (await search(backend(), query, count, purpose, deps.fetch, scope)).map((result) => ({
+      results: (await search(backend(), { purpose, query, count }, deps.fetch, scope)).map((result) => ({
         ...result,
       })),
     }),
@@ -102,16 +102,14 @@ function searchTool(
 
 async function search(
   backend: SearchBackend,
-  query: string,
-  count: number,
-  purpose: SearchPurpose,
+  { purpose, query, count }: { purpose: SearchPurpose; query: string; count: number },
   fetch: SearchDeps["fetch"],
   scope: ToolScope,
 ): Promise<Found[]> {
   const { base_url, key } = backend;
   const queryString = (params: Record<string, string>) => new URLSearchParams(params).toString();
   const ask = (path: string, headers: Record<string, string>) =>
-    answerOf(fetch, `${base_url}${path}`, headers, backend.kind, scope);
+    answerOf(fetch, { url: `${base_url}${path}`, headers, kind: backend.kind }, scope);
   switch (backend.kind) {
     case "demo":
       return searchDemo(purpose, query, count);
@@ -148,9 +146,7 @@ async function search(
 
 async function answerOf(
   fetch: SearchDeps["fetch"],
-  url: string,
-  headers: Record<string, string>,
-  kind: SearchBackend["kind"],
+  { url, headers, kind }: { url: string; headers: Record<string, string>; kind: SearchBackend["kind"] },
   scope: ToolScope,
 ): Promise<Json> {
   try {
@@ -166,7 +162,7 @@ async function answerOf(
   }
 }
 
-/** What a service's refusal means, in words for an agent; never its own, which may repeat the key. */
+/** Explains a service's rejection to an agent; never in the service's words, which may repeat the key. */
 function refusalOf({ status, headers }: Response, kind: SearchBackend["kind"]): ToolFailure {
   const wait = headers.get("retry-after");
   if (status === 429 || (status === 403 && (wait !== null || headers.get("x-ratelimit-remaining") === "0")))
@@ -193,7 +189,7 @@ const objectOf = (value: Json): Readonly<Record<string, Json>> =>
   value !== null && typeof value === "object" && !Array.isArray(value) ? value : {};
 const textIn = (value: Json | undefined) => (typeof value === "string" ? value : "");
 
-/** The objects of a list in an answer that somebody else wrote. */
+/** The objects of a list in a service's response. */
 function listOf(answer: Json, key: string): Readonly<Record<string, Json>>[] {
   const list = objectOf(answer)[key];
   return Array.isArray(list) ? list.map(objectOf) : [];

@@ -51,7 +51,7 @@ export interface WebDeps {
   fetch: PublicFetch;
 }
 
-/** Requests to the internet. What comes back is somebody else's words, so all of them taint. */
+/** Requests to the internet. Every response is untrusted content, so all of them taint. */
 export function webTools({ fetch }: WebDeps): ToolInterface[] {
   return [...requestTools(fetch), browseUrl(fetch)];
 }
@@ -74,7 +74,7 @@ function requestTools(fetch: PublicFetch): ToolInterface[] {
       ways_out: { places: ["url"] },
       timeout_ms: EGRESS_LIMITS.toolMs,
       async execute({ url, method, headers }, scope) {
-        const response = await sent(fetch, url, { method, headers: checkedHeaders(headers) }, scope);
+        const response = await sent(fetch, { url, method, headers: checkedHeaders(headers) }, scope);
         return shownResponse(response);
       },
     }),
@@ -109,7 +109,7 @@ function requestTools(fetch: PublicFetch): ToolInterface[] {
                   ? "text/plain; charset=utf-8"
                   : "application/json",
           }),
-          // Services that know this header carry out a repeated attempt once.
+          // Services that know this header execute a repeated attempt once.
           ...defined({
             "idempotency-key": isSet("idempotency-key") ? undefined : scope.idempotencyKey,
             "original-idempotency-key":
@@ -119,12 +119,13 @@ function requestTools(fetch: PublicFetch): ToolInterface[] {
           }),
         };
         const request = {
+          url,
           method,
           headers: { ...checked, ...own },
           ...defined({ body: text }),
         };
         // Whoever agreed to this call agreed to this site.
-        const response = await sent(fetch, url, request, scope, { sameOrigin: true });
+        const response = await sent(fetch, request, scope, { sameOrigin: true });
         return shownResponse(response);
       },
     }),
@@ -151,7 +152,7 @@ function browseUrl(fetch: PublicFetch): ToolInterface {
       if (demo) return { url, status: 200, title: demo.title, text: demo.text, note: DEMO_NOTE };
       if (demo === undefined) throw new ToolFailure(404, "The offline demo has no such page.");
       const headers = { accept: "text/html, application/xhtml+xml, text/plain;q=0.9, */*;q=0.5" };
-      const response = await sent(fetch, url, { headers }, scope);
+      const response = await sent(fetch, { url, headers }, scope);
       const type = mediaType(response);
       if (!isText(type)) {
         await response.body?.cancel();
@@ -174,8 +175,7 @@ function browseUrl(fetch: PublicFetch): ToolInterface {
 /** One request through the door; what the door or the network refuses becomes a failure with a status of its own. */
 async function sent(
   fetch: PublicFetch,
-  url: string,
-  init: Request,
+  { url, ...init }: Request & { url: string },
   scope: ToolScope,
   options?: PublicFetchOptions,
 ): Promise<Answer> {
@@ -288,7 +288,7 @@ const SKIPPED = [
   '[aria-hidden="true"]',
 ];
 
-/** Characters of a page that are read, and how deep its elements may stand in each other: parsing costs the depth's square. */
+/** Max characters read of a page, and max nesting of its elements: parsing time grows with the square of the depth. */
 const PAGE_LIMITS = { length: 1_000_000, depth: 3_000 } as const;
 
 /**
@@ -334,7 +334,7 @@ export async function readPage(html: string, url: string): Promise<{ title: stri
   };
 }
 
-/** How deep the elements of a page stand in each other, at most: elements that end without a tag count as open. */
+/** The max nesting of a page's elements; elements without an end tag count as open. */
 function depthOf(html: string): number {
   let depth = 0;
   let deepest = 0;

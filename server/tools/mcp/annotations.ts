@@ -2,16 +2,16 @@ import { z } from "zod";
 import { OnCrash, RiskLevel } from "@/server/domain/tool/tool";
 
 /**
- * What somebody here says of a tool of an MCP server. Neither `reads` nor `inside`: it acts on the outside, as every tool
- * does of which nobody has said anything.
+ * A person's annotations of an MCP tool. Without `reads` or `inside` the tool acts externally, as does every tool
+ * without annotations.
  */
 export const McpToolWord = z
   .strictObject({
     /** It changes nothing. */
     reads: z.boolean().default(false),
-    /** It writes, but only into a system of one's own, where nobody else sees it: nothing leaves by it. */
+    /** It writes only to an internal system that nobody else sees: no data leaves by it. */
     inside: z.boolean().default(false),
-    /** Its results are this installation's own, such as a directory: they do not count as content of strangers. */
+    /** Its results are the installation's own, such as a directory: they don't count as untrusted content. */
     own: z.boolean().default(false),
     /** LOW for what only reads, where nothing else is said. */
     risk: RiskLevel.optional(),
@@ -25,6 +25,6 @@ export interface McpHints {
   read_only?: boolean | undefined;
   destructive?: boolean | undefined;
   idempotent?: boolean | undefined;
-  /** False: it stays within a system of its own. What strangers wrote into that it may give back all the same. */
+  /** False: it stays within a closed system. Even so, it may return untrusted content that others stored there. */
   open_world?: boolean | undefined;
 }

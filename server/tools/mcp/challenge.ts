@@ -1,6 +1,6 @@
 import type { Challenge } from "./oauth-grant";
 
-// How a server says that somebody has to sign in, and how that is said on to whoever called it.
+// How a server demands a sign-in, and how the caller learns of it.
 
 /** A person has to sign in, for the first time, again, or for more rights. */
 export class SignInNeeded extends Error {
@@ -14,7 +14,7 @@ export class SignInNeeded extends Error {
   }
 }
 
-/** The SignInNeeded behind an error, if that is why: the library tells some of its failures in words of its own. */
+/** The SignInNeeded that caused an error, if any: the library wraps some failures in its own errors. */
 export function signInBehind(error: unknown): SignInNeeded | null {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof SignInNeeded) return cause;

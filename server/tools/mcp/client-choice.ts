@@ -3,7 +3,7 @@ import { type OauthClient, SignInFailure } from "./oauth-grant";
 
 // As whom an authorization server is asked, and for which rights.
 
-/** The host of an address; what is no address, as it is. */
+/** The host of a URL; text that isn't a URL is returned unchanged. */
 export const hostIn = (url: string) => (URL.canParse(url) ? new URL(url).host : url);
 
 /** A client by hand goes to the one it was entered for; one that registered itself also stays with its address. */

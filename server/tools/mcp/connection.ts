@@ -38,7 +38,7 @@ const CallAnswer = z.object({
 /** What a prompt is filled in with; its tool asks for texts. */
 const Fillings = z.record(z.string(), z.string());
 
-/** What a person filled in, as a server is told. */
+/** A person's form input, in the form that servers expect. */
 const Filled = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]));
 
 /** A task that a call began. */
@@ -46,21 +46,21 @@ const BegunTask = z.object({ task: z.object({ taskId: z.string() }) });
 
 const loadLibrary = () => import("./library");
 
-/** A call under way. */
+/** A running call. */
 interface Call {
   /** Null: nobody can be asked. */
   answers: readonly ToolAnswer[] | null;
   stop: AbortController;
   /** What it was ended for. */
   asks: ToolQuestion | null;
-  /** Why it was ended, where nobody can be asked that. */
+  /** Why it was ended, if its question can't be put to anyone. */
   error: string | null;
 }
 
 export interface McpHealth {
   /** needs_sign_in: a person has to do it; nothing is tried before. */
   state: "off" | "connecting" | "connected" | "failed" | "needs_sign_in";
-  /** Why it is not connected, or what went wrong last; in words. */
+  /** Why it isn't connected, or the last error, as a message. */
   last_error: string | null;
   /** Unix milliseconds. */
   connected_at: number | null;
@@ -115,14 +115,15 @@ export class McpConnection {
     return this.working;
   }
 
-  /** Tries at once a server that is away, because somebody wants it now: the pause between tries is for nobody. */
+  /** Reconnects to an unavailable server immediately because a caller needs it: the back-off is for idle times. */
   async wake(): Promise<void> {
     if (!this.client && this.isWanted) await this.refresh();
   }
 
   /**
-   * Calls a tool of the server. Gives an output in every case; `asks` where the server wants something of a person:
-   * called again with their answer, it gets that when it asks the same. Without `answers` nobody can be asked.
+   * Calls a tool of the server. Always returns an output; with `asks` if the server asks a person something: called
+   * again with their answer, it passes it on when the server repeats the question. Without `answers` nobody can be
+   * asked.
    */
   async call(
     tool: string,
@@ -236,9 +237,9 @@ export class McpConnection {
     if (error === null) call.asks = question;
     else call.error = `mcp:${this.name} asks ${error}. That was refused, and nothing was sent.`;
     call.stop.abort();
-    // A stateless server asks by its answer to the call, so nobody waits there.
+    // A stateless server asks in its response to the call, so nothing waits here.
     if (this.client?.getProtocolEra() === "modern") throw new Error("The call ended to ask a person");
-    // The call was ended; a server that goes on all the same is told after a while that nobody answers.
+    // The call was ended; a server that continues anyway is told after a while that nobody answers.
     await new Promise((resolve) => setTimeout(resolve, MCP_LIMITS.unansweredMs).unref());
     return { action: "cancel" };
   }
@@ -361,7 +362,7 @@ interface Limits {
   maxTotalTimeout: number;
 }
 
-/** Begins a task, waits for its result, and ends it where nobody waits any more. */
+/** Starts a task, waits for its result, and cancels it if nobody waits for it any longer. */
 async function callAsTask(client: Client, params: { name: string; arguments: JsonObject }, limits: Limits) {
   const begun = await client.request(
     { method: "tools/call", params: { ...params, task: { ttl: limits.timeout } } },

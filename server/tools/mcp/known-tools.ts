@@ -14,7 +14,7 @@ export interface McpToolStatus {
   input_schema: JsonSchema;
   /** What it says its results look like; null: nothing. */
   output_schema: JsonSchema | null;
-  /** approved: may be called. new, changed: somebody must approve it first. gone: approved, but not there now. */
+  /** approved: may be called. new, changed: needs approval first. gone: approved, but not offered now. */
   state: "approved" | "new" | "changed" | "gone";
   /** What `approve` must name. */
   fingerprint: string;
@@ -60,14 +60,14 @@ export function knownTools(
     pins.delete(definition.name);
     const state = !pin ? "new" : pin.fingerprint === fingerprint ? "approved" : "changed";
     return {
-      ...toStatus(server, definition, fingerprint, state, pin),
+      ...toStatus(server, definition, { fingerprint, state, pin }),
       ...overridesFor(definition.name, fingerprint),
     };
   });
   const gone = [...pins.values()].flatMap((pin) => {
     const definition = definitionOf(pin);
     if (!definition) return [];
-    const status = toStatus(server, definition, pin.fingerprint, "gone", pin);
+    const status = toStatus(server, definition, { fingerprint: pin.fingerprint, state: "gone", pin });
     return [{ ...status, ...overridesFor(definition.name, pin.fingerprint) }];
   });
   return [...there, ...gone].sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -76,9 +76,11 @@ export function knownTools(
 function toStatus(
   server: string,
   definition: McpToolDefinition,
-  fingerprint: string,
-  state: McpToolStatus["state"],
-  pin: McpPin | undefined,
+  {
+    fingerprint,
+    state,
+    pin,
+  }: { fingerprint: string; state: McpToolStatus["state"]; pin: McpPin | undefined },
 ): Omit<KnownTool, "fixed" | "corrected"> {
   const before = state === "changed" && pin ? definitionOf(pin) : null;
   return {

@@ -128,19 +128,19 @@ export function newClient({
   const changes = { autoRefresh: false, onChanged: listsChanged };
   const client = new Client(
     { name: "troupe", version: packageJson.version },
-    // The built-in validator writes code from schemas, and these come from strangers; results are checked here.
+    // The built-in validator compiles schemas to code, and these are untrusted; results are validated here instead.
     {
       capabilities: { elicitation: { form: {}, url: {} } },
       versionNegotiation: { mode: versions },
       listChanged: { tools: changes, resources: changes, prompts: changes },
       jsonSchemaValidator: {
-        // Its type promises whatever the caller asks for, which nobody can keep who checks nothing.
+        // Its type promises the type that the caller names; without a check nobody can guarantee that.
         getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
       },
     },
   );
   client.onclose = closed;
-  // What happens outside of a request is told by the next request that fails.
+  // The next request that fails reports errors that happen outside requests.
   client.onerror = () => {};
   client.setRequestHandler("elicitation/create", ({ params }) =>
     asked(
@@ -207,7 +207,7 @@ const optionsOf = ({ fetch, authorization }: Extract<McpAddress, { kind: "http" 
   }),
 });
 
-/** What happened, in words for a person; hidden characters are spelled out, because servers write some of it. */
+/** An error as a message for people; hidden characters are spelled out, because servers write part of it. */
 export function describeError(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause.name === "EgressError" || cause.name === "SignInFailure") return cause.message;

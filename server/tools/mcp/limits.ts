@@ -1,4 +1,4 @@
-/** How long a server is waited for, in milliseconds, and how much of what it says is taken. */
+/** Timeouts for servers, in milliseconds, and size limits for what they send. */
 export const MCP_LIMITS = {
   connectMs: 15_000,
   listMs: 15_000,

@@ -17,7 +17,7 @@ import {
 
 const loadLibrary = () => import("./library");
 
-/** A page of a list, each entry read by itself: one that is not as the protocol wants it never costs the others. */
+/** A page of a list. Entries are parsed one by one: an invalid one doesn't affect the others. */
 const Page = z.looseObject({
   nextCursor: z
     .string()
@@ -33,11 +33,11 @@ interface McpOffers {
   problems: string[];
 }
 
-/** Asks a server for everything that it offers. `name`: as it is called here. */
+/** Lists everything that a server offers. `name`: its name here. */
 export async function listOffers(client: Client, name: string): Promise<McpOffers> {
   const { tools, resources: hasResources, prompts: hasPrompts } = client.getServerCapabilities() ?? {};
   const problems: string[] = [];
-  // One that says nothing of itself is asked for tools: some have them all the same.
+  // A server without declared capabilities is still asked for tools: some have them.
   const found = tools || !(hasResources || hasPrompts) ? await listTools(client, problems) : [];
   const resources = hasResources
     ? [...(await listOf(client, RESOURCES, problems)), ...(await listOf(client, TEMPLATES, problems))].slice(
@@ -93,7 +93,7 @@ async function pagesOf(
   return all;
 }
 
-/** A list of what a server has beside its tools. One that it does not give costs nothing else, and is told. */
+/** Lists resources or prompts. A list that can't be read is reported and affects nothing else. */
 async function listOf<T>(client: Client, listing: Listing<T>, problems: string[]): Promise<T[]> {
   const { method, field, called, read } = listing;
   let entries: unknown[];

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
-// What signing in to a server is about; the steps are in oauth.ts, what is kept between them in sign-in.ts.
+// The data of an OAuth sign-in; the steps are in oauth.ts, the storage in sign-in.ts.
 
-/** As whom this installation asks: registered by itself, or entered by a person. */
+/** The client identity of this installation: registered dynamically, or entered by a person. */
 export const OauthClient = z.object({
   client_id: z.string(),
   client_secret: z.string().nullable(),

@@ -24,8 +24,8 @@ import { readable } from "./definition";
 import { type Challenge, type OauthClient, type OauthGrant, SignInFailure } from "./oauth-grant";
 import { algorithmOf } from "./private-key";
 
-// The steps of OAuth 2.1 as MCP uses it, one function each; what is kept between them is kept in sign-in.ts.
-// It needs the protocol's library, so it is only loaded once somebody signs in or a token is renewed.
+// The steps of OAuth 2.1 as MCP uses it, one function each; sign-in.ts stores the state between them.
+// It needs the protocol's library, so it is loaded only when someone signs in or a token is renewed.
 
 type Fetch = typeof globalThis.fetch;
 
@@ -62,7 +62,7 @@ export async function discover(
     );
   const issuer = about?.authorization_servers?.[0] ?? String(new URL("/", serverUrl));
   const metadata = await explained(`${hostOf(issuer)} does not describe itself as the standard says`, () =>
-    // Compared below, so that who does not keep to it is told in our words.
+    // Compared below, so that a mismatch is reported in our own message.
     discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch, skipIssuerValidation: true }),
   );
   // Whoever could speak for another would be sent its codes (RFC 8414, 3.3).
@@ -166,8 +166,7 @@ export async function exchange(
     scope,
     iss,
   }: { code: string; verifier: string; redirect_uri: string; scope: string; iss: string | undefined },
-  fetch: Fetch,
-  now: number,
+  { fetch, now }: { fetch: Fetch; now: number },
 ): Promise<OauthGrant> {
   const { issuer, metadata, resource } = server;
   const tokens = await explained(`${hostOf(issuer)} gave no access`, () =>
@@ -189,8 +188,7 @@ export async function grantToProgram(
   server: AuthorizationServer,
   client: OauthClient,
   scope: string,
-  fetch: Fetch,
-  now: number,
+  { fetch, now }: { fetch: Fetch; now: number },
 ): Promise<OauthGrant> {
   const { issuer, metadata, resource } = server;
   const tokens = await explained(`${hostOf(issuer)} gave no access`, () =>
@@ -255,8 +253,8 @@ const Revocation = z.object({
 });
 
 /**
- * Tells an authorization server that tokens are not needed any more (RFC 7009), the one that renews first. Answers
- * whether it could be told; false where it names no place for that. Throws SignInFailure and EgressError.
+ * Revokes tokens at an authorization server (RFC 7009), the refresh token first. Returns false if the server has no
+ * revocation endpoint. Throws SignInFailure and EgressError.
  */
 export async function revoke(grant: OauthGrant, client: OauthClient, fetch: Fetch): Promise<boolean> {
   const metadata = Revocation.parse(grant.server ?? {});
@@ -364,7 +362,7 @@ async function explained<T>(what: string, step: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What an authorization server said is told as its word, with hidden characters spelled out, and cut. */
+/** Quotes an authorization server's error, with hidden characters spelled out, shortened. */
 function describeOauthError(what: string, error: unknown): string {
   if (error instanceof OAuthError) {
     const status = /^HTTP (\d{3}): /.exec(error.message)?.[1];

@@ -3,8 +3,8 @@ import { type Json, type JsonObject, JsonSchema } from "@/server/domain/base/val
 import { type McpToolDefinition, readable } from "./definition";
 import { ContentBlock, MAX_RESULT_CHARS, outputOf } from "./result";
 
-// What a server has beside its tools: resources, which are read by their addresses, and prompts, which are texts to be
-// filled in. Agents come to both by a tool each. Its name begins with a sign that no server's own tool may have.
+// A server's offers besides tools: resources, read by URI, and prompts, templates with arguments. Agents reach each
+// through a tool whose name starts with a character that no server's own tool may have.
 
 export const READ_RESOURCE = "@read_resource";
 export const GET_PROMPT = "@get_prompt";
@@ -34,7 +34,7 @@ const text = (most: number) =>
     .nullish()
     .catch(undefined)
     .transform((value) => readable(value ?? "").slice(0, most));
-/** What is given back to the server as it stands: nothing in it may be hidden from whoever reads it. */
+/** It is sent back to the server unchanged: nothing in it may be hidden from a reader. */
 const named = (most: number) =>
   z
     .string()
@@ -187,7 +187,7 @@ const Contents = z.array(
   }),
 );
 
-/** What was read of a resource. Only text is: anything else is refused, with what it is. */
+/** The content of a resource. Only text is accepted; anything else is rejected with its type. */
 export const ReadAnswer = z.object({ contents: Contents });
 export function readOutput(name: string, uri: string, { contents }: z.infer<typeof ReadAnswer>) {
   const [first] = contents;

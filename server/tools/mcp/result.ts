@@ -3,7 +3,7 @@ import { isList, isObject } from "@/server/domain/base/guards";
 import type { Json } from "@/server/domain/base/values";
 import type { ToolOutput } from "@/server/domain/tool/tool";
 
-/** One part of an answer, as far as it is read here. */
+/** One part of a result, with the fields that are used here. */
 export const ContentBlock = z.object({
   type: z.string(),
   text: z.string().optional().catch(undefined),
@@ -64,7 +64,10 @@ function textOf(block: ContentBlock): string {
 /** So much text in base64 is a picture or a file, and no model reads it. */
 const BINARY = /^(?:data:[\w.+-]+\/[\w.+-]+;base64,)?[A-Za-z0-9+/_-]{512,}={0,2}$/;
 
-/** The same within a text, as in JSON. It begins where no other of its characters stands before, so each is looked at once. */
+/**
+ * The same inside a text, as in JSON. The lookbehind makes each match start at a boundary, so every character is
+ * visited once.
+ */
 const BINARY_WITHIN = /(?<![\w+/-])(data:[\w.+-]+\/[\w.+-]+;base64,)?([\w+/-]{512,}={0,2})/g;
 
 /** A long line, a sequence of genes or a number is written in the same characters, but never in all kinds of them. */

@@ -25,7 +25,7 @@ export interface McpServerStatus extends McpHealth {
   /** Access that a person granted; null where it is not reached over HTTP. */
   sign_in: SignInStatus | null;
   is_enabled: boolean;
-  /** Declared by whoever runs Troupe; the app cannot change it. */
+  /** Declared in the operator's file; the app can't change it. */
   from_file: boolean;
   tools: McpToolStatus[];
   /** What there is to read, and which texts there are to fill in. */
@@ -33,7 +33,7 @@ export interface McpServerStatus extends McpHealth {
   prompts: McpPrompt[];
 }
 
-/** What a server offers, beside where it is and how it is. */
+/** A server's offers, apart from its address and health. */
 type Offered = "tools" | "resources" | "prompts" | keyof McpHealth;
 
 export interface McpServersParts {
@@ -178,14 +178,14 @@ export class McpServers {
     return stillGood;
   }
 
-  /** Connects again if need be and lists the tools again; false where there is no such server in use. */
+  /** Reconnects if necessary and lists the tools again; false if there is no such active server. */
   async refresh(name: string): Promise<boolean> {
     const connection = this.connections.get(name);
     await connection?.refresh();
     return connection !== undefined;
   }
 
-  /** Lets a tool be called, exactly as it was shown: another fingerprint than that of the tool now is refused. */
+  /** Approves a tool exactly as it was shown: a fingerprint other than the tool's current one is rejected. */
   approve(server: string, tool: string, fingerprint: string): "approved" | "changed" | "gone" {
     const definition = this.connections.get(server)?.definitions.find(({ name }) => name === tool);
     if (!definition) return "gone";
@@ -196,8 +196,8 @@ export class McpServers {
   }
 
   /**
-   * Keeps what a person says of a tool, exactly as it was shown to them; null takes it back. It holds in what begins
-   * from now on, and until the server changes the tool. "fixed": the operator's file says already.
+   * Stores a person's annotations of a tool, exactly as it was shown to them; null removes them. They apply to runs
+   * that start from now on, until the server changes the tool. "fixed": the operator's file decides.
    */
   correct(
     server: string,
@@ -260,7 +260,7 @@ export class McpServers {
       check: (args) => checkBySchema(spec.input_schema, args),
       execute: async (input, { signal, idempotencyKey, originalKey, answers }) => {
         await this.connections.get(server)?.wake();
-        // The server may have changed it since this tool was handed out.
+        // The server may have changed it since this tool was created.
         const now = this.known(server).find((tool) => tool.name === name);
         const why =
           !now || now.fingerprint !== fingerprint ? changed(spec.name) : this.whyNot(server, now.state);
@@ -297,7 +297,7 @@ export class McpServers {
       return `It is new on the MCP server "${server}". Approve it on the Tools page first.`;
     if (state === "changed")
       return `It was changed since it was approved, by the MCP server "${server}". Look at it on the Tools page and approve it again.`;
-    // A server that is away is tried again when somebody calls it, and then says itself what is wrong.
+    // An unavailable server is reconnected when it is called, and then reports its own error.
     if (connection.health.state !== "connected") return null;
     return state === "gone" ? `The MCP server "${server}" does not offer it any more.` : null;
   }
@@ -375,7 +375,7 @@ export class McpServers {
   }
 }
 
-/** Failures as SignInFailure, in words. */
+/** Turns failures into SignInFailure, with a message. */
 async function readably<T>(step: Promise<T>): Promise<T> {
   try {
     return await step;

@@ -52,7 +52,7 @@ export interface SignInAnswer {
 export class McpSignIn {
   private challenge: Challenge = { resource_metadata: null, scope: null };
   private wantsMore: string | null = null;
-  /** Why the sign-in that was there has ended, until there is another or somebody gives it up. */
+  /** Why the last sign-in ended, until there is a new one or someone signs out. */
   private ended: string | null = null;
   private renewing: Promise<void> | null = null;
   private readonly pending = new Map<string, Pending>();
@@ -67,7 +67,7 @@ export class McpSignIn {
     return statusOf(this.kept(), this.wantsMore);
   }
 
-  /** Enters the client by hand, or takes it away; what was granted to another client ends. */
+  /** Sets the client by hand, or removes it; grants to another client end. */
   setClient(entered: OauthClientInput | null): void {
     this.keep({
       client: entered && {
@@ -84,8 +84,8 @@ export class McpSignIn {
   }
 
   /**
-   * Forgets the tokens, and tells whoever granted them that they are not needed any more. Answers why they may still be
-   * good there, or null. Forgotten they are in any case.
+   * Deletes the tokens and revokes them at the authorization server. Returns why they may still be valid there, or
+   * null. They are deleted here in any case.
    */
   async signOut(): Promise<string | null> {
     const { client, grant } = this.kept();
@@ -230,8 +230,7 @@ export class McpSignIn {
       server,
       client,
       { code: answer.code, verifier, redirect_uri, scope, iss: answer.iss },
-      this.timed,
-      this.now(),
+      { fetch: this.timed, now: this.now() },
     );
     if (!this.keepAt(pending.url, { client: { ...client, issuer: server.issuer }, grant }))
       throw new SignInFailure("The server was changed meanwhile. Begin again.");
@@ -277,7 +276,7 @@ export class McpSignIn {
     const server = await oauth.discover(url, this.challenge, this.timed);
     if (client.issuer !== null && client.issuer !== server.issuer) refusingMove(client, server);
     const scope = wantedScope(server, this.challenge.scope, null);
-    const grant = await oauth.grantToProgram(server, client, scope, this.timed, this.now());
+    const grant = await oauth.grantToProgram(server, client, scope, { fetch: this.timed, now: this.now() });
     // Another client or another server by now: what came back is not kept.
     if (this.kept().client?.client_id !== client.client_id) return;
     this.keepAt(url, { client: { ...client, issuer: server.issuer }, grant });

@@ -1,8 +1,6 @@
-/**
- * The environment of a program of the operator's: what is given, with a folder of its own as its home, and nothing of ours.
- */
+/** The environment of an operator's program: the given variables and a home folder of its own, none of Troupe's. */
 export function environmentIn(folder: string, given: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const environment: Record<string, string> = { ...given, HOME: folder, TMPDIR: folder };
-  // Next's types ask for NODE_ENV in every environment; this one holds only what is given.
+  // Next's types require NODE_ENV in every environment; this one has only the given variables.
   return environment as NodeJS.ProcessEnv;
 }

@@ -47,7 +47,7 @@ const common = {
   timeout_ms: z.number().int().min(100).max(3_600_000).default(60_000),
   memory_mb: z.number().int().min(16).max(65_536).default(512),
   max_output_kb: z.number().int().min(1).max(2_048).default(256),
-  /** Names of variables of Troupe's own environment that the tool gets, beside PATH, LANG and TZ. */
+  /** Names of Troupe's environment variables that the tool gets, in addition to PATH, LANG and TZ. */
   env: z.array(EnvName).max(50).default([]),
   /** Variables with values. */
   set_env: z.record(EnvName, z.string().max(4000)).default({}),
@@ -67,7 +67,7 @@ const Result = z.enum(["text", "json", "full"]);
 const Script = z.strictObject({
   type: z.literal("script"),
   ...common,
-  /** The program and its arguments, each a word of its own. */
+  /** The program and its arguments, one array item each. */
   command: z.array(Argument).min(1).max(100),
   result: Result.default("text"),
   /** It can carry data out of this installation. */
@@ -87,7 +87,7 @@ const PythonSession = z
     type: z.literal("python_session"),
     ...withoutInput,
     python: z.string().min(1).max(1000).default("python3"),
-    /** Unused for so long, the process is ended. */
+    /** After this idle time, the process is ended. */
     idle_ms: z
       .number()
       .int()
@@ -288,7 +288,7 @@ export function chosen(names: readonly string[], env: NodeJS.ProcessEnv): Record
   );
 }
 
-/** The words with values in their places. Text stays as it is; anything else becomes JSON. */
+/** The arguments with their placeholders replaced. Text is used unchanged; anything else becomes JSON. */
 export function filledIn(argv: readonly string[], values: Record<string, unknown>): string[] {
   return argv.map((word) => {
     const place = word.match(PLACE)?.[1];

@@ -9,7 +9,7 @@ export interface ProcessOrder {
   /** The program and its arguments; no shell reads them. */
   argv: readonly string[];
   stdin: string;
-  /** All that it sees of the environment, beside HOME and TMPDIR. */
+  /** Its whole environment, except HOME and TMPDIR. */
   environment: Record<string, string>;
   timeout_ms: number;
   max_output_bytes: number;
@@ -29,8 +29,8 @@ export interface ProcessResult {
 const STDERR_BYTES = 16 * 1024;
 
 /**
- * Runs one program in a fresh folder that is removed afterwards, and ends it with everything it started: when it is
- * done, when its time is over, when it writes too much, or when nobody wants its result. Throws ToolFailure.
+ * Runs one program in a new temporary folder, and kills it with all its children when it ends, times out, writes too
+ * much or is aborted. Throws ToolFailure.
  */
 export async function runProcess(order: ProcessOrder): Promise<ProcessResult> {
   if (order.signal.aborted) throw new ToolFailure(408, "It was stopped.");
@@ -58,7 +58,7 @@ function inFolder(
       env: environmentIn(folder, order.environment),
       stdio: ["pipe", "pipe", "pipe"],
       shell: false,
-      // A group of its own: what it starts ends with it.
+      // Its own process group, so that its children end with it.
       detached: process.platform !== "win32",
       windowsHide: true,
     });
@@ -103,7 +103,7 @@ function inFolder(
     child.stderr.on("data", (chunk: Buffer) => {
       errors = Buffer.concat([errors, chunk]).subarray(-STDERR_BYTES);
     });
-    // A program need not read what it is given.
+    // A program may ignore its input.
     child.stdin.on("error", () => {});
     child.stdin.end(order.stdin);
     child.on("error", (error: NodeJS.ErrnoException) => {

@@ -14,7 +14,7 @@ export interface SessionOrder {
   /** The program and its arguments; no shell reads them. */
   argv: readonly string[];
   environment: Record<string, string>;
-  /** Unused for so long, it is ended. */
+  /** After this idle time, it is ended. */
   idle_ms: number;
 }
 export interface Cell {
@@ -51,7 +51,7 @@ interface Session {
 export class Sessions {
   private readonly sessions = new Map<string, Session>();
 
-  /** Runs one cell in the owner's process, which is started where there is none. Throws ToolFailure. */
+  /** Runs one cell in the owner's process, and starts the process if necessary. Throws ToolFailure. */
   async run(owner: string, order: SessionOrder, cell: Cell): Promise<CellAnswer> {
     if (cell.signal.aborted) throw new ToolFailure(408, "It was stopped.");
     const known = this.sessions.get(owner);
@@ -106,7 +106,7 @@ export class Sessions {
       env: environmentIn(folder, environment),
       stdio: ["pipe", "pipe", "ignore"],
       shell: false,
-      // A group of its own: what it starts ends with it.
+      // Its own process group, so that its children end with it.
       detached: process.platform !== "win32",
       windowsHide: true,
     });

@@ -120,7 +120,7 @@ const NOTHING_YET = "A new process: nothing from before is defined in it.";
 const ownerOf = ({ run, agent }: Pick<ToolScope, "run" | "agent">): string | null =>
   run && agent ? JSON.stringify([run.id, agent.node_id, agent.agent_id, agent.task_id ?? ""]) : null;
 
-/** What is said of a tool of the operator's file, wherever it is carried out. */
+/** The spec of a tool in the operator's file, wherever it runs. */
 export const operatorSpec = (tool: OperatorTool): ToolSpec =>
   ToolSpec.parse({
     name: tool.name,
@@ -134,7 +134,7 @@ export const operatorSpec = (tool: OperatorTool): ToolSpec =>
     destructive: tool.destructive,
     on_crash: tool.on_crash,
     taints: tool.taints,
-    // A container without a network keeps what it is given.
+    // A container without a network can't send data.
     sink: tool.type === "docker" ? tool.network !== "none" : tool.sink,
     // The process has the time; ending it takes a moment more.
     timeout_ms: tool.timeout_ms + 5_000,

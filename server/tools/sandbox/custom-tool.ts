@@ -16,7 +16,7 @@ export interface CustomToolOptions {
   version?: number;
 }
 
-/** What the pipeline allows a call, beside the computing itself: waiting for a turn and beginning. */
+/** Time that the pipeline allows a call in addition to its computation: queueing and startup. */
 const AROUND_MS = SANDBOX_LIMITS.startMs + 30_000;
 
 /** A tool written in the app. Its code computes only: it changes nothing and sends nothing anywhere. */

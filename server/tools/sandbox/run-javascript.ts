@@ -55,11 +55,11 @@ export function runJavascript({
       required: ["result", "logs"],
     },
     source: "builtin",
-    // What the code calls is asked for and judged by itself.
+    // Calls made by the code are checked one by one.
     risk: "LOW",
     read_only: true,
     idempotent: true,
-    // One program of an agent after another: each goes on with the variables of the one before.
+    // An agent's programs run one after another; each continues with the variables of the previous one.
     resources: ["variables"],
     ...defined({ unavailable: isEnabled ? undefined : CODE_IS_OFF }),
     execute: () => null,

@@ -62,13 +62,13 @@ export type SandboxErrorCode = z.infer<typeof SandboxErrorCode>;
 
 const SandboxError = z.object({
   code: SandboxErrorCode,
-  /** A sentence for whoever wrote the code, with the line where there is one. */
+  /** A message for the author of the code, with the line if known. */
   message: z.string(),
   line: z.number().exactOptional(),
 });
 export type SandboxError = z.infer<typeof SandboxError>;
 
-/** What code made: read from JSON text, or from a record. It may be large, so that it is not gone through once more. */
+/** A value that code produced, from JSON text or from a recording. It may be large, so it isn't traversed again. */
 const MadeValue = z.custom<Json>((value) => value !== undefined);
 
 const SandboxResult = z.object({
@@ -178,7 +178,7 @@ const Answer = z.object({
   variables: LeftVariables.exactOptional(),
 });
 
-/** Not import.meta.url: the server is bundled, and the thread must load the file as it is. */
+/** Not import.meta.url: the server is bundled, and the thread must load the original file. */
 const workerFile = () => path.join(process.cwd(), "server", "tools", "sandbox", "worker.mjs");
 
 /** One thread for one program, ended whatever happens. */
@@ -274,8 +274,8 @@ function toStep({ failure, answer }: { failure?: Failure; answer?: string }, dur
 function jsonFrom(text: string): Json | undefined {
   if (Buffer.byteLength(text) > SANDBOX_LIMITS.jsonBytes || jsonTextProblem(text)) return undefined;
   try {
-    // A key of this name would change the prototype of whatever it is copied into. What is read from text is JSON: up to
-    // so much of it that looking through it once more would cost.
+    // A `__proto__` key would change the prototype of any object it is copied into. The rest of a parsed text is JSON;
+    // checking it again would be expensive for large values.
     return JSON.parse(text, (key, value: unknown) => (key === "__proto__" ? undefined : value)) as Json;
   } catch {
     return undefined;
@@ -311,7 +311,7 @@ const problem = (code: SandboxErrorCode, message: string = SENTENCES[code]): San
   message,
 });
 
-/** What went wrong in words; the engine's own errors are told by what they say. */
+/** An error as a message; the engine's own errors keep their text. */
 function errorOf({ kind, name, message, stack }: Failure): SandboxError {
   if (kind === "JOBS") return problem("TIMEOUT", "The code goes from promise to promise without an end");
   if (kind !== "THROWN" && kind !== "SYNTAX")
@@ -329,7 +329,7 @@ function errorOf({ kind, name, message, stack }: Failure): SandboxError {
   };
 }
 
-// A few programs at a time, and never all places for one owner: whoever else comes finds one free, or gets the next one.
+// A few programs at a time, and never all slots for one owner, so that others find a free slot or get the next one.
 const PLACES = Math.max(2, Math.min(4, availableParallelism() - 1));
 const PLACES_OF_ONE = PLACES - 1;
 
