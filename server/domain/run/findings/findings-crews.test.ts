@@ -1,13 +1,21 @@
 import { describe, expect, test } from "vitest";
+import { containing } from "@/server/domain/testing/containing";
 import type { NewEvent, Payloads } from "../events";
 import { findingsOf } from ".";
-import { by, crew, done, event, finished, log, modelReply, post, tool } from "./testing";
-
-const at = { node_id: "work", activation_id: "work#1" };
-const places = (...events: NewEvent[]) => findingsOf(log(...events)).map(({ kind, seq }) => [kind, seq]);
-const failed = event("crew_finished", { status: "failed" });
-const task = (to: Payloads["task_status_changed"]["to"], task_id = "draft", more: object = {}) =>
-  event("task_status_changed", { from: "pending", to, ...more }, { task_id });
+import {
+  by,
+  crew,
+  done,
+  event,
+  failed,
+  finished,
+  log,
+  modelReply,
+  places,
+  post,
+  task,
+  tool,
+} from "./testing";
 
 describe("back and forth without work", () => {
   const handed = (from: string, to: string) =>
@@ -15,31 +23,16 @@ describe("back and forth without work", () => {
   const [there, back] = [handed("writer", "chief_editor"), handed("chief_editor", "writer")];
 
   test("the fourth handoff between the same two is where it shows", () => {
-    expect(findingsOf(log(there, back, there, back, there, back, there, back))).toEqual([
-      {
-        kind: "ping_pong",
-        seq: 5,
-        ...at,
-        agent_id: "chief_editor",
-        said: "chief editor and writer handed the work to each other 4 times, and nothing was done between.",
-        advice: "Say in both roles who does what; take away the handoff from the one who should do it.",
-      },
+    expect(findingsOf(log(there, back, there, back, there, back, there, back))).toMatchObject([
+      { kind: "ping_pong", seq: 5, agent_id: "chief_editor", said: containing("4 times") },
     ]);
   });
 
   const words = (count: number) => Array.from({ length: count }, () => "well").join(" ");
   test("the fourth message of a few words between the same two is where it shows", () => {
     const [hello, thanks] = [post("writer", "editor", words(12)), post("editor", "writer", ` ${words(12)} `)];
-    expect(findingsOf(log(hello, thanks, hello, thanks))).toEqual([
-      {
-        kind: "ping_pong",
-        seq: 5,
-        ...at,
-        agent_id: "editor",
-        said: "editor and writer wrote to each other 4 times in a few words, and nothing was done between.",
-        advice:
-          "Tell them to write only what changes the work, and to end when there is nothing more to say.",
-      },
+    expect(findingsOf(log(hello, thanks, hello, thanks))).toMatchObject([
+      { kind: "ping_pong", seq: 5, agent_id: "editor", said: containing("4 times in a few words") },
     ]);
   });
 
@@ -94,14 +87,7 @@ describe("back and forth without work", () => {
 describe("feedback that changed nothing", () => {
   const sentBack = (outcome: string) => post("editor", "writer", "Shorter, please.", { outcome });
   const again = [
-    {
-      kind: "feedback_unread",
-      seq: 5,
-      ...at,
-      agent_id: "writer",
-      said: "editor sent the work back, and writer gave the very same answer again.",
-      advice: "Look at what it was sent here, and whether the feedback stands in its prompt.",
-    },
+    { kind: "feedback_unread", seq: 5, agent_id: "writer", said: containing("very same answer") },
   ];
 
   test.each(["reject", "rejected", "revise", "changes_requested", "fail", "failed"])(
@@ -114,22 +100,14 @@ describe("feedback that changed nothing", () => {
         modelReply("writer", " a DRAFT."),
         done,
       );
-      expect(findingsOf(events)).toEqual(again);
+      expect(findingsOf(events)).toMatchObject(again);
     },
   );
 
   test("feedback for somebody who has no turn any more is found where the crew ended as done", () => {
     const feedback = post("editor", "chief_writer", "Shorter, please.", { kind: "feedback" });
-    expect(findingsOf(log(crew, modelReply("chief_writer", "A draft."), feedback, done))).toEqual([
-      {
-        kind: "feedback_unread",
-        seq: 4,
-        ...at,
-        agent_id: "editor",
-        said: "editor sent the work back to chief writer, who had no turn any more.",
-        advice:
-          "Let the way lead from the feedback back to the one it is meant for, and give it rounds enough.",
-      },
+    expect(findingsOf(log(crew, modelReply("chief_writer", "A draft."), feedback, done))).toMatchObject([
+      { kind: "feedback_unread", seq: 4, agent_id: "editor", said: containing("no turn") },
     ]);
   });
 
@@ -188,13 +166,13 @@ describe("a question that nobody answered", () => {
     event("interaction_answered", { interaction_id, answer, by: "ann" });
 
   test("by a person is named with its title, or as a question where nobody knows it", () => {
-    expect(findingsOf(log(asked("Send the  letter?"), answer("expired"), answer("expired", "lost")))).toEqual(
+    expect(
+      findingsOf(log(asked("Send the  letter?"), answer("expired"), answer("expired", "lost"))),
+    ).toMatchObject(
       [[3, "Send the letter?"] as const, [4, "A question"] as const].map(([seq, title]) => ({
         kind: "question_unanswered",
         seq,
-        ...at,
-        said: `“${title}” was not answered in time.`,
-        advice: "Give people longer, let somebody be notified, or say what is to happen when nobody answers.",
+        said: containing(title),
       })),
     );
     expect(places(asked("Send the letter?"), answer("reject"), finished())).toEqual([]);
@@ -203,14 +181,12 @@ describe("a question that nobody answered", () => {
   const question = post("writer", "chief_editor", "Which title?", { kind: "question" });
   test("by a member is named with both of them once the run has ended", () => {
     expect(findingsOf(log(crew, question))).toEqual([]);
-    expect(findingsOf(log(crew, question, finished()))).toEqual([
+    expect(findingsOf(log(crew, question, finished()))).toMatchObject([
       {
         kind: "question_unanswered",
         seq: 3,
-        ...at,
         agent_id: "writer",
-        said: "writer asked chief editor “Which title?”, and never got an answer.",
-        advice: "Let chief editor have a turn after the question, or let writer ask somebody who is at work.",
+        said: containing("chief editor “Which title?”"),
       },
     ]);
   });

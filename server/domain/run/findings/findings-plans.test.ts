@@ -1,27 +1,28 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "@/server/domain/base/values";
+import { containing } from "@/server/domain/testing/containing";
 import type { NewEvent, Payloads } from "../events";
 import { findingsOf } from ".";
-import { by, checked, crew, done, event, failure, log, planned, usage } from "./testing";
-
-const at = { node_id: "work", activation_id: "work#1" };
-const places = (...events: NewEvent[]) => findingsOf(log(...events)).map(({ kind, seq }) => [kind, seq]);
-const failed = event("crew_finished", { status: "failed" });
-const task = (to: Payloads["task_status_changed"]["to"], task_id = "draft", more: object = {}) =>
-  event("task_status_changed", { from: "pending", to, ...more }, { task_id });
+import {
+  by,
+  checked,
+  crew,
+  done,
+  event,
+  failed,
+  failure,
+  log,
+  places,
+  planned,
+  task,
+  usage,
+} from "./testing";
 
 describe("checks of a crew's result", () => {
   test("criteria that nobody checked are named where the crew ended as done", () => {
     const plan = planned({ success_criteria: ["It is kind", "It is short", "It is true"] });
-    expect(findingsOf(log(crew, plan, checked(true), done))).toEqual([
-      {
-        kind: "not_verified",
-        seq: 5,
-        ...at,
-        said: "The crew ended without a check of: “It is short”, “It is true”.",
-        advice:
-          "Add a step that checks the result by these criteria before the end, or take out those that do not matter.",
-      },
+    expect(findingsOf(log(crew, plan, checked(true), done))).toMatchObject([
+      { kind: "not_verified", seq: 5, said: containing("“It is short”, “It is true”") },
     ]);
     expect(findingsOf(log(crew, plan, failed))).toEqual([]);
     expect(findingsOf(log(crew, done))).toEqual([]);
@@ -40,18 +41,12 @@ describe("checks of a crew's result", () => {
         ),
       );
     const found = (name: string) => [
-      {
-        kind: "verified_too_early",
-        seq: 4,
-        ...at,
-        said: `The result was checked before ${name} was done, and not again afterwards.`,
-        advice: "Let the check wait for the last task that changes the result.",
-      },
+      { kind: "verified_too_early", seq: 4, said: containing(`before ${name} `) },
     ];
-    expect(early({})).toEqual(found("draft"));
+    expect(early({})).toMatchObject(found("draft"));
     const { task_id: _t, ...nameless } = task("completed");
     const events = [crew, planned(), checked(true), nameless as NewEvent, done];
-    expect(findingsOf(log(...events))).toEqual(found("the last task"));
+    expect(findingsOf(log(...events))).toMatchObject(found("the last task"));
     expect(places(crew, planned(), task("completed"), checked(true), done)).toEqual([]);
     expect(places(crew, planned(), checked(true), task("completed"), checked(true), done)).toEqual([]);
     expect(places(crew, planned(), checked(true), task("awaiting_human"), done)).toEqual([
@@ -65,14 +60,12 @@ describe("checks of a crew's result", () => {
       {
         kind: "check_passed_over",
         seq: 4,
-        ...at,
         said: `“It is kind” was not met, and the crew ended as done.${evidence}`,
-        advice: "Lead the result back to who can mend it, or let a person decide.",
       },
     ];
-    expect(findingsOf(log(crew, planned(), checked(false), done))).toEqual(found(" It says so."));
+    expect(findingsOf(log(crew, planned(), checked(false), done))).toMatchObject(found(" It says so."));
     const bare = event("criterion_checked", { criterion: "It is kind", met: false, evidence: "" });
-    expect(findingsOf(log(crew, planned(), bare, done))).toEqual(found(""));
+    expect(findingsOf(log(crew, planned(), bare, done))).toMatchObject(found(""));
     expect(places(crew, planned(), checked(false), checked(true), done)).toEqual([]);
     expect(places(crew, planned(), checked(true), checked(false), done)).toEqual([["check_passed_over", 5]]);
     expect(places(crew, planned(), checked(false), failed)).toEqual([]);
@@ -89,14 +82,12 @@ describe("checks of a crew's result", () => {
       {
         kind: "check_passed_over",
         seq: 2,
-        ...at,
         agent_id: "writer",
         said: `The rule "kind" did not hold, and was set to warn only.${reason}`,
-        advice: "Set the rule to try again or to ask a person, if it matters.",
       },
     ];
-    expect(findingsOf(log(rule({ reason: "It shouts." })))).toEqual(found(" It shouts."));
-    expect(findingsOf(log(rule({})))).toEqual(found(""));
+    expect(findingsOf(log(rule({ reason: "It shouts." })))).toMatchObject(found(" It shouts."));
+    expect(findingsOf(log(rule({})))).toMatchObject(found(""));
     expect(places(rule({ ok: true }), rule({ action: "retry" }), rule({ ok: true, action: "none" }))).toEqual(
       [],
     );
@@ -125,36 +116,23 @@ describe("a vote", () => {
       turnout: 0,
       decided_by: "votes",
     });
-  const advice = "Choose a model that holds to a schema for voting, or make the proposal shorter.";
 
   test("that members did not give is found at the first of them, with the names of all", () => {
-    const found = (names: string, whose: string) => ({
-      kind: "vote_missing",
-      seq: 3,
-      ...at,
-      said: `${names} gave no valid vote; one was written down in ${whose} place.`,
-      advice,
-    });
+    const found = (names: string) => ({ kind: "vote_missing", seq: 3, said: containing(names) });
     const valid = vote("judge", {});
-    expect(findingsOf(log(valid, vote("chief_editor"), vote("chief_editor")))).toEqual([
-      found("chief editor", "its"),
+    expect(findingsOf(log(valid, vote("chief_editor"), vote("chief_editor")))).toMatchObject([
+      found("chief editor gave"),
     ]);
-    expect(findingsOf(log(valid, vote("editor"), vote("writer")))).toEqual([
-      found("editor and writer", "their"),
+    expect(findingsOf(log(valid, vote("editor"), vote("writer")))).toMatchObject([
+      found("editor and writer gave"),
     ]);
     expect(findingsOf(log(valid, decided("rejected")))).toEqual([]);
   });
 
   test("for which too few came together is found beside", () => {
-    expect(findingsOf(log(vote("editor"), decided("no_quorum"), decided("approved")))).toEqual([
-      expect.objectContaining({ kind: "vote_missing", seq: 2 }),
-      {
-        kind: "vote_missing",
-        seq: 3,
-        ...at,
-        said: "Too few members voted for the vote to count.",
-        advice: "Lower the quorum, or tell members when they may abstain.",
-      },
+    expect(findingsOf(log(vote("editor"), decided("no_quorum"), decided("approved")))).toMatchObject([
+      { kind: "vote_missing", seq: 2 },
+      { kind: "vote_missing", seq: 3, said: containing("Too few") },
     ]);
   });
 });
@@ -167,17 +145,10 @@ describe("a plan", () => {
   test("that has tasks left is named with each and how it stands where the crew ended as done", () => {
     const events = log(crew, plan(draft, open), task("awaiting_human"), task("failed", "title"));
     const found = [
-      {
-        kind: "plan_not_done",
-        seq: 6,
-        ...at,
-        said: "The crew ended as done, but its plan has draft (awaiting human), title (failed).",
-        advice:
-          "Look at why these tasks came to nothing; let the crew plan anew when one fails, or take them out.",
-      },
+      { kind: "plan_not_done", seq: 6, said: containing("draft (awaiting human), title (failed)") },
     ];
     const ended = { ...done, seq: 6, ts: 60 };
-    expect(findingsOf([...events, ended])).toEqual(found);
+    expect(findingsOf([...events, ended])).toMatchObject(found);
     expect(findingsOf([...events, { ...failed, seq: 6, ts: 60 }])).toEqual([]);
   });
 
@@ -215,15 +186,13 @@ describe("a task that went to the wrong one", () => {
   const begun = (assigned_agent: string) => task("in_progress", "draft", { assigned_agent });
 
   test("is named with the role that it asks for and who did it", () => {
-    expect(findingsOf(log(crew, plan(), begun("editor")))).toEqual([
+    expect(findingsOf(log(crew, plan(), begun("editor")))).toMatchObject([
       {
         kind: "wrong_worker",
         seq: 4,
-        ...at,
-        task_id: "draft",
         agent_id: "editor",
-        said: "“Write it” asks for a Writer, and editor, a Editor, worked on it.",
-        advice: "Let the task name the member, or the role that fits.",
+        task_id: "draft",
+        said: containing("a Writer, and editor, a Editor,"),
       },
     ]);
   });
@@ -232,13 +201,11 @@ describe("a task that went to the wrong one", () => {
     const ended = (status: Payloads["agent_finished"]["status"]) =>
       event("agent_finished", { status, error: failure, usage: usage(1), cost_usd: 0 }, by("chief_writer"));
     const [, of] = findingsOf(log(ended("rejected")));
-    expect(of).toEqual({
+    expect(of).toMatchObject({
       kind: "wrong_worker",
       seq: 2,
-      ...at,
       agent_id: "chief_writer",
-      said: "chief writer gave its task back: it says that this cannot be done.",
-      advice: "Read what it was told here. Give the task to another role, or say what is missing.",
+      said: containing("gave its task back"),
     });
     expect(places(ended("completed"))).toEqual([["end_not_noticed", 2]]);
   });

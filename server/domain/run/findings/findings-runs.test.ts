@@ -1,13 +1,25 @@
 import { describe, expect, test } from "vitest";
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { containing } from "@/server/domain/testing/containing";
 import { draw } from "@/server/domain/testing/drawing";
 import type { NewEvent, Payloads, RunEvent } from "../events";
 import { findingsOf } from ".";
 import { brief, named } from "./finding";
-import { by, CREATED, event, failure, finished, log, modelReply, parsed, post, tool, usage } from "./testing";
+import {
+  by,
+  CREATED,
+  event,
+  failure,
+  finished,
+  log,
+  modelReply,
+  parsed,
+  places,
+  post,
+  tool,
+  usage,
+} from "./testing";
 
-const at = { node_id: "work", activation_id: "work#1" };
-const places = (...events: NewEvent[]) => findingsOf(log(...events)).map(({ kind, seq }) => [kind, seq]);
 /** The same run of a drawing whose node has no name. */
 const nameless = ([, ...rest]: RunEvent[]): RunEvent[] => [
   {
@@ -38,17 +50,11 @@ describe("a budget that became short", () => {
       short,
       asked("editor", 900, 0),
     );
-    expect(findingsOf(events)).toEqual([
-      {
-        kind: "budget_eaten",
-        seq: 6,
-        ...at,
-        agent_id: "chief_writer",
-        said: "When the budget became short, chief writer had used 60 % of all tokens, and 2 others shared the rest.",
-        advice: "Give it fewer turns or a cheaper model, or look at what makes its prompts long.",
-      },
+    expect(findingsOf(events)).toMatchObject([
+      { kind: "budget_eaten", seq: 6, agent_id: "chief_writer", said: containing("60 %") },
     ]);
-    const two = findingsOf(log(asked("editor", 20, 0), asked("writer", 80, 0), short));
+    const exceeded = event("budget_exceeded", { metric: "total_tokens", used: 10, limit: 10 });
+    const two = findingsOf(log(asked("editor", 20, 0), asked("writer", 80, 0), exceeded));
     expect(two.map((one) => one.said)).toEqual([
       "When the budget became short, writer had used 80 % of all tokens, and 1 other shared the rest.",
     ]);
@@ -70,18 +76,11 @@ describe("a value that was cut", () => {
     event("warning", { code, message: '"report" is too long.' }, more);
 
   test("is named with who read its beginning only", () => {
-    const found = (more: object, before: string) => [
-      {
-        kind: "input_cut",
-        seq: 2,
-        ...at,
-        ...more,
-        said: '"report" is too long. Nobody read on.',
-        advice: `Sum the value up in a step before${before}, or choose a model that reads more.`,
-      },
+    const found = (more: object) => [
+      { kind: "input_cut", seq: 2, ...more, said: containing("Nobody read on") },
     ];
-    expect(findingsOf(log(cut(by("chief_writer"))))).toEqual(found(by("chief_writer"), " chief writer"));
-    expect(findingsOf(log(cut()))).toEqual(found({}, ""));
+    expect(findingsOf(log(cut(by("chief_writer"))))).toMatchObject(found(by("chief_writer")));
+    expect(findingsOf(log(cut()))).toMatchObject(found({}));
   });
 
   const read = tool("writer", "read_value");
@@ -104,15 +103,15 @@ test("of two that wrote the same key, whose value was dropped is named", () => {
   const found = (loser: string, first = "start", second = "Crew") => ({
     kind: "work_overwritten",
     seq: 2,
-    ...at,
-    said: `${first} and ${second} both wrote "draft"; what ${loser} wrote was dropped.`,
-    advice: 'Let them write keys of their own, or give "draft" a reducer that keeps both, such as append.',
+    said: containing(`${first} and ${second} both wrote "draft"; what ${loser} wrote`),
   });
-  expect(findingsOf(log(conflict("work#12")))).toEqual([found("start")]);
-  expect(findingsOf(log(conflict("start#1")))).toEqual([found("Crew")]);
-  expect(findingsOf(log(conflict("work#12", ["work#12", "work#12"])))).toEqual([found("Crew", "Crew")]);
-  expect(findingsOf(nameless(log(conflict("start#1"))))).toEqual([found("work", "start", "work")]);
-  expect(findingsOf(log(conflict("input", ["input", "gone#1"])))).toEqual([found("gone", "input", "gone")]);
+  expect(findingsOf(log(conflict("work#12")))).toMatchObject([found("start")]);
+  expect(findingsOf(log(conflict("start#1")))).toMatchObject([found("Crew")]);
+  expect(findingsOf(log(conflict("work#12", ["work#12", "work#12"])))).toMatchObject([found("Crew", "Crew")]);
+  expect(findingsOf(nameless(log(conflict("start#1"))))).toMatchObject([found("work", "start", "work")]);
+  expect(findingsOf(log(conflict("input", ["input", "gone#1"])))).toMatchObject([
+    found("gone", "input", "gone"),
+  ]);
 });
 
 describe("nobody noticed that it was time to end:", () => {
@@ -128,16 +127,8 @@ describe("nobody noticed that it was time to end:", () => {
         },
         by("chief_writer"),
       );
-    expect(findingsOf(log(ended("MAX_ITERATIONS"), ended("PROVIDER"), ended(null)))).toEqual([
-      {
-        kind: "end_not_noticed",
-        seq: 2,
-        ...at,
-        agent_id: "chief_writer",
-        said: "chief writer used all its turns and came to no answer.",
-        advice:
-          "Say in the task what the answer must hold and when it is good enough, or raise the number of turns.",
-      },
+    expect(findingsOf(log(ended("MAX_ITERATIONS"), ended("PROVIDER"), ended(null)))).toMatchObject([
+      { kind: "end_not_noticed", seq: 2, agent_id: "chief_writer", said: containing("used all its turns") },
     ]);
   });
 
@@ -152,13 +143,11 @@ describe("nobody noticed that it was time to end:", () => {
         kind: "end_not_noticed",
         seq: 2,
         node_id: "work",
-        said: `The loop at ${name} stopped after 5 rounds because it may not have more, not because it was done.`,
-        advice:
-          "Look at the condition that leads out of the loop: was it never met, or never told to the one who decides?",
+        said: containing(`at ${name} stopped after 5 rounds`),
       },
     ];
-    expect(findingsOf(log(stopped as NewEvent))).toEqual(found("Crew"));
-    expect(findingsOf(nameless(log(stopped as NewEvent)))).toEqual(found("work"));
+    expect(findingsOf(log(stopped as NewEvent))).toMatchObject(found("Crew"));
+    expect(findingsOf(nameless(log(stopped as NewEvent)))).toMatchObject(found("work"));
   });
 
   describe("a manager", () => {
@@ -171,15 +160,8 @@ describe("nobody noticed that it was time to end:", () => {
     const work = post("chief_manager", "writer", "Write some more of it.");
 
     test("that gave out more work after the request was satisfied", () => {
-      expect(findingsOf(log(ledger(false), work, ledger(true), work, work))).toEqual([
-        {
-          kind: "end_not_noticed",
-          seq: 5,
-          ...at,
-          agent_id: "chief_manager",
-          said: "chief manager had noted that the request was satisfied, and gave out more work all the same.",
-          advice: "Tell the manager to answer as soon as the request is satisfied.",
-        },
+      expect(findingsOf(log(ledger(false), work, ledger(true), work, work))).toMatchObject([
+        { kind: "end_not_noticed", seq: 5, agent_id: "chief_manager", said: containing("satisfied") },
       ]);
     });
 
@@ -204,15 +186,13 @@ test("a failure that was passed over is named with its node and its message in a
   const found = (seq: number, name = "Crew") => ({
     kind: "failure_passed_over",
     seq,
-    ...at,
-    said: `${name} failed, and the run completed without it: No answer.`,
-    advice: "Lead its failure to a step that deals with it, or let the run stop there.",
+    said: containing(`${name} failed, and the run completed without it: No answer.`),
   });
   const all = (["continue", "retry", "skip_branch", "error_edge", "fail_run"] as const).map(failed);
-  expect(findingsOf(log(...all, finished()))).toEqual([found(2), found(4)]);
+  expect(findingsOf(log(...all, finished()))).toMatchObject([found(2), found(4)]);
   expect(findingsOf(log(...all, finished("ERROR")))).toEqual([]);
   expect(findingsOf(log(...all))).toEqual([]);
-  expect(findingsOf(nameless(log(failed("continue"), finished())))).toEqual([found(2, "work")]);
+  expect(findingsOf(nameless(log(failed("continue"), finished())))).toMatchObject([found(2, "work")]);
 });
 
 test("answers of another form are named from the second one on, with what was wrong with the last", () => {
@@ -225,10 +205,8 @@ test("answers of another form are named from the second one on, with what was wr
     {
       kind: "wrong_form",
       seq,
-      ...at,
       agent_id: "writer",
-      said: `writer answered ${times} times in another form than asked: ${why}.`,
-      advice: "Ask for fewer outputs at once, describe each, or choose a model that holds to a schema.",
+      said: containing(`${times} times in another form than asked: ${why}`),
     },
   ];
   const [bad, worse, good] = [
@@ -236,8 +214,8 @@ test("answers of another form are named from the second one on, with what was wr
     form("writer", false, []),
     form("writer", true, []),
   ] as NewEvent[];
-  expect(findingsOf(log(worse!, bad!, good!))).toEqual(found(2, 3, "title is missing"));
-  expect(findingsOf(log(bad!, good!, bad!, worse!))).toEqual(found(3, 5, "it could not be read"));
+  expect(findingsOf(log(worse!, bad!, good!))).toMatchObject(found(2, 3, "title is missing"));
+  expect(findingsOf(log(bad!, good!, bad!, worse!))).toMatchObject(found(3, 5, "it could not be read"));
   expect(findingsOf(log(bad!, good!, good!))).toEqual([]);
   expect(findingsOf(log(bad!, form("editor", false, ["so"]) as NewEvent))).toEqual([]);
 });
@@ -249,15 +227,12 @@ describe("a tool that is not theirs", () => {
       { tool_name, args: {}, status_code, reason: "No." },
       { agent_id: agent, call_id: `refused_${tool_name}` },
     );
-  const found = (seq: number, request: string, advice: string) => ({
+  const found = (seq: number, request: string) => ({
     kind: "wrong_tool",
     seq,
-    ...at,
     agent_id: "chief_writer",
-    said: `chief writer asked for ${request}`,
-    advice,
+    said: containing(request),
   });
-  const lacking = "Name in the role which tools are there, or add the one that is missing.";
 
   test("is named once for each agent, with whose it is, or that there is none of that name", () => {
     const both = RoleDefinition.parse({ name: "Printer", tools: ["publish"] });
@@ -275,14 +250,10 @@ describe("a tool that is not theirs", () => {
         roles: [...(CREATED as { payload: { roles: unknown[] } }).payload.roles, both],
       },
     } as RunEvent;
-    expect(findingsOf([created, ...rest])).toEqual([
-      found(
-        2,
-        "publish, which is a tool of Editor and Printer.",
-        "Give the task to Editor, let it be delegated, or add the tool to this role.",
-      ),
-      found(4, "sing, which its role may not use.", lacking),
-      found(5, "fly, and there is no such tool.", lacking),
+    expect(findingsOf([created, ...rest])).toMatchObject([
+      found(2, "publish, which is a tool of Editor and Printer"),
+      found(4, "sing, which its role may not use."),
+      found(5, "fly, and there is no such tool."),
     ]);
   });
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "@/server/domain/base/values";
+import { containing } from "@/server/domain/testing/containing";
 import { draw } from "@/server/domain/testing/drawing";
 import type { NewEvent, RunEvent } from "../events";
-import { type Finding, findingsOf } from ".";
+import { findingsOf } from ".";
 import { by, CREATED, event, log, modelReply, tool } from "./testing";
 
-const at = { node_id: "work", activation_id: "work#1" };
 /** What is found, by its kind and place; the words of each are held by the tests that name them. */
 const places = (events: readonly RunEvent[]) =>
   findingsOf(events).map(({ kind, seq, agent_id }) => [kind, seq, agent_id]);
@@ -22,15 +22,8 @@ const attempt = (call_id: string, more: object) => [
 
 describe("the same step again and again", () => {
   test("is said at the third call that asks the same and gets the same, and once only", () => {
-    expect(findingsOf(log(...[1, 2, 3, 4, 5].flatMap(() => tool("chief_writer", "look"))))).toEqual([
-      {
-        kind: "repeated_step",
-        seq: 6,
-        ...at,
-        agent_id: "chief_writer",
-        said: "chief writer called look 3 times with the same arguments, and got the same each time.",
-        advice: "Say in the role what to do when a tool gives nothing new, or give it fewer turns.",
-      } satisfies Finding,
+    expect(findingsOf(log(...[1, 2, 3, 4, 5].flatMap(() => tool("chief_writer", "look"))))).toMatchObject([
+      { kind: "repeated_step", seq: 6, agent_id: "chief_writer", said: containing("look 3 times") },
     ]);
   });
 
@@ -79,15 +72,8 @@ describe("the same step again and again", () => {
         { pattern: "monologue", message: "It talks to itself.", action: "nudge" },
         by(agent_id),
       );
-    expect(findingsOf(log(stuck("writer"), stuck("writer")))).toEqual([
-      {
-        kind: "repeated_step",
-        seq: 2,
-        ...at,
-        agent_id: "writer",
-        said: "writer went round in circles: It talks to itself.",
-        advice: "Look at what it was told here. Split the task, or name what counts as done.",
-      },
+    expect(findingsOf(log(stuck("writer"), stuck("writer")))).toMatchObject([
+      { kind: "repeated_step", seq: 2, agent_id: "writer", said: containing("It talks to itself.") },
     ]);
     const same = [1, 2, 3].flatMap(() => tool("writer", "look"));
     // Of whom the same calls are said already, it is not said twice; of another agent it is.
@@ -140,15 +126,13 @@ describe("the same step again and again", () => {
         { output: { draft: "Dear aunt" } },
         { output: { draft: "Dear aunt" } },
       );
-      expect(findingsOf(events)).toEqual([
+      expect(findingsOf(events)).toMatchObject([
         {
           kind: "repeated_step",
           seq: 10,
           node_id: "work",
           activation_id: "work#3",
-          said: "The loop went round, and Crew gave the same 3 times.",
-          advice:
-            "Let what the check found fault with flow back into the step, or end the loop when nothing changes.",
+          said: containing("Crew gave the same 3 times"),
         },
       ]);
     });
@@ -198,16 +182,8 @@ describe("what was known and got lost", () => {
       ...pageCall(2),
       ...pageCall(1),
     );
-    expect(findingsOf(events)).toEqual([
-      {
-        kind: "history_lost",
-        seq: 9,
-        ...at,
-        agent_id: "writer",
-        said: "writer called look as it had done before its conversation was shortened.",
-        advice:
-          "Give it less to read at once or a model that reads more, or let it keep what matters in the state or on the board.",
-      },
+    expect(findingsOf(events)).toMatchObject([
+      { kind: "history_lost", seq: 9, agent_id: "writer", said: containing("look as it had done before") },
     ]);
   });
 
@@ -218,14 +194,12 @@ describe("what was known and got lost", () => {
       ...tool("chief_editor", "look", { page: 2 }),
       ...tool("chief_editor", "look", { page: 1 }),
     );
-    expect(findingsOf(events)).toEqual([
+    expect(findingsOf(events)).toMatchObject([
       {
         kind: "history_lost",
         seq: 7,
-        ...at,
         agent_id: "chief_editor",
-        said: "chief editor called look again, though writer had done just that before handing over.",
-        advice: "Pass the results on with the handoff, or let both read the same keys of the state.",
+        said: containing("look again, though writer"),
       },
     ]);
   });

@@ -6,6 +6,7 @@ import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { draw } from "@/server/domain/testing/drawing";
 import type { ToolStatus } from "@/server/domain/tool/tool";
 import type { EventType, NewEvent, Payloads, RunEvent } from "../events";
+import { findingsOf } from ".";
 
 export const usage = (tokens: number) => ({
   input_tokens: tokens,
@@ -107,3 +108,14 @@ export const failure = {
   retryable: false,
   user_action: "edit_graph" as const,
 };
+
+export const failed = event("crew_finished", { status: "failed" });
+export const task = (
+  to: Payloads["task_status_changed"]["to"],
+  task_id = "draft",
+  more: Partial<Payloads["task_status_changed"]> = {},
+) => event("task_status_changed", { from: "pending", to, ...more }, { task_id });
+
+/** The kind and the place of each finding in a run of these events. */
+export const places = (...events: NewEvent[]) =>
+  findingsOf(log(...events)).map(({ kind, seq }) => [kind, seq]);
