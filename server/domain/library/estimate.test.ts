@@ -1,7 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { builtinRoles, findBuiltinRole } from "@/server/domain/agent/builtin-roles";
+import { RoleDefinition } from "@/server/domain/agent/role";
 import { CrewConfig, CrewProcess } from "@/server/domain/crew/crew";
+import { ExecutionPlan } from "@/server/domain/crew/plan";
+import { draw } from "@/server/domain/testing/drawing";
 import { templates } from "@/server/templates";
 import { estimateCrew, estimateRun, totalOf } from "./estimate";
 
@@ -57,4 +60,134 @@ describe("what a run will roughly take", () => {
       expect(totalOf(parts).calls[0]).toBeGreaterThan(0);
     }
   });
+});
+
+/** A role whose prompt is known to the letter: 400 letters are 100 tokens. */
+const role = (name: string, tools: string[] = []) =>
+  RoleDefinition.parse({ name, tools, system_prompt_template: "x".repeat(400) });
+const roles = [role("Writer"), role("Finder", ["web_search"])];
+const findRole = (name: string) => roles.find((one) => one.name === name);
+const agent = (role_name: string, more: object = {}) => ({
+  agent_id: role_name.toLowerCase(),
+  role_name,
+  ...more,
+});
+const task = (required_role: string, more: object = {}) => ({
+  node_type: "agent_task",
+  config: { required_role, ...more },
+});
+const router = (kind: string) => ({
+  config: { kind, value: "state.r", ways: ["a"], llm_config: { model: "m" } },
+});
+const callsOf = (text: string, nodes: object) =>
+  estimateRun(draw(text, nodes as never), findRole).map(({ node_id, calls }) => [node_id, ...calls]);
+const fork = "start > r; r x> a > end; r y> end2";
+const loop = "start > a > r; r x> a; r y> end";
+const library = { agent_ref: "f", agent: agent("Finder", { max_iterations: 4 }) };
+
+test.each<[string, string, object, unknown[]]>([
+  ["A task takes a call and one correction", "start > a > end", { a: task("Writer") }, [["a", 1, 2]]],
+  ["A task with tools takes some turns", "start > a > end", { a: task("Finder") }, [["a", 1, 5]]],
+  [
+    "A task takes no more turns than it may",
+    "start > a > end",
+    { a: task("Finder", { max_iterations: 3 }) },
+    [["a", 1, 3]],
+  ],
+  [
+    "A task of a library agent takes that agent's turns",
+    "start > a > end",
+    { a: task("Idle", library) },
+    [["a", 1, 4]],
+  ],
+  ["A router asks a model where a model decides", fork, { r: router("llm") }, [["r", 1, 1]]],
+  ["A router asks no model where a value decides", fork, { r: router("value") }, []],
+  [
+    "An unknown crew is left out",
+    "start > a > end",
+    { a: { node_type: "crew_task", config: { crew_id_or_config_ref: "gone" } } },
+    [],
+  ],
+  ["A node that a router may bypass may not be asked", fork, { a: task("Writer") }, [["a", 0, 2]]],
+  [
+    "A node on all ways of a router is asked",
+    "start > r; r x> b > a; r y> a; a > end",
+    { a: task("Writer") },
+    [["a", 1, 2]],
+  ],
+  [
+    "A node before a router is asked",
+    "start > a > r; r x> end; r y> end2",
+    { a: task("Writer") },
+    [["a", 1, 2]],
+  ],
+  ["A node in a loop is asked up to 3 times", loop, { a: task("Writer") }, [["a", 1, 6]]],
+  [
+    "A node in a loop is asked no more often than its limit",
+    loop,
+    { a: { ...task("Writer"), max_iterations: 2 } },
+    [["a", 1, 4]],
+  ],
+])("%s", (_what, text, nodes, expected) => {
+  expect(callsOf(text, nodes)).toEqual(expected);
+});
+
+const three = [agent("Writer", { max_iterations: 4 }), agent("Finder", { agent_id: "f" }), agent("Nobody")];
+const plan = (count: number, ...success_criteria: string[]) =>
+  ExecutionPlan.parse({
+    tasks: Array.from({ length: count }, (_, at) => ({ task_id: `t${at}`, description: "do it" })),
+    success_criteria,
+  });
+test.each<[string, object, ExecutionPlan | undefined, number[]]>([
+  ["plans", {}, undefined, [3, 41]],
+  ["has an empty plan, so it plans", { process: "parallel" }, plan(0), [3, 41]],
+  ["follows its plan", { process: "parallel" }, plan(3), [3, 15]],
+  ["plans again", { planning: true }, plan(3), [3, 41]],
+  ["checks criteria in words", {}, plan(1, "short"), [2, 8]],
+  ["computes its criteria", {}, plan(1, "cel:true"), [1, 5]],
+  ["has a manager", { process: "hierarchical", max_rounds: 4 }, undefined, [5, 24]],
+  ["has a manager and no rounds", { process: "hierarchical", max_rounds: 0 }, undefined, [5, 5]],
+  ["hands over", { process: "swarm", max_handoffs: 3 }, undefined, [1, 20]],
+  ["votes", { process: "consensus", consensus: { rounds: 2 } }, undefined, [4, 8]],
+  ["samples", { process: "sample", samples: 3 }, undefined, [3, 16]],
+  ["has a pattern without steps", { process: "custom", max_rounds: 4 }, undefined, [1, 20]],
+])("A crew that %s", (_what, more, given, expected) => {
+  expect(estimateCrew(CrewConfig.parse({ agents: three, ...more }), given, findRole).calls).toEqual(expected);
+});
+
+test("Tokens grow with the prompt, with other members, and faster than its calls for a manager", () => {
+  const [short, unknown] = ["Writer", "Nobody"].map(
+    (name) =>
+      estimateRun(draw("start > a > end", { a: task(name, { llm_config: { model: "m" } }) }), findRole)[0],
+  );
+  expect(short).toMatchObject({
+    choice: { model: "m" },
+    input_tokens: [250, 3200],
+    output_tokens: [150, 1800],
+  });
+  expect(unknown?.input_tokens).toEqual([450, 3600]);
+  const most = (agents: object[], more: object) =>
+    estimateCrew(CrewConfig.parse({ agents, ...more }), undefined, findRole).input_tokens[1];
+  const swarm = { process: "swarm", max_handoffs: 0 };
+  expect(most([agent("Writer"), agent("Writer", { agent_id: "b" })], swarm)).toBeGreaterThan(
+    most([agent("Writer")], swarm),
+  );
+  const led = (max_rounds: number) => most(three, { process: "hierarchical", max_rounds });
+  expect(led(8) - led(4)).toBeGreaterThan(led(4) - led(0));
+});
+
+test("The total is the sum of all parts", () => {
+  const part = { calls: [1, 2], input_tokens: [3, 4], output_tokens: [5, 6] } as const;
+  expect(totalOf([part, part])).toEqual({ calls: [2, 4], input_tokens: [6, 8], output_tokens: [10, 12] });
+  expect(totalOf([])).toEqual({ calls: [0, 0], input_tokens: [0, 0], output_tokens: [0, 0] });
+});
+
+test("The basis names rounds of a loop and parts that a run may leave out, and nothing else", () => {
+  const basisOf = (text: string, more: object = {}) =>
+    estimateRun(draw(text, { a: { ...task("Writer"), ...more } }), findRole)[0]?.basis;
+  const once = basisOf("start > a > end");
+  expect(once).toContain("1 to 2 calls");
+  expect(basisOf(loop)).toMatch(/1 to 3 times/);
+  expect(basisOf(loop, { max_iterations: 1 })).toBe(once);
+  expect(basisOf(fork)).toMatch(new RegExp(`^${once}, .`));
 });
