@@ -1,7 +1,7 @@
-import { defined } from "@/server/domain/base/defined";
 import "server-only";
 import type { Usage } from "@/server/domain/agent/outcome";
 import type { LlmConfig } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { currentCapability, withLesson } from "@/server/domain/model/lessons";
 import {
   type Capability,

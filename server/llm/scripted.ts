@@ -97,8 +97,8 @@ function answerOf(
       reasoning: reasoning || undefined,
       refusal: "refusal" in step ? step.refusal : undefined,
       tool_calls: toolCalls,
-      tool_protocol: request.tools && (request.tool_protocol === "text" ? "text" : "native"),
     }),
+    ...(request.tools && { tool_protocol: request.tool_protocol === "text" ? "text" : "native" }),
     finish_reason:
       ("finish_reason" in step && step.finish_reason) || (toolCalls?.length ? "tool_calls" : "stop"),
     provider: "Scripted",
