@@ -4,7 +4,7 @@ import { RoleDefinition } from "@/server/domain/agent/role";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 
-/** A workflow to begin from: an example. Each runs as it is, without a key, with the offline model. */
+/** A template: an example. Each runs unchanged, without a key, with the offline model. */
 export interface Template {
   key: ExampleKey;
   title: string;
