@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { rejectionOf } from "../testing/outcome";
 import { OPERATORS, type Operator, operatorType, TYPES, type Type } from "./expression-values";
 
 /** What an operator gives for each pair of types that go together, as "left right: result". */
@@ -108,4 +109,37 @@ test("with a value that is known only when it runs, everything that could go tog
     );
   expect(tried("==")).toEqual(TYPES.map((type) => `${type}: bool`));
   expect(OPERATORS).toHaveLength(12);
+});
+
+test("operands that do not go together are refused before a run, and in it where only the run knows the types", () => {
+  const samples = {
+    null: "null",
+    bool: "true",
+    int: "1",
+    uint: "1u",
+    double: "2.0",
+    string: "'a'",
+    bytes: "b'a'",
+    list: "[1]",
+    map: "{'a': 1}",
+    timestamp: "now",
+    duration: "duration('1s')",
+  } as const;
+  const types = Object.keys(samples) as (keyof typeof samples)[];
+  const outcomeOf = (text: string) => {
+    const result = rejectionOf(`[${text}].size()`);
+    return Array.isArray(result) ? `${text}: ${result[0]}` : "given";
+  };
+  for (const operator of OPERATORS)
+    for (const left of types)
+      for (const right of types) {
+        const [a, b] = [samples[left], samples[right]];
+        const fits = operatorType(operator, left, right) !== null;
+        const refused = (text: string) => `${text}: These do not go together: ${left} ${operator} ${right}.`;
+        const [certain, late] = [`${a} ${operator} ${b}`, `dyn(${a}) ${operator} dyn(${b})`];
+        expect(outcomeOf(certain)).toBe(fits ? "given" : refused(certain));
+        // In a run, any two values can be compared.
+        const isComparison = operator === "==" || operator === "!=";
+        expect(outcomeOf(late)).toBe(fits || isComparison ? "given" : refused(late));
+      }
 });
