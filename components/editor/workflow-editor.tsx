@@ -9,11 +9,10 @@ import { useStore } from "zustand";
 import { CanvasProvider } from "@/components/canvas/graph-canvas";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
 import { LibrarySheets } from "@/components/library/library-sheets";
+import { PageError } from "@/components/page/error-text";
 import { breakpointsOf } from "@/components/run/breakpoints/breakpoint-store";
 import { tryOutsOf } from "@/components/run/try-out/try-out-store";
-import { toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
-import { ButtonLink } from "@/components/ui/button";
-import { EmptyState } from "@/components/ui/empty-state";
+import { useTrpc, useTrpcClient } from "@/components/trpc";
 import { Spinner } from "@/components/ui/spinner";
 import { whenSettled } from "@/components/ui/when-idle";
 import type { RoleDefinition } from "@/server/domain/agent/role";
@@ -66,19 +65,12 @@ export function WorkflowEditor({ id }: { id: string }) {
   useQuery(trpc.roles.list.queryOptions());
   if (error)
     return (
-      <EmptyState
+      <PageError
         icon={<CircleSlash2 />}
-        isPage
         title="This workflow cannot be shown"
-        className="h-full justify-center"
-        actions={
-          <ButtonLink href="/" variant="primary">
-            All workflows
-          </ButtonLink>
-        }
-      >
-        {toApiError(error).message}
-      </EmptyState>
+        error={error}
+        back={{ href: "/", label: "All workflows" }}
+      />
     );
   if (!data)
     return (

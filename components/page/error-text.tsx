@@ -1,5 +1,6 @@
+import type { ReactNode } from "react";
 import { toApiError } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
+import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 
 const scrollIntoView = (element: HTMLElement | null) => element?.scrollIntoView({ block: "nearest" });
@@ -35,6 +36,30 @@ export function LoadError({
       actions={<Button onClick={() => queries.forEach((query) => void query.refetch())}>Try again</Button>}
     >
       {toApiError(queries.find(({ error }) => error)?.error).message}
+    </EmptyState>
+  );
+}
+
+/** In place of a page that can't be shown: why, and the way to a page that can. */
+export function PageError(props: {
+  icon: ReactNode;
+  title: string;
+  error: unknown;
+  back: { href: string; label: string };
+}) {
+  return (
+    <EmptyState
+      icon={props.icon}
+      isPage
+      title={props.title}
+      className="h-full justify-center"
+      actions={
+        <ButtonLink href={props.back.href} variant="primary">
+          {props.back.label}
+        </ButtonLink>
+      }
+    >
+      {toApiError(props.error).message}
     </EmptyState>
   );
 }

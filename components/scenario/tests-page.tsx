@@ -7,12 +7,12 @@ import { useRouter, useSearchParams } from "next/navigation";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { countOf } from "@/components/display/format";
 import { FormDialog } from "@/components/forms/form-dialog";
-import { LoadError } from "@/components/page/error-text";
+import { LoadError, PageError } from "@/components/page/error-text";
 import { leaveTo } from "@/components/page/leaving";
 import { Page } from "@/components/page/page";
 import { type ShellCommand, useShellCommands } from "@/components/page/page-commands";
 import { usePageTitle } from "@/components/page/page-title";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
@@ -45,19 +45,12 @@ export function TestsPage({ workflowId }: { workflowId: string }) {
   const tests = actions.list.data ?? [];
   if (error)
     return (
-      <EmptyState
+      <PageError
         icon={<FlaskConical />}
-        isPage
         title="These tests cannot be shown"
-        className="h-full justify-center"
-        actions={
-          <ButtonLink href="/" variant="primary">
-            All workflows
-          </ButtonLink>
-        }
-      >
-        {toApiError(error).message}
-      </EmptyState>
+        error={error}
+        back={{ href: "/", label: "All workflows" }}
+      />
     );
   return (
     <Page

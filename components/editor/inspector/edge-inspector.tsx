@@ -14,7 +14,7 @@ import { Select } from "@/components/ui/input/select";
 import { Switch } from "@/components/ui/input/switch";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { StateKey } from "@/server/domain/base/values";
-import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
+import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, routerKindOf } from "@/server/domain/nodes";
 import { keysAvailableAt } from "@/server/domain/problems/problems";
 import { useEditorCommands } from "../commands";
@@ -40,7 +40,6 @@ function Inspector({
   roles: readonly RoleDefinition[];
 }) {
   const store = useEditorStore();
-  const commands = useEditorCommands();
   const problems = useProblemsAt("edge", edge.id);
   const source = graph.nodes[edge.source_node_id];
   const target = graph.nodes[edge.target_node_id];
@@ -70,24 +69,7 @@ function Inspector({
   );
   return (
     <FormScopeContext.Provider value={scope}>
-      <header className="sticky top-0 z-5 flex items-start gap-2 border-b border-line bg-surface px-4 pt-4 pr-12 pb-4">
-        <div className="min-w-0 flex-1">
-          <h2 className="text-[13px] font-semibold">Connection</h2>
-          <p className="mt-1 flex flex-wrap items-center gap-1.5 text-[13px] text-ink-2">
-            <NodeLink name={source.name} onClick={() => store.getState().select({ nodes: [source.id] })} />
-            <ArrowRight aria-label="to" className="size-3.5 text-ink-3" />
-            <NodeLink name={target.name} onClick={() => store.getState().select({ nodes: [target.id] })} />
-          </p>
-        </div>
-        <IconButton
-          label="Delete"
-          shortcut="Del"
-          size="sm"
-          variant="danger"
-          icon={<Trash2 aria-hidden />}
-          onClick={commands.remove}
-        />
-      </header>
+      <Header source={source} target={target} />
       <div className="flex flex-col gap-5 px-4 py-5">
         {!isRouter && (
           <SegmentedControl
@@ -125,34 +107,77 @@ function Inspector({
       </div>
       {isPlain && (
         <Disclosure variant="section" title="Advanced" aside={edge.condition_name ?? undefined}>
-          {!isRouter && (
-            <div data-field="edge_label">
-              <LabelField
-                label="Label"
-                hint="Words on the line, for people"
-                value={edge.edge_label ?? ""}
-                onChange={(text) => set({ edge_label: typeof text === "string" ? text : null })}
-              />
-            </div>
-          )}
-          <FieldFrame field="condition_name" problems={problems}>
-            <DraftField
-              label="Guarded by a key"
-              hint="Taken only where this key of the state is true"
-              mono
-              value={edge.condition_name ?? ""}
-              onCommit={(text) => set({ condition_name: text === "" ? null : text })}
-              check={(text) =>
-                text === "" || StateKey.safeParse(text).success
-                  ? null
-                  : "Use letters, digits and _, no spaces"
-              }
-            />
-          </FieldFrame>
+          {!isRouter && <LineLabel label={edge.edge_label} onChange={(edge_label) => set({ edge_label })} />}
+          <KeyGuard edge={edge} problems={problems} onChange={(condition_name) => set({ condition_name })} />
           {isRouter && condition({ label: "And only if", hint: "Besides the router's choice" })}
         </Disclosure>
       )}
     </FormScopeContext.Provider>
+  );
+}
+
+/** From where to where it leads. */
+function Header({ source, target }: { source: WorkflowNode; target: WorkflowNode }) {
+  const store = useEditorStore();
+  const commands = useEditorCommands();
+  return (
+    <header className="sticky top-0 z-5 flex items-start gap-2 border-b border-line bg-surface px-4 pt-4 pr-12 pb-4">
+      <div className="min-w-0 flex-1">
+        <h2 className="text-[13px] font-semibold">Connection</h2>
+        <p className="mt-1 flex flex-wrap items-center gap-1.5 text-[13px] text-ink-2">
+          <NodeLink name={source.name} onClick={() => store.getState().select({ nodes: [source.id] })} />
+          <ArrowRight aria-label="to" className="size-3.5 text-ink-3" />
+          <NodeLink name={target.name} onClick={() => store.getState().select({ nodes: [target.id] })} />
+        </p>
+      </div>
+      <IconButton
+        label="Delete"
+        shortcut="Del"
+        size="sm"
+        variant="danger"
+        icon={<Trash2 aria-hidden />}
+        onClick={commands.remove}
+      />
+    </header>
+  );
+}
+
+function LineLabel(props: { label: string | null | undefined; onChange: (label: string | null) => void }) {
+  const { label, onChange } = props;
+  return (
+    <div data-field="edge_label">
+      <LabelField
+        label="Label"
+        hint="Words on the line, for people"
+        value={label ?? ""}
+        onChange={(text) => onChange(typeof text === "string" ? text : null)}
+      />
+    </div>
+  );
+}
+
+function KeyGuard({
+  edge,
+  problems,
+  onChange,
+}: {
+  edge: WorkflowEdge;
+  problems: ReturnType<typeof useProblemsAt>;
+  onChange: (key: string | null) => void;
+}) {
+  return (
+    <FieldFrame field="condition_name" problems={problems}>
+      <DraftField
+        label="Guarded by a key"
+        hint="Taken only where this key of the state is true"
+        mono
+        value={edge.condition_name ?? ""}
+        onCommit={(text) => onChange(text === "" ? null : text)}
+        check={(text) =>
+          text === "" || StateKey.safeParse(text).success ? null : "Use letters, digits and _, no spaces"
+        }
+      />
+    </FieldFrame>
   );
 }
 

@@ -11,10 +11,10 @@ import { ViewModeSwitch } from "@/components/canvas/view-mode-switch";
 import { ComparisonTable } from "@/components/display/comparison-table";
 import { formatDuration, formatList, formatTokens } from "@/components/display/format";
 import { statusWord } from "@/components/display/status-mark";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { PageError } from "@/components/page/error-text";
+import { useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { Disclosure } from "@/components/ui/disclosure";
-import { EmptyState } from "@/components/ui/empty-state";
 import { Spinner } from "@/components/ui/spinner";
 import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { RoleDefinition } from "@/server/domain/agent/role";
@@ -55,19 +55,12 @@ export function CompareScreen({
   const byName = useMemo(() => new Map(roles?.map(({ role }) => [role.name, role])), [roles]);
   if (error)
     return (
-      <EmptyState
+      <PageError
         icon={<CircleSlash2 />}
-        isPage
         title="These runs cannot be compared"
-        className="h-full justify-center"
-        actions={
-          <ButtonLink href="/runs" variant="primary">
-            All runs
-          </ButtonLink>
-        }
-      >
-        {toApiError(error).message}
-      </EmptyState>
+        error={error}
+        back={{ href: "/runs", label: "All runs" }}
+      />
     );
   if (isPending)
     return (

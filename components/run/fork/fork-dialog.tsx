@@ -1,15 +1,19 @@
 "use client";
 
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { GitBranch } from "lucide-react";
+import { useRouter } from "next/navigation";
 import { useMemo, useState } from "react";
 import { FormDialog } from "@/components/forms/form-dialog";
 import { InputFields, useInput } from "@/components/forms/schema/input-field";
 import { toValues } from "@/components/forms/schema/input-fields";
-import { useRunViewStore } from "@/components/run/run-context";
+import { useRun, useRunViewStore } from "@/components/run/run-context";
 import { inputFields } from "@/components/run/start/run-form";
+import { toApiError, useTrpc } from "@/components/trpc";
 import { Field } from "@/components/ui/input/field";
 import { SegmentedControl } from "@/components/ui/input/segmented-control";
 import { Select } from "@/components/ui/input/select";
+import { isList, isObject } from "@/server/domain/base/guards";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { ForkGraph } from "@/server/domain/run/fork/lineage";
 import { useControlling } from "../control/run-control-context";
@@ -21,7 +25,6 @@ import { choicesIn, type ForkChoice, type ForkedMoment, likelyChoice, momentAt }
 import { ForkPlan } from "./fork-plan";
 import { breakpointsHere, ForkSettingsForm, howOf, settingsOf } from "./fork-settings";
 import { ForkState } from "./fork-state";
-import { ForkRejection, useFork } from "./use-fork";
 
 interface ForkDialogProps {
   runId: string;
@@ -171,5 +174,64 @@ function Asking({ runId, activationId, onClose, moment, choices, onMoment }: Ask
       />
       <ForkRejection refusal={refusal} />
     </FormDialog>
+  );
+}
+
+/** Why a fork was refused: a sentence, and what exactly is in its way, where it is more than the sentence says. */
+interface ForkRefusal {
+  message: string;
+  errors: readonly string[];
+}
+
+/** Makes a fork of the run around and opens its page; `onDone` is told just before. */
+function useFork(onDone: () => void) {
+  const router = useRouter();
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const workflowId = useRun<string | null>(({ head }) => head.run.workflow_id, null);
+  const [refusal, setRefusal] = useState<ForkRefusal | null>(null);
+  const { mutate, isPending } = useMutation(
+    trpc.runs.fork.mutationOptions({
+      onMutate: () => setRefusal(null),
+      onSuccess({ run_id }) {
+        void queryClient.invalidateQueries(trpc.runs.family.pathFilter());
+        onDone();
+        router.push(`/workflows/${workflowId ?? "-"}/runs/${run_id}`);
+      },
+      onError: (error) => setRefusal(refusalOf(error)),
+    }),
+  );
+  return { fork: mutate, isPending, refusal };
+}
+
+function refusalOf(error: unknown): ForkRefusal {
+  const { message, detail } = toApiError(error);
+  if (!isObject(detail)) return { message, errors: [] };
+  const errors = [detail.faults, detail.problems, detail.errors].flatMap((list) =>
+    isList(list) ? list.flatMap(sentencesOf) : [],
+  );
+  return { message, errors: [...new Set(errors)] };
+}
+
+function sentencesOf(error: unknown): string[] {
+  if (typeof error === "string") return [error];
+  return isObject(error) && typeof error.message === "string" ? [error.message] : [];
+}
+
+/** Why no fork was made. */
+function ForkRejection({ refusal }: { refusal: ForkRefusal | null }) {
+  if (!refusal) return null;
+  const { message, errors } = refusal;
+  return (
+    <div role="alert" className="text-[13px] text-failed">
+      <p>{message}</p>
+      {errors.length > 0 ? (
+        <ul className="mt-1 list-disc pl-5">
+          {errors.map((error) => (
+            <li key={error}>{error}</li>
+          ))}
+        </ul>
+      ) : null}
+    </div>
   );
 }

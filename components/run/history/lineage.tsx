@@ -15,7 +15,6 @@ import { useRun, useRunViewStore } from "../run-context";
 import { runStatus } from "../status";
 import { newNames } from "../timeline/sentence-parts";
 import { sentenceOf } from "../timeline/sentences";
-import { familyTree } from "./family-tree";
 import type { RunSummary } from "./run-row";
 
 /** Where a run comes from, and which runs come from it; nothing where neither is so. */
@@ -104,3 +103,25 @@ function useMoment(seq: number): string {
 
 const hrefOf = ({ id, workflow_id }: RunSummary) => `/workflows/${workflow_id ?? "-"}/runs/${id}`;
 const timeOf = ({ created_at }: RunSummary) => new Date(created_at).toLocaleString("en-GB");
+
+/** A run of a lineage, with how many steps it is from the first one. */
+interface FamilyRow {
+  run: RunSummary;
+  depth: number;
+}
+
+/** The runs of a lineage as a tree, each right before those that come from it; whose original is gone stands at the root. */
+function familyTree(family: readonly RunSummary[]): FamilyRow[] {
+  const ids = new Set(family.map(({ id }) => id));
+  const parentOf = ({ origin }: RunSummary) => (origin && ids.has(origin.run_id) ? origin.run_id : null);
+  const rows: FamilyRow[] = [];
+  const add = (parent: string | null, depth: number): void => {
+    for (const run of family) {
+      if (parentOf(run) !== parent) continue;
+      rows.push({ run, depth });
+      add(run.id, depth + 1);
+    }
+  };
+  add(null, 0);
+  return rows;
+}

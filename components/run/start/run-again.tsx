@@ -4,12 +4,12 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import dynamic from "next/dynamic";
 import { useRouter } from "next/navigation";
 import { createContext, type ReactNode, useContext, useState } from "react";
+import { differences } from "@/components/canvas/graph-differences";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { useDialog } from "@/components/ui/overlay/use-dialog";
 import { toast } from "@/components/ui/toasts";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { useRun, useRunViewStore } from "../run-context";
-import { changesSince } from "./changes-since";
 import { newIdempotencyKey } from "./idempotency";
 
 const EditInput = dynamic(() => import("./edit-input").then((m) => m.EditInput), { ssr: false });
@@ -90,4 +90,17 @@ function useStartAgain(workflowId: string, today: WorkflowGraph | undefined) {
       start.mutate({ workflow_id: workflowId, input, idempotency_key: key });
     },
   };
+}
+
+const NAMED = 3;
+
+/** What a workflow does otherwise now than in a run, in words; null where nothing but places changed. */
+export function changesSince(then: WorkflowGraph, now: WorkflowGraph): string | null {
+  const changes = differences({ name: "", graph: then }, { name: "", graph: now }).filter(
+    ({ kind }) => kind !== "moved",
+  );
+  if (changes.length === 0) return null;
+  const named = changes.slice(0, NAMED).map(({ kind, text }) => `${text} ${kind}`);
+  const more = changes.length - named.length;
+  return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

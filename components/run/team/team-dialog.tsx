@@ -13,10 +13,9 @@ import { Button } from "@/components/ui/button";
 import { CheckboxGroup } from "@/components/ui/input/checkbox-group";
 import { Select } from "@/components/ui/input/select";
 import { TextArea } from "@/components/ui/input/text-area";
-import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { LlmConfig, RoleDefinition } from "@/server/domain/agent/role";
 import type { RunState } from "@/server/domain/run";
 import { crewNow, roleFor, type TeamEdit, toolsOfMember } from "@/server/domain/run/commands/team-edit";
-import { type MemberDraft, memberEdit } from "./member-draft";
 
 const NEW = "(new)";
 
@@ -175,3 +174,41 @@ function MemberFields({
     </>
   );
 }
+
+/** What a person wrote of a member; absent: as it is. */
+interface MemberDraft {
+  role_name?: string;
+  llm_config?: LlmConfig;
+  backstory?: string;
+  tools?: string[];
+}
+
+/** What is sent for it, or what is still missing, in a sentence. */
+function memberEdit(
+  before: { agent_id: string; role_name: string } | undefined,
+  { role_name, llm_config, backstory, tools }: MemberDraft,
+): TeamEdit | string {
+  const model = llm_config && withoutEmpty(llm_config);
+  const hasModel = model && Object.keys(model).length > 0;
+  const settings = {
+    ...(backstory === undefined ? {} : { backstory }),
+    ...(tools ? { tools } : {}),
+  };
+  if (!before) {
+    if (!role_name) return "Choose which role joins the crew.";
+    return { kind: "add", role_name, ...(hasModel ? { llm_config: model } : {}), ...settings };
+  }
+  const patch = {
+    ...(role_name === undefined || role_name === before.role_name ? {} : { role_name }),
+    ...(model ? { llm_config: hasModel ? model : null } : {}),
+    ...settings,
+  };
+  if (Object.keys(patch).length === 0) return "Nothing is changed yet.";
+  return { kind: "change", agent_id: before.agent_id, patch };
+}
+
+/** What is left empty is left to the settings. */
+const withoutEmpty = (llm: LlmConfig): LlmConfig => {
+  const { provider_id, model, ...rest } = llm;
+  return { ...rest, ...(provider_id ? { provider_id } : {}), ...(model ? { model } : {}) };
+};

@@ -1,8 +1,8 @@
 "use client";
 
 import { useEffect, useMemo, useState } from "react";
+import type { EventType } from "@/server/domain/run/events";
 import { useRun, useRunViewStore } from "../run-context";
-import { ANNOUNCED } from "./announced-events";
 import { newNames } from "./sentence-parts";
 import { sentenceOf } from "./sentences";
 
@@ -43,3 +43,107 @@ export function RunAnnouncer() {
     </p>
   );
 }
+
+/**
+ * What screen readers are told at once while a run goes on: where it is, and what went wrong or waits. The rest is in
+ * the timeline. The compiler refuses a type about which nothing is decided.
+ */
+const ANNOUNCED: Readonly<Record<EventType, boolean>> = {
+  run_created: false,
+  run_started: false,
+  run_cancel_requested: false,
+  run_recovered: false,
+  clock_jumped: false,
+  run_limit_raised: false,
+  run_resumed: true,
+  run_paused: true,
+  run_continued: true,
+  breakpoints_set: false,
+  run_forked: true,
+  state_edited: true,
+  signal_received: true,
+  signal_taken: false,
+  node_retried: true,
+  next_overridden: true,
+  member_changed: true,
+  next_agent_taken: false,
+  instruction_injected: true,
+  node_skipped_by: true,
+  run_finished: true,
+  budget_warning: true,
+  budget_exceeded: false,
+  warning: false,
+
+  state_initialized: false,
+  state_patched: false,
+  state_conflict: false,
+  state_invalid: false,
+
+  node_ready: false,
+  node_started: true,
+  node_waiting: true,
+  timer_fired: false,
+  router_decided: true,
+  node_completed: false,
+  node_failed: true,
+  node_retry_scheduled: false,
+  node_skipped: false,
+  node_cancelled: false,
+
+  edge_taken: false,
+  edge_skipped: false,
+  token_absorbed: false,
+  join_rearmed: false,
+  join_shortfall: false,
+  loop_started: false,
+  loop_iteration: false,
+  loop_finished: false,
+
+  agent_started: false,
+  iteration_started: false,
+  message_added: false,
+  output_parsed: false,
+  agent_tainted: false,
+  context_condensed: false,
+  stuck_detected: false,
+  guardrail_checked: false,
+  memory_stored: false,
+  agent_finished: false,
+
+  llm_call_started: false,
+  llm_call_completed: false,
+  llm_call_failed: false,
+
+  tool_call_started: false,
+  tool_call_refused: false,
+  tool_call_retried: false,
+  tool_call_abandoned: false,
+  tool_call_completed: false,
+  artifact_created: false,
+
+  // The bar of open questions is a live region of its own.
+  interaction_requested: true,
+  interaction_reminded: false,
+  interaction_escalated: false,
+  interaction_extended: false,
+  interaction_answered: false,
+
+  crew_started: false,
+  crew_finished: false,
+  round_started: false,
+  post_sent: false,
+  ledger_updated: false,
+  board_written: false,
+  handed_off: false,
+  delegation_started: false,
+  delegation_finished: false,
+  team_changed: false,
+  proposal_created: false,
+  vote_cast: false,
+  consensus_finalized: false,
+
+  plan_created: false,
+  plan_changed: false,
+  criterion_checked: false,
+  task_status_changed: false,
+};

@@ -3,6 +3,7 @@
 import { Checkbox as Base } from "@base-ui/react/checkbox";
 import { Check, Minus } from "lucide-react";
 import { type ReactNode, useId } from "react";
+import { OptionLabel } from "./field";
 
 export interface CheckboxProps {
   label: string;
@@ -29,7 +30,6 @@ export function Checkbox({
   return (
     <div className="flex items-start gap-2.5">
       <Base.Root
-        id={id}
         checked={checked}
         indeterminate={indeterminate}
         onCheckedChange={(next) => onCheckedChange(next)}
@@ -47,18 +47,7 @@ export function Checkbox({
           )}
         </Base.Indicator>
       </Base.Root>
-      {hideLabel ? null : (
-        <span className="min-w-0">
-          <label id={`${id}l`} htmlFor={id} className="block text-sm text-ink">
-            {label}
-          </label>
-          {hint ? (
-            <span id={`${id}h`} className="block text-[13px] text-ink-3">
-              {hint}
-            </span>
-          ) : null}
-        </span>
-      )}
+      {hideLabel ? null : <OptionLabel id={id} label={label} hint={hint} />}
     </div>
   );
 }

@@ -75,3 +75,20 @@ export function Field({ label, hideLabel, hint, error, aside, className, childre
     </div>
   );
 }
+
+/** The words beside a checkbox or a switch. */
+export function OptionLabel(props: { id: string; label: string; hint?: ReactNode; className?: string }) {
+  const { id, label, hint, className } = props;
+  return (
+    <span className={clsx("min-w-0", className)}>
+      <label id={`${id}l`} htmlFor={id} className="block text-sm text-ink">
+        {label}
+      </label>
+      {hint ? (
+        <span id={`${id}h`} className="block text-[13px] text-ink-3">
+          {hint}
+        </span>
+      ) : null}
+    </span>
+  );
+}

@@ -2,6 +2,7 @@
 
 import { Switch as Base } from "@base-ui/react/switch";
 import { type ReactNode, useId } from "react";
+import { OptionLabel } from "./field";
 
 export interface SwitchProps {
   label: string;
@@ -17,20 +18,8 @@ export function Switch({ label, hint, checked, onCheckedChange, disabled, hideLa
   const id = useId();
   return (
     <div className="flex items-start gap-3">
-      {hideLabel ? null : (
-        <span className="min-w-0 flex-1">
-          <label id={`${id}l`} htmlFor={id} className="block text-sm text-ink">
-            {label}
-          </label>
-          {hint ? (
-            <span id={`${id}h`} className="block text-[13px] text-ink-3">
-              {hint}
-            </span>
-          ) : null}
-        </span>
-      )}
+      {hideLabel ? null : <OptionLabel id={id} label={label} hint={hint} className="flex-1" />}
       <Base.Root
-        id={id}
         checked={checked}
         onCheckedChange={(next) => onCheckedChange(next)}
         disabled={disabled}
