@@ -95,21 +95,6 @@ describe("a crew is told where it does not help", () => {
 });
 
 describe("what most of several answers agree on", () => {
-  test("is the largest group, whatever the capitals and signs; of equals, the earlier", () => {
-    expect(agreement(["Paris", "Rome", "paris."], { signs: true })).toEqual({ at: 0, votes: 2 });
-    expect(agreement(["a", "b", "b", "a"], { signs: true })).toEqual({ at: 0, votes: 2 });
-    expect(
-      agreement(
-        [
-          { n: 1, s: "Yes" },
-          { s: "yes!", n: 1 },
-          { n: 2, s: "yes" },
-        ],
-        { signs: true },
-      ),
-    ).toEqual({ at: 0, votes: 2 });
-  });
-
   test("has as many votes as no other group exceeds, and is the first of its group", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom("a", "b", "c"), { minLength: 1 }), (answers) => {

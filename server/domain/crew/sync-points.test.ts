@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CrewConfig } from "./crew";
-import { findCircle, planErrors, Task } from "./plan";
+import { planErrors, Task } from "./plan";
 import { withSyncPoints } from "./sync-points";
 
 const MEMBERS = ["frontend_dev", "backend_dev", "database_dev"];
@@ -150,12 +150,4 @@ describe("sync points", () => {
       }),
     );
   });
-});
-
-test("a circle of tasks is named from one to the next", () => {
-  const plan = [task("x", "a", ["c"]), task("a", "a", ["b"]), task("b", "a", ["c"]), task("c", "a", ["a"])];
-  expect(findCircle(plan)).toEqual(["c", "a", "b"]);
-  expect(planErrors(plan)).toEqual([
-    { at: 3, message: "These tasks wait for each other in a circle: c waits for a, a for b, b for c." },
-  ]);
 });

@@ -1,36 +1,37 @@
 import { describe, expect, test } from "vitest";
+import { containing } from "@/server/domain/testing/containing";
 import { currentCapability, lessonsOf, withLesson, withoutLesson } from "./lessons";
 import { concurrencyOf, headerError, isLocalServer, isPrivateHost, offlineDemo } from "./provider";
 import { providerErrors, providerLimits, providerSettings } from "./provider-form";
 
-test.each<[Parameters<typeof lessonsOf>[0], string | null]>([
-  [{ api: "responses" }, "It is asked by the Responses API."],
-  [{ api: "chat" }, null],
-  [{ native_tools: false }, "Tools are offered as text: it does not know functions."],
-  [{ native_tools: true }, null],
-  [{ parallel_tools: false }, "It is asked for one call of a tool at a time."],
-  [{ parallel_tools: true }, null],
+test.each<[Parameters<typeof lessonsOf>[0], string[]]>([
+  [{ api: "responses" }, ["Responses API"]],
+  [{ native_tools: false }, ["as text"]],
+  [{ parallel_tools: false }, ["one call"]],
+  [{ response_format: "json_schema" }, ["schema"]],
+  [{ response_format: "json_object" }, ["described in words"]],
+  [{ response_format: "prompt" }, ["in words only"]],
+  [{ stream_usage: false }, ["count of tokens"]],
+  [{ max_tokens_name: "max_tokens" }, ["“max_tokens”"]],
+  [{ wants_reasoning: true }, ["sent back"]],
+  [{ system_role: false }, ["no system messages"]],
+  [{ effort_with_tools: "omit" }, ["Effort"]],
+  [{ context_window: 4096 }, ["4,096 tokens"]],
+  [{ refuses: ["reasoning.summary", "include", "seed"] }, ["Summaries", "sealed form", "“seed”"]],
   [
-    { response_format: "json_schema" },
-    "Shapes of answers are asked for by a schema that it may not keep to.",
+    {
+      api: "chat",
+      native_tools: true,
+      parallel_tools: true,
+      response_format: "strict",
+      stream_usage: true,
+      wants_reasoning: false,
+      system_role: true,
+    },
+    [],
   ],
-  [{ response_format: "json_object" }, "Shapes of answers are asked for as JSON, described in words."],
-  [{ response_format: "prompt" }, "Shapes of answers are asked for in words only."],
-  [{ response_format: "strict" }, null],
-  [{ stream_usage: false }, "It is not asked for its count of tokens, which it refuses."],
-  [{ stream_usage: true }, null],
-  [{ max_tokens_name: "max_tokens" }, "The limit of an answer is sent as “max_tokens”."],
-  [{ wants_reasoning: true }, "Its earlier thoughts are sent back to it."],
-  [{ wants_reasoning: false }, null],
-  [{ system_role: false }, "Instructions stand before the first message: it knows no system messages."],
-  [{ system_role: true }, null],
-  [{ effort_with_tools: "omit" }, "Effort is not sent where tools are offered: it takes only one of them."],
-  [{ context_window: 4096 }, "It reads up to 4,096 tokens at once."],
-  [{ refuses: ["reasoning.summary"] }, "Summaries of its thoughts are not asked for."],
-  [{ refuses: ["include"] }, "Its thoughts are not asked for in sealed form, to be sent back."],
-  [{ refuses: ["seed"] }, "“seed” is left out: it refuses that setting."],
-])("of a model with %j is told: %s", (capability, text) => {
-  expect(lessonsOf(capability, 0).map((one) => one.text)).toEqual(text === null ? [] : [text]);
+])("the lessons of a model tell how it differs from others: %j", (capability, words) => {
+  expect(lessonsOf(capability, 0).map(({ text }) => text)).toEqual(words.map(containing));
 });
 
 describe("a lesson", () => {

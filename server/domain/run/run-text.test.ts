@@ -3,7 +3,7 @@ import { RoleDefinition } from "@/server/domain/agent/role";
 import { keyFate, kindsOf, noteGrants, toolsAskedAbout } from "./audit";
 import type { Payloads } from "./events";
 import { answerText } from "./questions/question-text";
-import { answerErrors, notOpen, questionError, typedTexts } from "./questions/tool-question";
+import { notOpen } from "./questions/tool-question";
 import { differenceLines, missOf, placeOf, type RequestDifference } from "./request-difference";
 import { placeAfter } from "./run-order";
 
@@ -19,80 +19,6 @@ test("agents read who answered what, with the value and the message where there 
   expect(textOf({ value: "Dear" })).toBe("ann answered: Ship it.\nDear");
   expect(textOf({ value: { n: 1 }, message: "So." })).toBe('ann answered: Ship it.\n{"n":1}\nSo.');
   expect(textOf({ message: "So." })).toBe("ann answered: Ship it.\nSo.");
-});
-
-describe("a question that a tool's server asks", () => {
-  const text = (count: number) => ({
-    schema: {
-      properties: Object.fromEntries(
-        Array.from({ length: count }, (_, at) => [`f${at}`, { type: "string" }]),
-      ),
-    },
-  });
-  const property = (schema: object) => questionError({ schema: { properties: { x: schema } } as never });
-  const odd = "for “x” in a way that no form can show";
-  test("is one that a form can show", () => {
-    expect(questionError({})).toBeNull();
-    expect(questionError(text(50))).toBeNull();
-    expect(questionError(text(51))).toBe("with a form of more than 50 fields");
-    expect(
-      [
-        ...["string", "number", "integer", "boolean"].map((type) => ({ type })),
-        { enum: ["a", "b"] },
-        { type: "array", items: { enum: ["a"] } },
-        { type: "array", items: { type: "string" } },
-        { type: "array" },
-        { type: "null" },
-        { type: "object" },
-      ].map(property),
-    ).toEqual([null, null, null, null, null, null, odd, odd, odd, odd]);
-  });
-
-  test("leads to an address of the web or to none", () => {
-    const wrong = "to open an address that is not one of the web";
-    expect(
-      ["https://a.example", "http://a.example", "ftp://a.example", "xhttp://a", "a.example", ""].map((url) =>
-        questionError({ url }),
-      ),
-    ).toEqual([null, null, wrong, wrong, wrong, wrong]);
-  });
-
-  test("may be as large as a form may be, and not larger", () => {
-    const sized = (length: number) => questionError({ schema: { description: "x".repeat(length) } });
-    const most = 64 * 1024 - JSON.stringify({ description: "" }).length;
-    expect([sized(most), sized(most + 1)]).toEqual([null, "with a form that is too large"]);
-  });
-
-  const asks = { from: "a", message: "b", schema: { properties: { to: { type: "string" } } } };
-  test("takes an answer of its kind, each with what is wrong with it", () => {
-    const yesOrNo = [{ key: "answer", message: "This question takes a yes or a no." }];
-    const form = { kind: "question", asks } as const;
-    const onlyYes = [{ key: "content", message: "Only a yes to a question with a form has a content." }];
-    const content = (length: number) => ({ to: "x".repeat(length) });
-    const most = 64 * 1024 - JSON.stringify({ to: "" }).length;
-    expect(answerErrors(form, { answer: "chosen" })).toEqual(yesOrNo);
-    expect(answerErrors(form, { answer: "given" })).toEqual(yesOrNo);
-    expect(answerErrors({ kind: "review" }, { answer: "cancel" })).toEqual(yesOrNo);
-    expect(answerErrors({ kind: "review" }, { answer: "approve", content: {} })).toEqual(onlyYes);
-    expect(answerErrors(form, { answer: "cancel", content: {} })).toEqual(onlyYes);
-    expect(answerErrors(form, { answer: "approve_always" })).toEqual([
-      { key: "answer", message: "Such a question is answered each time." },
-    ]);
-    expect(answerErrors(form, { answer: "approve", content: content(most) })).toEqual([]);
-    expect(answerErrors(form, { answer: "approve", content: content(most + 1) })).toEqual([
-      { key: "content", message: "This is too long to be an answer." },
-    ]);
-    expect(answerErrors(form, { answer: "approve", content: { from: 1 } })).toEqual([
-      { key: "from", message: "This is not asked for." },
-    ]);
-    expect(answerErrors(form, { answer: "cancel" })).toEqual([]);
-  });
-
-  test("gets as a person's own words only what is a text", () => {
-    expect(typedTexts(asks, { to: 1 })).toEqual([]);
-    expect(typedTexts(asks, {})).toEqual([]);
-    expect(typedTexts({ from: "a", message: "b" }, { to: "x" })).toEqual([]);
-  });
 });
 
 test("who comes too late with an answer reads who was there before, or that nobody was in time", () => {

@@ -68,20 +68,29 @@ test("an answer has a content exactly where a form is agreed to", () => {
   ] as const)
     expect(answerErrors(asked, { answer, content })).toMatchObject([{ key: "content" }]);
   expect(answerErrors(call, { answer: "cancel" })).toMatchObject([{ key: "answer" }]);
+  for (const answer of ["chosen", "given"] as const)
+    expect(answerErrors(form, { answer })).toMatchObject([{ key: "answer" }]);
   expect(answerErrors(form, { answer: "approve", content: { name: "x".repeat(70_000) } })).toMatchObject([
     { key: "content" },
   ]);
 });
 
 test("what no form can show, and what is no address of the web, is not asked", () => {
+  expect(questionError({})).toBeNull();
   expect(questionError({ schema: SCHEMA })).toBeNull();
   expect(questionError({ url: "https://pay.example/x" })).toBeNull();
-  expect(questionError({ url: "javascript:alert(1)" })).toContain("not one of the web");
+  for (const url of ["javascript:alert(1)", "xhttp://a", "a.example", ""])
+    expect(questionError({ url })).toContain("not one of the web");
   expect(questionError({ schema: { properties: { deep: { type: "object" } } } })).toContain("“deep”");
   expect(questionError({ schema: { properties: { any: { type: "array", items: {} } } } })).toContain("“any”");
   const many = Object.fromEntries(Array.from({ length: 51 }, (_none, at) => [`f${at}`, { type: "string" }]));
   expect(questionError({ schema: { properties: many } })).toContain("more than 50");
-  expect(questionError({ schema: { description: "x".repeat(70_000) } })).toContain("too large");
+  const { f50: _last, ...most } = many;
+  expect(questionError({ schema: { properties: most } })).toBeNull();
+  const described = (length: number) => questionError({ schema: { description: "x".repeat(length) } });
+  const limit = 64 * 1024 - JSON.stringify({ description: "" }).length;
+  expect(described(limit)).toBeNull();
+  expect(described(limit + 1)).toContain("too large");
 });
 
 test("only what a person typed counts as their words, not what the server laid out for them", () => {
@@ -94,6 +103,8 @@ test("only what a person typed counts as their words, not what the server laid o
   };
   const content = { to: "bob@example.org", via: "evil.example", seat: "a" };
   expect(typedTexts({ ...asks, schema }, content)).toEqual(["bob@example.org"]);
+  expect(typedTexts({ ...asks, schema }, { to: 1 })).toEqual([]);
+  expect(typedTexts({ from: "a", message: "b" }, content)).toEqual([]);
   expect(fieldsOfSchema(schema).map(({ key, default: preset }) => [key, preset])).toEqual([
     ["to", undefined],
     ["via", "evil.example"],
