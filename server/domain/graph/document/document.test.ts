@@ -6,6 +6,7 @@ import { canonicalJson, isSameJson } from "@/server/domain/base/json";
 import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { findProblems, hasErrors } from "@/server/domain/problems/problems";
 import { arbitraryGraph } from "@/server/domain/testing/arbitrary-graph";
+import { containing } from "@/server/domain/testing/containing";
 import referenceApproval from "@/server/domain/testing/reference-approval.frozen.json";
 import referencePlan from "@/server/domain/testing/reference-plan.frozen.json";
 import { findTemplate, templates } from "@/server/templates";
@@ -19,7 +20,7 @@ const small = (more: Record<string, unknown> = {}) => ({
   ...more,
 });
 const findingsOf = (source: unknown) =>
-  readWorkflow(source).findings.map(({ level, at, message }) => `${level} ${at}: ${message}`);
+  readWorkflow(source).findings.map(({ level, at }) => `${level} ${at}`);
 const withoutPlaces = (graph: WorkflowGraph) => ({
   ...graph,
   nodes: Object.fromEntries(Object.entries(graph.nodes).map(([id, { ui: _ui, ...node }]) => [id, node])),
@@ -47,18 +48,10 @@ describe("the reference documents' files", () => {
     };
     file.edges[0] = { ...file.edges[0], condition: `${"1 + ".repeat(600)}1 > 2` };
     const { graph, findings } = readWorkflow(file);
-    const text = "are possible: the workflow cannot run until it is shortened.";
-    expect(findings).toEqual([
-      {
-        level: "info",
-        at: `nodes.${id}.config.task_description_template`,
-        message: `This has 70,000 characters, and at most 65,536 ${text}`,
-      },
-      {
-        level: "info",
-        at: "edges.0.condition",
-        message: `This has 2,405 characters, and at most 2,000 ${text}`,
-      },
+    const at = `nodes.${id}.config.task_description_template`;
+    expect(findings).toMatchObject([
+      { level: "info", at, message: containing("70,000 characters, and at most 65,536") },
+      { level: "info", at: "edges.0.condition", message: containing("2,405 characters, and at most 2,000") },
     ]);
     expect(
       findProblems(graph!, builtinRoles).flatMap(({ severity, code, at }) =>
@@ -74,13 +67,8 @@ describe("the reference documents' files", () => {
     const { graph } = readWorkflow(referenceApproval);
     expect(JSON.parse(writeWorkflow(graph!, { flavour: "openhands" }))).toEqual(referenceApproval);
     expect(lossesOf(graph!, { flavour: "openhands" })).toEqual([]);
-    expect(lossesOf(findTemplate("approval")!.graph, { flavour: "openhands" })).toEqual([
-      {
-        level: "dropped",
-        at: "nodes",
-        message: "Where the nodes stand on the canvas is not part of this format.",
-      },
-    ]);
+    const losses = lossesOf(findTemplate("approval")!.graph, { flavour: "openhands" });
+    expect(losses).toMatchObject([{ level: "dropped", at: "nodes", message: containing("canvas") }]);
   });
 
   test("a mark for stopping that does not say where stops before the node", () => {
@@ -92,9 +80,9 @@ describe("the reference documents' files", () => {
 
   test("what their format has no place for is named in words", () => {
     const { graph } = readWorkflow({ ...referenceApproval, version: 4, config: { max_steps: 3 } });
-    expect(lossesOf(graph!, { flavour: "openhands" }).map(({ message }) => message)).toEqual([
-      "The number of the version is not part of this format.",
-      "Limits and other settings of runs are not part of this format.",
+    expect(lossesOf(graph!, { flavour: "openhands" })).toMatchObject([
+      { message: containing("version") },
+      { message: containing("Limits") },
     ]);
   });
 
@@ -240,41 +228,6 @@ describe("writing and reading again", () => {
 }
 `);
   });
-
-  test("never holds what looks like a secret", () => {
-    const graph = WorkflowGraph.parse(
-      small({
-        nodes: {
-          a: {
-            id: "a",
-            node_type: "agent_task",
-            config: {
-              required_role: "Writer",
-              task_description_template: "x",
-              llm_config: {
-                model: "m",
-                extra_body: {
-                  api_key: "sk-1",
-                  top_k: 5,
-                  headers: { Authorization: "Bearer sk-2" },
-                  max_tokens: 9,
-                },
-              },
-            },
-          },
-          b: { id: "b", node_type: "end" },
-        },
-      }),
-    );
-    const text = writeWorkflow(graph, { flavour: "troupe" });
-    expect(text).not.toMatch(/sk-/);
-    expect(text).toContain('"top_k": 5');
-    expect(text).toContain('"max_tokens": 9');
-    expect(lossesOf(graph, { flavour: "troupe" }).map(({ at }) => at)).toEqual([
-      "nodes.a.config.llm_config.extra_body.api_key",
-      "nodes.a.config.llm_config.extra_body.headers.Authorization",
-    ]);
-  });
 });
 
 test("keys that are typed into headers, addresses and arguments leave with no file", () => {
@@ -311,14 +264,39 @@ test("keys that are typed into headers, addresses and arguments leave with no fi
         },
         c: { id: "c", node_type: "transform", config: { set: { api_key: "state.other_key" } } },
         d: { id: "d", node_type: "end" },
+        e: {
+          id: "e",
+          node_type: "agent_task",
+          config: {
+            required_role: "Writer",
+            task_description_template: "x",
+            llm_config: {
+              model: "m",
+              extra_body: {
+                api_key: "CANARY",
+                top_k: 5,
+                headers: { Authorization: "Bearer CANARY" },
+                max_tokens: 9,
+              },
+            },
+          },
+        },
       },
     }),
   );
   const text = writeWorkflow(graph, { flavour: "troupe" });
   expect(text).not.toContain("CANARY");
-  for (const kept of ["&page=2", "{{state.key}}", "$TOKEN_OF", "application/json", '"short"', "created_at"])
+  for (const kept of [
+    "&page=2",
+    "{{state.key}}",
+    "$TOKEN_OF",
+    "application/json",
+    '"short"',
+    "created_at",
+    '"top_k": 5',
+  ])
     expect(text).toContain(kept);
-  for (const kept of ["state.password", "state.other_key", '"Authorization": "[hidden]"'])
+  for (const kept of ["state.password", "state.other_key", '"Authorization": "[hidden]"', '"max_tokens": 9'])
     expect(text).toContain(kept);
   expect(lossesOf(graph, { flavour: "troupe" }).map(({ at }) => at)).toEqual([
     "nodes.a.config.url",
@@ -327,6 +305,8 @@ test("keys that are typed into headers, addresses and arguments leave with no fi
     "nodes.a.config.body",
     "nodes.b.config.args.api_key.$template",
     "nodes.b.config.args.nested.access_token",
+    "nodes.e.config.llm_config.extra_body.api_key",
+    "nodes.e.config.llm_config.extra_body.headers.Authorization",
   ]);
   const read = readWorkflow(text);
   expect(writeWorkflow(read.graph!, { flavour: "troupe" })).toBe(text);
@@ -440,16 +420,16 @@ describe("reading what others wrote", () => {
         }),
       ),
     ).toEqual([
-      'dropped nodes.a.mystery: "mystery" is not known here and was left out.',
-      'dropped nodes.h: The node "Fetch" is of the type "teleport", which is not known here; it was left out with its edges.',
-      'dropped nodes.b.config.status: Invalid option: expected one of "COMPLETED"|"ERROR". It was left out.',
-      'dropped nodes.b.config.colour: "colour" is not known here and was left out.',
-      'dropped edges.0: The edge from "a" to "h" was left out: it is tied to "h", which was left out.',
-      'dropped edges.1: The edge from "h" to "b" was left out: it is tied to "h", which was left out.',
-      'dropped edges.2.style: "style" is not known here and was left out.',
-      'dropped edges.3: The edge from "a" to "nowhere" was left out: it is tied to "nowhere", which does not exist.',
-      'dropped colour: "colour" is not known here and was left out.',
-      'dropped start_node_id: The run was to begin at "h", which is not among the nodes.',
+      "dropped nodes.a.mystery",
+      "dropped nodes.h",
+      "dropped nodes.b.config.status",
+      "dropped nodes.b.config.colour",
+      "dropped edges.0",
+      "dropped edges.1",
+      "dropped edges.2.style",
+      "dropped edges.3",
+      "dropped colour",
+      "dropped start_node_id",
     ]);
   });
 
@@ -502,36 +482,26 @@ describe("reading what others wrote", () => {
   });
 
   test("what is no workflow is refused with a sentence", () => {
-    const rejected = (source: unknown) => {
+    const rejected = (source: unknown, words: string) => {
       const { graph, findings } = readWorkflow(source);
-      return [graph, findings.map(({ level, message }) => [level, message])];
+      expect(graph).toBeNull();
+      expect(findings).toMatchObject([{ level: "error", message: containing(words) }]);
     };
-    const error = (message: string) => [null, [["error", message]]];
-    expect(rejected("")).toEqual(error("The file is empty."));
-    expect(rejected('{"nodes": {')).toEqual(error("This is not JSON: it ends too early."));
-    expect(rejected('{\n  "nodes": oops}')[1]).toHaveLength(1);
-    expect(rejected("[]")).toEqual(
-      error("This is a list, not a workflow. Lists of roles are read on the page of roles."),
-    );
-    expect(rejected(5)).toEqual(error("This is not a workflow: a JSON object with nodes and edges."));
-    expect(rejected({})).toEqual(error('This is not a workflow: it has neither "nodes" nor "tasks".'));
-    expect(rejected({ roles: [] })).toEqual(
-      error("This file holds roles, not a workflow. Read it on the page of roles."),
-    );
-    expect(rejected({ tasks: [] })).toEqual(error("The plan has no tasks."));
-    expect(rejected({ troupe: 2 })).toEqual(
-      error("This file was written by a newer version (format 2). Update, then read it again."),
-    );
-    expect(rejected(small({ schema_version: 99 }))).toEqual(
-      error(
-        "This workflow has the format 99, which only a newer version can read. Update, then read it again.",
-      ),
-    );
-    expect(rejected(`${"[".repeat(100_000)}`)).toEqual(error("The JSON is nested deeper than 32 levels."));
-    expect(rejected(" ".repeat(5 * 1024 * 1024 + 1))).toEqual(error("The file is larger than 5 MiB."));
+    rejected("", "empty");
+    rejected('{"nodes": {', "ends too early");
+    rejected('{\n  "nodes": oops}', "JSON");
+    rejected("[]", "a list");
+    rejected(5, "a JSON object with nodes and edges");
+    rejected({}, 'neither "nodes" nor "tasks"');
+    rejected({ roles: [] }, "roles, not a workflow");
+    rejected({ tasks: [] }, "no tasks");
+    rejected({ troupe: 2 }, "newer version (format 2)");
+    rejected(small({ schema_version: 99 }), "format 99");
+    rejected("[".repeat(100_000), "32 levels");
+    rejected(" ".repeat(5 * 1024 * 1024 + 1), "larger than 5 MiB");
     let deep: unknown = 1;
     for (let i = 0; i < 50_000; i++) deep = { deep };
-    expect(rejected({ nodes: deep })).toEqual(error("The file is nested too deeply to be a workflow."));
+    rejected({ nodes: deep }, "nested too deeply");
   });
 
   test("words that could reach a prototype are left out", () => {
