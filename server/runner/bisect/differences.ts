@@ -20,7 +20,7 @@ interface AnswerPlace {
 
 /** Something that two runs had otherwise, with what tells a replay to take it from one of them. */
 export interface Difference extends RunDifference {
-  /** Of a part of the beginning: its fields in `run_created`; none for the time at which it began. */
+  /** For a part of the initial data: its fields in `run_created`; empty for the start time. */
   fields?: readonly (keyof Creation)[];
   place?: AnswerPlace;
 }
@@ -32,13 +32,13 @@ export interface Both {
   good: Recording;
   bad: Recording;
   answers: { good: Answers; bad: Answers };
-  /** Hash of what is asked: the same for runs that ask the same. */
+  /** Hash of the request: equal for runs that ask the same. */
   hash(wanted: Pick<RetracedAnswer, "key" | "kind" | "asked">): string;
-  /** What they had otherwise: the parts of their beginnings first, then answers in the order of the good run. */
+  /** The differences: initial data first, then answers in the order of the good run. */
   differences: Difference[];
 }
 
-/** Lays two runs beside each other. */
+/** Aligns two runs. */
 export function both(good: Recording, bad: Recording): Both {
   const values = [...good.answers, ...bad.answers].map(({ result }) => valueOf(result));
   const text = newNamelessText(madeUpNames(values));

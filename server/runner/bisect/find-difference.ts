@@ -43,7 +43,7 @@ export function newBisector(store: Pick<RunStore, "find" | "events" | "journal">
         throw new BisectRejected(
           "Choose two runs of the same workflow: one that was good, and one that was not.",
         );
-      // A condition that nobody can read would fail in both.
+      // An unreadable condition would fail in both.
       const [error] = expect.kind === "state" ? checkExpression(expect.when, { result: "bool" }) : [];
       if (error && expect.kind === "state")
         throw new ExpressionError(error.message, expect.when, error.from, error.to);

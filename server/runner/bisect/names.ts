@@ -3,7 +3,7 @@ import { withoutTaskIds } from "@/server/domain/agent/prompt";
 import { canonicalJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 
-/** Fields whose texts name calls and files: made up anew by each run, whatever they stand for. */
+/** Fields with ids of calls and files: random in each run, whatever they refer to. */
 const NAMING: ReadonlySet<string> = new Set(["tool_call_id", "artifact_id"]);
 const SHORTEST = 4;
 

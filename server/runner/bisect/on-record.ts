@@ -16,12 +16,12 @@ export interface Wanted {
 /** What the record has: an answer and how long it took, null for one that never came, or why there is none. */
 export type FoundOnRecord = { result: Settled; ms: number; turn: number } | null | { missing: string };
 
-/** How a run went on answers of records alone. `unknown`: why it cannot be known. */
+/** The result of a run on recorded answers alone. `unknown`: why it can't be determined. */
 export type RunOnRecord =
   | { state: RunState; events: readonly RunEvent[]; unknown?: undefined }
   | { unknown: string };
 
-/** A record has no answer, so that nobody knows how the run would go on. */
+/** A recording has no answer, so the rest of the run is unknown. */
 class NotKnown extends BrokenOff {
   override name = "NotKnown";
 }
@@ -79,7 +79,7 @@ function servedOf(
   question: (id: string) => Parameters<typeof askedOf>[0],
 ): Served | undefined {
   if (kind === "signal") {
-    // What people told a run beside answering is not repeated.
+    // Commands of people other than answers are not repeated.
     if (!key.startsWith(ANSWER)) return undefined;
     return known(answer({ key, kind: "person", asked: askedOf(question(key.slice(ANSWER.length))) }));
   }

@@ -7,21 +7,23 @@ import { interpreters } from "../interpreter/interpreters";
 import { commandsOf } from "../replay/commands-of";
 import { type Execute, type RetracedAnswer, retraced } from "../replay/retrace";
 
-/** A run as far as it can be carried out once more without asking anybody. */
+/** A run as far as it can be re-executed without asking anyone. */
 export interface Recording {
   run_id: string;
   created: RunEventOf<"run_created">;
   begunAt: number;
   answers: readonly RetracedAnswer[];
-  /** How it was held for what people told it; empty where they told it nothing that is repeated. Its beginning has none of it. */
+  /** The pauses it was given by commands; empty if no repeated command set one. Not part of its initial data. */
   held: Held;
   execute: Execute;
 }
 
-/** Where a run stands still until somebody tells it to go on. */
+/** Where a run pauses until it is resumed. */
 type Held = Partial<Pick<RunConfig, "mode" | "breakpoints" | "stop_at">> & { can_hold?: true };
 
-/** Reads a run's record; undefined where its beginning is gone or another version of Troupe made it. Throws DamagedLog. */
+/**
+ * Reads a run's recording; undefined if its start is missing or another version of Troupe wrote it. Throws DamagedLog.
+ */
 export function recordingOf(store: Pick<RunStore, "journal">, run_id: string): Recording | undefined {
   const journal = store.journal(run_id);
   const execute = interpreters[journal.version];

@@ -6,8 +6,8 @@ import type { Answered } from "../people/ask";
 import type { Crew } from "./crew";
 
 /**
- * Asks a person on the terms of the crew. Where nobody answers it is a yes only if the crew says so; where it says that this is
- * a failure, or nobody is left to be asked, NodeFailure is thrown; else whoever asks reads `expired` as a no.
+ * Asks a person with the crew's settings. Without an answer it is approved only if the crew says so; if the crew makes
+ * this a failure, or nobody is left to ask, throws NodeFailure; otherwise the caller reads `expired` as a rejection.
  */
 export function* askForCrew(
   { run, config, name }: Pick<Crew, "run" | "config" | "name">,

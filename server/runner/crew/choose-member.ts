@@ -8,19 +8,20 @@ import type { Crew } from "./crew";
 
 export interface ChosenMember {
   agent: AgentConfig;
-  /** Where the task names nobody and there was a choice: the last part of a sentence. */
+  /** The reason for the choice, as the end of a sentence; absent if the task names a member. */
   why?: string;
 }
 
-/** How many tasks an agent is at work on, and how many it was given so far. */
+/** How many tasks an agent is working on, and how many it has been given so far. */
 interface Load {
   activeTasks(agent_id: string): number;
   given(agent_id: string): number;
 }
 
 /**
- * Who does a task: the agent, or the least busy of the team or role, that it names. Where it names nobody, whose role's
- * description, duties and tools fit it best, if any does, and who failed less, in this run and in earlier ones.
+ * Chooses the member for a task: the named agent, or the least busy of the named team or role. Without a name: the
+ * member whose role description, responsibilities and tools fit best, then the one with fewer failures in this and
+ * earlier runs.
  */
 export function chooseMember(crew: Crew, task: Task, load: Load): ChosenMember | undefined {
   const { agents } = crew.config;
@@ -58,7 +59,7 @@ function bestOf(crew: Crew, task: Task, load: Load): ChosenMember | undefined {
   return agent && { agent, ...defined({ why: chosen?.why === undefined ? undefined : chosen.why }) };
 }
 
-/** What is said of a task that nobody of the crew can do. */
+/** The error for a task that no member of the crew can do. */
 export function unroutable(task: Task, agents: readonly AgentConfig[]): RunError {
   const roles = [...new Set(agents.map(({ role_name }) => role_name))].join(", ");
   const wanted = task.required_role ?? task.assigned_agent;

@@ -27,7 +27,7 @@ import type { CrewRuntime } from "../node/ports";
 
 /** Of each bulletin, this much is shown to every agent; who needs the rest reads the board. Characters. */
 const BOARD_CHARS = 4000;
-/** Of what others do, say and decide, this much stands in a list; characters. */
+/** Max characters of what others do, say and decide in a list. */
 const SHORT_CHARS = 160;
 /** The newest of each list that every agent is shown. */
 const MOST_SHOWN = 20;
@@ -40,7 +40,7 @@ export type Work = Omit<
   gives_goal?: boolean;
 };
 
-/** What an agent may be given beside its role's tools: what the way of working brings along, and what its role has to name. */
+/** Tools an agent may get in addition to its role's: those of the process, and those that its role must name. */
 export type CrewTools = (
   crew: Crew,
   agent: AgentConfig,
@@ -52,7 +52,7 @@ export class Crew {
   readonly spent: Spent = { usage: NO_USAGE, cost_usd: 0 };
   /** What all of them did, for telling whether they only hand the work to and fro. */
   readonly steps: AgentStep[] = [];
-  /** What each agent was told of how things stand: in one conversation it is told once. */
+  /** What each agent has been told of the crew's status: once per conversation. */
   private readonly sentParts = new Map<string, Set<string>>();
 
   private savedPlan: ExecutionPlan | undefined;
@@ -82,7 +82,7 @@ export class Crew {
     return this.run.s.team_changes[this.run.node.id];
   }
 
-  /** How data stands in prompts. */
+  /** How data is delimited in prompts. */
   get fences(): Fences {
     return fencesOf(this.run.s.run);
   }
@@ -105,7 +105,7 @@ export class Crew {
     return memberNamed(this.config.agents, name);
   }
 
-  /** Whom a person chose to go on, now that somebody does; undefined where they left it to the crew. */
+  /** Takes the agent that a person chose to continue; undefined if they left it to the crew. */
   takeNext(): AgentConfig | undefined {
     const { next_agent } = this.view;
     const agent = this.config.agents.find(({ agent_id }) => agent_id === next_agent);
@@ -118,14 +118,14 @@ export class Crew {
     return agent;
   }
 
-  /** The members of the team that is called so, without the one who asks; undefined where there is none. */
+  /** The members of the team with this name, without the caller; undefined if there is no such team. */
   team(name: string, except: string): string[] | undefined {
     const wanted = plainName(name);
     const found = Object.entries(this.view.teams).find(([team]) => plainName(team) === wanted);
     return found?.[1].agents.filter((id) => id !== except);
   }
 
-  /** A member as it is by now; as it was where it is not in the crew any more. */
+  /** A member's current config; its last one if it left the crew. */
   private asNow(agent: AgentConfig): AgentConfig {
     return this.config.agents.find(({ agent_id }) => agent_id === agent.agent_id) ?? agent;
   }
@@ -135,12 +135,12 @@ export class Crew {
   }
 
   /**
-   * How things stand, as data for whoever works next: the plan, the board, and what was done so far. Who goes on in its
-   * own conversation is told what is new to it.
+   * The crew's status as data for the next agent: the plan, the board and the work so far. An agent that continues its
+   * own conversation gets only what is new to it.
    */
   private status(agent_id: string, continues = false): string {
     const board = Object.entries(this.view.board).flatMap(([by, bulletin]) =>
-      // The goal and the handoffs everybody has, and who goes on knows what it wrote itself.
+      // Everybody has the goal and the handoffs, and an agent that continues knows its own posts.
       bulletin === requestOf(this.goal) || bulletin.startsWith(HANDED_OVER) || (continues && by === agent_id)
         ? []
         : [this.fences.fence("bulletin", shortened(bulletin, BOARD_CHARS), { by })],
@@ -157,7 +157,7 @@ export class Crew {
     ]);
   }
 
-  /** Of the node's inputs, those that stand in the goal whole. */
+  /** Inputs of the node that the goal already contains in full. */
   private get inGoal(): string[] {
     const shown: string[] = [];
     this.run.render(this.request.template ?? "", ({ path, text, isWhole }) => {
@@ -174,7 +174,7 @@ export class Crew {
     ).length;
   }
 
-  /** What a member did in earlier runs, as it was known when this one was started. */
+  /** A member's work in earlier runs, as known when this run started. */
   pastOf(agent_id: string): PastWork | undefined {
     const { node, s } = this.run;
     return s.run.past_work?.find((past) => past.node_id === node.id && past.agent_id === agent_id);
@@ -223,7 +223,7 @@ export class Crew {
     return [
       this.lines(
         "Files of this run",
-        // The plan is told as it is.
+        // The plan is shown in full.
         newest(Object.values(this.run.s.files).filter(({ path }) => !isPlanFile(path))).map(
           ({ path, version }) => `${path} (version ${version})`,
         ),
@@ -252,7 +252,7 @@ export class Crew {
     ];
   }
 
-  /** Whether a member that works for another keeps the tools of its own role. */
+  /** Whether a delegate keeps the tools of its own role. */
   get keepsTools(): boolean {
     return this.config.delegate_tools === "own" && this.run.s.run.installation?.delegate_tools !== "shared";
   }
@@ -262,10 +262,7 @@ export class Crew {
     return freshId(wanted, new Set(this.plan?.tasks.map(({ task_id }) => task_id)));
   }
 
-  /**
-   * Lets one of the crew work, with what the crew gives it: its team, the goal, and how things stand. Who judges, in a
-   * role of its own, is given nothing of that.
-   */
+  /** Lets a member work with what the crew provides: team, goal and status. A separate judge gets none of these. */
   *work(chosen: AgentConfig, { gives_goal = true, ...work }: Work): Flow<AgentResult> {
     const { agents } = this.config;
     const agent = this.asNow(chosen);
@@ -307,7 +304,7 @@ export class Crew {
     return this.plan !== this.savedPlan;
   }
 
-  /** Writes plan.json anew where the plan is another than it says. */
+  /** Rewrites plan.json if the plan has changed. */
   *savePlan(): Flow<void> {
     if (!this.plan || !this.isPlanFileDue) return;
     this.savedPlan = this.plan;
@@ -381,6 +378,6 @@ export const HANDED_OVER = "Handed over to ";
 export const requestOf = (goal: string): string => `Request: ${goal}`;
 
 const newest = <T>(items: readonly T[]): T[] => items.slice(-MOST_SHOWN);
-/** A text in one line, with a sign where it goes on. */
+/** A text on one line, with an ellipsis where it was cut. */
 const shortened = (text: string, most = SHORT_CHARS) =>
   text.length <= most ? text : `${text.slice(0, most - 1)}…`;

@@ -73,8 +73,8 @@ export function* runCrew(run: CrewRuntime, request: CrewRequest): Flow<CrewAnswe
 }
 
 /**
- * One agent works at a time and may hand over to another, who goes on with the same conversation; whoever answers
- * instead of handing over ends it. The tool checks who may hand over to whom, and how often.
+ * One agent works at a time and may hand off to another, which continues the same conversation; an agent that answers
+ * instead ends it. The tool checks who may hand off to whom, and how often.
  */
 function* swarm(crew: Crew): Flow<JsonObject> {
   const { run, config } = crew;

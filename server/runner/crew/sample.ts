@@ -35,7 +35,7 @@ export function* sample(crew: Crew): Flow<JsonObject> {
   return crew.outputs(valueOf(must(answers, chosen)));
 }
 
-/** All answers that came, in the order of the asking. Throws where none did. */
+/** All answers received, in the order of the requests. Throws if there are none. */
 function* answersOf(crew: Crew, agent: AgentConfig): Flow<JsonObject[]> {
   const children = new Children<JsonObject>();
   for (let nth = 1; nth <= crew.config.samples; nth++) children.add(String(nth), answer(crew, agent, nth));

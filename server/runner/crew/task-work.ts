@@ -20,8 +20,8 @@ export function shapeOf(
 }
 
 /**
- * What a task's raw instruction gives beside its description: the values of a JSON object by their names, else the
- * text. A value `output_from_<task>` stands for that task's result.
+ * A task's raw instruction as values: those of a JSON object by name, or the text. `output_from_<task>` stands for that
+ * task's result.
  */
 export function instructionOf(
   { raw_instruction }: Task,

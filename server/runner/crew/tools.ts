@@ -8,7 +8,7 @@ import { handoffTools } from "./tools/handoff";
 import { planTools } from "./tools/plan";
 import { teamTools } from "./tools/team";
 
-/** The names of all tools that a run carries out itself. */
+/** The names of all tools that the run itself executes. */
 export const CREW_TOOLS: readonly string[] = CREW_TOOL_NOTES.map(({ name }) => name);
 
 /** The tools of a crew by its way of working. */
@@ -16,7 +16,7 @@ export const toolsOf: CrewTools = (crew, agent, level) => {
   const { process } = crew.config;
   const always: RunTool[] = [];
   const byRole: RunTool[] = [...planTools(crew), ...teamTools(crew), ...consensusTools(crew)];
-  // A delegate reports to whoever asked it; it cannot pass the whole work on.
+  // A delegate reports to its delegator; it can't hand off the whole task.
   if (level === 0 && crew.config.agents.length > 1) {
     const [handoff, parallelHandoff] = handoffTools(crew, agent);
     (process === "swarm" ? always : byRole).push(handoff);

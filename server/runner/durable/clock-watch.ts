@@ -1,15 +1,15 @@
 import type { WorkTime } from "./clock";
 
-/** A wall clock that differs so much from the time at work was set, or the machine slept. */
+/** If the wall clock and the work time differ by more, the clock was set or the machine slept. */
 const JUMP_MS = 1000;
 
-/** The wall clock and the time at work at the same moment. */
+/** Wall clock and work time, read at the same moment. */
 export interface Seen {
   at: number;
   worked: number;
 }
 
-/** Watches the wall clock beside the time at work, for one run: where the two part, the machine slept or its clock was set. */
+/** Compares the wall clock with the work time of one run: if they diverge, the machine slept or its clock was set. */
 export class ClockWatch {
   /** Both times when they were last compared, at an answer that came in this process; null before the first. */
   seen: Seen | null = null;
@@ -21,7 +21,7 @@ export class ClockWatch {
     this.seen = { at, worked: this.time.read() };
   }
 
-  /** By how much the wall clock, at `now`, went ahead of the time at work since the last answer; 0 where that is little. */
+  /** How far the wall clock, at `now`, moved ahead of the work time since the last answer; 0 if only slightly. */
   jump(now: number): number {
     if (!this.seen) return 0;
     const { at, worked } = this.seen;

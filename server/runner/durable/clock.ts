@@ -2,19 +2,19 @@
 export interface Clock {
   /** The wall clock, Unix time in milliseconds. It may jump either way. */
   now(): number;
-  /** Milliseconds since some moment; never goes back. On some systems it goes on while the machine sleeps. */
+  /** Milliseconds since a fixed moment; never decreases. On some systems it includes sleep of the machine. */
   monotonic(): number;
 }
 
 export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
-/** How often somebody has to look, so that a gap is one in which nothing was at work. */
+/** Max interval between readings, so that a larger gap means that nothing ran. */
 export const CLOCK_CHECK_INTERVAL_MS = 2000;
 const LONGEST_GAP_MS = 15_000;
 
 /**
- * The time in which this process was at work, in milliseconds: it stands still while the machine sleeps and knows
- * nothing of a wall clock that is set. It must be read at least every LOOK_EVERY_MS while anything is measured by it.
+ * The time during which this process ran, in milliseconds: it excludes sleep of the machine and ignores changes of the
+ * wall clock. While it measures anything, read it at least every CLOCK_CHECK_INTERVAL_MS.
  */
 export class WorkTime {
   private last: number;
@@ -33,7 +33,7 @@ export class WorkTime {
   }
 }
 
-/** A sleep of at most so long is measured in time at work alone: nobody waits for its instant. */
+/** Sleeps up to this length are measured in work time alone: nobody waits for their due instant. */
 export const SHORT_MS = 60_000;
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -43,8 +43,8 @@ export interface Waiting {
 }
 
 /**
- * Waits `ms` milliseconds of work. With `dueAt`, an instant of the wall clock, a long wait is also over when that has
- * come: a machine that slept through it is not asked to wait again, and a clock that was set back holds nobody up.
+ * Waits `ms` milliseconds of work time. With `dueAt`, a wall clock instant, a long wait also ends at that instant: a
+ * machine that slept doesn't wait again, and a clock that was set back delays nothing.
  */
 export function waitOut(time: WorkTime, ms: number, done: () => void, dueAt?: number): Waiting {
   const begun = time.read();

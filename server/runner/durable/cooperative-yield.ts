@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 
-/** How long a run in a time of its own keeps the thread from everybody else, in milliseconds. */
+/** Max time that a run in simulated time may block the thread, in milliseconds. */
 const AT_A_TIME_MS = 15;
 
 /**
- * Lets others have the thread now and then while a run goes on that never waits for anything outside. When that is
- * changes nothing of what the run does.
+ * Yields the thread now and then during a run that never waits for external results. The timing has no effect on the
+ * run.
  */
 export class CooperativeYield {
   private since = performance.now();
@@ -15,7 +15,7 @@ export class CooperativeYield {
     return performance.now() - this.since > AT_A_TIME_MS;
   }
 
-  /** Lets them, and goes on with what is to be done then. */
+  /** Yields, then continues with `next`. */
   async before<T>(next: () => T | Promise<T>): Promise<T> {
     await setImmediate();
     this.since = performance.now();

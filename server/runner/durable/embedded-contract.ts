@@ -6,7 +6,7 @@ import type { ForkTurn } from "../fork/fork-turn";
 import type { RecordedAnswers } from "../replay/recorded-answers";
 import type { WorkTime } from "./clock";
 
-// What the embedded engine is given of a run, what it gives of it, and what it needs of whoever has it carry the run out.
+// The embedded engine's contract: what it gets of a run, what it returns, and what it needs from its host.
 
 /** The key of the turn in which a run is cancelled. */
 export const CANCEL = "$cancel";
@@ -14,7 +14,7 @@ export const CANCEL = "$cancel";
 /** One turn of a run as the log keeps it: the answer that began it and the events that followed. */
 export interface Turn {
   turn: number;
-  /** Null for the turns that no answer began: the creation (0) and the beginning (1). */
+  /** Null for turns that no answer started: creation (0) and start (1). */
   key: string | null;
   result: Settled | null;
   at: number;
@@ -32,7 +32,7 @@ export interface TurnRecord extends Turn {
   resultText?: string;
   /** Whether it answers or begins something outside: it has to be on the disk before anything follows from it. */
   touchesWorld: boolean;
-  /** When the first of the sleeps that it waits for is over; null where there is none. */
+  /** When its first pending sleep ends; null if there is none. */
   wakeAt: number | null;
   /** Sleeps that began in this turn, with their due instants. */
   timers: { key: string; dueAt: number }[];
@@ -60,9 +60,9 @@ export interface EmbeddedHost {
   workerId: string;
   /** By which the length of a turn is measured, in milliseconds; a test may stop it. */
   stopwatch?(): number;
-  /** What holds in every run here now; absent where nobody says. A run that is taken up again goes on under these. */
+  /** The installation's current rules for every run; absent if there are none. A resumed run continues under these. */
   rules?: InstallationRules;
-  /** The time in which this process is at work. */
+  /** This process's work time. */
   time: WorkTime;
   /** Blacks out secrets in what came from outside, before anything is made of it. */
   redact?: <T>(value: T) => T;
@@ -73,6 +73,6 @@ export interface EmbeddedHost {
    * begin starts once all of them are recorded: a process that ends takes with it what came since the last record.
    */
   recordsTogether?: boolean;
-  /** A run that is taken up again comes straight from another worker, so it is told of that only if its rules changed. */
+  /** A resumed run comes directly from another worker: it gets an event only if its rules changed. */
   takesOver?: boolean;
 }

@@ -48,7 +48,7 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
   private frozen = false;
   private stopped = false;
   private cancelSeen = false;
-  /** Why the run has to be held, once what is under way is over. */
+  /** Why the run must be quarantined when its running steps have ended. */
   private damage: SettingsDamaged | null = null;
   private readonly clocks: ClockWatch;
 
@@ -76,7 +76,7 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
     else this.clocks.note(this.known.watchedFrom(this.at, this.now));
   }
 
-  /** How many steps are under way; for draining. */
+  /** How many steps are running; for draining. */
   get inFlight(): number {
     return this.handles.inFlight;
   }
@@ -87,8 +87,8 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
   }
 
   /**
-   * With what the run may leave the memory until a signal comes or that instant: nothing is at work in it. Null where
-   * something is, or where its process alone knows how long it still waits.
+   * State with which the run may leave memory until a signal or that instant: nothing is running. Null if something is,
+   * or if only this process knows how long it still waits.
    */
   get sleepsUntil(): { wakeAt: number | null; seen: Seen } | null {
     const { seen } = this.clocks;
@@ -185,7 +185,7 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
     return this.begin(answer, at);
   }
 
-  /** Whether an answer is there to go on with before the present turn is safely in the log. */
+  /** Whether an answer is available to continue with before the current turn is safely in the log. */
   private mayGoOnUnrecorded(): boolean {
     if (!this.host.recordsTogether || this.stopped || this.damage) return false;
     return this.settled.length > 0 && this.unrecorded.hasRoom;
@@ -273,7 +273,7 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
     else if (name === "cancel") this.rouse();
   }
 
-  /** Starts no more work; what is under way may finish and be recorded. */
+  /** Starts no more work; running steps may finish and be recorded. */
   freeze(): void {
     this.frozen = true;
   }
@@ -391,7 +391,7 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
     return this.host.around ? this.host.around(handle.key, work) : work();
   }
 
-  /** A step that found the settings damaged has no answer: it is made again once they are mended. */
+  /** A step that failed on damaged settings has no answer: it is repeated when they are repaired. */
   private failed(handle: Handle, error: unknown): void {
     if (!(error instanceof SettingsDamaged))
       return this.settle(handle, { ok: false, error: asStepError(error) });
@@ -402,7 +402,7 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
     this.rouse();
   }
 
-  /** Shows something of a step to whoever watches, as long as it is not over. */
+  /** Shows a step's live output to watchers until it ends. */
   show(handle: Handle, frame: LiveFrame): void {
     if (this.handles.has(handle)) this.host.live(this.runId, frame);
   }

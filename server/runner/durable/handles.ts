@@ -34,7 +34,7 @@ export interface Handle extends Durable {
 export interface Answer {
   key: string;
   result: Settled;
-  /** The result as it is stored, where it came from outside. */
+  /** The stored form of an external result. */
   text?: string;
   kind: Handle["kind"] | "note";
 }
@@ -70,7 +70,7 @@ export class Handles {
     if (handle.kind === "inline") this.inline.push(handle);
   }
 
-  /** Nothing waits for it any more: what it has under way is aborted. */
+  /** Nothing waits for it any longer: its work is aborted. */
   giveUp(handle: Handle): void {
     this.byKey.delete(handle.key);
     release(handle);
@@ -95,21 +95,21 @@ export class Handles {
     this.byKey.delete(handle.key);
   }
 
-  /** How many steps are under way. */
+  /** How many steps are running. */
   get inFlight(): number {
     let count = 0;
     for (const handle of this.byKey.values()) if (handle.kind === "step" && handle.started) count++;
     return count;
   }
 
-  /** Whether nothing is at work: all that is waited for are signals, and sleeps whose due instants are fixed. */
+  /** Whether nothing is running: it waits only for signals, and for sleeps with fixed due instants. */
   get onlyRest(): boolean {
     for (const { kind, started } of this.byKey.values())
       if (!started || (kind !== "signal" && kind !== "sleep")) return false;
     return true;
   }
 
-  /** When the first sleep is over. A short one does not heed the wall clock, so whoever finds it takes it up at once: it is due. */
+  /** When the first sleep ends. A short one ignores the wall clock, so it counts as due and is resumed at once. */
   get wakeAt(): number | null {
     let first: number | null = null;
     for (const { kind, ms = 0, dueAt = 0 } of this.byKey.values()) {

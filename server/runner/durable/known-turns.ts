@@ -25,18 +25,18 @@ export class KnownTurns {
     if (!made.isSameAs(recorded) || lastSeq !== recorded.lastSeq) throw new ReplayMismatch(runId, turn);
   }
 
-  /** Whether the run was carried out before, beyond what it was given at its creation. */
+  /** Whether the run was executed before, beyond what it got at its creation. */
   get isResumed(): boolean {
     return this.journal.turns.length > (this.journal.fork?.turn ?? 1);
   }
 
-  /** When the run began to be carried out; `now`, where it begins only now. */
+  /** When execution of the run began; `now` if it begins only now. */
   begunAt(now: number): number {
     const { turns, fork } = this.journal;
     return turns[1]?.at ?? (fork?.turn === 1 ? fork.at : Math.max(turns[0]?.at ?? 0, now));
   }
 
-  /** From when on a process watches the clock for the run that it carries out from `at` on. */
+  /** The time from which a process watches the clock for a run that it executes from `at` on. */
   watchedFrom(at: number, now: number): number {
     if (this.isResumed) return Math.max(this.journal.turns.at(-1)?.at ?? 0, now);
     return this.journal.fork ? Math.max(at, now) : at;

@@ -3,8 +3,8 @@ import type { RunEvent } from "@/server/domain/run/events";
 import type { Turn } from "./embedded-contract";
 
 /**
- * What one turn gathers from inline steps at most, so that a long stretch of them neither keeps the process from
- * other work nor hides its progress, and makes no huge row.
+ * Max size that one turn collects from inline steps, so that a long sequence of them neither blocks the process nor
+ * hides its progress, and writes no huge row.
  */
 const TURN_EVENTS = 256;
 const TURN_CHARS = 256 * 1024;
@@ -63,7 +63,7 @@ export class OpenTurn {
     );
   }
 
-  /** The next one begins; what was handed on stays with whoever has it. */
+  /** Starts the next turn; what was passed on stays with its receiver. */
   clear(): void {
     this.events = [];
     this.texts = [];

@@ -27,7 +27,7 @@ export interface Begun {
 
 /** What a recording has of something that is waited for. */
 export interface Served {
-  /** Null: nothing ever came. Absent: it is carried out here, once its time has come. */
+  /** Null: nothing ever arrived. Absent: it is executed here when its time has come. */
   result?: Settled | null;
   /** Absent: at once. */
   took_ms?: number | undefined;
@@ -37,23 +37,23 @@ export interface Served {
 
 /** How a run whose time is not that of any clock is answered. */
 export interface VirtualWorld {
-  /** What a recording has; undefined: a step is carried out, a signal is waited for, a time passes. May throw BrokenOff. */
+  /** A recorded result; undefined: a step is executed, a signal is awaited, time passes. May throw BrokenOff. */
   serve(begun: Begun): Served | undefined;
   /** Which recorded answer comes first where several are due: by its place in the recording, or by the time that it took. */
   first: "by_place" | "by_time";
-  /** Nothing is at work any more: whoever waits for a person is told what they say. True: somebody was answered. */
+  /** Nothing is running any longer: delivers what people say. True: someone got an answer. */
   idle?(deliver: (name: string, value: Json) => void): boolean;
-  /** What is carried out takes the time that it took here: it goes on side by side, and is told when that time has come. */
+  /** Executed steps take as long as they took here: they run concurrently, and complete at that time. */
   measures?: true;
   aborted?: AbortSignal | undefined;
 }
 
-/** It cannot be known how the run would go on: it ends there, past all that its drawing says of failures. */
+/** The rest of the run is unknown: it ends there, regardless of error paths in the workflow. */
 export class BrokenOff extends Error {
   override name = "BrokenOff";
 }
 
-/** Nothing can happen any more: no step is under way, and nobody will say anything. */
+/** Nothing can happen any longer: no step is running, and no answer will come. */
 export class NothingLeft extends BrokenOff {
   override name = "NothingLeft";
 }
@@ -76,9 +76,9 @@ interface Due {
 }
 
 /**
- * Carries out a run without a log, in a time of its own: nothing waits, nothing is kept. What is not recorded answers one
- * after another in the order in which it began, and a time is over at once where nothing else is to be done. So the same run
- * takes the same way each time, however long anything takes here.
+ * Executes a run without a log, in simulated time: nothing waits, nothing is stored. Steps without a recording complete
+ * in the order in which they began, and waits end at once if nothing else is to be done. So a run takes the same path
+ * each time, however long its steps take here.
  */
 export class VirtualRun implements DurableContext<RunEvent> {
   readonly events: RunEvent[] = [];
@@ -160,7 +160,7 @@ export class VirtualRun implements DurableContext<RunEvent> {
   private async nextOutside(): Promise<Settlement> {
     for (;;) {
       this.world.aborted?.throwIfAborted();
-      // A run that stopped at a limit waits for a person, and here nobody comes.
+      // A run that stopped at a limit waits for a person, and there is none here.
       if (this.events.at(-1)?.type === "run_finished") throw new NothingLeft();
       const signal = this.signalled();
       if (signal) return signal;

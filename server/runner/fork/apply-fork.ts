@@ -3,7 +3,7 @@ import type { RunState } from "@/server/domain/run";
 import type { ChatMessage, NewEvent } from "@/server/domain/run/events";
 import type { ForkOrigin, ForkPatches } from "@/server/domain/run/fork/lineage";
 
-/** The fork that is due: its original's part of the log is over. Undefined where none is. */
+/** The pending fork: its original's part of the log has ended. Undefined if there is none. */
 export function dueFork({ seq, run: { forks, forked = 0 } }: RunState): ForkOrigin | undefined {
   const fork = forks?.[forked];
   return fork && seq >= fork.at_seq ? fork : undefined;

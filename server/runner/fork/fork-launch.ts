@@ -18,7 +18,7 @@ import { ForkRejected, type ForkRequest } from "./fork";
 
 export type ForkLaunch = Omit<ForkRequest, "latest">;
 
-/** Makes runs that begin as others went: looks up the present drawing, checks, hands over to the host. */
+/** Creates forks and replays: looks up the current workflow, checks it, and hands over to the host. */
 export function newForkLauncher(parts: {
   workflows: TextSources["workflows"] & {
     find(id: string): { graph: WorkflowGraph; withheld?: readonly string[] } | undefined;
@@ -31,7 +31,7 @@ export function newForkLauncher(parts: {
 }) {
   const { library = EMPTY_LIBRARY, models } = parts;
 
-  /** The workflow's drawing as it is now, checked as for any start. */
+  /** The workflow's current graph, checked as for any start. */
   const latestOf = (
     run_id: string,
     { input: given, config: settings = {} }: Pick<ForkLaunch, "input" | "config">,
@@ -55,7 +55,7 @@ export function newForkLauncher(parts: {
   };
 
   return {
-    /** Throws RefusedFork, RefusedStart where the present drawing or another input does not fit, QueueFull. */
+    /** Throws RefusedFork, RefusedStart if the current graph or a new input doesn't fit, QueueFull. */
     forkRun(request: ForkLaunch): ReturnType<Host["fork"]> {
       const { run_id, graph, input } = request;
       if (input && graph === "original") {

@@ -30,23 +30,23 @@ export class ForkRejected extends namedError("RefusedFork") {
   }
 }
 
-/** A moment of a run: after an event, or just before a node began for the how-manieth time, from 1; -1: the last time. */
+/** A moment of a run: after an event, or just before the nth execution of a node, from 1; -1: the last one. */
 export type ForkMoment = { seq: number } | { node_id: string; occurrence?: number | undefined };
 
 export interface ForkRequest {
   run_id: string;
-  /** Absent: the beginning. */
+  /** Absent: the start. */
   at?: ForkMoment | undefined;
-  /** Another input; only where the fork begins at the beginning. */
+  /** A new input; only for forks from the start. */
   input?: JsonObject | undefined;
   patches: ForkPatches;
   /** Where it stops and how far it goes, as far as that is to be another than the original's. */
   config?: ForkSettings | undefined;
   graph: ForkGraph;
-  /** The drawing that it goes on with, where that is not the original's, checked already. */
+  /** The graph to continue with, if not the original's; already checked. */
   latest?: ForkOrigin["latest"] | undefined;
   by: string;
-  /** Answers come from the original's log alone; the run begins at the beginning. */
+  /** Answers come only from the original's log; the run starts from the beginning. */
   replay?: ReplayMode | undefined;
   trigger: RunEventOf<"run_created">["payload"]["trigger"];
 }
@@ -184,7 +184,9 @@ function leftInFlight(store: Pick<RunStore, "journal">, run: string): RecordedAn
   );
 }
 
-/** What people told a run beside answering it, as another one can be told it; empty where its log cannot be repeated here. */
+/**
+ * People's commands to a run, other than answers, to repeat in another run; empty if its log can't be repeated here.
+ */
 export function repeatedOf(
   run_id: string,
   journal: Journal & { version: number },
@@ -223,7 +225,7 @@ function seqOf(events: readonly RunEvent[], at: ForkMoment | undefined): number 
   );
 }
 
-/** The moment, or the last one before the run had ended then: nothing goes on after an end. */
+/** The moment, or the last one before the run ended: nothing continues after an end. */
 function lastCommon(events: readonly RunEvent[], seq: number, turns: readonly StoredTurn[]): number {
   let ended: number | null = null;
   for (const event of events) {

@@ -10,7 +10,7 @@ import { PersonsAnswer } from "@/server/domain/run/questions/tool-question";
 const GivenAnswer = PersonsAnswer.extend({ by: z.string() });
 type Given = z.infer<typeof GivenAnswer>;
 
-/** Questions that nobody waits for: the run hears their answers while it goes on, and does not go on for them. */
+/** Questions that nothing waits for: the run receives their answers while it continues. */
 export class Advice {
   private readonly open = new Map<string, { id: string; handle: Durable }>();
 
@@ -51,7 +51,7 @@ export class Advice {
   }
 }
 
-/** How the answer reaches those who are still at work: the agent that asked hears it itself, else it stands on its crew's board. */
+/** Delivers the answer to running agents: to the agent that asked, or to its crew's board. */
 function answerEvents(s: RunState, asked: Interaction, given: Given): NewEvent[] {
   const { id, node_id, activation_id, agent_id, task_id, requested } = asked;
   const isActive = agent_id !== undefined && s.at_work.has(agentKey(activation_id, agent_id, task_id));

@@ -103,7 +103,7 @@ export class Attempts {
     this.tasks.waitForAll(task, step.value);
   }
 
-  /** An attempt needed nothing from outside: it can be computed again, so it needs no record of its own. */
+  /** An attempt that needed nothing external can be recomputed, so it needs no record of its own. */
   private wasKnown(id: string, attempt: number, known: Outcome): void {
     this.heldChars += heldBy(known);
     const handle = this.engine.context.step(`${id}/${attempt}`, NOTHING_TO_DO, INLINE);
@@ -185,7 +185,7 @@ export class Attempts {
     });
   }
 
-  /** After a failure: where there is to be another attempt, waits out the back-off; receive() begins it. */
+  /** After a failure: if there is to be another attempt, waits for the back-off; receive() starts it. */
   private retryIfAsked(id: string): void {
     const { status, waiting, attempt } = must(this.log.s.activations, id);
     if (status === "waiting" && waiting?.for === "retry") this.retryLater(id, attempt + 1);
@@ -203,7 +203,7 @@ export class Attempts {
     return present(this.log.s.graph.nodes[must(this.log.s.activations, activationId).node_id], "node_id");
   }
 
-  /** An End that terminates: whatever else is under way is cancelled. */
+  /** A terminating End node: cancels everything that is still running. */
   private terminate(): void {
     this.cancelTasks("An end was reached that stops everything else.");
     this.terminated = true;
@@ -282,7 +282,7 @@ export class Attempts {
 
   /** The node has its whole time again. */
   startClock(activationId: string): void {
-    // All of them begin anew once the run continues.
+    // All of them restart when the run resumes.
     if (this.log.isPaused) return;
     const task = this.tasks.get(activationId);
     if (task && !task.timeout && this.log.s.activations[activationId]?.status === "running")

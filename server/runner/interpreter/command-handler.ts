@@ -32,7 +32,7 @@ interface Parts {
 export class CommandHandler {
   /** The next command. */
   control: Durable;
-  /** It failed, and goes on only if a person tries the node again. */
+  /** It failed, and continues only if a person retries the node. */
   isOver = false;
   repeating: Repeating;
   private controls = 1;
@@ -53,7 +53,7 @@ export class CommandHandler {
     this.repeating = new Repeating(this.parts.log.s);
   }
 
-  /** The run has failed. True where it may go on, if a person tries the node again. */
+  /** The run has failed. True if it can continue when a person retries the node. */
   runFailed(stopped: readonly string[]): boolean {
     this.stopped = stopped;
     this.isOver = canGoOn(this.parts.log.s);
@@ -66,7 +66,7 @@ export class CommandHandler {
     if (!isSince(this.parts.log.s.run, 3)) return this.applyCommand(answer);
     this.parts.log.commandId = answer.key;
     this.applyCommand(answer);
-    // A newer server may have sent it, or what it is about is gone.
+    // A newer server may have sent it, or its subject no longer exists.
     if (this.parts.log.commandId !== null)
       this.parts.log.apply(tooLateEvent("This run cannot do that, or no longer."));
   }
@@ -143,7 +143,7 @@ export class CommandHandler {
     this.parts.limits.receiveKept();
   }
 
-  /** Every node that waits for this signal goes on. */
+  /** Resumes every node that waits for this signal. */
   private signal({ name, data }: { name: string; data: Json }, by: string): void {
     const waiting = waitersFor(this.parts.log.s, name);
     this.parts.log.apply({ type: "signal_received", payload: { name, data, by } });

@@ -174,7 +174,7 @@ const asksPerson = ({ stop, send_to, ledger }: Decision): boolean =>
   stop === "AdditionalInformation" ||
   (send_to === USER && stop === null && !ledger.is_request_satisfied.answer);
 
-/** Puts the manager's question to a person and waits; gives what the manager is told. */
+/** Asks a person the manager's question and waits; returns the manager's message. */
 function* askPerson(crew: Crew, manager: AgentConfig, question: string, round: number): Flow<string> {
   crew.post(manager.agent_id, USER, question, "question");
   const answer = yield* askForCrew(crew, `round-${round}/question`, {
@@ -193,7 +193,7 @@ function* askPerson(crew: Crew, manager: AgentConfig, question: string, round: n
   return `${USER} answers:\n${crew.fences.fence("answer", advice)}`;
 }
 
-/** What a manager is told of a team that is another than in the round before; nothing where it is the same. */
+/** Tells a manager how the team changed since the last round; empty if it didn't. */
 function newTeam(crew: Crew, before: readonly AgentConfig[], now: readonly AgentConfig[]): string {
   const who = (team: readonly AgentConfig[]) => team.map(({ agent_id, role_name }) => [agent_id, role_name]);
   if (JSON.stringify(who(before)) === JSON.stringify(who(now))) return "";
@@ -201,7 +201,7 @@ function newTeam(crew: Crew, before: readonly AgentConfig[], now: readonly Agent
   return `\nA person changed your team. These are its members now:\n${team}`;
 }
 
-/** A worker's reply, and what it was asked; its failure is told to the manager, who may find another way. */
+/** A worker's reply and the request; a failure is reported to the manager, who may find another solution. */
 function* replyOf(
   crew: Crew,
   worker: AgentConfig,
@@ -247,7 +247,7 @@ function* replyOf(
   }
 }
 
-/** What a manager is told of leading: what it can do in a round, and what each field of its answer means. */
+/** The manager's instructions: what it can do in a round, and what each field of its answer means. */
 function howToLead({ config, request: { output_keys } }: Crew): string {
   return `How you lead: you do no work of your own. In each round you send one message to one member. It answers you alone, and knows nothing but the goal, the inputs, the board and what you two have said: tell it everything else that it needs. Its answer comes to you in <reply>; you then send the next message, until the request is met.
 

@@ -12,9 +12,9 @@ import { textOf, valueOf } from "../values";
 const LAST_MESSAGES = 10;
 
 /**
- * Lets one of the crew work, and whoever it hands over to go on with the same work, until one of them answers; says who
- * that was. The tool checks who may hand over to whom, and how often. `idOf` names the work of each, from 1 on; `wish` is
- * what whoever takes over is to do.
+ * Lets a member work, and every agent it hands off to continue the same work, until one answers; returns that agent.
+ * The tool checks who may hand off to whom, and how often. `idOf` numbers the work of each, from 1; `wish` is the task
+ * of the next agent.
  */
 export function* relay(
   crew: Crew,
@@ -51,7 +51,7 @@ export function* relay(
   }
 }
 
-/** How an agent goes on that handed over to somebody whom a person took out meanwhile. */
+/** How an agent continues when a person removed the agent that it handed off to. */
 const alone = (to: string, wish: string, history: readonly ChatMessage[]): Partial<Work> => ({
   task: `${to} is not in the crew any more, so you go on yourself. ${wish}`,
   history,
@@ -59,7 +59,7 @@ const alone = (to: string, wish: string, history: readonly ChatMessage[]): Parti
   earlier: {},
 });
 
-/** To whom an agent hands over, or whom a person chose to go on after it; undefined where its answer stands. */
+/** The agent to hand off to, or the one that a person chose to continue; undefined if the answer is final. */
 function goesOn(crew: Crew, agent: AgentConfig, { handoff }: AgentResult): AgentResult["handoff"] {
   const chosen = crew.config.process === "swarm" ? crew.takeNext() : undefined;
   if (!chosen || chosen.agent_id === agent.agent_id) return handoff;

@@ -57,7 +57,7 @@ export function* vote(crew: Crew): Flow<JsonObject> {
     output_keys: [],
     answer_schema: PROPOSAL,
   });
-  // From here on it stays as it is until it has decided.
+  // From here on it stays unchanged until the decision.
   const { config } = crew;
   const { decision, rationale } = Proposal.parse(proposed.output);
   const proposal_id = `proposal_${Object.keys(crew.view.proposals).length + 1}`;
@@ -132,7 +132,7 @@ function* ballots(
   } finally {
     children.stop();
   }
-  // Shown together, so that nobody could have seen another's before.
+  // Revealed together, so that nobody could see another's vote first.
   const votes = config.agents.map(({ agent_id }) => must(byMember, agent_id));
   for (const one of votes) run.emit({ type: "vote_cast", agent_id: one.agent_id, payload: one });
   return votes;

@@ -39,7 +39,7 @@ export function* beginPlan(crew: Crew): Flow<void> {
   );
 }
 
-/** What a plan says beside its tasks. What people wrote wins over a planner's criteria. */
+/** A plan's settings besides its tasks. What people wrote takes precedence over a planner's criteria. */
 const settingsOf = (own: ExecutionPlan | undefined, written: ExecutionPlan) =>
   own && {
     execution_mode: own.execution_mode,

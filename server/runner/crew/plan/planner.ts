@@ -11,7 +11,7 @@ import { ExecutionPlan, planErrors, Task } from "@/server/domain/crew/plan";
 import { syncDiagnosticText, withSyncPoints } from "@/server/domain/crew/sync-points";
 import type { Crew } from "../crew";
 
-/** Lets the crew's planner write a plan whose tasks the crew's other roles can carry out. */
+/** Lets the crew's planner write a plan whose tasks the other roles can do. */
 export function* writePlan(crew: Crew): Flow<{ plan: ExecutionPlan; by: string }> {
   const planner = leaderOf(crew.config);
   const roles = workersOf(crew, planner);
@@ -109,7 +109,7 @@ export function* replan(
   return true;
 }
 
-/** The roles that tasks can be given to; what each is for stands in the crew's team. */
+/** The roles that can get tasks; the team's description says what each is for. */
 function workersOf(crew: Crew, planner: AgentConfig): string[] {
   const others = crew.config.agents.filter((agent) => agent !== planner);
   const workers = others.length > 0 ? others : [planner];

@@ -62,7 +62,7 @@ class PlanWork {
   private readonly parallel: number;
   private failure: RunError | null = null;
   private replans = 0;
-  /** What goes on beside the tasks. Its ids have a space, and those of tasks have none. */
+  /** Flows that run next to the tasks. Their ids contain a space, those of tasks don't. */
   private readonly besides = new Set<string>();
 
   constructor(private readonly crew: Crew) {
@@ -116,7 +116,7 @@ class PlanWork {
     this.conclude();
   }
 
-  /** Something beside the tasks, side by side with them: waiting for it alone would drop what they wait for. */
+  /** Runs a flow concurrently with the tasks: waiting for it alone would drop their wake-ups. */
   private addBeside(id: string, flow: Flow<void>): void {
     this.besides.add(id);
     this.children.add(id, asTask(flow));
@@ -200,7 +200,7 @@ class PlanWork {
         agent,
         before ? `The plan says ${before}.` : "The plan is carried out step by step.",
       );
-      // A person may have given it to somebody else before they agreed.
+      // A person may have reassigned it before approving.
       agent = this.memberFor(this.task(id))?.agent ?? agent;
       this.busy.set(id, agent.agent_id);
       this.move(id, "in_progress", agent === chosen ? {} : { assigned_agent: agent.agent_id });
@@ -316,7 +316,7 @@ class PlanWork {
     this.failure ??= error;
   }
 
-  /** Who does a task, and why where it names nobody. */
+  /** The member for a task, and the reason if the task names none. */
   private memberFor(task: Task): ChosenMember | undefined {
     return chooseMember(this.crew, task, {
       activeTasks: (id) => [...this.busy.values()].filter((other) => other === id).length,
@@ -324,7 +324,7 @@ class PlanWork {
     });
   }
 
-  /** What a task is told of earlier ones: its dependencies' results, else the previous task's. */
+  /** A task's context from earlier tasks: the results of its dependencies, or of the previous task. */
   private contextOf(task: Task): JsonObject {
     const pick = (ids: readonly string[]) =>
       Object.fromEntries(
@@ -341,7 +341,7 @@ class PlanWork {
     const { failure, crew } = this;
     if (!failure) return;
     const finished = this.tasks.some(({ status }) => status === "completed");
-    // Anything but going on independently means: one failed task fails the crew.
+    // With any setting but continue_independent, one failed task fails the crew.
     if (crew.config.on_task_failure !== "continue_independent" || !finished)
       throw new NodeFailure(failure.code, `The crew stopped: ${failure.message}`, {
         retryable: failure.retryable,

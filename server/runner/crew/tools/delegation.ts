@@ -11,7 +11,7 @@ import { defineRunTool, done, rejected } from "../../agent/tools/run-tool";
 import type { Crew } from "../crew";
 import { textOf, valueOf } from "../values";
 
-/** Tools for asking coworkers; each works with a transcript of its own. */
+/** Tools for asking coworkers; each works with its own transcript. */
 export function delegationTools(crew: Crew, agent: AgentConfig): RunTool[] {
   const others = crew.config.agents.filter((other) => other !== agent);
   const tools = crew.keepsTools
@@ -111,7 +111,7 @@ export function* delegate(
       parent: caller,
     });
     over("completed");
-    // What a delegate read that nobody vouches for, its result may carry on.
+    // If a delegate read untrusted content, its result is untrusted too.
     const tainted = run.s.agents[child]?.tainted ?? false;
     const text = textOf(valueOf(result.output));
     return {

@@ -26,9 +26,9 @@ export function destinationsOf(crew: Crew, { agent_id: self, handoffs }: AgentCo
   );
 }
 
-/** Handing the work to another agent for good, and to several at once for their results. */
+/** Handing the task off to another agent, and to several at once for their results. */
 export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: RunTool, parallel: RunTool] {
-  // Those of the beginning are told; who joined since is let through all the same.
+  // Lists the initial members; agents that joined later are accepted too.
   const initialDestinations = destinationsOf(crew, agent);
   const handoff = defineRunTool({
     name: "handoff",
@@ -71,7 +71,7 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: RunTool,
           },
         });
         if (stuck.severity === "stop") throw new NodeFailure("STUCK", stuck.message);
-        // It did not take place: asked for once more after this, it goes on with the same to and fro.
+        // It did not happen: nudged, and asked once more, it would continue the same back-and-forth.
         if (isSince(crew.run.s.run, 2)) crew.steps.length = before;
         crew.steps.push({ kind: "nudge", pattern: stuck.pattern });
         return rejected(409, stuck.message);

@@ -12,7 +12,7 @@ import { defineRunTool, done, rejected } from "../../agent/tools/run-tool";
 import type { Crew } from "../crew";
 
 const taskId = z.string().describe("The task's id");
-/** What an agent may say of a task by itself; the rest is set by the run when it happens. */
+/** The statuses that an agent may set; the run sets the others when they occur. */
 const SETTABLE = ["pending", "completed", "skipped", "cancelled", "blocked"] as const;
 
 /** The tools for reading and changing plan.json. */
@@ -81,7 +81,7 @@ export function planTools(crew: Crew): RunTool[] {
           ...defined({ description: description || undefined, metadata: metadata ? merged.data : undefined }),
         };
         noteChange(crew, caller, { changed: { [task_id]: noted } });
-        // Who waits here for the file goes on with a status that somebody else may have changed meanwhile.
+        // A caller that waited for the file continues with a status that another agent may have changed meanwhile.
         if (!isSince(crew.run.s.run, 2)) yield* crew.savePlan();
         if (status && status !== task.status)
           crew.run.emit({
