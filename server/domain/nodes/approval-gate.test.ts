@@ -176,13 +176,8 @@ describe("what a person is asked", () => {
     const node = { output_keys: ["draft"] };
     const failed = (more: object) =>
       failureOf({ allow_edit: true }, { state: { draft: 4 }, node: { ...node, ...more } });
-    const failure = (name: string) => ({
-      code: "CONFIG",
-      message: `${name} lets a person change "draft", which is no text. Only texts can be changed.`,
-      retryable: false,
-      user_action: "edit_graph",
-    });
-    expect([failed({}), failed({ name: "Check" })]).toEqual([failure("it"), failure("Check")]);
+    expect(failed({})).toMatchObject({ code: "CONFIG", retryable: false, user_action: "edit_graph" });
+    expect(failed({ name: "Check" })?.message).toMatch(/^Check .*"draft"/);
   });
 });
 
@@ -293,13 +288,9 @@ describe("where nobody answers in time", () => {
   });
   test("the failure names the gate, and another attempt may be made", () => {
     const failed = (node: object) => failureOf({ on_timeout: "fail" }, { answer: expired, node });
-    const failure = (name: string) => ({
-      code: "HUMAN_TIMEOUT",
-      message: `Nobody answered “${name}” in time, and no answer stands for that.`,
-      retryable: false,
-      user_action: "retry",
-    });
-    expect([failed({}), failed({ name: "Check" })]).toEqual([failure("it"), failure("Check")]);
+    expect(failed({})).toMatchObject({ code: "HUMAN_TIMEOUT", retryable: false, user_action: "retry" });
+    expect(failed({})?.message).toContain("“it”");
+    expect(failed({ name: "Check" })?.message).toContain("“Check”");
   });
 });
 

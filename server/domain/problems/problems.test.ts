@@ -6,6 +6,7 @@ import { RoleDefinition } from "@/server/domain/agent/role";
 import { GRAPH_LIMITS } from "@/server/domain/base/sizes";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { arbitraryGraph } from "@/server/domain/testing/arbitrary-graph";
+import { containing } from "@/server/domain/testing/containing";
 import { templateOf } from "@/server/templates";
 import { applyFix, findProblems, keysAvailableAt, type Problem } from "./problems";
 
@@ -77,6 +78,9 @@ const agent = (config: Raw, more: Raw = {}) => ({
   ...more,
 });
 
+const crewOf = (config: Raw) => ({ node_type: "crew_task", output_keys: ["k"], config });
+const member = (agent_id: string, role_name: string, more: Raw = {}) => ({ agent_id, role_name, ...more });
+
 /** Where a problem stands: what it is about, the field, and the characters in it. */
 const placeOf = ({ at }: Problem) =>
   [at.id ? `${at.kind} ${at.id}` : at.kind, at.field].filter(Boolean).join(": ") +
@@ -140,7 +144,6 @@ const cases: [code: string, WorkflowGraph, place: string, fix?: string][] = [
   ["E_DUPLICATE_LABEL", graph("start > r; r yes> end; r yes> end"), "edge e3", "Remove this edge"],
   ["E_DUPLICATE_LABEL", graph("start > end; start > end"), "edge e2", "Remove this edge"],
   ["E_UNCONDITIONAL_CYCLE", graph("start > a > b > a; b > end"), "node a"],
-  ["E_UNCONDITIONAL_CYCLE", graph("start > a > end; a > a"), "node a"],
   ["E_ROUTER_NO_EDGES", graph("start > end; start > r"), "node r"],
   [
     "E_ROUTER_LABEL_WITHOUT_EDGE",
@@ -164,46 +167,23 @@ const cases: [code: string, WorkflowGraph, place: string, fix?: string][] = [
     "node a: required_role",
     "Use Writer",
   ],
-  [
-    "E_UNKNOWN_ROLE",
-    graph("start > a > end", { a: agent({ required_role: "constructor" }) }),
-    "node a: required_role",
-  ],
   ["E_UNKNOWN_ROLE", graph("start > a > end", { a: agent({ required_role: "" }) }), "node a: required_role"],
   [
     "E_UNKNOWN_ROLE",
-    graph("start > c > end", {
-      c: { node_type: "crew_task", config: { crew: { agents: [{ agent_id: "w", role_name: "Wizard" }] } } },
-    }),
+    graph("start > c > end", { c: crewOf({ crew: { agents: [member("w", "Wizard")] } }) }),
     "node c: crew",
   ],
   [
     "W_UNKNOWN_TOOL",
-    graph("start > a > end", {
-      a: {
-        node_type: "agent_task",
-        output_keys: ["x"],
-        config: { required_role: "Toolsmith", task_description_template: "do" },
-      },
-    }),
+    graph("start > a > end", { a: agent({ required_role: "Toolsmith" }) }),
     "node a: required_role",
   ],
   ["E_TOOL_NOT_IN_ROLE", graph("start > a > end", { a: agent({ tools: ["search"] }) }), "node a: tools"],
-  ["E_CREW_EMPTY", graph("start > c > end", { c: { node_type: "crew_task", config: {} } }), "node c: crew"],
+  ["E_CREW_EMPTY", graph("start > c > end", { c: crewOf({}) }), "node c: crew"],
   [
     "E_DUPLICATE_AGENT",
     graph("start > c > end", {
-      c: {
-        node_type: "crew_task",
-        config: {
-          crew: {
-            agents: [
-              { agent_id: "w", role_name: "Writer" },
-              { agent_id: "w", role_name: "Editor" },
-            ],
-          },
-        },
-      },
+      c: crewOf({ crew: { agents: [member("w", "Writer"), member("w", "Editor")] } }),
     }),
     "node c: crew",
   ],
@@ -331,14 +311,10 @@ const cases: [code: string, WorkflowGraph, place: string, fix?: string][] = [
   [
     "W_ROLE_WITHOUT_AGENT",
     graph("start > c > end", {
-      c: {
-        node_type: "crew_task",
-        output_keys: ["k"],
-        config: {
-          crew: { agents: [{ agent_id: "w", role_name: "Writer" }] },
-          plan: { tasks: [{ task_id: "t", description: "d", required_role: "Editor" }] },
-        },
-      },
+      c: crewOf({
+        crew: { agents: [member("w", "Writer")] },
+        plan: { tasks: [{ task_id: "t", description: "d", required_role: "Editor" }] },
+      }),
     }),
     "node c: plan",
   ],
@@ -414,29 +390,17 @@ describe("every code", () => {
     const g = graph("start > a > b > c > end", {
       a: agent({ llm_config: own }),
       b: agent({}),
-      c: {
-        node_type: "crew_task",
-        output_keys: ["k"],
-        config: { crew: { agents: [{ agent_id: "w", role_name: "Writer", llm_config: own }] } },
-      },
+      c: crewOf({ crew: { agents: [member("w", "Writer", { llm_config: own })] } }),
     });
     const places = (has: WorkflowGraph, isKnown?: (choice: { model?: string | undefined }) => boolean) =>
       findProblems(has, [...builtinRoles, toolsmith], undefined, { isPriceKnown: isKnown })
         .filter(({ code }) => code === "W_PRICE_UNKNOWN")
-        .map(({ severity, at: { kind, id, field }, message }) => [severity, id ?? kind, field, message]);
+        .map(({ severity, at: { kind, id, field } }) => [severity, id ?? kind, field]);
     const inDollars = { ...g, config: RunConfig.parse({ budget: { max_cost_usd: 1 } }) };
-    const advice = "Set it in the provider's settings, or limit tokens instead.";
-    const ofMystery = (name: string) =>
-      `This workflow has a budget in dollars, but the price of "mystery", which "${name}" uses, is unknown. ${advice}`;
     expect(places(inDollars, () => false)).toEqual([
-      [
-        "warning",
-        "workflow",
-        "budget.max_cost_usd",
-        `This workflow has a budget in dollars, but the price of the standard model is unknown. ${advice}`,
-      ],
-      ["warning", "a", "llm_config", ofMystery("a")],
-      ["warning", "c", "crew", ofMystery("c")],
+      ["warning", "workflow", "budget.max_cost_usd"],
+      ["warning", "a", "llm_config"],
+      ["warning", "c", "crew"],
     ]);
     expect(places(inDollars, ({ model }) => model !== "mystery").map(([, place]) => place)).toEqual([
       "a",
@@ -448,11 +412,9 @@ describe("every code", () => {
     const backed = graph("start > a > end", {
       a: agent({ llm_config: { model: "known", fallback_models: [own] } }),
     });
-    expect(
-      places({ ...backed, config: inDollars.config }, ({ model }) => model !== "mystery").map(
-        ([, place, , message]) => [place, message],
-      ),
-    ).toEqual([["a", ofMystery("a")]]);
+    expect(places({ ...backed, config: inDollars.config }, ({ model }) => model !== "mystery")).toEqual([
+      ["warning", "a", "llm_config"],
+    ]);
   });
 
   test("a drawing with too many nodes or edges is said to be too large", () => {
@@ -829,7 +791,7 @@ describe("what is asked for and not checked is told with its place", () => {
     findProblems(g, [{ name: "Writer", tools: [] }])
       .filter(({ code }) => code === "W_NOT_CHECKED" || code === "W_SLOW_PATTERN")
       .map(({ at, message }) => [at.id ?? at.kind, at.field, message]);
-  const why = "the pattern (?<=a)b is not checked: it looks ahead or behind.";
+  const why = "properties.x.pattern: the pattern (?<=a)b is not checked: it looks ahead or behind.";
 
   test("in schemas of nodes, of the state and of guardrails", () => {
     const shape = { properties: { x: { pattern: "(?<=a)b" } } };
@@ -860,36 +822,12 @@ describe("what is asked for and not checked is told with its place", () => {
       },
     );
     expect(notes(g)).toEqual([
-      [
-        "start",
-        "input_schema",
-        `"Inputs" of "start" is not checked as it stands. At properties.x.pattern: ${why}`,
-      ],
-      [
-        "a",
-        "output_schema",
-        `"Shape of the result" of "a" is not checked as it stands. At colour: "colour" is not checked. At properties.x.pattern: ${why}`,
-      ],
-      [
-        "a",
-        "guardrails.0",
-        `The guardrail "shape" of "a" is not checked as it stands. At properties.x.pattern: ${why}`,
-      ],
-      [
-        "a",
-        "guardrails.1",
-        'The guardrail "sign" of "a" may be slow. This pattern is tried in the sandbox, where it waits for others and is stopped after a second: it refers back to a group.',
-      ],
-      [
-        "workflow",
-        "global_state_schema.properties.z",
-        'The shape of "z" in the state is not checked as it stands. At $ref: "#/$defs/none" leads nowhere in this schema, so what is there is not checked.',
-      ],
-      [
-        "workflow",
-        "global_state_schema",
-        'The state is filled key by key, so only the shapes of its keys are checked, not "required". Say it of a key, or check it with an expression.',
-      ],
+      ["start", "input_schema", containing(why)],
+      ["a", "output_schema", containing(`"colour" is not checked. At ${why}`)],
+      ["a", "guardrails.0", containing(why)],
+      ["a", "guardrails.1", containing("it refers back to a group.")],
+      ["workflow", "global_state_schema.properties.z", containing('"#/$defs/none" leads nowhere')],
+      ["workflow", "global_state_schema", containing('not "required"')],
     ]);
   });
 
