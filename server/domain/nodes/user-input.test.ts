@@ -38,18 +38,10 @@ test.each([
 
 describe("what is wrong with a form by itself", () => {
   const fields = (of: object) => ({ schema: { properties: { ok: { type: "string" }, it: of } } });
-  const diagnostic = (code: string, field: string, message: string) => [
-    { severity: "error", code, message, field },
-  ];
-  const noFields = diagnostic("E_FORM_NO_FIELDS", "schema", "Add at least one field that a person fills in.");
-  const file = diagnostic(
-    "E_FORM_FILE",
-    "schema",
-    "“it” asks for a file, and a form takes none yet. Ask for its text or for a link instead.",
-  );
-  const timeout = (message: string) => diagnostic("E_QUESTION_TIMEOUT", "on_timeout", message);
-  const noValues = timeout("Say the standard values, as an object with a value for each field.");
-  test.each<[string, object, object[]]>([
+  const noFields = ["error E_FORM_NO_FIELDS schema"];
+  const file = ["error E_FORM_FILE schema"];
+  const timeout = ["error E_QUESTION_TIMEOUT on_timeout"];
+  test.each<[string, object, string[]]>([
     ["nothing, of one with a field", one, []],
     ["nothing, where a schema does not say that it is of an object", fields({ type: "string" }), []],
     ["no schema", {}, noFields],
@@ -57,11 +49,7 @@ describe("what is wrong with a form by itself", () => {
     [
       "a schema of something else",
       { schema: { type: "array", properties: { a: {} } } },
-      diagnostic(
-        "E_FORM_SCHEMA",
-        "schema",
-        "A form is an object with properties; this schema is something else.",
-      ),
+      ["error E_FORM_SCHEMA schema"],
     ],
     ["nothing, of a field that may be anything", fields({}), []],
     ["nothing, of a field whose schema is true", { schema: { properties: { it: true } } }, []],
@@ -71,27 +59,19 @@ describe("what is wrong with a form by itself", () => {
     ["a file by its type of content", fields({ contentMediaType: "image/png" }), file],
     ["a file by its encoding", fields({ contentEncoding: "base64" }), file],
     ["nothing, where silence means no", { ...one, on_timeout: "reject", default_response: 3 }, []],
-    [
-      "silence that counts as yes",
-      { ...one, on_timeout: "approve" },
-      timeout("A form cannot be approved. Choose standard values, or let the node fail."),
-    ],
-    ["no standard values", { ...one, on_timeout: "default" }, noValues],
-    ["standard values that are none", { ...one, on_timeout: "default", default_response: ["a"] }, noValues],
+    ["silence that counts as yes", { ...one, on_timeout: "approve" }, timeout],
+    ["no standard values", { ...one, on_timeout: "default" }, timeout],
+    ["standard values that are none", { ...one, on_timeout: "default", default_response: ["a"] }, timeout],
     ["nothing, of standard values that fit", { ...one, on_timeout: "default", default_response: {} }, []],
     [
       "standard values that do not fit",
       { ...one, on_timeout: "default", default_response: { name: "odd" } },
-      timeout('The standard values do not fit the fields: {"name":"odd"} of object.'),
+      timeout,
     ],
     [
       "no values meanwhile",
       { ...one, mode: "advisory", default_response: "a" },
-      diagnostic(
-        "E_FORM_MEANWHILE",
-        "default_response",
-        "Nobody is waited for. Say with which values the run goes on meanwhile, as the standard answer.",
-      ),
+      ["error E_FORM_MEANWHILE default_response"],
     ],
     ["nothing, with values meanwhile", { ...one, mode: "advisory", default_response: { name: "a" } }, []],
     ["nothing, where no values meanwhile are needed", { ...one, mode: "sync", default_response: "a" }, []],
@@ -99,7 +79,8 @@ describe("what is wrong with a form by itself", () => {
     const node = nodeOf("user_input", config);
     const misfit = (schema: { type?: unknown }, value: unknown) =>
       JSON.stringify(value).includes("odd") ? `${JSON.stringify(value)} of ${String(schema.type)}` : null;
-    expect(kind.validate?.(node.config, node, misfit)).toEqual(diagnostics);
+    const found = kind.validate?.(node.config, node, misfit) ?? [];
+    expect(found.map(({ severity, code, field }) => `${severity} ${code} ${field}`)).toEqual(diagnostics);
   });
 });
 
