@@ -14,9 +14,7 @@ import { describeUnchecked, guardrailNote, uncheckedOfRole, uncheckedOfState } f
 describe("the project in a prompt", () => {
   const prompt = (more: object) => projectPrompt(ProjectContext.parse(more));
   test.each([
-    [{}, ""],
     [{ project_id: "p", constraints: [" "], conventions: [""] }, ""],
-    [{ project_name: "Troupe" }, "The project you work on: Troupe"],
     [{ description: "A tool." }, "The project you work on:\nA tool."],
     [
       { project_name: "Troupe", constraints: ["small", " "], conventions: ["calm", "plain"] },
@@ -41,7 +39,6 @@ describe("roles in a file", () => {
   };
   const writer = ["Writer", [], [], []];
   test.each<[string, unknown, unknown[]]>([
-    ["none", undefined, [[], []]],
     ["null", null, [[], []]],
     ["a text", "Writer", [[], ["error roles"]]],
     ["a list", [{ name: "Writer" }, { name: "Reader" }], [[writer, ["Reader", [], [], []]], []]],
@@ -90,14 +87,7 @@ describe("a ready-made check", () => {
   const check = (name: string, value: object) => findGuardrailFunction(name)?.check(value as never);
   test("is found by its own name only", () => {
     expect(findGuardrailFunction("toString")).toBeUndefined();
-    expect(guardrailFunctions().map(({ name }) => findGuardrailFunction(name)?.name)).toEqual([
-      "not_empty",
-      "no_placeholders",
-      "no_secrets",
-      "no_personal_data",
-      "valid_json",
-      "names_sources",
-    ]);
+    for (const { name } of guardrailFunctions()) expect(findGuardrailFunction(name)?.name).toBe(name);
   });
   test.each<[string, object, string | null]>([
     ["not_empty", { a: 0, b: false, c: "x", d: [0], e: { f: null } }, null],

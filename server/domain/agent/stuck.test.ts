@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { containing } from "@/server/domain/testing/containing";
 import { type AgentStep, findStuck, similarity } from "./stuck";
 
 const call = (tool_name: string, q: string | number = "x", thought?: string): AgentStep => ({
@@ -25,12 +26,8 @@ describe("the same action", () => {
 
   test("with the same result: at the fourth time, and stopped when the nudge changed nothing", () => {
     expect(verdict(...times(3, ...search))).toBeNull();
-    expect(findStuck(times(4, ...search))).toEqual({
-      pattern: "same_result",
-      severity: "nudge",
-      message:
-        "You've called web_search with the same arguments 4 times in a row and gotten the same result. Use that result, or try something else.",
-    });
+    const message = containing("web_search with the same arguments 4 times");
+    expect(findStuck(times(4, ...search))).toEqual({ pattern: "same_result", severity: "nudge", message });
     const nudged: AgentStep[] = [...times(4, ...search), { kind: "nudge", pattern: "same_result" }];
     expect(verdict(...nudged)).toBeNull();
     expect(verdict(...nudged, ...search)).toBe("stop same_result");
@@ -55,12 +52,8 @@ describe("the same action", () => {
     const fail = (n: number): AgentStep[] =>
       Array.from({ length: n }, (_, i) => [call("file_read", "a", `try ${i}`), got("not there", 404)]).flat();
     expect(verdict(...fail(2))).toBeNull();
-    expect(findStuck(fail(3))).toEqual({
-      pattern: "same_failure",
-      severity: "nudge",
-      message:
-        "You've called file_read with the same arguments 3 times in a row and gotten the same error each time. Change the arguments or the approach.",
-    });
+    const message = containing("file_read with the same arguments 3 times");
+    expect(findStuck(fail(3))).toEqual({ pattern: "same_failure", severity: "nudge", message });
     expect(verdict(...fail(3), { kind: "nudge", pattern: "same_failure" })).toBeNull();
     expect(verdict(...fail(4))).toBe("stop same_failure");
     expect(findStuck(fail(3), { nudges: false })).toBeNull();

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { containing } from "@/server/domain/testing/containing";
 import { CrewConfig } from "./crew";
 import { crewDiagnostics, isEmptyPlan, planDiagnostics } from "./crew-diagnostics";
 import { ExecutionPlan } from "./plan";
@@ -7,13 +8,7 @@ const agents = [
   { agent_id: "ann", role_name: "Writer" },
   { agent_id: "bob", role_name: "Reader" },
 ];
-const diagnosticsOf = (more: object) =>
-  crewDiagnostics(CrewConfig.parse({ agents, ...more })).map(({ severity, code, message, repair }) => ({
-    severity,
-    code,
-    message,
-    repair,
-  }));
+const diagnosticsOf = (more: object) => crewDiagnostics(CrewConfig.parse({ agents, ...more }));
 const codes = (more: object) => diagnosticsOf(more).map(({ code }) => code);
 const groups = (...names: string[]) => ({
   parallel_groups: names.map((name) => ({ name, agents: ["ann"] })),
@@ -45,15 +40,16 @@ describe("what keeps a crew from working", () => {
   });
 
   test("groups where it does not work by tasks, with their names", () => {
-    expect(diagnosticsOf({ process: "swarm", collaboration_patterns: [groups("one", "two")] })).toEqual([
-      {
-        severity: "error",
-        code: "E_PATTERN_NOT_FOLLOWED",
-        message:
-          'This crew works "handing over", where parallel groups do nothing: one, two. Let it work in parallel, or take the groups out.',
-        repair: { label: "Work in parallel", path: ["crew", "process"], value: "parallel" },
-      },
-    ]);
+    expect(diagnosticsOf({ process: "swarm", collaboration_patterns: [groups("one", "two")] })).toMatchObject(
+      [
+        {
+          severity: "error",
+          code: "E_PATTERN_NOT_FOLLOWED",
+          message: containing('"handing over", where parallel groups do nothing: one, two'),
+          repair: { label: "Work in parallel", path: ["crew", "process"], value: "parallel" },
+        },
+      ],
+    );
   });
 
   test("groups that name nobody, as members or as who brings their work together", () => {
@@ -71,24 +67,17 @@ describe("what keeps a crew from working", () => {
         ],
       },
     ];
-    expect(diagnosticsOf({ collaboration_patterns })).toEqual([
-      {
-        severity: "error",
-        code: "E_PATTERN_AGENT",
-        message:
-          'The group "one" names "x", "y", and no agent of the crew is called so. Add the agent, or take the name out.',
-        repair: undefined,
-      },
+    expect(diagnosticsOf({ collaboration_patterns })).toMatchObject([
+      { severity: "error", code: "E_PATTERN_AGENT", message: containing('The group "one" names "x", "y"') },
     ]);
   });
 
   test("steps where it works in another way", () => {
-    expect(diagnosticsOf({ collaboration_patterns: [steps("p", { agent: "nobody" })] })).toEqual([
+    expect(diagnosticsOf({ collaboration_patterns: [steps("p", { agent: "nobody" })] })).toMatchObject([
       {
         severity: "error",
         code: "E_PATTERN_NOT_FOLLOWED",
-        message:
-          'This crew works "one after another", where the steps of "p" do nothing. Let it work by its steps, or take them out.',
+        message: containing('"one after another", where the steps of "p" do nothing'),
         repair: { label: "Work by its steps", path: ["crew", "process"], value: "custom" },
       },
     ]);
@@ -96,10 +85,10 @@ describe("what keeps a crew from working", () => {
 
   test("more patterns than the one that it follows, all of which but that can be taken out", () => {
     const patterns = [{ odd: 1 }, steps("p"), steps("q"), steps("r")];
-    expect(diagnosticsOf({ process: "custom", collaboration_patterns: patterns })[0]).toEqual({
+    expect(diagnosticsOf({ process: "custom", collaboration_patterns: patterns })[0]).toMatchObject({
       severity: "error",
       code: "E_PATTERN_NOT_FOLLOWED",
-      message: 'A crew follows one pattern, which is "p". Take out "q", "r", or give it a crew of its own.',
+      message: containing('which is "p". Take out "q", "r"'),
       repair: {
         label: 'Keep only "p"',
         path: ["crew", "collaboration_patterns"],
@@ -151,12 +140,11 @@ describe("what keeps a crew from working", () => {
       4,
       { long: "y".repeat(80) },
     ];
-    expect(diagnosticsOf({ collaboration_patterns: [...unknown, groups("g")] })).toEqual([
+    expect(diagnosticsOf({ collaboration_patterns: [...unknown, groups("g")] })).toMatchObject([
       {
         severity: "warning",
         code: "W_PATTERN_UNKNOWN",
         message: `The crew names ways of working together that are not known here, or not complete, and do nothing: "Round", "debate", {"x":1}, ["a"], null, 4, {"long":"${"y".repeat(51)}. Write them as parallel groups or as steps.`,
-        repair: undefined,
       },
     ]);
   });
@@ -195,12 +183,11 @@ describe("what of a plan does not come about", () => {
     expect(lost(plan)).toBe(what);
   });
   test("a crew that follows no plan can be made to", () => {
-    expect(of({ process: "swarm" }, { success_criteria: ["short"] })).toEqual([
+    expect(of({ process: "swarm" }, { success_criteria: ["short"] })).toMatchObject([
       {
         severity: "error",
         code: "E_PLAN_NOT_FOLLOWED",
-        message:
-          'A crew that works "handing over" follows no plan: its criteria would do nothing. Let it work by the plan, or take the plan out.',
+        message: containing("follows no plan: its criteria"),
         repair: { label: "Work by the plan", path: ["crew", "process"], value: "sequential" },
       },
     ]);

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { CustomPattern, customPatterns, parallelGroups } from "@/server/domain/crew/pattern";
 import { findProblems } from "@/server/domain/problems/problems";
+import { containing } from "@/server/domain/testing/containing";
 import { compilePattern } from "./compile-pattern";
 
 /** As the reference documents write it. */
@@ -29,19 +30,9 @@ const drawn = (pattern: CustomPattern) =>
 
 test("the reference documents' pattern becomes a workflow that can run, with two warnings", () => {
   const { graph, warnings } = compilePattern(reference);
-  expect(warnings).toEqual([
-    {
-      level: "changed",
-      at: "workflow.0.next_on_failure",
-      message:
-        '"error_handler" is neither a step nor an agent with a step. Name one, or write end or fail where the work is over. Until then the work ends there as failed.',
-    },
-    {
-      level: "changed",
-      at: "workflow.2.next_on_pass",
-      message:
-        '"deployment" is neither a step nor an agent with a step. Name one, or write end or fail where the work is over. Until then the work ends there as failed.',
-    },
+  expect(warnings).toMatchObject([
+    { level: "changed", at: "workflow.0.next_on_failure", message: containing('"error_handler" is neither') },
+    { level: "changed", at: "workflow.2.next_on_pass", message: containing('"deployment" is neither') },
   ]);
   expect(drawn(reference)).toEqual([
     "start > code_generation",
@@ -96,8 +87,8 @@ test("an agent with several steps is no target; a step without outcomes ends the
     "c_router done> c",
     "d > end_Done",
   ]);
-  expect(compilePattern(pattern).warnings.map(({ at, message }) => `${at}: ${message}`)).toEqual([
-    'workflow.2.next_on_again: "x" has several steps (a, d); name one of them. Until then the work ends there as failed.',
+  expect(compilePattern(pattern).warnings).toMatchObject([
+    { at: "workflow.2.next_on_again", message: containing('"x" has several steps (a, d)') },
   ]);
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findProblems } from "@/server/domain/problems/problems";
+import { containing } from "@/server/domain/testing/containing";
 import { draw } from "@/server/domain/testing/drawing";
 import { capabilitiesAdded, capabilitiesOf } from "./capabilities";
 
@@ -122,27 +123,13 @@ describe("what a workflow may use", () => {
     });
     const roles = [{ name: "Writer", tools: ["http_request"] }];
     const found = (withheld: string[]) =>
-      findProblems(graph, roles, undefined, { withheld }).flatMap(({ code, severity, at, message, fix }) =>
-        code === "E_NOT_ALLOWED" ? [{ severity, at, message, fix }] : [],
-      );
+      findProblems(graph, roles, undefined, { withheld }).filter(({ code }) => code === "E_NOT_ALLOWED");
     expect(found([])).toEqual([]);
     expect(found(["tool:gone"])).toEqual([]);
     const fix = { kind: "allow", key: "tool:http_request", label: "Allow it" };
-    expect(found(["tool:http_request"])).toEqual([
-      {
-        severity: "error",
-        at: { kind: "node", id: "a" },
-        message:
-          '"a" would use the tool http_request, which nobody has allowed since this workflow was imported.',
-        fix,
-      },
-      {
-        severity: "error",
-        at: { kind: "node", id: "b" },
-        message:
-          '"b" would use the tool http_request as Writer, which nobody has allowed since this workflow was imported.',
-        fix,
-      },
+    expect(found(["tool:http_request"])).toMatchObject([
+      { severity: "error", at: { kind: "node", id: "a" }, fix },
+      { severity: "error", at: { kind: "node", id: "b" }, message: containing("as Writer"), fix },
     ]);
   });
 });
