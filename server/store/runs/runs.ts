@@ -1,12 +1,24 @@
-import type { Db } from "@/db/open";
+import { and, eq, isNotNull, isNull, sql } from "drizzle-orm";
+import { type Db, writeTransaction } from "@/db/open";
+import {
+  notices,
+  runQuestions,
+  runSignals,
+  runs,
+  runTimers,
+  runTurns,
+  segments,
+  workspaceFiles,
+} from "@/db/schema";
 import { isPassing } from "@/server/domain/base/transient-error";
+import type { Json } from "@/server/domain/base/values";
 import { openQuestions } from "@/server/domain/run/questions/open-questions";
+import { forgetMemoriesOf } from "../library/memories/memories";
+import { ownJson } from "../own-json";
 import { newAncestors } from "./ancestors";
 import { newCrewWorkStore } from "./crew-work";
 import { newRunQuestions } from "./questions";
 import { newLogReader } from "./read-log";
-import { newRunRemoval } from "./remove-runs";
-import { newRunSignals } from "./run-signals";
 import { newRunSummaries } from "./run-summaries";
 import { newUnfinishedRuns } from "./unfinished-runs";
 import { newLogWriter } from "./write-log";
@@ -54,6 +66,100 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
           if (isPassing(error)) throw error;
         }
       }
+    },
+  };
+}
+
+/** What runs are sent from outside, kept until they take it in. */
+function newRunSignals(db: Db) {
+  const selectUntaken = db.$client
+    .prepare<[string], string>(
+      `select name from run_signals s where run_id = ? and name <> 'cancel'
+       and not exists (select 1 from run_turns t where t.run_id = s.run_id and t.key = s.name) order by rowid`,
+    )
+    .pluck();
+  return {
+    /** Keeps a signal for a run; false if one of that name was sent before: the first wins. */
+    signal(id: string, name: string, value: Json, at: number): boolean {
+      const result = db
+        .insert(runSignals)
+        .values({ runId: id, name, value: JSON.stringify(value), sentAt: at })
+        .onConflictDoNothing()
+        .run();
+      return result.changes === 1;
+    },
+
+    /** The signal of that name that was kept for a run. */
+    sent(id: string, name: string): Json | undefined {
+      const row = db
+        .select({ value: runSignals.value })
+        .from(runSignals)
+        .where(and(eq(runSignals.runId, id), eq(runSignals.name, name)))
+        .get();
+      return row && ownJson<Json>(row.value);
+    },
+
+    /** What was sent and no turn has taken, in the order in which it came. */
+    untaken(id: string): string[] {
+      return selectUntaken.all(id);
+    },
+
+    /** Keeps a command under the next free name "control#k". */
+    command(id: string, value: Json, at: number): string {
+      return writeTransaction(db, () => {
+        const row = db
+          .select({ count: sql<number>`count(*)` })
+          .from(runSignals)
+          .where(and(eq(runSignals.runId, id), sql`${runSignals.name} like 'control#%'`))
+          .get();
+        const name = `control#${(row?.count ?? 0) + 1}`;
+        db.insert(runSignals)
+          .values({ runId: id, name, value: JSON.stringify(value), sentAt: at })
+          .run();
+        return name;
+      });
+    },
+  };
+}
+
+/** Deletes finished runs: first into the bin, then permanently. */
+function newRunRemoval(db: Db, now: () => number) {
+  return {
+    /** Moves a finished run to the bin and frees its idempotency key. False if there is no such run. */
+    remove(id: string): boolean {
+      const finished = and(eq(runs.id, id), eq(runs.status, "finished"), isNull(runs.deletedAt));
+      return (
+        db.update(runs).set({ deletedAt: now(), idempotencyKey: null }).where(finished).run().changes > 0
+      );
+    },
+
+    /** Takes a run out of the bin; false where it is not in it. */
+    restore(id: string): boolean {
+      const binned = and(eq(runs.id, id), isNotNull(runs.deletedAt));
+      return db.update(runs).set({ deletedAt: null }).where(binned).run().changes > 0;
+    },
+
+    /** Permanently deletes a finished run with everything that belongs to it. */
+    purge(id: string): boolean {
+      return writeTransaction(db, () => {
+        const { changes } = db
+          .delete(runs)
+          .where(and(eq(runs.id, id), eq(runs.status, "finished")))
+          .run();
+        if (changes === 0) return false;
+        for (const table of [
+          runTurns,
+          runTimers,
+          runSignals,
+          runQuestions,
+          notices,
+          workspaceFiles,
+          segments,
+        ])
+          db.delete(table).where(eq(table.runId, id)).run();
+        forgetMemoriesOf(db, id);
+        return true;
+      });
     },
   };
 }
