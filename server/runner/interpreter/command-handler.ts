@@ -164,7 +164,7 @@ export class CommandHandler {
     this.parts.log.apply({ type: "next_overridden", node_id, activation_id, payload: { agent_id, by } });
   }
 
-  /** Lets a node that failed begin anew, and a run that failed with it go on, with whatever that stopped. */
+  /** Retries a failed node; a run that failed with it resumes, including the nodes that this stopped. */
   private retry(id: string, by: string): void {
     const task = this.parts.tasks.get(id);
     if (task) this.parts.tasks.release(task);
@@ -180,7 +180,7 @@ export class CommandHandler {
     again(id);
   }
 
-  /** Ends an activation with the output that a person gives; what it had under way is given up. */
+  /** Ends an activation with a person's output and aborts its running work. */
   private skip({ activation_id, output, labels }: SkipCommand, by: string): void {
     const task = this.parts.tasks.get(activation_id);
     if (task) this.parts.tasks.release(task);
@@ -211,7 +211,7 @@ export class CommandHandler {
     this.parts.limits.open();
   }
 
-  /** Whoever was asked about that limit need not answer any more: it was raised at another place. */
+  /** Closes the question about this limit: it was raised by other means. */
   private answerByRaising({ limit }: Command, by: string): void {
     const read = RaisableLimit.safeParse(limit);
     const asked = read.success ? openLimitQuestion(this.parts.log.s, read.data) : undefined;

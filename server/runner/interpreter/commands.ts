@@ -75,7 +75,7 @@ export const signalKey = (activationId: string) => `${activationId}/signalled`;
 
 export type SkipCommand = Extract<RunCommand, { kind: "skip_node" }>;
 
-/** A change of the state by a person, with the words in it that were not there before: those they vouch for. */
+/** A person's edit of the state, with its added text, which counts as trusted. */
 export function stateEdited(
   { state }: RunState,
   { set, remove }: Extract<RunCommand, { kind: "edit_state" }>,

@@ -11,7 +11,7 @@ export interface ReachedEnd {
   givesAll: boolean;
 }
 
-/** What the ends that were reached give, in the order of the drawing, whichever was reached first. */
+/** The outputs of the reached End nodes, in graph order, whichever was reached first. */
 export function outputOf(a: Analysis, s: RunState, ends: readonly ReachedEnd[]): JsonObject {
   const output: JsonObject = {};
   const place = ({ activationId }: ReachedEnd) => {

@@ -47,7 +47,7 @@ export async function execute(
   await interpreter.run();
 }
 
-/** A run from its creation to its end: moves tokens, starts nodes, hands answers to whoever waits for them. */
+/** A run from its creation to its end: moves tokens, starts nodes, delivers answers. */
 class Interpreter implements Engine {
   readonly log: RunLog;
   readonly attempts: Attempts;
@@ -128,7 +128,7 @@ class Interpreter implements Engine {
     return this.commands.repeat() ? "again" : "waits";
   }
 
-  /** Whether nothing more happens by itself. */
+  /** Whether nothing more happens without an external event. */
   private get isIdle(): boolean {
     return (
       !this.commands.isOver &&
@@ -193,7 +193,7 @@ class Interpreter implements Engine {
     return this.limits.isAsking && !this.attempts.terminated && !this.log.s.failing;
   }
 
-  /** Whether no other node may start now; one that waits for a time or a person takes nobody's place. */
+  /** Whether no other node may start now; a node that waits for a time or a person doesn't count. */
   private get isFull(): boolean {
     const { running, activations, run } = this.log.s;
     const most = run.config.max_parallel_nodes;
@@ -217,7 +217,7 @@ class Interpreter implements Engine {
 
   private receive(answer: Settlement): void {
     const note = answer.key.slice(0, answer.key.indexOf("#"));
-    // While the server was down nothing was at work.
+    // Nothing ran while the server was down.
     if (note !== "recovered" && isActive(this.log.s))
       this.limits.activeMs += Math.max(0, answer.at - this.log.at);
     this.log.at = Math.max(this.log.at, answer.at);
@@ -256,7 +256,7 @@ class Interpreter implements Engine {
     this.log.applyAll(questionsExtended(this.log.s, this.log.at));
   }
 
-  /** In graphs whose loops have two entries, tokens can wait for each other: the first goes on. */
+  /** In graphs with loops that have two entries, tokens can wait for each other: the first one continues. */
   private breakTie(): boolean {
     if (
       this.attempts.terminated ||
@@ -280,7 +280,7 @@ class Interpreter implements Engine {
     return events.length > 0;
   }
 
-  /** Ends the run; true if it may go on: after a limit was raised, or where a person tries again what failed. */
+  /** Ends the run; true if it can continue, when a limit is raised or a person retries what failed. */
   private finish(): boolean {
     const { s } = this.log;
     const output = { ...keptOf(s), ...outputOf(this.log.a, s, this.attempts.ended) };

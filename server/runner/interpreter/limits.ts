@@ -62,7 +62,7 @@ const STOP = "stop";
 /** What to raise a limit to where a person does not say: twice as much. */
 const FACTOR = 2;
 
-/** In which unit a person enters a limit, and how much of the limit's own unit that is. */
+/** The unit in which a person enters a limit, and its size in the limit's own unit. */
 const UNITS: Record<RaisableLimit, { unit: string; size: number }> = {
   max_steps: { unit: "node runs", size: 1 },
   max_global_iterations: { unit: "model calls", size: 1 },
@@ -124,7 +124,7 @@ export function raisedTo(
   return limitsAskEverywhere(s) ? to * UNITS[limit].size : to;
 }
 
-/** The answer of somebody who raised a limit at another place: it is as high as it is to be. */
+/** The answer of a person who raised a limit by other means: it already has its new value. */
 export const raisedNow = (limit: RaisableLimit, s: RunState, by: string): Json => ({
   answer: "chosen",
   option: RAISE,
@@ -132,7 +132,7 @@ export const raisedNow = (limit: RaisableLimit, s: RunState, by: string): Json =
   by,
 });
 
-/** What it is raised to where nobody says: twice as much, as far as that may be. */
+/** The default for a raised limit: twice the current value, up to the maximum. */
 function usual(limit: RaisableLimit, now: number): number {
   const wanted = now > 0 ? now * FACTOR : 1;
   return limitRaiseError(limit, wanted) === null ? wanted : (mostOf(limit, now) ?? wanted);

@@ -12,11 +12,11 @@ const LONG_VALUE = 10_000;
 
 const hashOf = (state: object): string => createHash("sha256").update(canonicalJson(state)).digest("hex");
 
-/** Sees where a loop goes round without changing anything. */
+/** Detects loops whose iterations change nothing. */
 export class LoopWatch {
-  /** Rounds of loops with the state at their beginning. */
+  /** Iterations of loops with the state at their start. */
   private readonly rounds: AgentStep[] = [];
-  /** Long values that the state had at the beginning of a round, numbered. */
+  /** Long values in the state at the start of an iteration, numbered. */
   private readonly longValues = new WeakMap<Version, number>();
   private longCount = 0;
 

@@ -36,7 +36,7 @@ export function recovered(s: RunState, { worker_id = "", rules }: Note, requeued
   };
 }
 
-/** What people instructed and nobody came to read, each told once. */
+/** Instructions that nobody read, each reported once. */
 export function unread({ instructions, run, graph }: RunState): NewEvent[] {
   return instructions.flatMap(({ read_by, target, text }): NewEvent[] => {
     if (read_by.length > 0) return [];

@@ -26,7 +26,7 @@ export class PausePoints {
     return breakpoints.length > 0 || stepping !== undefined || this.asksForEffects;
   }
 
-  /** Why the run is to be held here; null where it goes on. `hasStood`: it stood here before, so a step leads away. */
+  /** Why the run pauses here; null if it doesn't. `hasStood`: it already paused here, so a step continues. */
   at(place: Place, hasStood = false): PausePoint | null {
     const breakpoint = this.breakpointAt(place);
     if (breakpoint) return { reason: "breakpoint", at: { ...placeOf(place), breakpoint } };
@@ -74,7 +74,7 @@ export class PausePoints {
     return count >= (breakpoint.hit_count ?? 1);
   }
 
-  /** A condition that cannot be evaluated here is not true; the run goes on, as it would without the breakpoint. */
+  /** A condition that can't be evaluated counts as false; the run continues as it would without the breakpoint. */
   private isTrue({ condition }: Breakpoint): boolean {
     if (!condition) return true;
     const { state, outputs, input, run } = this.s;

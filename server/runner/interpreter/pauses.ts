@@ -13,13 +13,13 @@ import type { Steps } from "./steps";
 import type { OpenAttempt, Tasks } from "./tasks";
 
 /**
- * Holds a run for people: where they ask for it, before each step, at breakpoints. While it is paused nothing begins, no
- * token moves and no clock of it ticks; what is under way comes to its end, and its flows wait at the next place.
+ * Pauses a run: on request, before each step, at breakpoints. While it is paused nothing starts, no token moves and its
+ * clocks stop; running work finishes, and its flows wait at the next pause point.
  */
 export class Pauses {
-  /** Activations that were stood before: they begin once the run goes on. */
+  /** Activations that it paused before: they start when the run resumes. */
   private readonly passed = new Set<string>();
-  /** Answers that came while the run was paused and that time brought: they count once it goes on. */
+  /** Timer results that arrived while the run was paused: they take effect when it resumes. */
   private kept: { task: OpenAttempt; answer: Settlement }[] = [];
 
   constructor(
@@ -51,10 +51,10 @@ export class Pauses {
     return true;
   }
 
-  /** Whether a node has to wait before it starts: it is held there, or another one has to be done first. */
+  /** Whether a node must wait before it starts: the run pauses there, or another node must finish first. */
   isHeldBefore(activation_id: string, node: WorkflowNode): boolean {
     if (!this.log.pausePoints.isWatching || this.passed.delete(activation_id)) return false;
-    // Step by step, one after the other: what is at work comes to its end first.
+    // Step by step, one node at a time: running work finishes first.
     if (this.log.s.run.stepping && isActive(this.log.s)) return true;
     // One that its condition passes over does not begin.
     if (isWanted(this.log.s, node, this.log.at) === false) return false;
@@ -84,12 +84,12 @@ export class Pauses {
       if (this.tasks.get(task.activationId) === task) this.attempts.hand(task, answer);
     for (const { task, key } of this.tasks.openGates("pause")) {
       this.attempts.resume(task, { key, result: { ok: true, value: null }, at: this.log.at });
-      // Whoever still waits goes on with the next.
+      // Flows that still wait continue at the next step.
       if (this.log.isPaused) break;
     }
   }
 
-  /** The time in which the run stood still was nobody's to answer in. */
+  /** Time in which the run was paused doesn't count towards answering. */
   private lengthenQuestions(ms: number): void {
     for (const id of [...this.log.s.asking]) {
       const { requested, activation_id, node_id } = must(this.log.s.interactions, id);
@@ -99,7 +99,7 @@ export class Pauses {
     }
   }
 
-  /** Whether an answer has to wait until the run goes on: it is time that brought it. */
+  /** Whether a timer result must wait until the run resumes. */
   isKept(task: OpenAttempt, answer: Settlement): boolean {
     if (!this.log.isPaused) return false;
     const isTime =
@@ -109,7 +109,7 @@ export class Pauses {
   }
 }
 
-/** Whether the run's clock ticks: some task is at work, not only waiting for a time or a person. */
+/** Whether the run's clock ticks: some task is running, not only waiting for a time or a person. */
 export function isActive(s: RunState): boolean {
   if (s.run.paused_at !== undefined || isHeldByQuestion(s)) return false;
   for (const id of s.running) if (s.activations[id]?.status === "running") return true;

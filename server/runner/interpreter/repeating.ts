@@ -16,7 +16,7 @@ export class Repeating {
     this.all = this.left.length;
   }
 
-  /** How many commands were repeated so far; undefined where none is left. */
+  /** How many commands were repeated so far; undefined if all were. */
   get taken(): number | undefined {
     return this.left.length === 0 ? undefined : this.all - this.left.length;
   }
@@ -26,7 +26,7 @@ export class Repeating {
     return this.left;
   }
 
-  /** Whether a node that failed is to be tried again next. */
+  /** Whether the next command retries a failed node. */
   get isRetryNext(): boolean {
     return this.left[0]?.command.kind === "retry_node";
   }
@@ -36,8 +36,8 @@ export class Repeating {
   }
 
   /**
-   * The command whose place the run has come to; undefined where it has not. `isStuck`: nothing will come by itself any
-   * more, so that a run that was paused goes on by the next one, wherever it is.
+   * The next command, if the run has reached its position. `isStuck`: nothing else will happen, so the next command
+   * resumes a paused run wherever it is.
    */
   take(isStuck: boolean): RepeatedCommand | undefined {
     const [next] = this.left;
@@ -66,7 +66,7 @@ const warning = (message: string): NewEvent => ({
   payload: { code: "NOT_REPEATED", message },
 });
 
-/** What follows from a command that does not fit where it is repeated. What did not fail need not be tried again. */
+/** The events for a command that doesn't fit where it is repeated. A node that didn't fail needs no retry. */
 export function notFitting(repeated: RepeatedCommand, rejection: string): NewEvent[] {
   if (repeated.command.kind === "retry_node") return [];
   const [description = "told it something"] = doneBy([repeated]);

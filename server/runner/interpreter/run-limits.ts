@@ -95,7 +95,7 @@ export class RunLimits {
     this.openLater();
   }
 
-  /** Not at once: whoever asks is in the middle of its own answer. */
+  /** Deferred: the caller is in the middle of handling its own answer. */
   openLater(): void {
     this.isOpened = true;
   }

@@ -10,7 +10,7 @@ import { LoopWatch } from "./loop-watch";
 import { PausePoints } from "./pause-points";
 import { tooLarge } from "./steps";
 
-/** What an event takes beside its payload. */
+/** Size of an event in addition to its payload. */
 const EVENT_CHARS = 120;
 
 /** A run's log: gives each event its place, folds it into the state, and hands it to the engine. */
@@ -76,7 +76,7 @@ export class RunLog {
     return targets;
   }
 
-  /** The graph was exchanged: works out anew what it means. */
+  /** The graph was replaced: recomputes its analysis. */
   graphChanged(): void {
     this.a = analysisOf(this.s.graph);
   }

@@ -1,7 +1,7 @@
 import type { Durable, DurableContext, Flow } from "@/server/domain/base/durable";
 import type { NodeResult } from "@/server/domain/nodes";
 
-/** One attempt of one activation, under way. */
+/** A running attempt of an activation. */
 export interface OpenAttempt {
   activationId: string;
   /** Null while it waits for its next attempt, whose number is `retry`. */
@@ -24,7 +24,7 @@ export class Tasks {
   /** Which task waits for which key; keys of gates and bells are held here, not by the engine. */
   private readonly byKey = new Map<string, OpenAttempt>();
   private readonly handles = new Map<string, Durable>();
-  /** Waits until a person raises a limit, or lets the run go on. */
+  /** Waits until a person raises a limit or resumes the run. */
   private readonly gates = new Map<string, GateKind>();
   /** Waits for a change of a plan by a person, which nothing outside settles either. */
   private readonly signals = new Set<string>();
@@ -106,7 +106,10 @@ export class Tasks {
     return this.byKey.get(key);
   }
 
-  /** Gives up what a task waits for, which goes on waiting for it: it is made again later. Undefined where nobody waits. */
+  /**
+   * Aborts what a task waits for; the task keeps waiting, and the step is repeated later. Undefined if nothing waits
+   * for it.
+   */
   suspend(key: string): OpenAttempt | undefined {
     const handle = this.handles.get(key);
     const task = this.byKey.get(key);
@@ -124,7 +127,7 @@ export class Tasks {
   get hasGates(): boolean {
     return this.gates.size > 0;
   }
-  /** Opens the gates of a kind; whoever waited there goes on in this order. */
+  /** Opens the gates of a kind; waiting tasks continue in this order. */
   *openGates(wanted: GateKind): Generator<{ task: OpenAttempt; key: string }> {
     for (const [key, kind] of [...this.gates]) {
       if (kind !== wanted) continue;
@@ -147,7 +150,7 @@ export class Tasks {
     return task;
   }
 
-  /** Whether anything will come from outside by itself; what waits at a gate or for a bell does not. */
+  /** Whether an external result is still to come; waiting at a gate or for a plan change doesn't count. */
   get areMoving(): boolean {
     if (this.gates.size === 0) return this.handles.size > 0;
     return this.all.some(({ waits }) => waits.some((handle) => !this.isInside(handle)));

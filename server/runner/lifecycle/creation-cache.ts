@@ -5,12 +5,12 @@ import type { RunEventOf } from "@/server/domain/run/events";
 
 type Created = RunEventOf<"run_created">;
 
-/** How much the beginnings of queued runs may take in memory, in characters; those of more are read from their logs. */
+/** Max memory for the initial data of queued runs, in characters; beyond it, they are read from their logs. */
 const MOST_CHARS = 16 * 1024 * 1024;
 
 const graphs = new WeakMap<WorkflowGraph, WorkflowGraph>();
 
-/** A graph as a log gives it back. Runs of the same drawing share one, and with it all that is worked out from it. */
+/** A graph as read from a log. Runs of the same graph share one object, and with it everything computed from it. */
 function storedGraph(graph: WorkflowGraph): WorkflowGraph {
   let stored = graphs.get(graph);
   if (!stored) graphs.set(graph, (stored = asStored(graph)));

@@ -1,4 +1,4 @@
-/** Where the runner tells whoever runs the server what went wrong. */
+/** Where the runner reports errors to the admin. */
 export type HostLog = (
   level: "info" | "warn" | "error",
   message: string,

@@ -40,7 +40,7 @@ export interface HostOptions {
   effects: Effects;
   /** Absent where nothing has to survive a power cut. */
   disk?: Disk;
-  /** Runs at work at the same time; those that only wait do not count. A function where it changes. */
+  /** Max runs executing at the same time; waiting runs don't count. A function if it can change. */
   maxRuns?: number | (() => number);
   maxQueued?: number;
   /** What holds in every run from now on, also in those that an earlier process began. */
@@ -59,15 +59,15 @@ export interface HostOptions {
   watchdog?: Watchdog;
   /** Whether the last process crashed, rather than being killed or stopped. */
   crashed?: boolean;
-  /** Where runs are carried out in other processes; absent where nothing is known of any. */
+  /** Executes runs in other processes; absent if there is none. */
   remoteEngine?: RemoteEngine;
   log?: HostLog;
 }
 
-/** At a start, whoever has to answer in this time gets longer: what waits for so little is taken up at once. */
+/** After a start, questions with less time left than this get more; waits that end this soon are resumed at once. */
 const RESUME_DUE_WITHIN_MS = 5 * 60_000;
 
-/** The runs in progress: starts, continues, cancels them; records first, then tells whoever follows. */
+/** The active runs: starts, resumes and cancels them; writes events first, then notifies followers. */
 export class Host {
   /** What people tell runs. */
   readonly steering: Steering;
@@ -133,7 +133,7 @@ export class Host {
     this.clockTimer.unref();
   }
 
-  /** Keeps the time at work, and tells the runs where the clock jumped or the machine slept. */
+  /** Updates the work time, and tells runs if the clock jumped or the machine slept. */
   private checkClock(): void {
     this.time.read();
     for (const { engine } of this.live.all()) engine.checkClock();
@@ -243,7 +243,7 @@ export class Host {
     const segment = remoteEngine?.activeSegment(runId) ?? null;
     const status = this.store.release(runId, keepsStops);
     if (status === null) return false;
-    // Where its engine is known it goes on there; otherwise a person decided that it goes on here.
+    // If its engine is known, the run continues there; otherwise a person decided that it continues here.
     if (segment !== null && !remoteEngine?.isConfigured) remoteEngine?.over(runId, segment);
     const workflowId = this.store.find(runId)?.workflow_id ?? null;
     this.watchers.notify({ run_id: runId, workflow_id: workflowId, status, final_status: null });
@@ -273,7 +273,7 @@ export class Host {
     await this.live.gone(runId);
   }
 
-  /** Stops taking up work and lets what is under way finish, for at most `ms`. What is left goes on at the next start. */
+  /** Stops accepting work and lets running steps finish, for at most `ms`. The rest resumes at the next start. */
   async drain(ms: number): Promise<void> {
     this.runs.freeze();
     this.recovery.stop();
@@ -290,7 +290,7 @@ export class Host {
     this.computing.close();
   }
 
-  /** After a start: finds a run at work in other processes. */
+  /** After a start: reconnects to a run that executes in other processes. */
   private resumeRemote(runId: string): void {
     const run = this.store.find(runId);
     if (!run) return;

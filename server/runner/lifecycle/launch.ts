@@ -27,7 +27,7 @@ import type { RunStore } from "@/server/store/runs/runs";
 import type { Host } from "./host";
 import type { StartRequest } from "./start-request";
 
-/** Why a run did not start: problems of the drawing, or an input that does not fit. */
+/** Why a run didn't start: problems of the workflow, or an invalid input. */
 export class StartRejected extends namedError("RefusedStart") {
   constructor(
     message: string,
@@ -43,7 +43,7 @@ export interface Launch {
   /** Overrides the workflow's own run settings, key by key. */
   config?: Partial<RunConfig> | undefined;
   trigger: StartRequest["trigger"];
-  /** What nodes give instead of being carried out. Only a person in the editor may give any. */
+  /** Outputs that replace the execution of nodes. Only a person in the editor may set them. */
   pins?: Pins | undefined;
   /** Carries out this node alone; `input` is the state that it begins with. */
   only_node?: string | undefined;
@@ -69,8 +69,8 @@ export function newLauncher(parts: {
   const { library = EMPTY_LIBRARY, installation } = parts;
   return {
     /**
-     * Throws RefusedStart, and KeyReused where its key started a run of something else; answers undefined where there is
-     * no such workflow. A key that is known gives its run, also when the workflow was changed since.
+     * Throws RefusedStart, and KeyReused if its key started a different run; returns undefined if the workflow doesn't
+     * exist. A known key returns its run, even if the workflow has changed since.
      */
     startRun(launch: Launch): { run_id: string; created: boolean } | undefined {
       const key = launch.idempotency_key;
@@ -168,7 +168,7 @@ export function foreignOf(
   ];
 }
 
-/** What a run is told of that; `withheld` has marks for what a person allowed. */
+/** The run's untrusted texts; `withheld` has marks for what a person allowed. */
 export function foreignText(
   parts: TextSources,
   { graph, roles }: Pick<StartRequest, "graph" | "roles">,

@@ -81,7 +81,7 @@ export class LiveRuns {
     return count;
   }
 
-  /** Tells whoever waits for it that a run is out of this process. */
+  /** Notifies waiting callers that a run has left this process. */
   left(runId: string): void {
     this.leaving.get(runId)?.leave();
     this.leaving.delete(runId);

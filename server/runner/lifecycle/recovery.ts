@@ -37,7 +37,7 @@ export class Recovery {
   begin(wakeBefore: number, stopped: Stopped): void {
     const { store, live, runs, endings, remoteEngine } = this.parts;
     for (const run of store.unfinished(wakeBefore)) {
-      // Another process has it, and needs nothing of this one to go on.
+      // Another process has it and needs nothing from this one.
       if (remoteEngine?.activeSegment(run.id) != null) continue;
       if (!interpreters[run.interpreter_version])
         endings.hold(run.id, "unknown_version", unknownVersionText(run.interpreter_version));

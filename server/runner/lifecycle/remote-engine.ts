@@ -3,15 +3,15 @@ import type { RunStatus } from "@/server/store/runs/runs";
 import type { Seen } from "../durable/clock-watch";
 import type { TurnWriter } from "../log/turn-write";
 
-/** A run at work, as its host sees it, wherever that is. */
+/** A running run as its host sees it, wherever it executes. */
 export interface RunExecution {
   /** Gives it a signal that is already in the log. */
   deliver(name: string, value: Json): void;
-  /** Starts no more work; what is under way may finish. */
+  /** Starts no more work; running steps may finish. */
   freeze(): void;
   /** Drops it from this process. */
   stop(): void;
-  /** How many steps are under way in this process. */
+  /** How many steps are running in this process. */
   readonly inFlight: number;
   readonly isIdle: boolean;
   readonly sleepsUntil: { wakeAt: number | null; seen: Seen } | null;
@@ -19,7 +19,7 @@ export interface RunExecution {
   checkClock(): void;
 }
 
-/** Where a run is carried out that is not carried out in this process: an engine and its workers, a stretch at a time. */
+/** Executes runs outside this process: an engine and its workers, one segment at a time. */
 export interface RemoteEngine {
   /** Whether runs that are taken up from now on go there. */
   readonly isPreferred: boolean;

@@ -102,13 +102,13 @@ export function statusOf(s: RunState): RunProgress["status"] {
 const endsForGood = (event: RunEvent) =>
   event.type === "run_finished" && event.payload.final_status !== "INCOMPLETE";
 
-/** Whether a person is asked something, whatever else goes on. */
+/** Whether a person is being asked, whatever else is running. */
 function isAsking(s: RunState): boolean {
   for (const id of s.asking) if (s.interactions[id]?.status === "open") return true;
   return false;
 }
 
-/** Whether a run only waits: for times or people, with nothing at work. */
+/** Whether a run only waits, for times or people, with nothing running. */
 function isWaiting(s: RunState): boolean {
   if ((s.ready.length > 0 || s.running.size === 0) && !isHeldByQuestion(s)) return false;
   for (const id of s.running) if (s.activations[id]?.status !== "waiting") return false;

@@ -55,7 +55,7 @@ export class Children<T> {
   stop(): void {
     const left = [...this.flows.values()];
     this.flows.clear();
-    // The type asks for the value that it would have given; whoever stops it wants none, and nothing reads it.
+    // The type requires a return value; the stopped flow's is never read.
     for (const { flow } of left) flow.return(undefined as never);
   }
 

@@ -6,16 +6,16 @@ import { isObject } from "@/server/domain/base/guards";
 import { cutText } from "@/server/domain/base/sizes";
 import type { Json } from "@/server/domain/base/values";
 
-/** Errors of the language and of the platform: their words are for whoever mends Troupe, not for people. */
+/** Errors of the language and platform: their messages are for Troupe's developers, not for users. */
 const RAW: ReadonlySet<string> = new Set([
   ...["Error", "TypeError", "RangeError", "ReferenceError", "SyntaxError", "EvalError", "URIError"],
   ...["AggregateError", "InternalError", "DOMException", "SqliteError", ""],
 ]);
 
 /**
- * An error that nobody foresaw, as data. Errors of our own have words for people; of all others people get a sentence
- * with a mark, and what was really said stands under the same mark in `detail`, which the server's log repeats. The mark
- * is made of the error, so a replay finds the same.
+ * An unexpected error as data. Our own errors have messages for people; for all others people get a sentence with an
+ * error id, and the original message is in `detail` and in the server's log under the same id. The id is derived from
+ * the error, so a replay produces the same.
  */
 export function internalError(error: { name: string; message: string }, what: string): RunError {
   const isOurs = !RAW.has(error.name);

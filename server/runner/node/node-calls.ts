@@ -17,12 +17,12 @@ import { GrantedTools, RanCode, toolOutputFrom } from "../replay/read-result";
 import { toolRequest } from "../replay/requests";
 import type { About, Effects, ToolCaller, ToolInvocation, ToolRuntime } from "./ports";
 
-// How the attempt of a node calls tools, each call as a step of its own; which calls are made is decided above.
+// How a node's attempt calls tools, each call as its own step; the caller decides which.
 
 /** The attempt that calls. */
 export interface CallingRun extends ToolRuntime, Caller {
   readonly effects: Effects;
-  /** The drawing as it was analysed: what is not carried out is no part of it. */
+  /** The graph as analyzed: nodes that are never executed are not part of it. */
   readonly drawn: WorkflowGraph;
   /** A key of this attempt, unique in the run. */
   keyOf(local: string): string;
@@ -53,7 +53,7 @@ export function* grantedTools(run: CallingRun, who: string, granted: readonly st
   return GrantedTools.parse(recorded);
 }
 
-/** Forgets what an agent remembered for the task that it has ended, as a step of its own where there is anything. */
+/** Deletes an agent's memory of the task it has finished, as its own step if there is any. */
 export function* forgetTask(run: CallingRun, agent: ToolCaller): Flow<void> {
   if (!run.s.agents[agent.key]?.has_task_memory) return;
   yield* run.step(`${agent.path}/forget`, async () => {
@@ -67,7 +67,7 @@ export function endTask(run: CallingRun, agent: ToolCaller): void {
   run.effects.tools?.endTask?.(callerOf(run, agent));
 }
 
-/** Who calls a tool, as tools are told. */
+/** The caller, as tools see it. */
 function callerOf(run: CallingRun, agent: ToolCaller | null): Pick<ToolScope, "run" | "agent" | "tainted"> {
   const { id, workflow_id } = run.s.run;
   return {
@@ -83,11 +83,12 @@ function callerOf(run: CallingRun, agent: ToolCaller | null): Pick<ToolScope, "r
 }
 
 /**
- * Calls a tool, as a step of its own. Nothing is thrown: trouble is an output, too. A tool that asks something of a person is called again with the answer.
+ * Calls a tool as its own step. Never throws: errors are outputs too. A tool that asks a person something is called
+ * again with the answer.
  */
 export function* callTool(run: CallingRun, key: string, call: ToolInvocation): Flow<ToolOutput> {
   const { name, args, agent, again = 0 } = call;
-  // The plan is what the events say, and its file only shows it: nobody writes another one there.
+  // The events define the plan, and its file only shows it: nobody may write another one there.
   if (FILE_TOOLS.has(name) && isPlanPath(args.path, planPaths(run)))
     return { status_code: 403, error: PLAN_IS_KEPT };
   const step = again === 0 ? key : `${key}/again${again}`;
@@ -128,7 +129,7 @@ function planPathOf(run: CallingRun, nodeId: string): string {
   return planPath(nodeId, crews.length < 2);
 }
 
-/** Writes the plan of this node's crew to its file in the workspace, as a step of its own. */
+/** Writes the plan of this node's crew to its file in the workspace, as its own step. */
 export function* writePlanFile(run: CallingRun, key: string, content: string): Flow<ToolOutput> {
   const path = planPathOf(run, run.node.id);
   const call = { name: "file_write", args: { path, content }, agent: null };
@@ -167,8 +168,8 @@ function* callOnce(
     },
     work: async ({ abort }: StepScope) => {
       if (!tools) return { status_code: 503, error: "There are no tools here." };
-      // People may have waited long before they agreed; what was taken away meanwhile wins. A role that the run
-      // made for itself is nobody's to change.
+      // People may take long to approve; permissions that were withdrawn meanwhile win. A role that the run created
+      // itself can't be changed.
       const why =
         agent && !agent.task.role ? ((await tools.withdrawn?.(agent.role.name, name)) ?? null) : null;
       const rejection: ToolOutput = { status_code: 403, error: why ?? "", withdrawn: true };
@@ -185,7 +186,7 @@ function* callOnce(
   return { ...toolOutputFrom(value), ...defined({ reused }) };
 }
 
-/** Runs an agent's code up to its next call, as a step of its own; null where no code runs here. */
+/** Runs an agent's code up to its next call, as its own step; null if no code runs here. */
 export function* runCode(run: CallingRun, key: string, program: ProgramWithCalls): Flow<CallsStep | null> {
   const { tools } = run.effects;
   const step = yield* run.step(key, async ({ abort }) =>
@@ -203,7 +204,7 @@ export function* matches(run: CallingRun, key: string, pattern: string, text: st
   return isText(error) ? error : null;
 }
 
-/** Tells what a tool did beside giving its result. */
+/** Reports a tool's effects besides its result. */
 export function noteEffects(
   run: CallingRun,
   about: Partial<About>,

@@ -81,7 +81,7 @@ import type {
 const KnownModel = z.object({ provider_id: z.string(), model: z.string(), name: z.string() });
 /** One attempt of one node: what its behaviour may reach. */
 export class NodeRun implements NodeContext, CrewRuntime {
-  /** What all expressions and templates of its own may do together. */
+  /** The shared work budget of all its expressions and templates. */
   private readonly work = new Work();
 
   constructor(
@@ -365,8 +365,8 @@ export class NodeRun implements NodeContext, CrewRuntime {
   }
 
   /**
-   * One attempt at a model call, as a step of its own. Throws StepFailed that carries the ModelError. Where the stored
-   * provider cannot be read and this is the last model to ask, the run is held instead, and asks once it is tried again.
+   * One attempt at a model call, as its own step. Throws StepFailed with the ModelError. If the stored provider can't
+   * be read and there is no other model to ask, the run is quarantined instead, and the call is repeated on retry.
    */
   *call(key: string, isLast: boolean, request: ModelRequest): Flow<ModelAnswer & Reused> {
     const { models } = this.interpreter.effects;

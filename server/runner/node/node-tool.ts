@@ -8,8 +8,8 @@ import { askPerson, recordCall, taints } from "./tool-call";
 const RETRYABLE: ReadonlySet<number> = new Set([408, 429, 500, 503]);
 
 /**
- * Calls a tool for a node that stands for the call itself: whoever drew it has chosen the tool, so no role grants it.
- * Denial, a person's agreement and the rule of taint hold as they do for agents.
+ * Calls a tool for a node that is the call itself: the author of the workflow chose the tool, so no role has to grant
+ * it. Denial, approval and taint work as for agents.
  */
 export function* callToolOfNode(run: ToolRuntime, name: string, args: JsonObject): Flow<Json> {
   const { specs } = yield* run.toolSpecs("node", [name]);
@@ -39,7 +39,7 @@ export function* callToolOfNode(run: ToolRuntime, name: string, args: JsonObject
   const { output } = yield* recordCall(run, { ...call, protocol: "native" }, function* () {
     return { output: yield* run.callTool("call", { name, args, agent: null, spec }) };
   });
-  // Why it failed may be a stranger's words, too.
+  // The error message may be untrusted content too.
   if (taints(spec, output)) run.emit({ type: "agent_tainted", ...about, payload: { tool_name: name } });
   if (!succeeded(output))
     throw new NodeFailure("TOOL_FAILED", output.error ?? `${name} failed.`, {

@@ -25,7 +25,7 @@ export interface Effects {
   tools?: ToolHost;
 }
 
-/** An answer that was not asked for anew: that run had the same request answered. */
+/** An answer that was not requested again: that run had the answer to the same request. */
 export interface Reused {
   reused?: string;
 }
@@ -43,7 +43,7 @@ export interface CheaperModel {
   name: string;
 }
 
-/** An agent that calls a tool, as far as the call's record and the tool are told of it. */
+/** An agent that calls a tool, as far as the call's record and the tool need to know. */
 export interface ToolCaller {
   /** Its key in the run's state. */
   readonly key: string;
@@ -92,9 +92,9 @@ export interface ToolRuntime {
   ask(key: string, question: PersonQuestion): Flow<Payloads["interaction_answered"]>;
   /** Tools of this installation that the list grants, as they are now, and the names of all; recorded. */
   toolSpecs(who: string, granted: readonly string[]): Flow<{ specs: ToolSpec[]; names: string[] }>;
-  /** Calls a tool, as a step of its own. Nothing is thrown: trouble is an output, too. */
+  /** Calls a tool as its own step. Never throws: errors are outputs too. */
   callTool(key: string, call: ToolInvocation): Flow<ToolOutput>;
-  /** Tells what a tool did beside giving its result. */
+  /** Reports a tool's effects besides its result. */
   noteEffects(about: Partial<About>, call: Pick<ToolInvocation, "name" | "args">, output: ToolOutput): void;
   /** What decides whether a person must agree to a call. */
   policies(role?: RoleDefinition): ConfirmationPolicy[];
@@ -104,7 +104,7 @@ export interface ToolRuntime {
   judging(taint_sources: readonly string[], role?: RoleDefinition): Context;
 }
 
-/** What an agent at work needs of the attempt that it works in. */
+/** What an agent needs from the attempt that it works in. */
 export interface AgentRuntime
   extends ToolRuntime,
     Pick<NodeContext, "state" | "stateProperties" | "render" | "warn"> {
@@ -117,19 +117,19 @@ export interface AgentRuntime
   limitBeforeCall(): RaisableLimit | null;
   /** Waits until that limit is raised. */
   hold(limit: RaisableLimit): Flow<void>;
-  /** A person who was asked raises a limit; whoever waits at one goes on. */
+  /** Raises a limit after a person's answer; tasks that wait at it continue. */
   raiseLimit(limit: RaisableLimit, to: number, by: string): void;
   /** Whoever waits at a limit looks at it again. */
   openLimit(): void;
-  /** A model that costs less than that one, as prices are now; recorded. Null where none is known to. */
+  /** A cheaper model than that one, at current prices; recorded. Null if none is known. */
   cheaperModel(key: string, than: LlmConfig): Flow<CheaperModel | null>;
   /** Waits, durably, without saying so. */
   pause(key: string, ms: number): Flow<void>;
   /** The node's own time runs again, once nothing in it waits for a person. */
   startClock(): void;
-  /** One attempt at a model call, as a step of its own. Throws StepFailed that carries the ModelError. */
+  /** One attempt at a model call, as its own step. Throws StepFailed with the ModelError. */
   call(key: string, isLast: boolean, request: ModelRequest): Flow<ModelAnswer & Reused>;
-  /** Runs code up to its next call, as a step of its own; null where no code runs here. */
+  /** Runs code up to its next call, as its own step; null if no code runs here. */
   runCode(key: string, program: ProgramWithCalls): Flow<CallsStep | null>;
   /** Null where the pattern matches, else why not. */
   matches(key: string, pattern: string, text: string): Flow<string | null>;
@@ -139,13 +139,13 @@ export interface AgentRuntime
   forgetTask(agent: ToolCaller): Flow<void>;
 }
 
-/** What a crew needs of it beside what its agents need. */
+/** What a crew needs in addition to its agents. */
 export interface CrewRuntime extends AgentRuntime {
   /** Settled when a person changes this node's plan. */
   planEdited(): Durable;
   /** Writes what there is of the node's output before it fails. */
   keep(output: JsonObject): void;
-  /** Writes the plan of this node's crew to its file in the workspace, as a step of its own. */
+  /** Writes the plan of this node's crew to its file in the workspace, as its own step. */
   writePlanFile(key: string, content: string): Flow<ToolOutput>;
 }
 

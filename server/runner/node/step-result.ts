@@ -17,7 +17,9 @@ export function asStepError(error: unknown): { name: string; message: string; de
   return { name: error.name, message: error.message, ...defined({ detail }) };
 }
 
-/** A result with its text, of at most so many characters. One that cannot be kept is the failure of its step. */
+/**
+ * A result with its text, of at most this many characters. A result that can't be stored becomes its step's failure.
+ */
 export function storedResult(result: Settled, most = LONGEST_RESULT): { result: Settled; text: string } {
   try {
     const text = JSON.stringify(result);

@@ -22,7 +22,7 @@ export interface AskedCall
 type Question = NonNullable<Payloads["interaction_requested"]["calls"]>[number];
 type Answer = Payloads["interaction_answered"];
 
-/** Whether whoever reads what a call gave has read content of strangers; the call's own word goes before its tool's. */
+/** Whether a call's result is untrusted content; the call's own label takes precedence over its tool's. */
 export const taints = (spec: ToolSpec, output: ToolOutput): boolean =>
   output.tainted ?? (succeeded(output) && spec.taints);
 
@@ -50,7 +50,7 @@ export function questionOf(
   };
 }
 
-/** Asks a person to agree to a call where that is needed, and waits. Answers what they said; null: nobody had to be asked. */
+/** Asks a person to approve a call if necessary, and waits. Returns their answer; null: no approval was necessary. */
 export function* askPerson(run: ToolRuntime, key: string, call: AskedCall): Flow<Answer | null> {
   const question = questionOf(run, call);
   if (question === null) return null;

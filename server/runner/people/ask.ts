@@ -24,7 +24,7 @@ export interface Asking {
   emit(event: NewEvent): void;
   stopClock(): void;
   startClock(): void;
-  /** Nobody waits for this answer: the run is told once it comes. */
+  /** Nothing waits for this answer: the run receives it when it comes. */
   adviseLater(interaction_id: string): void;
 }
 
@@ -115,7 +115,7 @@ function* waitLong(run: Asking, id: string, answer: Durable, about: PersonQuesti
 
 const asked = (run: Asking, id: string) => must(run.s.interactions, id);
 
-/** SHA-256 of what exactly an answer is to: whoever answers something else is refused. */
+/** SHA-256 of exactly what an answer is for: an answer for anything else is rejected. */
 function fingerprintOf(run: string, interaction_id: string, payload: Omit<PersonQuestion, "about">): string {
   const calls = payload.calls?.map(({ tool_name, args }) => ({ tool: tool_name, args }));
   const { body, options, draft, questions, response_schema } = payload;

@@ -25,7 +25,7 @@ export interface CommandResult {
   heard: Heard;
 }
 
-/** What people tell runs: checked, kept for good, then handed over. A run takes it up also after a restart. */
+/** People's commands to runs: validated, stored, then delivered. A run processes them even after a restart. */
 export class Steering {
   constructor(private readonly parts: Parts) {}
 
@@ -67,8 +67,8 @@ export class Steering {
   }
 
   /**
-   * False where the question is not open any more, or asks for something else than what the fingerprint names: an answer
-   * counts for exactly one question, once. One that nobody waited for is kept, marked late, where its run has ended.
+   * False if the question is no longer open, or the fingerprint names another one: an answer counts for exactly one
+   * question, once. An answer that nothing waited for is stored, marked late, if its run has ended.
    */
   answer(
     runId: string,
@@ -91,7 +91,7 @@ export class Steering {
     return true;
   }
 
-  /** Who answered a question, also where the run has not taken that up yet; null where nobody did. */
+  /** Who answered a question, even if the run hasn't processed that yet; null if nobody did. */
   answered(runId: string, interactionId: string): GivenAnswer | null {
     const { store } = this.parts;
     const kept = store.sent(runId, `answer:${interactionId}`);

@@ -20,7 +20,7 @@ export function* askForTool(
   if (answer === "expired" || answer === "cancel") return { question, action: "cancel" };
   if (answer === "reject") return { question, action: "decline" };
   if (question.url !== undefined) return { question, action: "accept" };
-  // Whoever took the answer has checked it; what did not is told to the tool as nobody's answer.
+  // The answer was validated when it was accepted; an invalid one counts as no answer.
   const read = checkAnswer(question.schema ?? {}, content);
   return read.ok ? { question, action: "accept", content: read.content } : { question, action: "cancel" };
 }

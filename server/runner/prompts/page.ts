@@ -11,7 +11,7 @@ import { memoryProviders, offlineProvider } from "@/server/llm/testing";
 
 export type Asked = Pick<ModelRequest, "call_id" | "messages" | "tools" | "response">;
 
-/** The offline model, and what it is asked, in the order of the asking. */
+/** The offline model, and its requests in order. */
 export function askedBy(): { models: Models; calls: Asked[] } {
   const calls: Asked[] = [];
   const offline = newModels({
@@ -50,7 +50,9 @@ function sharedLength(a: string, b: string): number {
   return at;
 }
 
-/** For each call, in tokens: how long it is, and how much of its beginning an earlier call, and the one before, had. */
+/**
+ * Per call, in tokens: its length, and the length of the prefix shared with any earlier call and with the previous one.
+ */
 export function shares(calls: readonly Asked[]): { tokens: number; shared: number; before: number }[] {
   const texts = calls.map(serial);
   return texts.map((text, at) => {

@@ -17,8 +17,8 @@ const OWN = /^(recovered|clock|control|breath)#|\/timeout\d+$|^\$/;
 const MOST_PLACES = 64;
 
 /**
- * What people told a run beside answering its questions, as another run that goes the same way can be told it; none where
- * they only said when it is to go on. What came too late is left out: it changed nothing.
+ * People's commands to a run other than answers, to repeat in a run that takes the same path; empty if they only
+ * resumed it. Late commands are left out: they had no effect.
  */
 export function commandsOf(runId: string, journal: Journal, execute: Execute): readonly RepeatedCommand[] {
   const created = journal.turns[0]?.events[0];

@@ -3,7 +3,7 @@ import { canonicalJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import { placeOf, type RequestChange, type RequestDifference } from "@/server/domain/run/request-difference";
 
-/** A request as it was asked: of a model or of a tool. */
+/** A request to a model or a tool. */
 export interface AskedRequest {
   kind: StepRequest["kind"];
   asked: Json;
@@ -11,12 +11,12 @@ export interface AskedRequest {
 
 const MOST_CHANGES = 12;
 const LONGEST = 240;
-/** A text of more characters, or of several lines, is told by its first line that differs. */
+/** A text longer than this, or with several lines, is shown by its first line that differs. */
 const LONG_TEXT = 120;
 
 /**
- * What a request asks beside the nearest of those that were recorded and are not used yet, in their order: the one that has
- * most in common with it, the first of equals.
+ * Compares a request with the nearest unused recorded one: the one that has most in common with it, the first of
+ * equals.
  */
 export function differenceFrom(request: AskedRequest, recorded: readonly AskedRequest[]): RequestDifference {
   const mine = leavesOf(request.asked);

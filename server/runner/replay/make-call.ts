@@ -39,8 +39,8 @@ interface Call {
 }
 
 /**
- * Makes a call, or takes the answer that was recorded for it. Where a person has to agree first, asks and waits: what may
- * have had an effect is never repeated silently, and a replay that may ask nobody asks them. Throws StepFailed.
+ * Makes a call, or uses its recorded answer. If a person must approve first, asks and waits: a call with possible
+ * effects is never repeated silently, and a replay that may not ask anyone doesn't. Throws StepFailed.
  */
 export function* makeCall(run: Caller, call: Call): Flow<{ value: Json; reused?: string }> {
   let { result } = yield [run.request(call.key, call.request, call.work, call.isRepeatable)];

@@ -5,8 +5,8 @@ import { type ToolOutput, ToolQuestion, ToolSpec, ToolStatus } from "@/server/do
 import type { ModelAnswer } from "@/server/llm/model";
 import { CallsStep } from "@/server/tools/sandbox/sandbox";
 
-// What the log holds of a call, read again: this run's own answer, one of the run that it comes from, or one of a cassette.
-// An answer that fits is handed on as it is, so that a replay finds exactly what was there. Each throws where it does not fit.
+// The log's entry of a call: this run's answer, one of its original, or one of a cassette. A valid answer is passed on
+// unchanged, so that a replay gets exactly the stored one. Each throws if it is invalid.
 
 /** Whatever a run asks for again and again; what only some answers have is read where it is used. */
 const Answer = z.looseObject({
@@ -22,7 +22,7 @@ const Answer = z.looseObject({
 });
 const isModelAnswer = (value: unknown): value is ModelAnswer => Answer.safeParse(value).success;
 
-/** Its result may be any JSON, and large, so that is not gone through. */
+/** Its result may be any JSON, and large, so it isn't traversed. */
 const Output = z.looseObject({
   status_code: ToolStatus,
   error: z.string().optional(),

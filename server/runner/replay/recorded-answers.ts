@@ -52,7 +52,7 @@ export class RecordedAnswers {
     private readonly read: () => Iterable<RecordedAnswer>,
     /** Set where the run is a replay: everything comes from here. */
     readonly replay?: ReplayMode,
-    /** The requests themselves, by their hashes, in the order of the answers; none where nobody knows them any more. */
+    /** The recorded requests by hash, in the order of their answers; empty if they are no longer known. */
     private readonly requests: () => readonly (AskedRequest & { request: string })[] = () => [],
     /** How long the logs of these runs are. */
     private readonly lengthNow: () => number = () => 0,
@@ -95,7 +95,7 @@ export class RecordedAnswers {
     return false;
   }
 
-  /** What a request asks beside the nearest of those that were recorded and not asked yet. */
+  /** Compares a request with the nearest recorded one that hasn't been asked yet. */
   difference(asked: AskedRequest): RequestDifference {
     const left = new Map(this.asked);
     const unused = this.requests().filter(({ request }) => {
@@ -147,10 +147,10 @@ function byRequest(answers: Iterable<RecordedAnswer>, runId: string): Map<string
   return found;
 }
 
-/** The name of the failure of a step that is not carried out before a person agrees; `detail` says what stands in the way. */
+/** Name of a step's failure that needs a person's approval first; `detail` says why. */
 const NEEDS_AGREEMENT = "NeedsAgreement";
 
-/** Why a step was not carried out. */
+/** Why a step was not executed. */
 export type Obstacle =
   | {
       /** The original made this very call, and it may have had an effect. */
@@ -179,14 +179,14 @@ export function notRecorded(difference: RequestDifference): StepError {
   return { name: "NotRecorded", message, detail: asJson({ error }) };
 }
 
-/** The failure of a strict replay that was asked what nobody recorded; undefined where the answer is another one. */
+/** The failure of a strict replay for a request that was not recorded; undefined for any other result. */
 export function missIn(result: Settled): RunError | undefined {
   if (result.ok || result.error.name !== "NotRecorded") return undefined;
   const read = Missed.safeParse(result.error.detail);
   return read.success ? read.data.error : undefined;
 }
 
-// Replays of before have another code, and their flows went on with the failure.
+// Earlier replays have another code, and their flows continued after the failure.
 const Missed = z.object({ error: RunError.extend({ code: z.literal("NOT_RECORDED") }) });
 
 /** A call that is not repeated unless a person agrees. */
@@ -207,7 +207,7 @@ export const obstacle = (about: Obstacle): StepError => ({
   detail: { ...about },
 });
 
-/** What stands in the way of a step; null where its failure is another one. */
+/** Why a step was not executed; null for other failures. */
 export function obstacleOf({ name, detail }: StepError): Obstacle | null {
   if (name !== NEEDS_AGREEMENT || detail === null || typeof detail !== "object" || Array.isArray(detail))
     return null;

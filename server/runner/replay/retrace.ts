@@ -27,7 +27,7 @@ export interface RetracedRequest extends AskedRequest {
   key: string;
 }
 
-/** A call of a run's log: every request, also one that failed and one that nobody answered while it mattered. */
+/** A call in a run's log: every request, including failed ones and those whose answer came too late. */
 export interface RetracedCall extends RetracedRequest {
   /** Null: no answer came. */
   result: Settled | null;

@@ -72,8 +72,8 @@ export interface KeptTest {
 }
 
 /**
- * Runs a test that was made of a run on that run's own drawing, and leaves out what does not hold the second time: the order
- * in which branches side by side came to their ends.
+ * Runs a test created from a run on that run's own graph, and leaves out expectations that don't hold the second time:
+ * the order in which parallel branches ended.
  */
 export async function verifyKept(
   tested: Tested,
