@@ -44,43 +44,18 @@ describe("what is wrong with a gate is said while drawing", () => {
       { on_timeout: "default", default_response: "maybe" },
       ["E_QUESTION_TIMEOUT"],
     ],
-    ["others to be asked, and nobody named", { on_timeout: "escalate" }, ["E_QUESTION_ESCALATION"]],
-    [
-      "levels in no order",
-      {
-        escalation: [
-          { after_s: 9, to: "a" },
-          { after_s: 3, to: "b" },
-        ],
-      },
-      ["E_QUESTION_ESCALATION"],
-    ],
-    ["nobody waited for, and no way meanwhile", { mode: "advisory" }, ["E_GATE_WAY_MEANWHILE"]],
     ["going on without, and no way for that", { on_timeout: "continue" }, ["E_ROUTER_LABEL_WITHOUT_EDGE"]],
   ])("%s", (_name, config, codes) => {
     expect(codesOf(gated(config))).toEqual(codes);
   });
-  test("a silence that means no needs an answer that means no", () => {
-    const graph = draw("start > gate; gate ship> end; gate hold> end2", {
-      gate: {
-        id: "gate",
-        node_type: "approval_gate",
-        config: { options: ["ship", "hold"], on_timeout: "reject" },
-      },
-    });
-    expect(codesOf(graph)).toEqual(["E_QUESTION_TIMEOUT"]);
-  });
 });
 
 test.each<[string, JsonObject, string]>([
-  ["without a field", { schema: { type: "object" } }, "E_FORM_NO_FIELDS"],
-  ["that is approved by silence", { on_timeout: "approve" }, "E_QUESTION_TIMEOUT"],
   [
     "whose standard values do not fit",
     { on_timeout: "default", default_response: { name: 4 } },
     "E_QUESTION_TIMEOUT",
   ],
-  ["that nobody waits for, without values meanwhile", { mode: "advisory" }, "E_FORM_MEANWHILE"],
 ])("a form %s is refused while drawing", (_name, config, code) => {
   expect(codesOf(form(config))).toEqual([code]);
 });

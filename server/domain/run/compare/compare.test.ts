@@ -38,23 +38,6 @@ test("two runs that went other ways tell where they parted, and what only one of
   ]);
 });
 
-test("another output of a step is told with both, and as the first difference", () => {
-  const { nodes, first, state } = compareRuns(going("yes", "a draft"), going("yes", "another draft"));
-  const [a] = nodes.filter(({ id }) => id === "a");
-  expect(a?.differs).toEqual(["output"]);
-  expect(a?.a?.output).toEqual({ a: "a draft" });
-  expect(a?.b?.output).toEqual({ a: "another draft" });
-  expect(first).toEqual({ a: "a#1", b: "a#1", why: "output" });
-  expect(state).toEqual([{ key: "a", before: "a draft", after: "another draft" }]);
-});
-
-test("runs on other drawings are laid over each other", () => {
-  const other = simulate(draw("start > a > r; r yes> d > end"), { labels: () => ["yes"] }).state;
-  const { graph: both, is_same_graph } = compareRuns(going("yes"), other);
-  expect(is_same_graph).toBe(false);
-  expect(Object.keys(both.nodes).toSorted()).toEqual(["a", "b", "c", "d", "end", "r", "start"]);
-});
-
 test("a node that came round again is told as all its times together, with what it gave and chose last", () => {
   const loop = draw("start > a > r; r again> a; r done> end");
   const rounds = (count: number) => {
@@ -97,29 +80,5 @@ test("a node that came round again is told as all its times together, with what 
     { id: "e1", a: 1, b: 2 },
     { id: "e2", a: 0, b: 1 },
     { id: "e3", a: 1, b: 1 },
-  ]);
-});
-
-test("the first that is other may be how a step ended, or one that only one of them came to, in either", () => {
-  const run = going("yes");
-  const failed = {
-    ...run,
-    activations: { ...run.activations, "a#1": { ...run.activations["a#1"]!, status: "failed" as const } },
-  };
-  const { "end#1": _end, ...shorter } = run.activations;
-  const stopped = { ...run, activations: shorter };
-  expect(
-    [
-      [run, failed],
-      [run, stopped],
-      [stopped, run],
-    ].map(([a, b]) => {
-      const { first, nodes } = compareRuns(a!, b!);
-      return [first, nodes.flatMap(({ id, differs }) => differs.map((way) => [id, way]))];
-    }),
-  ).toEqual([
-    [{ a: "a#1", b: "a#1", why: "status" }, [["a", "status"]]],
-    [{ a: "end#1", why: "node" }, [["end", "path"]]],
-    [{ b: "end#1", why: "node" }, [["end", "path"]]],
   ]);
 });

@@ -46,31 +46,3 @@ test("a prompt that the log holds only in part proves nothing", () => {
   const isKept = ({ type, payload }: RunEvent) => type !== "message_added" || payload.origin !== "system";
   expect(firstDivergence(answering("no").filter(isKept), answering("yes").filter(isKept))).toBeNull();
 });
-
-test("a tool that was called with the same arguments and gave something else counts as well", () => {
-  const place = { node_id: "get", activation_id: "get#1", agent_id: "approval_agent", call_id: "t1" };
-  const calling = (output: string, page = 1): RunEvent[] => {
-    const started = {
-      type: "tool_call_started" as const,
-      ...place,
-      payload: { tool_name: "look", args: { page }, protocol: "native" as const, risk: "LOW" as const },
-    };
-    const done = {
-      type: "tool_call_completed" as const,
-      ...place,
-      payload: { tool_name: "look", status_code: 200 as const, output },
-    };
-    return [...approvalRun.slice(0, 12), started, done].map((event, at) => ({
-      ...event,
-      seq: at + 1,
-      ts: at,
-    }));
-  };
-  expect(firstDivergence(calling("one"), calling("two"))).toMatchObject({
-    what: "tool",
-    tool_name: "look",
-    a: 14,
-    answers: { a: "one", b: "two" },
-  });
-  expect(firstDivergence(calling("one"), calling("two", 2))).toBeNull();
-});

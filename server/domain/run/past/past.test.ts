@@ -9,7 +9,7 @@ import type { NewEvent, RunEvent } from "../events";
 import { askedPerson } from "./asked-person";
 import { keyHistory, whoWrote } from "./key-history";
 import { momentOf, stepChange } from "./step-change";
-import { nextOccurrence, nextStop } from "./steps";
+import { nextOccurrence } from "./steps";
 import { whenTrue } from "./when-true";
 
 const CREATED: NewEvent = {
@@ -137,18 +137,6 @@ test("of any log: a condition holds exactly in the spans that are told, looked a
   );
 });
 
-test("when a condition became true: at which event, in which step, and until when", () => {
-  const events = log(began({ n: 0 }), patch({ n: 4 }), patch({ n: 1 }, "b#1"), patch({ n: 9 }, "c#1"));
-  expect(whenTrue(events, "state.n > 3")).toEqual({
-    held: [
-      { from: 5, to: null, node_id: "c", activation_id: "c#1" },
-      { from: 3, to: 4, node_id: "a", activation_id: "a#1" },
-    ],
-    isNow: true,
-    searched_to: 1,
-  });
-});
-
 test("a search that costs too much says how far back it came; what cannot be decided is said", () => {
   const events = log(began({ n: 0 }), ...Array.from({ length: 50 }, (_, n) => patch({ n })));
   const found = whenTrue(events, "state.n == 3", { units: 1_000 });
@@ -191,33 +179,6 @@ test("what a person saw: the question as it stood, and what became other before 
     changed_meanwhile: [{ key: "draft", before: "old", after: "new" }],
   });
   expect(askedPerson(events, "another")).toBeNull();
-});
-
-test("one goes on by events, turns of agents or nodes, and to where a key, a node or an agent comes next", () => {
-  const at = { node_id: "a", activation_id: "a#1", agent_id: "w" };
-  const turn: NewEvent = {
-    type: "iteration_started",
-    ...at,
-    payload: { global_iteration: 0, local_iteration: 0 },
-  };
-  const started: NewEvent = {
-    type: "node_started",
-    node_id: "a",
-    activation_id: "a#1",
-    payload: { attempt: 1, input: {} },
-  };
-  const events = log(began({ n: 0 }), started, turn, patch({ n: 1 }), turn, patch({ m: 1 }));
-  expect(nextStop(events, 1, "event", 1)).toBe(2);
-  expect(nextStop(events, 2, "turn", 1)).toBe(4);
-  expect(nextStop(events, 4, "turn", 1)).toBe(6);
-  expect(nextStop(events, 1, "node", 1)).toBe(3);
-  expect(nextStop(events, 3, "node", 1)).toBe(7);
-  expect(nextStop(events, 7, "node", 1)).toBeNull();
-  expect([nextStop(events, 7, "turn", -1), nextStop(events, 3, "node", -1)]).toEqual([6, 1]);
-  const key = { kind: "key", name: "n" } as const;
-  expect([nextOccurrence(events, 1, key, 1), nextOccurrence(events, 2, key, 1)]).toEqual([2, 5]);
-  expect([nextOccurrence(events, 5, key, 1), nextOccurrence(events, 5, key, -1)]).toEqual([null, 2]);
-  expect(nextOccurrence(events, 1, { kind: "node", name: "a" }, 1)).toBe(3);
 });
 
 test("what a person set or took away in a fork is written there: it is found, and a condition turns with it", () => {
