@@ -43,7 +43,7 @@ const endpointOf = ({ settings, worker, sealer, log }: WorkerProcess): WorkerEnd
     identityKeys: settings.identity === null ? [] : [settings.identity],
     workerId: worker.id,
     server: worker.server,
-    live: worker.live,
+    live: (runId, frame) => worker.live(runId, frame),
     redact: worker.redact,
     maxRuns: settings.runs,
     log: (level, message) => {

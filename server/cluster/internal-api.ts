@@ -68,60 +68,62 @@ export const post = <T>(
   },
 });
 
-export interface InternalApi {
-  readonly server: http.Server;
-  /** Resolves with the port once it listens; rejects with a sentence where it cannot. */
-  listen(port: number, host: string): Promise<number>;
-  /** Takes no more, and ends what is open. */
-  close(): Promise<void>;
-}
-
-export function newInternalApi(options: {
+interface InternalApiOptions {
   token: string;
   routes: readonly Route[];
   log: (level: "info" | "warn" | "error", message: string, about?: Record<string, unknown>) => void;
   now?: () => number;
-}): InternalApi {
-  const { routes, log, now = Date.now } = options;
-  const isKnown = newTokenCheck(options.token);
-  let notedAt = Number.NEGATIVE_INFINITY;
-  const logUnauthorized = (from: string | undefined) => {
-    if (now() - notedAt < NOTE_EVERY_MS) return;
-    notedAt = now();
+}
+
+export class InternalApi {
+  readonly server: http.Server;
+  private notedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly options: InternalApiOptions) {
+    const isKnown = newTokenCheck(options.token);
+    this.server = http.createServer((request, response) => {
+      if (!isKnown(request.headers.authorization)) {
+        this.logUnauthorized(request.socket.remoteAddress);
+        // Its body is not read.
+        response.setHeader("connection", "close");
+        return answer(response, 401, { error: { code: "UNAUTHORIZED", message: "Unauthorized." } });
+      }
+      void serve(options.routes, request, response);
+    });
+    guardsItself(this.server);
+    this.server.headersTimeout = 10_000;
+    this.server.requestTimeout = RECEIVE_MS;
+    this.server.keepAliveTimeout = 65_000;
+    this.server.maxConnections = MOST_CONNECTIONS;
+  }
+
+  /** Resolves with the port; rejects with a sentence if the port can't be opened. */
+  listen(port: number, host: string): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.server.once("error", (error) =>
+        reject(new Error(`The workers' port ${host}:${port} cannot be opened: ${error.message}.`)),
+      );
+      this.server.listen(port, host, () => {
+        const address = this.server.address();
+        resolve(typeof address === "object" && address ? address.port : port);
+      });
+    });
+  }
+
+  /** Stops listening and closes open connections. */
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.server.close(() => resolve());
+      this.server.closeAllConnections();
+    });
+  }
+
+  private logUnauthorized(from: string | undefined): void {
+    const { log, now = Date.now } = this.options;
+    if (now() - this.notedAt < NOTE_EVERY_MS) return;
+    this.notedAt = now();
     log("warn", "Somebody without the workers' token asked at the workers' port.", { from });
-  };
-  const server = http.createServer((request, response) => {
-    if (!isKnown(request.headers.authorization)) {
-      logUnauthorized(request.socket.remoteAddress);
-      // What it sends is not read.
-      response.setHeader("connection", "close");
-      return answer(response, 401, { error: { code: "UNAUTHORIZED", message: "Unauthorized." } });
-    }
-    void serve(routes, request, response);
-  });
-  guardsItself(server);
-  server.headersTimeout = 10_000;
-  server.requestTimeout = RECEIVE_MS;
-  server.keepAliveTimeout = 65_000;
-  server.maxConnections = MOST_CONNECTIONS;
-  return {
-    server,
-    listen: (port, host) =>
-      new Promise((resolve, reject) => {
-        server.once("error", (error) =>
-          reject(new Error(`The workers' port ${host}:${port} cannot be opened: ${error.message}.`)),
-        );
-        server.listen(port, host, () => {
-          const address = server.address();
-          resolve(typeof address === "object" && address ? address.port : port);
-        });
-      }),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  }
 }
 
 /** Compares in the same time whatever is given. */

@@ -15,12 +15,12 @@ import { ToolsRegistry } from "@/server/tools/registry";
 import { matchesSafely } from "@/server/tools/sandbox/matches";
 import { runWithCalls } from "@/server/tools/sandbox/sandbox";
 import { CallsOnce, TIMES } from "./calls-once";
-import { newInternalApi } from "./internal-api";
+import { InternalApi } from "./internal-api";
 import { type InternalParts, internalRoutes } from "./internal-routes";
 import { LEASE_MS } from "./leases";
 import { newControlClient } from "./worker/control-client";
 import { WorkerConnections } from "./worker-connections";
-import { learn, newSharedLimits } from "./worker-port";
+import { learn, SharedLimits } from "./worker-port";
 import { Workers } from "./workers";
 
 export const TOKEN = "a-token-that-server-and-workers-have";
@@ -35,7 +35,7 @@ export function newControlSide(
   const sealer = newSealer(null, env);
   const providers = new ProviderStore(db, sealer, env);
   const snapshots = newProviderSnapshots(db, { store: providers, sealer, env });
-  const limits = newSharedLimits(db, providers);
+  const limits = new SharedLimits(db, providers);
   const workers = new Workers({
     leases: limits.leases,
     leaseMs: LEASE_MS,
@@ -95,7 +95,7 @@ export function newControlSide(
   let api = newApi();
   let port = 0;
   function newApi() {
-    return newInternalApi({
+    return new InternalApi({
       token: TOKEN,
       routes: internalRoutes({ ...parts, calls: new CallsOnce({ ...TIMES, graceMs: 1_000 }) }),
       log: (_level, message) => void logged.push(message),

@@ -16,7 +16,7 @@ import { CallsOnce } from "./calls-once";
 import { type ControlSide, newControlSide, SECRET_KEY, TOKEN } from "./testing";
 import { ConnectionEndpoint } from "./worker/connection-endpoint";
 import { newServed } from "./worker/served-tools";
-import { newRemoteTools, newWorker, type Worker } from "./worker/worker";
+import { newRemoteTools, Worker } from "./worker/worker";
 import { WorkerConnections } from "./worker-connections";
 import { FramesBody, LineBody } from "./worker-protocol";
 
@@ -109,7 +109,7 @@ async function startWorker(name: string, more: Record<string, string> = {}): Pro
     PATH: process.env.PATH ?? "",
     ...more,
   };
-  const worker = newWorker({
+  const worker = new Worker({
     settings: readWorkerSettings("box", env),
     env: env as unknown as NodeJS.ProcessEnv,
     version: "1.2.3",

@@ -13,66 +13,65 @@ import { newSegmentStore } from "@/server/store/runs/segments";
 import { newLeaseStore } from "@/server/store/worker-leases";
 import { NO_WORKER_CHANNELS, type WorkerChannels } from "@/server/tools/at-workers";
 import type { Limit } from "./allocate";
-import { newInternalApi } from "./internal-api";
+import { InternalApi } from "./internal-api";
 import { type InternalParts, internalRoutes } from "./internal-routes";
 import { LEASE_MS, LeaseBook } from "./leases";
 import { WorkerConnections } from "./worker-connections";
 import type { LearnBody } from "./worker-protocol";
 import { Workers } from "./workers";
 
-/** The server itself among those who call providers. */
+/** The server as a caller of providers, beside its workers. */
 const SERVER = "server";
 const REFRESH_INTERVAL_MS = 1_000;
 
-export interface SharedLimits {
-  leases: LeaseBook;
-  /** The server's own model calls go through these. */
-  gates: LeasedGates;
-  start(): void;
-  stop(): void;
-}
-
 /** What providers allow, shared by the server and its workers. */
-export function newSharedLimits(db: Db, providers: Pick<Providers, "list">): SharedLimits {
-  const store = newLeaseStore(db);
-  const leases = new LeaseBook({
-    limits: () =>
-      new Map(
-        providers
-          .list()
-          .filter(({ kind }) => kind !== "offline")
-          .map((provider) => [provider.id, limitOf(provider)]),
-      ),
-    now: () => performance.now(),
-    keep: (kept) => store.save(kept),
-  });
-  // What this process' forerunner called itself has ended with it.
-  const { [SERVER]: _own, ...workers } = store.load();
-  leases.load(workers);
-  let beat = 0;
-  let isDue = false;
-  let timer: ReturnType<typeof setInterval> | undefined;
-  const refresh = () => {
-    isDue = false;
-    const given = leases.beat(SERVER, ++beat, gates.uses(), false);
-    if (given) gates.apply(given, Number.POSITIVE_INFINITY, 0);
-  };
-  const gates = new LeasedGates({
-    onChange() {
-      if (isDue) return;
-      isDue = true;
-      queueMicrotask(refresh);
-    },
-  });
-  return {
-    leases,
-    gates,
-    start() {
-      timer ??= setInterval(refresh, REFRESH_INTERVAL_MS);
-      timer.unref();
-    },
-    stop: () => clearInterval(timer),
-  };
+export class SharedLimits {
+  readonly leases: LeaseBook;
+  /** The server's own model calls go through these. */
+  readonly gates = new LeasedGates({ onChange: () => this.refreshSoon() });
+  private beat = 0;
+  private isDue = false;
+  private timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(db: Db, providers: Pick<Providers, "list">) {
+    const store = newLeaseStore(db);
+    this.leases = new LeaseBook({
+      limits: () =>
+        new Map(
+          providers
+            .list()
+            .filter(({ kind }) => kind !== "offline")
+            .map((provider) => [provider.id, limitOf(provider)]),
+        ),
+      now: () => performance.now(),
+      keep: (kept) => store.save(kept),
+    });
+    // The calls of the previous server process ended with it.
+    const { [SERVER]: _own, ...workers } = store.load();
+    this.leases.load(workers);
+  }
+
+  start(): void {
+    this.timer ??= setInterval(() => this.refresh(), REFRESH_INTERVAL_MS);
+    this.timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  /** Combines the changes of one turn of the event loop. */
+  private refreshSoon(): void {
+    if (this.isDue) return;
+    this.isDue = true;
+    queueMicrotask(() => this.refresh());
+  }
+
+  private refresh(): void {
+    this.isDue = false;
+    const given = this.leases.beat(SERVER, ++this.beat, this.gates.uses(), false);
+    if (given) this.gates.apply(given, Number.POSITIVE_INFINITY, 0);
+  }
 }
 
 function limitOf(provider: Provider): Limit {
@@ -107,12 +106,12 @@ export function newWorkerPort(options: {
   sealer: Sealer;
   providers: ProviderStore;
   env: NodeJS.ProcessEnv;
-  log: Parameters<typeof newInternalApi>[0]["log"];
+  log: ConstructorParameters<typeof InternalApi>[0]["log"];
 }): WorkerPort {
   const { db, settings, sealer, providers, env, log } = options;
   const { TROUPE_WORKER_TOKEN: token, TROUPE_INTERNAL_PORT: port, TROUPE_INTERNAL_HOST: host } = settings;
   if (token === undefined || !hasWorkers(db, settings)) return NO_WORKERS;
-  const limits = newSharedLimits(db, providers);
+  const limits = new SharedLimits(db, providers);
   const snapshots = newProviderSnapshots(db, { store: providers, sealer, env });
   const workers = new Workers({
     leases: limits.leases,
@@ -128,7 +127,7 @@ export function newWorkerPort(options: {
     lines,
     async open(parts) {
       const shared = { ...snapshots, learn: (lesson: LearnBody) => learn(providers, lesson) };
-      const api = newInternalApi({
+      const api = new InternalApi({
         token,
         log,
         routes: internalRoutes({ ...parts, providers: shared, workers, lines }),

@@ -3,7 +3,7 @@ import { registerEnvironmentSecrets } from "@/server/access/boot";
 import { log } from "@/server/log";
 import { readWorkerSettings, type WorkerSettings } from "@/server/settings";
 import { type JournalSealer, newJournalSealer } from "../seal";
-import { newWorker, type Worker } from "./worker";
+import { Worker } from "./worker";
 
 /** What a worker's process is made of beside the engine's part. */
 export interface WorkerProcess {
@@ -18,7 +18,7 @@ export function newWorkerProcess(version: string, env: NodeJS.ProcessEnv = proce
   registerEnvironmentSecrets(env);
   const settings = readWorkerSettings(os.hostname(), env);
   const sealer = newJournalSealer(env.TROUPE_SECRET_KEY ?? "");
-  const worker = newWorker({ settings, env, version, address: addressOf(settings), log });
+  const worker = new Worker({ settings, env, version, address: addressOf(settings), log });
   return { settings, worker, sealer, log };
 }
 

@@ -4,7 +4,7 @@ import { newModels } from "@/server/llm/models";
 import { ask, endServersWithTests, newIo, newServer, sendSse, sse } from "@/server/llm/testing";
 import { readWorkerSettings } from "@/server/settings";
 import { type ControlSide, newControlSide, SECRET_KEY, TOKEN } from "../testing";
-import { newWorker, type Worker } from "./worker";
+import { Worker } from "./worker";
 
 endServersWithTests();
 let side: ControlSide;
@@ -28,7 +28,7 @@ async function newWorkerHere(name: string, more: Record<string, string> = {}) {
     TROUPE_WORKER_NAME: name,
     ...more,
   };
-  const worker = newWorker({
+  const worker = new Worker({
     settings: readWorkerSettings("box", env),
     env: env as unknown as NodeJS.ProcessEnv,
     version: "1.2.3",

@@ -93,29 +93,6 @@ export function newRemoteTools(
 
 const callerOf = ({ run, agent }: Pick<ToolScope, "run" | "agent">) => ({ run, agent });
 
-/** What a worker has beside the engine's part of it: what runs reach outside, and its way to the server. */
-export interface Worker {
-  /** Of this process. */
-  readonly id: string;
-  readonly effects: Effects;
-  readonly server: {
-    postNews(news: SegmentProgress, abort: AbortSignal): Promise<void>;
-    journal(start: SegmentStart, abort: AbortSignal): Promise<SegmentJournal | null>;
-    taken(hold: SegmentHold, abort: AbortSignal): Promise<void>;
-    isHeld(hold: SegmentHold): Promise<boolean>;
-  };
-  live(runId: string, frame: LiveFrame): void;
-  redact<T>(value: T): T;
-  /** Waits for the server and takes its providers over. Throws where server and worker do not belong together. */
-  connect(): Promise<void>;
-  /** Gives signs of life from now on: the engine can reach it. `running`: how many runs are at work here now. */
-  announce(running: () => number): void;
-  /** Says that it takes nothing new any more. */
-  drain(): Promise<void>;
-  /** Says that it has left, and says no more. */
-  stop(): Promise<void>;
-}
-
 export interface WorkerOptions {
   settings: WorkerSettings;
   env: NodeJS.ProcessEnv;
@@ -133,128 +110,160 @@ export interface WorkerOptions {
 /** How long calls may take to finish that others make here, once the worker's own runs are given back. */
 const CALLS_END_MS = 10_000;
 
-export function newWorker(options: WorkerOptions): Worker {
-  const { settings, env, version, address, log, fetch, everyMs } = options;
-  const { name, labels, runs: limit, control: place } = settings;
-  registerSecret(place.token);
-  const id = newWorkerId(name);
-  const control = newControlClient({ fetch: newControlFetch(place.url), token: place.token });
-  const providers = newSnapshotProviders(newSealer(null, env), (lesson) => {
-    control
-      .learn(lesson)
-      .catch((error: unknown) => log("warn", "The server took no lesson.", { error: errorMessage(error) }));
-  });
-  const refresh = newRefresh(control, providers);
-  const gates = new LeasedGates({ onChange: () => heartbeats.soon() });
-  const live = new LiveSender(control, { hide: withoutHeld, heldBack });
-  const state: { phase: Heartbeat["state"]; running: () => number } = { phase: "working", running: () => 0 };
-  const heartbeats: Heartbeats = new Heartbeats({
-    control,
-    gates,
-    log,
-    ...defined({ everyMs }),
-    about: () => ({
-      id,
-      name,
-      version,
-      address,
-      labels,
-      limit,
-      running: state.running(),
-      memory_bytes: process.memoryUsage.rss(),
-      state: state.phase,
-    }),
-    onProviders(version) {
-      refresh(version).catch((error: unknown) =>
-        log("warn", "The providers could not be taken over.", { error: errorMessage(error) }),
-      );
-    },
-  });
-  const file = settings.toolsFile === null ? NO_OPERATOR_FILE : readOperatorFile(settings.toolsFile, env);
-  const part = partFor(file, labels);
-  const line = new ConnectionEndpoint({
-    control,
-    served: newServed(operatorTools(part, env), part.mcp_servers),
-    about: { worker: id, name, labels },
-    redact: redactJson,
-    log,
-  });
-  const models = newModels({ providers, gates, ...defined({ fetch }) });
-  return {
-    id,
-    effects: {
-      models: { ...models, complete: completing(models, newThrottledRefresh(control, refresh), live) },
-      tools: newRemoteTools(control, portableTools({ web: { fetch: publicFetch } })),
-    },
-    server: {
-      postNews: (news, abort) => control.report(news, abort),
-      journal: ({ run_id, stretch }, abort) => control.journal(run_id, stretch, abort),
-      taken: (hold, abort) => control.taken(hold, abort),
-      isHeld: (hold) => control.isHeld(hold),
-    },
-    live: (runId, frame) => live.add(runId, frame),
-    redact: redactJson,
-    connect: () => once(refresh, () => log("info", `Waiting for the server at ${place.url}.`)),
-    announce(running) {
-      state.running = running;
-      heartbeats.start();
-      line.start();
-    },
-    async drain() {
-      state.phase = "draining";
-      line.leave();
-      await heartbeats.now();
-    },
-    async stop() {
-      await line.idle(CALLS_END_MS);
-      await line.stop();
-      state.phase = "gone";
-      await heartbeats.now();
-      heartbeats.stop();
-      gates.stop();
-      live.stop();
-    },
+/** What a worker has besides the engine: the effects of its runs, and its connection to the server. */
+export class Worker {
+  /** Of this process. */
+  readonly id: string;
+  readonly effects: Effects;
+  readonly redact = redactJson;
+  /** The server, as the engine's part of a worker calls it. */
+  readonly server = {
+    postNews: (news: SegmentProgress, abort: AbortSignal): Promise<void> => this.control.report(news, abort),
+    journal: ({ run_id, stretch }: SegmentStart, abort: AbortSignal): Promise<SegmentJournal | null> =>
+      this.control.journal(run_id, stretch, abort),
+    taken: (hold: SegmentHold, abort: AbortSignal): Promise<void> => this.control.taken(hold, abort),
+    isHeld: (hold: SegmentHold): Promise<boolean> => this.control.isHeld(hold),
   };
-}
+  private readonly control: ControlClient;
+  private readonly providers: ProvidersCopy;
+  private readonly gates = new LeasedGates({ onChange: () => this.heartbeats.soon() });
+  private readonly stream: LiveSender;
+  private readonly heartbeats: Heartbeats;
+  private readonly connections: ConnectionEndpoint;
+  private phase: Heartbeat["state"] = "working";
+  private running = () => 0;
 
-/** Takes the server's providers over where they have another version, once at a time. */
-function newRefresh(
-  control: Pick<ControlClient, "providers">,
-  providers: SnapshotProviders,
-): (version?: string) => Promise<void> {
-  let inProgress: Promise<void> | null = null;
-  const take = async () => providers.replace(await control.providers());
-  return async (version) => {
-    if (version !== undefined && version === providers.version) return;
-    inProgress ??= take().finally(() => {
-      inProgress = null;
+  constructor(private readonly options: WorkerOptions) {
+    const { settings, env, version, address, log, fetch, everyMs } = options;
+    const { name, labels, runs: limit, control: place } = settings;
+    registerSecret(place.token);
+    this.id = newWorkerId(name);
+    this.control = newControlClient({ fetch: newControlFetch(place.url), token: place.token });
+    const snapshots = newSnapshotProviders(newSealer(null, env), (lesson) => {
+      this.control
+        .learn(lesson)
+        .catch((error: unknown) => log("warn", "The server took no lesson.", { error: errorMessage(error) }));
     });
-    await inProgress;
-  };
+    this.providers = new ProvidersCopy(this.control, snapshots);
+    this.stream = new LiveSender(this.control, { hide: withoutHeld, heldBack });
+    this.heartbeats = new Heartbeats({
+      control: this.control,
+      gates: this.gates,
+      log,
+      ...defined({ everyMs }),
+      about: () => ({
+        id: this.id,
+        name,
+        version,
+        address,
+        labels,
+        limit,
+        running: this.running(),
+        memory_bytes: process.memoryUsage.rss(),
+        state: this.phase,
+      }),
+      onProviders: (version) => {
+        this.providers
+          .refresh(version)
+          .catch((error: unknown) =>
+            log("warn", "The providers could not be taken over.", { error: errorMessage(error) }),
+          );
+      },
+    });
+    const file = settings.toolsFile === null ? NO_OPERATOR_FILE : readOperatorFile(settings.toolsFile, env);
+    const part = partFor(file, labels);
+    this.connections = new ConnectionEndpoint({
+      control: this.control,
+      served: newServed(operatorTools(part, env), part.mcp_servers),
+      about: { worker: this.id, name, labels },
+      redact: redactJson,
+      log,
+    });
+    const models = newModels({ providers: snapshots, gates: this.gates, ...defined({ fetch }) });
+    this.effects = {
+      models: { ...models, complete: completing(models, () => this.providers.refreshIfStale(), this.stream) },
+      tools: newRemoteTools(this.control, portableTools({ web: { fetch: publicFetch } })),
+    };
+  }
+
+  live(runId: string, frame: LiveFrame): void {
+    this.stream.add(runId, frame);
+  }
+
+  /** Waits for the server and copies its providers. Throws if server and worker don't belong together. */
+  connect(): Promise<void> {
+    const { settings, log } = this.options;
+    return once(
+      () => this.providers.refresh(),
+      () => log("info", `Waiting for the server at ${settings.control.url}.`),
+    );
+  }
+
+  /** Sends heartbeats from now on: the engine can reach this worker. `running`: how many runs it executes now. */
+  announce(running: () => number): void {
+    this.running = running;
+    this.heartbeats.start();
+    this.connections.start();
+  }
+
+  /** Tells the server that it accepts nothing new. */
+  async drain(): Promise<void> {
+    this.phase = "draining";
+    this.connections.leave();
+    await this.heartbeats.now();
+  }
+
+  /** Tells the server that it has left, and sends nothing after that. */
+  async stop(): Promise<void> {
+    await this.connections.idle(CALLS_END_MS);
+    await this.connections.stop();
+    this.phase = "gone";
+    await this.heartbeats.now();
+    this.heartbeats.stop();
+    this.gates.stop();
+    this.stream.stop();
+  }
 }
 
-/** How long what was heard of the providers is taken for what they are, in milliseconds. */
+/** How long the copy counts as current, in milliseconds. */
 const FRESH_MS = 200;
 const CHECK_TIMEOUT_MS = 1_000;
 
-/** Takes over what has changed since; as things were where the server does not answer. */
-function newThrottledRefresh(
-  control: Pick<ControlClient, "ask">,
-  refresh: (version: string) => Promise<void>,
-): () => Promise<void> {
-  let refreshedAt = Number.NEGATIVE_INFINITY;
-  return async () => {
-    if (performance.now() - refreshedAt < FRESH_MS) return;
+/** A worker's copy of the server's providers. */
+class ProvidersCopy {
+  private inProgress: Promise<void> | null = null;
+  private checkedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly control: Pick<ControlClient, "ask" | "providers">,
+    private readonly copy: SnapshotProviders,
+  ) {}
+
+  /** Copies the providers unless the copy has this version; one request at a time. */
+  async refresh(version?: string): Promise<void> {
+    if (version !== undefined && version === this.copy.version) return;
+    this.inProgress ??= this.replace().finally(() => {
+      this.inProgress = null;
+    });
+    await this.inProgress;
+  }
+
+  /** Copies what changed since the last check; keeps the copy if the server doesn't answer. */
+  async refreshIfStale(): Promise<void> {
+    if (performance.now() - this.checkedAt < FRESH_MS) return;
     try {
       const began = performance.now();
-      await refresh(
-        String(await control.ask("providers/version", undefined, { withinMs: CHECK_TIMEOUT_MS })),
-      );
-      refreshedAt = began;
+      const version = await this.control.ask("providers/version", undefined, { withinMs: CHECK_TIMEOUT_MS });
+      await this.refresh(String(version));
+      this.checkedAt = began;
     } catch (error) {
       if (!(error instanceof ControlAway)) throw error;
     }
-  };
+  }
+
+  private async replace(): Promise<void> {
+    this.copy.replace(await this.control.providers());
+  }
 }
 
 /** A model call of a worker: of the provider that people chose a moment ago, too. */
