@@ -76,18 +76,6 @@ const PASSING = new Set<ErrorCode>(["RATE_LIMIT", "TRANSIENT", "TIMEOUT"]);
 const MATRIX: [string, Handler, ErrorCode, RegExp][] = [
   ["429", failing(429, "slow down"), "RATE_LIMIT", /no more requests/],
   [
-    "429 with a wait",
-    failing(429, "slow down", {}, { "retry-after": "2" }),
-    "RATE_LIMIT",
-    /no more requests/,
-  ],
-  [
-    "429 with a huge wait",
-    failing(429, "slow down", {}, { "retry-after": "3600" }),
-    "RATE_LIMIT",
-    /no more requests/,
-  ],
-  [
     "429 without credit",
     failing(429, "You exceeded your current quota", { code: "insufficient_quota" }),
     "QUOTA",

@@ -6,11 +6,9 @@ import { offeredFunctions } from "./expression-functions";
 const now = Date.parse("2026-11-22T11:30:00Z");
 const state: Record<string, Json> = {
   s: "Hello, World",
-  emoji: "a😀b",
   n: 2.5,
   list: [3, 1, 2, 3],
   words: ["b", "a", "c"],
-  nested: [[1], [2, [3]]],
   orders: [
     { id: 1, price: 10.5 },
     { id: 2, price: 4 },
@@ -23,35 +21,15 @@ test.each<[string, Json]>([
   ["[math.round(2.5), math.round(-2.5), math.round(2.4), math.round(7)]", [3, -3, 2, 7]],
   ["[math.floor(2.7), math.ceil(2.1), math.trunc(-2.7), math.abs(-4), math.sign(-0.5)]", [2, 3, -2, 4, -1]],
   ["[math.greatest(1, state.n, 2), math.least([3, 1.5]), math.max(1, 2), math.min(1, 2)]", [2.5, 1.5, 2, 1]],
-  ["math.sqrt(9)", 3],
-  ["10 % 4 + state.list[0] % 2", 3],
-  ["int('42') + int(3.9)", 45],
   // Lists.
   ["state.list.sum() / state.list.size()", 2.25],
-  ["[].sum()", 0],
-  ["[1, 0.5].sum()", 1.5],
   ["state.orders.map(o, o.price).sum()", 14.5],
-  ["state.list.sort()", [1, 2, 3, 3]],
   ["state.words.sort().reverse().join('')", "cba"],
-  ["state.list.slice(1, 3)", [1, 2]],
-  ["[state.list.first(), state.list.last()]", [3, 3]],
-  ["[1, 1.0, 'a', 'a', [1], [1.0], null, null].distinct()", [1, "a", [1], null]],
-  [
-    "[state.nested.flatten(), state.nested.flatten(2)]",
-    [
-      [1, 2, [3]],
-      [1, 2, 3],
-    ],
-  ],
   ["state.list.contains(2) && !state.words.contains('z')", true],
-  ["state.list.contains(2.5)", false],
   ["state.words.transformList(i, w, i > 0, string(i) + w)", ["1a", "2c"]],
-  ["{'a': 1, 'b': 2}.transformMap(k, v, v * 10)", { a: 10, b: 20 }],
   ["state.words.all(i, w, i < 3 && w.size() == 1)", true],
-  ["state.words.existsOne(w, w == 'a')", true],
   ["state.orders.map(o, o.price > 5, o.id)", [1]],
   // Times; now is the one that is given.
-  ["string(now)", "2026-11-22T11:30:00Z"],
   ["int(now) - int(timestamp(state.at))", 41_400],
   ["now - timestamp(state.at) > duration('11h')", true],
   ["timestamp('2026-11-22T13:30:00+02:00') == now", true],
@@ -60,9 +38,7 @@ test.each<[string, Json]>([
     [13, 6, 0, 325],
   ],
   ["string(now + duration('36h'))", "2026-11-23T23:30:00Z"],
-  ["string(duration('1h30m'))", "5400s"],
   ["string(duration('1.5s') + duration('-250ms'))", "1.25s"],
-  ["timestamp(0) < now", true],
   ["bytes('{\"a\": [1]}').json().a[0]", 1],
 ])("%s", (text, expected) => {
   expect(evaluateExpression(text, { state, now })).toEqual(expected);

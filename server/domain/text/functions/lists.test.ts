@@ -4,12 +4,10 @@ import { given, type Rejected, rejection, rejectionOf } from "../testing/outcome
 
 test.each<[string, Json]>([
   ["[1, 2].contains(2)", true],
-  ["[1, 2].contains(2.0)", true],
   ["[1, 2].contains('2')", false],
   ["[1, 2, 3].sum()", 6],
   ["[1.5, 2].sum()", 3.5],
   ["[1, 2u].sum()", 3],
-  ["[1u, 2u].sum()", 3],
   ["[duration('1s'), duration('2s')].sum()", "3s"],
   ["[3, 1, 2].sort()", [1, 2, 3]],
   ["[3, 1.5, 2u].sort()", [1.5, 2, 3]],
@@ -21,13 +19,10 @@ test.each<[string, Json]>([
   ["[1, 2, 3].reverse()", [3, 2, 1]],
   ["[1, 2, 3].slice(0, 3)", [1, 2, 3]],
   ["[1, 2, 3].slice(1, 1)", []],
-  ["[1, 2, 3].slice(3, 3)", []],
   ["[1, 2, 3].first()", 1],
   ["[1, 2, 3].last()", 3],
   ["[1, 1u, 1.0, '1', true].distinct()", [1, "1", true]],
   ["['a', 'b', 'a'].distinct()", ["a", "b"]],
-  ["[true, false, true].distinct()", [true, false]],
-  ["[1.5, 1.5, 2.5].distinct()", [1.5, 2.5]],
   [
     "[9007199254740993, 9007199254740993, 9007199254740994].distinct()",
     ["9007199254740993", "9007199254740994"],
@@ -39,7 +34,6 @@ test.each<[string, Json]>([
   ["[[1], [1], [2], {'a': 1}, {'a': 1}, null, null].distinct()", [[1], [2], { a: 1 }, null]],
   ["[[1], [[2]], 3].flatten()", [1, [2], 3]],
   ["[[1], [[2]], 3].flatten(0)", [[1], [[2]], 3]],
-  ["[[1], [[2]], 3].flatten(1)", [1, [2], 3]],
   ["[[1], [[2]], 3].flatten(2)", [1, 2, 3]],
   ["[[1]].flatten(64)", [1]],
 ])(
@@ -53,14 +47,10 @@ test.each<Rejected>([
   ["[duration('1s'), 1].sum()", "These do not go together: duration + int."],
   ["[1, duration('1s')].sum()", "sum adds up numbers, and one item is duration."],
   ["['a'].sum()", "sum adds up numbers, and one item is string."],
-  ["[null].sum()", "sum adds up numbers, and one item is null."],
-  ["[[2], [1]].sort()", "sort puts numbers or texts in order, and here are list and list."],
   ["[1, 'a'].sort()", "sort puts numbers or texts in order, and here are string and int."],
   ["[1, 2, 3].slice(2, 1)", "The end 1 lies before the start 2."],
   ["[1, 2, 3].slice(0, 4)", "The place 4 is outside of 0 to 3."],
-  ["[1, 2, 3].slice(-1, 2)", "The place -1 is outside of 0 to 3."],
   ["[[1]].flatten(65)", "The depth 65 is outside of 0 to 64."],
-  ["[[1]].flatten(-1)", "The depth -1 is outside of 0 to 64."],
   ["[[1]].flatten(0.5)", "A whole number is needed here, not 0.5."],
 ])("what cannot be added up, sorted or cut out is refused: %s", (text, ...expected) => {
   expect(rejectionOf(text)).toEqual(rejection(text, ...expected));
