@@ -138,21 +138,31 @@ const plan = (count: number, ...success_criteria: string[]) =>
     tasks: Array.from({ length: count }, (_, at) => ({ task_id: `t${at}`, description: "do it" })),
     success_criteria,
   });
-test.each<[string, object, ExecutionPlan | undefined, number[]]>([
-  ["plans", {}, undefined, [3, 41]],
-  ["has an empty plan, so it plans", { process: "parallel" }, plan(0), [3, 41]],
-  ["follows its plan", { process: "parallel" }, plan(3), [3, 15]],
-  ["plans again", { planning: true }, plan(3), [3, 41]],
-  ["checks criteria in words", {}, plan(1, "short"), [2, 8]],
-  ["computes its criteria", {}, plan(1, "cel:true"), [1, 5]],
-  ["has a manager", { process: "hierarchical", max_rounds: 4 }, undefined, [5, 24]],
-  ["has a manager and no rounds", { process: "hierarchical", max_rounds: 0 }, undefined, [5, 5]],
-  ["hands over", { process: "swarm", max_handoffs: 3 }, undefined, [1, 20]],
-  ["votes", { process: "consensus", consensus: { rounds: 2 } }, undefined, [4, 8]],
-  ["samples", { process: "sample", samples: 3 }, undefined, [3, 16]],
-  ["has a pattern without steps", { process: "custom", max_rounds: 4 }, undefined, [1, 20]],
-])("A crew that %s", (_what, more, given, expected) => {
-  expect(estimateCrew(CrewConfig.parse({ agents: three, ...more }), given, findRole).calls).toEqual(expected);
+const planned = "2 to 8 planned tasks, 1 to 5 calls each";
+test.each<[string, object, ExecutionPlan | undefined, number[], string]>([
+  ["plans", {}, undefined, [3, 41], planned],
+  ["has an empty plan, so it plans", { process: "parallel" }, plan(0), [3, 41], planned],
+  ["follows its plan", { process: "parallel" }, plan(3), [3, 15], "3 tasks, 1 to 5 calls each"],
+  ["plans again", { planning: true }, plan(3), [3, 41], planned],
+  ["checks criteria in words", {}, plan(1, "short"), [2, 8], "1 task, 1 to 5 calls each, and the check"],
+  ["computes its criteria", {}, plan(1, "cel:true"), [1, 5], "1 task, 1 to 5 calls each"],
+  ["has a manager", { process: "hierarchical", max_rounds: 4 }, undefined, [5, 24], "2 members"],
+  ["has a manager and no rounds", { process: "hierarchical", max_rounds: 0 }, undefined, [5, 5], "0 rounds"],
+  ["hands over", { process: "swarm", max_handoffs: 3 }, undefined, [1, 20], "3 handovers"],
+  [
+    "votes",
+    { process: "consensus", consensus: { rounds: 2 } },
+    undefined,
+    [4, 8],
+    "3 votes in 1 to 2 rounds",
+  ],
+  ["samples", { process: "sample", samples: 3 }, undefined, [3, 16], "3 answers, 1 to 5 calls each"],
+  ["has a pattern without steps", { process: "custom", max_rounds: 4 }, undefined, [1, 20], "1 step once"],
+])("A crew that %s", (_what, more, given, expected, words) => {
+  const { calls, basis } = estimateCrew(CrewConfig.parse({ agents: three, ...more }), given, findRole);
+  expect(calls).toEqual(expected);
+  expect(basis).toContain(words);
+  if (!words.includes("check")) expect(basis).not.toContain("check");
 });
 
 test("Tokens grow with the prompt, with other members, and faster than its calls for a manager", () => {

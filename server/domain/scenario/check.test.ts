@@ -294,7 +294,7 @@ describe("what is expected of questions", () => {
   const events = [askedAt("a", "Send it?"), askedAt("b", "Pay it?"), askedAt("a", "Again?")];
 
   test("is how many there are, or at which nodes in whichever order", () => {
-    const questions = (more: object, of = events) => outcomeOf(of, { kind: "questions", ...more });
+    const questions = (more: object, of: object[] = events) => outcomeOf(of, { kind: "questions", ...more });
     expect(questions({ count: 3 })).toEqual(["passed", "3 questions were asked.", null, null]);
     expect(questions({ nodes: ["b", "a", "a"] })).toEqual([
       "passed",
