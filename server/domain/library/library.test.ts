@@ -6,8 +6,6 @@ import { findProblems } from "@/server/domain/problems/problems";
 import { agentUses } from "./agent-use";
 import { crewUses } from "./crew-use";
 import { type Library, withLibrary } from "./library";
-import { roleUses, withRoleRenamed } from "./role-use";
-import { countUses, usesOfAgents, usesOfRoles } from "./uses";
 
 const crewOf = (...roles: string[]) =>
   CrewConfig.parse({ agents: roles.map((role_name, at) => ({ agent_id: `a${at}`, role_name })) });
@@ -96,38 +94,10 @@ test("an agent task takes the role and the settings of its agent; without it the
   ]);
 });
 
-test("a task may use some of its role's tools, and naming another is a finding", () => {
-  expect(codes(taskFor({ required_role: "Writer", tools: ["look", "mcp:desk/pen"] }))).toEqual([]);
-  expect(codes(taskFor({ required_role: "Writer", tools: ["shout"] }))).toEqual(["E_TOOL_NOT_IN_ROLE"]);
-  expect(codes(taskFor({ agent_ref: "careful", tools: ["shout"] }))).toEqual(["E_TOOL_NOT_IN_ROLE"]);
-});
-
 test("settings of a model go over others key by key, but a model stays with its provider", () => {
   const base = { provider_id: "a", model: "slow-1", temperature: 0.1 };
   expect(llmOver(base, { temperature: 1 })).toEqual({ ...base, temperature: 1 });
   expect(llmOver(base, { provider_id: "b" })).toEqual({ provider_id: "b", temperature: 0.1 });
   expect(llmOver(base, { provider_id: "b", model: "m" })).toEqual({ ...base, provider_id: "b", model: "m" });
   expect(llmOver(undefined, undefined)).toBeUndefined();
-});
-
-test("who uses a role is told with crews and agents, and its new name reaches the copies, too", () => {
-  const graph = taskFor({ agent_ref: "careful", agent: careful });
-  const users = {
-    workflows: [{ id: "wf_1", name: "W", graph }],
-    crews: [{ id: "mixed", name: "Mixed", crew: mixed }],
-    agents: [{ id: "careful", name: "Careful", agent: careful }],
-  };
-  expect(
-    usesOfRoles(users)
-      .get("Writer")
-      ?.map(({ kind, id }) => `${kind} ${id}`),
-  ).toEqual(["workflow wf_1", "agent careful"]);
-  expect(
-    usesOfAgents(users)
-      .get("careful")
-      ?.map(({ kind, id }) => `${kind} ${id}`),
-  ).toEqual(["workflow wf_1", "crew mixed"]);
-  expect(countUses(usesOfAgents(users).get("careful") ?? [])).toBe("1 workflow and 1 crew");
-  expect([...roleUses(withRoleRenamed(graph, "Writer", "Author")).keys()]).toEqual(["Author"]);
-  expect(withRoleRenamed(graph, "Painter", "Author")).toBe(graph);
 });

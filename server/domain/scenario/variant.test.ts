@@ -107,18 +107,10 @@ describe("a variant of a workflow", () => {
       node_type: "agent_task",
       input_keys: ["text"],
       output_keys: ["issue"],
-      config: {
-        required_role: "Twin of Desk",
-        task_description_template:
-          "Make an issue of {{ text }}\n\nThe steps:\n1. Draft it\n   It gives: a draft\n2. Polish it\n\nThe result has to meet:\n- It is short.",
-        max_iterations: 12,
-        llm_config: { model: "big" },
-      },
+      config: { required_role: "Twin of Desk", max_iterations: 12, llm_config: { model: "big" } },
     });
     expect(roles.at(-1)).toMatchObject({
       name: "Twin of Desk",
-      description:
-        "You do alone, from beginning to end, what would take several people:\nWriter: Writes.\nEditor: Edits.",
       goals: ["Be clear"],
       tools: ["web_search", "file_write", "file_read"],
     });
