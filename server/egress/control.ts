@@ -1,19 +1,19 @@
 import { connect } from "node:net";
 import { Agent, type Response, fetch as undiciFetch } from "undici";
 
-/** Sends to the server that a worker belongs to, and to nobody else. */
+/** Sends requests to the worker's own server only. */
 export type ControlFetch = (
   path: string,
   init: { method: "GET" | "POST"; headers: Record<string, string>; body?: string; signal?: AbortSignal },
 ) => Promise<Response>;
 
-/** How many requests one worker has under way at the server at most; the others wait. */
+/** The maximum number of concurrent requests of one worker to the server; others wait. */
 const CONNECTIONS = 64;
 const CONNECT_MS = 3_000;
 
 /** `origin`: where the server answers its workers. Redirects are not followed: requests carry the workers' token. */
 export function newControlFetch(origin: string): ControlFetch {
-  // Tools may take long to answer; whoever asks has timers of its own.
+  // Tools may take long to answer; callers have their own timers.
   const agent = new Agent({
     connections: CONNECTIONS,
     connect: { timeout: CONNECT_MS },
@@ -25,8 +25,8 @@ export function newControlFetch(origin: string): ControlFetch {
 }
 
 /**
- * Whether somebody listens at an address such as host:port. refused: the machine there says that nobody does. unknown: it
- * cannot be told.
+ * Whether something listens at an address such as host:port. refused: the machine refuses the connection. unknown: it
+ * can't be determined.
  */
 export function knock(address: string, withinMs = 1_000): Promise<"open" | "refused" | "unknown"> {
   const url = `http://${address}`;

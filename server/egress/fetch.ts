@@ -26,7 +26,7 @@ export const EGRESS_LIMITS = {
   publicBytes: 5 * 1024 * 1024,
   providerBytes: 64 * 1024 * 1024,
   mcpHeadersMs: 11 * 60_000,
-  /** One answer of an MCP server; a stream that is longer begins anew. */
+  /** One answer of an MCP server; a longer stream is restarted. */
   mcpBytes: 16 * 1024 * 1024,
   /** A whole request of a tool, redirects and body included. */
   toolMs: 15_000,
@@ -82,7 +82,7 @@ export function isProviderAddress(address: string, hostname: string, port: strin
   return listed.has(hostname) || listed.has(`${hostname}:${port}`);
 }
 
-// Whoever calls a model has timers of its own.
+// Callers of models have their own timers.
 const providerAgent = guardedAgent(
   isProviderAddress,
   { headersTimeout: 0, bodyTimeout: 0 },
@@ -106,7 +106,7 @@ export const hostsIn = (list = "") =>
 
 export interface PublicFetchOptions {
   maxBytes?: number;
-  /** Ports beside 80 and 443. */
+  /** Ports besides 80 and 443. */
   ports?: readonly number[];
   /** Follows redirects within the site only: for requests whose content is meant for one receiver. */
   sameOrigin?: boolean;

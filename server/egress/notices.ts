@@ -15,7 +15,7 @@ function allowsListed(allowed: string | undefined): Allows {
   };
 }
 
-/** Posts notices. Follows no redirect: what is sent is meant for one receiver. */
+/** Posts notifications. Follows no redirects: the content is meant for one receiver. */
 export const newNoticeFetch = (allowed: string | undefined): typeof globalThis.fetch =>
   newGuardedFetch(allowsListed(allowed), {
     timeoutMs: EGRESS_LIMITS.toolMs,

@@ -1,3 +1,3 @@
-/** Asks a Troupe that is at work, at the address that the person at the terminal names; it follows nowhere else. */
+/** Sends a request to a running Troupe, at the address given on the command line; follows no redirects. */
 export const askOwnServer = (url: URL, init: RequestInit): Promise<Response> =>
   fetch(url, { ...init, redirect: "error" });

@@ -21,7 +21,7 @@ export interface EndpointCall<Params = Record<string, string>, Query = unknown, 
   headers: Headers;
   signal: AbortSignal;
   principal: Principal | null;
-  /** Writes to the audit what whoever asks did. */
+  /** Writes an action of the caller to the audit log. */
   note: Note;
   services: Services;
 }
@@ -129,7 +129,7 @@ export function checked<S extends z.ZodType>(
   });
 }
 
-/** The first field that reading a body left out, as a path: whoever misspells one is told, not passed over. */
+/** The first field of a body that the schema dropped, as a path: a misspelled field is reported, not ignored. */
 function unknownField(sent: unknown, read: unknown, path = ""): string | null {
   if (typeof sent !== "object" || sent === null || typeof read !== "object" || read === null) return null;
   for (const [key, value] of Object.entries(sent)) {

@@ -1,6 +1,6 @@
 import { LIMITS } from "@/server/limits";
 
-/** One message of an event stream. `id` is what the reader sends back to go on from here. */
+/** One message of an event stream. `id` is what the reader sends back to resume from here. */
 export interface Message {
   id?: string;
   event?: string;

@@ -76,7 +76,7 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
       const result = await performFor(operation, input, call);
       if (!schema) return { status: 204 };
       const shown = page ? pageIn(result, Page.parse(call.query), route) : as ? { [as]: result } : result;
-      // What the description does not name is not sent: a form of the browser may show more than programs are told.
+      // Fields that the API description doesn't name aren't sent: the browser may get more than programs do.
       const isPending = route.pending !== undefined && recordOf(result).applied === false;
       return {
         status: isPending ? 202 : (route.status ?? 200),
@@ -136,7 +136,7 @@ function inAddress(schema: z.ZodType): z.ZodType {
     : z.object(Object.fromEntries(entries));
 }
 
-/** The fields of an input that stand in the path: there, a number is text. */
+/** The fields of an input that are path parameters: there, a number is text. */
 function inPathOf(input: z.ZodType, names: readonly string[]): z.ZodObject {
   const shape: z.core.$ZodShape = input instanceof z.ZodObject ? input.shape : {};
   const schemaOf = (field: z.core.$ZodType = z.string()) =>
@@ -147,11 +147,11 @@ function inPathOf(input: z.ZodType, names: readonly string[]): z.ZodObject {
 /** What of an input is not in the path; undefined where all of it is. It may be left out where nothing in it is needed. */
 function restOf(input: z.ZodType, params: readonly string[], { body }: HttpRoute): z.ZodType | undefined {
   if (!(input instanceof z.ZodObject)) return undefined;
-  // The shape of an object holds schemas.
+  // The values of an object's `shape` are schemas.
   if (body) return input.shape[body] as z.ZodType;
   const names = Object.keys(input.shape).filter((name) => params.includes(name));
-  // What stands as a whole may be bound by rules across its fields; they would be lost. `omit` takes names that the
-  // compiler knows.
+  // Without path parameters the input stays untouched: it may have refinements across its fields, which `omit` would
+  // lose. The cast: `omit` wants keys known at compile time.
   const rest =
     names.length === 0
       ? input

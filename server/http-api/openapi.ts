@@ -65,7 +65,7 @@ function operation(endpoint: Endpoint, describe: Describe): JsonObject {
     ...endpoint.parts.filter((part) => part.startsWith("{")).map((part) => pathParameter(part.slice(1, -1))),
     ...queryParameters(endpoint.query, describe),
     ...Object.entries(endpoint.reads ?? {})
-      // OpenAPI has a place of its own for this one.
+      // OpenAPI has a dedicated place for this one.
       .filter(([name]) => name !== "Accept")
       .map(([name, description]) => ({ name, in: "header", description, schema: { type: "string" } })),
   ];
@@ -139,7 +139,7 @@ type Io = "input" | "output";
 /** The schema of a place; what has a name is referred to by it. */
 type Describe = (schema: z.ZodType, io: Io) => JsonObject;
 
-/** Schemas that are named once and referred to everywhere else, and all that the places have beside them. */
+/** Schemas that are named once and referenced everywhere else, and what each place adds to them. */
 function describeSchemas(places: readonly { schema: z.ZodType; io: Io }[]): {
   named: JsonObject;
   describe: Describe;
@@ -166,7 +166,7 @@ function describeAll(places: readonly z.ZodType[], io: Io) {
     if (!registry.has(schema)) registry.add(schema, { id: `${PLACE}${at}` });
   const { schemas } = z.toJSONSchema(registry, { io, uri, unrepresentable: "any" });
   const described = asSchema(parseJson(JSON.stringify(schemas)));
-  /** A place that stands in another place has no name that anybody could look up: it is written out there. */
+  /** A place nested in another has no name to look up: its schema is inlined. */
   const writtenOut = (schema: JsonObject): JsonObject => {
     const { $ref, ...more } = schema;
     if (typeof $ref !== "string" || !$ref.startsWith(uri(PLACE)))
@@ -185,7 +185,7 @@ function describeAll(places: readonly z.ZodType[], io: Io) {
   };
 }
 
-/** Begins the name of what has none of its own; no named schema's name has a space. */
+/** Prefix for schemas without a name of their own; no named schema's name has a space. */
 const PLACE = "place ";
 
 function withoutIds({ $schema, $id, ...schema }: JsonObject): JsonObject {

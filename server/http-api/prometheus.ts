@@ -19,7 +19,7 @@ const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 /** Names that begin with two underscores are Prometheus' own. */
 const LABEL_NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
 
-/** The text that a scrape answers. Throws where the format does not allow what it is to say: a name, or one series twice. */
+/** The text that a scrape returns. Throws if the format doesn't allow it: an invalid name, or a duplicate series. */
 export function exposition(metrics: readonly Metric[]): string {
   const seen = new Set<string>();
   const once = (what: string) => {

@@ -229,7 +229,7 @@ function followRun(
   if (!/^\d{1,12}$/.test(lastId))
     throw new Problem("bad_request", "Last-Event-ID must be the number of an event.");
   const after = Math.max(query.after, Number(lastId));
-  // A standard EventSource comes back after every end; 204 is how it is told that there is no more.
+  // A standard EventSource reconnects after every end; 204 tells it that there is no more.
   if (run.status === "finished" && lastId !== "0" && after >= run.last_seq)
     return new Response(null, { status: 204 });
   const place = takeStream(principal ?? { kind: "token", id: "" });

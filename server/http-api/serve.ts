@@ -11,7 +11,7 @@ import { ENDPOINTS } from "./table";
 const BASE = "/api/v1";
 
 export interface ServeOptions {
-  /** Taken only once a request may go on. */
+  /** Called only once a request is admitted. */
   services: () => Services;
   /** Tests pass their own. */
   recognition?: Recognition;
@@ -105,7 +105,7 @@ function paramsIn(pattern: readonly string[], parts: readonly string[]): Record<
   return params;
 }
 
-/** What a program is told about an error of another part. */
+/** What a program gets to see of an error from another layer. */
 function toProblem(error: unknown, where: string): Problem {
   const problem = problemOf(error);
   if (problem) return problem;

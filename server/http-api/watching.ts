@@ -58,7 +58,7 @@ function healthOf({ engine, runs }: Pick<Services, "engine" | "runs">): z.output
 
 const since = (at: number, now: number) => Math.max(0, now - at);
 
-/** For whoever watches the server: whether it answers, and its figures. */
+/** For monitoring: health and metrics. */
 export const watchingEndpoints = [
   endpoint({
     method: "GET",

@@ -32,7 +32,7 @@ const AnyWorkflow = z.unknown().meta({
     { type: "object" },
   ],
 });
-/** A token may give a role any tool by itself, so that asking here again would protect nothing. */
+/** A token may give a role any tool anyway, so that asking here again would protect nothing. */
 const ROLES_COME =
   "A file that is sent with a token is the operator's own. Roles that come with it are added where none of that name exists, with the tools that they name; what it says of when people are asked (`confirmation`) stands beside the installation's rule. An import in the browser leaves out the tools that nobody ticked, and asks as usual.";
 const Saved = z.object({ id: z.string(), revision: z.int(), findings: z.array(Finding) });

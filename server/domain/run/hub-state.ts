@@ -13,7 +13,7 @@ import { knownCost, type Paid } from "@/server/domain/model/cost";
 import { ToolOutput } from "@/server/domain/tool/tool";
 import type { AgentView, ModelCall, RunState } from "./";
 
-/** What one agent's work cost. `unknown_cost_calls`: calls whose price nobody knows, which are not zero. */
+/** What an agent's work cost. `unknown_cost_calls`: calls whose price is unknown, which is not zero. */
 export interface HubMetrics {
   usage: Usage;
   /** What is known of it; null where nothing is. */
@@ -21,7 +21,7 @@ export interface HubMetrics {
   unknown_cost_calls: number;
 }
 
-/** One conversation between an agent and whoever gave it its task. */
+/** One conversation between an agent and the one that delegated its task. */
 export interface HubSubtask {
   id: string;
   agent: string;
@@ -31,14 +31,14 @@ export interface HubSubtask {
   /** The subtask whose agent delegated this one. */
   parent: string | null;
   local_iteration: number;
-  /** How often it was told that it goes round in circles; 0 once it is done. */
+  /** How often it was warned that it goes in circles; 0 once it is done. */
   almost_stuck: number;
   metrics: HubMetrics;
 }
 
 /**
  * A run as the state of OpenHands' agent hub: the root task and its subtasks, shared and local counters, traffic and
- * confirmation, the last error, and what it cost. A view of the run's own state; nothing is kept beside it.
+ * confirmation, the last error, and the cost. A view derived from the run's state; nothing else is stored.
  */
 export interface HubState {
   root_task: { goal: string; agent_state: AgentState };
@@ -108,7 +108,7 @@ export function hubHistory(agent: AgentView): JsonObject[] {
   return history.map((event) => ("action" in event ? toDict(event) : toDict(event)));
 }
 
-/** `name (status): text`, as results stand in a transcript. */
+/** `name (status): text`, the format of tool results in a transcript. */
 function resultOf(content: string): ToolOutput {
   const [, status, text] = /^\S+ \((\d{3})\): ([\s\S]*)$/.exec(content) ?? [];
   const read = ToolOutput.safeParse(

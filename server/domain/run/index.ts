@@ -33,7 +33,7 @@ const handlers: Handlers<EventType> = {
 Object.setPrototypeOf(handlers, null);
 
 const handle = <T extends EventType>(s: RunState, event: RunEventOf<T>): void =>
-  // What has no handler is an event of a newer version: the fold goes on without it.
+  // Events without a handler come from a newer version: the fold ignores them.
   handlers[event.type]?.(s, event);
 
 /**

@@ -12,7 +12,7 @@ export const QuarantineReason = z.object({
     "log_differs",
     /** It began with another version of Troupe. */
     "unknown_version",
-    /** Something that it needs beside its log cannot be read, such as a provider. */
+    /** Something that it needs outside its log can't be read, such as a provider. */
     "settings_damaged",
     /** Its engine is not known to this server. */
     "engine_missing",
@@ -47,7 +47,7 @@ export const heldMessage = (code: QuarantineReason["code"], happened: string, is
     .filter(Boolean)
     .join(" ");
 
-/** What a run needs beside its log is there and cannot be read; the message says which, and how to mend it. */
+/** Stored data that a run needs outside its log can't be read; the message says which, and how to repair it. */
 export class SettingsDamaged extends namedError("SettingsDamaged") {}
 
 /** A log that cannot be read to its end. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { RunError } from "@/server/domain/agent/outcome";
 
-/** One place at which a request is other than a recorded one. A text is cut; null: there is nothing at that place. */
+/** One place where a request differs from a recorded one. Texts are truncated; null: no value at that place. */
 const RequestChange = z.object({
   /** As in JavaScript: messages[2].content. */
   path: z.string(),
@@ -12,7 +12,7 @@ const RequestChange = z.object({
 });
 export type RequestChange = z.infer<typeof RequestChange>;
 
-/** What a call asked, beside the nearest request that was recorded and not used yet. */
+/** A call's request, compared to the nearest recorded request that is still unused. */
 export const RequestDifference = z.object({
   kind: z.enum(["model", "tool"]),
   /** Of a call of a tool. */
@@ -34,11 +34,11 @@ export function missOf(error: Pick<RunError, "code" | "detail"> | undefined): Re
   return read.success ? read.data : null;
 }
 
-/** Where a request differs, in words: messages[2].content, line 4. */
+/** Where a request differs, as text: messages[2].content, line 4. */
 export const placeOf = ({ path, line }: RequestChange): string =>
   line === undefined ? path : `${path}, line ${line}`;
 
-/** What a call asked beside what was recorded, a line each, for a terminal. */
+/** A call's request compared to the recorded one, as lines for a terminal. */
 export const differenceLines = ({ changes, more }: RequestDifference): string[] => [
   ...changes.flatMap((change) => [
     placeOf(change),

@@ -5,7 +5,7 @@ import { REPEATED } from "@/server/domain/nodes/end";
 import { plainText } from "@/server/domain/text/plain-text";
 import type { RunState } from "./state";
 
-/** What a run hands out, parted into what people wait for and what is only passed along. */
+/** What a run returns, split into the result that people wait for and values that are only passed along. */
 export interface RunResult {
   /** What the ends that were reached name; where they name nothing, what was written last on the way to them. */
   main: JsonObject;
@@ -82,7 +82,7 @@ export const valuesText = (values: JsonObject): string =>
     .join(" · ")
     .slice(0, RUN_TEXT.kept);
 
-/** What a run came to in words: its result, or why there is none. */
+/** A run's outcome as text: its result, or why there is none. */
 export const outcomeText = (s: RunState): string =>
   s.run.status !== "finished"
     ? ""

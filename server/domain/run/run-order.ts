@@ -17,7 +17,7 @@ export interface RunPlace {
   id: string;
 }
 
-/** Where a list that ends with this run goes on. A run that goes on has no length yet. */
+/** The position after this run, for the next page of a list. An unfinished run has no duration yet. */
 export function placeAfter(run: Ordered, order: RunOrder): RunPlace {
   const { id, created_at, started_at, finished_at, cost_usd } = run;
   if (order === "costliest") return { id, value: cost_usd ?? 0 };

@@ -18,7 +18,7 @@ interface Now {
   pins?: Pins | undefined;
 }
 
-/** The outputs of a run that may be another if it were run now, in the order of the run's drawing. */
+/** The outputs of a run that might differ if it ran now, in the order of the run's workflow. */
 export function staleOutputs(s: RunState, now: Now): StaleOutput[] {
   const own = new Map<string, string>();
   const ran = Object.values(s.graph.nodes).filter(({ id }) => s.nodes[id]?.status === "completed");

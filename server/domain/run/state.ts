@@ -58,7 +58,7 @@ export interface Activation {
   started_at?: number;
   finished_at?: number;
   waiting?: { for: string; until?: number; name?: string } | undefined;
-  /** It was not carried out: its output was pinned. */
+  /** Not executed: its output was pinned. */
   pinned?: true;
   usage: Usage;
   cost_usd: number;
@@ -95,7 +95,7 @@ export interface ModelCall {
   finished_at?: number;
 }
 
-/** One agent at work on one task; key `activation/agent/task`. */
+/** One agent running one task; key `activation/agent/task`. */
 export interface AgentView {
   key: string;
   agent_id: string;
@@ -112,13 +112,13 @@ export interface AgentView {
   delegate_level: number;
   /** Key of the agent that delegated to it. */
   parent?: string;
-  /** It read content that nobody here vouches for. */
+  /** It read untrusted content. */
   tainted?: boolean;
   /** It stored something that is to be forgotten when its task ends. */
   has_task_memory?: boolean;
   /** Its newest turn: counted over the run, and from 0 within this task. */
   iteration?: { global: number; local: number };
-  /** How often it was told that it goes round in circles. */
+  /** How often it was warned that it goes in circles. */
   nudges?: number;
   error?: RunError;
   started_at: number;
@@ -144,9 +144,9 @@ export interface RunState extends CrewState {
     past_work?: readonly PastWork[];
     installation?: InstallationRules;
     foreign?: ForeignText;
-    /** What nodes give instead of being carried out. */
+    /** Outputs that replace the execution of nodes. */
     pins?: Pins;
-    /** The run carries out this one node of its workflow. */
+    /** The run executes only this node of its workflow. */
     only_node?: string;
     people?: PeopleRules;
     /** Of what nodes and crews do; absent: the first. */
@@ -156,7 +156,7 @@ export interface RunState extends CrewState {
     forks?: readonly ForkOrigin[];
     /** How many of these the run has left behind it: as many times it went its own way. */
     forked?: number;
-    /** The last event with which it had ended before a person let it go on; until then its crews' work is counted. */
+    /** The last event before an ended run was resumed by a person; its crews' work is counted up to there. */
     counted_to?: number;
     /** What was paid before it, by the runs that it comes from; none of it is in `totals`. */
     inherited?: Inherited;
@@ -164,7 +164,7 @@ export interface RunState extends CrewState {
     created_at: number;
     started_at?: number;
     finished_at?: number;
-    /** Where it is held for a person, while it is paused. */
+    /** Where it waits for a person, while it is paused. */
     paused_at?: PausedPlace & { reason: PauseReason; by: string; since: number };
     /** How far it goes until it is paused again; absent: to its end or a breakpoint. */
     stepping?: StepGranularity;
@@ -179,7 +179,7 @@ export interface RunState extends CrewState {
   state: Record<string, Json>;
   /** The same values by how they came about; what refers to an older value keeps its version. */
   versions: Record<string, Version>;
-  /** What was merged into each key that has a reducer, in the order of the drawing, and what was there before. */
+  /** What was merged into each key that has a reducer, in the order of the workflow, and the value before. */
   merged: Record<string, { base: Json | undefined; parts: readonly { writer: string; value: Json }[] }>;
   /** Who wrote each key last: an activation id, or "input". */
   writer: Record<string, string>;
@@ -199,7 +199,7 @@ export interface RunState extends CrewState {
   loops: Record<string, { iteration: number; max: number }>;
   /** Activations that may start, in order. */
   ready: string[];
-  /** Activations under way. */
+  /** Running activations. */
   running: Set<string>;
   /** The failure that ends the run once what is in flight has settled. */
   failing: RunError | null;
@@ -214,9 +214,9 @@ export interface RunState extends CrewState {
   activations: Record<string, Activation>;
   calls: Record<string, ModelCall>;
   agents: Record<string, AgentView>;
-  /** Keys of the agents that are at work: they end with their activation. */
+  /** Keys of the running agents: they end with their activation. */
   at_work: Set<string>;
-  /** What people said and wrote while it went on, other than in answers: it is vouched for. */
+  /** What people wrote during the run, other than answers: it is trusted. */
   told: readonly string[];
   /** Signals that were sent and that no node has taken yet, by their names. */
   signals: Record<string, readonly { data: Json; by: string }[]>;
@@ -224,7 +224,7 @@ export interface RunState extends CrewState {
   instructions: readonly Instruction[];
   /** Changes of crews' members by people, the oldest first. */
   team_news: readonly { node_id: string; agent_id: string; action: "added" | "removed" | "changed" }[];
-  /** Tools that brought content into the run that nobody here vouches for, in the order in which they did. */
+  /** Tools that brought untrusted content into the run, in order. */
   taint_sources: readonly string[];
   totals: {
     usage: Usage;
@@ -295,6 +295,6 @@ export function newRun(id = ""): RunState {
   };
 }
 
-/** The key under which an agent's transcript lies in `RunState.agents`. */
+/** The key of an agent's transcript in `RunState.agents`. */
 export const agentKey = (activationId: string, agentId: string, taskId?: string) =>
   taskId === undefined ? `${activationId}/${agentId}` : `${activationId}/${agentId}/${taskId}`;

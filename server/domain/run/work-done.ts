@@ -48,7 +48,7 @@ export function workDone(s: RunState): WorkDone[] {
   return Object.values(found);
 }
 
-/** What was done beyond what was counted already. Work that was done anew counts as it came out last. */
+/** The work done beyond what was counted already. Repeated work counts with its latest result. */
 export function workSince(done: readonly WorkDone[], counted: readonly WorkDone[]): WorkDone[] {
   return done.map((one) => {
     const before = counted.find(

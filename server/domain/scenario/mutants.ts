@@ -65,7 +65,7 @@ export const MutantReport = z.object({
 });
 export type MutantReport = z.infer<typeof MutantReport>;
 
-/** A change as it is made; `roles` where these differ, too. */
+/** A change before it gets its id; `roles` if these differ too. */
 type Change = Omit<Mutant, "id" | "roles"> & Partial<Pick<Mutant, "roles">>;
 
 /** Every small change of a workflow, in the order of its nodes and edges. */

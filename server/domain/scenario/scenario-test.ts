@@ -29,7 +29,7 @@ export const PeopleAnswer = z.strictObject({
   kind: AskedKind.exactOptional(),
   /** What the question's title contains. */
   title: z.string().min(1).max(500).exactOptional(),
-  /** As people answer: approve, reject, the label of an option. `expired`: nobody answers until the time is over. */
+  /** The answer as people give it: approve, reject, or the label of an option. `expired`: the question times out. */
   answer: z.string().min(1).max(200),
   value: Json.exactOptional(),
   calls: z.array(z.number().int().min(0).max(99)).max(100).exactOptional(),

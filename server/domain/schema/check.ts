@@ -2,10 +2,10 @@ import { defined } from "@/server/domain/base/defined";
 import type { Work } from "../regex/work";
 import { TooMuchWork } from "../regex/work";
 
-/** Whether a value keeps a rule. `unknown`: the rule cannot be checked here, so nobody is refused for it. */
+/** Whether a value satisfies a rule. `unknown`: the rule can't be checked here, so the value isn't rejected for it. */
 export type Verdict = "yes" | "no" | "unknown";
 
-/** What is wrong with a value, and where. The message goes on from the place: "is missing", "must be text". */
+/** An error in a value, and where. The message continues the path: "is missing", "must be text". */
 export interface ValidationError {
   path: (string | number)[];
   message: string;
@@ -55,10 +55,10 @@ export class Seen {
   }
 }
 
-/** One rule of a schema. `seen` is null where nobody asks what was looked at. */
+/** One rule of a schema. `seen` is null if evaluated keys and items aren't tracked. */
 export type Check = (value: unknown, place: Place | null, run: Run, seen: Seen | null) => Verdict;
 
-/** The part of a schema with an address of its own, to which references may lead. */
+/** A part of a schema with its own address, the target of references. */
 export interface Resource {
   address: string;
   root: unknown;
@@ -91,7 +91,7 @@ export class Run {
   private depth = 0;
   /** The resources on the way, for references that depend on it. */
   readonly scope: Resource[] = [];
-  /** Null where nobody asks why. */
+  /** Null if errors aren't collected. */
   errors: ValidationError[] | null;
 
   constructor(
@@ -110,7 +110,7 @@ export class Run {
     return "no";
   }
 
-  /** Checks without noting what is wrong, or noting it in a list of its own. */
+  /** Runs a check without collecting errors, or collecting them in a separate list. */
   aside<T>(errors: ValidationError[] | null, check: () => T): T {
     const before = this.errors;
     this.errors = errors;
@@ -143,7 +143,7 @@ export class Run {
   }
 }
 
-/** The verdict on two rules of which both must hold. */
+/** The verdict on two rules that must both hold. */
 export const both = (a: Verdict, b: Verdict): Verdict =>
   a === "no" || b === "no" ? "no" : a === "unknown" || b === "unknown" ? "unknown" : "yes";
 

@@ -28,13 +28,13 @@ export const SCHEMA_LIMITS = {
   /** Places of the automata of all patterns together. */
   patterns: 50_000,
 } as const;
-/** What a pattern counts for beside its size. */
+/** The base cost of a pattern, added to its size. */
 const PATTERN_ITSELF = 50;
 const MAX_UNCHECKED = 100;
 const HOME = "schema:///root";
 const DIALECT = /^https?:\/\/json-schema\.org\/draft(?:\/(2020-12|2019-09)|-0([467]))\/schema#?$/;
 
-/** Makes a schema ready to be checked. Never throws: what cannot be checked is told, and refuses nobody. */
+/** Compiles a schema for validation. Never throws: what can't be checked is reported and rejects nothing. */
 export function compile(schema: unknown): Compiled {
   const tooLarge = sizeError(schema);
   if (tooLarge) return { root: anything(), unchecked: [{ path: [], message: tooLarge }] };
@@ -77,7 +77,7 @@ const emptyNode = (resource: Resource): Node => ({
 });
 const anything = (): Node => ({ ...emptyNode(nowhere), checks: [() => "unknown"] });
 
-/** Where a schema stands, for those who read what is told about it. */
+/** The place of a schema, for messages about it. */
 interface Standing {
   schema: Record<string, unknown>;
   path: string[];
@@ -91,7 +91,7 @@ class Compiler {
   private readonly waiting: { node: Node; standing: Standing }[] = [];
   private readonly regexes = new Map<string, Regex | PatternFault>();
   private patternSize = 0;
-  /** Before the drafts of 2019, what stands beside a reference was not read. */
+  /** Before draft 2019-09, keywords next to a `$ref` were ignored. */
   private refStandsAlone = false;
   /** Draft 4 had other words for an address. */
   private isFirstDraft = false;
@@ -256,7 +256,7 @@ class Compiler {
 
   private rootKeywords = (): Record<string, unknown> => (isObject(this.schema) ? this.schema : {});
 
-  /** The schema that a reference leads to; undefined where there is none. Nothing is ever fetched. */
+  /** The schema that a reference points to; undefined if there is none. Never fetches anything. */
   private target(ref: string, from: Resource): unknown {
     const address = resolved(ref, from.address);
     if (address === null) return undefined;
@@ -280,7 +280,7 @@ class Compiler {
       place = inside[key];
       if (isObject(place)) owner = this.resourceOf.get(place) ?? owner;
     }
-    // Schemas may lie in words that hold none.
+    // A reference may point into keywords that don't hold schemas.
     this.index(place, owner, owner.address);
     return isObject(place) || typeof place === "boolean" ? place : undefined;
   }

@@ -41,7 +41,7 @@ const date = byPattern(`^${DATE}$`);
 const time = byPattern(`^${TIME}$`);
 const ipv6Signs = byPattern("^[0-9A-Fa-f:.]{2,45}$");
 
-/** The formats that are checked. Where a text has another, nobody is refused for it. */
+/** The supported formats. Any other format rejects nothing. */
 export const FORMATS: ReadonlyMap<string, Format> = new Map<string, Format>([
   ["date", isDate],
   ["time", isTime],

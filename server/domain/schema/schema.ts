@@ -9,11 +9,11 @@ export type { ValidationError as Fault } from "./check";
 export type { Unchecked } from "./compile";
 
 /**
- * The one door for JSON Schema. Schemas and values may come from strangers: whatever they hold, a check takes some
- * tens of milliseconds at most, writes no code and fetches nothing.
+ * The only entry point for JSON Schema. Schemas and values may be untrusted: whatever they hold, a check takes tens of
+ * milliseconds at most, generates no code and fetches nothing.
  */
 export interface Schema {
-  /** What in it is not checked; nobody is refused for that. */
+  /** The parts that aren't checked; they reject nothing. */
   readonly unchecked: readonly Unchecked[];
   /** What is wrong with a value, the first eight faults; empty where it fits. `work`: shared by several checks. */
   errors(value: unknown, work?: Work): ValidationError[];
@@ -121,7 +121,7 @@ export const errorTexts = (errors: readonly ValidationError[]): string[] =>
   errors.map(({ path, message }) => (path.length > 0 ? `${placeText(path)}: ${message}` : message));
 
 const MAX_KEY = 80;
-/** The way to a part of a value, dotted; keys of strangers may be long. */
+/** The dotted path to a part of a value; keys are untrusted and may be long. */
 export const placeText = (path: ValidationError["path"]): string =>
   path
     .map(String)

@@ -75,7 +75,7 @@ export function orList(items: readonly string[]): string {
 }
 
 const MAX_SHOWN = 120;
-/** A value of a schema as it is shown to people, cut where it is long. */
+/** A value of a schema as shown to people, truncated if long. */
 export function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? "null";
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;

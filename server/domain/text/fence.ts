@@ -1,11 +1,11 @@
 import type { Json } from "@/server/domain/base/values";
 
-/*
- * Values in prompts stand between tags, so that a model can tell what it is asked from what it is given. A value can
- * neither close the tag around it nor open or close one that prompts are built from: whatever it says, it stays data.
+/**
+ * Values in prompts are enclosed in tags, so that a model can tell instructions from data. A value can neither close
+ * its own tag nor open or close one that prompts are built from: whatever it says, it stays data.
  */
 
-/** The tags that prompts are built from; what stands in any of them may stand in another. */
+/** The tags that prompts are built from; they may be nested in any combination. */
 const STRUCTURE = [
   ...["task", "goal", "inputs", "expected_output", "results", "result", "value", "memory"],
   ...["crew_status", "plan", "bulletin", "reply", "answer", "reason", "context", "summary"],
@@ -15,10 +15,10 @@ const STRUCTURE_NAMES: ReadonlySet<string> = new Set(STRUCTURE);
 export type StructureTag = (typeof STRUCTURE)[number];
 
 const TAG_NAME = /^[A-Za-z_][\w.-]*$/;
-/** A value of so many characters, or of several lines, stands on lines of its own. */
+/** A value longer than this, or of several lines, gets lines of its own. Characters. */
 const LONGEST_INLINE = 200;
 
-/** How a value reads in a prompt: text as it is, the rest as JSON, nothing as nothing. */
+/** A value as prompt text: text as it is, null and undefined as "", the rest as JSON. */
 export const promptText = (value: Json | undefined): string =>
   value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value);
 
@@ -90,7 +90,7 @@ export const FENCES_BEFORE_3: Fences = {
   opening: (name) => `<${name}>`,
 };
 
-/** Texts that are fenced themselves, between tags around all of them; nothing where there are none. */
+/** Fenced texts inside one outer tag; empty if there are none. */
 export function group(
   name: StructureTag,
   parts: readonly string[],

@@ -2,7 +2,7 @@ import { compileRegex, PatternFault } from "@/server/domain/regex/regex";
 
 const MAX_LENGTH = 1000;
 
-/** What is wrong with a pattern, for whoever writes it; null if nothing is. */
+/** What is wrong with a pattern, as a hint for its author; null if it is valid. */
 export function validatePattern(pattern: string): string | null {
   if (pattern === "") return "Write a pattern, for example ^[A-Z].";
   if (pattern.length > MAX_LENGTH) return `A pattern has at most ${MAX_LENGTH} characters.`;

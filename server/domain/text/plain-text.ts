@@ -1,7 +1,7 @@
 import { parseJson } from "@/server/domain/base/json";
 import type { Json } from "../base/values";
 
-/** How deep values inside values are said; nobody reads further in one line. */
+/** The maximum depth of nested values in the text; no one reads deeper in one line. */
 const DEEPEST = 6;
 /** The longest text that is tried as JSON, in UTF-16 units. */
 const LONGEST_JSON = 100_000;

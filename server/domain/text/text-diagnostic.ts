@@ -1,4 +1,4 @@
-/** A fault in a text that somebody wrote, with its place: offsets into the text. */
+/** An error in a text that a person wrote, with its place: offsets into the text. */
 export interface TextDiagnostic {
   message: string;
   from: number;

@@ -5,8 +5,8 @@ import type { Work } from "@/server/domain/base/work-budget";
 const SHORT = 6;
 
 /**
- * Where a text stands in another, from a place on; -1 if it does not. Linear in both lengths whatever they contain
- * (Knuth, Morris, Pratt): the engine's own search takes the product of both lengths for texts made for that.
+ * The index of a text in another, from an offset on; -1 if it isn't found. Linear in both lengths whatever they contain
+ * (Knuth, Morris, Pratt): the engine's own search takes the product of both lengths for adversarial texts.
  */
 export function find(work: Work, text: string, needle: string, from = 0): number {
   const rest = Math.max(0, text.length - from);
@@ -18,7 +18,7 @@ export function find(work: Work, text: string, needle: string, from = 0): number
   return searcher(work, needle)(text, from);
 }
 
-/** Every place where a text stands in another, without overlaps, at most `most` of them. The needle is not empty. */
+/** Every index of a text in another, without overlaps, at most `most` of them. The needle must not be empty. */
 export function findAll(work: Work, text: string, needle: string, most: number): number[] {
   const places: number[] = [];
   if (needle.length > text.length) return places;

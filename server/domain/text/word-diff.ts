@@ -1,12 +1,15 @@
 import { diffWordsWithSpace } from "diff";
 
-/** A piece of a text beside another: in both, only in the earlier, or only in the later. */
+/** A piece of a text compared to another: in both, only in the earlier, or only in the later. */
 export interface WordPiece {
   kind: "same" | "removed" | "added";
   text: string;
 }
 
-/** With more edits than this, two texts are told as one replaced by the other: counted, so that it is the same everywhere. */
+/**
+ * With more edits than this, the diff is one replacement of the whole text: counted, not timed, so that it is the same
+ * everywhere.
+ */
 const MOST_EDITS = 1_500;
 /** Longer texts are not compared word by word. */
 const MOST_CHARS = 200_000;
@@ -33,7 +36,7 @@ export function wordDifference(before: string, after: string): WordPiece[] {
   );
 }
 
-/** Words that were replaced one after another are told as one phrase in the place of another: only spaces stood between. */
+/** Consecutive replaced words become one replaced phrase: only spaces are between them. */
 function inPhrases(pieces: readonly WordPiece[]): WordPiece[] {
   const phrases: WordPiece[] = [];
   let phrase = { removed: "", added: "" };

@@ -8,7 +8,7 @@ const ArgumentsSchema = JsonSchema.refine(
   "The arguments must be an object: type is object",
 ).default({ type: "object", properties: {}, additionalProperties: false });
 
-/** A tool that somebody writes in the app: JavaScript that runs in the sandbox. */
+/** A tool that a person writes in the app: JavaScript that runs in the sandbox. */
 export const CustomToolDefinition = z.object({
   name: z
     .string()

@@ -79,7 +79,7 @@ export const MCP_FORM: readonly FormPart<McpDraft, "stored" | "redirect">[] = [
   },
 ];
 
-/** The server as it is known, as far as the form asks for it. */
+/** The known settings of the server that the form asks for. */
 export interface McpBefore {
   where: string;
   sign_in?: { client_id?: string | null | undefined; as_program: boolean } | null | undefined;

@@ -2,20 +2,20 @@ import { z } from "zod";
 import { Json, type JsonSchema } from "@/server/domain/base/values";
 
 /**
- * How a question holds up a run. sync: nothing new starts anywhere until it is answered, and the run's time stands still.
- * async: only the step that asks waits. advisory: nobody waits.
+ * How a question blocks a run. sync: nothing new starts until it is answered, and the run's clock stops. async: only
+ * the step that asks waits. advisory: nothing waits.
  */
 export const QuestionMode = z.enum(["sync", "async", "advisory"]);
 export type QuestionMode = z.infer<typeof QuestionMode>;
 
-/** What follows where nobody answers in time. */
+/** What happens if no answer arrives in time. */
 export const OnTimeout = z.enum(["reject", "approve", "default", "fail", "escalate", "continue"]);
 export type OnTimeout = z.infer<typeof OnTimeout>;
 
 export const Urgency = z.enum(["low", "normal", "high", "critical"]);
 export type Urgency = z.infer<typeof Urgency>;
 
-/** Who is asked next where nobody answers for so long, counted from the question; in seconds. */
+/** Who is asked next if there is no answer after this time, counted from the question; seconds. */
 export const EscalationLevel = z.object({
   after_s: z
     .number()
@@ -52,7 +52,7 @@ export interface AnswerOption {
   value: string;
 }
 
-/** What a question asks and on which terms, beside its title and its reason; all of it absent in older runs. */
+/** What a question asks and its terms, besides its title and its reason; all of it absent in older runs. */
 export interface QuestionParts {
   /** What it is about, as Markdown. */
   body?: string;
@@ -60,7 +60,7 @@ export interface QuestionParts {
   options?: AnswerOption[];
   /** What is to be filled in: an object, whose properties are the fields of the form. */
   response_schema?: JsonSchema;
-  /** A text that whoever answers may change. */
+  /** A text that the answering person may edit. */
   draft?: string;
   /** Several questions in one; the form has a field for each. */
   questions?: string[];
@@ -83,11 +83,13 @@ export interface NodeQuestion extends QuestionParts {
 
 /** What a person said, as a node reads it. */
 export interface NodeAnswer {
-  /** chosen: one of the options. given: a form. expired: nobody answered in time. pending: nobody is waited for. */
+  /**
+   * chosen: one of the options. given: a form. expired: no answer in time. pending: the run doesn't wait for an answer.
+   */
   answer: "chosen" | "given" | "reject" | "expired" | "pending";
   /** The value of the option that was chosen. */
   option?: string;
-  /** The form, or the draft as it was changed. */
+  /** The form's values, or the edited draft. */
   value?: Json;
   message?: string;
   by: string;

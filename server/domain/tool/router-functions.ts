@@ -4,7 +4,7 @@ import type { Json } from "@/server/domain/base/values";
 export interface RouterFunction {
   name: string;
   description: string;
-  /** The labels it can answer; they become the router's ways out. */
+  /** The labels it can return; they become the router's routes. */
   labels: readonly string[];
   /** State keys that it reads. */
   reads: readonly string[];

@@ -15,7 +15,7 @@ export interface SearchBackend {
   key: string | null;
 }
 
-/** Where a service is found if nobody says otherwise; SearXNG is always somebody's own. */
+/** A service's default address; SearXNG is always self-hosted. */
 export const SEARCH_SERVICES: Readonly<
   Record<Exclude<SearchKind, "demo">, { purpose: SearchPurpose; base_url: string; needs_key: boolean }>
 > = {

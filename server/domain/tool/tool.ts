@@ -35,7 +35,7 @@ export const TOOL_STATUSES: Record<ToolStatus, string> = {
 export const ToolQuestion = z.object({
   /** Who asks, such as a server's name. */
   from: z.string(),
-  /** In the words of whoever asks. */
+  /** The message of the tool that asks. */
   message: z.string(),
   /** What the fields may hold, as a JSON Schema: an object of plain values. */
   schema: z.record(z.string(), Json).exactOptional(),
@@ -43,7 +43,7 @@ export const ToolQuestion = z.object({
 });
 export type ToolQuestion = z.infer<typeof ToolQuestion>;
 
-/** What a person answered. decline: they said no; cancel: nobody answered. */
+/** What a person answered. decline: they refused; cancel: no answer came. */
 export interface ToolAnswer {
   question: ToolQuestion;
   action: "accept" | "decline" | "cancel";
@@ -57,18 +57,18 @@ export const ToolOutput = z.object({
   status_code: ToolStatus,
   /** The whole result, where `output` was cut for the model. */
   artifact_id: z.string().exactOptional(),
-  /** Whether this result is content that nobody here vouches for, where that differs from the tool's own word. */
+  /** Whether this result is untrusted content, if that differs from the tool's declaration. */
   tainted: z.boolean().exactOptional(),
   /** Made up by the offline demo. */
   simulated: z.boolean().exactOptional(),
-  /** It was not carried out: the right to it had been taken away. */
+  /** Not executed: its permission had been revoked. */
   withdrawn: z.boolean().exactOptional(),
-  /** It stopped to ask; called again with the answer, it goes on. */
+  /** It stopped to ask a question; called again with the answer, it continues. */
   asks: ToolQuestion.exactOptional(),
 });
 export type ToolOutput = z.infer<typeof ToolOutput>;
 
-/** How much harm a call can do. UNKNOWN: nobody has said. */
+/** How much harm a call can do. UNKNOWN: not declared. */
 export const RiskLevel = z.enum(["LOW", "MEDIUM", "HIGH", "UNKNOWN"]);
 export type RiskLevel = z.infer<typeof RiskLevel>;
 
@@ -98,8 +98,8 @@ export const ToolSource = z.enum(["builtin", "crew", "custom", "operator", "mcp"
 export type ToolSource = z.infer<typeof ToolSource>;
 
 /**
- * What is known of a tool without calling it. `source` "crew": carried out by the run itself and granted by the way
- * a crew works, such as handoff; everything else only by `RoleDefinition.tools`.
+ * What is known about a tool without calling it. `source` "crew": executed by the run itself and granted by the crew's
+ * process, such as handoff; all others only by `RoleDefinition.tools`.
  */
 export const ToolSpec = z.object({
   name: z.string().min(1).max(200),
@@ -117,13 +117,13 @@ export const ToolSpec = z.object({
   destructive: z.boolean().default(false),
   /** Absent: `ask` at high risk, else `repeat`. */
   on_crash: OnCrash.optional(),
-  /** Its results are content that nobody here vouches for: the web, files, other people's servers, memory. */
+  /** Its results are untrusted content: the web, files, other people's servers, memory. */
   taints: z.boolean().default(false),
   /** It can carry data out of this installation. */
   sink: z.boolean().default(false),
   /**
-   * How it does, by names of arguments: `places` say where something goes or is fetched from, `words` are told to a
-   * service that the installation names. Absent: told from the names and the form of the arguments.
+   * How it sends data, by argument names: `places` say where something is sent to or fetched from, `words` are sent to
+   * a service that the installation names. Absent: derived from the names and schemas of the arguments.
    */
   ways_out: z
     .object({ places: z.array(z.string()).optional(), words: z.array(z.string()).optional() })
@@ -163,7 +163,7 @@ export const ToolCall = z.object({
   id: z.string(),
   tool_name: z.string(),
   args: z.record(z.string(), Json),
-  /** The text was not JSON and was mended: it runs only if it fits the schema and changes nothing. */
+  /** The text wasn't JSON and was repaired: the call runs only if it matches the schema and changes nothing. */
   repaired: z.boolean().optional(),
   /** It cannot be read as a call; the sentence goes back to the model and nothing is executed. */
   fault: z.string().optional(),
@@ -174,7 +174,7 @@ export type ToolCall = z.infer<typeof ToolCall>;
 export const ToolProtocol = z.enum(["native", "text"]);
 export type ToolProtocol = z.infer<typeof ToolProtocol>;
 
-/** How tools are offered, in words. */
+/** Labels of the tool protocols. */
 export const TOOL_PROTOCOLS: Record<ToolProtocol, string> = { native: "As functions", text: "As text" };
 
 /** Why an agent does without a tool that its role names, if nothing offers one of that name. */

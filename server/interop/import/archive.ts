@@ -3,7 +3,7 @@ import { isWorthReading } from "@/server/domain/base/import-files";
 import { IMPORT_LIMITS, pathProblem } from "./files";
 import type { ImportFile } from "./source";
 
-/** A file as it was sent: its text, or its bytes in base64, which may be a zip archive. */
+/** An uploaded file: its text, or its bytes in base64, which may be a zip archive. */
 export type SentFile = { path: string; text: string } | { path: string; base64: string };
 
 /** Files that cannot be taken, in a sentence. */

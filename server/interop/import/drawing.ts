@@ -32,8 +32,8 @@ const GAP = { x: 300, y: 190 };
 const NOTE_SIZE = { width: 264, height: 152 };
 
 /**
- * Draws a workflow from foreign files: ids become safe and unique, foreign text becomes notes, and the drawing is
- * checked as any file is. Nodes without a place are laid out where the drawing is opened.
+ * Builds a workflow from foreign files: ids become safe and unique, foreign text becomes notes, and the workflow is
+ * validated like any file. Nodes without a position are laid out when the workflow is opened.
  */
 export class Drawing {
   private readonly nodes = new Map<string, Raw & { id: string }>();
@@ -118,7 +118,7 @@ export class Drawing {
     return this.startId;
   }
 
-  /** An end, which hands out these keys; none: the whole state. */
+  /** An End node that returns these keys; none: the whole state. */
   end(reads: readonly string[] = []): string {
     return this.add("end", { node_type: "end", name: "End", input_keys: [...reads] });
   }
@@ -143,7 +143,7 @@ export class Drawing {
     return this.reached.has(id);
   }
 
-  /** Words beside the drawing: foreign code and settings as text, which no run and no model reads. */
+  /** A note on the canvas: foreign code and settings as text, which no run and no model reads. */
   note(text: string, title = "Note"): string {
     const plain = redact(text);
     const notes = this.notes++;
@@ -156,9 +156,9 @@ export class Drawing {
   }
 
   /**
-   * A step that stands for one that cannot be taken over. It has no role, which keeps a run from beginning until somebody
-   * chooses one and says what to do, or deletes it; what it was stands in a note. `why`: a sentence, which becomes the
-   * finding at `at`.
+   * A placeholder for a step that can't be imported. It has no role, which keeps a run from starting until a person
+   * chooses one and writes its task, or deletes the step; a note keeps the original. `why`: a sentence, which becomes
+   * the diagnostic at `at`.
    */
   placeholder(
     wanted: string,

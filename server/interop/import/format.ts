@@ -25,7 +25,7 @@ export interface Imported {
 export interface WantedTool {
   /** As the file calls it. */
   name: string;
-  /** The tool here that does the same; it stands in the role and has to be allowed. Absent: there is none. */
+  /** The equivalent tool here; the role names it, and it has to be allowed. Absent: there is none. */
   ours?: string;
   /** Roles or agents that want it. */
   by: string[];
@@ -36,14 +36,15 @@ export interface Choice {
   id: string;
   question: string;
   options: { value: string; label: string }[];
-  /** What holds until somebody says otherwise. */
+  /** The default. */
   value: string;
   /** Few need it: another choice answers it for most. */
   isDetail?: true;
 }
 
 /**
- * How surely files are of a format. 3: they name it themselves; 2: nobody else writes this; 1: they could be of another.
+ * How certain a format is about its files. 3: they name it themselves; 2: no other format writes this; 1: they could be
+ * of another format.
  */
 export type Sureness = 1 | 2 | 3;
 
@@ -86,7 +87,7 @@ export interface UnsupportedFormat extends Known {
 }
 export type Format = ReadableFormat | UnsupportedFormat;
 
-/** Claims each file by itself, as surely as `sureness` says; null: not at all. */
+/** Claims each file separately, with the certainty that `sureness` returns; null: no claim. */
 export const claimEach =
   (sureness: (source: Source) => Sureness | null) =>
   (sources: readonly Source[]): Claim[] =>

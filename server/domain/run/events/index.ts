@@ -103,8 +103,8 @@ export interface RunEvents {
 export interface StateEvents {
   state_initialized: { state: JsonObject; defaults_applied: string[] };
   /**
-   * Each value is merged with the named reducer of its key, `last` where none is named. `changed`: keys whose long
-   * value became another by so little that saying it is shorter.
+   * Each value is merged with the reducer named for its key, `last` by default. `changed`: keys whose long value
+   * changed so little that the difference is shorter than the value.
    */
   state_patched: {
     set: JsonObject;
@@ -152,7 +152,7 @@ export interface NodeEvents {
     from_state?: string[];
     written_keys: string[];
     labels?: string[];
-    /** It was not carried out: its output was pinned. */
+    /** Not executed: its output was pinned. */
     pinned?: true;
     usage?: Usage;
     cost_usd?: number | null;
@@ -165,7 +165,7 @@ export interface NodeEvents {
     cost_usd?: number | null;
   };
   node_retry_scheduled: { attempt: number; delay_ms: number };
-  /** `unreachable`: nothing under way can reach it any more. With an activation id it passed through. */
+  /** `unreachable`: no active node can reach it anymore. With an activation id, the token passed through the node. */
   node_skipped: { reason: "unreachable" | "condition" | "join_shortfall" };
   node_cancelled: { reason: string };
 }
@@ -180,7 +180,7 @@ export interface EdgeEvents {
   join_shortfall: { got: number; need: number; action: "skip" | "error" | "fire"; consumes: string[] };
   loop_started: { max: number };
   loop_iteration: { iteration: number; max: number };
-  /** `exit_edge`: the way out taken because the limit was reached. */
+  /** `exit_edge`: the edge taken because the limit was reached. */
   loop_finished: { iterations: number; reason: "limit"; consumes: string[]; exit_edge?: string };
 }
 
@@ -205,7 +205,7 @@ export type EventType = keyof Payloads;
 interface Envelope<T extends EventType> {
   type: T;
   payload: Payloads[T];
-  /** The node, and its how-manieth activation: "node#k", k from 1. */
+  /** The node and its activation: "node#k", k from 1. */
   node_id?: string;
   activation_id?: string;
   agent_id?: string;

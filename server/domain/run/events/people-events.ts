@@ -12,7 +12,10 @@ export interface PeopleRules {
    * older runs: only before a model call, as the node or the run says, with the next model of the agent's own list.
    */
   limits_ask?: "everywhere";
-  /** Agents at work are told before their next turn whom a person takes into their crew or out of it; absent in older runs. */
+  /**
+   * Running agents are informed before their next turn when a person adds members to their crew or removes them; absent
+   * in older runs.
+   */
   team_news?: "told";
 }
 
@@ -30,12 +33,12 @@ export type QuestionKind =
 
 /** Questions to people. */
 export interface PersonEvents {
-  /** A person is asked; the run goes on elsewhere meanwhile. */
+  /** Asks a person; the rest of the run continues. */
   interaction_requested: QuestionParts & {
     interaction_id: string;
     kind: QuestionKind;
     title: string;
-    /** Why a person is asked, in words. */
+    /** Why a person is asked, as text. */
     why: string;
     /** SHA-256 of what exactly is approved: an answer for anything else is refused. */
     fingerprint: string;
@@ -59,9 +62,12 @@ export interface PersonEvents {
     /** Unix time in milliseconds; unanswered until then means no. */
     expires_at: number;
   };
-  /** Half of the time to answer is over, and nobody has. */
+  /** Half of the time to answer has passed without an answer. */
   interaction_reminded: { interaction_id: string };
-  /** Nobody answered for as long as its level says: somebody else is asked as well. `expires_at`: until when, if longer. */
+  /**
+   * The level's time passed without an answer: the next person is asked as well. `expires_at`: the new deadline, if
+   * later.
+   */
   interaction_escalated: { interaction_id: string; level: number; to: string; expires_at?: number };
   /** The person has longer: the server slept or was down while the question was open. */
   interaction_extended: { interaction_id: string; expires_at: number };

@@ -52,7 +52,7 @@ export interface ToolEvents {
     artifact_id?: string;
     simulated?: boolean;
     latency_ms?: number;
-    /** It was not made anew: that run had the same call answered. */
+    /** Not executed: the result of the same call in that run was reused. */
     reused?: string;
   };
   /** Its attempt ended while it was in flight: it may have happened anyway. */

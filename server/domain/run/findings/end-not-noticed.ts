@@ -1,6 +1,9 @@
 import { type Detector, type Finding, named, of, placeOf } from "./finding";
 
-/** It ended at a limit instead of by itself: an agent out of turns, a loop out of rounds, a crew that went on after it was done. */
+/**
+ * Reached a limit instead of finishing: an agent out of turns, a loop out of iterations, a crew that continued after it
+ * was done.
+ */
 export const endNotNoticed: Detector = ({ events, activations, state }) => {
   const found: Finding[] = [];
   for (const event of of(events, "agent_finished"))

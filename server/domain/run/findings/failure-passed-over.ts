@@ -1,6 +1,6 @@
 import { brief, type Detector, of, placeOf } from "./finding";
 
-/** A node failed, the run went on without what it was to give, and ended as completed. */
+/** A node failed, the run continued without its output and ended as completed. */
 export const failurePassedOver: Detector = ({ events, state }) =>
   state.run.final_status !== "COMPLETED"
     ? []

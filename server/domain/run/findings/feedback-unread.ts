@@ -1,7 +1,7 @@
 import type { RunEvent } from "../events";
 import { type Detector, type Finding, named, of, placeOf, plain } from "./finding";
 
-/** Outcomes by which somebody sends work back. */
+/** Outcomes that send work back. */
 const SENT_BACK: ReadonlySet<string> = new Set([
   "reject",
   "rejected",
@@ -11,7 +11,7 @@ const SENT_BACK: ReadonlySet<string> = new Set([
   "failed",
 ]);
 
-/** Work was sent back with words, and whoever did it gave the same again, or never had another turn. */
+/** Work was sent back with feedback, and its author repeated the same output or never got another turn. */
 export const feedbackUnread: Detector = ({ activations }) =>
   [...activations.values()].flatMap((own) => {
     const ended = of(own, "crew_finished").at(-1);

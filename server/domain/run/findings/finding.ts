@@ -25,7 +25,7 @@ export const FINDING_KINDS = {
 } as const;
 export type FindingKind = keyof typeof FINDING_KINDS;
 
-/** Something that went wrong in a run: where, in words, and what to do about it. */
+/** A diagnostic about a run: where, what went wrong, and what to do about it. */
 export interface Finding {
   kind: FindingKind;
   /** The event at which it shows. */
@@ -45,7 +45,7 @@ export interface Looked {
   events: readonly RunEvent[];
   /** After the last event. */
   state: RunState;
-  /** The events of each agent at work on one task, by agentKey. */
+  /** The events of each agent per task, by `agentKey`. */
   agents: ReadonlyMap<string, readonly RunEvent[]>;
   /** The events of each activation. */
   activations: ReadonlyMap<string, readonly RunEvent[]>;

@@ -2,7 +2,7 @@ import { type Detector, named, of, placeOf } from "./finding";
 
 const READ_ON = "read_value";
 
-/** A value was too long for a model, so it was shown its beginning, and the agent never read on. */
+/** A value was too long for a model: it was truncated in the prompt, and the agent never read the rest. */
 export const inputCut: Detector = ({ events }) =>
   of(events, "warning").flatMap((warning) => {
     if (warning.payload.code !== "VALUE_CUT" || !warning.activation_id) return [];

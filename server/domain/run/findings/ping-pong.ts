@@ -1,9 +1,9 @@
 import type { RunEvent } from "../events";
 import { type Detector, type Finding, named, of, placeOf } from "./finding";
 
-/** A to B, B to A, A to B, B to A: so many turns between the same two. */
+/** A to B, B to A, A to B, B to A: the number of messages between the same two. */
 const TURNS = 4;
-/** A message with at most so many words says nothing that moves the work on. */
+/** A message with at most this many words doesn't advance the work. */
 const FEW_WORDS = 12;
 
 /** Two members hand the work, or kind words, to and fro, and nothing is done between. */
@@ -50,7 +50,10 @@ interface Exchange {
   isEmpty?: boolean;
 }
 
-/** The exchange with which two have gone to and fro TURNS times without work between; undefined where none have. */
+/**
+ * The exchange that completes TURNS messages between the same two agents without work in between; undefined if there is
+ * none.
+ */
 function alternating(all: readonly Exchange[], own: readonly RunEvent[]): Exchange | undefined {
   let streak: Exchange[] = [];
   for (const one of all) {

@@ -2,7 +2,7 @@ import { type Detector, of, placeOf } from "./finding";
 
 const OPEN: ReadonlySet<string> = new Set(["pending", "in_progress", "failed", "blocked", "awaiting_human"]);
 
-/** A crew says that it is done, and tasks of its plan are open or failed, for which it did not plan anew. */
+/** A crew reports that it is done although tasks of its plan are open or failed, and it didn't replan. */
 export const planNotDone: Detector = ({ activations, state }) =>
   [...activations].flatMap(([id, own]) => {
     const end = of(own, "crew_finished").at(-1);

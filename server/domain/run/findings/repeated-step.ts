@@ -4,7 +4,7 @@ import { type Detector, type Finding, named, of, placeOf, plain } from "./findin
 /** So often is the same step no accident. */
 const OFTEN = 3;
 
-/** An agent calls the same tool with the same arguments and gets the same, or goes round in circles; a loop changes nothing. */
+/** An agent repeats a tool call with the same arguments and result, or goes in circles; a loop changes nothing. */
 export const repeatedStep: Detector = ({ agents, events, state }) => {
   const found: Finding[] = [];
   for (const own of agents.values()) {

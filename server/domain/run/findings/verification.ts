@@ -1,6 +1,6 @@
 import { brief, type Detector, type Finding, type Looked, of, placeOf } from "./finding";
 
-/** A crew ended as done while its plan names criteria that nobody checked. */
+/** A crew ended as done although its plan names criteria that were never checked. */
 export const notVerified: Detector = (run) =>
   crewsDone(run).flatMap(({ own, end, plan }) => {
     const checked = new Set(of(own, "criterion_checked").map(({ payload }) => payload.criterion));
@@ -40,7 +40,7 @@ export const verifiedTooEarly: Detector = (run) =>
       : [];
   });
 
-/** A criterion was not met, or a rule did not hold, and it went on as if all were well. */
+/** A criterion wasn't met or a guardrail failed, and the work continued as if it had passed. */
 export const checkPassedOver: Detector = (run) => {
   const found: Finding[] = crewsDone(run).flatMap(({ own }) => {
     const newest = new Map(of(own, "criterion_checked").map((event) => [event.payload.criterion, event]));

@@ -3,7 +3,7 @@ import { brief, type Detector, named, of, placeOf } from "./finding";
 /** One correction is nothing unusual; more are. */
 const MANY = 2;
 
-/** An agent's answers did not have the shape that was asked for, more than once in a row. */
+/** An agent's answers didn't match the requested schema more than once in a row. */
 export const wrongForm: Detector = ({ agents }) =>
   [...agents.values()].flatMap((own) => {
     const invalid = of(own, "output_parsed").filter(({ payload }) => !payload.ok);

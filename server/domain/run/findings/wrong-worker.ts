@@ -20,7 +20,7 @@ export const wrongWorker: Detector = ({ events, activations, state }) => {
       const role = roleOf.get(assigned_agent ?? "");
       if (to !== "in_progress" || !task?.required_role || role === undefined || role === task.required_role)
         continue;
-      // Nobody of that role is there, or the plan names somebody itself: that is how it was drawn.
+      // No member has that role, or the plan assigns the task explicitly: both are intended by the workflow.
       if (task.assigned_agent === assigned_agent && ![...roleOf.values()].includes(task.required_role))
         continue;
       found.push({

@@ -7,7 +7,7 @@ import { editPlan } from "../commands/plan-edit";
 import type { RunState } from "../state";
 import type { ForkPatches } from "./lineage";
 
-/** What stands in the way of a fork at that state, a sentence each; empty where nothing does. */
+/** Why the run can't be forked at that state, one sentence each; empty if it can. */
 export function forkErrors(
   s: RunState,
   patches: ForkPatches,
@@ -40,7 +40,7 @@ export function forkErrors(
   ];
 }
 
-/** What the run holds at that moment and another drawing has no place for. */
+/** What is active in the run at that moment and doesn't exist in the other workflow version. */
 function missingParts(s: RunState, { nodes, edges }: WorkflowGraph): string[] {
   const nameOf = (id: string) => s.graph.nodes[id]?.name || id;
   const activeNodes = [...s.ready, ...s.running].map((id) => s.activations[id]?.node_id ?? id);

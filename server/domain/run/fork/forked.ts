@@ -40,7 +40,7 @@ export const run_forked: Handlers<keyof Pick<RunEvents, "run_forked">>["run_fork
   for (const patch of patches.messages ?? []) editMessage(s, patch);
 };
 
-/** The roles that people brought in with members of crews, where another drawing does not name them. */
+/** Roles of crew members that people added during the run, if the other workflow version doesn't name them. */
 function broughtRoles(s: RunState, known: readonly RoleDefinition[]): RoleDefinition[] {
   const changes = Object.values(s.team_changes).flatMap((team) => Object.values(team));
   const wanted = new Set(changes.flatMap((change) => (change ? [change.agent.role_name] : [])));

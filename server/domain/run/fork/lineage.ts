@@ -20,7 +20,7 @@ export const MessagePatch = z.strictObject({
 });
 export type MessagePatch = z.infer<typeof MessagePatch>;
 
-/** A change of the plan of a crew at work. */
+/** A change of a running crew's plan. */
 export const PlanPatch = z.strictObject({ activation_id: z.string(), edit: PlanEdit });
 
 /** What a fork does differently from its original, from the moment at which it leaves that one's ways. */
@@ -31,7 +31,7 @@ export const ForkPatches = z.strictObject({
 });
 export type ForkPatches = z.infer<typeof ForkPatches>;
 
-/** The drawing that a fork goes on with: the one that its original ran, or the workflow's as it is now. */
+/** The workflow version that a fork continues with: the one its original ran, or the current one. */
 export const ForkGraph = z.enum(["original", "latest"]);
 export type ForkGraph = z.infer<typeof ForkGraph>;
 
@@ -65,7 +65,7 @@ export interface ForkOrigin {
   config?: ForkSettings;
   /** The run takes all its answers from the original's log. */
   replay?: ReplayMode;
-  /** The drawing that it goes on with, where that is another one than before, and the roles that it names. */
+  /** The workflow version that it continues with, if it changed, and the roles that it names. */
   latest?: { graph: WorkflowGraph; roles: RoleDefinition[]; foreign?: ForeignText | undefined };
   /** From the fork on no pin of the original holds: pins are for trying things out in the editor. */
   without_pins?: true;

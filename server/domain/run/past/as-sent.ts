@@ -83,7 +83,7 @@ export function asSent(events: readonly RunEvent[], callId: string): AsSent | nu
 const keyOf = (event: RunEvent): string | null =>
   event.activation_id && event.agent_id ? agentKey(event.activation_id, event.agent_id, event.task_id) : null;
 
-/** The judge of a guardrail is asked in the agent's name, with words of its own. */
+/** A guardrail's judge is called in the agent's name, with a prompt of its own. */
 const isJudged = (callId: string): boolean => /\/guard\d+(\/|$)/.test(callId);
 
 function conversationAt(own: readonly RunEvent[], seq: number): Conversation {
@@ -92,7 +92,7 @@ function conversationAt(own: readonly RunEvent[], seq: number): Conversation {
   for (const event of own) {
     if (event.seq >= seq) break;
     if (event.type === "agent_started")
-      // Tried again, it begins anew.
+      // A retry starts a new conversation.
       talk = {
         messages: [],
         tools: event.payload.tools ?? [],
@@ -109,7 +109,10 @@ function conversationAt(own: readonly RunEvent[], seq: number): Conversation {
   return talk;
 }
 
-/** Whether an answer stands in the conversation that it was asked in: a summary does not, a verdict, a refusal, nor what was cut off. */
+/**
+ * Whether an answer is part of the conversation that it was requested in: summaries, verdicts, refusals and truncated
+ * answers are not.
+ */
 function isOwnAnswer(event: RunEventOf<"llm_call_completed">, summaries: ReadonlySet<string>): boolean {
   const { refusal, finish_reason, tool_calls } = event.payload;
   const id = event.call_id ?? "";

@@ -13,7 +13,7 @@ export interface AskedPerson {
   answered?: RunEventOf<"interaction_answered">["payload"];
   answered_seq?: number;
   answered_at?: number;
-  /** The state at the moment of the answer, or now where there is none. */
+  /** The state at the moment of the answer, or the current state if there is none. */
   state: Readonly<Record<string, Json>>;
   /** What of the state changed after the question was asked and before it was answered: they may have seen the older. */
   changed_meanwhile: readonly KeyChange[];

@@ -9,7 +9,7 @@ import type { RunEvent } from "../events";
 export interface KeyWrite {
   seq: number;
   ts: number;
-  /** An activation id, or "input". Of what a person wrote, whoever wrote the key before stands here. */
+  /** An activation id, or "input". For a person's edit, the previous writer of the key. */
   writer: string;
   node_id?: string;
   /** The agent whose answer became the value, where the events tell. */
@@ -52,7 +52,7 @@ export function whoWrote(events: readonly RunEvent[], key: string, at: number): 
   return last?.after === undefined ? null : last;
 }
 
-/** The keys of the state that an event names as written or taken away. */
+/** The state keys that an event writes or removes. */
 export function writtenKeys(event: RunEvent): string[] {
   const stateChange = recordOf(wordOnState(event));
   const parts = ["state", "set", "changed"].map((part) => stateChange[part]);
@@ -96,7 +96,7 @@ function writeOf(state: RunState, event: RunEvent, key: string, answers: Answers
   };
 }
 
-/** The agent whose output holds the value, the latest of several; the only one at work there, where none does. */
+/** The agent whose output holds the value, the latest of several; if none does, the only agent that answered. */
 function agentOf(
   answers: readonly Exclude<ReturnType<Answers["get"]>, undefined>[number][],
   key: string,

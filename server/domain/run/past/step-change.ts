@@ -10,12 +10,12 @@ export interface KeyChange {
   after?: Json;
 }
 
-/** What is other at one moment of a run than at an earlier one. */
+/** The differences between one moment of a run and an earlier one. */
 export interface StepChange {
   state: readonly KeyChange[];
   tokens: number;
   cost_usd: number;
-  /** Calls whose price nobody knows. */
+  /** Calls whose price is unknown. */
   unknown_cost_calls: number;
 }
 

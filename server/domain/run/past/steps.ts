@@ -18,7 +18,7 @@ const ALWAYS: readonly RunEvent["type"][] = ["run_finished"];
 export const isStop = (event: RunEvent, unit: StepUnit): boolean =>
   unit === "event" || BEGINS[unit].includes(event.type) || ALWAYS.includes(event.type);
 
-/** The next stop behind an event or before it; null where there is none, the first and the last event being stops. */
+/** The next stop after or before an event; null if there is none. The first and the last event are stops. */
 export function nextStop(
   events: readonly RunEvent[],
   from: number,

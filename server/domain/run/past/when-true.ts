@@ -13,7 +13,7 @@ import { writtenKeys } from "./key-history";
 
 /** When a condition became true, and until when it held. */
 export interface Held {
-  /** The event that made it true; its run's beginning where it held from the start. */
+  /** The event that made it true; the first event of the run if it was true from the start. */
   from: number;
   /** The event that ended it; null where it held to the end. */
   to: number | null;
@@ -34,7 +34,7 @@ export interface WhenTrue {
 
 /** So much work one search may take, in units of the work budget: fifty times what one step of a run may. */
 export const SEARCH_UNITS = 50 * WORK_LIMITS.units;
-/** So many spans are told. */
+/** The maximum number of spans returned. */
 export const MOST_SPANS = 100;
 
 interface Change {
@@ -44,9 +44,9 @@ interface Change {
 }
 
 /**
- * When a CEL condition over state, input, nodes and run became true: from the last event backwards, by taking back one
- * change after another, until the beginning is reached or the work is used up. Throws ExpressionError for a condition
- * that cannot be read, and only for that.
+ * When a CEL condition over state, input, nodes and run became true: undoes one change after another from the last
+ * event backwards, until it reaches the beginning or its work limit. Throws ExpressionError for a condition that can't
+ * be parsed, and only for that.
  */
 export function whenTrue(
   events: readonly RunEvent[],

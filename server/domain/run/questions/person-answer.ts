@@ -36,7 +36,7 @@ export type ReadAnswer =
   /** `isForm`: it is the content of a form that a tool asked for. */
   | { ok: false; errors: FieldError[]; isForm: boolean };
 
-/** Words for sending in a form, beside leaving the word out. */
+/** Values of `answer` that submit a form; leaving it out submits it too. */
 const SUBMIT: ReadonlySet<string> = new Set([
   "given",
   "submit",
@@ -136,6 +136,6 @@ export function optionNamed(options: readonly AnswerOption[], name: string): Ans
   return low === "approve" ? yesOf(options) : low === "reject" ? noOf(options) : undefined;
 }
 
-/** The option that says yes, or no; undefined where none is called so. */
+/** The option that approves, or rejects; undefined if no label does. */
 export const yesOf = (options: readonly AnswerOption[]) => options.find(({ label }) => isApproval(label));
 export const noOf = (options: readonly AnswerOption[]) => options.find(({ label }) => isRejection(label));

@@ -7,7 +7,7 @@ type Silence = Pick<
   "kind" | "mode" | "on_timeout" | "default_response" | "options" | "escalation"
 >;
 
-/** What it comes to where nobody answers, as the end of "Unanswered …": "means no". `levels`: how many were asked already. */
+/** What happens without an answer, as the end of "Unanswered …": "means no". `levels`: how many were asked so far. */
 export function whenSilent(
   { kind, mode, on_timeout, default_response, options = [], escalation = [] }: Silence,
   levels = 0,

@@ -3,19 +3,19 @@ import type { Payloads, PeopleRules } from "../events";
 
 type Requested = Payloads["interaction_requested"];
 
-/** How runs from before there were rules about people go on. */
+/** The rules of runs from before there were rules about people. */
 export const PEOPLE_BEFORE: PeopleRules = { answer_within_ms: 15 * 60_000 };
 
-/** Where nobody has set anything: a question at night, or before a weekend, is still open when people are back. */
+/** The default: a question asked at night or before a weekend is still open when people are back. */
 export const USUAL_PEOPLE: PeopleRules = { answer_within_ms: 7 * 24 * 3_600_000 };
 
-/** How runs that begin now ask and tell, beside how long people have. */
+/** The rules of new runs for limits and team news, besides the time to answer. */
 export const RULES_NOW = {
   limits_ask: "everywhere",
   team_news: "told",
 } as const satisfies Partial<PeopleRules>;
 
-/** When nobody has answered for this share of the time, they are reminded. */
+/** People are reminded after this share of the time without an answer. */
 const REMIND_AT = 0.5;
 /** Less time than this needs no reminder, in milliseconds. */
 const LEAST_TO_REMIND = 10 * 60_000;
@@ -29,7 +29,7 @@ export const timesOf = (
   expires_at: now + (timeout_s === undefined ? people.answer_within_ms : timeout_s * 1000),
 });
 
-/** What happens next to a question that nobody answers, and when. `expires_in`: how much longer it is open then. */
+/** What happens next to an unanswered question, and when. `expires_in`: how much longer it stays open after that. */
 export type Due =
   | { at: number; what: "remind" }
   | { at: number; what: "expire" }

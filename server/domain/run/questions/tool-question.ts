@@ -27,7 +27,7 @@ export type PersonsAnswer = z.infer<typeof PersonsAnswer>;
 const MOST_FIELDS = 50;
 const MOST_CHARS = 64 * 1024;
 
-/** Why nobody can be asked this, as the end of a sentence; null where they can. */
+/** Why this can't be asked, as the end of a sentence; null if it can. */
 export function questionError({ schema, url }: Pick<ToolQuestion, "schema" | "url">): string | null {
   if (url !== undefined)
     return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
@@ -87,7 +87,7 @@ const isPlain = (schema: JsonSchema): boolean =>
     ? choicesOf(objectOf(schema.items) ?? {}) !== undefined
     : PLAIN.includes(schema.type) || choicesOf(schema) !== undefined;
 
-/** What of an answer a person wrote: neither chosen from what the tool listed nor left as it was given. */
+/** The parts of an answer that a person typed: neither chosen from the tool's options nor left at their default. */
 export const typedTexts = ({ schema = {} }: ToolQuestion, content: JsonObject): string[] =>
   fieldsOfSchema(schema).flatMap(({ key, schema: field, default: preset }) => {
     const value = content[key];
@@ -104,7 +104,7 @@ export const GivenAnswer = PersonsAnswer.pick({ answer: true }).extend({
 });
 export type GivenAnswer = z.infer<typeof GivenAnswer>;
 
-/** Why an answer does not count any more. */
+/** Why an answer no longer counts. */
 export function notOpen(given: GivenAnswer | null): string {
   if (given === null) return "This question was answered already, or it is not open any more.";
   if (given.answer === "expired") return "Nobody answered this question in time, so it is not open any more.";

@@ -39,7 +39,7 @@ export const control: Handlers<keyof ControlEvents> = {
     const node_id = must(event, "node_id");
     const before = must(s.activations, id);
     if (s.running.has(id) && before.waiting?.for !== "retry") endActivation(s, id, event.ts, "stopped");
-    // One that waits for its next attempt is at work still.
+    // An activation that waits for its next attempt still counts as running.
     if (!s.running.delete(id)) s.work.set(node_id, (s.work.get(node_id) ?? 0) + 1);
     getReady(s, before);
     s.ready.unshift(id);
@@ -89,7 +89,7 @@ function withoutSpent({ run }: RunState, held: Breakpoint | undefined): Partial<
   return { breakpoints: run.breakpoints.filter((one) => canonicalJson(one) !== text) };
 }
 
-/** The failure that ends the run beside the one that is tried again; null where there is none. */
+/** The failure that ends the run besides the one being retried; null if there is none. */
 function otherFailure({ activations }: RunState): RunError | null {
   return Object.values(activations).find(({ ends_run }) => ends_run)?.error ?? null;
 }
@@ -108,7 +108,7 @@ function firstBreakpoints({ nodes }: WorkflowGraph, config: RunConfig): Breakpoi
   return [...given, ...own];
 }
 
-/** How a run with these settings is held on its way. `can_hold`: its mode counts. */
+/** Where a run with these settings pauses. `can_hold`: whether its mode applies. */
 export function holding({
   graph,
   config,

@@ -102,7 +102,7 @@ export const crews: Handlers<keyof CrewEvents> = {
   },
 };
 
-/** A crew at work without a member, or with one more, or with another in its place. */
+/** A running crew with a member removed, added or replaced. */
 function membersAfter(
   s: RunState,
   { members, teams, next_agent }: CrewRun,

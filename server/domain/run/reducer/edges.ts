@@ -58,7 +58,7 @@ export const edges: Handlers<keyof EdgeEvents> = {
   },
 };
 
-/** A fault of the drawing ends the run; the first failure stands. */
+/** An error of the workflow ends the run; the first failure is kept. */
 function failAt(
   s: RunState,
   node_id: string,

@@ -16,7 +16,7 @@ export function setActivation(s: RunState, id: string, patch: Partial<Activation
     s.nodes[before.node_id] = { ...node, status: after.status, activation: id, attempt: after.attempt };
 }
 
-/** An activation that had ended is to begin anew. */
+/** Makes an ended activation ready to run again. */
 export function getReady(s: RunState, { finished_at: _f, ends_run: _e, ...activation }: Activation): void {
   s.activations[activation.id] = activation;
   setActivation(s, activation.id, { status: "ready", error: undefined, waiting: undefined });

@@ -63,7 +63,7 @@ export const runs: Handlers<keyof RunEvents> = {
     s.run = {
       ...rest,
       status: "running",
-      // Its work was counted when it ended for good, as it seemed.
+      // Its work was counted when the error seemed final.
       ...defined({ counted_to: ended === "ERROR" ? s.seq - 1 : undefined }),
     };
     resumeRemaining(s);
@@ -84,7 +84,7 @@ export const runs: Handlers<keyof RunEvents> = {
       warnings: warnings.length > 0 ? warnings : s.run.warnings,
       ...defined({ error, resumable }),
     };
-    // A run that stopped at a limit can go on: what it had under way waits.
+    // A run that stopped at a limit can be resumed: its active work waits.
     if (final_status === "ERROR") s.left = { ready: [...s.ready], parked: [...s.parked] };
     if (final_status !== "INCOMPLETE") cancelTheRest(s, ts);
   },

@@ -39,7 +39,7 @@ export const stateValues: Handlers<keyof StateEvents> = {
   },
 };
 
-/** Merges a value into a key at its place: what branches write side by side has one order, whoever is done first. */
+/** Merges a value into a key at its position: parallel branches write in a fixed order, whichever finishes first. */
 function merge(
   s: RunState,
   key: string,

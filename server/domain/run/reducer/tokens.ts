@@ -21,7 +21,7 @@ export function takeTokens(
   return from;
 }
 
-/** Removes the token of one activation from an edge, if it still lies there. */
+/** Removes the token of one activation from an edge, if it is still there. */
 export function dropToken(s: RunState, node_id: string, edge_id: string, activation: string): void {
   for (const box of [s.inbox, s.backbox]) {
     const tokens = box[node_id];

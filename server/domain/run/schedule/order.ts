@@ -2,11 +2,11 @@ import { must, present } from "@/server/domain/base/must";
 import type { Analysis } from "@/server/domain/graph/analysis";
 import type { Activation, RunState } from "..";
 
-/** Which of two activations comes first: by the drawing, and by what each has come from; never by the clock. */
+/** Which of two activations comes first, by the workflow and by their causes; never by the clock. */
 
 /**
- * Where an activation stands in the order that the drawing gives, whatever the timing: a loop as a whole at the place
- * of its header, inside it round by round. Causes come before their effects, but in loops with two entries.
+ * The position of an activation in the order that the workflow defines, independent of timing: a loop as a whole at the
+ * position of its header, inside it by iteration. Causes come before their effects, except in loops with two entries.
  */
 function placeOf(a: Analysis, { node_id, rounds }: Activation): number[] {
   const place = a.around(node_id).flatMap((header, at) => [must(a.position, header), rounds?.[at] ?? 0]);
@@ -53,7 +53,7 @@ export function knows(s: RunState, activationId: string, earlier: string): boole
   return false;
 }
 
-/** Whether one activation is later than another in the order of the drawing; of one node, by their numbers. */
+/** Whether one activation is later than another in the workflow's order; for the same node, by number. */
 export function isLater(a: Analysis, s: RunState, one: string, other: string): boolean {
   const x = must(s.activations, one);
   const y = must(s.activations, other);

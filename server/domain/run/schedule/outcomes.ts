@@ -140,7 +140,7 @@ export function isWanted(s: RunState, node: WorkflowNode, now?: number): boolean
   }
 }
 
-/** What follows when a node's `when` does not hold: it is passed through, unless nobody can say where to. */
+/** What follows when a node's `when` is false: the token passes through, unless the next edge is ambiguous. */
 export function passThrough(
   a: Analysis,
   s: RunState,

@@ -30,7 +30,7 @@ export const skipped = (edge: WorkflowEdge, activation_id: string): NewEvent => 
   payload: { edge_id: edge.id },
 });
 
-/** The way from a node to another one that a person may send a run; undefined where there is none. */
+/** The edge from a node to another one to which a person may send a run; undefined if there is none. */
 export const wayTo = (a: Analysis, node_id: string, to: string): WorkflowEdge | undefined =>
   (a.outgoing.get(node_id) ?? []).find(
     ({ kind, target_node_id }) => kind === "normal" && target_node_id === to,
@@ -114,7 +114,7 @@ function isOpen(
   );
 }
 
-/** What is wrong with an expression, in words that name it. Throws what is no fault of an expression. */
+/** The error of an expression, with the expression's name. Rethrows any other error. */
 export function failedExpression(what: string, error: unknown): RunError {
   if (!(error instanceof ExpressionError)) throw error;
   return {

@@ -4,8 +4,8 @@ import type { RunState } from "..";
 import type { NewEvent } from "../events";
 
 /**
- * Nodes that nothing under way can reach any more, beginning at edges that were not taken. For people: the
- * scheduler itself never needs to know.
+ * Nodes that no active node can reach anymore, starting at edges that weren't taken. For display only: the scheduler
+ * doesn't need it.
  */
 export function unreachable(a: Analysis, s: RunState, candidates: readonly string[]): NewEvent[] {
   const events: NewEvent[] = [];
@@ -23,7 +23,7 @@ export function unreachable(a: Analysis, s: RunState, candidates: readonly strin
   return events;
 }
 
-/** Whether a node is under way or may still come to it. */
+/** Whether a node is active or can still be reached. */
 export const isAhead = (a: Analysis, s: RunState, id: string): boolean =>
   s.work.has(id) || s.parked.has(id) || canReach(a, s, id);
 

@@ -123,8 +123,8 @@ function asChanges(
 }
 
 /**
- * Values of a node's input or output, without saying again what is long and stands in the state under the same key.
- * `written`: what is set there by then; what is merged by a reducer becomes something else.
+ * Values of a node's input or output, with long values that the state holds under the same key replaced by references.
+ * `written`: the keys set by then; values merged by a reducer differ from what was written.
  */
 export function referring(
   state: RunState["state"],
@@ -141,7 +141,7 @@ export function referring(
   return { input, from_state };
 }
 
-/** What is wrong with so many characters, or null where they fit. */
+/** The error for a value of this many characters; null if it fits. */
 export function tooLarge(what: string, size: number, s: RunState): RunError | null {
   const most = s.run.config.max_state_chars;
   if (size <= most) return null;

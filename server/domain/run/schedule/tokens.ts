@@ -8,11 +8,12 @@ import type { NewEvent, Payloads } from "../events";
 import { taken } from "./outgoing-edges";
 
 /**
- * Which events follow from the tokens as they lie; call until it answers []. `force` breaks the ties of graphs
- * whose loops have two entries: the topologically first node that holds tokens goes on.
+ * The events that follow from the current tokens; call until it returns []. `force` breaks ties in graphs whose loops
+ * have two entries: the topologically first node that holds tokens continues.
  *
- * The rules (docs/decisions/03-tokens-and-joins.md): a node with one way in runs for every token; a join runs once, when it holds a token
- * and nothing still under way can reach it; a token on a back edge waits until its loop is quiet.
+ * The rules (docs/decisions/03-tokens-and-joins.md): a node with one incoming edge runs for every token; a join runs
+ * once, when it holds a token and no active node can reach it anymore; a token on a back edge waits until its loop is
+ * idle.
  */
 export function decide(a: Analysis, s: RunState, force = false): NewEvent[] {
   if (s.failing || s.run.status === "finished") return [];
@@ -93,7 +94,7 @@ function nextIteration(a: Analysis, s: RunState, id: string, force: boolean): Ne
   ];
 }
 
-/** The way out of a loop that has reached its limit: an error or default edge that leaves it. */
+/** The exit edge of a loop that reached its limit: an error or default edge that leaves it. */
 function loopExit(a: Analysis, header: string): WorkflowEdge | undefined {
   const body = must(a.loops, header);
   const leaving = (id: string) =>
@@ -144,7 +145,7 @@ const firstEdge = (tokens: Record<string, string[]>) => must(Object.keys(tokens)
 const mentions = (tokens: Record<string, string[]>) =>
   Object.entries(tokens).flatMap(([edge, queue]) => queue.map(() => edge));
 
-/** Whether something under way can still bring a token to this join. */
+/** Whether an active node can still send a token to this join. */
 function isBlocked(a: Analysis, s: RunState, join: string): boolean {
   const up = a.upstream(join);
   for (const id of s.work.keys()) if (up.has(id)) return true;

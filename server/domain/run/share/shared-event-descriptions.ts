@@ -2,7 +2,7 @@ import type { EventType, RunEventOf } from "../events";
 import { writtenKeys } from "../past/key-history";
 import type { RunState } from "../state";
 
-/** Whom an event is about, by name; empty where nobody is. */
+/** The names of those an event is about; empty if there are none. */
 interface About {
   node: string;
   agent: string;
@@ -10,7 +10,7 @@ interface About {
 
 type Sentence<T extends EventType> = (event: RunEventOf<T>, about: About) => string;
 
-/** For what needs no sentence of its own: the type in words, behind its node. */
+/** For events without a sentence of their own: the type as text, after its node. */
 const byType = ({ type }: { type: string }, { node }: About): string =>
   [node, type.replaceAll("_", " ")].filter(Boolean).join(": ");
 

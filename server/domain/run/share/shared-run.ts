@@ -8,7 +8,7 @@ import { writtenKeys } from "../past/key-history";
 import { answerLabel } from "../questions/question-text";
 import { sharedSentence } from "./shared-event-descriptions";
 
-/** What of a run goes into a shared file. The drawing, the order of steps, times, tokens and costs always do. */
+/** What a shared file includes. The workflow, the order of steps, times, tokens and costs are always included. */
 export interface ShareChoice {
   /** What agents were told and what they answered; what people were asked and answered. */
   prompts: boolean;
@@ -62,7 +62,7 @@ export interface SharedRun {
   files: SharedFile[];
 }
 
-/** Events that nobody needs to see happen; what they change goes along with the next one that is told. */
+/** Events that aren't shown; their changes are included with the next event that is. */
 const UNTOLD: ReadonlySet<RunEvent["type"]> = new Set([
   "node_ready",
   "edge_skipped",
@@ -192,7 +192,7 @@ const linesOf = (...lines: (string | undefined)[]) => lines.filter(Boolean).join
 
 const STEP = { x: 280, y: 130 } as const;
 
-/** The drawing as it was laid out; where somebody never laid it out, one column for each step from the start. */
+/** The workflow with its layout; if it was never laid out, one column per step from the start. */
 function drawingOf(graph: WorkflowGraph): Pick<SharedRun, "nodes" | "edges"> {
   const nodes = Object.values(graph.nodes);
   const fallback = nodes.some(({ ui }) => !ui) ? columnsOf(graph) : null;

@@ -74,7 +74,7 @@ function refuseAll(why: readonly ValidationError[][], place: Place | null, run: 
   const here: ValidationError["path"] = [];
   for (let up = place; up; up = up.parent) here.unshift(up.key);
   const isHere = ({ path }: ValidationError) => path.length === here.length;
-  // Alternatives that are all about the same place are told as one.
+  // Alternatives for the same place are reported as one error.
   const single = why.map((errors) =>
     errors.length === 1 && isHere(must(errors, 0)) ? must(errors, 0).wanted : undefined,
   );
@@ -82,7 +82,7 @@ function refuseAll(why: readonly ValidationError[][], place: Place | null, run: 
     const allowed = [...new Set(single.flat())];
     return run.refuse(place, `must be ${orList(allowed)}`, allowed);
   }
-  // A shape of another kind is not what was meant.
+  // An alternative of another type isn't what was meant.
   const meant = why.filter((errors) => !errors.some((error) => isHere(error) && error.wanted));
   const closest = [...(meant.length > 0 ? meant : why)].sort((a, b) => a.length - b.length)[0] ?? [];
   if (meant.length <= 1 && closest.length > 0) {

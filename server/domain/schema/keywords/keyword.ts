@@ -1,14 +1,14 @@
 import type { Regex } from "../../regex/regex";
 import type { Check, Node, Place } from "../check";
 
-/** What a keyword needs from whoever compiles the schema around it. */
+/** What a keyword needs from the compiler of its schema. */
 export interface Making {
   readonly schema: Readonly<Record<string, unknown>>;
   /** The node of a schema inside this one. */
   node(schema: unknown, ...path: string[]): Node;
   /** Notes what is not checked, at a keyword of this schema. */
   reportUnchecked(message: string, ...path: string[]): void;
-  /** Null where the engine cannot run it, which is told. */
+  /** Null if the engine can't run it, which is reported. */
   regex(pattern: string, ...path: string[]): Regex | null;
   canonical(value: unknown): string;
 }
@@ -16,7 +16,7 @@ export interface Making {
 /** Makes the check of one keyword; null where it says nothing. */
 export type Keyword = (rule: unknown, making: Making) => Check | null;
 
-/** The check of what cannot be checked: it refuses nobody, and nothing beside it counts as not looked at. */
+/** The check of a rule that can't be checked: it rejects nothing, and everything next to it counts as evaluated. */
 export const unknown: Check = (_value, _place, _run, seen) => {
   seen?.everyKey();
   seen?.everyItem();

@@ -41,7 +41,7 @@ const objectSize = (value: unknown, _limit: number, run: Run) => {
   run.work.spend(size);
   return size;
 };
-/** A limit that, in the fourth draft, a truth value beside it makes exclusive. */
+/** A limit that draft 4 makes exclusive with a boolean keyword next to it. */
 function limit(
   word: string,
   exclusive: string,
@@ -59,7 +59,7 @@ function limit(
   };
 }
 
-/** A limit of its own; in the fourth draft a truth value, which belongs to the other limit. */
+/** An exclusive limit; in draft 4 a boolean that modifies the other limit. */
 const exclusive =
   (word: string, fits: (value: number, limit: number) => boolean, phrase: string): Keyword =>
   (rule, making) =>

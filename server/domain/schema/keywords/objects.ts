@@ -16,7 +16,7 @@ const own = (value: Record<string, unknown>, key: string): unknown =>
   Object.hasOwn(value, key) ? value[key] : undefined;
 
 export const required: Keyword = (rule, making) => {
-  // In the first drafts it stood beside the property itself.
+  // In early drafts it was a boolean on the property itself.
   if (!Array.isArray(rule)) return misread(making, "required", "a list of keys");
   const keys = rule.filter((key): key is string => typeof key === "string");
   return (value, place, run) => {

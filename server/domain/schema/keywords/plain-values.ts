@@ -5,7 +5,7 @@ import { FORMATS, HINTS } from "../formats";
 import { canonical, JSON_TYPE_LABELS, kindOf, orList, shown } from "../values";
 import { type Keyword, type Making, misread, unknown } from "./keyword";
 
-/** What a value is by itself: its type, one of some values, text of some form. */
+/** Rules for a value itself: its type, an enumeration, the format of a text. */
 
 const TYPES = new Set(["null", "boolean", "number", "integer", "string", "array", "object"]);
 

@@ -23,7 +23,7 @@ export function compileCall(
     (candidate) => candidate.args.length === args.length,
   );
   if (named.length === 0) {
-    // Said first: what it is called with may not be known either.
+    // Reported first: the receiver may be unknown as well.
     throw new CompileError(noFunction(name, receiver !== null, null), node);
   }
   const values = written.map((arg) => compile(arg, names));

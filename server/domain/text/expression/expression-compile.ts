@@ -204,7 +204,7 @@ function compileMap(
   };
 }
 
-/** `a.b`, `a["b"]`, `a[0]`, and with a question mark: none instead of a fault where there is nothing. */
+/** `a.b`, `a["b"]`, `a[0]`; with a question mark, none instead of an error if there is no value. */
 function access(
   node: ASTNode,
   receiver: Compiled,

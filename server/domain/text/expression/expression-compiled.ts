@@ -5,7 +5,7 @@ import { EvaluationError, keyText, type Type, typeOf } from "./expression-values
 
 /** What an expression becomes: functions over a frame, and what all kinds of them do in the same way. */
 
-/** One evaluation under way. */
+/** One running evaluation. */
 export interface Frame {
   work: Work;
   /** The variables: first those of every expression, then those that macros bind, by depth. */

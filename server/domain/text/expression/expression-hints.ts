@@ -1,7 +1,7 @@
 import { functionsNamed } from "./expression-functions";
 import type { Type } from "./expression-values";
 
-/** What people are told who write what expressions do not know, or know by another name. */
+/** Hints for names that expressions don't know, or know by another name. */
 
 export function unknownName(name: string): string {
   const hint = NAME_HINTS.get(name);
@@ -82,7 +82,7 @@ export function noFunction(name: string, isMethod: boolean, types: readonly Type
   return hint ? `There is no function ${call}; write ${hint}.` : `There is no function ${call}.`;
 }
 
-/** A type in words. */
+/** Labels of types. */
 export const TYPE_LABELS: Readonly<Record<Type, string>> = {
   dyn: "any value",
   null: "nothing (null)",

@@ -31,7 +31,7 @@ const MACROS: Readonly<Record<string, readonly number[]>> = {
   transformMap: [3, 4],
 };
 
-/** The names of macros, for whoever reads a tree. `binds`: how many of the arguments are names that it binds. */
+/** The macros that may appear in a tree. `binds`: how many of the arguments are names that the macro binds. */
 export function macroBinds(name: string, args: readonly ASTNode[]): number {
   if (!Object.hasOwn(MACROS, name) || !must(MACROS, name).includes(args.length)) return 0;
   if (name.startsWith("transform")) return 2;

@@ -27,7 +27,7 @@ export interface KeyRead extends Omit<TextDiagnostic, "message"> {
   variable: (typeof READ_FROM)[number];
   key: string;
   optional: boolean;
-  /** It stands behind "!": where it is missing, the whole condition counts as false all the same. */
+  /** It follows "!": if it is missing, the whole condition is false all the same. */
   negated?: true;
 }
 

@@ -12,9 +12,9 @@ import { JsonWriter } from "./expression-result";
 import { EvaluationError, type Type } from "./expression-values";
 
 /**
- * Expressions of workflows: CEL, which has no loops beyond its macros, no functions of its own and no way to
- * JavaScript's objects. The parser is cel-js; what it reads is evaluated here, because every step is counted (work.ts):
- * an expression that would take too long ends in an error, the same one on every machine and in every replay.
+ * Expressions of workflows: CEL, which has no loops beyond its macros, no user-defined functions and no access to
+ * JavaScript's objects. cel-js only parses; the evaluation happens here, because every step is counted (work.ts): an
+ * expression that would take too long ends in an error, the same one on every machine and in every replay.
  */
 
 /** What an expression may read. */
@@ -202,8 +202,8 @@ export function expressionReads(text: string): readonly KeyRead[] {
 }
 
 /**
- * The expression as it is kept, of what a person wrote: a key of the state by its bare name gets its `state.` before it.
- * `keys`: those that can exist. What cannot be parsed, and names that are no keys, stay as they are.
+ * The stored form of an expression that a person wrote: bare names of state keys get the prefix `state.`. `keys`: the
+ * possible keys. Text that can't be parsed and names that aren't keys stay unchanged.
  */
 export function withStateNamed(text: string, keys: readonly string[]): string {
   const known = new Set(keys);
@@ -221,7 +221,7 @@ function bareNames(text: string): Walked["bare"] {
   }
 }
 
-/** An error with words and a place, whatever went wrong; `at`: the operation that was under way. */
+/** Any error as an error with a message and a place; `at`: the operation that failed. */
 function toExpressionError(error: unknown, text: string, at?: ASTNode): ExpressionError {
   if (error instanceof ExpressionError) return error;
   if (error instanceof CompileError)
@@ -241,7 +241,7 @@ function toExpressionError(error: unknown, text: string, at?: ASTNode): Expressi
 
 const shorten = (text: string) => (text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
-/** What the parser says, in words that help. */
+/** The parser's message, rephrased for people. */
 function describeParseError(code: string, summary: string, text: string, from: number, to: number): string {
   if (summary.includes("Unexpected token: EOF")) return "The expression ends too early.";
   if (code === "limit_exceeded")

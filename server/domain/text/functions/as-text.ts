@@ -37,7 +37,7 @@ export function asText(w: Work, value: unknown): string {
   return isList(value) || isMap(value) ? inner(w, value, 0) : plain(value);
 }
 
-/** What has a form of its own: whole numbers, true and false, lengths of time. */
+/** Values with a text form of their own: integers, booleans, durations. */
 const plain = (value: unknown): string =>
   typeof value === "bigint" || typeof value === "boolean" || isUint(value) || value instanceof Duration
     ? String(value)

@@ -7,7 +7,7 @@ type Kind = Type | "whole" | "number";
 
 export interface CelFunction {
   name: string;
-  /** What stands before the dot; null for a function that is called by its name alone. */
+  /** The type of the receiver before the dot; null for a global function. */
   on: Kind | null;
   args: readonly Kind[];
   gives: Type;
@@ -62,12 +62,12 @@ export function wholeNumber(value: unknown): number {
   return number;
 }
 
-/** A whole number from 0 to `most`. Throws a Fault where it is none; `what` it would be, in words. */
+/** A whole number from 0 to `most`. Throws a Fault otherwise; `what`: how the message names the number. */
 export function within(value: unknown, most: number, what: string): number {
   const number = wholeNumber(value);
   if (number < 0 || number > most) throw new EvaluationError(`${what} ${number} is outside of 0 to ${most}.`);
   return number;
 }
 
-/** A text as it stands in a sentence about a fault. */
+/** A text as quoted in an error message. */
 export const shown = (s: string) => JSON.stringify(s.length > 40 ? `${s.slice(0, 40)}…` : s);

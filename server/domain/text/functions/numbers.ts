@@ -18,7 +18,7 @@ const MOST_NUMBERS = 8;
 
 /** What expressions do with numbers. */
 export const numberFunctions = [
-  // Away from zero where it stands in the middle, as people are taught.
+  // Rounds half away from zero, as taught in school.
   define(
     "math.round(number): dyn",
     "to the nearest whole number",

@@ -78,7 +78,7 @@ const filterRules: Record<string, FilterRule> = {
     apply: (work, value, [pattern], scope) => dateText(work, value, toText(work, pattern), scope),
   },
 };
-/** By name. A Map, so that a name from a template can only ever find what stands here. */
+/** By name. A Map, so that a name from a template can't find inherited properties. */
 export const filters = new Map(Object.entries(filterRules));
 for (const [alias, name] of [
   ["upcase", "upper"],
@@ -92,10 +92,10 @@ export const templateFilters: readonly { name: string; hint: string }[] = Object
   ([name, { hint }]) => ({ name, hint }),
 );
 
-/** Whether a filter says what to write where there is nothing. */
+/** Whether a filter supplies the text for a missing value. */
 export const isDefault = (rule: FilterRule): boolean => rule === filterRules.default;
 
-/** A value's text, which is then gone through. `times`: what a character costs. */
+/** A value's text, charged as read. `times`: the cost per character. */
 function read(work: Work, value: Value, times = 1): string {
   const text = toText(work, value);
   work.read(text.length, times);
@@ -113,7 +113,7 @@ function join(work: Work, value: Value, [separator = " "]: readonly Value[]): Va
   return pieces.join(between);
 }
 
-/** A time by a pattern; what is no time stays as it is. */
+/** Formats a date by a pattern; a value that isn't a date stays unchanged. */
 function dateText(work: Work, value: Value, pattern: string, scope: TemplateScope): Value {
   work.read(pattern.length, 50);
   const isNow = value === "now" || value === "today";

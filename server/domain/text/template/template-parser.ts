@@ -2,7 +2,7 @@ import { must } from "@/server/domain/base/must";
 import type { TextDiagnostic } from "../text-diagnostic";
 import { type FilterRule, filters, isDefault, type Literal, templateFilters } from "./template-filters";
 
-/** From a template's text to its parts: plain texts, and what stands in double braces. */
+/** Parses a template into plain texts and the expressions in double braces. */
 
 export const MAX_TEMPLATE_LENGTH = 65_536;
 
@@ -137,7 +137,7 @@ function readOutput(text: string, open: number): { output: Output; trimAfter: bo
         at++;
       } else break;
     }
-    // "-" may stand in a name, but the last one may also belong to the closing "-}}".
+    // "-" is allowed in a name, but the last one may also belong to the closing "-}}".
     const last = must(path, path.length - 1);
     if (text[at - 1] === "-" && last.endsWith("-") && text.startsWith("}}", at)) {
       path[path.length - 1] = last.slice(0, -1);

@@ -57,7 +57,7 @@ export function sizeIn(value: Value): number {
   return value !== null && typeof value === "object" ? Object.keys(value).length : 0;
 }
 
-/** How a value reads in a text: text as it is, the rest as JSON, nothing as nothing. */
+/** A value as template text: text as it is, null and undefined as "", the rest as JSON. */
 export function toText(work: Work, value: Value): string {
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? value : jsonText(work, value);

@@ -60,10 +60,10 @@ export function renderTemplate(
 
 /** A value as a template writes it. */
 export interface WrittenValue {
-  /** Where the value stands: its key, and what it is within that. */
+  /** The path of the value: its key, and the place within it. */
   path: readonly string[];
   text: string;
-  /** The value as it is, not a part of it or what a filter made of it. */
+  /** The unchanged value, not a part of it or a filter's result. */
   isWhole: boolean;
 }
 
@@ -93,7 +93,7 @@ function pieceOf(
   }
 }
 
-/** A template that renders to exactly this text, whatever stands in it. */
+/** A template that renders to exactly this text, whatever it contains. */
 export function asTemplate(text: string): string {
   return text.replace(/\{\{|\{%/g, (opening) => `{{ "${opening}" }}`);
 }

@@ -136,7 +136,7 @@ export class Evaluator {
     return this.imports.get(name) ?? name;
   }
 
-  /** What names, attributes, entries and items stand for; anything else as it is. */
+  /** Resolves names, attributes, entries and items to their values; anything else stays as it is. */
   resolve(bound: Bound): Bound {
     let current = bound;
     for (let hops = 0; hops < MOST_HOPS; hops++) {
@@ -215,7 +215,7 @@ export class Evaluator {
     return made && given ? { ...made, id: `${made.id}(${given})` } : made;
   }
 
-  /** What a function returns in the end, also by a variable of its own. */
+  /** What a function finally returns, also through a local variable. */
   private answerOf(routine: Routine): Expr | null {
     const known = this.answers.get(routine);
     if (known !== undefined) return known;
@@ -278,7 +278,7 @@ export class Evaluator {
       );
     if (expr.is === "binary" && expr.operator === "+") {
       const [left, right] = [inner(expr.left), inner(expr.right)];
-      // A number plus a value is no text; with a text on either side it is.
+      // A number plus a value isn't text; with text on either side it is.
       if (!left && !right) return null;
       return [...(left ?? [{ expr: expr.left, scope }]), ...(right ?? [{ expr: expr.right, scope }])];
     }
@@ -292,7 +292,7 @@ export class Evaluator {
     return key === "format" ? inner(of) : null;
   }
 
-  /** A number as text; any other value as it is. */
+  /** A number as text; any other value unchanged. */
   private numberIn(bound: Bound): string | Bound {
     const { expr } = this.resolve(bound);
     return expr.is === "number" || expr.is === "boolean" ? String(expr.value) : bound;
@@ -416,7 +416,7 @@ function assignedIn(statements: readonly Statement[], name: string): Expr | null
   return found;
 }
 
-/** `field(default_factory=...)`: what it is until somebody sets it. */
+/** `field(default_factory=...)`: the default until it is set. */
 function defaultOf(value: Expr): Expr {
   if (!isCallOf(value, "field", "Field")) return value;
   return value.args.find(({ name }) => name === "default_factory" || name === "default")?.value ?? value;
@@ -451,7 +451,7 @@ function dedented(pieces: (string | Bound)[] | null): (string | Bound)[] | null 
   return texts.flatMap((one, at) => [...values.slice(Math.max(at - 1, 0), at), one]);
 }
 
-/** A text without what is blank at its beginning and end. */
+/** A text without leading and trailing whitespace. */
 const trimmed = (pieces: (string | Bound)[] | null): (string | Bound)[] | null =>
   pieces?.map((piece, at) => {
     if (typeof piece !== "string") return piece;

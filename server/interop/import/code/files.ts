@@ -97,8 +97,8 @@ export interface JoinedProgram {
 }
 
 /**
- * Reads files as one program. What cannot be understood is a finding; null, with a finding of this level, where there is
- * too much to be read. `textOf`: the code of a file.
+ * Reads files as one program. What can't be parsed becomes a diagnostic; null, with a diagnostic of this level, if
+ * there is too much to read. `textOf`: the code of a file.
  */
 export function readFiles(
   files: readonly Source[],

@@ -45,7 +45,7 @@ export function pathOf(expr: Expr): string[] | null {
   return current.is === "name" ? [current.name, ...path] : null;
 }
 
-/** The name that is called, without what stands before the last dot. */
+/** The name that is called, without what precedes the last dot. */
 export function calledName(expr: Expr): string | null {
   if (expr.is !== "call") return null;
   const callee = expr.callee.is === "index" ? expr.callee.of : expr.callee;
@@ -62,7 +62,7 @@ export function positional(call: CallExpr, at = 0): Expr | null {
   return call.args.filter(({ name, isSpread }) => name === null && !isSpread)[at]?.value ?? null;
 }
 
-/** The value of a record under a key; the last one where it stands twice. */
+/** The value of a record under a key; the last one if the key is repeated. */
 export function entryOf(record: RecordExpr, key: string): Expr | null {
   return (
     record.entries.findLast((entry): entry is Entry => !("spread" in entry) && entry.key === key)?.value ??

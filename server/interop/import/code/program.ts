@@ -3,7 +3,7 @@
  * nothing here runs, resolves or loads anything.
  */
 
-/** Where something stands in the text: offsets, the end excluded. */
+/** A place in the text: offsets, the end excluded. */
 export interface Place {
   from: number;
   to: number;
@@ -98,7 +98,7 @@ export interface Field {
 export interface Program {
   text: string;
   body: readonly Statement[];
-  /** Where the text could not be understood; the rest was read all the same. */
+  /** Where the text couldn't be parsed; the rest was read all the same. */
   syntaxErrors: readonly Place[];
 }
 
@@ -107,7 +107,7 @@ export class ProgramError extends Error {
   override name = "ProgramError";
 }
 
-/** How deep expressions and blocks may stand in each other; deeper ones are kept as text. */
+/** The maximum nesting of expressions and blocks; deeper ones are kept as text. */
 export const MAX_NESTING = 150;
 
 /** The line of an offset, from 1. */

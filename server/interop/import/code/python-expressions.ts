@@ -165,7 +165,7 @@ export class Expressions {
       const part = parts[at];
       const value = parts[at + 2];
       if (!part || /^[(),]$/.test(part.name)) continue;
-      // What is computed for each of a list, without brackets of its own, is one value that nobody can read here.
+      // A generator expression without its own brackets is one value, which can't be evaluated here.
       if (part.name === "for") return args.slice(0, -1);
       if (part.name === "*" || part.name === "**") isSpread = true;
       else if (part.name === "VariableName" && parts[at + 1]?.name === "AssignOp" && value) {

@@ -13,7 +13,7 @@ import {
 import { Expressions } from "./python-expressions";
 import { other, parseSource, partsOf, placeOf, type Source, textIn } from "./syntax";
 
-/** Reads Python. What cannot be understood is left as text. Throws ProgramError where there is too much. */
+/** Parses Python. What can't be parsed is kept as text. Throws ProgramError if there is too much. */
 export function readPython(text: string, work: Work): Program {
   const { source, tree, syntaxErrors } = parseSource(text, parser, work);
   return { text, body: new Reader(source).block(tree.topNode, 0), syntaxErrors };
@@ -87,7 +87,7 @@ class Reader {
     return [];
   }
 
-  /** A statement with blocks: its branches together, and the expressions beside them. */
+  /** A statement with blocks: its branches together, and its expressions. */
   private blockOf(kind: BlockKind, node: SyntaxNode, depth: number): Statement {
     const parts = partsOf(node).flatMap((part) =>
       part.name === "MatchBody" ? partsOf(part).flatMap((clause) => partsOf(clause)) : [part],

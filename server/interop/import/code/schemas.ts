@@ -55,7 +55,7 @@ function pythonName(name: string): Raw | null {
   }
 }
 
-/** A JSON Schema that stands in the code, also in the wrapping of the Responses API. */
+/** A JSON Schema in the code, also in the wrapper of the Responses API. */
 function writtenSchema(type: Expr): Raw | null {
   const value = jsonOf(type);
   if (!value || typeof value !== "object" || Array.isArray(value)) return null;

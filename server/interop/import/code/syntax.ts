@@ -6,7 +6,7 @@ import { type Expr, type Place, ProgramError } from "./program";
 const MAX_LENGTH = 1024 * 1024;
 /** As many steps as the parser may take, about one for each word and sign: each takes some microseconds. */
 const MAX_STEPS = 120_000;
-/** As deep as brackets may stand in each other: the parser slows down with each level. */
+/** The maximum nesting of brackets: the parser slows down with each level. */
 const MAX_BRACKETS = 100;
 /** Parts of a text that could not be read, that are still counted one by one. */
 const MAX_SYNTAX_ERRORS = 50;
@@ -74,7 +74,7 @@ export function operationOf(node: SyntaxNode, operands: readonly Expr[], operato
     : { is: "operation", operands, ...placeOf(node) };
 }
 
-/** `1_000`, `0xff`, `1e3`; null where it is no number that JSON has. */
+/** `1_000`, `0xff`, `1e3`; null if JSON can't represent the number. */
 export function numberIn(source: Source, node: SyntaxNode): number | null {
   const value = Number(textIn(source, node).replaceAll("_", ""));
   return Number.isFinite(value) ? value : null;
@@ -91,7 +91,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "\n": "",
 };
 
-/** A text without its escapes, as both languages write them; what is none stays as it is. */
+/** Decodes the escapes of both languages; invalid ones stay as they are. */
 export function unescape(text: string): string {
   if (!text.includes("\\")) return text;
   return text.replace(

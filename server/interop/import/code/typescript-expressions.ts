@@ -195,7 +195,7 @@ export class Expressions {
         const last = inner.at(-1) ?? first;
         if (first.name === "Spread")
           return last === first ? [] : [{ spread: this.expression(last, depth + 1) }];
-        // A computed key says nothing about itself; what stands there stays text.
+        // A computed key is unknown; it is kept as text.
         if (first.name === "[") return [{ spread: other(property) }];
         const key = first.name === "String" ? this.string(first) : textIn(this.source, first);
         if (inner.some(({ name }) => name === "ParamList"))

@@ -7,7 +7,7 @@ import { parseSource, partsOf, placeOf, type Source, textIn } from "./syntax";
 const typescript = parser.configure({ dialect: "ts" });
 
 import { Expressions } from "./typescript-expressions";
-/** Reads TypeScript or JavaScript. What cannot be understood is left as text. Throws ProgramError where there is too much. */
+/** Parses TypeScript or JavaScript. What can't be parsed is kept as text. Throws ProgramError if there is too much. */
 export function readTypeScript(text: string, work: Work): Program {
   const { source, tree, syntaxErrors } = parseSource(text, typescript, work);
   return { text, body: new Reader(source).block(tree.topNode, 0), syntaxErrors };
@@ -80,11 +80,11 @@ class Reader {
     return [];
   }
 
-  /** A statement with blocks: its branches together, and the expressions beside them. */
+  /** A statement with blocks: its branches together, and its expressions. */
   private blockOf(kind: BlockKind, node: SyntaxNode, depth: number): Statement {
     const head: Expr[] = [];
     const body: Statement[] = [];
-    // A chain of `else if` is as long as it is: no recursion.
+    // A chain of `else if` can be arbitrarily long: no recursion.
     const stack = partsOf(node).reverse();
     for (let part = stack.pop(); part; part = stack.pop())
       if (part.name === "IfStatement" && kind === "if") stack.push(...partsOf(part).reverse());

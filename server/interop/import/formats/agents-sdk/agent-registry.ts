@@ -27,7 +27,7 @@ const MOST_PROMPT = 60_000;
 export class AgentRegistry {
   readonly roleRegistry = new RoleRegistry();
   readonly agents: AgentConfig[] = [];
-  /** Code of tools and checks, by what it is: text for a note. */
+  /** Code of tools and guardrails, by name: text for a note. */
   readonly code = new Map<string, string>();
   readonly models = new Map<string, string[]>();
   private readonly ownCode: Place[] = [];
@@ -75,7 +75,7 @@ export class AgentRegistry {
     }
   }
 
-  /** Whether a place stands in the code of a tool, a guardrail or instructions. */
+  /** Whether a place is within the code of a tool, a guardrail or instructions. */
   isOwnCode({ from, to }: Place): boolean {
     return this.ownCode.some((own) => own.from <= from && to <= own.to);
   }
@@ -319,7 +319,7 @@ export class AgentRegistry {
     return bound && this.evaluator.text(bound);
   }
 
-  /** The items of a list, or the one that stands in its place. */
+  /** The items of a list, or a single value in place of a list. */
   private listOf(bound: Bound | null): Bound[] {
     if (!bound || bound.expr.is === "nothing") return [];
     return this.evaluator.items(bound) ?? [bound];

@@ -7,10 +7,10 @@ const AGENT_CLASSES: ReadonlySet<string> = new Set(["Agent", "SandboxAgent", "Re
 /** An agent that the code declares. */
 export interface DeclaredAgent {
   id: string;
-  /** Its variable or function; null where it has none of its own. */
+  /** Its variable or function; null if it has none of its own. */
   name: string | null;
   place: Place;
-  /** The call that makes it, those of what it is a copy of, and what its class makes of itself. */
+  /** The call that creates it, those of the agent that it clones, and the arguments that its class sets. */
   calls: readonly Bound<CallExpr>[];
   /** Agents that it may hand over to, added after its declaration. */
   later: Bound[];
@@ -48,7 +48,7 @@ export class DeclaredAgents {
     return made ? this.declare(made) : null;
   }
 
-  /** What an agent is given under a name, by itself or by the one that it is a copy of. */
+  /** An agent's setting of that name, its own or the one of the agent that it clones. */
   setting({ calls }: DeclaredAgent, ...names: string[]): Bound | null {
     for (const call of calls) {
       const found = this.evaluator.argument(call, ...names);
@@ -81,7 +81,7 @@ export class DeclaredAgents {
     return agent;
   }
 
-  /** `Agent(...)`, `new Agent(...)`, `Agent.create(...)`, a class of its own that extends it, or `agent.clone(...)`. */
+  /** `Agent(...)`, `new Agent(...)`, `Agent.create(...)`, a custom subclass, or `agent.clone(...)`. */
   private makesAgent(call: Bound<CallExpr>): boolean {
     const { callee } = call.expr;
     const path = pathOf(callee.is === "index" ? callee.of : callee);

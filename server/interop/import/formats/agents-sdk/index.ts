@@ -13,7 +13,7 @@ import { drawWorkflow } from "./workflow";
 
 const IMPORTS_TS = /(from|require\()\s*["']@openai\/agents(-\w+)?(\/\w+)?["']/;
 const IMPORTS_PY = /^[\uFEFF \t]*(?:from[ \t]+agents(?:\.[\w.]+)?[ \t]+import\b|import[ \t]+agents\b)/m;
-/** Who makes agents of these, too, and has a file of its own that is called agents. */
+/** Frameworks that also create an `Agent` and may have a module of their own called agents. */
 const OTHERS = /^[ \t]*(from|import)[ \t]+(crewai|agno|phi|langgraph|autogen_agentchat|google\.adk)(?!\w)/m;
 const MAKES_AGENT =
   /\bAgent\s*(?:(?:<[^<>\n]*>|\[[^[\]\n]*\]|\.create)\s*)?\(|\bclass\s+\w+\s*\([^()\n]*\bAgent\b|\bextends\s+Agent\b/;
@@ -82,7 +82,7 @@ const modelChoice = (models: readonly string[], answer: string | undefined) => (
   value: answer === "file" ? "file" : "own",
 });
 
-/** The code of a text in which it stands in fences: every line keeps its number, those outside are empty. */
+/** The code of a text that has it in fences: every line keeps its number, those outside are empty. */
 function codeIn({ path, text: whole }: Source): string {
   const text = whole.replace(/^\uFEFF/, "");
   if (!/(^|\.(mdx?|txt|markdown))$/i.test(path) || !/^```/m.test(text)) return text;

@@ -82,7 +82,7 @@ function drawOnly(member: Member, task: string | null, context: Context): void {
   drawing.edge(step.id, end);
 }
 
-/** An empty step for the program, and beside it the agents with which somebody can draw what it did. */
+/** A placeholder for the program, plus the agents with which a person can rebuild it. */
 function drawPlaceholder(parts: readonly ProgramPart[], context: Context): void {
   const { declared, registry, drawing, findings } = context;
   const [first, ...others] = parts;
@@ -135,7 +135,7 @@ function drawStep(member: Member, task: string | null, context: Context): { id: 
   };
 }
 
-/** The shape of an answer, with a state key for each of its properties. */
+/** The schema of an answer, with a state key for each of its properties. */
 function outputSchema({ schema }: Member, keyFor: (name: string) => string) {
   if (!schema) return null;
   const properties = propertiesOf(schema);

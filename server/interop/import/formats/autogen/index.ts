@@ -15,7 +15,7 @@ import { componentOf, isAgent, isComponent, isTeam } from "./model";
 import { ParticipantRegistry } from "./participants";
 import { drawTeam } from "./teams";
 
-/** Where things stand in a file, dotted, with what they are. */
+/** A place in a file as a dotted path, with the type of what is there. */
 interface Place {
   at: string;
   value: unknown;
@@ -82,7 +82,7 @@ const components: ReadableFormat = {
   },
 };
 
-/** Where one has, here, what a gallery holds beside agents and teams. */
+/** What replaces the other contents of a gallery here, besides agents and teams. */
 const INSTEAD = {
   models: "providers in the settings have models",
   tools: "add them on the Tools page",

@@ -2,7 +2,7 @@ import { isText, listOf } from "@/server/domain/base/guards";
 import { type Findings, isRaw, type Raw } from "@/server/domain/base/lenient-reader";
 import { textOf } from "../../values";
 
-/** A component as AutoGen writes it: what it is, and its settings. */
+/** A component in AutoGen's format: its type and its settings. */
 export interface Component {
   /** The last part of the provider: AssistantAgent. */
   kind: string;

@@ -52,7 +52,7 @@ function step(team: Team, member: Participant, from: string | null, more: Raw = 
 
 const quoted = (text: string): string => JSON.stringify(text);
 
-/** Whether somebody said one of the words that end a team, as an expression; empty where no words do. */
+/** Whether one of a team's termination texts was mentioned, as an expression; empty if there are none. */
 function mentionCondition(team: Team, termination: Termination): string {
   return termination.mentions
     .flatMap(({ text, by }) =>
@@ -117,7 +117,7 @@ function drawRound(team: Team, start: string, termination: Termination, turns: n
     );
 }
 
-/** Teams in which somebody is chosen, or hands over: one step with a crew. */
+/** Teams with a selector or with handoffs: one step with a crew. */
 function drawCrew(
   { component, drawing, members, participants }: Team,
   start: string,
@@ -183,7 +183,7 @@ function drawCrew(
     report.keeps("config.termination_condition", `At most ${most} ${isSwarm ? "handoffs" : "rounds"}.`);
 }
 
-/** Who chooses the next one: in AutoGen a prompt does, here an agent of its own. */
+/** The agent that chooses the next speaker: in AutoGen a prompt, here a separate agent. */
 function managerOf({ kind, config, report, label }: Component, participants: ParticipantRegistry) {
   const isSelector = kind === "SelectorGroupChat";
   const [manager] = participants.add(
