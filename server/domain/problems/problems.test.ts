@@ -8,6 +8,7 @@ import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { arbitraryGraph } from "@/server/domain/testing/arbitrary-graph";
 import { containing } from "@/server/domain/testing/containing";
 import { templateOf } from "@/server/templates";
+import { sized } from "@/server/testing/thorough";
 import { applyFix, findProblems, keysAvailableAt, type Problem } from "./problems";
 
 type Raw = Record<string, unknown>;
@@ -741,7 +742,7 @@ describe("any graph", () => {
         }
         for (const id of Object.keys(g.nodes)) keysAvailableAt(g, id);
       }),
-      { numRuns: 200 },
+      { numRuns: sized(60, 500) },
     );
   });
 

@@ -10,6 +10,7 @@ import { containing } from "@/server/domain/testing/containing";
 import referenceApproval from "@/server/domain/testing/reference-approval.frozen.json";
 import referencePlan from "@/server/domain/testing/reference-plan.frozen.json";
 import { findTemplate, templates } from "@/server/templates";
+import { sized } from "@/server/testing/thorough";
 import { WorkflowGraph } from "../graph";
 import { lossesOf, readWorkflow, writeWorkflow } from "./document";
 
@@ -130,7 +131,7 @@ describe("writing and reading again", () => {
         } as WorkflowGraph;
         expect(writeWorkflow(turned, { flavour: "troupe", name: "Any" })).toBe(text);
       }),
-      { numRuns: 150 },
+      { numRuns: sized(50, 500) },
     );
   });
 
@@ -157,7 +158,7 @@ describe("writing and reading again", () => {
         for (const edge of raw.edges)
           expect(Object.keys(edge).filter((key) => !edgeFields.has(key))).toEqual([]);
       }),
-      { numRuns: 100 },
+      { numRuns: sized(40, 400) },
     );
   });
 
@@ -541,7 +542,7 @@ describe("reading what others wrote", () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: sized(100, 1000) },
     );
   });
 });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json } from "@/server/domain/base/values";
 import { WORK_LIMITS, Work } from "@/server/domain/base/work-budget";
+import { sized } from "@/server/testing/thorough";
 import { find, findAll } from "../text-search";
 import { checkExpression, ExpressionError, evaluateExpression } from "./expression";
 
@@ -190,7 +191,7 @@ describe("any expression over any values", () => {
         expect(outcome).not.toBe("");
         expect(spent).toBeLessThanOrEqual(WORK_LIMITS.units + largestStep);
       }),
-      { numRuns: 300 },
+      { numRuns: sized(100, 1000) },
     );
   });
 });

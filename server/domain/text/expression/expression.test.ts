@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { newRecord } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
+import { sized } from "@/server/testing/thorough";
 import {
   checkExpression,
   ExpressionError,
@@ -220,7 +221,7 @@ describe("any text", () => {
           expect(error).toBeInstanceOf(ExpressionError);
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: sized(1000, 10_000) },
     );
   });
 

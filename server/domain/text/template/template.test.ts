@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { Liquid } from "liquidjs";
 import { describe, expect, test } from "vitest";
 import type { Json } from "@/server/domain/base/values";
+import { sized } from "@/server/testing/thorough";
 import {
   asTemplate,
   checkTemplate,
@@ -143,7 +144,7 @@ describe("checking", () => {
         }
         if (checkTemplate(text).length === 0) render(text, { a: "A" });
       }),
-      { numRuns: 2000 },
+      { numRuns: sized(700, 5000) },
     );
     // Each of these was looked for to the end of the text.
     expect(checkTemplate("{{".repeat(30_000))).toHaveLength(1);
@@ -224,7 +225,7 @@ describe("compared with Liquid", () => {
         const theirs = liquid.renderSync(parsed, values) as string;
         expect(render(text, values)).toBe(theirs);
       }),
-      { numRuns: 500 },
+      { numRuns: sized(200, 2000) },
     );
   });
 });
