@@ -138,14 +138,12 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
     }
     crew.post(manager.agent_id, worker.agent_id, decision.message, "post");
     const talk = talks.get(worker.agent_id) ?? [];
-    const { by, reply, asked } = yield* replyOf(
-      crew,
-      worker,
-      manager.agent_id,
-      decision.message,
+    const { by, reply, asked } = yield* replyOf(crew, worker, {
+      manager: manager.agent_id,
+      message: decision.message,
       round,
-      talk,
-    );
+      history: talk,
+    });
     crew.post(by, manager.agent_id, reply, "reply");
     talks.set(worker.agent_id, [...talk, asked, { role: "assistant", content: reply }]);
     prompt = `${crew.fences.fence("reply", reply, { from: by })}\nGo on with round ${round + 1} of at most ${config.max_rounds}.`;
@@ -205,10 +203,12 @@ function newTeam(crew: Crew, before: readonly AgentConfig[], now: readonly Agent
 function* replyOf(
   crew: Crew,
   worker: AgentConfig,
-  manager: string,
-  message: string,
-  round: number,
-  history: readonly ChatMessage[],
+  {
+    manager,
+    message,
+    round,
+    history,
+  }: { manager: string; message: string; round: number; history: readonly ChatMessage[] },
 ): Flow<{ by: string; reply: string; asked: ChatMessage }> {
   const { harmless } = crew.fences;
   const asked: ChatMessage = {

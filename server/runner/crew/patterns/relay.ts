@@ -34,7 +34,10 @@ export function* relay(
       continue;
     }
     yield* note(crew, agent, idOf(hop), handoff);
-    const history = yield* goingAlong(crew, agent, handoff.mode, result.transcript, idOf(hop));
+    const history = yield* goingAlong(crew, agent, idOf(hop), {
+      mode: handoff.mode,
+      transcript: result.transcript,
+    });
     agent = present(crew.member(handoff.to), "crew.member(handoff.to)");
     // With the whole conversation come goal, inputs and earlier results.
     const isBrief = handoff.mode !== "full";
@@ -90,9 +93,8 @@ function* note(
 function* goingAlong(
   crew: Crew,
   agent: AgentConfig,
-  mode: HandoffMode,
-  transcript: readonly ChatMessage[],
   id: string,
+  { mode, transcript }: { mode: HandoffMode; transcript: readonly ChatMessage[] },
 ): Flow<readonly ChatMessage[]> {
   switch (mode) {
     case "full":

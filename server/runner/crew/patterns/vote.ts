@@ -41,6 +41,7 @@ const Ballot = z.object({
   confidence: z.number(),
 });
 
+type Proposed = Payloads["proposal_created"];
 type Vote = Payloads["vote_cast"];
 
 /**
@@ -61,28 +62,25 @@ export function* vote(crew: Crew): Flow<JsonObject> {
   const { config } = crew;
   const { decision, rationale } = Proposal.parse(proposed.output);
   const proposal_id = `proposal_${Object.keys(crew.view.proposals).length + 1}`;
-  run.emit({
-    type: "proposal_created",
-    agent_id: chair.agent_id,
-    payload: {
-      proposal_id,
-      decision,
-      rationale,
-      by: chair.agent_id,
-      stakeholders: config.agents.map(({ agent_id }) => agent_id),
-    },
-  });
+  const proposal: Proposed = {
+    proposal_id,
+    decision,
+    rationale,
+    by: chair.agent_id,
+    stakeholders: config.agents.map(({ agent_id }) => agent_id),
+  };
+  run.emit({ type: "proposal_created", agent_id: chair.agent_id, payload: proposal });
 
   let votes: Vote[] = [];
   let counted = tally([], config.agents.length, rules);
   for (let round = 1; round <= rules.rounds; round++) {
     run.emit({ type: "round_started", payload: { round } });
-    votes = yield* ballots(crew, proposal_id, decision, rationale, round, votes);
+    votes = yield* ballots(crew, proposal, round, votes);
     counted = tally(votes, config.agents.length, rules);
     if (counted.outcome === "approved" || counted.outcome === "rejected") break;
   }
   const { outcome: byVotes, ...count } = counted;
-  const settled = yield* settle(crew, chair, decision, byVotes, votes);
+  const settled = yield* settle(crew, chair, decision, { outcome: byVotes, votes });
   run.emit({
     type: "consensus_finalized",
     agent_id: chair.agent_id,
@@ -109,19 +107,12 @@ const votesSeen = (votes: readonly Vote[], { fence }: Fences): string =>
   );
 
 /** Everybody's ballot of one round, in the order of the crew. */
-function* ballots(
-  crew: Crew,
-  proposal_id: string,
-  decision: string,
-  rationale: string,
-  round: number,
-  before: readonly Vote[],
-): Flow<Vote[]> {
+function* ballots(crew: Crew, proposal: Proposed, round: number, before: readonly Vote[]): Flow<Vote[]> {
   const { run, config } = crew;
   const seen = votesSeen(before, crew.fences);
   const children = new Children<Vote>();
   for (const agent of config.agents)
-    children.add(agent.agent_id, ballot(crew, agent, proposal_id, decision, rationale, round, seen));
+    children.add(agent.agent_id, ballot(crew, agent, proposal, { round, seen }));
   const byMember = new Map<string, Vote>();
   try {
     while (children.size > 0) {
@@ -141,11 +132,8 @@ function* ballots(
 function* ballot(
   crew: Crew,
   agent: AgentConfig,
-  proposal_id: string,
-  decision: string,
-  rationale: string,
-  round: number,
-  seen: string,
+  { proposal_id, decision, rationale }: Proposed,
+  { round, seen }: { round: number; seen: string },
 ): Flow<Vote> {
   const about = { proposal_id, round, agent_id: agent.agent_id };
   try {
@@ -174,8 +162,7 @@ function* settle(
   crew: Crew,
   chair: AgentConfig,
   decision: string,
-  outcome: ReturnType<typeof tally>["outcome"],
-  votes: readonly Vote[],
+  { outcome, votes }: { outcome: ReturnType<typeof tally>["outcome"]; votes: readonly Vote[] },
 ): Flow<Settled> {
   if (outcome === null) return { outcome: "rejected", decided_by: "rule" };
   if (outcome !== "tie") return { outcome, decided_by: "votes" };

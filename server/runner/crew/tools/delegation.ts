@@ -28,8 +28,7 @@ export function delegationTools(crew: Crew, agent: AgentConfig): RunTool[] {
         task: z.string().min(1).max(8000),
         context: input.context,
       }),
-      call: ({ coworker, task, context }, caller, key) =>
-        delegate(crew, caller, coworker, task, context, key, "delegate"),
+      call: (request, caller, key) => delegate(crew, caller, key, { ...request, kind: "delegate" }),
     }),
     defineRunTool({
       name: "ask_coworker",
@@ -39,8 +38,8 @@ export function delegationTools(crew: Crew, agent: AgentConfig): RunTool[] {
         question: z.string().min(1).max(8000),
         context: input.context,
       }),
-      call: ({ coworker, question, context }, caller, key) =>
-        delegate(crew, caller, coworker, `Answer this question: ${question}`, context, key, "ask"),
+      call: ({ question, ...request }, caller, key) =>
+        delegate(crew, caller, key, { ...request, task: `Answer this question: ${question}`, kind: "ask" }),
     }),
   ];
 }
@@ -55,15 +54,19 @@ function withoutTools(crew: Crew, agent: AgentConfig, others: readonly AgentConf
   return lost.length > 0 ? `: ${lost.join("; ")}` : "";
 }
 
+interface Delegation {
+  coworker: string;
+  task: string;
+  context?: string;
+  kind: Payloads["delegation_started"]["kind"];
+}
+
 /** Lets another agent work on a task for the caller, which has it in hand meanwhile. */
 export function* delegate(
   crew: Crew,
   caller: Caller,
-  coworker: string,
-  task: string,
-  context: string,
   key: string,
-  kind: "delegate" | "ask" | "parallel",
+  { coworker, task, context, kind }: Delegation,
 ): Flow<RunToolResult> {
   const { run } = crew;
   const agent = crew.member(coworker);

@@ -113,7 +113,11 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: RunTool,
       for (const [at, name] of agents.entries())
         children.add(
           String(at),
-          delegate(crew, caller, name, tasks[at] ?? must(tasks, 0), "", `${key}/${at + 1}`, "parallel"),
+          delegate(crew, caller, `${key}/${at + 1}`, {
+            coworker: name,
+            task: tasks[at] ?? must(tasks, 0),
+            kind: "parallel",
+          }),
         );
       const needed =
         coordination_strategy === "wait_all"

@@ -3,6 +3,7 @@ import { defined } from "@/server/domain/base/defined";
 import { present } from "@/server/domain/base/must";
 import type { TaskStatus } from "@/server/domain/crew/plan";
 import { isSince } from "@/server/domain/run/edition";
+import type { Payloads } from "@/server/domain/run/events";
 import type { Caller, RunTool, RunToolResult } from "../../agent/task";
 import { defineRunTool, done, rejected } from "../../agent/tools/run-tool";
 import type { Crew } from "../crew";
@@ -15,23 +16,15 @@ const names = z.array(z.string()).max(32);
 export function teamTools(crew: Crew): RunTool[] {
   const change = (
     caller: Caller,
-    team: string,
-    action: "created" | "modified" | "dissolved",
-    agents: readonly string[],
-    purpose?: string,
+    { purpose, ...changed }: Omit<Payloads["team_changed"], "by">,
   ): RunToolResult => {
+    const by = caller.task.agent_id;
     crew.run.emit({
       type: "team_changed",
-      agent_id: caller.task.agent_id,
-      payload: {
-        team,
-        action,
-        agents: [...agents],
-        by: caller.task.agent_id,
-        ...defined({ purpose: purpose || undefined }),
-      },
+      agent_id: by,
+      payload: { ...changed, by, ...defined({ purpose: purpose || undefined }) },
     });
-    return done({ team, agents: [...agents] });
+    return done({ team: changed.team, agents: changed.agents });
   };
   /** Their ids, or what is wrong. */
   const resolve = (agents: readonly string[]): string[] | RunToolResult => {
@@ -56,7 +49,9 @@ export function teamTools(crew: Crew): RunTool[] {
       *call({ team_name, agents, purpose }, caller) {
         if (crew.view.teams[team_name]) return rejected(409, `There is already a team "${team_name}".`);
         const ids = resolve(agents);
-        return Array.isArray(ids) ? change(caller, team_name, "created", ids, purpose) : ids;
+        return Array.isArray(ids)
+          ? change(caller, { team: team_name, action: "created", agents: ids, purpose })
+          : ids;
       },
     }),
     defineRunTool({
@@ -76,7 +71,7 @@ export function teamTools(crew: Crew): RunTool[] {
         const agents = [...new Set([...team.agents, ...added])].filter((id) => !removed.includes(id));
         if (agents.length === 0)
           return rejected(400, "A team needs at least one agent; dissolve it instead.");
-        return change(caller, team_name, "modified", agents);
+        return change(caller, { team: team_name, action: "modified", agents });
       },
     }),
     defineRunTool({
@@ -96,7 +91,12 @@ export function teamTools(crew: Crew): RunTool[] {
             `Tasks of "${team_name}" are not done: ${ids}. Assign them to other agents first.`,
           );
         }
-        return change(caller, team_name, "dissolved", team.agents, reason);
+        return change(caller, {
+          team: team_name,
+          action: "dissolved",
+          agents: [...team.agents],
+          purpose: reason,
+        });
       },
     }),
   ];
