@@ -58,25 +58,15 @@ describe("reading", () => {
   });
 
   test("what does not fit is named and left out", () => {
-    expect(readRoles("- name: A\n  goals: [x, 7]\n  mood: good\n- name: A\n- description: nameless")).toEqual(
-      {
-        roles: [RoleDefinition.parse({ name: "A", goals: ["x"] })],
-        findings: [
-          {
-            level: "dropped",
-            at: "0.goals.1",
-            message: "Invalid input: expected string, received number. It was left out.",
-          },
-          { level: "dropped", at: "0.mood", message: '"mood" is not known here and was left out.' },
-          { level: "dropped", at: "1", message: 'The role "A" stands twice; the first one was kept.' },
-          {
-            level: "dropped",
-            at: "2",
-            message: "2 cannot be read: Invalid input: expected string, received undefined.",
-          },
-        ],
-      },
-    );
+    const text = "- name: A\n  goals: [x, 7]\n  mood: good\n- name: A\n- description: nameless";
+    const { roles, findings } = readRoles(text);
+    expect(roles).toEqual([RoleDefinition.parse({ name: "A", goals: ["x"] })]);
+    expect(findings.map(({ level, at }) => `${level} ${at}`)).toEqual([
+      "dropped 0.goals.1",
+      "dropped 0.mood",
+      "dropped 1",
+      "dropped 2",
+    ]);
   });
 
   test("what holds no roles is refused with a sentence", () => {
