@@ -1,4 +1,4 @@
-/** Every limit at the door and of what agents may keep, by name. Refusals say the number, so that nobody has to guess it. */
+/** All limits on requests and on what agents may store, by name. Errors state the number. */
 export const LIMITS = {
   /** Bytes of a request's body. */
   body: { normal: 2 * 1024 * 1024, import: 5 * 1024 * 1024, login: 4 * 1024 },
@@ -16,7 +16,7 @@ export const LIMITS = {
   },
   /** Requests a second, and how many may come at once. */
   rate: { app: { perSecond: 50, burst: 200 }, api: { perSecond: 200, burst: 2_000 } },
-  /** Open event streams. A browser opens at most six of its own accord; behind HTTP/2 each tab has one or two. */
+  /** Open event streams. A browser opens at most six by itself; behind HTTP/2 each tab has one or two. */
   streams: { perProcess: 1_000, heartbeatMs: 15_000, stuckMs: 45_000 },
   /** One HTTP server for all; applied to the sockets. */
   http: { headersTimeoutMs: 10_000, requestTimeoutMs: 30_000, maxConnections: 2_000 },

@@ -17,8 +17,8 @@ const UNESCAPED = /[\u007f-\u009f\u2028\u2029]/g;
 const escaped = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 /**
- * What packages print goes to the log as well, as lines of JSON: they repeat what strangers send, and a terminal would
- * act on it.
+ * Redirects what packages print to the log, as lines of JSON: it may repeat untrusted text, and a terminal would
+ * interpret its control sequences.
  */
 export function logConsole(
   target: Pick<Console, "debug" | "error" | "info" | "log" | "trace" | "warn"> = console,
@@ -34,7 +34,7 @@ export function logConsole(
   for (const [method, level] of levels) target[method] = (...args: unknown[]) => log(level, format(...args));
 }
 
-/** Logs an error that nobody expected; answers with the id under which people can ask for it. */
+/** Logs an unexpected error; returns the id to quote when asking about it. */
 export function logUnexpected(error: unknown, where: string): string {
   const id = `err_${randomBytes(6).toString("hex")}`;
   log("error", "Something unexpected went wrong.", {

@@ -15,7 +15,7 @@ import { readRoles } from "./role-files";
 import { parseText } from "./text-files";
 import { BUILTIN_TOOLS, ownToolFor } from "./tool-names";
 
-/** Roles that stand as files in a folder, in YAML, JSON, or Markdown with front matter. */
+/** Roles from files in a folder, in YAML, JSON, or Markdown with front matter. */
 export interface RoleFolder {
   readonly dir: string;
   /** By file name; of several roles of one name only the first. */
@@ -49,9 +49,8 @@ interface ReadFile {
 }
 
 /**
- * Reads a folder of roles, now and whenever a file in it changes. A folder that is not there counts as empty. A file
- * that cannot be read any more keeps the roles that it had, and a finding says so. `isTool`: which tools there are
- * beside the built-in ones.
+ * Reads a folder of roles, and again whenever a file in it changes. A missing folder counts as empty. If a file becomes
+ * unreadable, its last roles are kept, and a finding says so. `isTool`: which tools exist besides the built-in ones.
  */
 export function newRoleFolder(
   dir: string,

@@ -32,9 +32,10 @@ export interface Teams {
 const MAX_CREWS = 100;
 
 /**
- * Reads crews and agents from YAML or JSON, as text or parsed already: files of writeTeams, one crew or one agent by itself, a list of agents under
- * `agents` with `crews` beside it, and Roboco's team configurations. Nothing that the file names is fetched, opened or run;
- * findings say what was changed or left out. An error among them means that nothing could be read.
+ * Reads crews and agents from YAML or JSON, as text or already parsed: files of writeTeams, a single crew or agent, a
+ * list of agents under `agents` with optional `crews`, and Roboco's team configurations. Nothing that the file names is
+ * fetched, opened or run; findings say what was changed or left out. An error among them means that nothing could be
+ * read.
  */
 export function readTeams(source: unknown): Teams & { findings: Finding[] } {
   const findings = new Findings();
@@ -115,7 +116,7 @@ interface Reading {
   tools: ReadonlyMap<string, string | null>;
 }
 
-/** The agents of patterns that stand alone, each as no more than its name; undefined where there are none. */
+/** The agents of a file that holds only patterns, each with nothing but its name; undefined if there are none. */
 function named({ collaboration_patterns: patterns }: Raw, findings: Findings): Raw[] | undefined {
   const groups = isRaw(patterns) ? entries(patterns.parallel_groups, "").map(([, group]) => group) : [];
   const lists = isList(patterns) ? patterns : [];
@@ -197,7 +198,7 @@ function newNames(): Names {
 
 const ROLE_FIELDS = ["description", "goals", "goal", "responsibilities", "tools", "system_prompt_template"];
 
-/** An agent; one that says itself what it is for brings a role with it. */
+/** An agent; one that describes its own purpose brings a role with it. */
 function readAgent(value: unknown, at: string, names: Names, reading: Reading): AgentConfig | null {
   const { findings, roles } = reading;
   const raw = withoutNulls(typeof value === "string" ? { name: value } : isRaw(value) ? value : {});

@@ -77,7 +77,7 @@ export function parseYamlDocument(
   }
 }
 
-/** The first key that stands twice in its map. */
+/** The first duplicate key of a map. */
 function repeatedKey(document: Document.Parsed): { pos: [number]; message: string } | undefined {
   let found: { pos: [number]; message: string } | undefined;
   visit(document, {
@@ -100,13 +100,13 @@ function repeatedKey(document: Document.Parsed): { pos: [number]; message: strin
 const MAX_BRACKETS = 100;
 const MAX_INDENT = 256;
 const MAX_COMPACT = 32;
-/** Lines, commas, brackets and marks at the beginning of a line: each costs the parser some 20 µs. */
+/** Lines, commas, brackets and indicators at the start of a line: each costs the parser some 20 µs. */
 const MAX_PIECES = 12_000;
 
 /**
- * Whether a text could be nested so deeply that the parser, which recurses, runs out of stack: that can end the whole
- * process. Counted from the characters alone, in one pass: brackets, the indentation of a line, and `- ? : & !`
- * standing one after another at its beginning (each may open a level of its own). So is how much there is to parse.
+ * Whether a text could be nested so deeply that the recursive parser overflows the stack, which can end the whole
+ * process. Estimated from the characters alone, in one pass: brackets, the indentation of a line, and consecutive `- ?
+ * : & !` at its start (each may open a level of its own). Also limits how much there is to parse.
  */
 function shapeProblem(text: string): string | null {
   const tooDeep = "The file is nested too deeply.";

@@ -39,7 +39,7 @@ const FOREIGN_TOOLS = new Map([
   ["filewritetool", "file_write"],
 ]);
 
-/** Our name of another system's tool that does the same, where there is one. */
+/** Our name of the equivalent tool of another system, if there is one. */
 export function ownToolFor(foreign: string): string | undefined {
   return FOREIGN_TOOLS.get(foreign.toLowerCase());
 }

@@ -18,7 +18,7 @@ export async function clientFetch(baseUrl: string, send: typeof fetch): Promise<
     let rejected: Response | undefined;
     const client = new OpenAI({
       baseURL: baseUrl,
-      // The key stands in the headers of the request, or nowhere.
+      // The key is in the headers of the request, if there is one.
       apiKey: "none",
       maxRetries: 0,
       timeout: LONGEST_MS,
@@ -41,7 +41,7 @@ export async function clientFetch(baseUrl: string, send: typeof fetch): Promise<
       },
     });
     const request: OpenAI.RequestOptions = {
-      // Written already: under this header a text goes out as it is.
+      // Already serialized: with this header a text is sent as it is.
       body: init?.body,
       headers: { "content-type": "application/json" },
       ...defined({ signal: init?.signal ? init.signal : undefined }),

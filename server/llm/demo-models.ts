@@ -17,6 +17,6 @@ const EVERYWHERE: Providers = {
   keepReported() {},
 };
 
-/** The offline demo model at once and for every choice of a model: whoever needs answers that are the same each time. */
+/** The offline demo model, without delay and for every choice of a model: for deterministic answers. */
 export const newDemoModels = (): Models =>
   newModels({ providers: EVERYWHERE, offlineFetch: newOfflineFetch({ speed: 0 }) });

@@ -7,7 +7,7 @@ import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { ChatMessage } from "@/server/domain/run/events";
 import type { ToolCall, ToolProtocol } from "@/server/domain/tool/tool";
 
-/** A tool as a model is told of it. */
+/** A tool as described to a model. */
 export interface ToolOffer {
   name: string;
   description: string;
@@ -18,7 +18,7 @@ export interface ToolOffer {
 export interface ModelRequest {
   llm_config: LlmConfig;
   messages: readonly ChatMessage[];
-  /** The shape that the answer must have; absent for free text. Schemas are objects at the root. */
+  /** The schema that the answer must match; absent for free text. Schemas are objects at the root. */
   response?: { name: string; schema: JsonSchema };
   /** What the model may call. Names are as people see them; the wire may need others. */
   tools?: readonly ToolOffer[];
@@ -41,7 +41,7 @@ export interface BudgetCheck {
 
 export interface ModelIo {
   signal: AbortSignal;
-  /** When it was asked for the first time, in Unix milliseconds: it stands before calls that were asked for later. Absent: now. */
+  /** When it was first requested, in Unix milliseconds: calls requested later queue behind it. Absent: now. */
   begunAt?: number;
   /** Streamed text; `offset` counts characters of this channel sent before. */
   delta(channel: "content" | "reasoning" | "tool_args", offset: number, text: string): void;
@@ -55,7 +55,7 @@ export interface ModelAnswer {
   refusal?: string;
   /** What the model calls, in order, with the names that the request gave; absent or empty: it answered. */
   tool_calls?: ToolCall[];
-  /** How the tools were offered; absent where none were. */
+  /** How the tools were offered; absent if there were none. */
   tool_protocol?: ToolProtocol;
   /** stop | length | tool_calls, whatever word the service has for it. */
   finish_reason: string;
@@ -72,13 +72,13 @@ export interface ModelAnswer {
   latency_ms: number;
   ttft_ms: number | null;
   response_format: "json_schema" | "json_object" | "prompt" | "text";
-  /** Tokens that the budget left for it, where nobody set a limit; absent: it was not limited by the budget. */
+  /** Tokens that the budget left for the answer, if no other limit was set; absent: the budget didn't limit it. */
   capped_at?: number;
-  /** How much the model reads, for whoever has to keep a conversation short enough. */
+  /** The model's context size, for keeping a conversation short enough. */
   reads?: Reads;
 }
 
-/** What a call that gave no answer cost all the same. */
+/** What a call without an answer cost. */
 export type FailedCost = Pick<
   ModelAnswer,
   "usage" | "cost_usd" | "cost_source" | "provider" | "model" | "simulated"
@@ -102,7 +102,7 @@ export class ModelError extends namedError("ModelError") {
       tries?: number;
       /** Undefined where it cost nothing. */
       cost?: FailedCost;
-      /** What is stored of the provider cannot be read: a run waits for that to be mended instead of failing. */
+      /** Stored data of the provider can't be read: a run waits for its repair instead of failing. */
       isDamage?: boolean;
     } = {},
   ) {
@@ -130,7 +130,7 @@ export class ModelError extends namedError("ModelError") {
 export interface Models {
   /** Throws ModelError. Resolves only with a complete answer. */
   complete(request: ModelRequest, io: ModelIo): Promise<ModelAnswer>;
-  /** What the settings point to right now, in words for people; null where nothing is configured. */
+  /** What the settings currently point to, as text for people; null if nothing is configured. */
   describe(config?: LlmConfig): {
     provider_id: string;
     name: string;
@@ -141,10 +141,10 @@ export interface Models {
     context_window?: number;
   } | null;
   /**
-   * A model of this installation that costs less than that one by known prices, its own fallbacks first; null where none is
-   * known to. A model whose price nobody knows is never called cheaper.
+   * A model of this installation with a lower known price than that one, its own fallbacks first; null if none is known
+   * to be cheaper. A model of unknown price never counts as cheaper.
    */
   cheaperThan?(config: LlmConfig): { provider_id: string; model: string; name: string } | null;
-  /** What so many tokens of a model cost by today's prices, in US dollars; null where nobody knows. */
+  /** What this many tokens of a model cost at today's prices, in US dollars; null if unknown. */
   priceOf?(config: LlmConfig, usage: Pick<Usage, "input_tokens" | "output_tokens">): number | null;
 }

@@ -36,9 +36,9 @@ import { chosenProtocol, protocolFor, rungFor } from "./openai/openai-request";
 import type { TransportLimits } from "./openai/transport";
 import { usageOf } from "./openai/usage";
 
-/** How often one call may be asked anew in another way, after the server refused a part of it. */
+/** How often one call may be adapted and repeated after the server rejected a part of it. */
 const MAX_ADAPTATIONS = 6;
-/** After a refusal for too many requests, nobody asks again sooner. */
+/** The minimum time without calls after a rate limit error. */
 const SHORTEST_COOL_DOWN_MS = 1_000;
 const LONGEST_COOL_DOWN_MS = 60_000;
 const BUSY_QUEUE = 1_000;
@@ -213,7 +213,7 @@ export function newModels(options: ModelsOptions): Models {
     };
   }
 
-  /** Asks, and asks anew in another way where the server does not know a part of the request. */
+  /** Calls the model, and again with an adapted request if the server doesn't support a part of it. */
   async function ask(
     call: Omit<Parameters<typeof callOnce>[0], "capability">,
     io: ModelIo,
@@ -404,7 +404,7 @@ function toAnswer(
   };
 }
 
-/** Too many requests for one are too many for all: nobody asks this provider again for a while. */
+/** A rate limit error applies to all callers: no call reaches this provider for a while. */
 function coolDown(gate: RateLimiter, error: ModelError) {
   if (error.error.code !== "RATE_LIMIT") return;
   const wait = error.retry_after_ms ?? SHORTEST_COOL_DOWN_MS;

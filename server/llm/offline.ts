@@ -85,7 +85,7 @@ function delayOf({ speed, pace }: OfflineOptions, runId: string | null): Delay {
   };
 }
 
-/** Counts how often the same question came, until it was answered: scripted failures happen so many times. */
+/** Counts repetitions of a question until it is answered: scripted failures happen a given number of times. */
 class Attempts {
   private readonly counts = new Map<string, number>();
   next(key: string): number {

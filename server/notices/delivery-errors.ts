@@ -24,7 +24,7 @@ export class NotSent extends Error {
   override name = "NotSent";
 }
 
-/** Why something did not go out, in a sentence. `hide` takes secrets out of what a stranger's server said. */
+/** Why a delivery failed, in a sentence. `hide` removes secrets from the untrusted server's message. */
 export function deliveryErrorText(error: unknown, hide: (text: string) => string): string {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     const text = ERROR_TEXTS[errorCode(cause) ?? ""] ?? ERROR_TEXTS[cause.name];

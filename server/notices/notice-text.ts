@@ -1,7 +1,7 @@
 import { URGENCIES } from "@/server/domain/run/questions/open-questions";
 import type { NoticeDue } from "@/server/store/notices";
 
-/** What a notice says: a sentence and a link. Nothing of what is asked, and nothing by which it could be answered. */
+/** A notification: a sentence and a link. Nothing of what is asked, and nothing that could be used to answer it. */
 export interface Notice {
   /** One line. */
   subject: string;

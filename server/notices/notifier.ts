@@ -16,7 +16,7 @@ import { postNotice } from "./webhook";
 
 /** How long to wait after each failed attempt; after the last one the notice is given up. */
 export const RETRY_AFTER_MS = [30_000, 2 * 60_000, 10 * 60_000, 3_600_000, 6 * 3_600_000] as const;
-/** Of the last attempt: after so long nobody hears any more whether it arrived. */
+/** Timeout of the last attempt: after that it stays unknown whether it arrived. */
 const LAST_WAIT_MS = 60_000;
 const UNSURE =
   "The server ended while this was being sent for the last time, so nobody knows whether it arrived.";
@@ -57,7 +57,7 @@ export class Notifier {
     this.wake();
   }
 
-  /** Sends no more; resolves when what is under way is over. */
+  /** Sends no more; resolves when running deliveries are done. */
   async stop(): Promise<void> {
     this.isStopped = true;
     if (this.timer) clearTimeout(this.timer);
@@ -85,7 +85,7 @@ export class Notifier {
     await this.sending;
   }
 
-  /** Sends a notice that nothing waits for; answers what happened, in words. */
+  /** Sends a test notification; returns what happened, as text. */
   async test(channel: NoticeChannel): Promise<{ ok: boolean; message: string }> {
     try {
       await this.deliver(channel, testNotice(this.options.origin()), { cause: "test" });
@@ -158,7 +158,7 @@ export class Notifier {
   }
 }
 
-/** What a program is told beside the words: where the question is, and not what it asks. */
+/** The data for programs next to the text: where the question is, not what it asks. */
 const aboutOf = ({
   id,
   cause,

@@ -77,7 +77,7 @@ const notInBin = () => notFound("thing in the bin");
 function purge({ bin, retention }: Services, { kind, id }: OfBin): boolean {
   if (kind !== "run") return bin.purge(kind, id);
   const isGone = retention.purge(id);
-  // Its files may be many; nobody waits for them.
+  // It may have many files; the sweep isn't awaited.
   if (isGone) void retention.sweep();
   return isGone;
 }

@@ -51,7 +51,7 @@ const Email = z
     message: "A password is not sent over a connection that is not protected",
   });
 
-/** How people are told outside of the app that a question waits. Secrets go in and never come out. */
+/** How people are notified outside of the app that a question waits. Secrets are write-only. */
 export const noticeOperations = {
   get: query({
     name: "getNotices",

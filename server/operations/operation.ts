@@ -13,7 +13,7 @@ export interface Caller {
   by: string;
   /** Writes to the audit; takes only what the operation says that it audits. */
   note: Note;
-  /** Aborted where whoever asks has gone; absent: they wait to the end. */
+  /** Aborted if the caller disconnects; absent: the caller waits to the end. */
   signal?: AbortSignal | undefined;
 }
 

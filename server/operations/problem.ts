@@ -73,7 +73,7 @@ export class Problem extends namedError("Problem") {
     readonly code: ProblemCode,
     message: string,
     readonly details?: Readonly<Record<string, unknown>>,
-    /** `editor`: further details for a page on which somebody edits, such as the version that is there by now. */
+    /** `editor`: further details for an editing page, such as the current version. */
     private readonly more: {
       headers?: Readonly<Record<string, string>>;
       editor?: Readonly<Record<string, unknown>>;
@@ -88,7 +88,7 @@ export class Problem extends namedError("Problem") {
   get editorDetails(): Readonly<Record<string, unknown>> | undefined {
     return this.more.editor ? { ...this.details, ...this.more.editor } : this.details;
   }
-  /** The code that programs are told: who has too many streams open, the status says. */
+  /** The code in the API: which streams are too many is clear from the status. */
   get publicCode(): string {
     return this.code === "server_too_many_streams" ? "too_many_streams" : this.code;
   }
@@ -103,7 +103,7 @@ export class Problem extends namedError("Problem") {
 export const notFound = (what: string) =>
   new Problem("not_found", `This ${what} does not exist, or was deleted.`);
 
-/** The problem that an error of another part is; null for one that nobody expected. */
+/** The Problem for an error from another layer; null for an unexpected one. */
 export function problemOf(error: unknown): Problem | null {
   if (error instanceof Problem) return error;
   if (error instanceof StartRejected) {

@@ -71,7 +71,7 @@ export interface Services {
     waiters: Pick<Host["waiters"], "wait">;
     follow(runId: string, after: number, signal?: AbortSignal): AsyncIterable<RunFrame>;
   };
-  /** Who carries out runs, and where one is. */
+  /** Where runs execute, in general and for one run. */
   engine: Pick<EngineStatus, "state" | "place">;
   workspace: Pick<WorkspaceStore, "list" | "read">;
   models: Pick<Models, "describe" | "priceOf">;
@@ -84,7 +84,7 @@ export interface Services {
   bin: BinStore;
   audit: Pick<AuditStore, "append" | "list">;
   tokens: TokenStore;
-  /** Roles that are read from files; null where there is no such folder. */
+  /** Roles that are read from files; null if there is no such folder. */
   roleFolder: Pick<RoleFolder, "dir" | "findings"> | null;
   /** Resolves when all that was stored before survives a power cut. */
   disk: { sync(): Promise<void> };
@@ -95,9 +95,9 @@ export interface Services {
     ToolSources,
     "customTools" | "mcp" | "isCodeEnabled" | "isTaken" | "customToolsChanged" | "tryOut"
   >;
-  /** What whoever runs this installation has set for every run. */
+  /** The operator's rules for every run. */
   installation: InstallationRules;
-  /** Throws RefusedStart; answers undefined where there is no such workflow. */
+  /** Throws RefusedStart; returns undefined if there is no such workflow. */
   startRun(launch: Launch): { run_id: string; created: boolean } | undefined;
   /** Throws RefusedBisect, ExpressionError, DamagedLog. */
   findDifference(request: BisectRequest): Promise<BisectReport>;

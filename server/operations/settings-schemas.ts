@@ -50,7 +50,7 @@ export const StorageState = z.object({
   outdated: z.int().meta({ description: "Finished runs that the rules do not keep" }),
 });
 
-/** A place that answers model calls. Nothing of its key and the values of its headers is told. */
+/** A provider of model calls. Its key and the values of its headers are never returned. */
 export const ModelProvider = z.object({
   id: z.string(),
   name: z.string(),

@@ -11,7 +11,7 @@ const Outdated = z.object({
   outdated: z.int().meta({ description: "Finished runs that the rules do not keep" }),
 });
 
-/** What lies in the data folder, and how much of finished runs is kept. */
+/** What the data folder holds, and how much of finished runs is kept. */
 export const storageOperations = {
   get: query({
     name: "getStorage",

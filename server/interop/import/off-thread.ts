@@ -33,7 +33,7 @@ const TOO_LONG = stopped(`Reading this took longer than ${LIMITS.readMs / 1_000}
 const TOO_MUCH = stopped("Reading this took more memory than an import may use and was stopped.");
 const BUSY = stopped("Too many imports are being read at the moment.");
 
-/** Not import.meta.url: the server is bundled, and the thread must load the file as it is. */
+/** Not import.meta.url: the server is bundled, and the thread needs the original file. */
 function workerFile(): string {
   const bundled = path.join(process.cwd(), "cli", "import-worker.mjs");
   return existsSync(bundled)

@@ -46,7 +46,7 @@ export function parseStructured(path: string, source: string): ParsedText {
     : { ...plain, problem: parsed.problem };
 }
 
-/** The first character that is neither blank nor in a comment; empty where there is none. */
+/** The first character that is neither whitespace nor in a comment; empty if there is none. */
 function firstSign(text: string): string {
   const signs = /\S/g;
   for (let found = signs.exec(text); found; found = signs.exec(text)) {

@@ -128,7 +128,10 @@ interface Claimed {
   claim: Claim;
 }
 
-/** What the formats see in the files, the surest first; a file that a surer format takes is nobody else's. */
+/**
+ * The formats' claims on the files, the most certain first; a file claimed with more certainty is excluded from other
+ * claims.
+ */
 function claimsOf(sources: readonly Source[], formats: readonly Format[]): Claimed[] {
   const all = formats
     .flatMap((format, order) => format.recognise(sources).map((claim) => ({ format, claim, order })))
@@ -172,7 +175,7 @@ function reportUnclaimed(sources: readonly Source[], claims: readonly Claimed[],
   if (rest.length > 0) findings.dropped("", `Not read: ${listed(rest)}.`);
 }
 
-/** A drawing of which nothing was understood is no import. */
+/** A workflow of which nothing was understood is no import. */
 function reportEmpty({ graph, roles, agents, crews }: Imported, findings: Findings): void {
   const steps = graph ? Object.values(graph.nodes).filter(isExecutable).length : 0;
   if (graph ? steps === 0 : roles.length + agents.length + crews.length === 0)

@@ -7,11 +7,11 @@ import { type Imported, nothingImported, type WantedTool } from "./format";
 
 const LONGEST = { name: 80, description: 4000, goal: 2000, prompt: 65_536 };
 
-/** The roles of an import, each with a name of its own, and the tools that they want. */
+/** The roles of an import, each with a unique name, and the tools that they want. */
 export class RoleRegistry {
   readonly roles: RoleDefinition[] = [];
   private readonly byName = new Map<string, RoleDefinition>();
-  /** Names by what was said of the role: who is described twice in the same words is one. */
+  /** Names by definition: roles with identical definitions are one. */
   private readonly given = new Map<string, string>();
   private readonly wanted = new Map<string, WantedTool>();
 
@@ -45,7 +45,7 @@ export class RoleRegistry {
     return name;
   }
 
-  /** Lets a role want tools; those that have a counterpart here stand in the role, and its answers name them. */
+  /** Registers the tools that a role wants; returns those with a counterpart here, which the role then names. */
   wants(role: string, tools: readonly string[], at: string, findings: Findings): string[] {
     return tools.flatMap((foreign) => {
       const ours = BUILTIN_TOOLS.has(foreign) ? foreign : ownToolFor(foreign);

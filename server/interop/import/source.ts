@@ -28,7 +28,7 @@ export interface Source {
   readonly problem: string | undefined;
   /** The line (from 1) of a dotted place in `value`, or of the nearest part around it. */
   lineOf(at: string): number | undefined;
-  /** These findings with this file's path and lines; `under`: what stands before each place. */
+  /** Scopes findings to this file's path and lines; `under`: a prefix for each place. */
   on(findings: Findings, under?: string): Findings;
 }
 

@@ -49,7 +49,7 @@ export const VIEWER_SCRIPT = `"use strict";
   var tip = svg(svg(drawing, "defs", {}), "marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto" });
   svg(tip, "path", { d: "M0 0 L8 4 L0 8 z", "class": "tip" });
 
-  // A line is a soft curve where no card lies in between; else it goes along a gap between the cards.
+  // A line is a soft curve if no card is in between; otherwise it follows a gap between the cards.
   function isFree(x, y, ends) {
     return run.nodes.every(function (node) {
       return ends.indexOf(node) >= 0 || x < node.x - 6 || x > node.x + W + 6 || y < node.y - 6 || y > node.y + H + 6;

@@ -25,7 +25,7 @@ const perToken = z
 const Entry = z
   .object({
     id: z.string(),
-    /** LM Studio: as it is loaded now. */
+    /** LM Studio: the context length that the model is currently loaded with. */
     loaded_context_length: tokens,
     /** OpenRouter, Together and others. */
     context_length: tokens,

@@ -10,7 +10,7 @@ import { newModels } from "../models";
 /** For one answer; a model on one's own hardware may have to be loaded first. */
 const ANSWER_MS = 60_000;
 
-/** Does nothing: the call alone is what is looked for. */
+/** Does nothing: only the call itself matters. */
 const PROBE_TOOL: ToolOffer = {
   name: "note_word",
   description: "Notes a word. Has no other effect.",
@@ -79,7 +79,7 @@ export async function probeModel(
       : `It reads up to ${known.toLocaleString("en")} tokens at once.`,
     `${asked} tiny questions were asked to find this out; runs need not ask them again.`,
   );
-  // What a test finds out holds until the next one; only what a run was taught by a refusal is tried again.
+  // What a probe detects is valid until the next probe; only what a run learned from an error is tried again.
   const { learned_at: _times, ...lasting } = capability();
   return { capability: lasting, found, answer_ms };
 
@@ -107,7 +107,9 @@ export async function probeModel(
     return "It made no call when asked for one, neither as a function nor as text. Agents with tools may need another model.";
   }
 
-  /** The second protocol is tried where it is at home; elsewhere a refusal points to it, or a person chooses it. */
+  /**
+   * The second protocol is probed only on its native services; elsewhere an error points to it, or a person chooses it.
+   */
   async function probeApi(): Promise<string> {
     const isAtHome = /^https:\/\/(?:api\.openai\.com|[\w-]+\.openai\.azure\.com)\b/.test(checked.base_url);
     if (!isAtHome || checked.settings?.api !== undefined || capability().api !== undefined) return "";

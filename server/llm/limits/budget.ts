@@ -10,7 +10,7 @@ export interface Estimate {
   max_tokens: number | undefined;
   /** How long its answer may become where it sets none. */
   usual_tokens: number;
-  /** US dollars for so many tokens; null where the price is unknown. */
+  /** US dollars for this many tokens; null if the price is unknown. */
   price(inputTokens: number, outputTokens: number): number | null;
   /** In words for people. */
   model: string;
@@ -23,9 +23,12 @@ export interface Reservation {
   settle(used: { tokens: number; cost_usd: number | null }): void;
 }
 
-/** Holds back what calls under way may use, so that calls side by side cannot overspend together. */
+/** Reserves what running calls may use, so that concurrent calls can't overspend together. */
 export interface Budgets {
-  /** Throws a ModelError (BUDGET, CONFIG) where the call may not go out. Waits where only calls under way are in its way. */
+  /**
+   * Throws a ModelError (BUDGET, CONFIG) if the call exceeds the budget. Waits if only the reservations of running
+   * calls block it.
+   */
   reserve(
     runId: string,
     check: BudgetCheck | undefined,
@@ -34,7 +37,7 @@ export interface Budgets {
   ): Promise<Reservation>;
 }
 
-/** Tokens reserved for an answer without a limit of its own; four times as many where the model thinks before it. */
+/** Tokens reserved for an answer without a limit of its own; four times as many if the model thinks first. */
 export const USUAL_ANSWER = 8192;
 export const THOUGHTFUL_ANSWER = 4 * USUAL_ANSWER;
 /** With less than this left, an answer would be of no use. */
@@ -42,7 +45,7 @@ const SMALLEST_ANSWER = 256;
 
 interface Ledger {
   held: { tokens: number; cost: number }[];
-  /** Used by the run as far as it is known: a call that just ended is not yet in what the next one is told. */
+  /** The run's known usage: the figures passed with the next call don't include a call that just ended. */
   used: { tokens: number; cost: number };
   waiting: Set<() => void>;
 }
@@ -156,7 +159,7 @@ function weigh(check: BudgetCheck, estimate: Estimate, spent: Ledger["used"], he
       ...defined({ max_tokens: isFree ? undefined : wanted }),
       amount: { tokens: estimate.input_tokens + wanted, cost: costs(wanted) },
     };
-  // Others are under way and may leave something over: better wait for them than ask for a cut answer.
+  // Other calls are running and may leave budget over: waiting is better than a truncated answer.
   const perToken = Math.max(0, costs(1000) - costs(0)) / 1000;
   const byCost = perToken === 0 ? Number.POSITIVE_INFINITY : Math.floor((left.cost - costs(0)) / perToken);
   const affordable = Math.min(wanted, left.tokens - estimate.input_tokens, byCost);

@@ -14,9 +14,9 @@ interface Rates {
 }
 
 /**
- * A model that costs less than the one of that call by prices that are known: the first of its fallbacks that does, else the
- * cheapest that this installation knows: the standard model of a provider, or one with a price of its own. Null where
- * none is known to. Models that are simulated cost nothing and are no way to go on.
+ * A model with a lower known price than the call's model: the first cheaper one of its fallbacks, else the cheapest
+ * known to this installation: a provider's default model, or one with a price of its own. Null if none is known to be
+ * cheaper. Simulated models cost nothing and are no alternative.
  */
 export function cheaperThan(
   providers: Providers,

@@ -2,7 +2,7 @@ import { must } from "@/server/domain/base/must";
 import { isLocalServer, type ModelFacts, type Provider } from "@/server/domain/model/provider";
 import { listedContextWindow } from "./prices";
 
-/** Where nobody says how much a model reads; tokens. Less than most read today. */
+/** The context window if it is unknown; tokens. Less than most models have today. */
 const UNKNOWN = 32_768;
 /** Servers on one's own hardware are set up for little, and some cut what is beyond it without a word. */
 const UNKNOWN_LOCAL = 8_192;
@@ -10,7 +10,7 @@ const OFFLINE_WINDOW = 128_000;
 
 type Known = Pick<Provider, "kind" | "base_url" | "settings">;
 
-/** How much a model reads at once, in tokens: as far as it is known, else a careful guess. */
+/** How much a model reads at once, in tokens: the known value, else a conservative guess. */
 export function contextWindowOf(provider: Known, model: string, reported: ModelFacts = {}): number {
   const guess = isLocalServer(provider.base_url) ? UNKNOWN_LOCAL : UNKNOWN;
   return knownContextWindow(provider, model, reported) ?? guess;

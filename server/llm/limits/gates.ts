@@ -4,7 +4,10 @@ import { newRateLimiter, type Rate, type RateLimiter } from "./rate-limit";
 /** Where model calls wait until their provider's limits let them through. */
 export interface Gates {
   of(provider: Provider): RateLimiter;
-  /** Aborted once calls under way may not go on, since nobody knows any more who else calls; absent: never. */
+  /**
+   * Aborted once running calls may not continue, since it is no longer known who else calls the provider; absent:
+   * never.
+   */
   lost?(provider: Provider): AbortSignal | undefined;
 }
 

@@ -29,7 +29,7 @@ export interface GivenShare {
 
 interface Gate {
   limiter: RateLimiter;
-  /** As the others use it: whoever comes and goes is noticed. */
+  /** The limiter that callers use: it tracks who enters and leaves. */
   noticed: RateLimiter;
   share: LeasedShare | null;
   /** Until when this process itself was told to leave the provider alone, Unix milliseconds. */
@@ -42,7 +42,7 @@ interface Gate {
  */
 export class LeasedGates implements Gates {
   private readonly gates = new Map<string, Gate>();
-  /** The offline demo answers in each process by itself. */
+  /** The offline demo isn't shared between processes. */
   private readonly own = new Map<string, RateLimiter>();
   private ending: ReturnType<typeof setTimeout> | undefined;
   private leaseOver = new AbortController();
@@ -85,7 +85,7 @@ export class LeasedGates implements Gates {
     });
   }
 
-  /** Whether anybody waits although nobody here is being served. */
+  /** Whether calls wait here although none is being served here. */
   get isStarving(): boolean {
     return [...this.gates.values()].some(({ limiter }) => limiter.waiting > 0 && limiter.inside === 0);
   }

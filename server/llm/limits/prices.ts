@@ -14,8 +14,9 @@ type Priced = Pick<Provider, "kind" | "simulated" | "base_url" | "settings"> & {
 };
 
 /**
- * What a call cost. The provider's own word counts first, then prices that a person entered, then those of the
- * service's own list, then the price table, then nothing for models on one's own hardware; otherwise nobody knows, and unknown is not zero.
+ * What a call cost. The cost that the provider reports comes first, then prices that a person entered, then those of
+ * the service's own list, then the price table, then zero for models on local hardware; otherwise it is unknown, and
+ * unknown is not zero.
  */
 export function costOf(
   provider: Priced,
@@ -58,7 +59,7 @@ function byPrice(
   );
 }
 
-/** The bundled price table; it is never fetched anew. Null where it has no entry for this address and model. */
+/** The bundled price table; it is never refreshed. Null if it has no entry for this address and model. */
 function byTable(
   baseUrl: string,
   model: string,

@@ -14,15 +14,15 @@ export interface RateLimiter {
    * milliseconds, which may be long ago for one that was cut with its process; absent: now. Rejects with the signal's reason.
    */
   enter(signal: AbortSignal, tokens?: number, begunAt?: number): Promise<(usedTokens?: number) => void>;
-  /** Lets nobody in until then; `untilMs` is Unix time. */
+  /** Admits no calls until then; `untilMs` is Unix time. */
   coolDown(untilMs: number): void;
   /** `isFresh`: a minute's worth may go out at once. Otherwise a rate that was raised fills up over time. */
   setLimit(limit: number, rate?: Rate, isFresh?: boolean): void;
   readonly waiting: number;
-  /** Calls under way, and calls let through so far. */
+  /** Calls in progress, and calls admitted so far. */
   readonly inside: number;
   readonly begun: number;
-  /** For how long nobody is let in any more, in milliseconds. */
+  /** How long it stays closed, in milliseconds. */
   readonly closedForMs: number;
 }
 
@@ -58,7 +58,7 @@ class Bucket {
     this.level = Math.min(this.perMinute, this.level + gained);
     this.filledAt = now;
   }
-  /** Milliseconds until there is so much; whoever wants more than a minute's worth waits for a full bucket. */
+  /** Milliseconds until this amount is available; a request for more than a minute's worth waits for a full bucket. */
   waitFor(amount: number, now: number): number {
     this.fill(now);
     const missing = Math.min(amount, this.perMinute) - this.level;

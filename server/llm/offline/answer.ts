@@ -27,7 +27,7 @@ export function inShape(
   return readSchema(schema).fits(whole, newWork()) ? JSON.stringify(whole, null, 2) : null;
 }
 
-/** The answer to a prompt without directives or a sample: JSON where a shape is asked for, else a placeholder. */
+/** The answer to a prompt without directives or a sample: JSON if a schema is requested, else a placeholder. */
 export function answerTo(prompt: Prompt, format: JsonSchema | "object" | null): string {
   const schema = format ?? describedShape(prompt);
   const suggest = suggestionsFor(prompt);
@@ -44,7 +44,9 @@ export function answerTo(prompt: Prompt, format: JsonSchema | "object" | null): 
 This is a placeholder, not written by an AI. To get a real answer, connect a model in Settings.`;
 }
 
-/** The shape that a task asks for in words, as beside tools, where many servers take no schema; null without one. */
+/**
+ * The schema that a task describes in its text, as with tools, where many servers accept no schema; null without one.
+ */
 function describedShape(prompt: Prompt): JsonSchema | null {
   const [task] = sinceTask(prompt.messages);
   const listed = /\bone JSON object that has exactly these keys:\n([\s\S]*)$/.exec(task?.content ?? "")?.[1];

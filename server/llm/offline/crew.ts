@@ -14,7 +14,7 @@ export function tasksFor(prompt: Prompt, list: JsonSchema, suggest: Suggest): Js
   const names = namesIn(properties[field]);
   const others = names.filter((name) => name !== prompt.role);
   const workers = (others.length > 0 ? others : names).slice(0, 4);
-  // A plan that is made anew names the tasks there were: their ids are taken.
+  // A new plan after replanning mentions the existing tasks: their ids are taken.
   const taken = Math.max(0, ...[...prompt.all.matchAll(/^- task_(\d{1,4}) \(/gm)].map(([, n]) => Number(n)));
   const ids = workers.map((_, at) => `task_${taken + at + 1}`);
   return workers.map((name, at) => {
@@ -37,7 +37,7 @@ function namesIn(schema: Json | undefined): string[] {
   return optionsOf(rest)?.flatMap(namesIn) ?? [];
 }
 
-/** The answer where a crew asks for a shape that only crews use; null for every other shape. */
+/** The answer if a crew requests one of the schemas that only crews use; null for every other schema. */
 export function crewAnswer(prompt: Prompt, schema: JsonSchema): Json | null {
   const properties = propertiesOf(schema);
   const has = (...keys: string[]) => keys.every((key) => key in properties);

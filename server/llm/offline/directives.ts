@@ -72,7 +72,7 @@ export function withoutDirectives(text: string): string {
   return (plain + text.slice(at)).replace(/(?<![ \t])[ \t]+\n/g, "\n").trim();
 }
 
-/** A message without how things stand in its crew: what is written there scripts whoever does that task, often cut short. */
+/** A message without its crew's status: directives in it script the agent of that task, and are often truncated. */
 export function withoutStatus(text: string): string {
   const closing = /\n<\/crew_status>$/gm;
   let plain = "";

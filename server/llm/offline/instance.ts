@@ -61,10 +61,10 @@ export function instanceOf(schema: JsonSchema, suggest: Suggest): Json {
   return last;
 }
 
-/** Whether a value fits a schema, which may refer to definitions of `root`; true where nobody can tell. */
+/** Whether a value matches a schema, which may refer to definitions of `root`; true if it can't be determined. */
 function isValid(schema: JsonSchema, { root, work }: Making, value: Json): boolean {
   const whole = schema === root ? schema : { ...definitions(root), ...schema };
-  // A schema put together here is read anew.
+  // A schema assembled here has to be compiled.
   work.spend(whole === root ? 10 : 2000);
   return readSchema(whole).fits(value, work);
 }

@@ -41,7 +41,7 @@ interface Tagged {
   to: number;
 }
 
-/** The tags of a prompt (domain/text/fence.ts) with what stands in each, without those within others. */
+/** The tags of a prompt (domain/text/fence.ts) with their content, without nested ones. */
 function tagged(text: string): Tagged[] {
   const opening = /<([A-Za-z_][\w.-]*)((?: \w+="[^"]*"){0,20})>/g;
   const found: Tagged[] = [];
@@ -95,7 +95,7 @@ export function readPrompt(messages: readonly Message[]): Prompt {
 const readRole = (text: string) =>
   /^[ \t]*You are (?:an? |the )?["“]?([^".”\n,(]{1,80})/im.exec(text)?.[1]?.trim();
 
-/** All that stands in a prompt's tags of that name, in its order. */
+/** The contents of a prompt's tags of that name, in order. */
 const inTags = (text: string, wanted: string): string[] =>
   tagged(text).flatMap(({ name, inner }) => (name === wanted ? [inner] : []));
 
@@ -115,7 +115,7 @@ function withoutTags(text: string): string {
   return (plain + text.slice(at)).trim();
 }
 
-/** The values of a prompt by their names: the goal, and what stands in inputs, tasks and results. */
+/** The values of a prompt by name: the goal, and those in inputs, tasks and results. */
 function readInputs(user: string): Record<string, string> {
   const inputs = newRecord<string>();
   for (const { name: part, inner } of tagged(user)) {

@@ -15,7 +15,7 @@ export interface Reply {
   refusal: string | null;
   calls: ToolCall[];
   finish: "stop" | "length" | "tool_calls";
-  /** Closes the connection after so many chunks. */
+  /** Closes the connection after this many chunks. */
   dropAfter: number | null;
 }
 

@@ -1,4 +1,4 @@
-/** Waits so many milliseconds; false when the caller went away meanwhile. */
+/** Waits this many milliseconds; false if the caller disconnected meanwhile. */
 export function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false);
   if (ms <= 0) return Promise.resolve(true);

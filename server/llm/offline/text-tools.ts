@@ -11,7 +11,7 @@ export interface ToolCall {
 
 const BLOCK_END = "answer without TOOL_CALL.";
 
-/** The block of tools in a text, and the text without it; null where there is none. */
+/** The tools block of a text, and the text without it; null if there is none. */
 function splitBlock(text: string): { block: string; rest: string } | null {
   const start = text.search(/(?:^|\n)Available Tools:\n/);
   const close = start < 0 ? -1 : text.indexOf(BLOCK_END, start);
@@ -23,7 +23,7 @@ function splitBlock(text: string): { block: string; rest: string } | null {
   };
 }
 
-/** A conversation whose tools are offered by text, as it would be with functions; null where none are. */
+/** Converts a conversation whose tools are offered as text to one with functions; null if none are. */
 export function fromText(messages: readonly Message[]): { messages: Message[]; tools: Tool[] } | null {
   const block = messages.map(({ role, content }) =>
     role === "system" ? splitBlock(content)?.block : undefined,
@@ -58,6 +58,6 @@ export function offeredName(name: string, tools: readonly Tool[]): string {
   );
 }
 
-/** The beginning of a call whose arguments a script wrote, valid or not. */
+/** The start of a call line with scripted arguments, valid or not. */
 export const scriptedLine = (name: string, args: string): string =>
   `${CALL_MARKER}: {"tool_name": ${JSON.stringify(name)}, "args": ${args}}`;

@@ -16,7 +16,7 @@ export interface ReportedError {
 
 const NOTHING: ReportedError = { code: "", type: "", param: "", message: "" };
 const MAX_DEPTH = 6;
-/** Of several errors, so many are told. */
+/** Of several errors, this many are reported. */
 const MAX_REPORTED = 3;
 const MAX_FALLBACK = 600;
 
@@ -26,14 +26,14 @@ export function readErrorText(text: string): ReportedError {
   if (value === undefined) return { ...NOTHING, message: withoutMarkup(text) };
   const reported = readError(value);
   if (reported.message !== "" || isEmpty(value)) return reported;
-  // A shape that nobody foresaw is still what the server said.
+  // An unknown format is still what the server said.
   return { ...reported, message: JSON.stringify(value).slice(0, MAX_FALLBACK) };
 }
 
 /**
- * The error in a parsed body. Services put their words under `error`, `errors`, `detail`, `message`, `msg` and others,
- * as text, as an object or as a list of these, and some wrap the words of another service. The message is "" where none
- * of these is there.
+ * The error in a parsed body. Services put their message under `error`, `errors`, `detail`, `message`, `msg` and
+ * others, as text, as an object or as a list of these, and some wrap the message of another service. The message is ""
+ * if there is none of these.
  */
 export function readError(value: unknown, depth = 0): ReportedError {
   if (depth > MAX_DEPTH || value === null || value === undefined) return NOTHING;
@@ -167,7 +167,7 @@ const locationOf = (loc: unknown): string =>
 const word = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? String(value) : "";
 
-/** A web page's title, or the text as it is. */
+/** A web page's title, or the text unchanged. */
 function withoutMarkup(text: string): string {
   if (!/^\s*</.test(text)) return text.trim();
   const title =

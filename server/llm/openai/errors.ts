@@ -24,14 +24,14 @@ export interface ServerError extends ReportedError {
 export class ProviderRejection extends Error {
   constructor(
     readonly refusal: ServerError,
-    /** What the server said it counted all the same, as a chunk of Chat Completions has it. */
+    /** The usage that the server reported all the same, in the format of a Chat Completions chunk. */
     readonly usage?: unknown,
   ) {
     super(refusal.message);
   }
 }
 
-/** The error that an HTTP answer is, whatever the shape of its body. */
+/** The error in an HTTP response, whatever the format of its body. */
 export const refusalOf = (status: number, headers: Headers, body: string): ServerError => ({
   ...readErrorText(body),
   status,

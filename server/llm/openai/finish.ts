@@ -3,8 +3,9 @@ import type { Provider } from "@/server/domain/model/provider";
 import { isNearby } from "../limits/time-limits";
 
 /**
- * How an answer ended. end: by itself. length: at a limit of tokens. filter: a filter stopped it. garbled: the server
- * could not read what the model wrote. error: something broke. unknown: a word that nobody here knows. null: no word.
+ * How an answer ended. end: normally. length: at a token limit. filter: stopped by a content filter. garbled: the
+ * server couldn't parse the model's output. error: the server failed. unknown: an unrecognized reason. null: no reason
+ * given.
  */
 export type Finish = "end" | "length" | "filter" | "garbled" | "error" | "unknown" | null;
 
@@ -56,8 +57,8 @@ export function readFinish(reason: string | null): Finish {
 }
 
 /**
- * Whether an answer that ended so is used. Without a reason that is known it may have been cut. Hosted services always give
- * one; some small servers of one's own never do, and only say that the stream is over.
+ * Whether an answer with this ending is accepted. Without a known reason it may be truncated. Hosted services always
+ * give one; some small self-hosted servers never do, and only end the stream.
  */
 export function takesEnd(end: Finish, provider: Provider): boolean {
   if (end !== null && end !== "unknown") return true;

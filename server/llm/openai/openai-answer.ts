@@ -23,7 +23,7 @@ interface Collected {
   /** What of it was streamed as the answer. */
   content: string;
   tool_args: string;
-  /** What of these came in functions: the rest stands in the text, too. */
+  /** The part of `tool_args` that came as functions: the rest is in the text, too. */
   own_args: string;
   /** What of the text was streamed as calls, before anybody could know whether it is one. */
   held: string;
@@ -256,7 +256,7 @@ function leaked(got: Collected, { response }: ModelRequest): string[] | null {
   return leak && !isAsked ? leak.names : null;
 }
 
-/** What an answer calls, and what it says besides. Text calls count only where the server made none of its own. */
+/** The calls of an answer, and its other text. Text calls count only if the server returned none of its own. */
 function called(
   got: Collected,
   request: ModelRequest,

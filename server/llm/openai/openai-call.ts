@@ -28,7 +28,7 @@ export interface ProviderCall {
   limits: TransportLimits;
 }
 
-/** A complete answer as the server gave it; its cost is worked out elsewhere. */
+/** A complete answer from the server; its cost is computed elsewhere. */
 export type RawAnswer = Pick<
   ModelAnswer,
   | "content"

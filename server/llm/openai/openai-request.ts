@@ -24,10 +24,10 @@ export function bodyOf(call: ProviderCall): {
   const { request, model, capability } = call;
   const config = request.llm_config;
   const protocol = protocolFor(call);
-  // Many servers cannot do both; whoever needs the shape asks for it once the tools have done their work.
+  // Many servers can't do both; the schema is requested once the tools are done.
   const rung = request.response && protocol === null ? rungFor(call) : null;
   const stop = [
-    // Services refuse an empty one, which is a line that somebody has not filled in yet.
+    // Services reject an empty one, which is a line not filled in yet.
     ...(config.stop ?? []).filter((word) => word !== "").slice(0, protocol === "text" ? 3 : 4),
     ...(protocol === "text" ? [RESULT_STOP] : []),
   ];
@@ -134,7 +134,7 @@ export function protocolFor({
   return chosenProtocol({ request, provider }) ?? (capability.native_tools === false ? "text" : "native");
 }
 
-/** The protocol that a person chose; undefined where none did. */
+/** The protocol that a person chose; undefined if none. */
 export function chosenProtocol({
   request,
   provider,
@@ -185,7 +185,7 @@ function messagesFor(
   const { messages, tools = [] } = request;
   if (protocol === "native")
     return withFunctions(messages, namesFor(request), { provider_id: provider.id, model });
-  // Servers refuse results of functions that are not on offer, so past calls are told as text.
+  // Servers reject results of functions that aren't offered, so past calls become text.
   const plain = withoutFunctions(messages);
   return (protocol === "text" ? withToolBlock(plain, tools) : plain).map(({ role, content, name }) => ({
     role,
@@ -212,7 +212,7 @@ function asTaken(messages: WireMessage[], { system_role, refuses = [] }: Capabil
   return system_role === false ? withoutSystem(nameless) : nameless;
 }
 
-/** Instructions become the beginning of what the user says; such models want the two sides to take turns. */
+/** Moves instructions to the start of the user's message; such models require alternating roles. */
 function withoutSystem(messages: readonly WireMessage[]): WireMessage[] {
   const merged: WireMessage[] = [];
   for (const message of messages) {

@@ -22,7 +22,7 @@ import { apiOf, bodyOf } from "./openai-request";
 import { asResponsesRequest, newResponsesReader, toChatFields } from "./responses";
 import { newModelTransport, type ResponsePiece } from "./transport";
 
-/** A call that gave no answer, with what it took all the same. */
+/** A call without an answer, with the usage that it caused. */
 export class CallFailed extends Error {
   constructor(
     readonly failure: ModelError,

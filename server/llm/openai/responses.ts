@@ -2,13 +2,14 @@ import { defined } from "@/server/domain/base/defined";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WireMessage } from "../tool-calls/functions";
 
-/*
- * The Responses protocol, told in the words of Chat Completions: a request is rewritten on its way out, and each event of
- * an answer becomes a chunk as Chat Completions would send it. So limits, money, lessons and calls are read in one place.
- * Source: the public reference of the Responses endpoint (streaming events, function calling, reasoning items).
+/**
+ * The Responses protocol, translated to and from Chat Completions: a request is rewritten before it is sent, and each
+ * event of an answer becomes the chunk that Chat Completions would send. So limits, costs, detected capabilities and
+ * calls are handled in one place. Source: the public reference of the Responses endpoint (streaming events, function
+ * calling, reasoning items).
  */
 
-/** A request of Chat Completions, as far as it is told in other words here. */
+/** A request of Chat Completions, as far as it is translated here. */
 export interface ChatRequest {
   readonly messages: readonly WireMessage[];
   readonly response_format?: JsonObject;
@@ -62,14 +63,14 @@ export const SEALED_THOUGHTS = "include";
 /** Settings of a model that the Responses endpoint has no word for. */
 export const UNKNOWN_TO_RESPONSES: readonly string[] = ["stop", "seed"];
 
-/** Functions stand there without a wrapping. Not strict: a strict one would demand every argument. */
+/** Responses has functions without a wrapper. Not strict: strict mode would require every argument. */
 const asFunction = (tool: { function: JsonObject }) => ({
   type: "function",
   ...tool.function,
   strict: false,
 });
 
-/** A schema stands there without a wrapping. */
+/** Responses has a schema without a wrapper. */
 function asFormat(format: JsonObject): JsonObject {
   const { json_schema, ...rest } = format;
   return typeof json_schema === "object" && json_schema !== null && !Array.isArray(json_schema)
@@ -92,7 +93,7 @@ function itemsOf({ role, content, tool_calls, tool_call_id, carried }: WireMessa
   return [...thoughts, ...messages, ...calls];
 }
 
-/** A chunk of Chat Completions, as far as it is made here. */
+/** A chunk of Chat Completions, as far as it is produced here. */
 export interface ChatChunk {
   choices?: [{ index: 0; delta: JsonObject; finish_reason?: string }];
   usage?: JsonObject;
@@ -100,8 +101,8 @@ export interface ChatChunk {
 }
 
 /**
- * Reads the events of one answer. `chunk` gives what an event says, null where it says nothing that is not said
- * elsewhere; a whole answer, from a service that does not stream, is one chunk.
+ * Reads the events of one answer. `chunk` translates an event, null if it only repeats another one; a whole answer,
+ * from a service that doesn't stream, is one chunk.
  */
 export function newResponsesReader(): { chunk(value: unknown): ChatChunk | null } {
   /** What came in pieces already, by its place: the whole that follows it says the same again. */

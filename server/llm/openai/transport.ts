@@ -19,7 +19,7 @@ export type SendRequest = (url: string, init?: RequestInit) => Promise<Response>
 
 /** How long and how large an answer may be. Times in milliseconds. */
 export interface TransportLimits {
-  /** Until the model's first words; what only says that the line is alive begins this time anew. */
+  /** Until the model's first output; keep-alives restart this timer. */
   firstByteMs: number;
   /** Between two pieces of the answer. */
   idleMs: number;
@@ -42,8 +42,8 @@ export const TRANSPORT_LIMITS: TransportLimits = {
 export type ResponsePiece = ServerEvent | { whole: unknown };
 
 /**
- * One request with our own rules: timers, sizes, no redirects, no headers but ours. Knows nothing of what is asked or
- * answered, so that every protocol can use it.
+ * One request with our own rules: timeouts, sizes, no redirects, no headers but ours. Independent of the content, so
+ * that every protocol can use it.
  */
 export interface ModelTransport {
   /**
@@ -84,7 +84,7 @@ export function newModelTransport(
   const listen = () => {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      // Whoever is silent for so long took the request: a connection that is refused ends sooner.
+      // A server that is silent for this long has accepted the request: a refused connection fails sooner.
       isAccepted = true;
       fail(timedOut(callee, silence, silenceMs));
     }, silenceMs);
@@ -163,7 +163,7 @@ export function newModelTransport(
     return refusalOf(response.status, response.headers, Buffer.concat(parts).toString("utf8"));
   }
 
-  /** What the bytes are shows in their beginning; the head does not always tell the truth. */
+  /** The content type is detected from the first bytes; the header isn't always right. */
   async function* pieces(parts: AsyncGenerator<Uint8Array>): AsyncGenerator<ResponsePiece> {
     const begun: Uint8Array[] = [];
     const decoder = new TextDecoder();

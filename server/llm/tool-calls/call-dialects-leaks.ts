@@ -11,8 +11,8 @@ export interface Leak {
 }
 
 /**
- * Finds what nobody can mean as an answer: JSON in a wrapping of calls as the whole answer, or a call behind a token of a chat
- * template, outside of fenced code, where people show such things. Null where there is none.
+ * Finds what can't be meant as an answer: JSON in a wrapper for calls as the whole answer, or a call after a chat
+ * template token, outside of fenced code, where people show such things. Null if there is none.
  */
 export function findLeak(text: string): Leak | null {
   const wrapped = wrappedCalls(text.trim(), []);
@@ -34,7 +34,9 @@ const namesOf = (calls: readonly ReadCall[]) => [
 const HERMES_OR_MISTRAL =
   /^[ \t]*(?:<tool_call>\s*[{[]|\[TOOL_CALLS\]\s*(?:\[\s*\{|[\w.:/-]{1,200}\s*(?:\[ARGS\]\s*)?\{))/;
 
-/** The first line outside of fences that begins with what only calls begin with; -1 where none does. */
+/**
+ * The offset of the first line outside of fences that starts with a marker that only calls have; -1 if there is none.
+ */
 function leakAt(text: string): number {
   let isFenced = false;
   for (let at = 0; ; ) {

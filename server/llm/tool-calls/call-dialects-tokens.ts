@@ -47,7 +47,7 @@ export function beginsCall(text: string, line: number): boolean {
   });
 }
 
-/** Where the first line begins that begins so; -1 where none does. */
+/** The offset of the first line that starts with a call token; -1 if there is none. */
 export function callTokenAt(text: string): number {
   for (let line = 0; ; ) {
     if (beginsCall(text, line)) return line;

@@ -26,12 +26,13 @@ export function readWrittenCalls(
 }
 
 /**
- * Calls in the words of other chat templates: what a server without the right parser hands on as plain text. Two rules:
- * an answer that is nothing but calls of tools on offer, or of any in a wrapping that only calls have, is calls; and whatever stands behind a token that only calls have
- * is a call or, where it cannot be read, a fault that the model is told, never a result.
+ * Calls in the formats of other chat templates, which a server without the right parser passes on as plain text. Two
+ * rules: an answer that consists only of calls of offered tools, or of any calls in a wrapper that only calls have, is
+ * calls; and whatever follows a token that only calls have is a call or, if it can't be parsed, an error that is
+ * reported to the model, never a result.
  *
- * The forms are those that the templates of these families write: Llama 3 and 4, Qwen3-Coder, DeepSeek V3 and R1, GLM,
- * Kimi K2, Granite, Phi-4, Hunyuan, InternLM, MiniMax, Seed, xLAM, gpt-oss.
+ * The formats are those of the templates of these families: Llama 3 and 4, Qwen3-Coder, DeepSeek V3 and R1, GLM, Kimi
+ * K2, Granite, Phi-4, Hunyuan, InternLM, MiniMax, Seed, xLAM, gpt-oss.
  */
 function readDialectCalls(text: string, { tools, isCut }: Reading): ReadText | null {
   if (tools.length === 0) return null;
@@ -42,11 +43,11 @@ function readDialectCalls(text: string, { tools, isCut }: Reading): ReadText | n
 
 interface Reading {
   tools: readonly ToolOffer[];
-  /** The answer ended at the token limit: only what was closed before is read, and the rest is told as a fault. */
+  /** The answer ended at the token limit: only what was closed before is read, and the rest is reported as an error. */
   isCut: boolean;
 }
 
-/** The calls from the first token on that only calls have; null where there is none. */
+/** The calls from the first token that only calls have; null if there is none. */
 export function callsBehindToken(text: string, reading: Reading): ReadText | null {
   const at = callTokenAt(text);
   if (at < 0) return null;
@@ -84,13 +85,13 @@ interface Found {
   calls: ReadCall[];
   /** Where the last of them ended. */
   end: number;
-  /** Another begins there, which shows by no sign of its own. */
+  /** Another call starts there, without a marker of its own. */
   isOpen?: true;
 }
 
 type Read = (text: string, reading: Reading) => Found | null;
 
-/** Each reads all calls of its own form in the rest of a text; null where there are none. */
+/** Each reads all calls of its own format in the rest of a text; null if there are none. */
 const DIALECTS: readonly Read[] = [
   // <function=NAME><parameter=KEY>VALUE</parameter></function>
   (text, { tools, isCut }) =>
@@ -223,7 +224,7 @@ function between(text: string, { opening, closing, mayEnd = false }: Tags): Encl
   return found;
 }
 
-/** A call whose arguments stand as text between tags; what a parameter's schema does not call text is read as JSON. */
+/** A call with arguments as text between tags; a parameter that isn't text by its schema is parsed as JSON. */
 function withParameters({ name, body }: Enclosed, tags: Tags, tools: readonly ToolOffer[]): ReadCall {
   const tool_name = name.trim();
   const properties = asSchema(tools.find((tool) => tool.name === tool_name)?.parameters.properties);
@@ -245,7 +246,7 @@ function typed(text: string, type: unknown): Json {
   return read ? read.value : value;
 }
 
-/** A name that stands before its arguments. */
+/** A call with its name before the arguments. */
 function named(name: string, body: string, tools: readonly ToolOffer[]): ReadCall {
   const json = body
     .trim()
@@ -254,7 +255,7 @@ function named(name: string, body: string, tools: readonly ToolOffer[]): ReadCal
   return must(readCalls(json === "" ? "{}" : json, tools, { name: name.trim() }), 0);
 }
 
-/** JSON values one after another, each a call or a list of them; null where none begins. */
+/** Consecutive JSON values, each a call or a list of calls; null if none starts here. */
 function jsonCalls(text: string, tools: readonly ToolOffer[]): Found | null {
   const { values, end, isOpen } = valuesIn(text);
   if (values.length === 0 || isOpen) return null;

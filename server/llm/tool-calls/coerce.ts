@@ -7,8 +7,9 @@ import { TooMuchWork, type Work } from "@/server/domain/regex/work";
 import { deref } from "./schema";
 
 /**
- * Corrects what models often get slightly wrong and what leaves the meaning as it is: numbers and truth values in
- * quotes, the case of words, one value for a list, a null for something optional, keys nobody asked for. What takes too much work is left as it is.
+ * Corrects frequent small mistakes of models that don't change the meaning: numbers and booleans in quotes, the case of
+ * enum values, one value instead of a list, null for an optional value, extra keys. Leaves a value unchanged if it
+ * takes too much work.
  */
 export function coerce(value: Json, schema: JsonSchema, check: (value: Json) => string[], work: Work): Json {
   const properties = Object.keys(asSchema(schema.properties));
@@ -140,7 +141,7 @@ function correctChoice(value: Json, options: readonly Json[], root: Root, depth:
 /** A value as a person would write it. */
 const asText = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** The one of these values that is meant, however it is written; what fits none stays as it is. */
+/** The one of these values that is meant, however it is written; a value without a match stays unchanged. */
 function sameValue(value: Json, values: readonly Json[], work: Work): Json {
   work.spend(values.length * 10);
   if (values.includes(value)) return value;

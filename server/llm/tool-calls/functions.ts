@@ -72,7 +72,7 @@ export interface CallPiece {
   name?: string | undefined;
   /** Text; an object where the server forgot to write it as text. */
   args?: string | object | undefined;
-  /** Whatever else stands in it: some services want it back with the call. */
+  /** Its other fields: some services want them back with the call. */
   more?: JsonObject | undefined;
 }
 
@@ -201,7 +201,7 @@ export interface WireMessage {
     type: "function";
     function: { name: string; arguments: string };
   } & JsonObject)[];
-  /** For the Responses endpoint, which has places of its own for it. */
+  /** For the Responses endpoint, which has dedicated fields for it. */
   carried?: JsonObject;
 }
 

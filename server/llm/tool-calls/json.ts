@@ -27,7 +27,9 @@ export function isTooDeep(text: string): boolean {
   return false;
 }
 
-/** Parses text of a stranger: undefined where it is not JSON or nested too deep; keys that reach prototypes are dropped. */
+/**
+ * Parses untrusted text: undefined if it isn't JSON or is nested too deeply; keys that reach prototypes are dropped.
+ */
 export function parseJson(text: string): Json | undefined {
   if (isTooDeep(text)) return undefined;
   try {
@@ -40,8 +42,8 @@ export function parseJson(text: string): Json | undefined {
 }
 
 /**
- * The value of a text, mended where it is not JSON; undefined where even that does not help. `isCautious`: only where
- * nothing in it can be mistaken.
+ * The value of a text, repaired if it isn't JSON; undefined if that fails. `isCautious`: repairs only what is
+ * unambiguous.
  */
 export function parseMended(
   text: string,

@@ -8,7 +8,7 @@ import { guessed, isTooDeep, MAX_REPAIR_CHARS, parseJson, parseMended } from "./
 
 export type OutputShape =
   | { kind: "text"; key: string }
-  /** `whole`: the key whose value is the answer as it is; else the answer holds a value for each key. */
+  /** `whole`: the key whose value is the whole answer; otherwise the answer holds a value for each key. */
   | { kind: "json"; schema: JsonSchema; whole?: string };
 export type Repair = "none" | "jsonrepair" | "coerced" | "extracted";
 export type ParsedOutput = { ok: true; value: Json; repair: Repair } | { ok: false; errors: string[] };
@@ -17,9 +17,9 @@ export type ParsedOutput = { ok: true; value: Json; repair: Repair } | { ok: fal
 const FREE_KEY = "result";
 
 /**
- * The shape that an answer must have to fill the output keys. The type of a key comes from the node's schema, else
- * the role's, else the state's, else it is text. One key of plain text needs no JSON. One key that a role's schema
- * knows nothing of takes the role's whole answer.
+ * The schema of an answer that fills the output keys. The type of a key comes from the node's schema, else the role's,
+ * else the state's, else it is text. One key of plain text needs no JSON. A single key that isn't in the role's schema
+ * takes the whole answer of that schema.
  */
 export function outputSchema(
   outputKeys: readonly string[],
@@ -198,7 +198,7 @@ function* readings(text: string, mostGuessed?: number): Generator<Reading[]> {
     return isWhole(value) ? [{ value, repair: isTorn ? "jsonrepair" : "extracted" }] : [];
   });
   const start = text.indexOf("{");
-  // What is cut off cannot be mended: nobody knows what was to come.
+  // A truncated answer can't be repaired: the rest is unknown.
   if (text.length > MAX_REPAIR_CHARS || isCut(text)) return;
   for (const broken of [
     ...fenced.flatMap(({ part }) => (part.includes("{") ? [part] : [])).slice(0, MAX_OBJECTS),

@@ -10,12 +10,12 @@ import { MAX_GUESSED_CHARS, MAX_REPAIR_CHARS, parseJson, parseMended, scanOutsid
 export type ReadCall = Omit<ToolCall, "id">;
 
 export interface ReadText {
-  /** What the model says besides: whatever stands before its last call, without the calls. */
+  /** The model's other text: everything before its last call, without the calls. */
   content: string;
   calls: ReadCall[];
 }
 
-/** As many calls as one message may make; what is beyond is told to the model. */
+/** The maximum number of calls in one message; the model gets an error for the rest. */
 export const MAX_CALLS = 64;
 export const TOO_MANY = `these are more than ${MAX_CALLS} calls at once; those beyond were not made. Make the rest in your next message,`;
 
@@ -35,9 +35,9 @@ const AFTER_JSON =
   /^[ \t]*(?:[}\])]{1,200}[ \t]{0,200})?[*_`"'”]{0,4}(?:\s{0,200}(?:`{3}|~~~)(?![\w-]))?(?:\s{0,200}<\/tool_call>)?;?/i;
 
 /**
- * Finds the calls in what a model wrote: after `TOOL_CALL` at the beginning of a line, in `<tool_call>` (Hermes,
- * Qwen), after `[TOOL_CALLS]` (Mistral). What cannot be read becomes a call with a fault, a mention inside a sentence
- * none. Results that the model made up, and what follows them, are dropped. `isCut`: the answer ended at the token
+ * Finds the calls in a model's text: after `TOOL_CALL` at the start of a line, in `<tool_call>` (Hermes, Qwen), after
+ * `[TOOL_CALLS]` (Mistral). What can't be parsed becomes a call with an error; a mention inside a sentence isn't a
+ * call. Results that the model made up, and what follows them, are dropped. `isCut`: the answer ended at the token
  * limit, so that an unfinished call is never completed by guessing.
  */
 export function readTextCalls(
@@ -104,7 +104,7 @@ const withoutOpenFence = (text: string) => text.replace(/(?:^|\n)[ \t]*(?:```|~~
 interface Marker {
   /** Where the JSON should begin. */
   json: number;
-  /** A tool's name that stands before its arguments. */
+  /** A tool's name before its arguments. */
   name?: string;
   /** Written so that nothing else than a call can be meant. */
   isCertain: boolean;
@@ -185,7 +185,7 @@ function regionEnd(text: string, start: number): number {
 /** Text with more opening brackets than this is not parsed as JSON. */
 const MAX_NESTED = 1000;
 
-/** The JSON that begins here: its end, null where it never closes; undefined where none begins here. */
+/** The JSON that starts here: its end, null if it never closes; undefined if none starts here. */
 function spanOf(text: string, start: number): { end: number | null } | undefined {
   if (text[start] !== "{" && text[start] !== "[") return undefined;
   let depth = 0;
@@ -202,7 +202,7 @@ function spanOf(text: string, start: number): { end: number | null } | undefined
   return { end };
 }
 
-/** A call whose closing brackets are missing. A string that never ends is not completed: nobody knows its rest. */
+/** A call without its closing brackets. An unterminated string isn't completed: the rest is unknown. */
 function readUnclosed(region: string, tools: readonly ToolOffer[], name: { name?: string }): ReadCall[] {
   const body = region
     .trimEnd()
@@ -302,7 +302,7 @@ export function asArguments(value: Json): { args: JsonObject; repaired?: boolean
   if (typeof value !== "string") return undefined;
   const text = value.trim();
   if (text === "") return { args: {} };
-  // Text that is no JSON at all would be mended into a string.
+  // Repairing a text that is no JSON at all would make it a string.
   if (!/^["{[n]/.test(text)) return undefined;
   const read = parseMended(text);
   // Some servers put JSON into a string twice.
@@ -314,7 +314,7 @@ export function asArguments(value: Json): { args: JsonObject; repaired?: boolean
   return typeof found === "object" && !Array.isArray(found) ? { args: found, ...repaired } : undefined;
 }
 
-/** Why a text is no JSON, as the parser says it, without its own excerpt. */
+/** Why a text isn't JSON: the parser's message without its excerpt. */
 function whyNot(text: string): string {
   if (parseJson(text) === undefined && text.length <= MAX_GUESSED_CHARS / 4)
     try {
@@ -327,7 +327,7 @@ function whyNot(text: string): string {
 
 const AGAIN = 'Send it again as: TOOL_CALL: {"tool_name": "...", "args": {...}}';
 
-/** What a model is told whose call cannot be read. */
+/** The error that a model gets for a call that can't be parsed. */
 export function callErrorText(why: string, source: string, again = AGAIN): string {
   // What was cut is best recognised by its end.
   const isCut = why === TRUNCATED;

@@ -22,7 +22,7 @@ ${CALL_MARKER}: {"tool_name": "tool_name", "args": {"param": "value"}}
 Rules: JSON on one line where possible; at most 8 calls per message; write nothing after the last ${CALL_MARKER};
 results come back as ${RESULT_MARKER} lines; never write a ${RESULT_MARKER} yourself. When you are done, answer without ${CALL_MARKER}.`;
 
-/** What a model is told of its tools, for the end of the system message. */
+/** The description of the tools for a model, for the end of the system message. */
 export function toolBlock(tools: readonly ToolOffer[]): string {
   return `Available Tools:\n${tools.map(describe).join("\n")}\n${RULES}`;
 }
@@ -102,8 +102,8 @@ export function callLine(name: string, args: Json): string {
 }
 
 /**
- * The content of a message of role "tool": the tool, how the call ended, and what the model may read of the result.
- * Both protocols carry it as it is; in text it follows `TOOL_RESULT [n] `.
+ * The content of a message of role "tool": the tool, its status, and the part of the result that the model may read.
+ * Both protocols carry it unchanged; in text it follows `TOOL_RESULT [n] `.
  */
 export function toolResultText(name: string, status: ToolStatus, text: string): string {
   return `${name} (${status}): ${text}`;
@@ -159,7 +159,7 @@ export function withToolBlock(messages: readonly ChatMessage[], tools: readonly 
 }
 
 const MARKERS = [CALL_MARKER, "<tool_call>", "[TOOL_CALLS]"].map((marker) => marker.toUpperCase());
-/** Nothing but blanks stands before these. */
+/** Only whitespace may precede these. */
 const OPENINGS = [...CALL_OPENINGS, '{"tool_calls"', '{"type":"function"', '{"type": "function"'];
 const BEFORE_MARKER = /^[ \t>*_`"'“\-+\d.)]*/;
 
@@ -176,8 +176,8 @@ function opensCall(line: string): boolean | "perhaps" {
 }
 
 /**
- * Tells what may be calls from the rest of streamed text, for those who watch: from the first marker or token at a line's
- * beginning on. Whoever finds that it was no call shows it at the end.
+ * Separates possible calls from the rest of streamed text, for viewers: from the first marker or token at the start of
+ * a line. If it turns out to be no call, the caller shows it at the end.
  */
 export function newCallSplitter() {
   let isCalling = false;
@@ -195,7 +195,7 @@ export function newCallSplitter() {
           isCalling = true;
           break;
         }
-        // What may still become a marker is held back.
+        // A possible start of a marker is held back.
         if (opens === "perhaps" && newline < 0 && !isEnd) break;
       }
       const end = newline < 0 ? held.length : newline + 1;

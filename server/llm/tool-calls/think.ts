@@ -2,7 +2,7 @@ import { must } from "@/server/domain/base/must";
 
 /** Tells thinking from answering in streamed text. */
 export interface ThinkSplitter {
-  /** What is certain after this piece; the rest is held back until the next. */
+  /** The certain part after this piece; the rest is held back until the next. */
   push(text: string): { content: string; reasoning: string };
   /** What was held back. */
   end(): { content: string; reasoning: string };
@@ -11,10 +11,7 @@ export interface ThinkSplitter {
 const OPEN = /^\s*<(think|thinking)>/i;
 const OPENINGS = ["<think>", "<thinking>"];
 
-/**
- * Splits `<think>...</think>` at the beginning of an answer from the answer. Later mentions are the answer's own
- * words.
- */
+/** Splits `<think>...</think>` at the start of an answer from the answer. Later mentions are part of the answer. */
 export function newThinkSplitter(): ThinkSplitter {
   let state: "start" | "thinking" | "after" | "answer" = "start";
   let held = "";

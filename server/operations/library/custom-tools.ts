@@ -132,7 +132,7 @@ export const customToolOperations = {
     },
   }),
 
-  /** Calls a tool as it is being written; the real result, or the real failure. */
+  /** Calls an unsaved tool; returns the real result, or the real error. */
   try: mutation({
     name: "tryCustomTool",
     summary: "Calls a tool as it is being written",

@@ -47,7 +47,7 @@ export const StoredMemory = z.object({
   expires_at: Time.nullable().meta({ description: "Null: it stays until it is removed" }),
 });
 
-/** With what it is bound to. */
+/** What it is bound to. */
 export const PlacedMemory = StoredMemory.extend({
   place: z.object({
     workflow: z.object({ id: z.string(), name: z.string() }).nullable(),
@@ -73,7 +73,7 @@ export const ListedTools = z.object({
     .meta({ description: "What a run carries out itself" }),
 });
 
-/** What a search uses. Nothing of its key is told. */
+/** A search service. Its key is never returned. */
 export const SearchService = z.object({
   purpose: SearchPurpose,
   kind: SearchKind.nullable().meta({ description: "Null: nothing is set up" }),

@@ -30,9 +30,9 @@ const Name = z
 
 type Word = "crew" | "agent";
 
-/** A thing under its own word with what people call it, as it is sent to be kept. */
+/** An item under its kind's key with a display name, as sent to be stored. */
 type Named<W extends Word, Thing> = { name: string } & Record<W, Thing>;
-/** The same under an id of its own, which is its name if it has none. */
+/** The same with an id of its own, which is its name if it has none. */
 type Identified<W extends Word, Thing> = { name?: string | undefined } & Record<W, Thing>;
 /** The same with the place and the revision that the change was made on. */
 type Changed<W extends Word, Thing> = Identified<W, Thing> & { id: string; revision?: number | undefined };
@@ -58,7 +58,7 @@ export interface Shelf<
   /** The thing under its word. */
   under(thing: Thing): Record<W, Thing>;
   storeOf(services: Services): LibraryStore<W, Thing>;
-  /** As it is answered: with what it takes from elsewhere in the library. */
+  /** The item as returned: completed with what it references in the library. */
   whole(thing: Thing, services: Services): Thing;
   usesOf(users: Users): Map<string, Use[]>;
 }
@@ -245,7 +245,7 @@ export function shelfOperations<
       },
     }),
 
-    /** Adds one under its own id; also what brings a deleted one back as it was. */
+    /** Adds an item under its own id; also restores a deleted one. */
     restore: mutation({
       name: `create${Title}`,
       summary: `Adds ${a} ${word} to the library`,

@@ -342,7 +342,7 @@ const SIGN_IN_PATH = "/tools/sign-in";
 
 const ownerOf = ({ kind, id }: Principal) => `${kind}:${id}`;
 
-/** Why a sign-in failed is for whoever asked for it. */
+/** The error of a failed sign-in is shown to the caller. */
 async function readably<T>(step: Promise<T>): Promise<T> {
   try {
     return await step;

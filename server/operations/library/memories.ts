@@ -175,7 +175,7 @@ function secondsUntil(expires_at: number | null): number | undefined {
   return seconds;
 }
 
-/** What a memory is bound to, in words and with a way there. */
+/** What a memory is bound to, as text and with a link. */
 function placeOf({ scope, scope_id, source }: Memory, { runs, workflows }: Services) {
   const run_id =
     scope === "task" || scope === "agent" || scope === "run" ? scope_id.split("/")[0] : source.run_id;

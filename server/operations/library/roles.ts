@@ -77,7 +77,7 @@ export const roleOperations = {
     },
   }),
 
-  /** What could not be read in the folder of roles; null where there is no folder. */
+  /** Errors of the folder of roles; null if there is no folder. */
   folder: query({
     name: "getRoleFolder",
     summary: "The folder that roles are read from",

@@ -10,7 +10,7 @@ const { mutation, query } = operationsOf("Tools");
 
 /** What agents can call: what there is, who may use it, and trying it out. */
 export const toolOperations = {
-  /** `used_by`: the roles that name it. `crew`: what a run carries out itself, granted by the way a crew works. */
+  /** `used_by`: the roles that name it. `crew`: executed by the run itself, granted by the crew's process. */
   list: query({
     name: "listTools",
     summary: "Lists what agents can call, with the roles that name it",
@@ -73,7 +73,7 @@ export const toolOperations = {
       });
       // What was passed stays out of the record: it may hold anything.
       note("tool_tried_out", { tool: name, status_code: output.status_code });
-      // A program of the operator's can read and repeat what is hidden elsewhere, too.
+      // A program of the operator can read and repeat what is redacted elsewhere, too.
       return { output: redactJson(output), duration_ms: Date.now() - began };
     },
   }),

@@ -234,7 +234,7 @@ export const controlOperations = {
       const { graph } = known(services, run_id).state;
       const id = "agent_id" in named ? named.agent_id : "";
       const isAgent = Object.values(graph.nodes).some((node) => agentsOfNode(node).includes(id));
-      // What is no agent may be a node.
+      // A target that isn't an agent may be a node.
       const target = !isAgent && Object.hasOwn(graph.nodes, id) ? { node_id: id } : named;
       return sendCommand(services, run_id, { kind: "inject", target, text }, caller);
     },

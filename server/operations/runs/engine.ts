@@ -5,7 +5,7 @@ import { Engine } from "./run-schemas";
 
 const { query } = operationsOf("Server");
 
-/** Who carries out runs, with the workflows of those that the engine cannot get on with. */
+/** Where runs execute, with the workflows of runs that are stalled on the engine. */
 function engineOf({ engine, runs }: Pick<Services, "engine" | "runs">): z.output<typeof Engine> {
   const state = engine.state();
   return {
@@ -21,7 +21,7 @@ function engineOf({ engine, runs }: Pick<Services, "engine" | "runs">): z.output
   };
 }
 
-/** Who carries out runs: this server, or workers over an engine. */
+/** Where runs execute: on this server, or on workers via an engine. */
 export const engineOperations = {
   get: query({
     name: "getEngine",

@@ -49,7 +49,7 @@ const Forked = z.object({
   }),
 });
 
-/** What a person did in a run beside answering it, as another one repeats it. */
+/** A person's actions in a run, other than answers, as another run repeats them. */
 const Doings = z.object({
   repeats: z.array(z.string()).meta({
     description:

@@ -9,7 +9,7 @@ import { stateOf } from "./run-view";
 /** What a node came to in a run. */
 export interface NodeResult {
   run_id: string;
-  /** Its state in that run; `none`: the run ended, or goes on, without having come to it. */
+  /** Its state in that run; `none`: the run hasn't reached it, or ended without reaching it. */
   status: Activation["status"] | "none";
   is_over: boolean;
   input: JsonObject;
@@ -23,8 +23,8 @@ export interface NodeResult {
 const LOOKED_THROUGH = 8;
 
 /**
- * Of one run, else of the newest that came to the node; null where none of the last few did. `keys`: state keys to add to
- * the input, with their values when the node started.
+ * From one run, else from the newest that reached the node; null if none of the last few did. `keys`: state keys to add
+ * to the input, with their values when the node started.
  */
 export function nodeResult(
   services: Pick<Services, "runs">,

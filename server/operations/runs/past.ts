@@ -24,7 +24,10 @@ const { query } = operationsOf("Runs");
 /** More events than a run can have. */
 const ALL = 1_000_000_000;
 
-/** The whole log of a run; of one at rest, as far as it can be read. Throws not_found, and DamagedLog of one at work. */
+/**
+ * The whole log of a run; of one that isn't running, as far as it can be read. Throws not_found, and DamagedLog for a
+ * running one.
+ */
 export function wholeLog(services: Pick<Services, "runs">, id: string): RunEvent[] {
   const { status } = runOf(services, id);
   return shownOf(
@@ -128,7 +131,7 @@ export const pastOperations = {
     run(services, { run_id, pins }) {
       const { run, state } = known(services, run_id);
       const workflow = run.workflow_id === null ? undefined : services.workflows.find(run.workflow_id);
-      // What ran one node alone has a drawing of its own; what is deleted is nothing to compare with.
+      // A run of a single node has a workflow of its own; a deleted workflow can't be compared.
       if (!workflow || state.run.only_node !== undefined) return [];
       const graph = withLibrary(workflow.graph, services.library);
       return staleOutputs(state, { graph, roles: services.roles.all(), pins });

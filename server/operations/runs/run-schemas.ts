@@ -18,7 +18,7 @@ export const RunStatus = z
   .enum(["queued", "running", "waiting", "paused", "held", "finished"])
   .meta({ description: "paused: by a person, a step or a breakpoint; held: put aside by the server" });
 
-/** A question of any run; what it is exactly depends on its kind, as GET /runs/{id}/questions has it. */
+/** A question of any run; its exact fields depend on its kind, as in GET /runs/{id}/questions. */
 export const QuestionOfRun = z
   .object({
     run_id: z.string(),
@@ -88,7 +88,7 @@ export const RunSummary = z.object({
     .meta({ description: "The run that it began as; null where it began by itself" }),
 });
 
-/** Who carries out runs; what the engine cannot get on with is named by its workflow as well. */
+/** Where runs execute; stalled runs include their workflow. */
 export const Engine = EngineState.extend({
   troubled: z.array(StalledRun.extend({ workflow_id: z.string().nullable(), workflow_name: z.string() })),
 });
@@ -157,7 +157,7 @@ export const RunTask = z.object({
   completed_at: z.string().nullable(),
 });
 
-/** What stands between a run and its going on. */
+/** What a run waits for. */
 export const WaitingFor = z.discriminatedUnion("for", [
   z.object({
     for: z.literal("person"),

@@ -8,8 +8,8 @@ import type { Services } from "../services";
 import type { Run, RunNode, RunTask, WaitingFor } from "./run-schemas";
 
 /**
- * What a run's log comes to. Where it is damaged, as far as it can be read: of a held run its row says why, of one that
- * has ended a warning does. Throws DamagedLog for one that is at work: it is about to be held.
+ * The state that a run's log yields. A damaged log is read as far as possible: a quarantined run's row says why, an
+ * ended run gets a warning. Throws DamagedLog for a running one: it is about to be quarantined.
  */
 export function stateOf({ runs }: Pick<Services, "runs">, { id, status }: StoredRun): RunState | null {
   if (status === "held") return runs.state(id, true) ?? newRun(id);
@@ -26,7 +26,7 @@ export function stateOf({ runs }: Pick<Services, "runs">, { id, status }: Stored
 /** By its name: the start-up code and the routes are separate bundles. */
 const isDamage = (error: unknown): error is Error => error instanceof Error && error.name === "DamagedLog";
 
-/** A run as the API tells it: its row, what its log comes to, and where it is at work. */
+/** A run as the API returns it: its row, the state from its log, and where it executes. */
 export function toRun(
   run: StoredRun,
   last_seq: number,

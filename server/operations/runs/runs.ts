@@ -193,7 +193,7 @@ export const runOperations = {
     needs: "run",
     input: z.object({ run_ids: z.array(z.string()).min(1).max(1_000) }),
     http: { browserOnly: "a program deletes each by its address" },
-    /** `removed`: those that are in the bin now; the others go on, or are not there. */
+    /** `removed`: those that are in the bin now; the others are still running, or don't exist. */
     run: (services, { run_ids }) => ({
       removed: run_ids.filter((id) => !services.host.live.isHere(id) && services.runs.remove(id)),
     }),

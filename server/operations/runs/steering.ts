@@ -47,7 +47,10 @@ export function acceptedBy(
   throw new Problem(rejectionCode, late, { status, command_id });
 }
 
-/** What is known of a run that takes commands: one that is held takes none but to go on or to end. */
+/**
+ * The known data of a run that takes commands. Throws run_held for a quarantined one, which can only be retried or
+ * cancelled.
+ */
 export function atHand(services: Services, id: string) {
   const { held } = runOf(services, id);
   if (held)
@@ -55,7 +58,7 @@ export function atHand(services: Services, id: string) {
   return known(services, id);
 }
 
-/** What people and programs tell a run while it goes on. */
+/** Commands of people and programs to a run in progress. */
 export const steeringOperations = {
   cancel: mutation({
     name: "cancelRun",
@@ -265,7 +268,7 @@ function plansOf(state: RunState): z.input<typeof RunPlan>[] {
   }));
 }
 
-/** The one crew with a plan that is at work. Throws where there is none, or more than one. */
+/** The only running crew with a plan. Throws if there is none, or more than one. */
 function onlyCrew(state: RunState): string {
   const running = Object.keys(state.plans).filter((id) => state.crews[id]?.status === "running");
   if (running.length === 1) return present(running[0], "atWork[0]");

@@ -25,7 +25,7 @@ const memberFields = (at: string) => ({
   crew: "node_id",
 });
 
-/** How people change who works in a crew while its run goes on. */
+/** Changes of a crew's members while its run is in progress. */
 export const teamOperations = {
   changeTeam: mutation({
     ...controlOperation,

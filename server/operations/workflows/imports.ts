@@ -222,7 +222,7 @@ function comingOf(roles: readonly RoleDefinition[], request: Request, { roles: s
   });
 }
 
-/** What a file's drawing and the roles that come with it would use here. */
+/** The capabilities that a file's workflow and its roles would use here. */
 function askedBy(
   graph: WorkflowGraph | null,
   coming: readonly RoleDefinition[],

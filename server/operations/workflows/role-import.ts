@@ -77,7 +77,7 @@ export function bringRoles(
   return done;
 }
 
-/** A role of a file as it comes in, and in words what of its asking people was left out. */
+/** A role of a file as imported, and as text which of its confirmation rules were left out. */
 export function safeRole(
   theirs: RoleDefinition,
   ours: RoleDefinition | undefined,
@@ -90,8 +90,8 @@ export function safeRole(
 }
 
 /**
- * A workflow of a file as it comes in: its runs ask people at least where the risk is high, which a finding says.
- * `otherwise`: what makes it another way, in words that end the finding.
+ * A workflow of a file as imported: its runs ask people at least for high risk, which a finding says. `otherwise`: how
+ * to change that, as the end of the finding.
  */
 export function safeWorkflow<Read extends { graph: WorkflowGraph | null; findings: Finding[] }>(
   read: Read,

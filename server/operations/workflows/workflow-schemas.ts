@@ -15,7 +15,7 @@ export const WorkflowProblem = z.object({
   }),
 });
 
-/** A node of a drawing that is not finished: its settings may be missing or incomplete. */
+/** A node of an unfinished workflow: its settings may be missing or incomplete. */
 export const UnfinishedNode = z.looseObject({
   id: z.string(),
   node_type: z.string(),

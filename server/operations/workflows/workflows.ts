@@ -33,7 +33,7 @@ const Name = z
   .min(1, "Give it a name")
   .max(200, "At most 200 characters");
 const NewId = z.object({ id: z.string() });
-/** Notes are on the drawing and are no part of what runs. */
+/** Notes are on the canvas and aren't executed. */
 const nodeCount = ({ nodes }: WorkflowGraph) => Object.values(nodes).filter(isExecutable).length;
 
 /** Saved workflows: list, draw, export, and what they may use. */
@@ -309,7 +309,7 @@ function freshName(base: string, workflows: WorkflowStore): string {
   }
 }
 
-/** What a drawing is called before it has a name: its file takes the name that it has by then. */
+/** The default id of an unnamed workflow: its file gets the name that it has by then. */
 const BLANK_ID = /^untitled_workflow(_\d+)?$/i;
 
 /** The graph of a new workflow. Its end node is added with the first step. */

@@ -53,15 +53,15 @@ export const rejectTask = defineRunTool({
 /** Granted with any other tool, or where a role names them. */
 const ENDINGS: readonly RunTool[] = [finish, rejectTask];
 
-/** One role at work on one task: who it is, what it has said, and what it may call. */
+/** One role running one task: who it is, its conversation, and what it may call. */
 export class Agent implements Caller {
   readonly key: string;
   readonly messages: ChatMessage[] = [];
-  /** What it did and met, for telling whether it goes round in circles. */
+  /** Its actions and their results, for detecting circles. */
   readonly steps: AgentStep[] = [];
   readonly level: number;
   readonly spent: Spent = { usage: NO_USAGE, cost_usd: 0 };
-  /** Tools whose results it has read that nobody vouches for. */
+  /** Tools whose untrusted results it has read. */
   readonly taintSources = new Set<string>();
   readonly crewTools = new Map<string, RunTool>();
   /** How much its model reads: as recorded at the run's start, then as each answer says. */
@@ -78,7 +78,7 @@ export class Agent implements Caller {
   teamHeard: number;
   /** How often each guardrail has sent it back. */
   readonly guardTries = new Map<Guardrail, number>();
-  /** The model that a person let it go on with, since it costs less than its own. */
+  /** The cheaper model with which a person let it continue. */
   cheaper: CheaperModel | undefined;
   private model: LlmConfig | undefined;
   private readonly tools = new Map<string, ToolSpec>();
@@ -101,7 +101,7 @@ export class Agent implements Caller {
 
   private windowOf(model: LlmConfig | undefined): number {
     const windows = this.run.s.run.context_windows ?? {};
-    // An agent that joined later may use a model that nobody knew of.
+    // An agent that joined later may use a model that was unknown at the start.
     return windows[choiceKey(model ?? {})] ?? Math.min(USUAL_WINDOW, ...Object.values(windows));
   }
 
@@ -118,7 +118,7 @@ export class Agent implements Caller {
     return now;
   }
 
-  /** What must hold of what it takes and gives: its role's rules, then its task's. */
+  /** Rules for its input and output: its role's, then its task's. */
   get guardrails(): readonly Guardrail[] {
     return [...this.role.guardrails, ...(this.task.guardrails ?? [])];
   }
@@ -126,7 +126,7 @@ export class Agent implements Caller {
     const { agent_id, task_id } = this.task;
     return { agent_id, ...defined({ task_id: task_id || undefined }) };
   }
-  /** How data stands in its prompts. */
+  /** The format of data in its prompts. */
   get fences(): Fences {
     return fencesOf(this.run.s.run);
   }
@@ -181,7 +181,7 @@ export class Agent implements Caller {
   get mayCall(): boolean {
     return this.tools.size > 0 && this.task.config?.tool_protocol !== "none";
   }
-  /** Gets one more tool that the run carries out. */
+  /** Adds a tool that the run executes. */
   learn(tool: RunTool): void {
     this.tools.set(tool.spec.name, tool.spec);
     this.crewTools.set(tool.spec.name, tool);
@@ -224,7 +224,10 @@ export class Agent implements Caller {
     this.run.emit({ type: "message_added", ...this.about, payload: { message, origin, ...brings } });
   }
 
-  /** What an agent is told on its way gives no task; only what opens a conversation has tags of prompts. */
+  /**
+   * Neutralizes prompt tags in mid-conversation messages, so that they can't give a task: only the messages that open a
+   * conversation may hold such tags.
+   */
   private withoutTasks(message: ChatMessage, origin: Payloads["message_added"]["origin"]): ChatMessage {
     if (!isSince(this.run.s.run, 3) || origin === "system" || origin === "template") return message;
     if (origin === "handoff" && message.role === "user") return message;

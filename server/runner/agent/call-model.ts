@@ -95,7 +95,7 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
         if (reads) agent.reads = reads;
         const payload = reused === undefined ? seen : asReused(seen, reused);
         run.emit({ type: "llm_call_completed", ...about, call_id, payload });
-        // Once in a run is enough: the same is told with every call that it is true of.
+        // Once per run is enough: the note comes with every call that it applies to.
         for (const message of answer.notes ?? [])
           if (!run.s.run.warnings.includes(message))
             run.emit({ type: "warning", ...about, call_id, payload: { code: "MODEL_CALL", message } });
@@ -180,7 +180,7 @@ function withModel({ fallback_models: _others, ...base }: LlmConfig, model: Chea
   return { ...base, provider_id: model.provider_id, model: model.model };
 }
 
-/** An answer that was not asked for anew: another run paid it. */
+/** A reused answer: another run paid for it. */
 const asReused = (seen: Payloads["llm_call_completed"], run_id: string): Payloads["llm_call_completed"] => ({
   ...seen,
   usage: NO_USAGE,
@@ -270,6 +270,6 @@ export function errorOf(error: unknown): RunError {
   return internalError(error instanceof StepFailed ? error.error : asError(error), "The agent failed");
 }
 
-/** Whether a failure concerns the whole run, such as a key that is refused: no other agent can mend it. */
+/** Whether a failure concerns the whole run, such as a rejected key: no other agent can fix it. */
 export const concernsRun = ({ code }: RunError): boolean =>
   code === "BUDGET" || code === "AUTH" || code === "QUOTA";

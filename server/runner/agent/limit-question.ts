@@ -15,20 +15,20 @@ import type { Agent } from "./agent";
 const NEXT_MODEL = "next_model";
 const CHEAPER_MODEL = "cheaper_model";
 
-/** How an agent goes on after a limit: as before, with the next of its own models, or with one that costs less. */
+/** How an agent continues after a limit: as before, with the next of its own models, or with a cheaper one. */
 export type GoesOn = "again" | "next_model" | CheaperModel;
 
-/** The model call that a limit stands in the way of. */
+/** The model call that a limit blocks. */
 interface Stopped {
   llm_config: LlmConfig;
-  /** The name of the agent's next own model, where there is one. */
+  /** The name of the agent's next own model, if there is one. */
   next: string | undefined;
 }
 
 /**
- * Waits until a limit no longer stands in the way. Where the node, the crew, the role or the run is set to ask, a person decides:
- * raise it, go on with a model that costs less where money is short, or stop here, as without asking. Of several agents that
- * reach the same limit one asks. `call`: the call that was refused, where it was one.
+ * Waits until a limit no longer blocks. If the node, the crew, the role or the run is set to ask, a person decides:
+ * raise it, continue with a cheaper model if the budget is short, or stop here, as without asking. If several agents
+ * reach the same limit, one asks. `call`: the rejected call, if it was one.
  */
 export function* atLimit(agent: Agent, limit: RaisableLimit, key: string, call?: Stopped): Flow<GoesOn> {
   const { run } = agent;

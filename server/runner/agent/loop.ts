@@ -257,12 +257,12 @@ function* guardInput(agent: Agent): Flow<void> {
   if (!agent.guardrails.some(({ target }) => target === "input")) return;
   const inputs = { task: task.task, ...given };
   const guardrailError = yield* checkGuardrails(agent, "input", inputs, `${agent.path}/input`);
-  // What came in cannot be tried again.
+  // The input can't be retried.
   if (guardrailError !== null)
     throw new NodeFailure("GUARDRAIL", `${agent.role.name} may not take this: ${guardrailError}`);
 }
 
-/** Waits for whatever stands in the way of another turn: the run's limits, the agent's own time and rate. */
+/** Waits for whatever blocks another turn: the run's limits, the agent's own time and rate. */
 function* awaitRateLimit(
   agent: Agent,
   local: number,
@@ -286,7 +286,7 @@ function* awaitRateLimit(
     yield* run.pause(`${agent.path}/turn${local}/rate`, 60_000 - (run.now - oldest));
 }
 
-/** Tells an agent that goes round in circles; stops it, or asks a person, where it goes on. */
+/** Warns an agent that goes in circles; if it continues, stops it or asks a person. */
 function* detectStuck(agent: Agent): Flow<void> {
   const { run, steps } = agent;
   const policy = run.config.on_stuck;

@@ -8,7 +8,7 @@ import type { Agent } from "./agent";
 
 const SEARCH = "search_memory";
 const MOST = 5;
-/** Of one memory, so much is shown; whoever needs more retrieves it. Characters. */
+/** Maximum length of one memory in the list; the agent retrieves it to read more. Characters. */
 const LONGEST = 600;
 const LONGEST_QUERY = 1000;
 

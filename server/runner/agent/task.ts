@@ -28,21 +28,21 @@ export interface AgentTask extends AgentRequest {
   goal?: string;
   /** Of what the role reads, what the prompt has already, such as in the goal. */
   shown?: readonly string[];
-  /** How things stand in its crew. */
+  /** The status of its crew. */
   status?: string;
-  /** It goes on in its own conversation, which has its inputs and says how to answer. */
+  /** It continues in its own conversation, which has its inputs and the output instructions. */
   continues?: boolean;
   /** It says what it thinks of something, and does none of its role's work. */
   is_stance?: boolean;
   /** Results of earlier tasks by name. */
   earlier?: Record<string, Json>;
-  /** What else must hold of the answer; faults are fed back like a wrong shape. */
+  /** Another check of the answer; its errors are fed back like those of the schema. */
   check?: (value: Json) => string[];
   /** The answer's shape where it is not one value per output key. */
   answer_schema?: JsonSchema;
   /** What the role reads; the node's input where absent. */
   inputs?: JsonObject;
-  /** Tools that the run itself carries out, which the way of working grants. */
+  /** Tools executed by the run itself, which the crew's process grants. */
   crew_tools?: readonly RunTool[];
   /** Others of the kind, granted only where the role names them. */
   crew_tools_by_role?: readonly RunTool[];
@@ -60,12 +60,12 @@ export interface AgentTask extends AgentRequest {
   may_use_tools?: boolean;
 }
 
-/** An agent at work, as the tools that it calls and the agents below it see it. */
+/** A running agent, as its tools and its subordinate agents see it. */
 export interface Caller extends ToolCaller {
   readonly task: AgentTask;
-  /** How many agents stand above it; 0 for one that nobody delegated to. */
+  /** How many agents delegated above it; 0 for one without a delegator. */
   readonly level: number;
-  /** What it did and met, for telling whether it goes round in circles. */
+  /** Its actions and their results, for detecting circles. */
   readonly steps: readonly AgentStep[];
   /** The names of what it may call. */
   readonly toolNames: readonly string[];
@@ -76,7 +76,7 @@ export interface Caller extends ToolCaller {
 /** What a crew tool gives: an output like every tool's, and perhaps the end of the agent's work. */
 export type RunToolResult = ToolOutput & { ends?: AgentEnd };
 
-/** A tool that the run itself carries out: it changes the run by events, or lets other agents work. */
+/** A tool executed by the run itself: it changes the run by events, or runs other agents. */
 export interface RunTool {
   readonly spec: ToolSpec;
   check(args: unknown): { ok: true; input: unknown } | { ok: false; errors: string[] };

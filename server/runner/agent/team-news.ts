@@ -3,8 +3,8 @@ import { crewNow } from "@/server/domain/run/commands/team-edit";
 import type { Agent } from "./agent";
 
 /**
- * Tells an agent at work whom a person took into its crew, took out of it or changed since it began. Runs from before that
- * was told go on without. Whoever judges the work of others has no team.
+ * Informs a running agent whom a person added to its crew, removed from it or changed since it began. Runs of versions
+ * before this feature continue without. A judge of others' work has no team.
  */
 export function hearTeamNews(agent: Agent): void {
   const { run, task, about, teamHeard } = agent;
@@ -20,7 +20,7 @@ export function hearTeamNews(agent: Agent): void {
   agent.addMessage({ role: "user", content }, "person");
 }
 
-/** What became of a member, as it is by now. */
+/** What happened to a member, by its current state. */
 function describeTeamNews(
   { run, fences: { harmless } }: Agent,
   { agent_id, action, node_id }: TeamNews,

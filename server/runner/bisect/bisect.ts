@@ -13,10 +13,10 @@ import type { Recording } from "./recording";
 const MOST_ONE_BY_ONE = 40;
 
 /**
- * Finds which of the things that a bad run had otherwise than a good one makes an expectation fail. Each replay takes the
- * first so many from the good run and the others from the bad one; an answer is only ever given to what was asked in the
- * very same words, by the run that says so where both were asked, else by the one that was. No call is made: where neither
- * was asked, it is not known how the run would go on.
+ * Finds which differences between a bad and a good run make an expectation fail. Each replay takes the first n
+ * differences from the good run and the rest from the bad one; a recorded answer is used only for an identical request,
+ * from the run chosen by that difference if both have it, else from the one that does. No call is made: if neither run
+ * has the request, the continuation is unknown.
  */
 export async function bisect(
   good: Recording,
@@ -63,7 +63,7 @@ async function walk(all: number, attempt: Attempt): Promise<[fails: number, hold
   return [fails, all];
 }
 
-/** The same by halves: some place at which it turns, where there are several. */
+/** The same by bisection: one place where the outcome flips, if there are several. */
 async function halve(all: number, attempt: Attempt): Promise<[fails: number, holds: number]> {
   let [fails, holds] = [0, all];
   search: while (holds - fails > 1) {
@@ -143,7 +143,10 @@ async function replay(
   };
 }
 
-/** The bad run's first event, with what is taken from the good one. It is held only where it is told to go on again. */
+/**
+ * The bad run's first event, with the fields taken from the good one. Its pause settings come from the run whose
+ * recorded commands resume it.
+ */
 function begun(good: Recording, bad: Recording, taken: readonly Difference[]): RunEventOf<"run_created"> {
   const payload = { ...bad.created.payload };
   const fields = taken.flatMap((one) => one.fields ?? []);

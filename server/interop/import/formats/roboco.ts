@@ -3,7 +3,7 @@ import { isRaw } from "@/server/domain/base/lenient-reader";
 import { claimEach, type UnsupportedFormat } from "../format";
 import { rawsOf } from "../values";
 
-/** What Roboco writes beside teams and plans: known by name, with where it belongs. */
+/** Roboco's other files, besides teams and plans: recognized by name only, with a hint where their content belongs. */
 
 /** One turn of an agent: words, and the calls that it made. */
 const taskStep: UnsupportedFormat = {

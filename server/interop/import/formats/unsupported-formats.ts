@@ -2,7 +2,7 @@ import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
 import { claimEach, type Sureness, type UnsupportedFormat } from "../format";
 import { rawsOf, textOf } from "../values";
 
-/** Formats that are known by name only: whoever brings such a file is told what it is, and what can be done. */
+/** Formats that are recognized but can't be imported: the error names the format and what to do instead. */
 
 const LATER = "Troupe cannot read these yet, so there is nothing to import.";
 
@@ -32,7 +32,7 @@ const isFlowise = ({ nodes, edges }: Raw) =>
   rawsOf(nodes).some(({ data }) => isRaw(data) && ("inputParams" in data || "inputAnchors" in data));
 const kindsIn = (actions: unknown): boolean => rawsOf(actions).some(({ kind }) => typeof kind === "string");
 
-/** Code of a framework whose files come in, by what it imports; asked only where there is nothing but text. */
+/** Recognizes code of a supported framework by its imports; checked only if there is nothing but text. */
 const codeOf = (id: string, label: string, imports: RegExp, instead: string): UnsupportedFormat => ({
   id,
   label,

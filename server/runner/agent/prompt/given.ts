@@ -13,12 +13,12 @@ export const READ_VALUE = "read_value";
 
 /** The share of what a model reads that all values of a prompt may take together: the rest is for its work. */
 const VALUES_SHARE = 0.5;
-/** Characters that a token stands for, where there is no text to tell it from. */
+/** Characters per token, if there is no text to estimate it from. */
 const USUAL_PER_TOKEN = 3;
 /** No value is shown in fewer characters than this, however many there are. */
 const LEAST_SHOWN = 500;
 
-/** A value of which a prompt shows the beginning only; characters. */
+/** A value that a prompt shows truncated; characters. */
 export interface CutValue {
   name: string;
   shown: number;
@@ -26,8 +26,8 @@ export interface CutValue {
 }
 
 /**
- * The values that an agent is given. All of them are whole where its model can read them; otherwise the longest are cut,
- * and the agent has a tool that reads on in them. Values with the same beginning of a name do not replace each other.
+ * The values that an agent gets. All of them are whole if its model can read them; otherwise the longest are truncated,
+ * and the agent gets a tool that reads the rest. Values whose names start alike don't replace each other.
  */
 export class Given implements WriteValues {
   readonly cuts: CutValue[] = [];
@@ -37,7 +37,7 @@ export class Given implements WriteValues {
 
   constructor(private readonly fences: Fences) {}
 
-  /** Decides how much of each value there is room for. `isReadable`: whether the agent can be given the tool. */
+  /** Decides how much room each value gets. `isReadable`: whether the agent can get the tool. */
   makeRoom(values: readonly Json[], { context_window, token_ratio }: Reads, isReadable: boolean): void {
     this.isReadable = isReadable;
     const texts = values.map(promptText);

@@ -14,7 +14,7 @@ import { taskIdOf } from "./prompt-edition";
 /** A value that is longer than this is written once in a task, however often its template names it; characters. */
 const REPEATED_AT_MOST = 200;
 
-/** The shape that an agent's answer must have. */
+/** The schema of an agent's answer. */
 export function shapeOf({ task, role, run }: Agent): OutputShape {
   return task.answer_schema
     ? { kind: "json", schema: task.answer_schema }
@@ -96,7 +96,7 @@ function taskOf(agent: Agent, shape: OutputShape, memory: string): string {
   return prompt;
 }
 
-/** The words of a task, and the inputs that stand in them whole. */
+/** The text of a task, and the inputs that it contains whole. */
 function renderTask(agent: Agent): { text: string; shown: Set<string> } {
   const { run, task, given } = agent;
   const shown = new Set<string>();

@@ -16,7 +16,7 @@ import { defineRunTool, done } from "./run-tool";
 const YES = "approved";
 const NO = "rejected";
 const OPTIONS = [YES, NO].map((label) => ({ label, value: label }));
-/** Whoever asks goes on at once, and is told later. */
+/** The agent continues at once, and gets the answer later. */
 const PENDING = "pending";
 
 const Action = z.string().min(1).max(8000).describe("What you want to do, exactly and in full");
@@ -27,7 +27,7 @@ const NoWait = z
   .default(false)
   .describe("Go on at once without the answer; it reaches you or your coworkers when somebody gives it");
 
-/** The tools by which an agent turns to a person. The run carries them out: each waits durably. */
+/** The tools by which an agent asks a person. The run executes them: each waits durably. */
 export const personTools = (run: AgentRuntime): RunTool[] => [
   defineRunTool({
     name: "request_approval",

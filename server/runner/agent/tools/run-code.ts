@@ -9,8 +9,8 @@ import type { Agent } from "../agent";
 import type { CallOutcome, Job } from "../job";
 
 /**
- * Runs an agent's code. What the code calls goes through the same pipeline as the agent's own calls, each with its
- * events; after every answer the code runs again from its beginning.
+ * Runs an agent's code. Its calls go through the same pipeline as the agent's own calls, each with its events; after
+ * every answer the code runs again from its beginning.
  */
 export function* runAgentsCode(
   agent: Agent,

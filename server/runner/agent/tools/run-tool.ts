@@ -6,7 +6,8 @@ import { readableIssues, schemaOf } from "@/server/tools/define";
 import type { Caller, RunTool, RunToolResult } from "../task";
 
 /**
- * A tool that the run carries out itself (of a crew, for asking a person, for ending a task), not a registered one: what it is called with is checked strictly against `input`.
+ * A tool executed by the run itself (for crews, for asking a person, for ending a task), not a registered one: its
+ * arguments are strictly validated against `input`.
  */
 export function defineRunTool<S extends z.ZodObject>(declaration: {
   name: string;

@@ -29,7 +29,7 @@ const CONCURRENCY = 4;
 const TOOL_ATTEMPTS = 3;
 /** Too slow, too many, not there: what may be over in a moment. */
 const TRANSIENT: ReadonlySet<number> = new Set([408, 429, 503]);
-/** Crew tools that end the agent's turn: carried out last, and only the first of them. */
+/** Crew tools that end the agent's turn: executed last, and only the first of them. */
 const ENDING: ReadonlySet<string> = new Set(["handoff", "finish", "reject_task"]);
 
 /**
@@ -120,8 +120,8 @@ export function* executeCalls(
 type Answered = Payloads["interaction_answered"];
 
 /**
- * Asks in one question about all calls of a message that need a person, where several do: whoever is asked often
- * stops looking. Answers what was said, by call; calls that are not in it are asked about when their turn comes.
+ * Combines the questions about all calls of a message that need a person, if there are several: people who are asked
+ * often stop reading. Returns the answers by call; other calls are asked about when they are due.
  */
 function* agreeTogether(agent: Agent, jobs: readonly Job[], turn: number): Flow<Map<Job, Answered>> {
   const questions = jobs.flatMap((job) => {
@@ -208,7 +208,7 @@ function* executeCall(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutco
     },
   );
   if (taints(spec, kept)) {
-    // A coworker's result is tainted by what the coworker read: people are told that, not who passed it on.
+    // A coworker's result is tainted by what the coworker read: people see that source, not who passed it on.
     const read = crewTool ? run.s.taint_sources : [];
     for (const source of read.length > 0 ? read : [spec.name]) agent.taint(source);
   }
@@ -261,8 +261,8 @@ function* guardOutput(agent: Agent, spec: ToolSpec, output: ToolOutput, key: str
 }
 
 /**
- * Whether a call changes something and could only be read after its arguments were mended: mending guesses, so the model
- * has to write it again. What only reads goes on with the guess, and what the run carries out itself can be taken back.
+ * Whether a call has side effects and its arguments could only be parsed after repair: a repair guesses, so the model
+ * has to write it again. Read-only calls use the guess, and what the run executes itself can be undone.
  */
 const mustBeMadeAgain = (agent: Agent, call: ToolCall, spec: ToolSpec): boolean =>
   call.repaired === true && !spec.read_only && !agent.crewTools.has(spec.name);

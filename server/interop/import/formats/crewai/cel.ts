@@ -61,7 +61,7 @@ export interface FlowText {
   template: string;
   /** Values that the template reads under names of its own. */
   mapping: Record<string, string>;
-  /** Expressions that cannot be read here; they stand in the text as they were. */
+  /** Expressions that can't be translated; they stay in the text unchanged. */
   unread: string[];
 }
 

@@ -45,7 +45,7 @@ function programOf(main: Source, sources: readonly Source[]): CrewProgram {
   };
 }
 
-/** The files that one imports; of several that could be meant those of its own folder. */
+/** The files that a file imports; if several match, those of its own folder. */
 function importsOf(file: Source, sources: readonly Source[]): Source[] {
   const all = sources.filter((other) => doesImport(file, other));
   return all.filter(

@@ -7,7 +7,7 @@ import { drawCrew } from "./draw";
 import { readAgent } from "./model";
 import { crewOfCode } from "./python";
 
-/** A CrewAI crew whose agents and tasks stand in Python. */
+/** A CrewAI crew whose agents and tasks are defined in Python. */
 export const crewaiCode: ReadableFormat = {
   id: "crewai-code",
   label: "a CrewAI crew in Python",

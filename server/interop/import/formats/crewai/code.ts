@@ -11,7 +11,7 @@ import type { Source } from "../../source";
 import type { CrewProgram } from "./code-files";
 import { decorated, inputsOf, MOST_CODE, reportSurroundingCode, titleOf } from "./surrounding-code";
 
-/** An agent or a task as code makes it: what it is given, and where each of that stands. */
+/** An agent or a task as constructed in code: its arguments, and the place of each. */
 export interface CodePart {
   /** Its name in the code. */
   name: string;
@@ -33,7 +33,7 @@ export interface CrewCode {
   agents: Map<string, CodePart>;
   tasks: Map<string, CodePart>;
   crews: CodeCrew[];
-  /** What the code gives the crew to begin with, as far as it is written there. */
+  /** The crew's initial inputs, as far as the code spells them out. */
   inputs: Raw;
   /** Functions and classes that CrewAI would run, as text. */
   programs: Map<string, string>;
@@ -371,7 +371,7 @@ class Reader {
   }
 }
 
-/** The name of what stands in a text: `{self.topic}` is topic. */
+/** The name of an interpolated value: `{self.topic}` is topic. */
 function variableOf(expr: Expr): string | null {
   const name = pathOf(expr)?.at(-1);
   return name && /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : null;

@@ -37,7 +37,7 @@ export function humanize(key: string): string {
   return spaced.charAt(0).toUpperCase() + spaced.slice(1);
 }
 
-/** A guardrail in words, for a judge. */
+/** Text guardrails, for a judge. */
 export const guardrailsOf = ({ guardrails, guardrail_retries }: TaskModel): Raw[] =>
   guardrails.map((spec, place) => ({
     name: guardrails.length === 1 ? "guardrail" : `guardrail_${place + 1}`,

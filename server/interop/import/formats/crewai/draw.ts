@@ -16,7 +16,7 @@ import { toTemplate, variablesIn } from "./template";
 const SHAPE = "shape";
 const UNASSIGNED = "unassigned";
 const perTask = (key: string) => `agent:${key}`;
-/** More choices than this nobody answers one by one. */
+/** With more choices than this, answering one by one is impractical. */
 const MOST_ASKED = 30;
 
 /** A crew as a workflow: a chain of steps, or one step in which the crew works. */
@@ -56,7 +56,7 @@ interface DrawContext {
   findings: Findings;
 }
 
-/** What the file leaves open: which shape the workflow gets, and who does the tasks that name nobody. */
+/** What the file leaves open: the workflow's structure, and who does the tasks that name no agent. */
 function choicesOf({ process, tasks, agents }: CrewModel): Choice[] {
   const choices: Choice[] = [];
   if (process === "sequential" && tasks.length > 0)

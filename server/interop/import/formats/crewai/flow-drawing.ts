@@ -13,7 +13,7 @@ interface OpenEdge {
   from: string;
   label?: string;
 }
-/** Draws a flow: each method a step, each label a way out of a router. */
+/** Builds a workflow from a flow: each method becomes a step, each label a route. */
 export class FlowDrawing {
   private readonly drawing: Drawing;
   private readonly roleRegistry = new RoleRegistry();
@@ -126,7 +126,7 @@ export class FlowDrawing {
     return gate;
   }
 
-  /** The router whose ways out are the labels of a method. */
+  /** The router whose routes are the labels of a method. */
   private route({ name, report }: Method, from: string, key: string, labels: readonly string[]): void {
     const known =
       labels.length > 0
@@ -157,7 +157,7 @@ export class FlowDrawing {
   private listened(): string[] {
     return this.methods.flatMap(({ start, listen }) => [...triggersIn(start), ...triggersIn(listen)]);
   }
-  /** Labels that nobody listens to: the run ends there. */
+  /** Labels without a listener: the run ends there. */
   private readonly endings: { router: string; labels: string[]; isOpen: boolean }[] = [];
 
   /** What a run asks for: what the flow's state declares, and what its texts read of it. */
@@ -244,7 +244,7 @@ export class FlowDrawing {
     });
   }
 
-  /** A node of its own for a condition inside of another. */
+  /** Adds a separate node for a nested condition. */
   private gather(condition: Condition, method: Method, conversation: string | null): string {
     const id = this.drawing.add(`${method.name}_when`, {
       node_type: "transform",

@@ -67,7 +67,7 @@ export const crewaiJson: ReadableFormat = {
   },
 };
 
-/** One agent by itself becomes a role. */
+/** A single agent becomes a role. */
 function readAlone(source: Source, raw: Raw, findings: Findings) {
   const roleRegistry = new RoleRegistry();
   importAgent(readAgent(nameOf(source), raw, source.on(findings)), roleRegistry);
@@ -76,13 +76,16 @@ function readAlone(source: Source, raw: Raw, findings: Findings) {
 
 const nameOf = ({ name }: Source): string => name.replace(/\.[^.]*$/, "");
 
-/** Those that stand in files of their own. */
+/** The agents that have files of their own. */
 function agentNames({ agents, manager_agent }: Raw): string[] {
   const listed = Array.isArray(agents) ? agents.filter((name) => typeof name === "string") : [];
   return typeof manager_agent === "string" ? [...listed, manager_agent] : listed;
 }
 
-/** In the folder that CrewAI looks into, whatever it holds; else right beside the crew, where files lie that were chosen one by one, others among them. */
+/**
+ * In the folder that CrewAI searches, whatever the file holds; else next to the crew, where files chosen one by one end
+ * up, including unrelated ones.
+ */
 const agentFile = (name: string, crew: Source, all: readonly Source[]): Source | undefined => {
   const at = (place: string) => all.find((file) => file !== crew && file.path === `${crew.folder}${place}`);
   return (
@@ -108,9 +111,7 @@ function tasksOf({ tasks }: Raw): [key: string, task: unknown][] {
 export const missing = (name: string): string =>
   `agents/${name}.jsonc is missing. Import the whole folder, or a zip of it.`;
 
-/**
- * Reads a crew whose tasks stand in it. `load`: the file of an agent that is only named, or why there is none.
- */
+/** Reads a crew with inline tasks. `load`: the file of an agent that is only named, or why there is none. */
 export function readCrew(
   raw: Raw,
   report: Findings,

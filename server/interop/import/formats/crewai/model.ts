@@ -11,7 +11,7 @@ export interface CrewModel {
   planning: boolean;
   memory: boolean;
   inputs: Raw;
-  /** Code that came with it and is not run, by what it is: text for notes. */
+  /** Code that came with it and isn't run, by name: text for notes. */
   code: Map<string, string>;
   /** Where its settings stand. */
   report: Findings;
@@ -45,7 +45,7 @@ export interface TaskModel {
   human_input: boolean;
   /** JSON Schema of its answer, where it is more than a text and can be told. */
   schema: Raw | null;
-  /** What a conditional task asks before it runs, as it was written. */
+  /** The condition of a conditional task, as written in the file. */
   condition: string | null;
   report: Findings;
 }
@@ -234,7 +234,7 @@ function reportModel(field: string, value: unknown, report: Findings): void {
   );
 }
 
-/** What refers to a program, in words: it is never looked up. */
+/** A reference to a program, as text: it is never resolved. */
 export const referenceOf = (value: unknown): string =>
   (isRaw(value) && typeof value.python === "string"
     ? value.python

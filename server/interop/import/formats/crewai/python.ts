@@ -3,9 +3,9 @@ import type { CodePart, CrewCode } from "./code";
 import { type AgentModel, type CrewModel, checkContexts, readAgent, readTask, type TaskModel } from "./model";
 import { crewWith } from "./settings";
 
-/*
- * A crew of which some stands in Python: its settings, the order of its tasks, who does them, with which tools and results.
- * The code is read as a syntax tree and never run.
+/**
+ * A crew that is partly defined in Python: its settings, the order of its tasks, who does them, with which tools and
+ * results. The code is parsed as a syntax tree and never run.
  */
 
 /** An agent or task of a YAML file: its description, with where it stands. */

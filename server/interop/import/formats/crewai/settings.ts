@@ -20,10 +20,7 @@ const KNOWN = new Set([
   "share_crew",
 ]);
 
-/**
- * A crew with the settings that stand beside its agents and tasks, whichever kind of file they come from. `load`: adds an
- * agent that leads and is only named.
- */
+/** A crew with its settings, whichever kind of file they come from. `load`: adds a manager agent that is only named. */
 export function crewWith(
   raw: Raw,
   {

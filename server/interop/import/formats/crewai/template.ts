@@ -9,7 +9,7 @@ export const variablesIn = (...texts: readonly string[]): string[] => [
   ...new Set(texts.flatMap((text) => [...text.matchAll(VARIABLE)].map(([, name = ""]) => name))),
 ];
 
-/** A text with variables as one of our templates; every other brace stays as it is. */
+/** Converts a text with variables to our template syntax; all other braces stay unchanged. */
 export function toTemplate(text: string, keyOf: (variable: string) => string): string {
   let template = "";
   let from = 0;

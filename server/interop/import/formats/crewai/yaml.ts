@@ -16,7 +16,9 @@ interface Entry {
   value: unknown;
 }
 
-/** What a file of agents or tasks lists: by key, as a list with names, and either also under one word of its own. */
+/**
+ * The agents or tasks in a file: by key or as a list with names, optionally wrapped in one key, `agents` or `tasks`.
+ */
 function entriesOf({ value }: Source): Entry[] {
   const keys = isRaw(value) ? Object.keys(value) : [];
   const [key = ""] = keys;
@@ -36,7 +38,7 @@ function entriesOf({ value }: Source): Entry[] {
     : [];
 }
 
-/** Whether most of what a file lists is of this kind; it may hold anchors and the like beside. */
+/** Whether most entries of a file are of this kind; it may also hold anchors and the like. */
 const lists = (source: Source, isOne: (value: unknown) => boolean): boolean => {
   const entries = entriesOf(source);
   return entries.length > 0 && entries.filter(({ value }) => isOne(value)).length * 2 > entries.length;
@@ -141,7 +143,7 @@ function describedIn(
   return { agents, tasks };
 }
 
-/** The code that makes a crew of a folder's files; where there is only one crew, it is that. */
+/** The code that constructs the crew of a folder's files; if there is only one crew, it is that one. */
 function programOf(folder: string, sources: readonly Source[]): CrewProgram | undefined {
   const programs = crewPrograms(sources).filter(({ main }) => /\bCrew\s*\(/.test(main.text));
   const folders = new Set(

@@ -13,7 +13,7 @@ export function toTemplate(
   return format === "mustache" ? ofMustache(text, keyFor, report, at) : ofFString(text, keyFor, report, at);
 }
 
-/** `{name}`; braces that stand twice mean one. What reaches into a value is kept as it is written. */
+/** `{name}`; doubled braces are literal ones. An access into a value is kept as written. */
 function ofFString(text: string, keyFor: (name: string) => string, report: Findings, at: string): string {
   const pieces = text.split(/(\{\{|\}\}|\{[^{}]*\})/);
   let plain = "";

@@ -96,7 +96,7 @@ function drawGate(
   return gate;
 }
 
-/** The ways on from a node: plain edges, or a router where one of them depends on something. */
+/** Connects a node to the next ones: plain edges, or a router if one of them is conditional. */
 function leadOn(
   from: string,
   step: Step,

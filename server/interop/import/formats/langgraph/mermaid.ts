@@ -4,7 +4,7 @@ import { type GraphEdge, type GraphNode, START, stopsOf } from "./model";
 const MOST_LINES = 5_000;
 const FENCE = "```mermaid";
 
-/** The text of a diagram that draw_mermaid() gives, also where it stands in a fence; null where there is none. */
+/** The text of a diagram that draw_mermaid() returns, also in a fence; null if there is none. */
 export function mermaidIn(text: string): string | null {
   const blocks: string[] = [];
   for (let at = text.indexOf(FENCE); at >= 0; at = text.indexOf(FENCE, at)) {
