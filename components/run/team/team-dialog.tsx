@@ -14,6 +14,7 @@ import { CheckboxGroup } from "@/components/ui/input/checkbox-group";
 import { Select } from "@/components/ui/input/select";
 import { TextArea } from "@/components/ui/input/text-area";
 import type { LlmConfig, RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { RunState } from "@/server/domain/run";
 import { crewNow, roleFor, type TeamEdit, toolsOfMember } from "@/server/domain/run/commands/team-edit";
 
@@ -190,17 +191,16 @@ function memberEdit(
 ): TeamEdit | string {
   const model = llm_config && withoutEmpty(llm_config);
   const hasModel = model && Object.keys(model).length > 0;
-  const settings = {
-    ...(backstory === undefined ? {} : { backstory }),
-    ...(tools ? { tools } : {}),
-  };
+  const settings = defined({ backstory, tools });
   if (!before) {
     if (!role_name) return "Choose which role joins the crew.";
-    return { kind: "add", role_name, ...(hasModel ? { llm_config: model } : {}), ...settings };
+    return { kind: "add", role_name, ...defined({ llm_config: hasModel ? model : undefined }), ...settings };
   }
   const patch = {
-    ...(role_name === undefined || role_name === before.role_name ? {} : { role_name }),
-    ...(model ? { llm_config: hasModel ? model : null } : {}),
+    ...defined({
+      role_name: role_name === before.role_name ? undefined : role_name,
+      llm_config: model && (hasModel ? model : null),
+    }),
     ...settings,
   };
   if (Object.keys(patch).length === 0) return "Nothing is changed yet.";
@@ -210,5 +210,5 @@ function memberEdit(
 /** What is left empty is left to the settings. */
 const withoutEmpty = (llm: LlmConfig): LlmConfig => {
   const { provider_id, model, ...rest } = llm;
-  return { ...rest, ...(provider_id ? { provider_id } : {}), ...(model ? { model } : {}) };
+  return { ...rest, ...defined({ provider_id: provider_id || undefined, model: model || undefined }) };
 };
