@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { builtinRoles, findBuiltinRole } from "@/server/domain/agent/builtin-roles";
+import { systemPrompt } from "@/server/domain/agent/prompt";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { CrewConfig, CrewProcess } from "@/server/domain/crew/crew";
 import { ExecutionPlan } from "@/server/domain/crew/plan";
@@ -184,6 +185,34 @@ test("Tokens grow with the prompt, with other members, and faster than its calls
   );
   const led = (max_rounds: number) => most(three, { process: "hierarchical", max_rounds });
   expect(led(8) - led(4)).toBeGreaterThan(led(4) - led(0));
+});
+
+test("A part names the provider and the model that it asks, and nothing where the standard ones answer", () => {
+  const choiceOf = (llm_config?: object) =>
+    estimateRun(draw("start > a > end", { a: task("Writer", llm_config ? { llm_config } : {}) }), findRole)[0]
+      ?.choice;
+  expect(choiceOf({ provider_id: "p", model: "m" })).toEqual({ provider_id: "p", model: "m" });
+  expect(choiceOf({ provider_id: "", model: "" })).toEqual({});
+  expect(choiceOf()).toEqual({});
+});
+
+test("A role without a template of its own counts with the prompt that it gets, tools included", () => {
+  for (const tools of [[], ["web_search"]]) {
+    const plain = RoleDefinition.parse({ name: "Plain", description: "Plain work", tools });
+    const [part] = estimateRun(draw("start > a > end", { a: task("Plain") }), () => plain);
+    const prompt = Math.round(systemPrompt(plain, { hasTools: tools.length > 0 }).length / 4);
+    expect((part?.input_tokens[0] ?? 0) - prompt).toBe(150);
+  }
+});
+
+test("A manager reads more than a crew of the same calls without one", () => {
+  const inputOf = (more: object) =>
+    estimateCrew(CrewConfig.parse({ agents: three, ...more }), undefined, findRole);
+  const led = inputOf({ process: "hierarchical", max_rounds: 4 });
+  const voting = inputOf({ process: "consensus", consensus: { rounds: 1 } });
+  const perCall = (part: typeof led, at: 0 | 1) => part.input_tokens[at] / part.calls[at];
+  expect(perCall(led, 0)).toBeGreaterThan(perCall(voting, 0));
+  expect(perCall(led, 1)).toBeGreaterThan(perCall(voting, 1));
 });
 
 test("The total is the sum of all parts", () => {
