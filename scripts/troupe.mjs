@@ -17,7 +17,15 @@ import {
 } from "./prepare.mjs";
 
 /** Commands that run in a separate program, and its source file in server/cli. */
-const PROGRAMS = { run: "workflow", verify: "verify-main", backup: "backup-main", restore: "backup-main" };
+const PROGRAMS = {
+  run: "workflow",
+  explain: "workflow",
+  verify: "verify-main",
+  backup: "backup-main",
+  restore: "backup-main",
+};
+/** Commands of programs that have several. */
+const NAMED = new Set(["explain", "backup", "restore"]);
 
 const HELP = `Troupe: workflows of AI agents on a canvas.
 
@@ -25,6 +33,7 @@ const HELP = `Troupe: workflows of AI agents on a canvas.
   troupe run FILE               Run a workflow file in the terminal. See troupe run --help.
   troupe run import PATH        Preview what files of another framework would import.
   troupe run test FILE          Run the tests in a workflow file.
+  troupe explain CODE           Explain an error code: cause and fix.
   troupe verify [FOLDER]        Check that the logs of all runs are unchanged.
   troupe backup FILE            Write all data to one file, also while Troupe runs. [--with-key] [--force]
   troupe restore FILE           Restore a backup. [--force]
@@ -58,7 +67,7 @@ async function run(command, args) {
   const node = isPacked
     ? [path.join(root, "cli", `${program}.mjs`)]
     : ["--conditions=react-server", "--import", "tsx", path.join(root, "server", "cli", `${program}.ts`)];
-  const subcommand = program === "backup-main" ? [command] : [];
+  const subcommand = NAMED.has(command) ? [command] : [];
   const child = spawn(process.execPath, [...node, ...subcommand, ...args], {
     // Migrations and worker threads are located relative to the root.
     cwd: root,

@@ -277,6 +277,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "tool",
     "model",
     "agent",
+    "errors",
     "crew",
     "nodes",
     "graph",

@@ -16,6 +16,7 @@ export const USAGE = `Runs a workflow file and prints its output.
                                  instruct, signal, team, cancel; COMMAND --help says more
   ${callOf("run")} engine         shows where a running server executes its runs, and its health
   ${callOf("run")} test FILE      runs the tests that stand in the file; test --help says more
+  ${callOf("explain")} CODE      explains an error code: cause and fix
 
   --input JSON    what the start node asks for, for example '{"user_request": "..."}'; @FILE reads it from a file
   --config JSON   limits of the run, for example '{"max_steps": 50, "budget": {"max_cost_usd": 1}}', or @FILE

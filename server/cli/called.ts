@@ -2,10 +2,12 @@ import path from "node:path";
 import process from "node:process";
 
 /** How a person calls one of these commands: as the installed program, or from a clone. */
-export const callOf = (command: "run" | "verify" | "backup" | "restore"): string =>
-  process.env.TROUPE_PROGRAM
-    ? `${process.env.TROUPE_PROGRAM} ${command}`
-    : `npm run ${command === "run" ? "workflow" : command} --`;
+export function callOf(command: "run" | "explain" | "verify" | "backup" | "restore"): string {
+  const { TROUPE_PROGRAM: program } = process.env;
+  if (program) return `${program} ${command}`;
+  if (command === "run") return "npm run workflow --";
+  return command === "explain" ? "npm run workflow -- explain" : `npm run ${command} --`;
+}
 
 /** Where the person stands: npm and the start scripts change into folders of their own. */
 export const calledFrom = (): string => process.env.TROUPE_CALLED_FROM ?? process.cwd();

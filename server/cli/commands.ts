@@ -19,6 +19,7 @@ import { readyToRun, StartRejected } from "@/server/runner/lifecycle/launch";
 import { newServices } from "@/server/services";
 import { newAnswering } from "./answering";
 import { type Command, readCommand, USAGE, UsageError } from "./arguments";
+import { explainCommand } from "./explain";
 import { foreign } from "./foreign";
 import { findingLine, importCommand } from "./import-command";
 import { isOperationCommand, operationCommand } from "./operation-command";
@@ -53,6 +54,7 @@ export async function runCommand(argv: readonly string[], stdio: Stdio): Promise
     if (argv[0] === "import") return await importCommand(argv.slice(1), stdio);
     if (isOperationCommand(argv[0])) return await operationCommand(argv, serverTerminal);
     if (argv[0] === "test") return await testCommand(argv.slice(1), stdio);
+    if (argv[0] === "explain") return explainCommand(argv.slice(1), stdio);
     command = readCommand(argv);
     if (!command) {
       stdio.out(USAGE);

@@ -1,0 +1,10 @@
+import { expect, test } from "vitest";
+import { callWorkflow } from "./testing";
+
+test("explain prints what a code means, its cause and its fix; an unknown code is refused", async () => {
+  const { code, out } = await callWorkflow(["explain", "context_overflow"], ".");
+  expect(code).toBe(0);
+  expect(out).toMatch(/^CONTEXT_OVERFLOW: .+\n\nCause: .+\nFix: .+\n$/);
+  expect(await callWorkflow(["explain", "NOPE"], ".")).toMatchObject({ code: 2, out: "" });
+  expect((await callWorkflow(["explain"], ".")).out).toContain("explain CODE");
+});

@@ -1,0 +1,26 @@
+import { explain } from "@/server/domain/errors/catalog";
+import { callOf } from "./called";
+import type { Stdio } from "./output/stdio";
+
+const USAGE = `Explains a code of an error or diagnostic: what it means, why it occurs and how to fix it.
+
+  ${callOf("explain")} CODE
+
+Example: ${callOf("explain")} OUTPUT_INVALID
+`;
+
+/** `explain CODE`: prints a code's entry of the catalog. Returns the exit code: 2 for an unknown code. */
+export function explainCommand(argv: readonly string[], stdio: Stdio): number {
+  const [code = "--help", ...more] = argv;
+  if (code === "--help" && more.length === 0) {
+    stdio.out(USAGE);
+    return 0;
+  }
+  const entry = more.length === 0 ? explain(code) : null;
+  if (!entry) {
+    stdio.err(`There is no code ${argv.join(" ")}. docs/errors.md lists them all.\n`);
+    return 2;
+  }
+  stdio.out(`${code.toUpperCase()}: ${entry.title}\n\nCause: ${entry.cause}\nFix: ${entry.fix}\n`);
+  return 0;
+}
