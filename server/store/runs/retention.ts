@@ -62,6 +62,7 @@ const DAY_MS = 24 * 3_600_000;
 /** Deletes old runs with their files and memories, in pieces of a few milliseconds, and gives the space back. */
 export class Retention {
   private readonly client: Db["$client"];
+  private readonly pragmas: ReturnType<typeof pragmasOf>;
   private readonly settings: SettingStore;
   private work: Promise<number> | null = null;
 
@@ -75,6 +76,7 @@ export class Retention {
     },
   ) {
     this.client = db.$client;
+    this.pragmas = pragmasOf(this.client);
     this.settings = newSettingStore(db);
   }
 
@@ -225,8 +227,8 @@ export class Retention {
     ].slice(0, limit);
   }
 
-  private pragmaNumber(name: "freelist_count" | "page_count" | "page_size"): number {
-    return this.client.prepare<[], number>(`select ${name} from pragma_${name}`).pluck().get() ?? 0;
+  private pragmaNumber(name: keyof ReturnType<typeof pragmasOf>): number {
+    return this.pragmas[name].get() ?? 0;
   }
 
   private canShrink() {
@@ -303,3 +305,9 @@ function parse(text: string): unknown {
     return null;
   }
 }
+
+const pragmasOf = (client: Db["$client"]) => ({
+  freelist_count: client.prepare<[], number>("select freelist_count from pragma_freelist_count").pluck(),
+  page_count: client.prepare<[], number>("select page_count from pragma_page_count").pluck(),
+  page_size: client.prepare<[], number>("select page_size from pragma_page_size").pluck(),
+});
