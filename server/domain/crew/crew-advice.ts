@@ -22,13 +22,13 @@ const VERIFIES = /\b(?:review|verif|check|test|audit|critici|proofread|approv|qu
 
 /** What is known of roles beside their names. */
 export interface RoleFacts {
-  /** Tools with an effect outside the run that nobody can take back. */
+  /** Tools with an external effect that can't be undone. */
   effects: readonly string[];
-  /** It has rules of its own for what it gives. */
+  /** It has guardrails of its own for its output. */
   isGuarded: boolean;
 }
 
-/** Advice on a crew, with the plan that it is given; empty where there is nothing to say. */
+/** Advice on a crew and its plan; empty if there is none. */
 export function crewAdvice(
   crew: CrewConfig,
   plan: ExecutionPlan | undefined,

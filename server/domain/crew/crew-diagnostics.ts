@@ -23,7 +23,7 @@ export interface CrewDiagnostic {
   severity: "error" | "warning";
   code: string;
   message: string;
-  /** What mends it: a value at a place of the node's settings, `["crew", …]` or `["plan", …]`. */
+  /** The fix: a value at a path of the node's settings, `["crew", …]` or `["plan", …]`. */
   repair?: { label: string; path: (string | number)[]; value: Json };
 }
 
@@ -31,7 +31,7 @@ const followsPlans = ({ process }: CrewConfig) => process === "sequential" || pr
 const quoted = (items: readonly string[]) => items.map((word) => `"${word}"`).join(", ");
 const list = (items: readonly string[]) => items.join(", ");
 
-/** What keeps a crew from working as it is written, in whatever node it is. */
+/** What keeps a crew from working as written, in whatever node it is. */
 export function crewDiagnostics(crew: CrewConfig): CrewDiagnostic[] {
   const diagnostics: CrewDiagnostic[] = [];
   const error = (code: string, message: string, repair?: CrewDiagnostic["repair"]) =>
@@ -110,7 +110,7 @@ function nameOf(pattern: Json): string {
   return typeof name === "string" ? `"${name}"` : JSON.stringify(pattern).slice(0, 60);
 }
 
-/** A step whose agent or target is nobody. */
+/** A step whose agent or target doesn't exist. */
 function stepDiagnostics(
   crew: CrewConfig,
   steps: readonly PatternStep[],

@@ -5,7 +5,7 @@ import { CREW_PROCESSES } from "./processes";
 
 type Consensus = CrewConfig["consensus"];
 
-/** What a crew does where a task of its fails, in words. */
+/** Labels of what a crew does when one of its tasks fails. */
 const TASK_FAILURES: Record<CrewConfig["on_task_failure"], string> = {
   stop: "Stop the crew",
   continue_independent: "Go on with what does not need it",
@@ -13,7 +13,7 @@ const TASK_FAILURES: Record<CrewConfig["on_task_failure"], string> = {
   escalate: "Ask a person",
 };
 
-/** By what a vote is decided, in words. */
+/** Labels of the rules that decide a vote. */
 const VOTE_RULES: Record<Consensus["rule"], string | { label: string; hint: string }> = {
   majority: "More than half",
   two_thirds: "Two thirds",
@@ -21,7 +21,7 @@ const VOTE_RULES: Record<Consensus["rule"], string | { label: string; hint: stri
   weighted: { label: "Weights", hint: "More than half of the weights" },
 };
 
-/** What happens where a vote decides nothing, in words. */
+/** Labels of what happens when a vote is tied. */
 const TIES: Record<Consensus["tie"], string> = {
   human: "Ask a person",
   chair: "The chair decides",

@@ -9,7 +9,7 @@ export interface CrewToolNote {
   grant: CrewToolGrant;
 }
 
-/** The tools that a run carries out itself, for people to read about. Their schemas depend on the crew. */
+/** The tools that the run itself executes, described for people. Their schemas depend on the crew. */
 export const CREW_TOOL_NOTES: readonly CrewToolNote[] = [
   {
     name: "handoff",
@@ -85,13 +85,13 @@ export const CREW_TOOL_NOTES: readonly CrewToolNote[] = [
 const crewNames: ReadonlySet<string> = new Set(CREW_TOOL_NOTES.map(({ name }) => name));
 
 /**
- * What a delegate works without where it has only what both roles may use: tools of its role that whoever lets it work
- * may not use. Tools of the crew itself are left aside.
+ * Tools of its role that a delegate loses if it gets only those that both roles may use. The crew's own tools don't
+ * count.
  */
 export const lostTools = (caller: readonly string[], delegate: readonly string[]): string[] =>
   delegate.filter((tool) => !crewNames.has(tool) && !isGranted(caller, tool));
 
-/** Tools that touch nothing outside their crew: nobody needs to be asked about them. */
+/** Tools without effects outside their crew: they never need approval. */
 export const freeTools: ReadonlySet<string> = crewNames;
 
 /** What problems ask of the tools that there are: why one is off, and whether it changes something outside. */
@@ -114,8 +114,8 @@ export function toolFacts(
 }
 
 /**
- * Whether a role may sensibly name a tool: it is registered, a run carries it out itself, or it means all tools of an
- * MCP server that is known.
+ * Whether a role may name a tool: it is registered, the run executes it, or it stands for all tools of a known MCP
+ * server.
  */
 export function newIsToolKnown(
   names: Iterable<string>,

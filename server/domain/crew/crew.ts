@@ -28,13 +28,13 @@ export const CrewConfig = z.object({
   max_replans: z.number().int().default(2),
   max_parallel: z.number().int().min(1).max(16).default(3),
   on_task_failure: z.enum(["stop", "continue_independent", "replan", "escalate"]).default("stop"),
-  /** Where a limit of the run stands in a member's way; absent: as the member's role says, else the run. */
+  /** What happens when a member reaches a limit of the run; by default what the member's role says, then the run. */
   on_limit: OnLimit.optional(),
   planning: z.boolean().default(false),
   memory: z.boolean().default(true),
   /**
-   * What a member may call that another lets work for it. shared: only what both their roles may use, which nobody can
-   * get round; own: what its own role may use, for crews of specialists.
+   * The tools of a delegate. shared: only those that both roles may use, which can't be circumvented; own: those of its
+   * own role, for crews of specialists.
    */
   delegate_tools: z.enum(["shared", "own"]).default("shared"),
   consensus: z

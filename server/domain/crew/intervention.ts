@@ -5,7 +5,7 @@ export type PointMoment = "before" | "after";
 
 const POINT = /^(before|after)_(.+)$/i;
 const ON_ERROR = "on_error";
-/** Of a task's description, so much is its title; characters. */
+/** Max characters of a task's description that count as its title. */
 const TITLE = 200;
 
 /** Whether the plan says that a person is asked where a task fails. */
@@ -15,9 +15,9 @@ export const asksOnError = ({
   human_intervention_points.some((point) => slug(point) === ON_ERROR);
 
 /**
- * The point at which a person is to be asked about this task: `before_X` or `after_X`, where X means it. X means the tasks
- * whose id, tag or whole description it is, however that is written; where there is none, those that have its words, in
- * whatever form, in their id, tags or title.
+ * The intervention point that applies to this task: `before_X` or `after_X`, where X is the id, a tag or the whole
+ * description of tasks, in any spelling; if none matches, the tasks whose id, tags or title contain its words in any
+ * form.
  */
 export function interventionPoint(
   task: Task,
@@ -33,13 +33,13 @@ export function interventionPoint(
   });
 }
 
-/** A point at which nobody is asked: it is none that is known, or no task is meant by it. */
+/** An intervention point that never applies: it is unknown, or matches no task. */
 export interface PointDiagnostic {
   point: string;
   isUnknown: boolean;
 }
 
-/** The points at which nobody would be asked. Without tasks nothing is said of what they mean. */
+/** The intervention points that never apply. Without tasks, matches are not checked. */
 export function pointDiagnostics({
   human_intervention_points: points,
   tasks,
@@ -54,7 +54,7 @@ export function pointDiagnostics({
   });
 }
 
-/** A fault of a point in words, with what to do. */
+/** A diagnostic of an intervention point as a message, with its fix. */
 export const pointDiagnosticText = ({ point, isUnknown }: PointDiagnostic): string =>
   isUnknown
     ? `Nobody is ever asked at "${point}". Write before_ or after_ with a task's id, tag or words, or on_error.`

@@ -11,7 +11,7 @@ export function leaderOf(crew: Pick<CrewConfig, "agents" | "manager">): AgentCon
   );
 }
 
-/** Whether a crew needs its leader from its beginning to its end. */
+/** Whether a crew needs its leader from start to end. */
 export const isLed = ({ process, planning, on_task_failure, manager }: CrewConfig): boolean =>
   process === "hierarchical" ||
   process === "consensus" ||

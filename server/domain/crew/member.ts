@@ -1,6 +1,6 @@
 import type { AgentConfig } from "@/server/domain/agent/role";
 
-/** A name as it is compared: without quotes, in lower case, with single spaces. */
+/** A name in the form used for comparing: without quotes, in lower case, with single spaces. */
 export const plainName = (name: string): string =>
   name.toLowerCase().replace(/["'`]/g, "").replace(/\s+/g, " ").trim();
 

@@ -17,14 +17,14 @@ export interface PastWork {
   role?: PastCounts;
 }
 
-/** A member of a crew, as far as it matters to who does a task that names nobody. */
+/** A crew member's data for choosing who does an unassigned task. */
 export interface Standing {
   agent_id: string;
   /** How many words of the task its role has. */
   fits: number;
   /** How much of its work of this run came to nothing. */
   failed: number;
-  /** How many tasks it is at work on, and how many it was given. */
+  /** How many tasks it is working on, and how many it was given. */
   at_work: number;
   given: number;
   past?: PastWork | undefined;
@@ -52,9 +52,9 @@ function lostShares(members: readonly Standing[]): number[] {
 }
 
 /**
- * Who does a task that names nobody: whose role's words fit it best; of those alike, who failed less in this run, who
- * lost less of its work in earlier runs, who has less to do, who stands first. `why` is the last part of a sentence,
- * where there was a choice. Undefined where no role fits.
+ * Chooses who does an unassigned task: the member whose role fits best; among equals, the one with fewer failures in
+ * this run, less lost work in earlier runs, less to do, then the first. `why` completes a sentence if there was a
+ * choice. Undefined if no role fits.
  */
 export function whoIsChosen(members: readonly Standing[]): { agent_id: string; why?: string } | undefined {
   const fitting = members.filter(({ fits }) => fits > 0);

@@ -51,7 +51,10 @@ export type CustomPattern = z.infer<typeof CustomPattern>;
 export const ParallelPattern = z.object({ parallel_groups: z.array(ParallelGroup).min(1) }).catchall(Json);
 export type ParallelPattern = z.infer<typeof ParallelPattern>;
 
-/** How members of a crew work together, beside its process. What is not known here is kept as it is, and has no effect. */
+/**
+ * How a crew's members work together, in addition to its process. Unknown patterns are kept unchanged and have no
+ * effect.
+ */
 export const CollaborationPattern = z.union([ParallelPattern, CustomPattern, Json]);
 export type CollaborationPattern = z.infer<typeof CollaborationPattern>;
 
@@ -65,7 +68,7 @@ export function parallelGroups(patterns: readonly CollaborationPattern[]): Paral
   return patterns.flatMap((pattern) => ParallelPattern.safeParse(pattern).data?.parallel_groups ?? []);
 }
 
-/** Where an outcome leads: to a step, by its place, or to an end of the work of some name; `nobody`: why to neither. */
+/** Where an outcome leads: to a step, by index, or to a named end; `nobody`: why to neither. */
 export type Target = { step: number } | { end: "completed" | "failed"; name: string } | { nobody: string };
 
 /** What says that the work ends there, well or not. */
@@ -112,7 +115,7 @@ export function targetOf(target: string, steps: readonly Pick<PatternStep, "step
   };
 }
 
-/** What each field of a step's answer is for, as models are told. */
+/** What each field of a step's answer is for, as models see it. */
 export const STEP_DESCRIPTIONS = {
   outcome: "How it came out",
   summary: "What was done, in a few sentences",

@@ -1,9 +1,9 @@
 import type { ExecutionPlan } from "./plan";
 
-/** Of a task's result, so much stands in the file; characters of its JSON. Longer ones are the task's own. */
+/** Max characters of a task's result in the file, as JSON. Longer results are left out. */
 const LONGEST_RESULT = 1000;
 
-/** Where the plan of a crew stands among the files of its run: by itself, where the workflow has one crew only. */
+/** Path of a crew's plan among its run's files; without a folder if the workflow has only one crew. */
 export const planPath = (nodeId: string, isOnlyCrew: boolean): string =>
   isOnlyCrew ? "plan.json" : `${nodeId}/plan.json`;
 
@@ -22,7 +22,7 @@ const plainPath = (path: string) =>
 export const isPlanPath = (path: unknown, plans: readonly string[]): boolean =>
   typeof path === "string" && plans.includes(plainPath(path));
 
-/** plan.json as it stands in the workspace: the plan as it is now, without results that are long. */
+/** plan.json as shown in the workspace: the current plan without long results. */
 export function planText(plan: ExecutionPlan): string {
   const tasks = plan.tasks.map((task) => {
     const { output, ...rest } = task;

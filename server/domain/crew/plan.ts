@@ -64,7 +64,7 @@ export type Task = z.infer<typeof Task>;
 /** As many tasks as a plan may hold. */
 export const MOST_TASKS = 100;
 
-/** plan.json: tasks with their dependencies, and how to carry them out. */
+/** plan.json: tasks with their dependencies, and how to execute them. */
 export const ExecutionPlan = z
   .object({
     plan_id: Id.optional(),
@@ -73,8 +73,8 @@ export const ExecutionPlan = z
     tasks: z.array(Task).max(MOST_TASKS, `A plan holds at most ${MOST_TASKS} tasks`),
     overall_status: TaskStatus.default("pending"),
     /**
-     * When a person is asked beside the intervention points. autonomous: never; step: before every task; breakpoint:
-     * when a task failed; hitl: about every result.
+     * When a person is asked in addition to the intervention points. autonomous: never; step: before every task;
+     * breakpoint: after a failed task; hitl: about every result.
      */
     execution_mode: z.enum(["autonomous", "step", "breakpoint", "hitl"]).default("autonomous"),
     human_intervention_points: z.array(z.string()).default([]),
@@ -87,7 +87,7 @@ export const ExecutionPlan = z
   });
 export type ExecutionPlan = z.infer<typeof ExecutionPlan>;
 
-/** What makes a task list impossible to carry out: double ids, unknown dependencies, a circle. */
+/** Why a task list can't be executed: duplicate ids, unknown dependencies, a cycle. */
 export function planErrors(
   tasks: readonly Pick<Task, "task_id" | "dependencies">[],
 ): { at: number; message: string }[] {
@@ -114,7 +114,7 @@ export function planErrors(
   return errors;
 }
 
-/** Tasks of which each waits for the next, and the last for the first; null where there are none. */
+/** Tasks that wait for each other in a cycle; null if there are none. */
 export function findCircle(tasks: readonly Pick<Task, "task_id" | "dependencies">[]): string[] | null {
   const waitsFor = new Map(tasks.map(({ task_id, dependencies }) => [task_id, dependencies]));
   const clear = new Set<string>();

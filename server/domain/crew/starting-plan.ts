@@ -7,10 +7,9 @@ import { type SyncDiagnostic, withSyncPoints } from "./sync-points";
 const OVER: ReadonlySet<TaskStatus> = new Set(["completed", "skipped", "cancelled"]);
 
 /**
- * What of a plan a crew begins with, and what is wrong with the points where its groups meet, whose tasks come in.
- * A plan that was begun goes on where it was: what is done stays with its result, and what was being worked on is done
- * again. A task that failed is tried again where one failure stops the crew; elsewhere it stays failed, and the crew
- * does what it is set to do then.
+ * The plan that a crew starts with, with the tasks of its sync points added, and diagnostics of these. A plan in
+ * progress continues: completed tasks keep their results, and running ones are repeated. A failed task is retried if
+ * one failure stops the crew; otherwise it stays failed, and the crew acts as configured.
  */
 export function startingPlan(
   plan: ExecutionPlan,
@@ -73,7 +72,7 @@ export function byUrgency(tasks: readonly Task[]): Task[] {
     .map(({ task }) => task);
 }
 
-/** `metadata.deadline`, Unix time in milliseconds; never, where there is none. */
+/** `metadata.deadline`, Unix time in milliseconds; Infinity if there is none. */
 function deadlineOf({ metadata }: Task): number {
   const at = typeof metadata.deadline === "string" ? Date.parse(metadata.deadline) : Number.NaN;
   return Number.isNaN(at) ? Number.POSITIVE_INFINITY : at;

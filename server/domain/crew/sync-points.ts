@@ -6,7 +6,7 @@ import { slug } from "./terms";
 
 /** What is wrong with the points where a group meets. */
 export type SyncDiagnostic =
-  /** No task of the group carries the point's word, so nobody meets there. */
+  /** No task of the group has the sync point's tag, so nothing waits there. */
   | { kind: "nobody_meets"; group: string; point: string }
   /** Tasks and meetings would wait for each other; each waits for the next, the last for the first. */
   | { kind: "circle"; group: string; circle: string[] };
@@ -21,10 +21,10 @@ interface Meeting {
 }
 
 /**
- * The tasks with those where the agents of a group wait for each other. At a sync point the group's tasks that carry
- * its word as a tag meet; at the last point, where none carries its word, those of the group that carry no point's word.
- * The coordination agent, if there is one, brings the work together, and what comes after a task that meets waits for
- * that. Where the tasks leave the order of two points open, they follow each other as the group lists them.
+ * The tasks, with tasks added for sync points, where the agents of a group wait for each other. At a sync point, the
+ * group's tasks with its tag meet; at the last one, if no task has its tag, those without any sync point's tag. The
+ * coordination agent, if any, combines the results, and tasks after a meeting wait for it. If the tasks leave the order
+ * of two sync points open, they follow the group's list.
  */
 export function withSyncPoints(
   tasks: readonly Task[],
@@ -74,11 +74,11 @@ function meetingsOf(
   });
 }
 
-/** Which meeting a task stands for, as it is kept in a plan that is taken up again. */
+/** Marks the sync point of a task, for plans that are resumed. */
 const syncMark = (group: ParallelGroup, point: string) => `${group.name}: ${point}`;
 const isSyncTask = ({ metadata }: Task) => typeof metadata.sync_point === "string";
 
-/** The task that brings a meeting's work together; none where there is nobody for it, or the plan has it already. */
+/** The task that combines a sync point's results; empty if there is no agent for it, or the plan already has it. */
 function syncTask(group: ParallelGroup, { point, sync, ids }: Meeting, tasks: readonly Task[]): Task[] {
   if (sync === null || tasks.some(({ task_id }) => task_id === sync)) return [];
   return [
@@ -146,7 +146,7 @@ function isFor(task: Task, agentId: string, crew: CrewConfig): boolean {
   return task.required_role !== undefined && agent?.role_name === task.required_role;
 }
 
-/** What is wrong with a group's meetings, as a person is told, with what to do. */
+/** A diagnostic of sync points as a message, with its fix. */
 export function syncDiagnosticText(diagnostic: SyncDiagnostic): string {
   return diagnostic.kind === "circle"
     ? `The sync points of "${diagnostic.group}" make tasks wait for each other in a circle: ${circleText(diagnostic.circle)}. Change their tags, or what they wait for.`

@@ -2,7 +2,7 @@ import type { AgentConfig } from "@/server/domain/agent/role";
 import type { CrewConfig } from "./crew";
 import { leaderOf } from "./leader";
 
-/** A member as a person made it while its crew's run goes on. `tools`: of its role's tools, only these. */
+/** A member that a person changed during the run. `tools`: only these of its role's tools. */
 export interface ChangedMember {
   agent: AgentConfig;
   tools?: readonly string[];

@@ -3,8 +3,8 @@ import { getNodeKind } from "../nodes";
 import type { WorkflowEdge, WorkflowGraph } from "./graph";
 
 /**
- * What the drawing means, worked out once per graph: order, loops, and who can still reach a join.
- * Shared by the editor (problems) and the interpreter.
+ * Analysis of a graph, computed once: order, loops, and which nodes can still reach a join. Shared by the editor
+ * (problems) and the interpreter.
  */
 export interface Analysis {
   readonly graph: WorkflowGraph;
@@ -18,13 +18,13 @@ export interface Analysis {
   readonly backEdges: ReadonlySet<string>;
   /** Where loops begin, each with the nodes of its loop (the header among them). */
   readonly loops: ReadonlyMap<string, ReadonlySet<string>>;
-  /** The loops that a node stands in, by their headers, the outermost first. */
+  /** The loops that contain a node, by header, the outermost first. */
   around(node: string): readonly string[];
   /** Back edges into loops that can also be entered past their header. */
   readonly irreducible: readonly string[];
   /** Whether tokens of several edges are collected here before the node runs. */
   isJoin(node: string): boolean;
-  /** Nodes from which the join can be reached without passing through it and without starting its own loops anew. */
+  /** Nodes from which the join can be reached without passing through it and without another iteration of its loops. */
   upstream(join: string): ReadonlySet<string>;
   /** Nodes that can be reached from here by at least one edge. */
   downstream(node: string): ReadonlySet<string>;
@@ -115,7 +115,7 @@ export function analyse(graph: WorkflowGraph): Analysis {
   };
 }
 
-/** The node where a run begins: the named one, else the only one of a beginning kind. */
+/** The node where a run starts: the named one, else the only start node. */
 export function startOf(graph: WorkflowGraph): string | null {
   const named = graph.start_node_id;
   if (named && Object.hasOwn(graph.nodes, named)) return named;

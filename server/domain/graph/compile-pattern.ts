@@ -21,9 +21,9 @@ type NodeInput = z.input<typeof WorkflowGraph>["nodes"][string];
 type EdgeInput = z.input<typeof WorkflowGraph>["edges"][number];
 
 /**
- * A custom pattern as a workflow: each step an agent task that reports its outcome, with a router behind it. Where a
- * target is nobody the run ends as failed, and a warning says so. `members`: who
- * the agents are; an agent that is not among them works in the role of its own name.
+ * Compiles a custom pattern to a workflow: each step becomes an agent task that reports its outcome, with a router
+ * behind it. If a target doesn't exist, the run ends as failed, and a warning says so. `members`: the agents; an agent
+ * not among them gets the role of its own name.
  */
 export function compilePattern(
   pattern: CustomPattern,
@@ -102,7 +102,7 @@ export function compilePattern(
   return { graph, warnings: findings.all() };
 }
 
-/** One way on from a step: to another step, by its place in the pattern, or to an end of that name. */
+/** One route from a step: to another step, by index in the pattern, or to a named end. */
 export interface Way {
   outcome: string;
   target: string;
@@ -111,7 +111,10 @@ export interface Way {
   failed: boolean;
 }
 
-/** The steps of a pattern, each with what follows its outcomes. A target that is nobody ends the work as failed, and a finding says so. */
+/**
+ * The steps of a pattern, each with the targets of its outcomes. A target that doesn't exist ends the crew as failed,
+ * with a finding.
+ */
 export function resolveSteps(
   pattern: CustomPattern,
   findings: Findings,

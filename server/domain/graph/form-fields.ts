@@ -19,7 +19,7 @@ export function fieldsOfSchema(schema: JsonSchema): RunInputField[] {
   });
 }
 
-/** One choice of a field that has them: what is sent, and how it is called. */
+/** One option of a field: its value and label. */
 export interface Choice {
   value: Json;
   title: string;

@@ -37,7 +37,7 @@ export const SCHEMA_VERSION = 1;
 
 export const DismissedAdvice = z.array(z.string().max(300)).max(500);
 
-/** A workflow's drawing: what is saved, exported and run. Foreign or older files come in through document.ts. */
+/** A workflow as saved, exported and run. Foreign or older files are read by document.ts. */
 export const WorkflowGraph = z.object({
   graph_id: Id,
   description: z.string().max(4000).nullish(),
@@ -52,7 +52,7 @@ export const WorkflowGraph = z.object({
   project_context: ProjectContext.optional(),
   /** Advice that people do not want to see again, as problems.ts names it. */
   dismissed_advice: DismissedAdvice.optional(),
-  /** Frames on the drawing. */
+  /** Frames on the canvas. */
   groups: z.array(NodeGroup).max(200).optional(),
 });
 export type WorkflowGraph = z.infer<typeof WorkflowGraph>;

@@ -23,14 +23,14 @@ export function grouped(graph: WorkflowGraph, id: string, nodes: readonly string
   return withGroups(graph, [...rest, made]);
 }
 
-/** With these groups; those without a node are given up, and a drawing without groups says nothing of any. */
+/** Sets the groups; empty ones are dropped, and a workflow without groups has no `groups`. */
 export function withGroups(graph: WorkflowGraph, groups: readonly NodeGroup[]): WorkflowGraph {
   const kept = groups.filter(({ node_ids }) => node_ids.length > 0);
   const { groups: _before, ...rest } = graph;
   return kept.length > 0 ? { ...rest, groups: kept } : rest;
 }
 
-/** Without nodes in groups that are no longer in the drawing. */
+/** Removes nodes from groups that no longer exist in the graph. */
 export function withoutGone(graph: WorkflowGraph): WorkflowGraph {
   if (!graph.groups) return graph;
   return withGroups(
@@ -49,7 +49,7 @@ export function cornerOfGroup(graph: WorkflowGraph, { node_ids }: NodeGroup): Pl
   return { x: Math.min(...places.map(({ x }) => x)), y: Math.min(...places.map(({ y }) => y)) };
 }
 
-/** The places of a group's nodes when its corner comes to stand there. */
+/** The positions of a group's nodes after moving its corner. */
 export function movedGroup(graph: WorkflowGraph, group: NodeGroup, to: Place): Record<string, Place> {
   const from = cornerOfGroup(graph, group);
   return Object.fromEntries(
@@ -61,8 +61,8 @@ export function movedGroup(graph: WorkflowGraph, group: NodeGroup, to: Place): R
 }
 
 /**
- * The drawing as it is shown: one card stands in for each collapsed group, and the lines to and from its nodes hang on
- * that card. Never saved and never run.
+ * The workflow as displayed: one card stands for each collapsed group, and the group's external connections attach to
+ * it. Never saved and never run.
  */
 export function withFolded(graph: WorkflowGraph): WorkflowGraph {
   const folded = (graph.groups ?? []).filter(

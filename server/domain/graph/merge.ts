@@ -16,8 +16,8 @@ export interface Clash {
 }
 
 /**
- * Both sides' changes since `base` in one version, node by node, edge by edge, setting by setting. Where both moved a
- * card, it lies where mine lies. `merged` is null where there are clashes.
+ * Merges both sides' changes since `base`: node by node, connection by connection, setting by setting. If both moved a
+ * card, mine wins. `merged` is null if there are conflicts.
  */
 export function mergeVersions(
   base: Version,
@@ -29,8 +29,8 @@ export function mergeVersions(
 }
 
 /**
- * A version of one's own on top of one from elsewhere: what differs from the common base stays one's own, all else is
- * theirs. Edges whose ends are gone go with them.
+ * Rebases a version onto another one: changes since the common base stay, everything else is theirs. Connections whose
+ * ends no longer exist are removed.
  */
 export function rebased(own: Version, base: Version, theirs: Version): Version {
   if (own === base) return theirs;
@@ -95,7 +95,7 @@ function choose<T>(base: T, mine: T, theirs: T, onClash: () => void): T {
 const isSame = (a: unknown, b: unknown) =>
   a === b || (a !== undefined && b !== undefined && isSameJson(a, b));
 
-/** Entry by entry, in the order of mine, then what theirs has beside. */
+/** Entry by entry, in the order of mine, followed by entries only in theirs. */
 function mergeRecords<T>(
   base: Readonly<Record<string, T>>,
   mine: Readonly<Record<string, T>>,

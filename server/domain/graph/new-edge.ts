@@ -1,6 +1,6 @@
 import type { WorkflowEdge } from "./graph";
 
-/** A connection as it is first drawn: no default way, and not for errors, unless it says so. */
+/** A new connection with defaults: not the default route and not an error path, unless set. */
 export const newEdge = (
   edge: Pick<WorkflowEdge, "id" | "source_node_id" | "target_node_id"> & Partial<WorkflowEdge>,
 ): WorkflowEdge => ({ is_default: false, kind: "normal", ...edge });

@@ -4,7 +4,7 @@ import { keysRead } from "./keys/keys-read";
 import { stateProperties } from "./keys/state-properties";
 import { isStartNode } from "./run-input";
 
-/** Why a node cannot be run by itself, in words; null where it can. */
+/** Why a node can't be run by itself, as a message; null if it can. */
 export function singleNodeError(graph: WorkflowGraph, nodeId: string): string | null {
   const node = graph.nodes[nodeId];
   if (!node) return "This node is not in the workflow.";
@@ -15,8 +15,8 @@ export function singleNodeError(graph: WorkflowGraph, nodeId: string): string | 
 }
 
 /**
- * A drawing in which one node of another stands alone: it begins with what the node reads, and each of its ways ends. The
- * conditions of its ways are left out: there is nothing behind them. Null where `onlyNodeFault` says why.
+ * A workflow with a single node of another one: it starts with the node's inputs, and each of its routes ends.
+ * Conditions of routes are left out, since nothing follows. Null if `singleNodeError` gives a reason.
  */
 export function graphOfNode(graph: WorkflowGraph, nodeId: string): WorkflowGraph | null {
   const node = graph.nodes[nodeId];

@@ -9,7 +9,7 @@ export interface WrittenRule {
   node_id: string;
 }
 
-/** All rules that routers of a drawing say, in the order of the drawing. */
+/** All router functions in a workflow, in graph order. */
 export const writtenRules = (graph: { nodes: Readonly<Record<string, WorkflowNode>> }): WrittenRule[] =>
   Object.values(graph.nodes).flatMap((node) => {
     if (!isRouterNode(node) || node.config.kind !== "function") return [];
@@ -17,6 +17,6 @@ export const writtenRules = (graph: { nodes: Readonly<Record<string, WorkflowNod
     return name && rule ? [{ name, rule, node_id: node.id }] : [];
   });
 
-/** Another rule of the same name that says something else; undefined where there is none. */
+/** A router function of the same name with a different definition; undefined if there is none. */
 export const contradicting = (rules: readonly WrittenRule[], one: WrittenRule): WrittenRule | undefined =>
   rules.find(({ name, rule }) => name === one.name && !isSameJson(rule, one.rule));

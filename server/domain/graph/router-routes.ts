@@ -7,9 +7,9 @@ import { followsBuiltIn, isDefaultLabel } from "../nodes/conditional-router";
 import type { WorkflowEdge, WorkflowGraph } from "./graph";
 import { newEdge } from "./new-edge";
 
-/** The ways out of a router as a person sees them: rows with a name, a condition and where they lead. */
+/** The routes of a router as a person sees them: rows with a name, a condition and a target. */
 
-/** One named way out. */
+/** One named route. */
 export interface Route {
   label: string;
   /** Where conditions decide: the one of this way. */
@@ -22,7 +22,7 @@ export interface Route {
 
 export interface RouterRoutes {
   routes: Route[];
-  /** What is taken where no way fits: one of the ways, a way of its own, or nothing. */
+  /** The route taken if none matches: one of the routes, a separate one, or none. */
   otherwise: { label: string | null; targets: string[] };
   /** Whether ways can be added, renamed and moved: a built-in rule has its own. */
   isOpen: boolean;
@@ -172,7 +172,7 @@ export function disconnectRoute(
   };
 }
 
-/** What is taken where nothing fits: a way by its name, a way of its own to a node, or nothing. */
+/** Sets the route taken if none matches: a route by name, a separate one to a node, or none. */
 export function setOtherwise(
   graph: WorkflowGraph,
   id: string,

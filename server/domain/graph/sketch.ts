@@ -4,7 +4,7 @@ import { isCrewNode, isExecutable } from "@/server/domain/nodes";
 import { type Silhouette, silhouetteOf } from "@/server/domain/nodes/silhouette";
 import type { WorkflowGraph } from "./graph";
 
-/** A graph as a small drawing sees it: where cards stand, what leads to what. */
+/** A graph as a thumbnail: positions of cards and connections. */
 export interface Sketch {
   nodes: { x: number; y: number; silhouette: Silhouette; crew?: SketchedCrew }[];
   /** Pairs of places in `nodes`. */
@@ -20,7 +20,9 @@ export interface SketchedCrew {
 const COLUMN = 300;
 const LANE = 140;
 
-/** Reduces a graph to its drawing. Nodes without a place are set out in columns by their distance from the start. */
+/**
+ * Reduces a graph to its thumbnail. Nodes without a position are arranged in columns by their distance from the start.
+ */
 export function sketchOf(graph: Pick<WorkflowGraph, "nodes" | "edges">): Sketch {
   const shown = Object.values(graph.nodes).filter(isExecutable);
   const place = new Map(shown.map((node, at) => [node.id, at]));

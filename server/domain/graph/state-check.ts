@@ -22,7 +22,7 @@ export function withDefinitions(own: JsonSchema, around: JsonSchema | null | und
   return held.length > 0 ? { ...Object.fromEntries(held), ...own } : own;
 }
 
-/** What is wrong with a value of a state key, in words; empty where it fits. Merged values are checked as written. */
+/** Errors of a value for a state key, as messages; empty if it is valid. Merged values are checked as written. */
 export function findInvalid(graph: WorkflowGraph, key: string, value: Json, reducer: string): string[] {
   const own = propertyOf(graph, key);
   if (!own) return [];

@@ -49,7 +49,7 @@ export function withSafeRuns(graph: WorkflowGraph): {
   return { graph: { ...graph, config: { ...graph.config, confirmation: USUAL_CONFIRMATION } }, had };
 }
 
-/** When people are asked, in words that go on a sentence: "asks people before …". */
+/** When people are asked, as the end of a sentence: "asks people before …". */
 export function describeConfirmation(policy: ConfirmationPolicy | undefined): string {
   switch (policy?.kind) {
     case undefined:

@@ -30,8 +30,8 @@ const REQUEST_TOOLS: ReadonlySet<string> = new Set(["http_request", "http_write"
 const MEMORY_TOOLS = /_memor(y|ies)$/;
 
 /**
- * Everything that a run of the drawing may use, by kind and name. Crews and agents that it names must have been copied
- * into it; `roles`: those that a run would take. What every agent has by itself, and the standard model, are not listed.
+ * All permissions that a run of the workflow may use, by kind and name. Named crews and agents must already be copied
+ * into it; `roles`: those that a run would use. What every agent has by default, and the default model, are not listed.
  */
 export function capabilitiesOf(
   graph: Pick<WorkflowGraph, "nodes">,
@@ -91,7 +91,7 @@ function toolUse({ name, args }: Extract<OwnUse, { kind: "tool" }>, at: { node_i
   else if (isLasting(scope)) add("memory", scope, at);
 }
 
-/** An argument as it stands in the drawing: null where it is only known in a run. */
+/** An argument as written in the workflow; null if it is known only during a run. */
 function textOf(argument: ToolArgument | undefined): string | null {
   if (argument === undefined) return "";
   if (typeof argument === "string") return argument;
@@ -130,7 +130,7 @@ export const allowedMark = (key: string) => `allowed:${key}`;
 export const allowedPlaces = (withheld: readonly string[]): string[] =>
   withheld.flatMap((key) => (key.startsWith("allowed:host:") ? [key.slice("allowed:host:".length)] : []));
 
-/** What one drawing may use that the other could not: new, or with another program behind it. */
+/** Permissions that one workflow may use and the other couldn't: new ones, or ones with a different program. */
 export function capabilitiesAdded(before: readonly Capability[], after: readonly Capability[]): Capability[] {
   const known = new Map(before.map((one) => [one.key, one.detail]));
   return after.filter(({ key, detail }) => !known.has(key) || known.get(key) !== detail);

@@ -9,9 +9,9 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { getNodeKind, isAgentNode, isCrewNode, isRouterNode } from "../nodes";
 import type { ModelChoice } from "./model-uses";
 
-/*
- * What a run will roughly take, before it is started: sizes of prompts times rounds. It is a range, since nobody knows
- * how long models answer, how often they call tools and how often a loop goes round; what was assumed is said with it.
+/**
+ * Rough estimate of a run before it starts: prompt sizes times rounds. It is a range, since the length of responses,
+ * the number of tool calls and the iterations of loops are unknown; the assumptions are reported with it.
  */
 
 /** From the least to the most that is likely. */
@@ -43,7 +43,7 @@ export const ASSUMPTIONS = `Answers of ${ANSWER[0]} to ${ANSWER[1]} tokens, ${GI
 
 type FindRole = (name: string) => RoleDefinition | undefined;
 
-/** What each node of a drawing that asks models will roughly take, in the order of the drawing. */
+/** The estimate for each node that calls models, in graph order. */
 export function estimateRun(graph: WorkflowGraph, findRole: FindRole): EstimatedPart[] {
   const analysis = analyse(graph);
   const looping = new Set([...analysis.loops.values()].flatMap((nodes) => [...nodes]));

@@ -23,7 +23,7 @@ export function withLibrary(graph: WorkflowGraph, library: Library): WorkflowGra
   return isChanged ? { ...graph, nodes: Object.fromEntries(nodes) } : graph;
 }
 
-/** The crew with the settings of every agent of the library that is a member; the same object where none is. */
+/** The crew with the current settings of its library agents; the same object if it has none. */
 export function crewWith(crew: CrewConfig, library: Pick<Library, "agent">): CrewConfig {
   if (agentsOfCrew(crew).size === 0) return crew;
   const agents = crew.agents.map((member) => {

@@ -7,7 +7,7 @@ import { getNodeKind, settingsOf, type WorkflowNode } from "../nodes";
 /** The part of a model's settings that says which model is meant; empty: the standard one. */
 export type ModelChoice = Pick<LlmConfig, "provider_id" | "model">;
 
-/** A place of a drawing that asks a model. */
+/** A place in a workflow that calls a model. */
 export interface ModelUse {
   node: WorkflowNode;
   /** The field of the node's settings. */
@@ -15,7 +15,7 @@ export interface ModelUse {
   choice: ModelChoice;
 }
 
-/** Every model that a run of the drawing may ask, found by the look of the fields that name models. */
+/** Every model that a run of the workflow may call, found by the fields that name models. */
 export function modelUses(graph: Pick<WorkflowGraph, "nodes">): ModelUse[] {
   return Object.values(graph.nodes).flatMap((node) => {
     const settings = settingsOf(node);

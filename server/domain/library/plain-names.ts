@@ -56,7 +56,7 @@ export function withPlainNames<Read extends Named>(read: Read, findings: Finding
 /** A role's name is never empty. */
 export const plainRoleName = (name: string): string => plainName(name).trim() || "Unnamed";
 
-/** The drawing with plain names of nodes and frames; the same object where they are. */
+/** The workflow with plain names of nodes and frames; the same object if they already are. */
 export function graphWithPlainNames(
   graph: WorkflowGraph,
   plain: (at: string, name: string) => string = (_at, name) => plainName(name),

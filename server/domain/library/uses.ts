@@ -56,7 +56,7 @@ export function usesOfCrews({ workflows }: Pick<Users, "workflows">): Map<string
 
 const PLURALS = { workflow: "workflows", crew: "crews", agent: "agents" } as const;
 
-/** How many use something, in words: "2 workflows and 1 crew"; "" for none. */
+/** A count of uses as text: "2 workflows and 1 crew"; "" for none. */
 export function countUses(uses: readonly Pick<Use, "kind">[]): string {
   const parts = (["workflow", "crew", "agent"] as const).flatMap((kind) => {
     const count = uses.filter((use) => use.kind === kind).length;

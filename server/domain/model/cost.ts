@@ -5,7 +5,7 @@ export interface Paid {
   unknown_cost_calls: number;
 }
 
-/** What is known of a cost as programs are told it: null, not zero, where all that was paid has no known price. */
+/** The known part of a cost for programs: null, not zero, if no price is known. */
 export const knownCost = ({ cost_usd, unknown_cost_calls }: Paid): number | null =>
   unknown_cost_calls > 0 && !cost_usd ? null : cost_usd;
 
@@ -15,7 +15,7 @@ export const ofOneCall = (cost_usd: number | null): Paid => ({
   unknown_cost_calls: cost_usd === null ? 1 : 0,
 });
 
-/** A cost in words, wherever people read one: "$0.012", "$0.012 + 2 calls of unknown price", "Price unknown". */
+/** A cost as text: "$0.012", "$0.012 + 2 calls of unknown price", "Price unknown". */
 export function formatCost(paid: Paid): string {
   const known = knownCost(paid);
   if (known === null) return "Price unknown";

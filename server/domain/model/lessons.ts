@@ -1,7 +1,7 @@
 import { defined } from "@/server/domain/base/defined";
 import type { Capability } from "./provider";
 
-/** What refusals taught is tried again after so long: services change, and one refusal may have been a mishap. */
+/** Detected capabilities expire after this time: services change, and one rejection may have been an accident. */
 export const LESSON_DAYS = 7;
 const LESSON_MS = LESSON_DAYS * 24 * 3_600_000;
 
@@ -58,7 +58,7 @@ export function withoutLesson(capability: Capability, key: string): Capability {
   };
 }
 
-/** What is known of a model beyond the usual, in words; what is as usual is not told. */
+/** What was detected about a model beyond the defaults, as text; defaults are left out. */
 export function lessonsOf(capability: Capability, now: number): Lesson[] {
   const current = currentCapability(capability, now);
   const at = current.learned_at ?? {};

@@ -155,7 +155,7 @@ export function providerLimits({
     : limits;
 }
 
-/** The settings that the form says; what it does not show stays as it was. */
+/** The settings from the form; those it doesn't show stay unchanged. */
 export function providerSettings(before: ProviderSettings, draft: ProviderDraft): ProviderSettings {
   const { name, base_url, key, default_model, is_default, input_price, output_price, ...limits } = draft;
   const prices = pricesOf(before, input_price, output_price);

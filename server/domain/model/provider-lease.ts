@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** How much of a provider's limits somebody may use until it hears otherwise; absent rates: any number. */
+/** A holder's share of a provider's limits until it is changed; absent rates: unlimited. */
 export const Share = z.object({
   /** Calls at the same time. */
   calls: z.number().int().min(0),

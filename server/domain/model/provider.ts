@@ -89,7 +89,7 @@ export const ProviderSettings = z
     timeout_ms: z.number().int().min(1000).max(86_400_000),
     /** Whether answers are used that end without a known reason; absent: as `takesEnd` (server/llm/openai/finish.ts) decides. */
     unknown_ends: z.enum(["take", "refuse"]),
-    /** Runs on hardware of one's own: costs nothing. */
+    /** Runs on local hardware: costs nothing. */
     local: z.boolean(),
     /** Prices by model; "*" is for all others. */
     prices: z.record(z.string().max(200), Price),
@@ -107,7 +107,7 @@ export interface Provider {
   has_key: boolean;
   /** The last characters of the key. */
   key_hint: string | null;
-  /** Headers of its own that go with each request; their values are kept like keys. */
+  /** Custom headers sent with each request; their values are stored like keys. */
   header_names: readonly string[];
   default_model: string;
   is_default: boolean;
@@ -126,7 +126,7 @@ export interface Providers {
   find(id: string): Provider | undefined;
   /** The provider for calls that name none. */
   findDefault(): Provider | undefined;
-  /** The key in the clear; null where there is none. Throws where it cannot be read. */
+  /** The decrypted key; null if there is none. Throws if it can't be decrypted. */
   keyOf(id: string): string | null;
   /** Its own headers in the clear. Throws where they cannot be read. */
   headersOf(id: string): Readonly<Record<string, string>>;
@@ -138,7 +138,7 @@ export interface Providers {
   keepReported(id: string, models: Readonly<Record<string, ModelFacts>>): void;
 }
 
-/** Headers that a request makes by itself, or that would change where it goes. */
+/** Headers that a request sets itself, or that would change its destination. */
 const FIXED_HEADERS = new Set([
   "host",
   "content-length",
@@ -153,7 +153,7 @@ const FIXED_HEADERS = new Set([
   "cookie",
 ]);
 
-/** What is wrong with a header of one's own; null where nothing is. */
+/** Why a custom header is invalid; null if it is valid. */
 export function headerError(name: string, value: string | undefined): string | null {
   if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/.test(name))
     return "A header's name has letters, digits and - only";
@@ -193,7 +193,7 @@ export function concurrencyOf(provider: Pick<Provider, "kind" | "base_url" | "se
   return provider.settings.max_concurrency ?? (provider.kind === "offline" ? 64 : isOllama ? 1 : 4);
 }
 
-/** The offline demo as a provider. `is_default`: it answers where nobody chooses another. */
+/** The offline demo as a provider. `is_default`: it answers unless another provider is chosen. */
 export const offlineDemo = (is_default: boolean): Provider => ({
   id: OFFLINE.id,
   name: OFFLINE.name,

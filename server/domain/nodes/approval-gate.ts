@@ -13,7 +13,7 @@ import {
 } from "./define";
 import { questionFields, termsOf, timeoutDiagnostics } from "./question-terms";
 
-/** The way that is taken where nobody answers in time and the gate goes on all the same. */
+/** The route taken after a timeout if the approval continues anyway. */
 const TIMEOUT = "timeout";
 
 const GateConfig = ({ z, QuestionTerms, Template }: SchemaParts) =>

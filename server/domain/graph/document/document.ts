@@ -37,7 +37,7 @@ export interface ReadWorkflow {
   graph: WorkflowGraph | null;
   name: string;
   roles: RoleDefinition[];
-  /** The tests beside the drawing, as they stand there; absent where the file has none. */
+  /** The tests as they are in the file; absent if it has none. */
   tests?: unknown;
   findings: Finding[];
 }
@@ -189,7 +189,7 @@ export interface WriteOptions {
   /** Included in the file; without them the file only names its roles. */
   roles?: readonly RoleDefinition[];
   name?: string;
-  /** Tests of the workflow, as they are to stand in the file. */
+  /** The workflow's tests, as written to the file. */
   tests?: readonly Json[];
 }
 

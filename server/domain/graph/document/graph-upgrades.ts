@@ -3,7 +3,7 @@ import { SCHEMA_VERSION } from "../graph";
 
 /** Steps that bring a graph from the version of their place to the next; version 0 is the reference documents'. */
 const upgrades: readonly ((graph: Raw, findings: Findings) => Raw)[] = [
-  // 0 -> 1: the names of node types; everything else of version 0 is read as it is.
+  // 0 -> 1: names of node types; everything else of version 0 is read unchanged.
   (graph) => ({ ...graph, schema_version: 1 }),
 ];
 

@@ -7,7 +7,7 @@ import { Id } from "@/server/domain/base/values";
 import { readPlan } from "@/server/domain/crew/read-plan";
 import { WorkflowGraph } from "../graph";
 
-/** A bare plan.json becomes a workflow of one crew that carries it out. */
+/** Reads a bare plan.json as a workflow with one crew that executes it. */
 export function readPlanAsWorkflow(
   source: Raw,
   findings: Findings,

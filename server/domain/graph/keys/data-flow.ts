@@ -190,7 +190,7 @@ function forksAt(analysis: Analysis, id: string): Fork[] {
     .map((group) => ({ node: id, edges: group }));
 }
 
-/** More pairs than these are not looked at; a key that so many branches write has a simpler fault to find first. */
+/** Max pairs to check; a key that so many branches write has a simpler problem to solve first. */
 const MAX_PAIRS = 2000;
 
 function findPair(
@@ -209,7 +209,7 @@ function findPair(
       if (after.has(at(b))) continue;
       if (++looked > MAX_PAIRS) return null;
       for (const fork of forks) {
-        // Nothing but the fork lies on all ways to both: there are two ways that share nothing else.
+        // The fork is the only common node of all paths to both: there are two otherwise disjoint paths.
         if (at(fork.node) < at(a) && meetingPoint(treeOf(analysis, fork), a, b) === fork.node) return [a, b];
       }
     }

@@ -16,8 +16,8 @@ export function mentionedKeys(node: WorkflowNode): { required: string[]; optiona
 }
 
 /**
- * The node as a person has just written it, with its reads following its texts: what they newly name is read, what they
- * name no more is not. A key that was added or taken out by hand stays so while the texts go on naming it.
+ * The node after an edit, with its inputs following its texts: newly mentioned keys are added, keys no longer mentioned
+ * are removed. Keys that were added or removed by hand stay so while the texts mention them.
  */
 export function withMentioned(before: WorkflowNode, after: WorkflowNode): WorkflowNode {
   // Where names inside the node are mapped, its inputs are not keys of the state.
@@ -42,7 +42,7 @@ function followed(keys: readonly string[], was: readonly string[], is: readonly 
 
 const MAX_PROPOSALS = 3;
 
-/** Names for what a node gives: what others ask for and nobody writes, then one made of its own name. */
+/** Proposed names for a node's outputs: keys that others read and nothing writes, then one made from its name. */
 export function proposedKeys(graph: WorkflowGraph, node: WorkflowNode): string[] {
   const all = Object.values(graph.nodes);
   const written = new Set(all.flatMap(({ output_keys }) => output_keys));

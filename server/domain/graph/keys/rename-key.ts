@@ -15,9 +15,8 @@ export function keyNameError(graph: WorkflowGraph, from: string, to: string): st
 }
 
 /**
- * Another name for a key of the state, wherever the drawing names it: where it is read and written, in templates and
- * expressions, in mappings, and in the shapes of inputs, results and the state. The drawing itself where the new name
- * cannot be one or is taken.
+ * Renames a state key wherever the workflow uses it: inputs and outputs, templates and expressions, mappings, and
+ * schemas of inputs, results and the state. Returns the workflow unchanged if the new name is invalid or taken.
  */
 export function renameKey(graph: WorkflowGraph, from: string, to: string): WorkflowGraph {
   if (from === to || keyNameError(graph, from, to) !== null) return graph;
@@ -85,7 +84,7 @@ function rewritten(
     }, text);
 }
 
-/** Where a name stands as a whole. */
+/** Where a name occurs as a whole word. */
 function occurrencesIn(text: string, name: string): number[] {
   const places: number[] = [];
   for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
@@ -104,7 +103,7 @@ function inShapes(node: WorkflowNode, from: string, to: string): WorkflowNode {
     if (schema) config[field] = inSchema(schema, from, to);
   }
   const kind = getNodeKind(node.node_type);
-  // The presets of a start stand in its settings under the names of the keys.
+  // The presets of a start node are stored in its config under the names of the keys.
   if (Object.hasOwn(kind.presets?.(node.config) ?? {}, from)) {
     config[to] = config[from];
     delete config[from];

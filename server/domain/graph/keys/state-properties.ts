@@ -3,7 +3,7 @@ import { propertiesOf } from "@/server/domain/base/json-schema";
 import type { JsonSchema } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "../graph";
 
-/** How values of one state key merge, with what becomes of what several nodes write, in words. `last` replaces. */
+/** Merge rules for parallel writes to a state key, with their labels. `last` replaces. */
 export const REDUCERS = {
   last: "The last one wins",
   append: "Appended to a list",

@@ -13,25 +13,25 @@ import type { WorkflowGraph } from "../graph";
 import { stateProperties } from "../keys/state-properties";
 import { renameRoute, routerRoutes } from "../router-routes";
 
-/** Looking for words in a whole drawing, and writing others in their place. */
+/** Find and replace in a whole workflow. */
 
 export type SiteSort = "plain" | "template" | "expression" | "label" | "key";
 
-/** One text of a drawing, with the way to write it anew. */
+/** One text of a workflow, and how to replace it. */
 export interface TextSite {
   at: { kind: "node" | "edge" | "workflow"; id?: string; field: string };
   /** What it is to a person, such as "Task". */
   title: string;
   sort: SiteSort;
   text: string;
-  /** The drawing with another text here; the drawing itself where that text cannot stand here. */
+  /** The workflow with this text replaced; unchanged if the new text is not allowed here. */
   write(graph: WorkflowGraph, text: string): WorkflowGraph;
 }
 
 export interface SearchOptions {
-  /** Large and small letters are told apart. */
+  /** Match case. */
   isExact?: boolean;
-  /** Only where no letter or digit stands before or behind. */
+  /** Match whole words. */
   isWord?: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface Hit {
   to: number;
 }
 
-/** Every text of a drawing that people write, in the order of the drawing. */
+/** Every text of a workflow that people write, in graph order. */
 export function textSites(graph: WorkflowGraph): TextSite[] {
   return [
     ...workflowSites(graph),
@@ -55,7 +55,7 @@ export function textSites(graph: WorkflowGraph): TextSite[] {
   ];
 }
 
-/** Where the words stand in the texts of a drawing. Empty words stand nowhere. */
+/** All matches in the texts of a workflow. An empty query has none. */
 export function findText(graph: WorkflowGraph, query: string, options: SearchOptions = {}): Hit[] {
   if (query === "") return [];
   return textSites(graph).flatMap(({ at, title, text }, site) =>
@@ -63,7 +63,7 @@ export function findText(graph: WorkflowGraph, query: string, options: SearchOpt
   );
 }
 
-/** Writes other words in the place of these hits, which are those of this very drawing. */
+/** Replaces these matches, which must come from this same workflow. */
 export function replaceText(graph: WorkflowGraph, hits: readonly Hit[], replacement: string): WorkflowGraph {
   const sites = textSites(graph);
   const bySite = new Map<number, Hit[]>();
@@ -382,7 +382,7 @@ function setIn(value: unknown, [step, ...rest]: Path, text: string): unknown {
   return { ...record, [step]: setIn(record[step], rest, text) };
 }
 
-/** Every key of the state that a drawing names anywhere, in the order of the alphabet. */
+/** Every state key that a workflow names, in alphabetical order. */
 export function allKeys(graph: WorkflowGraph): string[] {
   const named = Object.values(graph.nodes).flatMap((node) => [
     ...node.input_keys,

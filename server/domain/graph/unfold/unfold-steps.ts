@@ -5,7 +5,7 @@ import { asTemplate } from "@/server/domain/text/template/template";
 import { resolveSteps } from "../compile-pattern";
 import { keyOf, nameFrom, orElse, type Unfolded } from "./unfolded";
 
-/** The steps of a crew's own pattern, with a router behind each that has several ways on. */
+/** Expands the steps of a custom pattern into nodes, with a router behind each step that has several outcomes. */
 export function drawSteps(drawn: Unfolded, pattern: Parameters<typeof resolveSteps>[0]): void {
   const { crew } = drawn;
   const placed = resolveSteps(pattern, drawn.findings);

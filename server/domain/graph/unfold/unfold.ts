@@ -7,10 +7,9 @@ import { drawTasks } from "./unfold-tasks";
 import { Unfolded, type Unfolding } from "./unfolded";
 
 /**
- * A crew task as the nodes that do the same: the steps of its own pattern with a router behind each, or the tasks of
- * its plan. What led to the crew leads to the first of them, and what came after it comes after each way to an end,
- * where a node gives the crew's output keys their values. `crew`: the one that works there, also where the node only
- * names it.
+ * Expands a crew task into equivalent nodes: the steps of its custom pattern, each with a router, or the tasks of its
+ * plan. Incoming connections lead to the first of them, and outgoing ones follow each end, where a node sets the crew's
+ * output keys. `crew`: the crew itself, also if the node only names it.
  */
 export function unfoldCrew(graph: WorkflowGraph, nodeId: string, crew: CrewConfig | undefined): Unfolding {
   const node = graph.nodes[nodeId];

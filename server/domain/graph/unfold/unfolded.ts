@@ -24,7 +24,7 @@ export type Unfolding =
       /** What nodes cannot say as the crew did. */
       warnings: Finding[];
     }
-  | { /** Why the crew cannot stand as nodes. */ reason: string };
+  | { /** Why the crew can't be expanded. */ reason: string };
 
 /** The nodes and edges that stand for a crew while they are drawn. */
 export class Unfolded {
