@@ -1,5 +1,6 @@
 import type { Answers } from "@/components/trpc";
 import type { AuditArea, AuditKind } from "@/server/domain/run/audit";
+import type { RunCommand } from "@/server/domain/run/commands/command";
 
 export type AuditEntry = Answers["audit"]["list"]["entries"][number];
 
@@ -59,18 +60,19 @@ const SERVICE_LABELS: Record<string, string> = {
 const SEARCH_LABELS: Record<string, string> = { web: "web search", code: "code search" };
 const search = (about: Detail) => SEARCH_LABELS[text(about, "search")] ?? "search";
 const channel = (about: Detail) => (text(about, "channel") === "email" ? "e-mail" : "webhook");
-const CONTROL_LABELS: Readonly<Record<string, string>> = {
+const CONTROL_LABELS: Readonly<Record<RunCommand["kind"], string>> = {
   pause: "Paused a run",
-  resume: "Let a paused run go on",
-  step: "Let a paused run go on by a step",
+  resume: "Resumed a run",
+  step: "Stepped a paused run",
   set_breakpoints: "Changed the breakpoints of a run",
   edit_state: "Changed the state of a run",
-  override_next: "Sent a run another way",
-  override_agent: "Chose who goes on in a crew",
+  override_next: "Chose the next node of a run",
+  override_agent: "Chose the next agent of a crew",
   signal: "Sent a run a signal",
-  retry_node: "Tried a node of a run again",
-  inject: "Instructed agents of a run",
-  skip_node: "Gave a node of a run its output",
+  retry_node: "Retried a node of a run",
+  inject: "Messaged agents of a run",
+  skip_node: "Skipped a node of a run",
+  edit_team: "Changed the team of a crew",
 };
 
 const ANSWER_LABELS: Record<string, string> = {
@@ -180,7 +182,9 @@ const AUDIT_TEXTS: Record<AuditKind, AuditText> = {
       `${ANSWER_LABELS[text(about, "answer")] ?? "Answered"} ${text(about, "tool") || "a question"}`,
   },
   run_controlled: {
-    title: (about) => CONTROL_LABELS[text(about, "command")] ?? "Changed a run under way",
+    title: (about) =>
+      Object.entries(CONTROL_LABELS).find(([kind]) => kind === text(about, "command"))?.[1] ??
+      "Sent a command to a run",
   },
   kept_runs_changed: {
     title: () => "Changed how much of finished runs is kept",

@@ -51,7 +51,7 @@ export const runOperations = {
       slow_demo: z.boolean().optional(),
     }),
     problems: ["not_found", "invalid_input", "workflow_has_problems", "key_reused", "queue_full", "busy"],
-    http: { own: "202 with a location, and the key of a repeated start in a header" },
+    http: { own: "reads Idempotency-Key, and reports a repeated start in a header" },
     run(services, { idempotency_key: key, slow_demo, ...input }, { principal }) {
       const isToken = principal.kind === "token";
       const started = services.startRun({
@@ -131,7 +131,7 @@ export const runOperations = {
       limit: z.number().int().min(1).max(200).default(50),
       after: z.object({ value: z.number(), id: z.string() }).optional(),
     }).prefault({}),
-    http: { own: "a list in pages, by a cursor" },
+    http: { own: "pages in SQL by status and order; a derived page sorts the whole list in memory" },
     run: ({ runs }, query): RunSummary[] => runs.list(query),
   }),
 
@@ -154,7 +154,7 @@ export const runOperations = {
     needs: "read",
     input: ByRun,
     problems: ["not_found"],
-    http: { own: "the run with its state, as programs are told it" },
+    http: { own: "adds the state, which the browser computes from the events" },
     run: (services, { run_id }) => ({ ...runOf(services, run_id), place: services.engine.place(run_id) }),
   }),
 
