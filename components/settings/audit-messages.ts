@@ -1,6 +1,6 @@
 import type { Answers } from "@/components/trpc";
 import type { AuditArea, AuditKind } from "@/server/domain/run/audit";
-import type { RunCommand } from "@/server/domain/run/commands/command";
+import { COMMAND_LABELS } from "@/server/domain/run/commands/command";
 
 export type AuditEntry = Answers["audit"]["list"]["entries"][number];
 
@@ -60,21 +60,6 @@ const SERVICE_LABELS: Record<string, string> = {
 const SEARCH_LABELS: Record<string, string> = { web: "web search", code: "code search" };
 const search = (about: Detail) => SEARCH_LABELS[text(about, "search")] ?? "search";
 const channel = (about: Detail) => (text(about, "channel") === "email" ? "e-mail" : "webhook");
-const CONTROL_LABELS: Readonly<Record<RunCommand["kind"], string>> = {
-  pause: "Paused a run",
-  resume: "Resumed a run",
-  step: "Stepped a paused run",
-  set_breakpoints: "Changed the breakpoints of a run",
-  edit_state: "Changed the state of a run",
-  override_next: "Chose the next node of a run",
-  override_agent: "Chose the next agent of a crew",
-  signal: "Sent a run a signal",
-  retry_node: "Retried a node of a run",
-  inject: "Messaged agents of a run",
-  skip_node: "Skipped a node of a run",
-  edit_team: "Changed the team of a crew",
-};
-
 const ANSWER_LABELS: Record<string, string> = {
   approve: "Allowed",
   approve_always: "Allowed for the whole run:",
@@ -183,7 +168,7 @@ const AUDIT_TEXTS: Record<AuditKind, AuditText> = {
   },
   run_controlled: {
     title: (about) =>
-      Object.entries(CONTROL_LABELS).find(([kind]) => kind === text(about, "command"))?.[1] ??
+      Object.entries(COMMAND_LABELS).find(([kind]) => kind === text(about, "command"))?.[1] ??
       "Sent a command to a run",
   },
   kept_runs_changed: {

@@ -1,4 +1,4 @@
-import { History, Radio, Send, Signpost, SkipForward } from "lucide-react";
+import { History, MessageSquarePlus, Radio, Send, Signpost, SkipForward } from "lucide-react";
 import type { ReactNode } from "react";
 import { exitLabels } from "@/components/forms/ports";
 import type { useTrpcClient } from "@/components/trpc";
@@ -47,9 +47,62 @@ export interface NodeInRun {
   activation_id: string;
 }
 
-export const signalOf = ({ node_type, config }: WorkflowNode) => getNodeKind(node_type).signal?.(config);
+/** A command about a node, behind a button. */
+export interface NodeCommand {
+  label: string;
+  icon: ReactNode;
+  form: (node: NodeInRun) => CommandForm;
+  /** Whether it applies, while the run goes on. */
+  applies: (node: Omit<NodeInRun, "run_id">) => boolean;
+}
 
-export function signalForm({ run_id, head: { graph }, node }: NodeInRun): CommandForm {
+/** The commands about a node, each with its button and its dialog. */
+export const NODE_COMMANDS: readonly NodeCommand[] = [
+  {
+    label: "Send signal…",
+    icon: <Radio aria-hidden />,
+    form: signalForm,
+    applies: (about) => !!signalOf(about.node) && isAhead(about),
+  },
+  {
+    label: "Skip…",
+    icon: <SkipForward aria-hidden />,
+    form: skipForm,
+    applies(about) {
+      const { begins, ends } = getNodeKind(about.node.node_type);
+      return !begins && !ends && isAhead(about);
+    },
+  },
+  {
+    label: "Message…",
+    icon: <MessageSquarePlus aria-hidden />,
+    form: ({ head, run_id, node }) => instructForm(head.graph, run_id, node.id),
+    applies: ({ node }) => agentsOfNode(node).length > 0,
+  },
+  {
+    label: "Next…",
+    icon: <Signpost aria-hidden />,
+    form: nextForm,
+    // Where only one edge leads on there is nothing to choose, but in a crew.
+    applies(about) {
+      const { head, node, activation_id } = about;
+      const { run, activations, crews, graph } = head;
+      const isPausedAfter = run.paused_at !== undefined && activations[activation_id]?.status === "completed";
+      const hasCrew = crews[activation_id]?.status === "running" && isAhead(about);
+      return (isAhead(about) || isPausedAfter) && (successorsOf(graph, node.id).length > 1 || hasCrew);
+    },
+  },
+];
+
+/** Whether a node has yet to end. */
+export function isAhead({ head, activation_id }: Pick<NodeInRun, "head" | "activation_id">): boolean {
+  const status = head.activations[activation_id]?.status;
+  return status === "ready" || status === "running" || status === "waiting";
+}
+
+const signalOf = ({ node_type, config }: WorkflowNode) => getNodeKind(node_type).signal?.(config);
+
+function signalForm({ run_id, head: { graph }, node }: NodeInRun): CommandForm {
   const name = signalOf(node) ?? "";
   const waiting = Object.values(graph.nodes).filter((other) => signalOf(other) === name);
   const keys = [...new Set(waiting.flatMap(({ output_keys }) => output_keys))];
@@ -68,7 +121,7 @@ export function signalForm({ run_id, head: { graph }, node }: NodeInRun): Comman
   };
 }
 
-export function skipForm({ run_id, head: { graph }, node, activation_id }: NodeInRun): CommandForm {
+function skipForm({ run_id, head: { graph }, node, activation_id }: NodeInRun): CommandForm {
   const labels = getNodeKind(node.node_type).routes ? exitLabels(graph, node.id) : [];
   const options = labels.map((value) => ({ value, label: value }));
   return {
@@ -86,7 +139,7 @@ export function skipForm({ run_id, head: { graph }, node, activation_id }: NodeI
 }
 
 /** The nodes that edges lead to from a node, each once. */
-export const successorsOf = ({ nodes, edges }: WorkflowGraph, id: string): WorkflowNode[] => {
+const successorsOf = ({ nodes, edges }: WorkflowGraph, id: string): WorkflowNode[] => {
   const targets = edges.filter(({ source_node_id, kind }) => source_node_id === id && kind !== "error");
   return [...new Set(targets.map((edge) => edge.target_node_id))].flatMap((target) => nodes[target] ?? []);
 };
@@ -98,7 +151,7 @@ const nodeChoice = ({ id, name }: WorkflowNode): Choice => ({
 });
 const idOf = (choice: string) => choice.slice(choice.indexOf(" ") + 1);
 
-export function nextForm({ run_id, head, node, activation_id }: NodeInRun): CommandForm {
+function nextForm({ run_id, head, node, activation_id }: NodeInRun): CommandForm {
   const members = head.crews[activation_id]?.members ?? [];
   const options = [
     ...successorsOf(head.graph, node.id).map(nodeChoice),

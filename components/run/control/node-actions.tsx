@@ -1,82 +1,20 @@
 "use client";
 
-import { GitBranch, MessageSquarePlus, Radio, Signpost, SkipForward } from "lucide-react";
+import { GitBranch } from "lucide-react";
 import dynamic from "next/dynamic";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { useRun, useRunActivation, useRunViewStore } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
 import { Button } from "@/components/ui/button";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
-import { getNodeKind, isCrewNode } from "@/server/domain/nodes";
-import { agentsOfNode } from "@/server/domain/run/node-agents";
+import { isCrewNode } from "@/server/domain/nodes";
 import { TeamButton } from "../team/team-button";
-import {
-  type CommandForm,
-  instructForm,
-  type NodeInRun,
-  nextForm,
-  signalForm,
-  signalOf,
-  skipForm,
-  successorsOf,
-} from "./command-forms";
+import { type CommandForm, isAhead, NODE_COMMANDS, type NodeCommand } from "./command-forms";
 import { RetryButton } from "./retry-button";
 import { useIsActive } from "./use-control";
 
 const CommandDialog = dynamic(() => import("./command-dialog").then((m) => m.CommandDialog), { ssr: false });
 const ForkDialog = dynamic(() => import("../fork/fork-dialog").then((m) => m.ForkDialog), { ssr: false });
-
-/** A command about a node, behind a button. */
-interface NodeCommand {
-  label: string;
-  icon: ReactNode;
-  form: (node: NodeInRun) => CommandForm;
-  /** Whether it applies, while the run goes on. */
-  applies: (node: Omit<NodeInRun, "run_id">) => boolean;
-}
-
-const COMMANDS: readonly NodeCommand[] = [
-  {
-    label: "Send signal…",
-    icon: <Radio aria-hidden />,
-    form: signalForm,
-    applies: (about) => !!signalOf(about.node) && isAhead(about),
-  },
-  {
-    label: "Skip…",
-    icon: <SkipForward aria-hidden />,
-    form: skipForm,
-    applies(about) {
-      const { begins, ends } = getNodeKind(about.node.node_type);
-      return !begins && !ends && isAhead(about);
-    },
-  },
-  {
-    label: "Message…",
-    icon: <MessageSquarePlus aria-hidden />,
-    form: ({ head, run_id, node }) => instructForm(head.graph, run_id, node.id),
-    applies: ({ node }) => agentsOfNode(node).length > 0,
-  },
-  {
-    label: "Next…",
-    icon: <Signpost aria-hidden />,
-    form: nextForm,
-    // Where only one edge leads on there is nothing to choose, but in a crew.
-    applies(about) {
-      const { head, node, activation_id } = about;
-      const { run, activations, crews, graph } = head;
-      const isPausedAfter = run.paused_at !== undefined && activations[activation_id]?.status === "completed";
-      const hasCrew = crews[activation_id]?.status === "running" && isAhead(about);
-      return (isAhead(about) || isPausedAfter) && (successorsOf(graph, node.id).length > 1 || hasCrew);
-    },
-  },
-];
-
-/** Whether a node has yet to end. */
-function isAhead({ head, activation_id }: Pick<NodeInRun, "head" | "activation_id">): boolean {
-  const status = head.activations[activation_id]?.status;
-  return status === "ready" || status === "running" || status === "waiting";
-}
 
 /** What a person can do about a node while its run goes on; nothing where none of it applies. */
 export function NodeActions({
@@ -95,7 +33,7 @@ export function NodeActions({
   const activation_id = activationId ?? "";
   const applying = useRun(
     ({ head }) =>
-      COMMANDS.filter(({ applies }) => applies({ head, node, activation_id }))
+      NODE_COMMANDS.filter(({ applies }) => applies({ head, node, activation_id }))
         .map(({ label }) => label)
         .join("\n"),
     "",
@@ -109,7 +47,7 @@ export function NodeActions({
   const labels = canCommand ? applying.split("\n") : [];
   const canRetry = activation.ends_run === true || activation.waiting?.for === "retry";
   const canFork = activation.started_at !== undefined && !isAlone;
-  const offered = COMMANDS.filter(({ label }) => labels.includes(label));
+  const offered = NODE_COMMANDS.filter(({ label }) => labels.includes(label));
   if (offered.length === 0 && !canRetry && !hasTeam && !canFork) return null;
   const open = (command: NodeCommand) =>
     setForm(command.form({ run_id: runId, head: store.view.getState().head, node, activation_id }));

@@ -74,6 +74,22 @@ export const RunCommand = z.discriminatedUnion("kind", [
 ]);
 export type RunCommand = z.infer<typeof RunCommand>;
 
+/** What a person did by a command, for the audit. */
+export const COMMAND_LABELS: Readonly<Record<RunCommand["kind"], string>> = {
+  pause: "Paused a run",
+  resume: "Resumed a run",
+  step: "Stepped a paused run",
+  set_breakpoints: "Changed the breakpoints of a run",
+  edit_state: "Changed the state of a run",
+  override_next: "Chose the next node of a run",
+  override_agent: "Chose the next agent of a crew",
+  signal: "Sent a run a signal",
+  retry_node: "Retried a node of a run",
+  inject: "Messaged agents of a run",
+  skip_node: "Skipped a node of a run",
+  edit_team: "Changed the team of a crew",
+};
+
 const REJECTION_CODES: ReadonlySet<string> = new Set(["COMMAND_TOO_LATE", "PLAN_EDIT_REFUSED"]);
 
 /** Says in a run's log why a command is not applied. */
