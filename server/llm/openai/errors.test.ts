@@ -18,12 +18,14 @@ import {
 import type { TransportLimits } from "./transport";
 
 const LIMITS: Partial<TransportLimits> = { firstByteMs: 250, idleMs: 200, totalMs: 2_000 };
+/** Where nothing is to time out, however busy the machine is. */
+const LONG_LIMITS: Partial<TransportLimits> = { firstByteMs: 30_000, idleMs: 30_000, totalMs: 30_000 };
 endServersWithTests();
 let server: TestServer | undefined;
 
 async function against(
   handler: Handler,
-  limits = LIMITS,
+  limits = LONG_LIMITS,
   signal?: AbortSignal,
   { prompt = "Hello" }: { prompt?: string } = {},
 ) {
@@ -221,7 +223,7 @@ describe("what can go wrong between us and a model", () => {
   test.each(MATRIX)(
     "a model service that answers with %s fails with a code and in words",
     async (name, handler, code, message) => {
-      const { error } = await against(handler);
+      const { error } = await against(handler, code === "TIMEOUT" ? LIMITS : LONG_LIMITS);
       expect(error).toBeInstanceOf(ModelError);
       const failure = error as ModelError;
       expect(failure.error).toMatchObject({
@@ -395,9 +397,14 @@ describe("an answer comes out right, however it is cut into pieces", () => {
 });
 
 test("half a character in a prompt reaches a service as something that every service can read", async () => {
-  const { error } = await against((_seen, response) => sendSse(response, sse(["done"])), LIMITS, undefined, {
-    prompt: "Half \ud83d of it, and a whole \u{1f600}",
-  });
+  const { error } = await against(
+    (_seen, response) => sendSse(response, sse(["done"])),
+    LONG_LIMITS,
+    undefined,
+    {
+      prompt: "Half \ud83d of it, and a whole \u{1f600}",
+    },
+  );
   expect(error).toBeNull();
   const sent = JSON.stringify(server!.requests[0]!.body);
   expect(sent).toContain("Half \ufffd of it, and a whole \u{1f600}");
