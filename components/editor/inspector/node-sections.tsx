@@ -20,15 +20,9 @@ const ON_ERROR_OPTIONS: Record<NodeBase["on_error"], { label: string; hint: stri
 };
 
 const FAILING: readonly FormPart<NodeBase>[] = [
-  {
-    as: "columns",
-    most: 2,
-    parts: [
-      { key: "retry.max_attempts", label: "Attempts", as: "number", min: 1, max: 10, empty: 1 },
-      { key: "retry.initial_delay_ms", label: "Initial delay", as: "milliseconds", empty: 1000 },
-    ],
-  },
-  { key: "on_error", label: "Backoff", as: "choice", options: choicesOf(ON_ERROR_OPTIONS) },
+  { key: "retry.max_attempts", label: "Attempts", as: "number", min: 1, max: 10, empty: 1 },
+  { key: "retry.initial_delay_ms", label: "Initial delay", as: "milliseconds", empty: 1000 },
+  { key: "on_error", label: "On failure", as: "choice", options: choicesOf(ON_ERROR_OPTIONS) },
   {
     key: "default_output",
     label: "Default output",

@@ -60,5 +60,7 @@ export function describeDifference(
   return parts.length === 0 ? "Same in both" : parts.join("; ");
 }
 
-const routesOf = ({ labels = [] }: NodePart): string =>
-  labels.length === 0 ? "no way" : labels.map((label) => `“${label}”`).join(" and ");
+function routesOf({ labels = [], next }: NodePart): string {
+  if (next !== undefined) return `“${next}”, sent by hand`;
+  return labels.length === 0 ? "no route" : labels.map((label) => `“${label}”`).join(" and ");
+}

@@ -18,6 +18,12 @@ test("a router's card names the edge that was taken, and a fallback with the val
   expect(line(['{"field":"yes"}'])).toBe('→ rejected (otherwise: {"field":"yes"})');
 });
 
+test("where a person sent the run elsewhere, the card says so", () => {
+  expect(resultLine(graph, "decide", { labels: ["approved"], next: "no" }, 60)).toBe(
+    "→ Turned down (sent by hand)",
+  );
+});
+
 test("without a match and without a fallback, the value itself is shown", () => {
   const strict = structuredClone(graph);
   delete (strict.nodes.decide as { config: { default_label?: string } }).config.default_label;

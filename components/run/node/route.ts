@@ -28,13 +28,14 @@ function mainOf(node: WorkflowNode | undefined, output: JsonObject): Json {
   return node.output_keys.map((key) => output[key] ?? "").find((value) => oneLine(value) !== "") ?? output;
 }
 
-/** What a node returned, in one line: the start of its output, or where a router went. A fallback names the value that matched no edge. */
+/** What a node returned, in one line: the start of its output, or where a router or a person sent the run. A fallback names the value that matched no edge. */
 export function resultLine(
   graph: WorkflowGraph,
   nodeId: string,
-  { labels = [], output }: { labels?: readonly string[]; output?: JsonObject | null },
+  { labels = [], next, output }: { labels?: readonly string[]; next?: string; output?: JsonObject | null },
   max: number,
 ): string {
+  if (next !== undefined) return `→ ${graph.nodes[next]?.name || next} (sent by hand)`.slice(0, max);
   if (labels.length === 0) return output ? oneLine(mainOf(graph.nodes[nodeId], output)).slice(0, max) : "";
   const { names, isFallback } = routeOf(graph, nodeId, labels);
   if (names.length === 0) return `→ ${labels.join(", ")}`.slice(0, max);

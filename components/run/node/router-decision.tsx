@@ -10,7 +10,7 @@ import { routeOf } from "./route";
 
 /** What a router decided, how, and why. */
 export function RouterDecision({ activation }: { activation: Activation }) {
-  const { decided, node_id } = activation;
+  const { decided, node_id, next } = activation;
   const graph = useRun(({ state }) => state.graph, null);
   if (!decided || !graph) return null;
   const { names, isFallback } = routeOf(graph, node_id, decided.labels);
@@ -25,12 +25,18 @@ export function RouterDecision({ activation }: { activation: Activation }) {
       <p className="text-[13px]">
         {names.length > 0 ? (
           <>
-            Took <strong className="font-semibold">{formatList(names)}</strong>.{" "}
+            {next === undefined ? "Took" : "Chose"}{" "}
+            <strong className="font-semibold">{formatList(names)}</strong>.{" "}
           </>
         ) : (
-          "Found no way to go on. "
+          "No route matched. "
         )}
         <span className="text-ink-2">{how[decided.kind] ?? ""}</span>
+        {next !== undefined ? (
+          <span className="block text-waiting [overflow-wrap:anywhere]">
+            Overridden: a person sent the run to {graph.nodes[next]?.name || next}.
+          </span>
+        ) : null}
         {isFallback && decided.labels.length > 0 ? (
           <span className="block text-waiting [overflow-wrap:anywhere]">
             No route matches {decided.labels.map((label) => `“${label}”`).join(", ")}.

@@ -66,6 +66,20 @@ test("agents that ran one after the other share a clause, and a person's decisio
   );
 });
 
+test("a person who sent the run elsewhere is named instead of the router's choice", () => {
+  expect(
+    summary(
+      ready("gate"),
+      started("gate"),
+      of("gate", "router_decided", { kind: "function", labels: ["Reject"] }),
+      of("gate", "next_overridden", { to: "c", by: "ann" }),
+      of("gate", "node_completed", { output: {}, written_keys: [], labels: ["Reject"] }),
+      ...worked("c", "Writer"),
+      over(),
+    ),
+  ).toMatch(/^A person sent it to c, then Writer ran · /);
+});
+
 test("a node that ran again is told once, with how often", () => {
   expect(summary(...worked("a#1", "Developer"), ...worked("a#2", "Developer"), over())).toMatch(
     /^Developer \(2 times\) ran · /,

@@ -5,11 +5,12 @@ import { findNodeKind } from "@/server/domain/nodes";
 import type { Activation, RunState } from "@/server/domain/run";
 import { failedNode } from "@/server/domain/run/result";
 
-/** What one node did on the route: `by` ran, or chose `label`. */
+/** What one node did on the route: `by` ran, chose `label`, or sent the run to `target`. */
 interface Step {
   by: string;
   times: number;
   label?: string;
+  target?: string;
 }
 
 /**
@@ -49,7 +50,10 @@ function stepsOf(state: RunState): Step[] {
     const worker = workerOf(state, last.id);
     const label = findNodeKind(node.node_type)?.routes ? last.labels?.join(" and ") : undefined;
     const times = activations.length;
-    if (label !== undefined) {
+    if (last.next !== undefined) {
+      if (worker !== undefined) steps.push({ by: worker, times });
+      steps.push({ by: "a person", times: 1, target: state.graph.nodes[last.next]?.name || last.next });
+    } else if (label !== undefined) {
       const asked = Object.values(state.interactions).some(({ activation_id }) => activation_id === last.id);
       // A router that only reads an agent's verdict: the agent decided.
       const decider = asked ? undefined : steps.at(-1);
@@ -87,7 +91,12 @@ function clausesOf(steps: readonly Step[]): string[] {
     if (group.length > 0) clauses.push(`${formatList(named)} ran`);
     group = [];
   };
-  for (const { by, times, label } of steps) {
+  for (const { by, times, label, target } of steps) {
+    if (target !== undefined) {
+      endGroup();
+      clauses.push(`${by} sent it to ${target}`);
+      continue;
+    }
     if (label === undefined) {
       group.push(times > 1 ? `${by} (${times} times)` : by);
       continue;

@@ -43,7 +43,7 @@ export interface Activation {
   causes: readonly string[];
   status: NodeStatus;
   attempt: number;
-  /** The node that a person chose to come next. */
+  /** The node that a person sent the run to after this one, whatever it chose. */
   next?: string;
   /** It failed, and the run with it. */
   ends_run?: true;

@@ -63,9 +63,8 @@ const env = { PATH: process.env.PATH };
 for (const name of options["--env"]) if (process.env[name] !== undefined) env[name] = process.env[name];
 const bytes = parseInt(options["--memory"]) * 1024 * 1024;
 const limited = fs.existsSync("/usr/bin/prlimit") ? ["/usr/bin/prlimit", "--as=" + bytes, "--"] : [];
-const [program, ...rest] = [...limited, entry, ...args];
-const child = spawn(program, rest, { cwd: home, env, detached: true, stdio: [options["--interactive"] ? "pipe" : "ignore", "pipe", "pipe"] });
-fs.writeFileSync(at(options["--name"]), String(child.pid));
+// A container is known by its name before anything in it runs.
+const child = spawn("/bin/sh", ["-c", 'echo $$ > "$0" && exec "$@"', at(options["--name"]), ...limited, entry, ...args], { cwd: home, env, detached: true, stdio: [options["--interactive"] ? "pipe" : "ignore", "pipe", "pipe"] });
 child.stdout.pipe(process.stdout);
 child.stderr.pipe(process.stderr);
 if (child.stdin) { child.stdin.on("error", () => {}); process.stdin.pipe(child.stdin); }

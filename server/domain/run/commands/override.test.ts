@@ -129,7 +129,22 @@ describe("a run that is sent another way", () => {
       [edge("r", "b")]: { status: "skipped", count: 0 },
       [edge("r", "c")]: { status: "taken", count: 1 },
     });
-    expect(after.activations["r#1"]?.next).toBeUndefined();
+    expect(after.activations["r#1"]?.next).toBe("c");
+  });
+
+  test("moves the pause away from the node that no longer starts", () => {
+    const pausedBefore = (node_id: string): NewEvent => ({
+      type: "run_paused",
+      payload: {
+        by: "run",
+        reason: "step",
+        at: { point: "node_start", node_id, activation_id: `${node_id}#1` },
+      },
+    });
+    const came = [...done, took("r", "b"), comes("r", "b"), pausedBefore("b")];
+    const after = fold(...came, ...sent("c", came));
+    expect(after.run.paused_at).toMatchObject({ point: "anywhere", reason: "step", by: "run" });
+    expect(after.run.paused_at).not.toHaveProperty("node_id");
   });
 
   test("leaves the tokens of others on the same way", () => {

@@ -38,6 +38,17 @@ test("two runs that went other ways tell where they parted, and what only one of
   ]);
 });
 
+test("a run that a person sent elsewhere differs by the node it was sent to", () => {
+  const run = going("yes");
+  const sent = {
+    ...run,
+    activations: { ...run.activations, "r#1": { ...run.activations["r#1"], next: "c" } },
+  } as typeof run;
+  const { nodes, first } = compareRuns(run, sent);
+  expect(first).toEqual({ a: "r#1", b: "r#1", why: "way" });
+  expect(nodes.find(({ id }) => id === "r")).toMatchObject({ differs: ["way"], b: { next: "c" } });
+});
+
 test("a node that came round again is told as all its times together, with what it gave and chose last", () => {
   const loop = draw("start > a > r; r again> a; r done> end");
   const rounds = (count: number) => {

@@ -18,8 +18,10 @@ export interface NodePart {
   ms: number;
   /** What it gave last. */
   output?: JsonObject;
-  /** The ways that it chose last, where it chose. */
+  /** The routes that it chose last, where it chose. */
   labels?: readonly string[];
+  /** The name of the node that a person last sent the run to instead. */
+  next?: string;
 }
 
 /** A node in one or both runs. */
@@ -106,6 +108,8 @@ function partsOf(s: RunState): Map<string, NodePart> {
   const parts = new Map<string, NodePart>();
   for (const activation of inOrder(s)) {
     const { node_id, usage, output, labels, status } = activation;
+    const next =
+      activation.next === undefined ? undefined : s.graph.nodes[activation.next]?.name || activation.next;
     const before = parts.get(node_id);
     const cost = knownCost(activation);
     parts.set(node_id, {
@@ -114,7 +118,7 @@ function partsOf(s: RunState): Map<string, NodePart> {
       tokens: (before?.tokens ?? 0) + usage.input_tokens + usage.output_tokens,
       cost_usd: before?.cost_usd === null || cost === null ? null : (before?.cost_usd ?? 0) + cost,
       ms: (before?.ms ?? 0) + tookOf(activation),
-      ...defined({ output, labels }),
+      ...defined({ output, labels, next }),
     });
   }
   return parts;
@@ -138,8 +142,8 @@ function differsIn(a: NodePart | undefined, b: NodePart | undefined): NodeCompar
 
 const isSameOutput = (a: Json | undefined, b: Json | undefined) => isSameJson(a ?? null, b ?? null);
 
-const isSameWay = (a: Pick<NodePart, "labels">, b: Pick<NodePart, "labels">) =>
-  isSameJson(a.labels ?? [], b.labels ?? []);
+const isSameWay = (a: Pick<NodePart, "labels" | "next">, b: Pick<NodePart, "labels" | "next">) =>
+  a.next === b.next && isSameJson(a.labels ?? [], b.labels ?? []);
 
 /** Branches side by side may begin in another order: so each node's k-th time is held against the other's. */
 function firstDifference(a: RunState, b: RunState): RunComparison["first"] {

@@ -54,7 +54,7 @@ export const control: Handlers<keyof ControlEvents> = {
       s.edges[edge] = { status: count > 0 ? "taken" : "skipped", count };
     }
     const activation = s.activations[id];
-    if (to !== undefined && !takes_back && activation) s.activations[id] = { ...activation, next: to };
+    if (to !== undefined && activation) s.activations[id] = { ...activation, next: to };
     const crew = s.crews[id];
     if (agent_id !== undefined && crew) s.crews[id] = { ...crew, next_agent: agent_id };
   },

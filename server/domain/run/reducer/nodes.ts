@@ -125,6 +125,12 @@ export const nodes: Handlers<keyof NodeEvents> = {
   node_cancelled(s, event) {
     const id = must(event, "activation_id");
     setActivation(s, id, { status: "cancelled", finished_at: event.ts, waiting: undefined });
+    // A run paused before a node that no longer starts is paused at no node.
+    const { paused_at } = s.run;
+    if (paused_at?.point === "node_start" && paused_at.activation_id === id) {
+      const { reason, by, since } = paused_at;
+      s.run = { ...s.run, paused_at: { point: "anywhere", reason, by, since } };
+    }
     endActivation(s, id, event.ts, "stopped");
     takeFromReady(s, id);
     finishWork(s, id, must(event, "node_id"));
