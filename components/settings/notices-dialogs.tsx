@@ -2,10 +2,13 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { z } from "zod";
+import { fieldErrors } from "@/components/forms/field-errors";
 import { FormDialog } from "@/components/forms/form-dialog";
 import { FormParts } from "@/components/forms/form-parts";
 import { type Answers, useTrpc } from "@/components/trpc";
 import type { FormPart } from "@/server/domain/base/form";
+import { EmailSettings, WebhookUrl } from "@/server/domain/base/notification-targets";
 import { SecretDialog } from "./secret-dialog";
 
 type MailServer = Omit<NonNullable<Answers["notices"]["get"]["email"]>, "has_password">;
@@ -13,18 +16,22 @@ type MailServer = Omit<NonNullable<Answers["notices"]["get"]["email"]>, "has_pas
 const WEBHOOK_FORM: readonly FormPart<{ url: string }>[] = [
   {
     key: "url",
-    label: "Address",
+    label: "URL",
     as: "text",
     keyboard: "url",
     empty: "",
     placeholder: "https://example.org/hooks/…",
-    hint: "Each notice is posted there as JSON; chat services that read “text” show it. The address is kept encrypted, as it may hold a key, and is not shown again.",
+    hint: "Troupe posts JSON with a “text” field, as chat webhooks expect. The URL is stored encrypted and not shown again.",
   },
 ];
 
-/** Asks for the address; shows once what notices are signed with. */
+const Webhook = z.object({ url: WebhookUrl });
+
+/** Asks for the URL, then shows the signing secret once. */
 export function WebhookDialog({ isNew, onClose }: { isNew: boolean; onClose: () => void }) {
   const [draft, setDraft] = useState({ url: "" });
+  const [wasTried, setTried] = useState(false);
+  const errors = fieldErrors(Webhook, draft);
   const save = useMutation(useTrpc().notices.saveWebhook.mutationOptions());
   const secret = save.data?.signing_secret;
   if (secret)
@@ -32,19 +39,27 @@ export function WebhookDialog({ isNew, onClose }: { isNew: boolean; onClose: () 
       <SecretDialog
         what="signing secret"
         secret={secret}
-        description="With it the receiver checks the header Troupe-Signature: t is the time in seconds, v1 the HMAC-SHA-256 of “t.body” in hex."
+        description="Receivers use it to verify the Troupe-Signature header: t is the time in seconds, v1 the hex HMAC-SHA-256 of “t.body”."
         onClose={onClose}
       />
     );
   return (
     <FormDialog
-      title={isNew ? "Notices by webhook" : "Change the webhook"}
+      title={isNew ? "Add a webhook" : "Edit webhook"}
       submit="Save"
       mutation={save}
-      onSubmit={() => save.mutate({ is_on: true, ...draft })}
+      onSubmit={() => {
+        setTried(true);
+        if (Object.keys(errors).length === 0) save.mutate({ is_on: true, ...draft });
+      }}
       onClose={onClose}
     >
-      <FormParts parts={WEBHOOK_FORM} value={draft} onChange={setDraft} />
+      <FormParts
+        parts={WEBHOOK_FORM}
+        value={draft}
+        onChange={setDraft}
+        errors={wasTried ? errors : undefined}
+      />
     </FormDialog>
   );
 }
@@ -67,19 +82,19 @@ const MAIL_FORM: readonly FormPart<MailDraft>[] = [
   },
   {
     key: "security",
-    label: "Connection",
+    label: "Encryption",
     as: "choice",
     options: [
-      { value: "starttls", label: "STARTTLS", hint: "Usual at port 587" },
-      { value: "tls", label: "TLS", hint: "Usual at port 465" },
-      { value: "none", label: "Not protected", hint: "Only without a password" },
+      { value: "starttls", label: "STARTTLS", hint: "Usually port 587" },
+      { value: "tls", label: "TLS", hint: "Usually port 465" },
+      { value: "none", label: "Unencrypted", hint: "Only without a password" },
     ],
   },
   {
     as: "columns",
     most: 2,
     parts: [
-      { key: "user", label: "Name there", as: "text", empty: "" },
+      { key: "user", label: "User name", as: "text", empty: "" },
       { key: "password", label: "Password", as: "secret", empty: "" },
     ],
   },
@@ -90,11 +105,11 @@ const MAIL_FORM: readonly FormPart<MailDraft>[] = [
     as: "text",
     empty: "",
     placeholder: "ann@example.org, team@example.org",
-    hint: "Up to 20 addresses. Whoever gets a mail still has to sign in to answer.",
+    hint: "Up to 20 addresses. Recipients must sign in to answer.",
   },
 ];
 
-/** Asks for the mail server, and for who gets the mails. The password goes in and never comes out. */
+/** Asks for the mail server and recipients. The password is write-only. */
 export function EmailDialog({
   saved,
   onClose,
@@ -107,19 +122,23 @@ export function EmailDialog({
     return { ...server, to: to.join(", "), password: "" };
   });
   const save = useMutation(useTrpc().notices.saveEmail.mutationOptions({ onSuccess: onClose }));
+  const [wasTried, setTried] = useState(false);
   const { password, to, ...server } = draft;
+  const entered = {
+    ...server,
+    to: to.split(/[\s,;]+/).filter(Boolean),
+    ...(password === "" ? (server.user === "" ? { password: null } : {}) : { password }),
+  };
+  const errors = fieldErrors(EmailSettings, entered);
   return (
     <FormDialog
-      title={saved ? "Change the mail server" : "Notices by e-mail"}
+      title={saved ? "Edit mail server" : "Add email notifications"}
       submit="Save"
       mutation={save}
-      onSubmit={() =>
-        save.mutate({
-          ...server,
-          to: to.split(/[\s,;]+/).filter(Boolean),
-          ...(password === "" ? (server.user === "" ? { password: null } : {}) : { password }),
-        })
-      }
+      onSubmit={() => {
+        setTried(true);
+        if (Object.keys(errors).length === 0) save.mutate(entered);
+      }}
       onClose={onClose}
     >
       <FormParts
@@ -130,7 +149,8 @@ export function EmailDialog({
             next.security === draft.security && next.port ? next : { ...next, port: PORTS[next.security] },
           )
         }
-        now={{ password: { placeholder: saved?.has_password ? "Stays as it is" : "" } }}
+        now={{ password: { placeholder: saved?.has_password ? "Unchanged" : "" } }}
+        errors={wasTried ? errors : undefined}
       />
     </FormDialog>
   );

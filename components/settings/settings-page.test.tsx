@@ -60,7 +60,7 @@ test("notices are set up, tried out and removed; what could not be delivered is 
   const notices = within(await screen.findByRole("region", { name: "Notices" }));
   await person.click(await notices.findByRole("button", { name: "Set up notices by Webhook" }));
   const dialog = within(await screen.findByRole("dialog"));
-  await person.type(dialog.getByLabelText("Address"), "http://127.0.0.1:9/hook");
+  await person.type(dialog.getByLabelText("URL"), "http://127.0.0.1:9/hook");
   await person.click(dialog.getByRole("button", { name: "Save" }));
   const secret = (await screen.findByText(/^[\w-]{43}$/)).textContent;
   expect(troupe.noticeSettings.webhook()).toEqual({ url: "http://127.0.0.1:9/hook", secret });
@@ -72,12 +72,12 @@ test("notices are set up, tried out and removed; what could not be delivered is 
   await person.click(notices.getByRole("button", { name: "Set up notices by E-mail" }));
   const mail = within(await screen.findByRole("dialog"));
   await person.type(mail.getByLabelText("Mail server"), "127.0.0.1");
-  await person.type(mail.getByLabelText("Name there"), "troupe");
+  await person.type(mail.getByLabelText("User name"), "troupe");
   await person.type(mail.getByLabelText("Password"), "open sesame");
   await person.type(mail.getByLabelText("From"), "troupe@example.org");
   await person.type(mail.getByLabelText("To"), "nobody");
   await person.click(mail.getByRole("button", { name: "Save" }));
-  await mail.findByText(/Enter e-mail addresses such as/);
+  await mail.findByText(/Enter an email address such as/);
   await person.clear(mail.getByLabelText("To"));
   await person.type(mail.getByLabelText("To"), "ann@example.org, bo@example.org");
   await person.click(mail.getByRole("button", { name: "Save" }));

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { MAIL_SECURITY } from "@/server/store/notice-settings";
+import { EmailSettings, WebhookUrl } from "@/server/domain/base/notification-targets";
 import { NOTICE_CHANNELS } from "@/server/store/notices";
 import { operationsOf } from "./operation";
 import { Problem } from "./problem";
@@ -8,48 +8,7 @@ import { NoticesShown } from "./settings-schemas";
 const { mutation, query } = operationsOf("Server");
 
 const Channel = z.object({ channel: z.enum(NOTICE_CHANNELS) });
-const Address = z
-  .string()
-  .trim()
-  .max(200)
-  .regex(/^[^\s\p{Cc}@<>,;"]+@[^\s\p{Cc}@<>,;"]+$/u, "Enter e-mail addresses such as team@example.org");
 const WHERE = "it says where this server connects to, and who is told";
-
-/** An address that notices are posted to; it may hold a key in its path or query. */
-const WebhookUrl = z
-  .string()
-  .trim()
-  .max(2000)
-  .refine(
-    (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
-    "Enter an address that begins with https:// or http://",
-  )
-  .refine(
-    (text) => !URL.canParse(text) || (new URL(text).username === "" && new URL(text).password === ""),
-    "Enter the address without a name and a password in it",
-  );
-
-const Email = z
-  .object({
-    is_on: z.boolean(),
-    host: z
-      .string()
-      .trim()
-      .min(1, "Enter the mail server")
-      .max(255)
-      .regex(/^[A-Za-z0-9.:-]+$/, "Enter a host such as mail.example.org"),
-    port: z.number().int().min(1).max(65_535),
-    security: z.enum(MAIL_SECURITY),
-    user: z.string().trim().max(200),
-    /** Left out: keeps the stored one, unless the server or the name changes. Null: removes it. */
-    password: z.string().min(1).max(1000).nullish(),
-    from: Address,
-    to: z.array(Address).min(1, "Enter who gets the mails").max(20),
-  })
-  .refine(({ security, password }) => security !== "none" || !password, {
-    path: ["password"],
-    message: "A password is not sent over a connection that is not protected",
-  });
 
 /** How people are notified outside of the app that a question waits. Secrets are write-only. */
 export const noticeOperations = {
@@ -89,7 +48,7 @@ export const noticeOperations = {
     name: "saveNoticeEmail",
     summary: "Sets the mail server that notices go through, and to whom",
     needs: "admin",
-    input: Email,
+    input: EmailSettings,
     audits: ["notices_changed"],
     http: { personOnly: WHERE },
     run({ noticeSettings, notices }, input, { note }) {

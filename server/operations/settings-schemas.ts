@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { MAIL_SECURITY } from "@/server/domain/base/notification-targets";
 import { ProviderSettings } from "@/server/domain/model/provider";
-import { MAIL_SECURITY } from "@/server/store/notice-settings";
 import { NOTICE_CHANNELS } from "@/server/store/notices";
 import { KeepRules } from "@/server/store/runs/retention";
 import { Time } from "./common-schemas";

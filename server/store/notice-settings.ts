@@ -1,13 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import type { Db } from "@/db/open";
+import { MAIL_SECURITY } from "@/server/domain/base/notification-targets";
 import type { Sealer } from "@/server/secrets/sealer";
 import { NOTICE_SETTINGS, type NoticeChannel } from "./notices";
 import { ownJson } from "./own-json";
 import { newSettingStore } from "./settings";
-
-/** How the connection to a mail server is protected. none: not at all, so no password goes over it. */
-export const MAIL_SECURITY = ["tls", "starttls", "none"] as const;
 
 /** Where webhooks are sent. The URL may contain a key, so it is sealed as a whole. */
 export interface WebhookTarget {

@@ -4,6 +4,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { History, PowerOff, Trash2, Undo2 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
+import { fieldErrors } from "@/components/forms/field-errors";
 import { ArgumentForm } from "@/components/forms/schema/argument-form";
 import { SchemaField } from "@/components/forms/schema/schema-field";
 import { UncheckedNotes } from "@/components/forms/unchecked-notes";
@@ -62,9 +63,7 @@ export function CustomToolEditor({ saved, isEnabled }: { saved: Saved | null; is
   const [isLeaving, setLeaving] = useState(false);
   const set = (change: Partial<CustomToolDefinition>) => setDraft((before) => ({ ...before, ...change }));
   const read = CustomToolDefinition.safeParse(draft);
-  const errors: Record<string, string> = Object.fromEntries(
-    (read.error?.issues ?? []).map(({ path, message }) => [String(path[0]), message]),
-  );
+  const errors = fieldErrors(CustomToolDefinition, draft);
   const shown = tried ? errors : {};
   const isChanged = !isSameJson(draft, first);
   const save = useMutation(
