@@ -3,6 +3,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { countOf } from "@/components/display/format";
+import { useTitleCount } from "@/components/page/page-title";
 import { useRunTicks } from "@/components/run/live/run-ticks";
 import { type Answers, useTrpc } from "@/components/trpc";
 import { useWantsNotices } from "./wants-notices";
@@ -30,23 +31,6 @@ export function InboxWatch() {
   useTitleCount(count?.open ?? 0);
   useNewest(count, wantsNotices);
   return null;
-}
-
-const COUNTED = /^\(\d+\) /;
-
-/** Puts the count in front of the page's title, and again whenever the page changes that. */
-function useTitleCount(open: number): void {
-  useEffect(() => {
-    const put = () => {
-      const plain = document.title.replace(COUNTED, "");
-      const wanted = open > 0 ? `(${open}) ${plain}` : plain;
-      if (document.title !== wanted) document.title = wanted;
-    };
-    put();
-    const watcher = new MutationObserver(put);
-    watcher.observe(document.head, { subtree: true, childList: true, characterData: true });
-    return () => watcher.disconnect();
-  }, [open]);
 }
 
 /** Shows a notice of the browser for what came since the page was opened. It says how many wait, and nothing of what is asked. */
