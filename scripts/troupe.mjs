@@ -45,7 +45,10 @@ Settings such as PORT and TROUPE_PASSWORD come from the environment, or from .en
 
 await ensureNode();
 const [first = "start", ...rest] = process.argv.slice(2);
-if (["--help", "-h", "help"].includes(first)) process.stdout.write(HELP);
+const isHelp = (word) => word === "--help" || word === "-h";
+// `run` and `explain` have help of their own.
+const hasOwnHelp = first === "run" || first === "explain";
+if (first === "help" || isHelp(first) || (rest.some(isHelp) && !hasOwnHelp)) process.stdout.write(HELP);
 else if (["--version", "-v"].includes(first)) {
   const { version } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
   process.stdout.write(`${version}\n`);

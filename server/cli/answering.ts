@@ -47,7 +47,7 @@ export function newAnswering(
         else if (how === "no")
           give(question, {
             answer: "reject",
-            message: "Nobody can be asked here; --yes agrees to everything.",
+            message: "Nobody can be asked here. --yes approves tool calls and steps.",
           });
         // One after the other: there is one keyboard.
         else asking = asking.then(async () => give(question, await askPerson(question, terminal)));

@@ -21,7 +21,7 @@ test("a file that says nobody is to be asked is run with asking, and says so", (
       level: "changed",
       at: "config.confirmation",
       message:
-        "The file would have people asked never. Its runs ask before what is of high risk here, unless --yes agrees to everything or --config says when.",
+        "The file would have people asked never. Its runs ask before what is of high risk here, unless --yes approves them or --config says when.",
     },
     {
       level: "changed",

@@ -21,7 +21,7 @@ export function foreign<
   );
   const safe = config.confirmation
     ? read
-    : safeWorkflow(read, "unless --yes agrees to everything or --config says when");
+    : safeWorkflow(read, "unless --yes approves them or --config says when");
   return {
     ...safe,
     roles: roles.map(({ role }) => role),

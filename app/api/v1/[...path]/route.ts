@@ -4,4 +4,5 @@ export const dynamic = "force-dynamic";
 
 const answer = async (request: Request) => (await handlers()).api(request);
 
-export { answer as DELETE, answer as GET, answer as POST, answer as PUT };
+// A method that no endpoint takes is answered here too, as JSON.
+export { answer as DELETE, answer as GET, answer as PATCH, answer as POST, answer as PUT };

@@ -4,7 +4,7 @@ import { rawsOf, textOf } from "../values";
 
 /** Formats that are recognized but can't be imported: the error names the format and what to do instead. */
 
-const LATER = "Troupe cannot read these yet, so there is nothing to import.";
+const LATER = "Troupe cannot import these yet. Draw the workflow here and copy its prompts into the nodes.";
 
 const inner = (value: unknown, key: string): Raw => (isRaw(value) && isRaw(value[key]) ? value[key] : {});
 
