@@ -12,6 +12,7 @@ const config = {
   // The sandbox loads its engine in a worker thread, from the file; the MCP client starts processes.
   serverExternalPackages: ["better-sqlite3", "@modelcontextprotocol/client"],
   outputFileTracingIncludes: {
+    "/docs/**": ["./docs/*.md", "./GLOSSARY.md", "./SECURITY.md"],
     "/*": [
       "./db/migrations/**/*",
       "./server/tools/sandbox/worker.mjs",

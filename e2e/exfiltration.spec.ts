@@ -172,7 +172,7 @@ test("nothing that strangers or models write makes a browser load anything from 
         .first()
         .click();
       const shown = page.getByRole("article", { name });
-      await expect(shown).toContainText(name === "report.md" ? "[picture: chart" : "svg");
+      await expect(shown).toContainText(name === "report.md" ? "[image: chart" : "svg");
       await untouched(`the file ${name}`);
       await shown.getByRole("button", { name: "All files" }).click();
     }

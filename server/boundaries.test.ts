@@ -172,7 +172,7 @@ const RULES: Rule[] = [
   {
     who: /^app\//,
     refuses: /^(db|server)\//,
-    but: /^server\/(domain|api|access|http-api|handlers|services|settings|limits|log)/,
+    but: /^server\/(domain|api|access|http-api|handlers|services|settings|limits|log|docs)/,
     why: "a route fetches and hands over; it reaches the server through server/handlers and server/access",
   },
 ];
@@ -249,6 +249,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "settings",
     "secrets",
     "log",
+    "docs",
     "egress",
     "llm",
     "templates",
@@ -301,6 +302,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "editor",
     "workflows",
     "settings",
+    "docs",
     "shell",
   ],
 };

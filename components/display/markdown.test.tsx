@@ -23,7 +23,7 @@ test("nothing is fetched and nothing leads away: pictures and links are their wo
     "![a cat](https://example.org/cat.png) and [a page](javascript:alert(1)) <https://example.org>",
   );
   expect(html).not.toMatch(/<img|<a |href=|src=/);
-  expect(html).toContain("picture: a cat, https://example.org/cat.png");
+  expect(html).toContain("image: a cat, https://example.org/cat.png");
   expect(html).toContain("(javascript:alert(1))");
 });
 

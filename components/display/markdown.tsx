@@ -2,18 +2,23 @@
 
 import { lexer, type MarkedToken, type Token } from "marked";
 import { createContext, Fragment, type ReactNode, useContext } from "react";
+import { PageLink } from "@/components/ui/page-link";
+import { docHref, headingId } from "@/server/domain/text/doc-links";
 import "./markdown.css";
 
 /**
- * Markdown to read. Nothing in it acts: markup is shown as text, pictures by their words, links by their address, so
- * that no page is fetched and nobody is led away by what a model or a stranger wrote.
+ * Renders Markdown. Untrusted text is inert: HTML shows as text, images as their alt text, links as their URL, so that
+ * nothing is fetched and no one is led away. In the docs, links work and headings have ids.
  */
 export function Markdown({
   text,
   keepsLines,
   headingsFrom = 3,
+  isDoc = false,
 }: {
   text: string;
+  /** The text is a page of the docs. */
+  isDoc?: boolean;
   /** The level of its first headings, one below the heading it stands under. */
   headingsFrom?: 2 | 3;
   /** A line stays a line, as models and people write them; in files a line ends where the sentence allows. */
@@ -21,19 +26,27 @@ export function Markdown({
 }) {
   return (
     <div className="markdown text-[13px] leading-5 [overflow-wrap:anywhere]">
-      <HeadingsFrom value={headingsFrom}>
-        <Blocks tokens={lexer(text, { gfm: true, breaks: keepsLines ?? false })} />
-      </HeadingsFrom>
+      <IsDoc value={isDoc}>
+        <HeadingsFrom value={headingsFrom}>
+          <Blocks tokens={lexer(text, { gfm: true, breaks: keepsLines ?? false })} />
+        </HeadingsFrom>
+      </IsDoc>
     </div>
   );
 }
 
+const IsDoc = createContext(false);
 const HeadingsFrom = createContext<2 | 3>(3);
 
-function Heading({ depth, children }: { depth: number; children: ReactNode }) {
+function Heading({ depth, text, children }: { depth: number; text: string; children: ReactNode }) {
   const from = useContext(HeadingsFrom);
+  const id = useContext(IsDoc) ? headingId(text) : undefined;
   const Tag = (["h2", "h3", "h4", "h5", "h6"] as const)[from + depth - 3] ?? "h6";
-  return <Tag data-depth={depth}>{children}</Tag>;
+  return (
+    <Tag id={id} data-depth={depth}>
+      {children}
+    </Tag>
+  );
 }
 
 function Blocks({ tokens }: { tokens: readonly Token[] }) {
@@ -75,7 +88,7 @@ function Block({ token: known }: { token: Token }): ReactNode {
       return null;
     case "heading": {
       return (
-        <Heading depth={Math.min(known.depth, 4)}>
+        <Heading depth={Math.min(known.depth, 4)} text={known.text}>
           <Inline tokens={known.tokens} />
         </Heading>
       );
@@ -128,13 +141,13 @@ function Block({ token: known }: { token: Token }): ReactNode {
             </thead>
             <tbody>
               {known.rows.map((row, at) => (
-                <tr key={at}>
+                <TableRow key={at} first={row[0]?.tokens[0]}>
                   {row.map((cell, column) => (
                     <td key={column}>
                       <Inline tokens={cell.tokens} />
                     </td>
                   ))}
-                </tr>
+                </TableRow>
               ))}
             </tbody>
           </table>
@@ -145,6 +158,31 @@ function Block({ token: known }: { token: Token }): ReactNode {
     default:
       return <p>{known.raw}</p>;
   }
+}
+
+/** In the docs, a row that starts with a code has it as its id, such as an error code. */
+function TableRow({ first, children }: { first: Token | undefined; children: ReactNode }) {
+  const id = useContext(IsDoc) && first?.type === "codespan" ? String(first.text) : undefined;
+  return <tr id={id}>{children}</tr>;
+}
+
+function Anchor({ href, text, children }: { href: string; text: string; children: ReactNode }) {
+  const target = docHref(href);
+  if (useContext(IsDoc)) {
+    if (target === null) return children;
+    return (
+      <PageLink href={target} className="text-accent hover:text-accent-hover">
+        {children}
+      </PageLink>
+    );
+  }
+  return text === href ? (
+    <span className="text-ink-2 underline decoration-line-strong">{href}</span>
+  ) : (
+    <>
+      {children} <span className="text-ink-3">({href})</span>
+    </>
+  );
 }
 
 function Inline({ tokens }: { tokens: readonly Token[] }) {
@@ -181,22 +219,26 @@ function inline(token: Token): ReactNode {
     case "br":
       return <br />;
     case "link":
-      return token.text === token.href ? (
-        <span className="text-ink-2 underline decoration-line-strong">{token.href}</span>
-      ) : (
-        <>
-          <Inline tokens={token.tokens} /> <span className="text-ink-3">({token.href})</span>
-        </>
+      return (
+        <Anchor href={token.href} text={token.text}>
+          <Inline tokens={token.tokens} />
+        </Anchor>
       );
     case "image":
-      return (
-        <span className="text-ink-3">
-          [picture{token.text ? `: ${token.text}` : ""}, {token.href}]
-        </span>
-      );
+      return <ImageText {...token} />;
     default:
       return token.raw;
   }
+}
+
+/** The docs are read without their images. */
+function ImageText({ text, href }: { text: string; href: string }) {
+  if (useContext(IsDoc)) return null;
+  return (
+    <span className="text-ink-3">
+      [image{text ? `: ${text}` : ""}, {href}]
+    </span>
+  );
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -2,8 +2,9 @@
 
 import { Dialog } from "@base-ui/react/dialog";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Command } from "cmdk";
+import { Command, useCommandState } from "cmdk";
 import {
+  BookOpen,
   Keyboard,
   LayoutTemplate,
   type LucideIcon,
@@ -25,6 +26,7 @@ import { setTheme } from "@/components/page/theme";
 import { SETTINGS_SECTIONS } from "@/components/settings/sections";
 import { useTrpc } from "@/components/trpc";
 import { Kbd } from "@/components/ui/kbd";
+import type { DocHeading } from "@/server/domain/text/doc-links";
 import { places } from "./places";
 
 interface Item {
@@ -74,7 +76,7 @@ function useGroups() {
     {
       heading: "Go to",
       items: [
-        ...places.map(({ href, label, icon }) => ({ ...linkTo(href), label, icon })),
+        ...places.map(({ href, label, icon, keywords }) => ({ ...linkTo(href), label, icon, keywords })),
         { ...linkTo("/agents"), label: "Agents", icon: UserRound },
       ],
     },
@@ -187,11 +189,38 @@ export function CommandPalette() {
                   ))}
                 </Command.Group>
               ))}
+              <DocsGroup />
             </Command.List>
           </Command>
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
+  );
+}
+
+/** The headings of the docs, once something is searched for. */
+function DocsGroup() {
+  const router = useRouter();
+  const isSearching = useCommandState(({ search }) => search.trim().length > 1);
+  const headings = useQuery({
+    queryKey: ["docs", "headings"],
+    queryFn: async (): Promise<DocHeading[]> => (await fetch("/docs/headings")).json(),
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled: isSearching,
+  });
+  if (!isSearching || !headings.data) return null;
+  return (
+    <Command.Group heading="Docs">
+      {headings.data.map(({ title, heading, href }) => (
+        <Row
+          key={href}
+          value={`docs ${href}`}
+          label={`${title}: ${heading}`}
+          icon={BookOpen}
+          run={() => leaveTo(() => router.push(href))}
+        />
+      ))}
+    </Command.Group>
   );
 }
 

@@ -1,0 +1,20 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { lexer } from "marked";
+import { DOCS, type DocHeading, headingId } from "./domain/text/doc-links";
+
+/** A page's Markdown; null if there is no such page. */
+export function readDoc(slug: string): string | null {
+  const page = DOCS.find((doc) => doc.slug === slug);
+  return page ? readFileSync(path.join(/* turbopackIgnore: true */ process.cwd(), page.file), "utf8") : null;
+}
+
+/** Every heading of the docs below the titles, for the search. */
+export const docHeadings = (): DocHeading[] =>
+  DOCS.flatMap(({ slug, title }) =>
+    lexer(readDoc(slug) ?? "").flatMap((token) =>
+      token.type === "heading" && token.depth > 1
+        ? [{ title, heading: token.text, href: `/docs/${slug}#${headingId(token.text)}` }]
+        : [],
+    ),
+  );
