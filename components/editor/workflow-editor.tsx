@@ -13,6 +13,7 @@ import { PageError } from "@/components/page/error-text";
 import { breakpointsOf } from "@/components/run/breakpoints/breakpoint-store";
 import { tryOutsOf } from "@/components/run/try-out/try-out-store";
 import { useTrpc, useTrpcClient } from "@/components/trpc";
+import { useDialog } from "@/components/ui/overlay/use-dialog";
 import { Spinner } from "@/components/ui/spinner";
 import { whenSettled } from "@/components/ui/when-idle";
 import type { RoleDefinition } from "@/server/domain/agent/role";
@@ -155,7 +156,7 @@ function Screen() {
   const [announcer] = useState(newAnnouncer);
   const asksToRun = useSearchParams().has("run");
   const [isLaunching, setLaunching] = useState(asksToRun);
-  const [isImporting, setImporting] = useState(false);
+  const importing = useDialog((close) => <ImportDialog onClose={close} />);
   const [commands] = useState(() =>
     newEditorCommands({
       store,
@@ -229,7 +230,7 @@ function Screen() {
             flush={autosave.flush}
             isLaunching={isLaunching}
             onLaunchingChange={launch}
-            onImport={() => setImporting(true)}
+            onImport={importing.open}
           />
           <div className="relative flex min-h-0 flex-1">
             {isSideOpen && <SidePanel roles={roles ?? NO_ROLES} />}
@@ -247,7 +248,7 @@ function Screen() {
         {hasIncoming && <IncomingDialog />}
         {isUnfolding && <UnfoldDialog />}
         <TryOutDialogs flush={autosave.flush} />
-        {isImporting && <ImportDialog onClose={() => setImporting(false)} />}
+        {importing.dialog}
         <Live announcer={announcer} />
       </ProblemsContext.Provider>
     </CommandsContext.Provider>

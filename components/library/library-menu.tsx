@@ -2,10 +2,9 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { Copy, Download, Trash2 } from "lucide-react";
-import { useState } from "react";
 import { downloadText } from "@/components/page/download";
-import { ConfirmDialog } from "@/components/ui/overlay/confirm-dialog";
 import { MoreMenu } from "@/components/ui/overlay/more-menu";
+import { useConfirm } from "@/components/ui/overlay/use-confirm";
 import { toast } from "@/components/ui/toasts";
 import { countUses, type Use } from "@/server/domain/library/uses";
 import { useEditorPlace } from "./place";
@@ -47,7 +46,6 @@ export function LibraryMenu<T extends { name: string }>(props: LibraryMenuProps<
   const { noun, calls, saved, loss, canDelete, onLeave } = props;
   const { key, content, used_by } = saved;
   const place = useEditorPlace(`/${noun}s`, noun);
-  const [isAsking, setAsking] = useState(false);
   const duplicate = useMutation({
     mutationFn: calls.duplicate,
     onSuccess: async (copy) => {
@@ -64,7 +62,20 @@ export function LibraryMenu<T extends { name: string }>(props: LibraryMenuProps<
       void calls.invalidate();
       toast(`Deleted “${content.name}”`, { undo: () => restore.mutate(content) });
     },
-    onSettled: () => setAsking(false),
+  });
+  const removal = useConfirm({
+    danger: true,
+    title: `Delete “${content.name}” although it is used?`,
+    description: `${capital(countUses(used_by))} ${used_by.length === 1 ? "names" : "name"} this ${noun} and ${loss}:`,
+    confirm: `Delete ${noun}`,
+    onConfirm: () => remove.mutateAsync(true),
+    children: (
+      <ul tabIndex={0} className="mt-1 flex max-h-40 list-disc flex-col gap-1 overflow-y-auto pl-5 text-sm">
+        {used_by.map((use) => (
+          <li key={`${use.kind} ${use.id}`}>{use.name}</li>
+        ))}
+      </ul>
+    ),
   });
   const download = async (format: "yaml" | "json") => {
     const { file_name, text } = await calls.file(key, format);
@@ -85,28 +96,13 @@ export function LibraryMenu<T extends { name: string }>(props: LibraryMenuProps<
                   label: "Delete",
                   icon: <Trash2 />,
                   danger: true,
-                  onSelect: () => (used_by.length > 0 ? setAsking(true) : remove.mutate(false)),
+                  onSelect: () => (used_by.length > 0 ? removal.open() : remove.mutate(false)),
                 },
               ] as const)
             : []),
         ]}
       />
-      <ConfirmDialog
-        open={isAsking}
-        onOpenChange={setAsking}
-        danger
-        title={`Delete “${content.name}” although it is used?`}
-        description={`${capital(countUses(used_by))} ${used_by.length === 1 ? "names" : "name"} this ${noun} and ${loss}:`}
-        confirm={`Delete ${noun}`}
-        pending={remove.isPending}
-        onConfirm={() => remove.mutate(true)}
-      >
-        <ul tabIndex={0} className="mt-1 flex max-h-40 list-disc flex-col gap-1 overflow-y-auto pl-5 text-sm">
-          {used_by.map((use) => (
-            <li key={`${use.kind} ${use.id}`}>{use.name}</li>
-          ))}
-        </ul>
-      </ConfirmDialog>
+      {removal.dialog}
     </>
   );
 }

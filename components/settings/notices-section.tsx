@@ -3,13 +3,14 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Mail, PencilLine, Plus, Trash2, TriangleAlert, Webhook } from "lucide-react";
 import Link from "next/link";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { countOf } from "@/components/display/format";
 import { type Answers, toApiError, useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Switch } from "@/components/ui/input/switch";
-import { ConfirmDialog } from "@/components/ui/overlay/confirm-dialog";
 import { MoreMenu } from "@/components/ui/overlay/more-menu";
+import { useConfirm } from "@/components/ui/overlay/use-confirm";
+import { useDialog } from "@/components/ui/overlay/use-dialog";
 import { Panel } from "@/components/ui/panel";
 import { TimeText } from "@/components/ui/time-text";
 import { toast } from "@/components/ui/toasts";
@@ -29,14 +30,20 @@ export function NoticesSection({
   const trpc = useTrpc();
   const refresh = useInvalidate("notices", "audit");
   const notices = useQuery(trpc.notices.get.queryOptions());
-  const [editing, setEditing] = useState<Channel | null>(null);
   const switchWebhook = useMutation(trpc.notices.saveWebhook.mutationOptions({ onSettled: refresh }));
   const switchEmail = useMutation(trpc.notices.saveEmail.mutationOptions({ onSettled: refresh }));
-  const close = () => {
-    setEditing(null);
-    void refresh();
-  };
   const { webhook, email, troubles } = notices.data ?? { webhook: null, email: null, troubles: [] };
+  const editing = useDialog((close, channel: Channel) => {
+    const onClose = () => {
+      close();
+      void refresh();
+    };
+    return channel === "webhook" ? (
+      <WebhookDialog isNew={!webhook} onClose={onClose} />
+    ) : (
+      <EmailDialog saved={email} onClose={onClose} />
+    );
+  });
   return (
     <Panel
       flush
@@ -57,7 +64,7 @@ export function NoticesSection({
           isOn={webhook?.is_on ?? null}
           isSwitching={switchWebhook.isPending}
           onSwitch={(is_on) => switchWebhook.mutate({ is_on })}
-          onEdit={() => setEditing("webhook")}
+          onEdit={() => editing.open("webhook")}
           onRemoved={refresh}
         />
         <ChannelRow
@@ -76,7 +83,7 @@ export function NoticesSection({
             const { has_password: _kept, ...server } = email;
             switchEmail.mutate({ ...server, is_on });
           }}
-          onEdit={() => setEditing("email")}
+          onEdit={() => editing.open("email")}
           onRemoved={refresh}
         />
       </ul>
@@ -89,8 +96,7 @@ export function NoticesSection({
         </p>
       ) : null}
       {troubles.length > 0 ? <UndeliveredNotices troubles={troubles} /> : null}
-      {editing === "webhook" ? <WebhookDialog isNew={!webhook} onClose={close} /> : null}
-      {editing === "email" ? <EmailDialog saved={email} onClose={close} /> : null}
+      {editing.dialog}
     </Panel>
   );
 }
@@ -121,18 +127,23 @@ function ChannelRow({
   onRemoved: () => void;
 }) {
   const trpc = useTrpc();
-  const [isAsking, setAsking] = useState(false);
   const test = useMutation(trpc.notices.test.mutationOptions());
   const remove = useMutation(
     trpc.notices.remove.mutationOptions({
       onSuccess: () => toast(`Removed notices by ${channel === "email" ? "e-mail" : "webhook"}`),
       onSettled: () => {
-        setAsking(false);
         test.reset();
         onRemoved();
       },
     }),
   );
+  const removal = useConfirm({
+    danger: true,
+    title: `Remove notices by ${channel === "email" ? "e-mail" : "webhook"}?`,
+    description: "What waits to be sent this way is not sent any more.",
+    confirm: "Remove",
+    onConfirm: () => remove.mutateAsync({ channel }),
+  });
   return (
     <li className="flex flex-col gap-2 px-4 py-3">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -170,23 +181,14 @@ function ChannelRow({
               items={[
                 { label: "Change", icon: <PencilLine />, onSelect: onEdit },
                 "separator",
-                { label: "Remove", icon: <Trash2 />, danger: true, onSelect: () => setAsking(true) },
+                { label: "Remove", icon: <Trash2 />, danger: true, onSelect: removal.open },
               ]}
             />
           </>
         )}
       </div>
       <TestResult test={test} />
-      <ConfirmDialog
-        open={isAsking}
-        onOpenChange={setAsking}
-        danger
-        title={`Remove notices by ${channel === "email" ? "e-mail" : "webhook"}?`}
-        description="What waits to be sent this way is not sent any more."
-        confirm="Remove"
-        pending={remove.isPending}
-        onConfirm={() => remove.mutate({ channel })}
-      />
+      {removal.dialog}
     </li>
   );
 }

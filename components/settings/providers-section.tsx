@@ -9,8 +9,9 @@ import { useInvalidate, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Select } from "@/components/ui/input/select";
-import { ConfirmDialog } from "@/components/ui/overlay/confirm-dialog";
 import { MoreMenu } from "@/components/ui/overlay/more-menu";
+import { useConfirm } from "@/components/ui/overlay/use-confirm";
+import { useDialog } from "@/components/ui/overlay/use-dialog";
 import { Panel } from "@/components/ui/panel";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { Skeleton } from "@/components/ui/skeleton";
@@ -25,7 +26,7 @@ type Editing = Pick<ProviderDialogProps, "saved" | "suggestion">;
 /** Where answers come from: providers, which one is used, whether it works. */
 export function ProvidersSection() {
   const found = useQuery(useTrpc().providers.list.queryOptions());
-  const [editing, setEditing] = useState<Editing | null>(null);
+  const editing = useDialog((close, what: Editing) => <ProviderDialog {...what} onClose={close} />);
   const providers = found.data?.providers ?? [];
   const ollama = found.data?.ollama ?? null;
   const offersOllama =
@@ -40,7 +41,7 @@ export function ProvidersSection() {
         <Button
           variant="primary"
           icon={<Plus aria-hidden="true" />}
-          onClick={() => setEditing({ saved: null })}
+          onClick={() => editing.open({ saved: null })}
         >
           Add provider
         </Button>
@@ -64,7 +65,7 @@ export function ProvidersSection() {
           </p>
           <Button
             onClick={() =>
-              setEditing({
+              editing.open({
                 saved: null,
                 suggestion: {
                   name: "Ollama",
@@ -85,11 +86,11 @@ export function ProvidersSection() {
             key={provider.id}
             provider={provider}
             others={providers.filter(({ id }) => id !== provider.id)}
-            onEdit={() => setEditing({ saved: provider })}
+            onEdit={() => editing.open({ saved: provider })}
           />
         ))}
       </ul>
-      {editing ? <ProviderDialog {...editing} onClose={() => setEditing(null)} /> : null}
+      {editing.dialog}
     </Panel>
   );
 }
@@ -104,7 +105,7 @@ interface ProviderRowProps {
 function ProviderRow({ provider, others, onEdit }: ProviderRowProps) {
   const trpc = useTrpc();
   const refresh = useInvalidate("providers");
-  const [asking, setAsking] = useState(false);
+  const removal = useRemoval(provider, others);
   const test = useMutation(trpc.providers.test.mutationOptions());
   const setDefault = useMutation(trpc.providers.setDefault.mutationOptions({ onSettled: refresh }));
   const { id, name, is_default, from_environment, kind } = provider;
@@ -147,14 +148,14 @@ function ProviderRow({ provider, others, onEdit }: ProviderRowProps) {
                     },
                   ]),
               "separator",
-              { label: "Remove", icon: <Trash2 />, danger: true, onSelect: () => setAsking(true) },
+              { label: "Remove", icon: <Trash2 />, danger: true, onSelect: removal.open },
             ]}
           />
         ) : null}
       </div>
       <Lessons provider={provider} />
       <TestResult test={test} />
-      <RemoveDialog provider={provider} others={others} open={asking} onOpenChange={setAsking} />
+      {removal.dialog}
     </li>
   );
 }
@@ -192,37 +193,26 @@ function ProviderFacts({ provider }: { provider: ProviderListed }) {
   );
 }
 
-/** Asks before a provider goes, and which is the default after it. */
-function RemoveDialog({
-  provider: { id, name, is_default },
-  others,
-  open,
-  onOpenChange,
-}: Pick<ProviderRowProps, "provider" | "others"> & { open: boolean; onOpenChange: (open: boolean) => void }) {
+/** Asks for confirmation before removing a provider, and for the next default. */
+function useRemoval({ id, name, is_default }: ProviderListed, others: readonly ProviderListed[]) {
   const refresh = useInvalidate("providers");
   const [next, setNext] = useState<string | null>(null);
   const remove = useMutation(
     useTrpc().providers.remove.mutationOptions({
       onSuccess: () => toast(`Removed “${name}”`),
-      onSettled: () => {
-        onOpenChange(false);
-        void refresh();
-      },
+      onSettled: () => void refresh(),
     }),
   );
   const following = others.find((other) => other.id === next) ?? others[0];
-  return (
-    <ConfirmDialog
-      open={open}
-      onOpenChange={onOpenChange}
-      danger
-      title={`Remove “${name}”?`}
-      description="Its stored key is deleted. Nodes that name this provider will not run until they name another."
-      confirm="Remove provider"
-      pending={remove.isPending}
-      onConfirm={() => remove.mutate(defined({ id, next: is_default ? following?.id : undefined }))}
-    >
-      {is_default && following ? (
+  return useConfirm({
+    danger: true,
+    title: `Remove “${name}”?`,
+    description:
+      "Its stored key is deleted. Nodes that name this provider will not run until they name another.",
+    confirm: "Remove provider",
+    onConfirm: () => remove.mutateAsync(defined({ id, next: is_default ? following?.id : undefined })),
+    children:
+      is_default && following ? (
         <Select
           label="Default after it"
           hint="Whatever names no provider asks this one."
@@ -230,9 +220,8 @@ function RemoveDialog({
           value={following.id}
           onValueChange={setNext}
         />
-      ) : null}
-    </ConfirmDialog>
-  );
+      ) : null,
+  });
 }
 
 /** What was learned about how to ask the provider's models: each can be forgotten, and is then tried again. */

@@ -10,7 +10,7 @@ import { IconButton } from "@/components/ui/icon-button";
 import { Form } from "@/components/ui/input/form";
 import { NumberField } from "@/components/ui/input/number-field";
 import { Select } from "@/components/ui/input/select";
-import { ConfirmDialog } from "@/components/ui/overlay/confirm-dialog";
+import { useConfirm } from "@/components/ui/overlay/use-confirm";
 import { Panel, Section } from "@/components/ui/panel";
 import { toast } from "@/components/ui/toasts";
 import { withoutKey } from "@/server/domain/base/objects";
@@ -75,7 +75,6 @@ function Keeping({ rules, outdated }: { rules: Rules; outdated: number }) {
   const trpc = useTrpc();
   const refresh = useInvalidate("storage");
   const [draft, setDraft] = useState<Rules>(rules);
-  const [isAsking, setAsking] = useState(false);
   const workflows = useQuery(trpc.workflows.list.queryOptions());
   const save = useMutation(
     trpc.storage.save.mutationOptions({
@@ -92,12 +91,16 @@ function Keeping({ rules, outdated }: { rules: Rules; outdated: number }) {
   const sweep = useMutation(
     trpc.storage.sweep.mutationOptions({
       onSuccess: ({ outdated: count }) => toast(`${countOf(count, "run")} are being deleted`),
-      onSettled: () => {
-        setAsking(false);
-        void refresh();
-      },
+      onSettled: () => void refresh(),
     }),
   );
+  const sweeping = useConfirm({
+    danger: true,
+    title: `Delete ${countOf(outdated, "run")}?`,
+    description: "Their timelines, answers, files and memories go with them. This cannot be taken back.",
+    confirm: "Delete older runs",
+    onConfirm: () => sweep.mutateAsync(),
+  });
   const nameOf = (id: string) => workflows.data?.find((one) => one.id === id)?.name ?? "A deleted workflow";
   const setOwn = (id: string, rule: Rule | null) => {
     const workflows = rule ? { ...draft.workflows, [id]: rule } : withoutKey(draft.workflows, id);
@@ -133,20 +136,11 @@ function Keeping({ rules, outdated }: { rules: Rules; outdated: number }) {
         <Button type="submit" variant="primary" disabled={!isChanged} pending={save.isPending}>
           Save what is kept
         </Button>
-        <Button variant="danger" disabled={outdated === 0 || isChanged} onClick={() => setAsking(true)}>
+        <Button variant="danger" disabled={outdated === 0 || isChanged} onClick={sweeping.open}>
           {outdated === 0 ? "No older runs to delete" : `Delete ${countOf(outdated, "older run")} now`}
         </Button>
       </div>
-      <ConfirmDialog
-        open={isAsking}
-        onOpenChange={setAsking}
-        danger
-        title={`Delete ${countOf(outdated, "run")}?`}
-        description="Their timelines, answers, files and memories go with them. This cannot be taken back."
-        confirm="Delete older runs"
-        pending={sweep.isPending}
-        onConfirm={() => sweep.mutate()}
-      />
+      {sweeping.dialog}
     </Form>
   );
 }

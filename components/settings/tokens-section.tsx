@@ -7,7 +7,8 @@ import { FormDialog } from "@/components/forms/form-dialog";
 import { type Answers, toApiError, useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { TextField } from "@/components/ui/input/text-field";
-import { ConfirmDialog } from "@/components/ui/overlay/confirm-dialog";
+import { useConfirm } from "@/components/ui/overlay/use-confirm";
+import { useDialog } from "@/components/ui/overlay/use-dialog";
 import { Panel } from "@/components/ui/panel";
 import { TimeText } from "@/components/ui/time-text";
 import { toast } from "@/components/ui/toasts";
@@ -20,17 +21,14 @@ export function TokensSection({ apiBase }: { apiBase: string | undefined }) {
   const trpc = useTrpc();
   const refresh = useInvalidate("access");
   const tokens = useQuery(trpc.access.tokens.queryOptions());
-  const [creating, setCreating] = useState(false);
-  const [revoking, setRevoking] = useState<Token | null>(null);
-  const revoke = useMutation(
-    trpc.access.revokeToken.mutationOptions({
-      onSuccess: () => toast("Revoked the token"),
-      onSettled: () => {
-        setRevoking(null);
+  const creation = useDialog((close) => (
+    <CreateToken
+      onClose={() => {
+        close();
         void refresh();
-      },
-    }),
-  );
+      }}
+    />
+  ));
   return (
     <Panel
       flush
@@ -48,7 +46,7 @@ export function TokensSection({ apiBase }: { apiBase: string | undefined }) {
         </>
       }
       actions={
-        <Button icon={<Plus aria-hidden="true" />} onClick={() => setCreating(true)}>
+        <Button icon={<Plus aria-hidden="true" />} onClick={creation.open}>
           Create token
         </Button>
       }
@@ -58,35 +56,32 @@ export function TokensSection({ apiBase }: { apiBase: string | undefined }) {
       ) : tokens.data?.length ? (
         <ul aria-label="API tokens" className="divide-y divide-line">
           {tokens.data.map((token) => (
-            <TokenRow key={token.id} token={token} onRevoke={() => setRevoking(token)} />
+            <TokenRow key={token.id} token={token} />
           ))}
         </ul>
       ) : (
         <p className="px-4 py-4 text-[13px] text-ink-2">{tokens.isPending ? "Loading…" : "No tokens yet."}</p>
       )}
-      {creating ? (
-        <CreateToken
-          onClose={() => {
-            setCreating(false);
-            void refresh();
-          }}
-        />
-      ) : null}
-      <ConfirmDialog
-        open={revoking !== null}
-        onOpenChange={(open) => (open ? undefined : setRevoking(null))}
-        danger
-        title={`Revoke “${revoking?.name ?? ""}”?`}
-        description="Programs that use it are refused from now on."
-        confirm="Revoke token"
-        pending={revoke.isPending}
-        onConfirm={() => revoking && revoke.mutate({ id: revoking.id })}
-      />
+      {creation.dialog}
     </Panel>
   );
 }
 
-function TokenRow({ token, onRevoke }: { token: Token; onRevoke: () => void }) {
+function TokenRow({ token }: { token: Token }) {
+  const refresh = useInvalidate("access");
+  const revoke = useMutation(
+    useTrpc().access.revokeToken.mutationOptions({
+      onSuccess: () => toast("Revoked the token"),
+      onSettled: () => void refresh(),
+    }),
+  );
+  const revocation = useConfirm({
+    danger: true,
+    title: `Revoke “${token.name}”?`,
+    description: "Programs that use it are refused from now on.",
+    confirm: "Revoke token",
+    onConfirm: () => revoke.mutateAsync({ id: token.id }),
+  });
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-3">
       <span className="min-w-0 flex-1 basis-40">
@@ -103,9 +98,10 @@ function TokenRow({ token, onRevoke }: { token: Token; onRevoke: () => void }) {
           )}
         </span>
       </span>
-      <Button size="sm" variant="ghost" aria-label={`Revoke ${token.name}`} onClick={onRevoke}>
+      <Button size="sm" variant="ghost" aria-label={`Revoke ${token.name}`} onClick={revocation.open}>
         Revoke
       </Button>
+      {revocation.dialog}
     </li>
   );
 }

@@ -11,8 +11,8 @@ import { useInvalidate, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
-import { ConfirmDialog } from "@/components/ui/overlay/confirm-dialog";
 import { MoreMenu } from "@/components/ui/overlay/more-menu";
+import { useConfirm } from "@/components/ui/overlay/use-confirm";
 import { Panel } from "@/components/ui/panel";
 import { TimeText } from "@/components/ui/time-text";
 import { toast } from "@/components/ui/toasts";
@@ -41,7 +41,6 @@ export function McpServer({ server }: { server: McpListed }) {
   const router = useRouter();
   const onSettled = useInvalidate("mcp", "tools");
   const [isEditing, setEditing] = useState(false);
-  const [isAsking, setAsking] = useState(false);
   const refresh = useMutation(trpc.mcp.refresh.mutationOptions({ onSettled }));
   const setEnabled = useMutation(trpc.mcp.setEnabled.mutationOptions({ onSettled }));
   const remove = useMutation(
@@ -53,6 +52,14 @@ export function McpServer({ server }: { server: McpListed }) {
       },
     }),
   );
+  const removal = useConfirm({
+    danger: true,
+    title: `Remove “${server.name}”?`,
+    description:
+      "Its stored authorization and every approval go, too. Roles that name its tools work without them.",
+    confirm: "Remove server",
+    onConfirm: () => remove.mutateAsync({ name: server.name }),
+  });
   return (
     <Sheet
       name={server.name}
@@ -78,7 +85,7 @@ export function McpServer({ server }: { server: McpListed }) {
                   onSelect: () => setEnabled.mutate({ name: server.name, is_enabled: !server.is_enabled }),
                 },
                 "separator",
-                { label: "Remove", icon: <Trash2 />, danger: true, onSelect: () => setAsking(true) },
+                { label: "Remove", icon: <Trash2 />, danger: true, onSelect: removal.open },
               ]}
             />
           )}
@@ -89,16 +96,7 @@ export function McpServer({ server }: { server: McpListed }) {
       <Remarks server={server} />
       <ServerTools server={server} />
       <McpOffers server={server} />
-      <ConfirmDialog
-        open={isAsking}
-        onOpenChange={setAsking}
-        danger
-        title={`Remove “${server.name}”?`}
-        description="Its stored authorization and every approval go, too. Roles that name its tools work without them."
-        confirm="Remove server"
-        pending={remove.isPending}
-        onConfirm={() => remove.mutate({ name: server.name })}
-      />
+      {removal.dialog}
     </Sheet>
   );
 }

@@ -2,10 +2,10 @@
 
 import { GitBranch } from "lucide-react";
 import dynamic from "next/dynamic";
-import { useState } from "react";
 import { useRun, useRunActivation, useRunViewStore } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
 import { Button } from "@/components/ui/button";
+import { useDialog } from "@/components/ui/overlay/use-dialog";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { isCrewNode } from "@/server/domain/nodes";
 import { TeamButton } from "../team/team-button";
@@ -39,8 +39,10 @@ export function NodeActions({
     "",
   );
   const hasTeam = useRun(({ head }) => isCrewNode(node) && isAhead({ head, activation_id }), false);
-  const [form, setForm] = useState<CommandForm | null>(null);
-  const [isForking, setForking] = useState(false);
+  const command = useDialog((close, form: CommandForm) => <CommandDialog form={form} onClose={close} />);
+  const fork = useDialog((close) =>
+    page ? <ForkDialog runId={page.runId} activationId={activation_id} onClose={close} /> : null,
+  );
   if (!page || !store || !activation || isPast) return null;
   const { runId, held } = page;
   const canCommand = isActive && !held;
@@ -49,30 +51,28 @@ export function NodeActions({
   const canFork = activation.started_at !== undefined && !isAlone;
   const offered = NODE_COMMANDS.filter(({ label }) => labels.includes(label));
   if (offered.length === 0 && !canRetry && !hasTeam && !canFork) return null;
-  const open = (command: NodeCommand) =>
-    setForm(command.form({ run_id: runId, head: store.view.getState().head, node, activation_id }));
+  const open = ({ form }: NodeCommand) =>
+    command.open(form({ run_id: runId, head: store.view.getState().head, node, activation_id }));
   return (
     <div
       role="toolbar"
       aria-label={`What can be done about ${node.name || node.id}`}
       className="flex flex-wrap gap-2"
     >
-      {offered.map((command) => (
-        <Button key={command.label} size="sm" icon={command.icon} onClick={() => open(command)}>
-          {command.label}
+      {offered.map((one) => (
+        <Button key={one.label} size="sm" icon={one.icon} onClick={() => open(one)}>
+          {one.label}
         </Button>
       ))}
       {canRetry ? <RetryButton size="sm" activationId={activation_id} /> : null}
       {hasTeam ? <TeamButton nodeId={node.id} /> : null}
       {canFork ? (
-        <Button size="sm" icon={<GitBranch aria-hidden />} onClick={() => setForking(true)}>
+        <Button size="sm" icon={<GitBranch aria-hidden />} onClick={fork.open}>
           Run from here…
         </Button>
       ) : null}
-      {form ? <CommandDialog form={form} onClose={() => setForm(null)} /> : null}
-      {isForking ? (
-        <ForkDialog runId={runId} activationId={activation_id} onClose={() => setForking(false)} />
-      ) : null}
+      {command.dialog}
+      {fork.dialog}
     </div>
   );
 }

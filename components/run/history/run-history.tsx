@@ -8,6 +8,7 @@ import { countOf } from "@/components/display/format";
 import { toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
+import { useDialog } from "@/components/ui/overlay/use-dialog";
 import { Skeleton } from "@/components/ui/skeleton";
 import { toast } from "@/components/ui/toasts";
 import { defined } from "@/server/domain/base/defined";
@@ -25,7 +26,9 @@ export function RunHistory({ workflowId }: { workflowId?: string }) {
   const asked = useDeferredValue(filters);
   const runs = useRuns(workflowId ? { ...asked, workflow: workflowId } : asked);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const [editing, setEditing] = useState<RunSummary | null>(null);
+  const editing = useDialog((close, { id, workflow_id }: RunSummary) =>
+    workflow_id ? <EditInput runId={id} workflowId={workflow_id} onClose={close} /> : null,
+  );
   const remove = useRemove(() => setChosen(new Set()));
   // What is not in the list any more is not deleted unseen.
   const inView = runs.items.filter(({ id }) => chosen.has(id)).map(({ id }) => id);
@@ -65,7 +68,7 @@ export function RunHistory({ workflowId }: { workflowId?: string }) {
             isChosen={chosen.has(run.id)}
             onChoose={(isChosen) => choose(run.id, isChosen)}
             onRemove={({ id }) => remove.ask([id])}
-            onEditInput={setEditing}
+            onEditInput={editing.open}
           />
         )}
       </Content>
@@ -79,9 +82,7 @@ export function RunHistory({ workflowId }: { workflowId?: string }) {
           ? `${runs.items.length}${runs.hasMore ? " or more" : ""} found`
           : ""}
       </p>
-      {editing?.workflow_id ? (
-        <EditInput runId={editing.id} workflowId={editing.workflow_id} onClose={() => setEditing(null)} />
-      ) : null}
+      {editing.dialog}
     </div>
   );
 }

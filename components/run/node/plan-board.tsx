@@ -8,6 +8,7 @@ import { countOf } from "@/components/display/format";
 import { StatusMark } from "@/components/display/status-mark";
 import { Button } from "@/components/ui/button";
 import { Disclosure } from "@/components/ui/disclosure";
+import { useDialog } from "@/components/ui/overlay/use-dialog";
 import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/crew/plan";
 import { agentKey, type CrewRun, type RunState } from "@/server/domain/run";
 import { isOpen } from "@/server/domain/run/commands/plan-edit";
@@ -32,7 +33,6 @@ const COLUMNS: { title: string; holds: readonly TaskStatus[] }[] = [
 export function PlanBoard({ activationId }: { activationId: string }) {
   const plan = useRun<ExecutionPlan | undefined>(({ state }) => state.plans[activationId], undefined);
   const [picked, setPicked] = useState<string | null>(null);
-  const [editing, setEditing] = useState<{ task?: Task } | null>(null);
   const runId = useRunPage()?.runId;
   // Only the present can be changed.
   const crew = useRun<CrewRun | undefined>(
@@ -41,8 +41,13 @@ export function PlanBoard({ activationId }: { activationId: string }) {
   );
   // The dialog stays with what was written in it, although the crew has ended meanwhile.
   const dialogCrew = useRun<CrewRun | undefined>(({ head }) => head.crews[activationId], undefined);
-  if (!plan) return null;
   const canEdit = runId !== undefined && crew?.status === "running" && WITH_PLANS.has(crew.process);
+  const editing = useDialog((close, task?: Task) =>
+    plan && runId !== undefined && dialogCrew ? (
+      <TaskDialog {...{ runId, plan, task }} crew={dialogCrew} isOver={!canEdit} onClose={close} />
+    ) : null,
+  );
+  if (!plan) return null;
   const done = plan.tasks.filter(({ status }) => status === "completed").length;
   const shown = plan.tasks.find(({ task_id }) => task_id === picked) ?? currentTask(plan.tasks);
   return (
@@ -58,7 +63,7 @@ export function PlanBoard({ activationId }: { activationId: string }) {
             variant="ghost"
             className="ml-auto self-center"
             icon={<Plus aria-hidden />}
-            onClick={() => setEditing({})}
+            onClick={() => editing.open()}
           >
             Add a task
           </Button>
@@ -90,19 +95,10 @@ export function PlanBoard({ activationId }: { activationId: string }) {
           key={shown.task_id}
           task={shown}
           activationId={activationId}
-          onEdit={canEdit && isOpen(shown) ? () => setEditing({ task: shown }) : undefined}
+          onEdit={canEdit && isOpen(shown) ? () => editing.open(shown) : undefined}
         />
       ) : null}
-      {editing && runId !== undefined && dialogCrew ? (
-        <TaskDialog
-          runId={runId}
-          crew={dialogCrew}
-          isOver={!canEdit}
-          plan={plan}
-          task={editing.task}
-          onClose={() => setEditing(null)}
-        />
-      ) : null}
+      {editing.dialog}
     </section>
   );
 }

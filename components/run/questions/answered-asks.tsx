@@ -1,10 +1,11 @@
 "use client";
 
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { useRunList } from "@/components/run/run-context";
 import { KeyValues, ValueView } from "@/components/run/values";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/overlay/dialog";
+import { useDialog } from "@/components/ui/overlay/use-dialog";
 import type { Interaction } from "@/server/domain/run";
 import { askedPerson } from "@/server/domain/run/past/asked-person";
 import { MomentLink } from "../past/moment-link";
@@ -17,7 +18,7 @@ export function AnsweredAsks({ activationId }: { activationId: string }) {
       ({ activation_id, status }) => activation_id === activationId && status === "answered",
     ),
   );
-  const [shown, setShown] = useState<string | null>(null);
+  const seen = useDialog((close, id: string) => <SeenDialog id={id} onClose={close} />);
   if (asks.length === 0) return null;
   return (
     <section aria-label="Answered questions" className="flex flex-col gap-2">
@@ -28,13 +29,13 @@ export function AnsweredAsks({ activationId }: { activationId: string }) {
             <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">
               {requested.title} <strong className="font-semibold">{describeAnswer(answered)}</strong>
             </span>
-            <Button size="sm" variant="ghost" onClick={() => setShown(id)}>
+            <Button size="sm" variant="ghost" onClick={() => seen.open(id)}>
               What was seen
             </Button>
           </li>
         ))}
       </ul>
-      {shown === null ? null : <SeenDialog id={shown} onClose={() => setShown(null)} />}
+      {seen.dialog}
     </section>
   );
 }

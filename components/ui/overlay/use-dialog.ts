@@ -1,10 +1,16 @@
 import { type ReactNode, useState } from "react";
 
 /**
- * A dialog behind a button or a menu entry, mounted only while it is open, so that it can be loaded when it is needed:
- * `const fork = useDialog((close) => <ForkDialog onClose={close} />)`, then `fork.open` and `fork.dialog`.
+ * A dialog behind a button or a menu entry. It is mounted only while open, so it can load on demand:
+ * `const fork = useDialog((close) => <ForkDialog onClose={close} />)`, then `fork.open` and `fork.dialog`. Arguments of
+ * `open` go on to `render`.
  */
-export function useDialog(render: (close: () => void) => ReactNode): { open: () => void; dialog: ReactNode } {
-  const [isOpen, setOpen] = useState(false);
-  return { open: () => setOpen(true), dialog: isOpen ? render(() => setOpen(false)) : null };
+export function useDialog<Args extends unknown[] = []>(
+  render: (close: () => void, ...args: Args) => ReactNode,
+): { open: (...args: Args) => void; dialog: ReactNode } {
+  const [args, setArgs] = useState<Args | null>(null);
+  return {
+    open: (...next) => setArgs(next),
+    dialog: args ? render(() => setArgs(null), ...args) : null,
+  };
 }
