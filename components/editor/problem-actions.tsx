@@ -1,13 +1,15 @@
 import clsx from "clsx";
 import { TriangleAlert, Wrench } from "lucide-react";
+import { PageLink } from "@/components/ui/page-link";
 import type { Fix } from "@/server/domain/problems/problems";
+import { errorHref } from "@/server/domain/text/doc-links";
 import { useEditorCommands } from "./commands";
 import { useAllow } from "./use-grants";
 import type { ShownProblem } from "./use-problems";
 
-/** What can be done about a problem with one click: its repair, and putting advice aside. */
+/** What to do about a problem: apply its fix, dismiss the advice, read about it. */
 export function ProblemActions({
-  problem: { fix, dismiss },
+  problem: { code, fix, dismiss },
   className,
 }: {
   problem: ShownProblem;
@@ -15,9 +17,8 @@ export function ProblemActions({
 }) {
   const commands = useEditorCommands();
   const { change } = useAllow();
-  // A grant belongs to this installation, not to the drawing: it is no step that could be undone.
+  // A grant belongs to this installation, not to the workflow, so undo doesn't cover it.
   const repair = (one: Fix) => (one.kind === "allow" ? change({ allow: [one.key] }) : void commands.fix(one));
-  if (!fix && !dismiss) return null;
   return (
     <div className={clsx("flex flex-wrap items-center gap-1", className)}>
       {fix ? (
@@ -39,6 +40,14 @@ export function ProblemActions({
           {dismiss.label}
         </button>
       ) : null}
+      <PageLink
+        href={errorHref(code)}
+        target="_blank"
+        aria-label={`About ${code} (new tab)`}
+        className="rounded-md px-2 py-0.5 text-xs text-ink-3 hover:bg-sunken hover:text-ink pointer-coarse:py-2"
+      >
+        Learn more
+      </PageLink>
     </div>
   );
 }

@@ -20,8 +20,9 @@ export const Finding = z.object({
 
 export const ApiErrorBody = z.object({
   error: z.object({
-    code: z.string().meta({ description: "Stays the same; made for programs" }),
+    code: z.string().meta({ description: "Stable, for programs" }),
     message: z.string().meta({ description: "One sentence for people" }),
+    doc_url: z.string().optional().meta({ description: "Path of the page that explains the code" }),
     details: Json.optional(),
   }),
 });

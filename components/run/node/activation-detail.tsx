@@ -73,7 +73,7 @@ const WAITS: Record<string, string> = {
   timer: "It waits for its time to come.",
   signal: "It waits for a signal.",
   human: "It waits for a person.",
-  limit: "It waits at a limit; raise the limit to go on.",
+  limit: "It waits at a limit; raise the limit to continue.",
   retry: "It failed and waits before it is tried again.",
 };
 

@@ -3,25 +3,27 @@
 import clsx from "clsx";
 import { TriangleAlert } from "lucide-react";
 import Link from "next/link";
+import { PageLink } from "@/components/ui/page-link";
 import type { RunError } from "@/server/domain/agent/outcome";
+import { errorHref } from "@/server/domain/text/doc-links";
 import { RequestDifference } from "../replay/request-difference";
 import { useRun } from "../run-context";
 
 const ADVICE: Record<RunError["user_action"], string | null> = {
   none: null,
-  retry: "Running it again may help.",
-  settings: "Check the provider in the settings.",
-  edit_graph: "Change the workflow and run it again.",
-  raise_limit: "Raise the limit to go on.",
+  retry: "Retrying may help.",
+  settings: "Check the provider in Settings.",
+  edit_graph: "Edit the workflow and run it again.",
+  raise_limit: "Raise the limit to continue.",
 };
 
-/** What a person can do about an error, in words; null where its message says so itself. */
+/** What a person can do about an error; null if its message says so itself. */
 export function adviceFor({ user_action, message }: RunError): string | null {
   const advice = ADVICE[user_action];
   return advice !== null && message.includes(advice) ? null : advice;
 }
 
-/** What went wrong, in words, and what a person can do about it. */
+/** An error: its message, what to do about it, and its code with a link to the docs. */
 export function ErrorNote({ error, isQuiet }: { error: RunError; isQuiet?: boolean }) {
   const workflowId = useRun<string | null>(({ state }) => state.run.workflow_id, null);
   const advice = adviceFor(error);
@@ -54,7 +56,14 @@ export function ErrorNote({ error, isQuiet }: { error: RunError; isQuiet?: boole
           </p>
         ) : null}
         <RequestDifference error={error} />
-        <p className="mt-1 font-mono text-[11px] text-ink-3">{error.code}</p>
+        <PageLink
+          href={errorHref(error.code)}
+          target="_blank"
+          className="mt-1 block font-mono text-[11px] text-ink-3 hover:text-ink hover:underline"
+        >
+          {error.code}
+          <span className="sr-only">: cause and fix (new tab)</span>
+        </PageLink>
       </div>
     </div>
   );

@@ -182,8 +182,8 @@ function weigh(check: BudgetCheck, estimate: Estimate, spent: Ledger["used"], he
 function overBudget(metric: Metric, used: number, limit: number): ModelError {
   const message =
     metric === "cost_usd"
-      ? `The next model call could bring this run over its budget of $${limit}; $${round(used)} are spent. Raise the limit to go on.`
-      : `The next model call could bring this run over its budget of ${limit} tokens; ${used} are used. Raise the limit to go on.`;
+      ? `The next model call could bring this run over its budget of $${limit}; $${round(used)} are spent. Raise the limit to continue.`
+      : `The next model call could bring this run over its budget of ${limit} tokens; ${used} are used. Raise the limit to continue.`;
   return new ModelError({
     code: "BUDGET",
     message,

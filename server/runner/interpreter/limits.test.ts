@@ -259,13 +259,13 @@ test("what a limit is, and what a run that used it up says", () => {
       limitError(limit, s).message,
     ]),
   ).toEqual([
-    [9, "MAX_STEPS", "The run used up its 9 node runs. Raise the limit to go on."],
-    [8, "MAX_ITERATIONS", "The run used up its 8 model calls. Raise the limit to go on."],
-    [2600, "TIME_LIMIT", "The run was at work for 3 s, which is its limit. Raise the limit to go on."],
+    [9, "MAX_STEPS", "The run used up its 9 node runs. Raise the limit to continue."],
+    [8, "MAX_ITERATIONS", "The run used up its 8 model calls. Raise the limit to continue."],
+    [2600, "TIME_LIMIT", "The run was at work for 3 s, which is its limit. Raise the limit to continue."],
     [
       20_000,
       "LOG_LIMIT",
-      "The run has written down 20,000 characters, which is its limit. Raise the limit to go on, or let its nodes keep less.",
+      "The run has written down 20,000 characters, which is its limit. Raise the limit to continue, or let its nodes keep less.",
     ],
     [0.5, "BUDGET", "The next model call could exceed the budget of $0.5. Raise the budget to go on."],
     [70, "BUDGET", "The next model call could exceed the budget of 70 tokens. Raise the budget to go on."],
@@ -276,7 +276,7 @@ test("what a limit is, and what a run that used it up says", () => {
   ]);
   expect(limitError("max_steps", s)).toEqual({
     code: "MAX_STEPS",
-    message: "The run used up its 9 node runs. Raise the limit to go on.",
+    message: "The run used up its 9 node runs. Raise the limit to continue.",
     retryable: true,
     user_action: "raise_limit",
   });

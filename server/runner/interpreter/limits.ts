@@ -42,13 +42,13 @@ function limitText(limit: RaisableLimit, s: RunState): string {
   const value = limitValue(limit, s);
   switch (limit) {
     case "max_steps":
-      return `The run used up its ${value} node runs. Raise the limit to go on.`;
+      return `The run used up its ${value} node runs. Raise the limit to continue.`;
     case "max_global_iterations":
-      return `The run used up its ${value} model calls. Raise the limit to go on.`;
+      return `The run used up its ${value} model calls. Raise the limit to continue.`;
     case "max_active_ms":
-      return `The run was at work for ${Math.round((value ?? 0) / 1000)} s, which is its limit. Raise the limit to go on.`;
+      return `The run was at work for ${Math.round((value ?? 0) / 1000)} s, which is its limit. Raise the limit to continue.`;
     case "max_log_chars":
-      return `The run has written down ${sizeText(value ?? 0)}, which is its limit. Raise the limit to go on, or let its nodes keep less.`;
+      return `The run has written down ${sizeText(value ?? 0)}, which is its limit. Raise the limit to continue, or let its nodes keep less.`;
     case "max_cost_usd":
       return `The next model call could exceed the budget of $${value}. Raise the budget to go on.`;
     case "max_total_tokens":

@@ -49,7 +49,7 @@ test("a run that used up its node runs asks before it stops; raised, it goes on 
     kind: "budget",
     mode: "sync",
     title: "The run has reached a limit",
-    why: "The run used up its 2 node runs. Raise the limit to go on.",
+    why: "The run used up its 2 node runs. Raise the limit to continue.",
     args: { limit: "max_steps", now: 2 },
     options: [
       { label: "Raise the limit", value: "raise" },
@@ -122,7 +122,7 @@ test("what the run writes down is a limit that asks, too", async () => {
   const { requested } = await asked(stage, id);
   expect([requested.args?.limit, requested.why]).toEqual([
     "max_log_chars",
-    expect.stringContaining("Raise the limit to go on, or let its nodes keep less."),
+    expect.stringContaining("Raise the limit to continue, or let its nodes keep less."),
   ]);
   give(stage, id, "raise", { to: 1_000_000 });
   await stage.host.settled(id);

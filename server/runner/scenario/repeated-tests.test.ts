@@ -112,7 +112,7 @@ test("a run that does not come to its end is no pass, even where nothing is expe
   );
   expect([status, sentence, outcome?.final_status]).toEqual([
     "failed",
-    "It was to end as Completed, and ended as Stopped at a limit (MAX_STEPS). The run used up its 1 node runs. Raise the limit to go on.",
+    "It was to end as Completed, and ended as Stopped at a limit (MAX_STEPS). The run used up its 1 node runs. Raise the limit to continue.",
     "INCOMPLETE",
   ]);
 });
