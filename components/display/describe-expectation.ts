@@ -32,7 +32,7 @@ export const PATH_MODES = [
   { value: "never", label: "None of these" },
 ] as const;
 
-/** An expectation in a few words. */
+/** A short description of an expectation. */
 export function describeExpectation(
   expectation: Expectation,
   { nodes }: Pick<WorkflowGraph, "nodes">,
@@ -112,7 +112,7 @@ const shortJson = (value: Json): string => {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 };
 
-/** The nodes that can run, as choices. */
+/** The nodes that can run, as options. */
 export const nodeChoices = ({ nodes }: Pick<WorkflowGraph, "nodes">) =>
   Object.values(nodes)
     .filter(isExecutable)

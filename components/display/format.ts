@@ -14,7 +14,7 @@ export function formatDuration(ms: number): string {
   return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${two(minutes % 60)} min`;
 }
 
-/** Time on a clock that ticks: it keeps its width while it counts. */
+/** A running clock of constant width. */
 export function formatClock(ms: number): string {
   const tenths = Math.max(0, Math.floor(ms / 100));
   const seconds = Math.floor(tenths / 10);
@@ -40,7 +40,7 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
 }
 
-/** All that a call took, with what of it were thoughts, and whether it is a guess. */
+/** The tokens of a call, with its reasoning tokens, and whether they are estimated. */
 export function describeTokens({ input_tokens, output_tokens, reasoning_tokens, estimated }: Usage): string {
   const asides = [
     ...(reasoning_tokens > 0 ? [`${formatTokens(reasoning_tokens)} for thoughts`] : []),
@@ -66,7 +66,7 @@ export function formatList(items: readonly string[]): string {
 
 const two = (n: number) => String(n).padStart(2, "0");
 
-/** A size in bytes, in words. */
+/** A size in bytes, such as "1.2 MB". */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;

@@ -1,7 +1,7 @@
 import type { Json } from "@/server/domain/base/values";
 import { isStructured, jsonIn, plainLines, unmarked } from "@/server/domain/text/plain-text";
 
-/** What a value says in one line, without marks of Markdown or JSON; empty where it says nothing. */
+/** A one-line summary of a value, without Markdown or JSON syntax; possibly empty. */
 export function oneLine(value: Json | undefined): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "string") return firstLineOf(value);
@@ -11,7 +11,7 @@ export function oneLine(value: Json | undefined): string {
     const parts = value.map(oneLine).filter(Boolean);
     return parts.length > 0 ? parts.join(", ") : "";
   }
-  // What was written last is what it came to.
+  // The last text is usually the conclusion.
   return Object.values(value).map(oneLine).filter(Boolean).at(-1) ?? "";
 }
 
@@ -24,11 +24,11 @@ export function endOfText(text: string, most: number): string {
   const plain = unmarked(written.replace(/\s+/g, " ").trim());
   if (plain.length <= most) return plain;
   const end = plain.slice(2 - most);
-  // Begins with a whole word.
+  // Start with a whole word.
   return `… ${end.slice(end.indexOf(" ") + 1)}`;
 }
 
-/** The line that a person would read first: below a heading, not a signature and not a list of what was handed in. */
+/** The most informative line: no heading, no signature, and no list of inputs. */
 function firstLineOf(text: string): string {
   const inner = jsonIn(text);
   if (inner !== undefined) return oneLine(inner);
@@ -37,13 +37,13 @@ function firstLineOf(text: string): string {
   return plainLines(content ?? lines[0] ?? "")[0] ?? "";
 }
 
-/** The last text between quotation marks that is a value, closed or not; what may yet become a key is none. */
+/** The last quoted value, possibly unterminated; a text that may become a key does not count. */
 function valueBeingWritten(text: string): string {
   const values = [...text.matchAll(/[:[]\s*"((?:[^"\\]|\\.)*)/g)];
   const last = values.at(-1)?.[1] ?? "";
   return last.replace(/\\[nrt]/g, " ").replace(/\\(.)/g, "$1");
 }
 
-/** A line without the mark of the offline demo, for lists whose run says itself that it is simulated. */
+/** Removes the label of the offline demo, for lists whose runs have their own simulated badge. */
 export const withoutDemoMark = (line: string): string =>
   line.replace(/(?<!\s)\s*— offline demo text\.?/g, "");

@@ -1,7 +1,7 @@
 import clsx from "clsx";
 import { roleIcons } from "./role-icons";
 
-/** A role's picture: its icon, or its initials, on its colour. Decoration: the name stands beside it. */
+/** A role's icon or initials on its color. Decorative: the name is beside it. */
 export function RoleFace({
   name,
   icon,
@@ -37,7 +37,7 @@ export function RoleFace({
   );
 }
 
-/** The picture of the role with this name; one that is not among them gets its initials. */
+/** The face of the role with this name; unknown roles get initials. */
 export function FaceOfRole({
   roles,
   name,
@@ -51,7 +51,7 @@ export function FaceOfRole({
   return <RoleFace name={name} icon={role?.icon} color={role?.color} size={size} />;
 }
 
-/** The colour of a role: its own, else one that its name always gets. */
+/** The color of a role: its own, or one derived from its name. */
 export const roleColor = (name: string, color: string | undefined): string =>
   color && /^#[0-9a-f]{6}$/i.test(color) ? color : `oklch(0.62 0.1 ${hueOf(name)})`;
 
@@ -69,7 +69,7 @@ function initials(name: string): string {
   return (second ? first.slice(0, 1) + second.slice(0, 1) : first.slice(0, 2)).toUpperCase();
 }
 
-/** Spread by the golden angle, so that similar names get distinct colours. */
+/** Spread by the golden angle, so that similar names get distinct colors. */
 function hueOf(name: string): number {
   let hash = 7;
   for (const char of name) hash = (hash * 31 + (char.codePointAt(0) ?? 0)) % 9973;

@@ -2,11 +2,11 @@ import clsx from "clsx";
 import type { Sketch, SketchedCrew } from "@/server/domain/graph/sketch";
 
 const CARD = { w: 190, h: 84 };
-/** How far from the cards a line goes along them, and how far its corners are rounded off. */
+/** The distance of lines from cards, and the radius of their corners. */
 const GAP = 28;
 const CORNER = 22;
 
-/** A small drawing of a graph, as wide and high as its box allows. Decoration: its words stand beside it. */
+/** A small sketch of a graph that fills its box. Decorative: its name is beside it. */
 export function SketchPicture({ sketch, className }: { sketch: Sketch; className?: string }) {
   if (sketch.nodes.length === 0)
     return <div aria-hidden="true" className={clsx("sketch-stage", className)} />;
@@ -16,7 +16,7 @@ export function SketchPicture({ sketch, className }: { sketch: Sketch; className
   const top = Math.min(...ys);
   const width = Math.max(...xs) - left + CARD.w;
   const height = Math.max(...ys) - top + CARD.h;
-  // A drawing of two cards must not become a close-up of them.
+  // Do not enlarge graphs with few nodes.
   const w = Math.max(width, 900);
   const h = Math.max(height, 420);
   const pad = 60 + Math.max(w, h) * 0.02;
@@ -45,7 +45,7 @@ interface Point {
   y: number;
 }
 
-/** From the right side of a card into the left side of another. */
+/** A path from the right side of a card to the left side of another. */
 function lineBetween(a: Point, b: Point): string {
   const [x1, y1, x2, y2] = [a.x + CARD.w, a.y + CARD.h / 2, b.x, b.y + CARD.h / 2];
   if (x2 >= x1) {
@@ -64,7 +64,7 @@ function lineBetween(a: Point, b: Point): string {
   ]);
 }
 
-/** A line through the points, its corners rounded off. */
+/** A path through the points with rounded corners. */
 function rounded(points: readonly Point[]): string {
   return points
     .map((point, at) => {
@@ -78,7 +78,7 @@ function rounded(points: readonly Point[]): string {
     .join("");
 }
 
-/** A little way from a corner to the next, at most half of it. */
+/** A point near a corner on the way to the next, at most halfway. */
 function towards(corner: Point, next: Point): Point {
   const way = Math.hypot(next.x - corner.x, next.y - corner.y);
   const part = way === 0 ? 0 : Math.min(CORNER, way / 2) / way;

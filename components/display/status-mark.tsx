@@ -34,7 +34,7 @@ interface Mark {
   word: string;
   icon: LucideIcon;
   color: string;
-  /** The icon stands white on a filled disc: for states that are an end. */
+  /** White icon on a filled disc, for final states. */
   filled?: boolean | undefined;
   spins?: boolean | undefined;
 }
@@ -58,7 +58,7 @@ const marks: Record<Status, Mark> = {
   CANCELLED: { word: FINAL_STATUS_LABELS.CANCELLED, icon: Ban, color: "text-ink-3" },
 };
 
-/** The word for a status, for sentences and announcements. */
+/** The label of a status, for sentences and announcements. */
 export function statusWord(status: Status): string {
   return marks[status].word;
 }
@@ -66,14 +66,14 @@ export function statusWord(status: Status): string {
 export interface StatusMarkProps {
   status: Status;
   size?: "sm" | "md" | undefined;
-  /** Shows the word; without it the word is there for screen readers and on hover. */
+  /** Shows the label; otherwise it is for screen readers and on hover only. */
   withWord?: boolean | undefined;
-  /** It stood so at a moment that is over: nothing turns. */
+  /** A past state: no animation. */
   isPast?: boolean | undefined;
   className?: string | undefined;
 }
 
-/** A status by icon, colour and word; never by colour alone. */
+/** A status by icon, color and label; never by color alone. */
 export function StatusMark({ status, size = "md", withWord, isPast, className }: StatusMarkProps) {
   const { word, icon: Icon, color, filled, spins } = marks[status];
   const px = size === "sm" ? 14 : 16;

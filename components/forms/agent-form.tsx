@@ -16,11 +16,11 @@ import { FormParts } from "./form-parts";
 
 export interface AgentFormProps {
   agent: AgentConfig;
-  /** Where it is a member of a crew. */
+  /** Set for members of a crew. */
   member?: MemberFieldsProps;
   roles: Faces;
   roleError?: string | undefined;
-  /** What stands below the role. */
+  /** Shown below the role. */
   children?: ReactNode;
   onChange: (agent: AgentConfig) => void;
 }
@@ -30,13 +30,13 @@ export interface MemberFieldsProps {
   /** The ids of the other agents of its crew. */
   others: readonly string[];
   process: CrewProcess;
-  /** False: its agent of the library says already whom it may hand over to. */
+  /** False if its library agent defines the handoffs. */
   isHandoffOpen?: boolean;
   onChange: (agent: AgentConfig) => void;
   onRename: (id: string) => void;
 }
 
-/** One agent: its role, its story and its model; its limits under More. */
+/** An agent's role, backstory and model, with its limits under More. */
 export function AgentForm({ agent, member, roles, roleError, children, onChange }: AgentFormProps) {
   const { llm_config, ...modelless } = agent;
   return (
@@ -73,7 +73,7 @@ export function AgentForm({ agent, member, roles, roleError, children, onChange 
   );
 }
 
-/** What the crew knows a member by, and to whom it may hand over. */
+/** A member's id, and to whom it may hand off. */
 export function MemberFields({
   agent,
   others,
@@ -107,7 +107,7 @@ export function MemberFields({
   );
 }
 
-/** Whom it may hand over to: members of its crew, or while it is in none, whom it will meet by their roles. */
+/** Handoff targets: members of the crew, or roles if the agent is in no crew. */
 function Handoffs({
   agent,
   others,

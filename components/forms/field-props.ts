@@ -1,12 +1,12 @@
 import type { FieldOf } from "@/server/domain/base/form";
 
-/** What a field says of itself, without what it shows. */
+/** A field without its value. */
 export type FieldData = Omit<FieldOf<never, string, string>, "key" | "as" | "showIf" | "usual">;
 
-/** What every look of a field is given. Values come from files: each look checks what it can show. `Given`: what it sets. */
+/** The props of every field variant. Values may come from files, so each variant checks them. `Given`: what it sets. */
 export interface FieldProps<Given = unknown> {
   label: string;
-  /** The label already stands above, for all to see. */
+  /** The label is already visible above. */
   hideLabel?: boolean | undefined;
   hint?: string | undefined;
   error?: string | undefined;

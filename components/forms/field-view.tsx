@@ -17,13 +17,13 @@ type VariantProps = FieldProps & { field: Field };
 type Load = () => Promise<ComponentType<VariantProps>>;
 
 const lazy = (load: Load) => dynamic(load, { loading: () => <Skeleton className="h-16 w-full" /> });
-/** Of a field that may turn out to be empty. */
+/** For fields that may render nothing. */
 const lazyWithoutPlace = (load: Load) => dynamic(load, { loading: () => null });
 
 /** One component per variant: a node kind only names the variant it wants. */
 const variants: Record<FieldLook, ComponentType<VariantProps>> = {
   ...basicVariants,
-  // Of a node every text is there, also an empty one.
+  // Nodes store every text, even an empty one.
   text: (props) => basicVariants.text({ ...props, field: { ...props.field, empty: "" } }),
   multiline: (props) => basicVariants.multiline({ ...props, field: { ...props.field, empty: "" } }),
   template: ({ field, ...props }) => <TemplateField {...props} minLines={field.lines} />,
@@ -59,7 +59,7 @@ const variants: Record<FieldLook, ComponentType<VariantProps>> = {
   own_rule: lazy(() => import("./fields/rule-fields").then((m) => m.OwnRuleField)),
 };
 
-/** A field of a node kind, as its look says. */
+/** A field of a node kind, rendered by its variant. */
 export function FieldView(props: FieldProps & { field: Field }) {
   const Variant = variants[props.field.as];
   return <Variant {...props} />;

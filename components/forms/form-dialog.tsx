@@ -10,20 +10,20 @@ export interface FormDialogProps extends Pick<DialogProps, "title" | "descriptio
   icon?: ReactNode;
   /** The label of the button that closes it; "Cancel" if absent. */
   cancel?: string | undefined;
-  /** What it sends: the button waits for it, and its error appears below the fields. */
+  /** Shows a pending button, and its error below the fields. */
   mutation?: { isPending: boolean; error: unknown } | undefined;
-  /** It cannot be submitted yet. */
+  /** Disables the submit button. */
   isIncomplete?: boolean | undefined;
-  /** Why it was not sent. */
+  /** Overrides the mutation's error. */
   error?: string | null | undefined;
-  /** Further buttons, at the left. */
+  /** Further buttons, on the left. */
   actions?: ReactNode;
   onSubmit: () => void;
   onClose: () => void;
   children: ReactNode;
 }
 
-/** A dialog around one form: Cancel, a button that submits, and the error of the last attempt below the fields. */
+/** A dialog with one form: Cancel, a submit button, and the last error below the fields. */
 export function FormDialog(props: FormDialogProps) {
   const { title, description, size, sticky, mutation, isIncomplete, onSubmit, onClose } = props;
   const id = useId();

@@ -16,7 +16,7 @@ import {
 import type { FieldData } from "./field-props";
 import { basicVariants } from "./fields/basic-fields";
 
-/** What a field says for now, over what is declared. */
+/** Current properties of a field that override the declared ones. */
 export type FieldNow = {
   [K in "hint" | "options" | "suggestions" | "placeholder" | "unset" | "unsetHint" | "max"]?:
     | FieldData[K]
@@ -30,21 +30,20 @@ export type FieldNow = {
 export type FieldsNow<C> = { readonly [K in FieldKey<C>]?: FieldNow | undefined };
 
 export interface FormPartsProps<C extends object, S extends string> {
-  /** The form as data. */
   parts: readonly FormPart<C, S>[];
   value: C;
   onChange: (value: C) => void;
-  /** What fields say for now, by their keys. */
+  /** By field key. */
   now?: FieldsNow<C>;
-  /** What is wrong with fields, by their keys. */
+  /** By field key. */
   errors?: Readonly<Record<string, string>> | undefined;
-  /** What stands in the form's slots. */
+  /** By slot name. */
   slots?: Readonly<Record<S, ReactNode>>;
-  /** Wraps each field, such as in the place that a problem leads to. */
+  /** Wraps each field, such as in the target of a problem. */
   frame?: (key: string, field: ReactNode) => ReactNode;
 }
 
-/** A form made of its data. What no field can express comes in slots. */
+/** A form described by data. Slots hold what no field can express. */
 export function FormParts<C extends object, S extends string = never>(props: FormPartsProps<C, S>) {
   const { parts, value } = props;
   return parts

@@ -3,15 +3,15 @@ import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import type { AvailableKey } from "@/server/domain/problems/problems";
 
-/** What the fields of a form may refer to. */
+/** The context of the fields of a form. */
 export interface FormScope {
   graph: WorkflowGraph;
-  /** The node that the form is about; null for the workflow itself. */
+  /** The node in the form; null for the workflow itself. */
   node: WorkflowNode | null;
-  /** Keys that can exist when this node begins. */
+  /** Keys that can exist when this node starts. */
   keys: readonly AvailableKey[];
   roles: readonly RoleDefinition[];
-  /** Changes the drawing around the node as one step back; absent where there is none to change. */
+  /** Changes the graph in one undoable step; absent if there is no graph to change. */
   change?: (label: string, apply: (graph: WorkflowGraph) => WorkflowGraph) => void;
 }
 
@@ -23,7 +23,7 @@ export function useFormScope(): FormScope {
   return scope;
 }
 
-/** Names of nodes that a key comes from, for a hint beside it. */
+/** The names of the nodes that write a key, for a hint. */
 export function writersOf(scope: FormScope, { from, certain }: AvailableKey): string {
   const names = from.map((id) => scope.graph.nodes[id]?.name || id).join(", ");
   return certain ? names : `${names}${names ? ", " : ""}not on every way`;

@@ -10,15 +10,15 @@ import { readRows } from "./fields/cel-rows";
 import { type FormScope, writersOf } from "./form-scope";
 import { describeType } from "./schema/schema-labels";
 
-/** What a drawing says of the values of a key. */
+/** What a workflow reveals about the values of a key. */
 export interface KeyFacts {
-  /** In words, such as "Whole number"; absent where nothing is said. */
+  /** Such as "Whole number"; undefined if unknown. */
   kind?: string;
-  /** Those that are known: by its shape, or because a condition asks for them. */
+  /** Known values: from its schema, or from conditions that compare it. */
   values: string[];
 }
 
-/** The default names of new branches, which say nothing about values. */
+/** The default names of new routes, which reveal no values. */
 const PLACEHOLDER = /^way \d+$/;
 
 /**
@@ -42,12 +42,12 @@ export function keyFacts(graph: WorkflowGraph, key: string, asking?: string): Ke
       ? (ways ?? []).filter((way) => !PLACEHOLDER.test(way))
       : [];
   });
-  // "Anything" is no news.
+  // "Anything" adds nothing.
   const kind = shapes.map(describeType).find((word) => word !== "Anything");
   return defined({ kind, values: [...new Set([...listed, ...compared, ...named])] });
 }
 
-/** The keys that can exist here, each with its kind and who writes it. */
+/** The keys that can exist here, with their types and writers. */
 export function keySuggestions(scope: FormScope) {
   return scope.keys.map((available) => {
     const { kind } = keyFacts(scope.graph, available.key);

@@ -3,23 +3,23 @@ import { defined } from "@/server/domain/base/defined";
 
 export type LibraryKind = "role" | "agent" | "crew";
 
-/** A thing of the library to write or to change without leaving where one is. */
+/** A library item to create or edit without leaving the page. */
 export interface SheetRequest {
   kind: LibraryKind;
-  /** Its name (a role) or its id; null: a new one. */
+  /** The name of a role, or an id; null for a new item. */
   id: string | null;
-  /** What a new one is called. */
+  /** The name of a new item. */
   name?: string;
-  /** It was saved under this name or id. */
+  /** Called with the name or id under which it was saved. */
   onSaved?: (id: string) => void;
 }
 
-/** Opens a thing of the library in a sheet over the page; null where no page offers that. */
+/** Opens a library item in a sheet; null if the page does not support it. */
 export const LibrarySheetsContext = createContext<((request: SheetRequest) => void) | null>(null);
 
 export const useLibrarySheets = () => useContext(LibrarySheetsContext);
 
-/** The last row of a picker: makes what was searched for, and chooses it once it is saved. */
+/** The last row of a picker: creates an item with the searched name, and picks it once it is saved. */
 export function useCreate(kind: LibraryKind, onSaved: (id: string) => void) {
   const open = useLibrarySheets();
   if (!open) return undefined;

@@ -2,15 +2,15 @@ import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/
 import { getNodeKind, isRouterNode, routerKindOf, settingsOf } from "@/server/domain/nodes";
 import { followsBuiltIn } from "@/server/domain/nodes/conditional-router";
 
-/** A place on the right side of a card where edges begin. */
+/** An output port on the right side of a node card. */
 export interface Port {
   id: string;
   kind: "out" | "exit" | "error";
-  /** The label that an edge from here carries; null for the plain way out. */
+  /** The label of edges from here; null for the plain output. */
   label: string | null;
   title: string;
   isDefault: boolean;
-  /** False: an edge uses this label although the node does not offer it. */
+  /** False if an edge uses a label that the node does not offer. */
   isOffered: boolean;
   isConnected: boolean;
 }
@@ -19,7 +19,7 @@ export const OUT = "out";
 export const ERROR = "error";
 const EXIT = "exit:";
 
-/** The port at which an edge begins. */
+/** The source port of an edge. */
 export function portOf(
   edge: Pick<WorkflowEdge, "kind" | "edge_label">,
   source: WorkflowNode | undefined,
@@ -29,19 +29,19 @@ export function portOf(
   return OUT;
 }
 
-/** What a new edge from this port says. */
+/** The kind and label of a new edge from this port. */
 export function edgeFrom(portId: string): Pick<WorkflowEdge, "kind" | "edge_label"> {
   if (portId === ERROR) return { kind: "error", edge_label: null };
   return { kind: "normal", edge_label: portId.startsWith(EXIT) ? portId.slice(EXIT.length) : null };
 }
 
-/** The ports of a node, in the order in which its card shows them. */
+/** The ports of a node, in the order on its card. */
 export function portsOf(node: WorkflowNode, outgoing: readonly WorkflowEdge[]): Port[] {
   const kind = getNodeKind(node.node_type);
   if (kind.hasExit === false) return [];
   const used = new Set(outgoing.map((edge) => portOf(edge, node)));
   const ports = kind.routes ? exitPorts(node, outgoing, used) : [];
-  // A router with an Otherwise branch always takes one of its branches: no stub for another one.
+  // A router with an Otherwise route always takes one of its routes, so it needs no plain output.
   const isOpen = takesAnyLabel(node) && !settingsOf(node).default_label && !outgoing.some(isDefault);
   if (!kind.routes || isOpen || used.has(OUT) || ports.length === 0)
     ports.push(
@@ -57,7 +57,7 @@ export function portsOf(node: WorkflowNode, outgoing: readonly WorkflowEdge[]): 
   return ports;
 }
 
-/** The ports of a node as its drawing has it. */
+/** The ports of a node in a graph. */
 export const portsIn = ({ edges }: WorkflowGraph, node: WorkflowNode): Port[] =>
   portsOf(
     node,
@@ -66,10 +66,10 @@ export const portsIn = ({ edges }: WorkflowGraph, node: WorkflowNode): Port[] =>
 
 const isDefault = ({ kind, is_default }: WorkflowEdge) => kind === "normal" && is_default;
 
-/** A line of its own for what fits no way. */
+/** A default edge of its own, without the label of a route. */
 const isOwnDefault = (edge: WorkflowEdge) => edge.is_default && !edge.edge_label;
 
-/** The labels that edges of a router may carry: what it offers, then what its edges use besides. */
+/** The possible edge labels of a router: its routes, then further labels of its edges. */
 export function exitLabels(graph: WorkflowGraph, nodeId: string): string[] {
   const node = graph.nodes[nodeId];
   if (!node) return [];
@@ -103,7 +103,7 @@ function exitPorts(node: WorkflowNode, outgoing: readonly WorkflowEdge[], used: 
   ];
 }
 
-/** Routers by value, by model, or by a rule of one's own answer with words that only their edges name. */
+/** For routers by value, by model or by custom rule, only the edges name the possible answers. */
 function takesAnyLabel(node: WorkflowNode): boolean {
   const by = routerKindOf(node);
   return isRouterNode(node) && by !== "expression" && !followsBuiltIn(node.config);

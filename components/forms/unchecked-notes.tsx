@@ -1,7 +1,7 @@
 import { describeUnchecked } from "@/server/domain/agent/unchecked";
 import type { JsonSchema } from "@/server/domain/base/values";
 
-/** What a schema asks for and nobody checks, said where it is written or approved; nothing where all is checked. */
+/** Lists the parts of a schema that Troupe does not validate; nothing if it validates all. */
 export function UncheckedNotes({ schema, label }: { schema: JsonSchema | undefined; label: string }) {
   const notes = schema ? describeUnchecked(schema) : [];
   if (notes.length === 0) return null;

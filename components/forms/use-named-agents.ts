@@ -5,7 +5,7 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { agentUses } from "@/server/domain/library/agent-use";
 import type { AgentListed } from "./fields/agent-choice";
 
-/** The library's agents by id, for a drawing that names one; none where it names none, or while they are on their way. */
+/** The library agents by id, if the workflow uses any; empty while they load. */
 export function useNamedAgents(graph: WorkflowGraph | null): ReadonlyMap<string, AgentListed> {
   const enabled = graph !== null && agentUses(graph).size > 0;
   const { data } = useQuery(useTrpc().agents.list.queryOptions(undefined, { enabled }));

@@ -10,7 +10,7 @@ import { MEMORY_SCOPES, MemoryScope } from "@/server/domain/agent/memory/memory-
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { CAPABILITY_KINDS, type Capability, type CapabilityKind } from "@/server/domain/library/capabilities";
 
-/** Something to allow; `had`: the version before it may use it already. */
+/** A capability to allow; `had`: the previous version was already allowed to use it. */
 export type Asked = Capability & { had?: boolean };
 
 const KINDS: Record<CapabilityKind, string> = {
@@ -32,17 +32,17 @@ export interface CapabilityListProps {
   title: string;
   asked: readonly Asked[];
   graph: Pick<WorkflowGraph, "nodes">;
-  /** Keys of what is allowed. */
+  /** Keys of the allowed capabilities. */
   allowed: readonly string[];
   onAllowed: (keys: string[]) => void;
-  /** Whether to say what is new beside the version before. */
+  /** Marks capabilities that the previous version did not have. */
   isChange?: boolean;
-  /** Where it can be ticked later, in a sentence. */
+  /** A sentence on where to allow capabilities later. */
   later?: string;
   disabled?: boolean;
 }
 
-/** What a workflow would use, by kind, with the nodes and roles that ask for it; each is allowed by a tick. */
+/** The capabilities that a workflow asks for, by kind, with the nodes and roles that need them. */
 export function CapabilityList(props: CapabilityListProps) {
   const { title, asked, graph, allowed, onAllowed, isChange = false, later, disabled = false } = props;
   const tools = useQuery(useTrpc().tools.names.queryOptions()).data?.tools;
@@ -124,7 +124,7 @@ function labelOf({ kind, name }: Asked, graph: Pick<WorkflowGraph, "nodes">): st
   return kind === "model" ? name.replace(/^\//, "") : name;
 }
 
-/** "Look up (as Researcher), Send": every place that asks, once. */
+/** "Look up (as Researcher), Send": the places that ask, without duplicates. */
 function askersOf({ where }: Asked, graph: Pick<WorkflowGraph, "nodes">): string {
   const places = where.map(({ node_id, role = "" }) =>
     node_id === undefined ? role : `${nodeName(graph, node_id)}${role ? ` (as ${role})` : ""}`,

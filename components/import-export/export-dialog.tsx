@@ -5,7 +5,7 @@ import { downloadText } from "@/components/page/download";
 import { FindingList } from "./finding-list";
 import type { LossyFile } from "./workflow-actions";
 
-/** Says what a file leaves out of its workflow, before it is downloaded. */
+/** Lists what a file leaves out of its workflow, before the download. */
 export function ExportDialog({ file, onClose }: { file: LossyFile; onClose: () => void }) {
   return (
     <FormDialog

@@ -5,7 +5,7 @@ import type { WorkflowActions } from "./workflow-actions";
 
 const ExportDialog = dynamic(() => import("./export-dialog").then((m) => m.ExportDialog), { ssr: false });
 
-/** Asks before a file is downloaded that does not hold all of its workflow. Stands wherever exports are offered. */
+/** Asks before downloading a file that leaves out parts of its workflow. Render it wherever exports are offered. */
 export function ExportLosses({ actions: { lossy, settleLossy } }: { actions: WorkflowActions }) {
   return lossy ? <ExportDialog file={lossy} onClose={settleLossy} /> : null;
 }

@@ -7,7 +7,7 @@ import { Button } from "@/components/ui/button";
 import { TextArea } from "@/components/ui/input/text-area";
 import { chosenFiles, FileError, pastedFile, type SentFile } from "./sent-files";
 
-/** Where an import comes from: chosen files or a folder, or pasted text. Dropping works anywhere on the page. */
+/** Takes files, a folder or pasted text. Dropping files works anywhere on the page. */
 export function FileSource({
   placeholder,
   error,
@@ -35,7 +35,7 @@ export function FileSource({
     onChange: ({ target: { files } }) => {
       if (files && files.length > 0) take(files);
     },
-    // Emptied before a choice, not after it: its list would be emptied, too.
+    // Clear the input before a choice: clearing it afterwards would empty the list, too.
     onClick: ({ currentTarget }) => {
       currentTarget.value = "";
     },

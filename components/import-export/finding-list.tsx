@@ -13,12 +13,12 @@ const appearances = {
   info: { icon: Info, word: "Note", color: "text-ink-3" },
 } as const;
 
-/** More than these are grouped, so that a list of hundreds can be looked through. */
+/** Longer lists are grouped. */
 const MOST_FLAT = 8;
-/** What somebody has to know before they go on; the other groups begin closed. */
+/** Groups that start open, because people must see them before they continue. */
 const URGENT: readonly Finding["level"][] = ["error", "dropped", "placeholder"];
 
-/** What reading files found, the worst first. */
+/** The findings from reading files, the most severe first. */
 export function FindingList({
   findings,
   label = "Findings",
@@ -60,7 +60,7 @@ function Item({
   isGrouped = false,
 }: {
   finding: FindingView;
-  /** Its word stands above already. */
+  /** The heading already names the level. */
   isGrouped?: boolean;
 }) {
   const { icon: Icon, word, color } = appearances[level];

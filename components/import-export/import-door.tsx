@@ -7,7 +7,7 @@ import { toast } from "@/components/ui/toasts";
 import { defined } from "@/server/domain/base/defined";
 import { droppedFiles, FileError, type SentFile } from "./sent-files";
 
-/** Takes files, folders and archives that are dropped anywhere on the page, and says so while they hover. */
+/** Accepts files, folders and archives dropped anywhere on the page, with a hint while they hover. */
 function DropZone({ what, onFiles }: { what: string; onFiles: (files: SentFile[]) => void }) {
   const [over, setOver] = useState(false);
   const latest = useRef(onFiles);
@@ -15,7 +15,7 @@ function DropZone({ what, onFiles }: { what: string; onFiles: (files: SentFile[]
     latest.current = onFiles;
   }, [onFiles]);
   useEffect(() => {
-    // dragenter and dragleave come for every element on the way; the depth says whether it really left.
+    // dragenter and dragleave fire for every element; the depth tells whether the drag left the page.
     let depth = 0;
     const hasFiles = (event: DragEvent) => !!event.dataTransfer?.types.includes("Files");
     const onEnter = (event: DragEvent) => {
@@ -67,7 +67,7 @@ function DropZone({ what, onFiles }: { what: string; onFiles: (files: SentFile[]
 
 const ImportDialog = dynamic(() => import("./import-dialog").then((m) => m.ImportDialog), { ssr: false });
 
-/** Whether files are being imported, and which: for a page's button and its ImportDoor. */
+/** The state of the import dialog, shared by a page's button and its ImportDoor. */
 export function useImporting() {
   const [state, setState] = useState<{ files?: SentFile[]; nth: number } | null>(null);
   const open = (files?: SentFile[]) =>
@@ -75,7 +75,7 @@ export function useImporting() {
   return { state, open, close: () => setState(null) };
 }
 
-/** Takes what is dropped anywhere on a page, and shows the dialog of imports. */
+/** Accepts dropped files, and renders the import dialog. */
 export function ImportDoor({
   importing: { state, open, close },
   what,

@@ -15,15 +15,15 @@ import { InFileBadge, type InFileState } from "./in-file-badge";
 
 interface RoleInFile {
   role: RoleDefinition;
-  /** How it stands to the role of the same name here. */
+  /** How it compares to the local role of the same name. */
   state: InFileState;
-  /** The tools that it names and that the role here does not have. */
+  /** Tools that the local role does not have. */
   asks: readonly string[];
-  /** When it asks people, by the file and as it would be here; null where the file says nothing of it. */
+  /** The approval mode in the file, and after the import; null if the file sets none. */
   confirmation: { file: string; here: string } | null;
 }
 
-/** The roles that a file brings, before anything is saved. */
+/** The roles in the files. */
 function RolesInFile({ roles }: { roles: readonly RoleInFile[] }) {
   return (
     <ul aria-label="Roles in the file" className="divide-y divide-line rounded-lg border border-line">
@@ -51,7 +51,7 @@ function RolesInFile({ roles }: { roles: readonly RoleInFile[] }) {
 export type Looked = Answers["imports"]["importFiles"];
 type RoleChoice = "add_new" | "replace" | "skip";
 
-/** What is asked again when it changes: the answer shows what would come then. */
+/** Choices that change the preview. */
 export interface Wish {
   pick?: number;
   answers?: Record<string, string>;
@@ -70,7 +70,7 @@ interface ImportPreviewProps {
   onAllowed: (keys: string[]) => void;
 }
 
-/** What files would bring: the drawing, what comes along, what was changed, and what it would use. */
+/** A preview of an import: the workflow, further items, findings and capabilities. */
 export function ImportPreview({ found, name, onName, wish, onWish, allowed, onAllowed }: ImportPreviewProps) {
   const { ok, graph, roles, crews, agents, tools, twins, findings, capabilities } = found;
   const questions = (
@@ -144,7 +144,7 @@ export function ImportPreview({ found, name, onName, wish, onWish, allowed, onAl
   );
 }
 
-/** Crews or agents that files bring, before anything is saved. */
+/** The crews or agents in the files. */
 function ItemsInFile({
   label,
   rows,
@@ -176,7 +176,7 @@ interface WishProps {
   onWish: (wish: Wish) => void;
 }
 
-/** Beside the workflow that has the name already, or over it. */
+/** Imports a copy, or replaces the workflow of the same name. */
 function Duplicate({ duplicate, wish, onWish }: WishProps & { duplicate: Looked["twins"][number] }) {
   return (
     <div className="flex flex-col gap-2">
@@ -198,7 +198,7 @@ function Duplicate({ duplicate, wish, onWish }: WishProps & { duplicate: Looked[
   );
 }
 
-/** The roles in the file, and what becomes of those that differ from the ones here. */
+/** The roles in the files, and whether to replace local ones that differ. */
 function Roles({ found: { roles, graph }, wish, onWish }: WishProps & { found: Looked }) {
   const differing = roles.filter(({ state }) => state === "differs").length;
   return (

@@ -6,7 +6,7 @@ import { Select } from "@/components/ui/input/select";
 
 type Looked = Answers["imports"]["importFiles"];
 
-/** What files leave open: which of several things is meant, and what their formats do not say. */
+/** Questions that the files leave open, such as which of several workflows to import. */
 export function ImportQuestions({
   found,
   onPick,

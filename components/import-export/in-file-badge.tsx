@@ -1,6 +1,6 @@
 import { Badge } from "@/components/ui/badge";
 
-/** How a thing in a file stands to the one of the same name here. */
+/** How an item in a file compares to the local one of the same name. */
 export type InFileState = "new" | "same" | "differs";
 
 const STATES = { new: "New", same: "Same as yours", differs: "Differs from yours" } as const;

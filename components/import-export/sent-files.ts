@@ -1,6 +1,6 @@
 import { isWorthReading } from "@/server/domain/base/import-files";
 
-/** A file on its way to the server: its text, or the bytes of an archive. */
+/** A file to upload: its text, or the bytes of an archive. */
 export type SentFile = { path: string; text: string } | { path: string; base64: string };
 
 interface Found {
@@ -8,10 +8,10 @@ interface Found {
   file: File;
 }
 
-/** What a request may bring, less what JSON adds. */
+/** The maximum request size, minus the overhead of JSON. */
 const MOST_BYTES = 4.5 * 1024 * 1024;
 
-/** Files that cannot be sent, in a sentence. */
+/** Why files cannot be sent, as a sentence. */
 export class FileError extends Error {
   override name = "FileError";
 }
@@ -19,13 +19,13 @@ export class FileError extends Error {
 /** Pasted text as a file without a name. */
 export const pastedFile = (text: string): SentFile[] => [{ path: "", text }];
 
-/** Files that were chosen one by one or as a folder. Rejects with FileError. */
+/** Reads files chosen one by one or as a folder. Rejects with FileError. */
 export const chosenFiles = (files: FileList | null): Promise<SentFile[]> =>
   sent([...(files ?? [])].map((file) => ({ path: file.webkitRelativePath || file.name, file })));
 
-/** What was dropped: files, folders with what is in them, archives. Rejects with FileError. */
+/** Reads dropped files, folders and archives. Rejects with FileError. */
 export async function droppedFiles(data: DataTransfer): Promise<SentFile[]> {
-  // Entries are gone once the event is over; they are taken first.
+  // Read the entries first: they are gone after the event.
   const entries = [...data.items].map((item) => item.webkitGetAsEntry?.() ?? null);
   if (!entries.some((entry) => entry?.isDirectory)) return chosenFiles(data.files);
   const found: Found[] = [];
@@ -33,7 +33,7 @@ export async function droppedFiles(data: DataTransfer): Promise<SentFile[]> {
   return sent(found);
 }
 
-// Not all browsers have these interfaces by name.
+// Not all browsers expose these interfaces.
 const isFileEntry = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile && "file" in entry;
 const isFolderEntry = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry =>
   entry.isDirectory && "createReader" in entry;
@@ -48,7 +48,7 @@ async function collect(entry: FileSystemEntry, found: Found[]): Promise<void> {
   }
   if (!isFolderEntry(entry)) return;
   const reader = entry.createReader();
-  // A reader gives some hundred at a time.
+  // A reader returns about a hundred entries at a time.
   for (;;) {
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),
@@ -60,7 +60,7 @@ async function collect(entry: FileSystemEntry, found: Found[]): Promise<void> {
 
 async function sent(found: readonly Found[]): Promise<SentFile[]> {
   const isArchive = (path: string) => /\.zip$/i.test(path);
-  // A single file is meant, whatever it is called.
+  // A single file was chosen on purpose, whatever its name.
   const wanted =
     found.length === 1 ? found : found.filter(({ path }) => isWorthReading(path) || isArchive(path));
   if (wanted.length === 0) throw new FileError("There is no file in it that could be read.");

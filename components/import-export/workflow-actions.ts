@@ -12,10 +12,10 @@ export type ExportKind = "included" | "referenced" | "openhands" | "yaml";
 /** Appended to the URL of a workflow: opens its run dialog, filled with the suggested input if it never ran in this browser. */
 export const ASKS_TO_RUN = "?run=1";
 
-/** A file that does not hold all of its workflow: shown before it is downloaded. */
+/** A file that leaves out parts of its workflow; confirmed before the download. */
 export type LossyFile = Answers["workflows"]["export"];
 
-/** What can be done to workflows from their list. Every action says what happened, and deleting can be undone. */
+/** The actions of the workflow list. Each confirms with a toast, and deleting can be undone. */
 export function useWorkflowActions() {
   const trpc = useTrpc();
   const client = useTrpcClient();
@@ -37,11 +37,11 @@ export function useWorkflowActions() {
   const remove = useMutation(trpc.workflows.remove.mutationOptions({ onSettled: refresh }));
 
   return {
-    /** The template that is being opened, or "blank". */
+    /** The template being opened, or "blank". */
     opening: create.isPending ? "blank" : fromTemplate.isPending ? fromTemplate.variables.key : null,
     create: () => create.mutate({}),
     fromTemplate: (key: string) => fromTemplate.mutate({ key }, { onSuccess: (made) => void open(made) }),
-    /** Opens the template with the dialog that starts a run. */
+    /** Opens the template with its run dialog. */
     runTemplate: (key: string) =>
       fromTemplate.mutate({ key }, { onSuccess: (made) => void open(made, ASKS_TO_RUN) }),
     rename: (id: string, name: string) => rename.mutateAsync({ id, name }),
@@ -63,7 +63,7 @@ export function useWorkflowActions() {
       if (file.losses.length > 0) setLossy(file);
       else downloadText(file.file_name, file.text);
     },
-    /** For ExportLosses, which the component that offers exports has beside it. */
+    /** For ExportLosses, next to the component that offers exports. */
     lossy,
     settleLossy: () => setLossy(null),
   };

@@ -8,7 +8,7 @@ export interface Narrowed {
   workflow?: string;
   kind?: string;
   person?: string;
-  /** What whoever answers should know about. */
+  /** The required expertise. */
   subject?: string;
 }
 
@@ -25,7 +25,7 @@ const KINDS: Readonly<Record<string, string>> = {
   budget: "A limit is near",
 };
 
-/** Narrows the list down; there only where that leaves something out. */
+/** Filters the list. Renders only filters that would hide something. */
 export function InboxFilter({
   questions,
   narrowed,

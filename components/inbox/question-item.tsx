@@ -17,13 +17,13 @@ import { TimeText } from "@/components/ui/time-text";
 
 export type Question = Answers["questions"]["inbox"]["questions"][number];
 
-/** Names a question among those of all runs. */
+/** Identifies a question among all runs. */
 export const keyOf = ({ run_id, ask }: Pick<Question, "run_id" | "ask">) => `${run_id} ${ask.id}`;
 
 export const runOf = ({ workflow_id, run_id }: Pick<Question, "workflow_id" | "run_id">) =>
   `/workflows/${workflow_id ?? "-"}/runs/${run_id}`;
 
-/** One question of the inbox: who asks what, since when and for how long; opened, the card on which it is answered. */
+/** A question of the inbox; opened, it shows the card to answer it. */
 export function QuestionItem({
   question,
   standing,
@@ -34,7 +34,7 @@ export function QuestionItem({
   onAnswerFailed,
 }: {
   question: Question;
-  /** Differs from "open" where it was answered elsewhere while it was looked at. */
+  /** Not "open" if it was answered elsewhere while it was shown. */
   standing: Standing;
   isOpen: boolean;
   headRef: Ref<HTMLButtonElement>;
@@ -104,7 +104,7 @@ export function QuestionItem({
   );
 }
 
-/** Since when it waits, for how long, and for whom. */
+/** When it was asked, the time left, and the assignee. */
 function Facts({ question, isGone }: { question: Question; isGone: boolean }) {
   const { requested } = question.ask;
   return (
@@ -135,7 +135,7 @@ function Held({ runId, held }: { runId: string; held: NonNullable<Question["held
   );
 }
 
-/** What became of a question while it was looked at. */
+/** The outcome of a question that was answered elsewhere. */
 function whyGone({ status, answered, isOver }: Standing): string {
   if (answered?.answer === "expired") return "nobody answered in time.";
   if (answered)
@@ -147,7 +147,7 @@ function whyGone({ status, answered, isOver }: Standing): string {
 function Face({ question: { asker } }: { question: Question }) {
   const { role, agent_id } = asker;
   const name = role?.name ?? agent_id;
-  // The workflow itself asks: the initials of a node would look like a person's.
+  // The workflow itself asks: initials of a node would look like those of a person.
   if (name === undefined)
     return (
       <span
@@ -184,7 +184,7 @@ function Urgent({ urgency }: Pick<Question, "urgency">) {
 function TimeLeft({ question: { ask } }: { question: Question }) {
   const until = ask.requested.expires_at;
   const left = useTimeLeft(until);
-  // Years are no time that one can run out of.
+  // A deadline years away is none.
   if (until - ask.requested_at > 365 * 86_400_000) return <span>No time limit</span>;
   return (
     <span className="inline-flex items-center gap-1">

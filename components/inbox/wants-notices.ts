@@ -12,18 +12,18 @@ function subscribe(onChange: () => void): () => void {
   };
 }
 
-/** What this browser would do: `denied` where the person has told it to show none. */
+/** The notification permission of this browser. */
 type Permission = NotificationPermission | "missing";
 
 const permission = (): Permission => ("Notification" in window ? Notification.permission : "missing");
 const isOn = () => permission() === "granted" && localStorage.getItem(KEY) === "on";
 
-/** Whether this browser tells of new questions; false on the server. */
+/** Whether this browser shows notifications of new questions; false on the server. */
 export const useWantsNotices = (): boolean => useSyncExternalStore(subscribe, isOn, () => false);
 export const useNoticePermission = (): Permission =>
   useSyncExternalStore(subscribe, permission, () => "missing" as const);
 
-/** Switches it on or off. The browser is asked for its permission only here: by a click of the person. */
+/** Turns notifications on or off. Call it only on a click: it asks for permission. */
 export async function wantNotices(wanted: boolean): Promise<void> {
   if (wanted && permission() === "default") await Notification.requestPermission();
   localStorage.setItem(KEY, wanted ? "on" : "off");

@@ -9,41 +9,41 @@ import { TextField } from "@/components/ui/input/text-field";
 import { countUses, type Use } from "@/server/domain/library/uses";
 
 export interface LibraryRow {
-  /** What it is known by. */
+  /** Unique in the list. */
   key: string;
   href: string;
   face?: ReactNode;
   name: string;
-  /** The name is code. */
+  /** Shows the name in a monospaced font. */
   isMono?: boolean;
   line: string;
   badge?: ReactNode;
   /** At the end of the row. */
   mark?: ReactNode;
   uses?: readonly Use[];
-  /** What the search looks in; absent: name and line. Null: no search finds it. */
+  /** The text to search; name and line if absent. Null hides the row from searches. */
   searched?: string | null;
 }
 
 export interface LibraryListProps {
   title: string;
-  /** What it is, in one word and in its plural, such as "role" and "roles". */
+  /** Singular and plural, such as "role" and "roles". */
   noun: [one: string, many: string];
-  /** The key of the one that is open. */
+  /** The key of the open item. */
   current: string | undefined;
-  /** Rows, under titles of their own where there are several kinds. */
+  /** Rows, with titles if there are several kinds. */
   groups: readonly { title?: string; rows: readonly LibraryRow[] }[];
   actions: ReactNode;
-  /** Other lists of the same place. */
+  /** Tabs for other lists of the same page. */
   tabs?: ReactNode;
   notice?: ReactNode;
-  /** What is said where there is nothing at all. */
+  /** Shown if there are no items. */
   empty?: ReactNode;
-  /** Below all rows, while nothing is searched for. */
+  /** Shown below all rows, except during a search. */
   children?: ReactNode;
 }
 
-/** Everything of one kind in the library, with a search. */
+/** The items of one kind in the library, with a search. */
 export function LibraryList({ title, noun, current, groups, ...parts }: LibraryListProps) {
   const [search, setSearch] = useState("");
   const [one, many] = noun;
@@ -81,7 +81,7 @@ export function LibraryList({ title, noun, current, groups, ...parts }: LibraryL
       {isEmpty ? (
         parts.empty
       ) : (
-        // Positioned, so that text for screen readers only scrolls with the list and not with the page.
+        // Positioned, so that screen-reader text scrolls with the list, not the page.
         <div className="relative min-h-0 flex-1 overflow-y-auto px-2 pb-4">
           {found.map((group) => (
             <Group key={group.title ?? ""} label={title} title={group.title}>

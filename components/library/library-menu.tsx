@@ -10,11 +10,11 @@ import { countUses, type Use } from "@/server/domain/library/uses";
 import { useEditorPlace } from "./place";
 import type { Version } from "./use-draft";
 
-/** What the server does with items of one kind, each known by its key: a name (roles) or an id. */
+/** The server calls for items of one kind. `key`: a name (roles) or an id. */
 export interface LibraryCalls<T> {
   /** Returns its key. */
   create(content: T): Promise<string>;
-  /** `detail`: what else the save has changed. */
+  /** `detail`: what else the save changed. */
   save(
     key: string,
     content: T,
@@ -24,7 +24,7 @@ export interface LibraryCalls<T> {
   /** Returns the key of the copy. */
   duplicate(key: string): Promise<string>;
   restore(content: T): Promise<unknown>;
-  /** `force`: although it is used. */
+  /** `force`: even if it is used. */
   remove(key: string, force: boolean): Promise<unknown>;
   file(key: string, format: "yaml" | "json"): Promise<{ file_name: string; text: string }>;
   /** Refetches the lists that show it. */
@@ -41,7 +41,7 @@ export interface LibraryMenuProps<T> {
   onLeave: () => void;
 }
 
-/** What can be done with a role, an agent or a crew as a whole. */
+/** Duplicates, exports and deletes a library item. */
 export function LibraryMenu<T extends { name: string }>(props: LibraryMenuProps<T>) {
   const { noun, calls, saved, loss, canDelete, onLeave } = props;
   const { key, content, used_by } = saved;
@@ -107,5 +107,5 @@ export function LibraryMenu<T extends { name: string }>(props: LibraryMenuProps<
   );
 }
 
-/** A single one is told in a word: 1 workflow -> One workflow. */
+/** "1 workflow" -> "One workflow". */
 const capital = (count: string) => count.replace(/^1 (\w+)$/, "One $1");

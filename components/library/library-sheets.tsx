@@ -9,7 +9,7 @@ import { type EditorPlace, SheetContext } from "./place";
 const Sheet = dynamic(() => import("@/components/ui/overlay/sheet").then((m) => m.Sheet), { ssr: false });
 const SheetEditor = dynamic(() => import("./sheet-editor").then((m) => m.SheetEditor), { ssr: false });
 
-/** Whatever is inside may open a role, an agent or a crew in a sheet over the page, also from a sheet. */
+/** Lets its children open a role, agent or crew in a sheet, even from another sheet. */
 export function LibrarySheets({ children }: { children: ReactNode }) {
   const [request, setRequest] = useState<SheetRequest | null>(null);
   const returnTo = useRef<HTMLElement | null>(null);

@@ -8,7 +8,7 @@ import type { ItemForm, LibraryItem } from "./library-editor";
 import type { LibraryCalls } from "./library-menu";
 import { UsesList } from "./uses-list";
 
-/** What the server does with items that have an id besides their name: agents and crews. */
+/** The server calls for items with an id besides their name: agents and crews. */
 interface NamedRouter<T, Stored> {
   create: { mutate(content: T): Promise<{ id: string }> };
   save: { mutate(content: T & { id: string; revision: number }): Promise<{ revision: number }> };
@@ -94,7 +94,7 @@ export function NamedItemFields<D extends { name: string }>({
   );
 }
 
-/** Something that would keep a run from starting, said where it can be fixed. */
+/** A problem that keeps runs from starting, shown where it can be fixed. */
 export const Remark = ({ children }: { children: string }) => (
   <p className="flex gap-2 text-[13px]">
     <TriangleAlert aria-hidden="true" className="mt-0.5 size-4 shrink-0 text-waiting" />

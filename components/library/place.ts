@@ -2,21 +2,21 @@ import { useRouter } from "next/navigation";
 import { createContext, useContext } from "react";
 import { leaveTo } from "@/components/page/leaving";
 
-/** Where an editor of the library stands: on its page, or in a sheet over another one. */
+/** The place of a library editor: its page, or a sheet over another page. */
 export interface EditorPlace {
-  /** In a sheet there is no menu: what it was opened for is still waiting. */
+  /** Sheets have no menu, because the form that opened them still waits. */
   isSheet: boolean;
-  /** It was saved under this name or id. */
+  /** Called with the name or id under which it was saved. */
   saved(id: string): void;
-  /** Shows another one, such as a copy. */
+  /** Shows another item, such as a copy. */
   show(id: string): void;
-  /** Goes away, or asks first where something would be lost. */
+  /** Closes the editor, after asking if changes would be lost. */
   close(): void;
 }
 
 export const SheetContext = createContext<EditorPlace | null>(null);
 
-/** `href`: the page of all of its kind, which names the one that is open by `param`. */
+/** `href`: the page of all items, where the query parameter `param` names the open one. */
 export function useEditorPlace(href: string, param: string): EditorPlace {
   const router = useRouter();
   const sheet = useContext(SheetContext);

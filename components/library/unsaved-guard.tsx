@@ -5,10 +5,10 @@ import { useEffect, useState } from "react";
 import { setLeaveGuard, setStepGuard } from "@/components/page/leaving";
 import { ConfirmDialog } from "@/components/ui/overlay/confirm-dialog";
 
-/** Where the page stands in the tab's history; undefined in browsers that do not tell. */
+/** The page's index in the tab's history; undefined if the browser does not support it. */
 const placeInHistory = () => ("navigation" in window ? window.navigation.currentEntry?.index : undefined);
 
-/** Asks before a link, a step back or forward, or a closed tab would lose what has not been saved. */
+/** Asks before a link, a history step, or closing the tab would lose unsaved changes. */
 export function UnsavedGuard({
   active,
   what,
@@ -40,7 +40,7 @@ export function UnsavedGuard({
     const holdStep = () => {
       if (isReleased) return false;
       const now = placeInHistory();
-      // Where the browser does not tell, a step is one back, and the next one is our own way forward again.
+      // Without support, assume one step back; the next step is then our own return.
       const steps = here !== undefined && now !== undefined ? now - here : isReturning ? 0 : -1;
       isReturning = steps !== 0;
       if (isReturning) {
@@ -57,7 +57,7 @@ export function UnsavedGuard({
     setLeaveGuard((go) => setGoing({ go }));
     setStepGuard(holdStep);
     window.addEventListener("beforeunload", onUnload);
-    // Before Next's own handler, which would already navigate.
+    // Before the handler of Next, which would navigate.
     document.addEventListener("click", onClick, { capture: true });
     return () => {
       setLeaveGuard(null);

@@ -1,28 +1,28 @@
 import { useState } from "react";
 import { isSameJson } from "@/server/domain/base/json";
 
-/** A thing as it was saved once. */
+/** A saved version of an item. */
 export interface Version<T> {
   content: T;
   revision: number;
 }
 
-/** What is being written of a thing of the library, and what happened to the thing meanwhile. */
+/** Unsaved changes to a library item, and conflicting saves. */
 export interface Draft<T> {
   content: T;
-  /** What it is compared with, and saved over. */
+  /** The version that the draft is compared with and will replace. */
   base: Version<T>;
   isChanged: boolean;
-  /** Counts replacements of the whole, so that forms with texts of their own begin anew. */
+  /** Increases when the whole draft is replaced, to reset forms with local state. */
   generation: number;
-  /** The version that was saved in another place, while this one was written. */
+  /** A version that was saved elsewhere meanwhile. */
   theirs: Version<T> | null;
-  /** The way out is free: nothing is asked any more. */
+  /** Leaving no longer asks for confirmation. */
   isLeaving: boolean;
   set(next: T | ((content: T) => T)): void;
-  /** Throws away what was written, for what was saved. */
+  /** Discards the changes. */
   discard(): void;
-  /** What was written is saved now. */
+  /** Called after the draft was saved. */
   onSaved(version: Version<T>): void;
   onConflict(theirs: Version<T>): void;
   takeTheirs(): void;
@@ -30,8 +30,8 @@ export interface Draft<T> {
 }
 
 /**
- * Keeps what is being written apart from what is saved. A version that is newer than the one it began with replaces
- * it only where nothing was written yet. `saved`: null for a thing that is new.
+ * Keeps unsaved changes apart from the saved version. A newer saved version replaces the draft only if it is
+ * unchanged. `saved`: null for a new item.
  */
 export function useDraft<T>(
   saved: Version<T> | null,

@@ -20,7 +20,7 @@ const KINDS = {
   },
 };
 
-/** Who uses something; each leads there, in a workflow to the first node that does. */
+/** What uses an item, with links; those to workflows select the first node that uses it. */
 export function UsesList({ uses, nobody }: { uses: readonly Use[]; nobody: string }) {
   return (
     <section aria-label="Used by" className="shrink-0">

@@ -1,6 +1,6 @@
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 
-/** Hands a text to the person as a file. */
+/** Downloads a text as a file. */
 export function downloadText(fileName: string, text: string) {
   const type = fileName.endsWith(".json") ? "application/json" : "text/plain";
   const address = URL.createObjectURL(new Blob([text], { type }));
@@ -11,6 +11,6 @@ export function downloadText(fileName: string, text: string) {
   setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 
-/** Hands a plan to the person as the file that plans are read from. */
+/** Downloads a plan in the format that the import reads. */
 export const downloadPlan = (plan: ExecutionPlan) =>
   downloadText("plan.json", `${JSON.stringify(plan, null, 2)}\n`);

@@ -1,30 +1,30 @@
-/** Asked before the page is left; calls `go` once the person agrees. */
+/** Called before leaving the page; calls `go` if the person agrees. */
 type LeaveGuard = (go: () => void) => void;
 
 let guard: LeaveGuard | null = null;
 
-/** A page with something to lose sets its guard, and takes it away when nothing is at stake any more. */
+/** A page with unsaved changes sets a guard, and removes it after saving. */
 export function setLeaveGuard(next: LeaveGuard | null) {
   guard = next;
 }
 
-/** Goes somewhere else, or asks first where that would lose something. */
+/** Leaves the page, after asking if unsaved changes would be lost. */
 export function leaveTo(go: () => void) {
   if (guard) guard(go);
   else go();
 }
 
-/** Asked when the tab has gone a step back or forward; true keeps the page that is shown. */
+/** Called after a step back or forward in the history; true keeps the current page. */
 type StepGuard = () => boolean;
 
 let stepGuard: StepGuard | null = null;
 
-/** Like setLeaveGuard, for steps in the tab's history: those have already happened when they are told. */
+/** Like setLeaveGuard, for history steps, which have already happened when the guard is called. */
 export function setStepGuard(next: StepGuard | null) {
   stepGuard = next;
 }
 
-/** Lets the guard hear of steps before the router does; to be called before the router wakes up. */
+/** Lets the guard handle history steps before the router. Call it before the router starts. */
 export function watchSteps() {
   window.addEventListener("popstate", (event) => {
     if (stepGuard?.()) event.stopImmediatePropagation();

@@ -4,11 +4,11 @@ import { useEffect } from "react";
 import { create } from "zustand";
 import { withoutKey } from "@/server/domain/base/objects";
 
-/** Something that a person can do from the command palette, wherever it is offered. */
+/** A command of the command palette. */
 export interface ShellCommand {
   id: string;
   label: string;
-  /** The heading it stands under, e.g. "This workflow". */
+  /** Its heading, such as "This workflow". */
   section: string;
   /** As `Kbd` takes it: "mod+shift+z". */
   shortcut?: string;
@@ -16,7 +16,7 @@ export interface ShellCommand {
   run: () => void;
 }
 
-/** One part of the keyboard help. */
+/** A section of the keyboard help. */
 export interface HelpSection {
   title: string;
   shortcuts: readonly { keys: string; label: string }[];
@@ -30,7 +30,6 @@ interface Shell {
 
 const useShell = create<Shell>(() => ({ commands: {}, help: {}, open: null }));
 
-/** Which of the two dialogs is open. */
 export const useOpenDialog = () => useShell((shell) => shell.open);
 export const useAllCommands = () => useShell((shell) => shell.commands);
 export const useAllHelp = () => useShell((shell) => shell.help);

@@ -4,17 +4,17 @@ import Link from "next/link";
 import type { ReactNode } from "react";
 
 export interface SplitPageProps {
-  /** Names the list for screen readers, and the way back to it: "All crews". */
+  /** Labels the list and the link back to it, such as "All crews". */
   label: string;
-  /** Where the list stands alone. */
+  /** The URL of the list alone. */
   href: string;
   list: ReactNode;
-  /** Whether something of the list is open; phones show either the list or that. */
+  /** Whether an item is open; phones then show it instead of the list. */
   isOpen: boolean;
   children: ReactNode;
 }
 
-/** A list beside what is chosen in it; on phones one after the other. */
+/** A list beside its open item. Phones show one of the two. */
 export function SplitPage({ label, href, list, isOpen, children }: SplitPageProps) {
   return (
     <div className="flex h-full min-h-0">

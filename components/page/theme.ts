@@ -6,7 +6,7 @@ export type Theme = "light" | "dark" | "system";
 const KEY = "troupe.theme";
 const CHANGED = "troupe:theme";
 
-/** The theme that the person chose. public/theme.js carries it out. */
+/** The chosen theme, which public/theme.js applies. */
 export function useTheme(): Theme {
   return useSyncExternalStore(watch, readTheme, () => "system");
 }

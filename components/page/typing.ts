@@ -1,4 +1,4 @@
-/** Whether what is pressed there belongs to a text that somebody is writing. */
+/** Whether keys pressed in this element are text input. */
 export function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&

@@ -12,7 +12,7 @@ export interface SettingRow {
   fallback: string | null;
 }
 
-/** What runs here, where it keeps things, and what the environment may set. */
+/** The version, the data folder, and the environment variables. */
 export function AboutSection({
   info,
   settings,

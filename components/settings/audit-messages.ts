@@ -14,7 +14,7 @@ export const AREA_LABELS: Record<AuditArea, string> = {
 
 type Detail = AuditEntry["detail"];
 interface AuditText {
-  /** What was done, with the name of what it was done to. */
+  /** The action, with the name of its object. */
   title: (about: Detail) => string;
   more?: (about: Detail) => (string | false)[];
 }
@@ -33,7 +33,7 @@ const list = (about: Detail, key: string): string[] => {
       })
     : [];
 };
-/** At most so many by name, so that a line stays one. */
+/** Names per line; more are counted. */
 const named = (names: readonly string[], most = 5) =>
   names.length > most
     ? `${names.slice(0, most).join(", ")} and ${names.length - most} more`
@@ -183,7 +183,7 @@ const AUDIT_TEXTS: Record<AuditKind, AuditText> = {
 
 const isKnown = (kind: string): kind is AuditKind => Object.hasOwn(AUDIT_TEXTS, kind);
 
-/** An entry as a sentence and its facts. What an older version wrote down is told by its name. */
+/** An entry as a sentence and its facts. Unknown actions of other versions show their name. */
 export function describeAuditEntry({ kind, detail }: Pick<AuditEntry, "kind" | "detail">): {
   title: string;
   more: string;
@@ -196,7 +196,7 @@ export function describeAuditEntry({ kind, detail }: Pick<AuditEntry, "kind" | "
   };
 }
 
-/** Who it was, as far as it is known. */
+/** The actor, as far as known. */
 export function describeActor({
   who,
   isOwn,
@@ -212,7 +212,7 @@ export function describeActor({
   return "by somebody unknown";
 }
 
-/** The run that an answer belongs to, as a place in the app. */
+/** The URL of the run that an answer belongs to. */
 export function runPlace({ kind, detail }: Pick<AuditEntry, "kind" | "detail">): string | null {
   const [run, workflow] = [text(detail, "run_id"), text(detail, "workflow_id")];
   return (kind === "question_answered" || kind === "run_controlled") && run && workflow

@@ -16,19 +16,19 @@ const OPTIONS = [
   ...AUDIT_AREAS.map((value) => ({ value, label: AREA_LABELS[value] })),
 ];
 
-/** Who did what that matters for safety: only to be read, the newest first. */
+/** The read-only audit log, newest first. */
 export function AuditSection() {
   const [area, setArea] = useState<AuditArea | "all">("all");
   const found = useInfiniteQuery(
     useTrpc().audit.list.infiniteQueryOptions(area === "all" ? {} : { area }, {
       getNextPageParam: (page) => page.next ?? undefined,
-      // Another choice shows what was there until its own answer comes.
+      // Keep showing the previous entries while others load.
       placeholderData: keepPreviousData,
     }),
   );
   const { refetch } = found;
   const isChanging = useIsMutating() > 0;
-  // What is done on this very page belongs to the record, too.
+  // Actions on this page are logged, too.
   useEffect(() => {
     if (!isChanging) void refetch();
   }, [isChanging, refetch]);

@@ -21,10 +21,10 @@ import { Fact } from "./about-section";
 
 type Engine = Answers["engine"]["get"];
 
-/** How often it is looked at while the page is open, in milliseconds; where the server carries out runs itself, little changes. */
+/** Polling intervals in milliseconds; longer if the server executes the runs itself, where little changes. */
 const POLL_INTERVAL_MS = { restate: 3_000, embedded: 30_000 } as const;
 
-/** Who carries out runs, how each worker does, and what does not get on. */
+/** The engine that executes runs, its workers, and runs that are stuck. */
 export function EngineSection({ version }: { version: string | undefined }) {
   const engine = useQuery({
     ...useTrpc().engine.get.queryOptions(),
@@ -155,7 +155,7 @@ function WorkerRow({ worker, version }: { worker: WorkerState; version: string |
   );
 }
 
-/** Runs that the engine cannot get on with, each with why and what comes of it. */
+/** Stuck runs, each with the reason and the consequence. */
 function StuckRuns({ troubled }: Pick<Engine, "troubled">) {
   return (
     <section aria-labelledby="engine-troubled" className="border-t border-line bg-waiting/6 px-4 py-3">

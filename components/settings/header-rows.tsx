@@ -4,13 +4,13 @@ import { IconButton } from "@/components/ui/icon-button";
 import { TextField } from "@/components/ui/input/text-field";
 import { headerError } from "@/server/domain/model/provider";
 
-/** A header as the form has it; no value: the stored one stays. */
+/** A header in the form; without a value, the stored one stays. */
 export interface HeaderDraft {
   name: string;
   value?: string;
 }
 
-/** A provider's own headers. Values go in and never come out again. */
+/** A provider's custom headers. Their values are write-only. */
 export function HeaderRows({
   headers,
   stored,
@@ -18,7 +18,7 @@ export function HeaderRows({
   isTried,
 }: {
   headers: readonly HeaderDraft[];
-  /** Names whose values are kept already. */
+  /** Names of headers with stored values. */
   stored: readonly string[];
   onChange: (headers: HeaderDraft[]) => void;
   isTried: boolean;
@@ -75,7 +75,7 @@ export function HeaderRows({
   );
 }
 
-/** Whether the lines can be saved. */
+/** Whether the headers can be saved. */
 export const areHeadersFine = (headers: readonly HeaderDraft[], stored: readonly string[]): boolean =>
   headers.every(
     ({ name, value }) =>

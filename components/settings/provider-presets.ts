@@ -1,4 +1,4 @@
-/** Services that people use, with what the form can fill in. Every one of them speaks the OpenAI protocol. */
+/** Common services with initial values for the form. All support the OpenAI protocol. */
 export interface ProviderPreset {
   key: string;
   name: string;
@@ -7,7 +7,7 @@ export interface ProviderPreset {
   needs_key: boolean;
   /** Blank: a test lists the models, and fills in one that suits. */
   model: string;
-  /** Which of the service's models suit agents. */
+  /** Models of the service that suit agents. */
   prefers?: RegExp;
 }
 

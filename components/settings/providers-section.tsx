@@ -23,7 +23,7 @@ import { TestResult } from "./test-result";
 
 type Editing = Pick<ProviderDialogProps, "saved" | "suggestion">;
 
-/** Where answers come from: providers, which one is used, whether it works. */
+/** The model providers: adds, edits, tests and removes them. */
 export function ProvidersSection() {
   const found = useQuery(useTrpc().providers.list.queryOptions());
   const editing = useDialog((close, what: Editing) => <ProviderDialog {...what} onClose={close} />);
@@ -97,7 +97,7 @@ export function ProvidersSection() {
 
 interface ProviderRowProps {
   provider: ProviderListed;
-  /** Which can be the default after it. */
+  /** Candidates for the next default. */
   others: readonly ProviderListed[];
   onEdit: () => void;
 }
@@ -224,7 +224,7 @@ function useRemoval({ id, name, is_default }: ProviderListed, others: readonly P
   });
 }
 
-/** What was learned about how to ask the provider's models: each can be forgotten, and is then tried again. */
+/** Learned limitations of the provider's models. Troupe tries again what is forgotten. */
 function Lessons({ provider }: { provider: ProviderListed }) {
   const refresh = useInvalidate("providers");
   const [now] = useState(Date.now);

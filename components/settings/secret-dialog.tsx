@@ -4,7 +4,7 @@ import { Button } from "@/components/ui/button";
 import { CopyButton } from "@/components/ui/json-view";
 import { Dialog } from "@/components/ui/overlay/dialog";
 
-/** Shows a new secret once, to be copied. `what`: such as "token". */
+/** Shows a new secret once, to copy it. `what`: such as "token". */
 export function SecretDialog({
   what,
   secret,

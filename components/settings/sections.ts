@@ -1,4 +1,4 @@
-/** The sections of the settings that one can be led to: an anchor on the page, its title there, and other words for it. */
+/** The sections of the settings that links can open: anchor, title, and search keywords. */
 export const SETTINGS_SECTIONS = [
   { id: "models", title: "Models", keywords: "providers keys prices address openai ollama offline demo" },
   { id: "notices", title: "Notices", keywords: "webhook e-mail mail inbox tell" },

@@ -20,7 +20,7 @@ import { SETTINGS_SECTIONS, type SettingsSection } from "./sections";
 import { StorageSection } from "./storage-section";
 import { TokensSection } from "./tokens-section";
 
-/** Everything that is set for this server, and how it looks to this browser. */
+/** The settings of this server, and the theme of this browser. */
 export function SettingsPage({ settings }: { settings: readonly SettingRow[] }) {
   const info = useQuery(useTrpc().access.info.queryOptions());
   return (
@@ -78,7 +78,7 @@ export function SettingsPage({ settings }: { settings: readonly SettingRow[] }) 
   );
 }
 
-/** A part of the page that the command palette leads to. */
+/** A part of the page that links can open. */
 function Section({ id, children }: { id: SettingsSection; children: ReactNode }) {
   return (
     <div id={id} className="flex scroll-mt-4 flex-col gap-6">
@@ -87,13 +87,13 @@ function Section({ id, children }: { id: SettingsSection; children: ReactNode })
   );
 }
 
-/** Ends the session of this browser, or every one, and leads to the page where one begins. */
+/** Ends the session of this browser or all sessions, then opens the sign-in page. */
 function SignOut() {
   const [ending, setEnding] = useState<"here" | "everywhere" | null>(null);
 
   async function signOut(where: "here" | "everywhere") {
     setEnding(where);
-    // A whole page load, so that nothing of what the session saw stays in memory.
+    // A full page load, so that no data of the session stays in memory.
     if (await hasEnded(where)) return window.location.assign("/login");
     setEnding(null);
     toast("Signing out did not work. Is the server running?", { tone: "error" });
@@ -128,14 +128,14 @@ async function hasEnded(where: "here" | "everywhere"): Promise<boolean> {
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ everywhere: where === "everywhere" }),
     });
-    // A session that has ended by itself is as good as signed out.
+    // An expired session counts as signed out.
     return response.ok || response.status === 401;
   } catch {
     return false;
   }
 }
 
-/** Light, dark, or as the system says: three segments. */
+/** Light, dark, or the system's theme. */
 function ThemeSwitch() {
   const theme = useTheme();
   return <SegmentedControl label="Theme" options={themes} value={theme} onValueChange={setTheme} />;

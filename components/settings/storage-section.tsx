@@ -19,7 +19,7 @@ type Storage = Answers["storage"]["get"];
 type Rules = Storage["rules"];
 type Rule = Pick<Rules, "days" | "runs">;
 
-/** How much lies in the data folder, and what is kept of finished runs. */
+/** The size of the data folder, and the retention of finished runs. */
 export function StorageSection() {
   const storage = useQuery(useTrpc().storage.get.queryOptions());
   return (
@@ -29,7 +29,7 @@ export function StorageSection() {
       ) : storage.data ? (
         <div className="flex flex-col gap-6">
           <Sizes sizes={storage.data.sizes} />
-          {/* Saved rules from elsewhere begin the form anew. */}
+          {/* Rules saved elsewhere reset the form. */}
           <Keeping key={JSON.stringify(storage.data.rules)} {...storage.data} />
         </div>
       ) : (
@@ -145,7 +145,7 @@ function Keeping({ rules, outdated }: { rules: Rules; outdated: number }) {
   );
 }
 
-/** What is kept of the runs of one workflow; `onChange` with null removes the rule. */
+/** The retention rule of one workflow; `onChange` with null removes it. */
 function OwnRule({
   name,
   rule,

@@ -16,7 +16,7 @@ import { SecretDialog } from "./secret-dialog";
 
 type Token = Answers["access"]["tokens"][number];
 
-/** Tokens for the HTTP API: made once, shown once, revoked at any time. */
+/** Creates and revokes tokens for the HTTP API. A token is shown only once. */
 export function TokensSection({ apiBase }: { apiBase: string | undefined }) {
   const trpc = useTrpc();
   const refresh = useInvalidate("access");

@@ -13,7 +13,7 @@ const everywhere: HelpSection = {
   ],
 };
 
-/** All keys that work on this page. */
+/** The keyboard shortcuts of this page. */
 export function KeyboardHelp() {
   const sections = [everywhere, ...Object.values(useAllHelp())];
   return (

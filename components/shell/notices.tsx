@@ -9,7 +9,7 @@ import { Tooltip } from "@/components/ui/overlay/tooltip";
 import { PageLink } from "@/components/ui/page-link";
 import { Spinner } from "@/components/ui/spinner";
 
-/** Asks again every few seconds while the server can't be reached, and says that what is shown may be old. */
+/** Retries every few seconds while the server is unreachable, and warns that data may be stale. */
 export function ServerWatch() {
   const isReachable = useIsServerReachable();
   const queryClient = useQueryClient();
@@ -35,14 +35,14 @@ export function ServerWatch() {
   );
 }
 
-/** Whether runs are answered by the offline demo unless a node says otherwise; null while unknown. */
+/** Whether the offline demo is the default provider; null while unknown. */
 function useIsDemoDefault(): boolean | null {
   const providers = useQuery({ ...useTrpc().providers.list.queryOptions(), staleTime: 30_000 });
   if (!providers.data) return null;
   return providers.data.providers.find((provider) => provider.is_default)?.simulated ?? false;
 }
 
-/** In the rail: says that answers are simulated and leads to where that changes. */
+/** In the rail: says that answers are simulated, with a link to the settings. */
 export function DemoNotice({ compact }: { compact: boolean }) {
   if (useIsDemoDefault() !== true) return null;
   if (compact)

@@ -10,7 +10,7 @@ const CommandPalette = dynamic(() => import("./command-palette").then((m) => m.C
 });
 const KeyboardHelp = dynamic(() => import("./keyboard-help").then((m) => m.KeyboardHelp), { ssr: false });
 
-/** Listens for the keys that work everywhere, and shows what they open. */
+/** Handles global shortcuts, and renders the dialogs that they open. */
 export function ShellKeys() {
   const open = useOpenDialog();
   useEffect(() => {

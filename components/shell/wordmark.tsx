@@ -1,6 +1,6 @@
 import clsx from "clsx";
 
-/** The arch of a stage with one light in it. */
+/** A stage arch with one light. */
 export function Emblem({ size = 24 }: { size?: number }) {
   return (
     <svg aria-hidden="true" width={size} height={size} viewBox="0 0 32 32" className="shrink-0">

@@ -16,7 +16,7 @@ import { formatCost, knownCost } from "@/server/domain/model/cost";
 const LAST = 4;
 const WEEK_MS = 7 * 24 * 3_600_000;
 
-/** What ran last, what waits for a person, and what was spent; nothing where nothing ever ran. `isExpected`: something did. */
+/** Recent runs, open questions and costs; nothing before the first run. `isExpected`: there was one. */
 export function Lately({ isExpected = false }: { isExpected?: boolean }) {
   const trpc = useTrpc();
   const queryClient = useQueryClient();
@@ -102,7 +102,7 @@ function WaitingForYou({ runs }: { runs: readonly RunSummary[] }) {
 /** Model costs; nothing if there were none, as with the demo. */
 function Spent() {
   const trpc = useTrpc();
-  // Once for as long as the page stands: a query of another moment each time would never come to rest.
+  // Fixed while the page is open: a new time in every query would refetch endlessly.
   const [{ day, week }] = useState(() => ({
     day: new Date().setHours(0, 0, 0, 0),
     week: Date.now() - WEEK_MS,

@@ -9,7 +9,7 @@ import { Button } from "@/components/ui/button";
 
 type Template = Answers["workflows"]["templates"][number];
 
-/** Workflows to begin from. The first one is the way in; the others stand beside it. */
+/** Templates to start from, the first one as the main card. */
 export function TemplateCards({
   templates,
   actions,

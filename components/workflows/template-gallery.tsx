@@ -11,7 +11,7 @@ import { Skeleton } from "@/components/ui/skeleton";
 import { TemplateCards } from "./template-cards";
 import "../display/sketch.css";
 
-/** Every workflow to begin from, whatever one has already. */
+/** All templates. */
 export function TemplateGallery() {
   const templates = useQuery({ ...useTrpc().workflows.templates.queryOptions(), staleTime: Infinity });
   const actions = useWorkflowActions();

@@ -22,7 +22,7 @@ import { useRunTicks } from "@/components/run/live/run-ticks";
 import { TemplateCards } from "./template-cards";
 import { type WorkflowListed, WorkflowRow } from "./workflow-row";
 
-/** What a first visit sees: what this is, and workflows that run at once. */
+/** The first visit: what Troupe is, and templates that run at once. */
 function Welcome({ actions, onImport }: { actions: WorkflowActions; onImport: () => void }) {
   const templates = useQuery(useTrpc().workflows.templates.queryOptions());
   return (
@@ -59,12 +59,12 @@ function Welcome({ actions, onImport }: { actions: WorkflowActions; onImport: ()
 }
 
 const lately = () => import("./lately").then((m) => m.Lately);
-/** Its place is kept where there is something to come. */
+/** Reserves space if there is something to load. */
 const Lately = dynamic(lately, {
   ssr: false,
   loading: () => <Skeleton className="mb-6 h-20 w-full rounded-xl" />,
 });
-/** Where no workflow ever ran, a place that is kept and given up again would move the list under the pointer. */
+/** Before the first run, reserving and releasing space would move the list under the pointer. */
 const LatelyIfAny = dynamic(lately, { ssr: false });
 
 const help = {

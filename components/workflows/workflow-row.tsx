@@ -21,7 +21,7 @@ const EXPORTS = [
   { format: "openhands", label: "OpenHands WorkflowGraph", hint: "JSON in the reference format" },
 ] as const;
 
-/** One workflow in the list: its drawing, its name, how its last run went. */
+/** A workflow in the list: its sketch, name and last run. */
 export function WorkflowRow({ workflow, actions }: { workflow: WorkflowListed; actions: WorkflowActions }) {
   const { id, name, description, node_count, sketch, updated_at, last_run } = workflow;
   const [renaming, setRenaming] = useState(false);
@@ -46,7 +46,7 @@ export function WorkflowRow({ workflow, actions }: { workflow: WorkflowListed; a
             onKeyDown={(event) => {
               if (event.key === "F2") setRenaming(true);
             }}
-            // The whole row opens the workflow; buttons in it lie above.
+            // The whole row opens the workflow; its buttons are above the link.
             className="block truncate rounded-md text-[15px] font-medium after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:rounded-lg focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus"
           >
             {name}
@@ -145,7 +145,7 @@ function RunStatus({ run }: { run: NonNullable<WorkflowListed["last_run"]> }) {
   );
 }
 
-/** Enter and leaving keep the new name, Escape the old one. */
+/** Enter and blur keep the new name, Escape keeps the old one. */
 function RenameField({ name, onDone }: { name: string; onDone: (name: string | null) => void }) {
   const [value, setValue] = useState(name);
   const done = useRef(false);

@@ -6,13 +6,13 @@ import { ExpressionField } from "../fields/expression-field";
 import { NamedRows } from "../fields/named-rows";
 
 export interface AssignmentsProps extends FieldProps<Record<string, string>> {
-  /** What is on the left side of the equals sign, and what one such line is called. */
+  /** The label of the keys, and the noun for a row. */
   keyLabel?: string;
   itemName?: string;
   variables?: readonly string[];
 }
 
-/** Keys, and the expressions that their values come from. */
+/** Keys with the expressions for their values. */
 export function AssignmentsField({
   keyLabel = "Key",
   itemName = "value",
@@ -39,7 +39,7 @@ export function AssignmentsField({
   );
 }
 
-/** What is wrong with a key of the state at its place among the others; null if nothing is. */
+/** Why a state key is invalid or taken; null if it is neither. */
 export function keyError(name: string, names: readonly string[], at: number): string | null {
   const parsed = StateKey.safeParse(name);
   if (!parsed.success) return parsed.error.issues[0]?.message ?? "This cannot be a key";

@@ -7,7 +7,7 @@ import { Json, type JsonObject } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { CollaborationPattern } from "@/server/domain/crew/pattern";
 
-/** A group while it is being written: nothing of it need be there yet. */
+/** A group being edited: everything is optional. */
 export interface GroupDraft {
   name: string;
   agents: string[];
@@ -15,7 +15,7 @@ export interface GroupDraft {
   sync_points: string[];
 }
 
-/** A step while it is being written. */
+/** A step being edited. */
 export interface StepDraft {
   step: string;
   agent: string;
@@ -23,19 +23,19 @@ export interface StepDraft {
   outcomes: { outcome: string; target: string }[];
 }
 
-/** An agent for a role, with an id that is free. */
+/** A new agent with this role and an unused id. */
 export function newAgent(role_name: string, agents: readonly AgentConfig[]): AgentConfig {
   const taken = new Set(agents.map(({ agent_id }) => agent_id));
   return AgentConfig.parse({ agent_id: freshId(toId(role_name).toLowerCase() || "agent", taken), role_name });
 }
 
-/** An agent of the library as a new member, with an id that is free. */
+/** A library agent as a new member with an unused id. */
 export function newMember(agent: AgentConfig, agents: readonly AgentConfig[]): AgentConfig {
   const taken = new Set(agents.map(({ agent_id }) => agent_id));
   return { ...agent, agent_ref: agent.agent_id, agent_id: freshId(agent.agent_id, taken) };
 }
 
-/** The crew with another id for an agent, wherever it is named. */
+/** Renames an agent everywhere in the crew. */
 export function renameAgent(crew: CrewConfig, from: string, to: string): CrewConfig {
   const named = (id: string) => (id === from ? to : id);
   return rewritten(crew, {
@@ -46,7 +46,7 @@ export function renameAgent(crew: CrewConfig, from: string, to: string): CrewCon
   });
 }
 
-/** The crew without an agent; null for its last one. */
+/** Removes an agent; null if it is the last one. */
 export function removeAgent(crew: CrewConfig, id: string): CrewConfig | null {
   const agents = crew.agents
     .filter(({ agent_id }) => agent_id !== id)
@@ -84,7 +84,7 @@ function rewritten(
   const steps = stepsOf(crew).map((step) => ({
     ...step,
     agent: named(step.agent) ?? "",
-    // A target that is a step stays, also where an agent has the same name.
+    // Keep targets that are steps, even if an agent has the same name.
     outcomes: step.outcomes.map(({ outcome, target }) => ({
       outcome,
       target: isStep.has(target) ? target : (named(target) ?? ""),
@@ -94,7 +94,7 @@ function rewritten(
   return steps.length > 0 ? withSteps(grouped, steps) : grouped;
 }
 
-/** Who leads, and with which model; undefined where neither is said. */
+/** The lead and its model; undefined if neither is set. */
 export const managerOf = (
   agent_id: string | undefined,
   llm_config: LlmConfig | undefined,
@@ -110,7 +110,7 @@ const text = (value: unknown) => (typeof value === "string" ? value : "");
 const texts = (value: unknown) =>
   Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
 
-/** The parallel groups of a crew, also those that are not complete yet. */
+/** The parallel groups of a crew, including incomplete ones. */
 export function groupsOf({
   collaboration_patterns,
 }: Pick<CrewConfig, "collaboration_patterns">): GroupDraft[] {
@@ -133,7 +133,7 @@ export function withGroups(crew: CrewConfig, groups: readonly GroupDraft[]): Cre
   return withPattern(crew, hasGroups, list.length > 0 ? { parallel_groups: list } : null);
 }
 
-/** The steps of a crew's own pattern, also those that are not complete yet. */
+/** The steps of a crew's custom pattern, including incomplete ones. */
 export function stepsOf({ collaboration_patterns }: Pick<CrewConfig, "collaboration_patterns">): StepDraft[] {
   const pattern = collaboration_patterns.find(hasSteps);
   const steps = isObject(pattern) && Array.isArray(pattern.workflow) ? pattern.workflow : [];
@@ -159,7 +159,7 @@ export function withSteps(crew: CrewConfig, steps: readonly StepDraft[]): CrewCo
   return withPattern(crew, hasSteps, workflow.length > 0 ? { type: "custom", workflow } : null);
 }
 
-/** Puts a pattern in the place of the first of its kind, with what else stood there; the others of its kind go. */
+/** Replaces the first pattern of a kind, keeping its other properties, and removes the others of that kind. */
 function withPattern(
   crew: CrewConfig,
   isKind: (pattern: unknown) => boolean,

@@ -15,7 +15,7 @@ import { useCreate } from "../library-sheets";
 
 const OWN = "(own)";
 
-/** Whether a node has a crew of its own or one of the library. */
+/** Switches between the node's own crew and a library crew. */
 export function CrewRefField({ label, hint, error, value, onChange }: FieldProps) {
   const crews = useQuery(useTrpc().crews.list.queryOptions()).data;
   const ref = typeof value === "string" && value !== "" ? value : null;
@@ -45,7 +45,7 @@ export function CrewRefField({ label, hint, error, value, onChange }: FieldProps
   );
 }
 
-/** Who is in the crew, and how they share out the work. */
+/** The members of the crew and its process. */
 export function CrewField(props: FieldProps) {
   const { node } = useFormScope();
   const { crew_id_or_config_ref: ref, crew } = isCrewNode(node) ? node.config : NO_CREW;
@@ -77,7 +77,7 @@ function OwnCrew({ label, hint, error, crew, onChange }: FieldProps & { crew: Cr
   );
 }
 
-/** What a crew of the library is; it is changed on its own page. */
+/** A read-only summary of a library crew. */
 function LibraryCrew({ id, label, error, own }: FieldProps & { id: string; own: CrewConfig | undefined }) {
   const { roles } = useFormScope();
   const crews = useQuery(useTrpc().crews.list.queryOptions()).data;

@@ -39,14 +39,14 @@ import { GroupsEditor, type PatternEditorProps, StepsEditor } from "./pattern-ed
 export interface CrewFormProps {
   crew: CrewConfig;
   roles: Faces;
-  /** What is wrong with it. */
+  /** Errors by field. */
   error?: string | undefined;
   onChange: (crew: CrewConfig) => void;
-  /** The last agent was removed. Left out: the last one cannot be. */
+  /** Called when the last agent is removed. If absent, it cannot be removed. */
   onEmpty?: () => void;
 }
 
-/** A crew: who is in it, how they work together, and the settings that matter for that way. */
+/** A crew: its members, process, and the settings of that process. */
 export function CrewForm(props: CrewFormProps) {
   const { crew, onChange } = props;
   const agents = crew.agents.map(({ agent_id, role_name }) => ({
@@ -82,7 +82,7 @@ export function CrewForm(props: CrewFormProps) {
   );
 }
 
-/** On which terms a crew asks people, and whether it does at limits of the run. */
+/** When a crew asks people, and whether it does at the limits of a run. */
 const CREW_QUESTIONS: readonly FormPart<CrewConfig>[] = [
   {
     as: "box",
@@ -104,7 +104,6 @@ const CREW_QUESTIONS: readonly FormPart<CrewConfig>[] = [
   },
 ];
 
-/** Who is in it. */
 function Agents({ crew, roles, error, onChange, onEmpty }: CrewFormProps) {
   const set = (change: Partial<CrewConfig>) => onChange({ ...crew, ...change });
   const library = useLibraryAgents();
@@ -112,7 +111,7 @@ function Agents({ crew, roles, error, onChange, onEmpty }: CrewFormProps) {
     <Field label="Agents" error={error} group>
       <ul aria-label="Agents" className="flex flex-col gap-2">
         {crew.agents.map((agent, at) => (
-          // The place, not the id: the id changes while it is typed.
+          // Not the id, which changes while it is typed.
           <li key={at}>
             <FoldedRow
               label={agent.agent_id}
@@ -168,7 +167,7 @@ function Agents({ crew, roles, error, onChange, onEmpty }: CrewFormProps) {
   );
 }
 
-/** A member: either with settings of its own, or an agent of the library. */
+/** A member with its own settings, or a library agent. */
 function MemberForm({
   library,
   roles,
@@ -205,14 +204,14 @@ function MemberForm({
   );
 }
 
-/** Adds an agent by the role it has, or one of the library. */
+/** Adds an agent by role, or from the library. */
 export function AddAgent({
   roles,
   others,
   onAdd,
 }: {
   roles: CrewFormProps["roles"];
-  /** Who is there already. */
+  /** The current members. */
   others: readonly AgentConfig[];
   onAdd: (agent: AgentConfig) => void;
 }) {
@@ -229,7 +228,7 @@ export function AddAgent({
         Add an agent
       </Button>
     );
-  // Roles and agents may share a word.
+  // Roles and agents may share a name.
   const AGENT = "agent ";
   return (
     <Picker
@@ -255,7 +254,7 @@ export function AddAgent({
   );
 }
 
-/** What one goal of this crew will roughly take, without its plan and its roles' own sizes. */
+/** A rough estimate per goal, without the plan and the prompts of the roles. */
 function CrewEstimate({ crew }: { crew: CrewConfig }) {
   const estimated = estimateCrew(crew, undefined, () => undefined);
   return (
@@ -269,7 +268,7 @@ function CrewEstimate({ crew }: { crew: CrewConfig }) {
   );
 }
 
-/** Groups and steps that the way of working leaves aside: a problem names them, and here they are taken out. */
+/** Groups and steps that the process ignores, with buttons to remove them. */
 function Unfollowed({ crew, ...rest }: PatternEditorProps) {
   const { process } = crew;
   return (
@@ -282,7 +281,7 @@ function Unfollowed({ crew, ...rest }: PatternEditorProps) {
 
 const NOBODY = "(automatic)";
 
-/** Who leads, plans or chairs, with a model for that alone. */
+/** The manager, planner or chair, with an optional model for that part. */
 function ManagerField({ crew, agents, onChange, label }: PatternEditorProps & { label: string }) {
   const write = (id: string | undefined, llm: LlmConfig | undefined) => {
     const { manager: _old, ...rest } = crew;
@@ -316,7 +315,7 @@ function ManagerField({ crew, agents, onChange, label }: PatternEditorProps & { 
   );
 }
 
-/** How much each one's vote counts. */
+/** The voting weights. */
 function WeightsField({ crew, onChange }: Pick<CrewFormProps, "crew" | "onChange">) {
   const { consensus } = crew;
   return (

@@ -28,7 +28,7 @@ const ENDS = [
   { value: END_TARGETS.failed, label: "The end, as failed", hint: "The crew has failed" },
 ];
 
-/** Agents that work at the same time, with the one who brings their work together. */
+/** Agents that run in parallel, and the one that merges their results. */
 export function GroupsEditor({ crew, agents, onChange }: PatternEditorProps) {
   const groups = groupsOf(crew);
   const name = freshId("group_1", new Set(groups.map((group) => group.name)));
@@ -85,7 +85,7 @@ export function GroupsEditor({ crew, agents, onChange }: PatternEditorProps) {
   );
 }
 
-/** Steps that agents do, each with what follows which outcome. */
+/** Steps of agents, each with its next step by outcome. */
 export function StepsEditor({ crew, agents, onChange }: PatternEditorProps) {
   const steps = stepsOf(crew);
   const write = (next: StepDraft[]) => onChange(withSteps(crew, next));
@@ -166,7 +166,7 @@ export function StepsEditor({ crew, agents, onChange }: PatternEditorProps) {
   );
 }
 
-/** The ends that steps lead to by a name of their own. */
+/** Named ends that steps lead to. */
 function namedEnds(steps: readonly StepDraft[]) {
   const targets = new Set(steps.flatMap(({ outcomes }) => outcomes.map(({ target }) => target)));
   return [...targets].flatMap((target) => {
@@ -183,7 +183,7 @@ function namedEnds(steps: readonly StepDraft[]) {
   });
 }
 
-/** The choice that a target stands for: words for the end have one each. Null: it is nobody. */
+/** The option for a target: all names of an end share one. Null if it leads nowhere. */
 function meantBy(target: string, steps: readonly StepDraft[]): string | null {
   const found = targetOf(target, steps);
   if ("nobody" in found) return null;

@@ -1,6 +1,5 @@
 import { Task } from "@/server/domain/crew/plan";
 
-/** How urgent a task is, in words. */
 export const PRIORITIES: readonly { value: Task["priority"]; label: string }[] = [
   { value: "critical", label: "Most urgent" },
   { value: "high", label: "Urgent" },
@@ -14,7 +13,7 @@ export const DURATION_HINT =
 export const TAGS_HINT =
   "Words with commas between them. Sync points of groups, and points where a person is asked, go by them";
 
-/** The tags in a text. */
+/** Parses comma-separated tags. */
 export const tagsIn = (text: string): string[] => [
   ...new Set(
     text
@@ -24,7 +23,7 @@ export const tagsIn = (text: string): string[] => [
   ),
 ];
 
-/** What is wrong with a duration as it is written; null where nothing is, also where there is none. */
+/** Why a duration is invalid; null if it is valid or empty. */
 export function durationError(text: string): string | null {
   return Task.shape.estimated_duration.safeParse(text.trim()).error?.issues[0]?.message ?? null;
 }

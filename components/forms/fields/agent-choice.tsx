@@ -15,12 +15,12 @@ export type AgentListed = Answers["agents"]["list"][number];
 
 const NONE: readonly AgentListed[] = [];
 
-/** The agents of the library; none while they are on their way. */
+/** The library agents; empty while they load. */
 export function useLibraryAgents(): readonly AgentListed[] {
   return useQuery(useTrpc().agents.list.queryOptions()).data ?? NONE;
 }
 
-/** Agents to choose from, each with its role. */
+/** Agents as options, with their roles. */
 export function agentOptions(library: readonly AgentListed[], roles: Faces) {
   return library.map(({ id, name, agent }) => ({
     value: id,
@@ -32,7 +32,7 @@ export function agentOptions(library: readonly AgentListed[], roles: Faces) {
 
 const OWN = "(own)";
 
-/** Which agent of the library it is, if one at all. Nothing to see where there is nothing to choose. */
+/** Picks a library agent, or none. Renders nothing if there are none. */
 export function AgentChoice({
   library,
   roles,
@@ -44,14 +44,14 @@ export function AgentChoice({
   library: readonly AgentListed[];
   roles: Faces;
   value: string | undefined;
-  /** What it is otherwise. */
+  /** The label of the option without a library agent. */
   own: string;
   error?: string | undefined;
   onChoose: (agent: AgentListed | null) => void;
 }) {
   const client = useTrpcClient();
   const create = useCreate("agent", (id) => {
-    // The list that shows it is on its way; what was just written is asked for by itself.
+    // The list is still being refetched, so get the new agent by itself.
     void client.agents.get.query({ id }).then((made) => onChoose({ ...made, used_by: [] }));
   });
   if (library.length === 0 && value === undefined && !create) return null;
@@ -77,7 +77,7 @@ export function AgentChoice({
   );
 }
 
-/** What an agent of the library is; it is changed on its own page. */
+/** A read-only summary of a library agent. */
 export function AgentReading({
   id,
   agent: copy,
@@ -86,7 +86,7 @@ export function AgentReading({
 }: {
   id: string;
   roles: Faces;
-  /** The copy that came along. */
+  /** The copy in the workflow file. */
   agent: AgentConfig | undefined;
   library: readonly AgentListed[];
 }) {
@@ -115,7 +115,7 @@ export function AgentReading({
   );
 }
 
-/** Which agent of the library does it, instead of a role alone. */
+/** Picks a library agent instead of a role. */
 export function AgentRefField({ error, value, onChange }: FieldProps) {
   const { node, roles } = useFormScope();
   const library = useLibraryAgents();

@@ -82,7 +82,7 @@ function TextVariant({
   );
 }
 
-/** One component per look that any form may have. */
+/** One component per variant that any form may use. */
 export const basicVariants: Record<BasicFieldVariant, (props: FieldVariantProps) => ReactNode> = {
   text: TextVariant,
   multiline: ({ value, onChange, field, isDisabled, ...labelProps }) => (
@@ -115,7 +115,7 @@ export const basicVariants: Record<BasicFieldVariant, (props: FieldVariantProps)
   ),
   number: (props) => {
     const { per = 1 } = props.field;
-    // Of what is large, a part of one tells nothing: 2,097,152 characters are 2097 thousands.
+    // Large numbers need no fraction: 2,097,152 characters are 2097 thousand.
     const show = (kept: number) => (kept >= 100 * per ? Math.floor(kept / per) : kept / per);
     return <NumberVariant {...props} show={show} keep={(shown) => Math.round(shown * per)} />;
   },
@@ -184,7 +184,7 @@ export const basicVariants: Record<BasicFieldVariant, (props: FieldVariantProps)
 export const asText = (value: unknown) => (typeof value === "string" ? value : "");
 export const orNothing = (text: string) => (text === "" ? undefined : text);
 
-/** A list of texts; none is nothing. */
+/** A list of texts; undefined if it is empty. */
 function TextsField({
   value,
   onChange,
@@ -203,7 +203,7 @@ function TextsField({
   );
 }
 
-/** One of several, which may be left open where the field says what holds then. */
+/** One of several options, or none if the field has a placeholder for that. */
 function ChoiceField({
   field,
   label,
@@ -213,7 +213,7 @@ function ChoiceField({
   onChange,
 }: FieldProps & { field: Pick<FieldData, "options" | "unset" | "unsetHint" | "placeholder"> }) {
   const { unset, unsetHint, placeholder, options: offered = [] } = field;
-  // What may be left open can be left open again.
+  // An optional choice can be cleared again.
   const options =
     unset === undefined ? offered : [defined({ value: "", label: unset, hint: unsetHint }), ...offered];
   const isShort = options.length <= 2 && options.every(({ hint }) => !hint);

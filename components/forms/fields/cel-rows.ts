@@ -2,15 +2,15 @@ import { entriesOf } from "@/server/domain/base/guards";
 import { parseJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 
-/** A condition as a person builds it: this key, compared so, with that. */
+/** A comparison of a key with a value. */
 export interface ConditionRow {
   key: string;
   operator: Operator;
-  /** As it was typed; numbers, true, false and null are taken as such, anything else as text. */
+  /** As typed. Numbers, true, false and null are literals; anything else is text. */
   value: string;
 }
 
-/** Rows that must all hold, or of which one must. */
+/** Rows joined by "and" or "or". */
 export interface ConditionRows {
   join: "and" | "or";
   rows: ConditionRow[];
@@ -20,7 +20,7 @@ interface OperatorRule {
   label: string;
   /** Whether it compares with a value. */
   hasValue: boolean;
-  /** It compares texts only: `3` means the text. */
+  /** Compares texts only: `3` is the text "3". */
   isText?: boolean;
   write(key: string, value: string): string;
   read: RegExp;
@@ -80,7 +80,7 @@ export type Operator = keyof typeof operators;
 
 const KEY_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Writes rows as CEL; null as long as a row has no key. */
+/** Writes rows as CEL; null if a row has no key. */
 export function writeRows({ join, rows }: ConditionRows): string | null {
   if (rows.length === 0 || rows.some(({ key }) => !KEY_NAME.test(key))) return null;
   return rows
@@ -88,7 +88,7 @@ export function writeRows({ join, rows }: ConditionRows): string | null {
     .join(join === "and" ? " && " : " || ");
 }
 
-/** Reads CEL as rows; null where it says more than rows can show. */
+/** Reads CEL as rows; null if rows cannot express it. */
 export function readRows(expression: string): ConditionRows | null {
   const parts = splitTop(expression.trim());
   if (!parts) return null;
@@ -110,7 +110,7 @@ function readRow(term: string): ConditionRow | null {
   return null;
 }
 
-/** Splits at && or at || outside of quotes; null where both or parentheses around terms stand. */
+/** Splits at && or || outside quotes; null if both occur, or parentheses around terms. */
 function splitTop(expression: string): { join: "and" | "or"; terms: string[] } | null {
   const terms: string[] = [];
   const joins = new Set<string>();
@@ -140,20 +140,20 @@ function splitTop(expression: string): { join: "and" | "or"; terms: string[] } |
 const NUMBER = /^-?\d+(\.\d+)?$/;
 const text = (value: string) => JSON.stringify(value);
 
-/** `3` and `true` mean the number and the truth value; `"3"` in quotes means the text. */
+/** `3` and `true` are a number and a boolean; `"3"` in quotes is text. */
 function literal(value: string): string {
   const trimmed = value.trim();
   if (NUMBER.test(trimmed) || trimmed === "true" || trimmed === "false" || trimmed === "null") return trimmed;
   return quotedOnce(value);
 }
 
-/** Text in quotes stays as it is; other text gets them. */
+/** Quotes text that is not quoted yet. */
 function quotedOnce(value: string): string {
   const trimmed = value.trim();
   return /^".*"$/s.test(trimmed) && parsed(trimmed) !== undefined ? trimmed : text(value);
 }
 
-/** The other way round: a text that looks like a number keeps its quotes. */
+/** The inverse: text that looks like a number keeps its quotes. */
 function spoken(value: string, isText = false): string {
   if (!/^["']/.test(value)) return value;
   const inner = value.startsWith('"') ? parsed(value) : value.slice(1, -1).replace(/\\(.)/gs, "$1");

@@ -20,7 +20,7 @@ import {
 } from "./cel-rows";
 import { ExpressionField } from "./expression-field";
 
-/** One condition: as rows where rows can say it, else as text. */
+/** A condition as rows if they can express it, otherwise as text. */
 export function ConditionBuilder({
   label,
   value,
@@ -31,7 +31,7 @@ export function ConditionBuilder({
   onChange: (value: string) => void;
 }) {
   const fitting = value.trim() === "" ? EMPTY : readRows(value);
-  // Rows that cannot be written yet, because a key is missing, live only here.
+  // Incomplete rows without a key stay here.
   const [draft, setDraft] = useState<{ of: string; rows: ConditionRows } | null>(null);
   const [wantsText, setWantsText] = useState(false);
   const rows = draft?.of === value ? draft.rows : fitting;

@@ -13,10 +13,10 @@ export interface DraftFieldProps {
   multiline?: boolean;
   value: string;
   onCommit: (value: string) => void;
-  /** What is wrong with a text; null if nothing is. Only what is right is saved. */
+  /** Why a text is invalid; null if it is valid. Only valid texts are saved. */
   check: (value: string) => string | null;
   fieldClassName?: string;
-  /** Takes the focus when it appears, with its text selected. One-line fields only. */
+  /** Focuses the field and selects its text. One-line fields only. */
   isNew?: boolean;
 }
 
@@ -25,7 +25,7 @@ const focusAndSelect = (input: HTMLInputElement | null) => {
   input?.select();
 };
 
-/** A text that must not be saved half-written: what is not right stays here, and is given up on leaving. */
+/** A text that is saved only if valid. An invalid draft is discarded on blur. */
 export function DraftField({
   value,
   onCommit,

@@ -15,11 +15,11 @@ const UNIT_LABELS: Record<Unit, string> = {
   h: "hours",
   d: "days",
 };
-/** Of what programs take, and of what people take. */
+/** Units for durations of programs, and for those of people. */
 const SHORT: readonly Unit[] = ["ms", "s", "min", "h"];
 const LONG: readonly Unit[] = ["s", "min", "h", "d"];
 
-/** The unit in which a duration is a round number. */
+/** The largest unit in which a duration is a round number. */
 function unitOf(ms: number, isLong: boolean): Unit {
   if (isLong && ms >= units.d && ms % units.d === 0) return "d";
   if (ms >= units.h && ms % units.h === 0) return "h";
@@ -27,7 +27,7 @@ function unitOf(ms: number, isLong: boolean): Unit {
   return ms >= 1000 && ms % 100 === 0 ? "s" : ms === 0 ? "s" : "ms";
 }
 
-/** How long people have, saved in whole seconds. */
+/** The time that people have, stored in whole seconds. */
 export function SecondsField({
   value,
   onChange,
@@ -43,7 +43,7 @@ export function SecondsField({
   );
 }
 
-/** A duration in the unit that suits it; saved in milliseconds. `isLong`: it may be days. */
+/** A duration in a suitable unit, stored in milliseconds. `isLong`: offers units up to days. */
 export function DurationField({
   label,
   hint,

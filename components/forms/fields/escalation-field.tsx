@@ -9,7 +9,7 @@ import { SecondsField } from "./duration-field";
 const Levels = z.array(z.object({ after_s: z.number(), to: z.string() })).catch([]);
 const HOUR_S = 3600;
 
-/** Who is asked one after the other where nobody answers, and after how long. */
+/** Who is asked next if no one answers, and after how long. */
 export function EscalationField({ label, hint, error, value, onChange }: FieldProps) {
   const levels = Levels.parse(value ?? []);
   return (

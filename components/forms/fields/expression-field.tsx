@@ -16,7 +16,7 @@ export interface ExpressionFieldProps {
   onChange: (text: string) => void;
   result?: "bool" | "any" | undefined;
   placeholder?: string | undefined;
-  /** Other things than the state that it may read, such as `output`. */
+  /** Names it can read besides the state, such as `output`. */
   variables?: readonly string[] | undefined;
 }
 
@@ -44,7 +44,7 @@ export function ExpressionField({
       compact
       value={value}
       onValueChange={onChange}
-      // A key may be written by its name alone; kept and shown afterwards is where it comes from, too.
+      // A bare key is saved and shown with its prefix.
       onBlur={() => {
         const written = withStateNamed(value, scope?.keys.map(({ key }) => key) ?? []);
         if (written !== value) onChange(written);
@@ -56,7 +56,7 @@ export function ExpressionField({
   );
 }
 
-/** A fault in an expression as it is underlined, perhaps with what mends it. */
+/** An error in an expression, with its fix if there is one. */
 interface ExpressionMark {
   message: string;
   from: number;
@@ -73,7 +73,7 @@ export function lintExpression(
   if (text.trim() === "") return [];
   const known = scope ? { keys: scope.keys.map(({ key }) => key) } : {};
   const written = withStateNamed(text, known.keys ?? []);
-  // What will be put before a bare name moves the places: they are told of the text only while they are its own.
+  // Added prefixes would shift the positions, so check the text as written.
   if (written !== text) return lintExpression(written, result, scope).length > 0 ? lintRaw(text, result) : [];
   const diagnostics = checkExpression(text, { result, ...known }).map(({ message, from, to }) => ({
     message,
@@ -92,7 +92,7 @@ const lintRaw = (text: string, result: "bool" | "any") =>
     severity: "error" as const,
   }));
 
-/** Keys behind "!" that may be missing: whoever writes "not x" means it to hold where x is not there, and it does not. */
+/** Negated keys that may be missing: people expect "not x" to hold without x, but it does not. */
 function negatedKeys(text: string, scope: FormScope | null) {
   const certain = new Set(scope?.keys.filter((key) => key.certain).map(({ key }) => key));
   const reads = expressionReads(text).filter(({ variable }) => variable === "state");
@@ -119,12 +119,12 @@ function negatedKeys(text: string, scope: FormScope | null) {
     }));
 }
 
-/** The condition, but true where the key is missing. */
+/** The condition, but true if the key is missing. */
 export const trueWhereMissing = (text: string, key: string) => `!has(state.${key}) || (${text.trim()})`;
 
 const open = (name: string, takes: boolean) => (takes ? `${name}(` : `${name}()`);
 const offered = offeredFunctions();
-/** What stands behind a dot, each name once. */
+/** The names after dots, without duplicates. */
 const methods = [
   ...new Map(offered.flatMap((entry) => (entry.on ? [[entry.name, entry]] : []))).values(),
 ].map(({ name, hint, args }) => ({ label: name, detail: hint, apply: open(name, args.length > 0) }));

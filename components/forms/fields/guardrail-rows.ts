@@ -5,7 +5,7 @@ import { JsonSchema } from "@/server/domain/base/values";
 import { checkExpression } from "@/server/domain/text/expression/expression";
 import { validatePattern } from "@/server/domain/text/pattern-validation";
 
-/** A guardrail in a form: as it stands there, and as it was when it was last whole; null if it never was. */
+/** A guardrail in a form: the current draft, and the last complete version, or null. */
 export interface GuardrailRow {
   now: Guardrail;
   kept: Guardrail | null;
@@ -16,7 +16,7 @@ export interface GuardrailErrors {
   spec?: string;
 }
 
-/** The keys of what is checked, where they are known. */
+/** The keys of the checked value, if known. */
 export interface GuardedKeys {
   input: readonly string[];
   output: readonly string[];
@@ -25,23 +25,22 @@ export interface GuardedKeys {
 export const rowsOf = (rules: readonly Guardrail[]): GuardrailRow[] =>
   rules.map((rule) => ({ now: rule, kept: rule }));
 
-/** What is saved of rows: each as it was when it was last whole. */
+/** The guardrails to save: the last complete version of each row. */
 export const keptOf = (rows: readonly GuardrailRow[]): Guardrail[] =>
   rows.flatMap(({ kept }) => (kept ? [kept] : []));
 
 export const isWhole = (rule: Guardrail): boolean => Object.keys(guardrailErrors(rule)).length === 0;
 
-/** The row after a change to its guardrail. */
 export function changedRow({ now, kept }: GuardrailRow, change: Partial<Guardrail>): GuardrailRow {
   const next = { ...now, ...change };
   if (change.kind !== undefined && change.kind !== now.kind)
     next.spec = kept?.kind === change.kind ? kept.spec : "";
-  // What came in stays as it is, so trying again cannot help.
+  // The input does not change, so a retry cannot help.
   if (next.target === "input" && next.on_fail === "retry") next.on_fail = "fail";
   return { now: next, kept: isWhole(next) ? next : kept };
 }
 
-/** What keeps a guardrail from being whole, by field. */
+/** What is missing or invalid in a guardrail, by field. */
 export function guardrailErrors({ name, kind, spec }: Guardrail): GuardrailErrors {
   return defined({
     name: name.trim() === "" ? "A guardrail needs a name." : undefined,
@@ -70,7 +69,7 @@ function specError(kind: Guardrail["kind"], spec: string): string | null {
   }
 }
 
-/** The schema that a guardrail's text holds; undefined where it holds none. */
+/** Parses the schema of a guardrail; undefined if it is invalid. */
 export function schemaOf(spec: string): JsonSchema | undefined {
   try {
     return JsonSchema.safeParse(JSON.parse(spec)).data;
@@ -79,7 +78,7 @@ export function schemaOf(spec: string): JsonSchema | undefined {
   }
 }
 
-/** What an expression of a guardrail may read beside the state. */
+/** What guardrail expressions can read besides the state. */
 export function guardedReads(target: Guardrail["target"], { input, output }: GuardedKeys): string[] {
   switch (target) {
     case "output":
@@ -93,7 +92,7 @@ export function guardedReads(target: Guardrail["target"], { input, output }: Gua
   }
 }
 
-/** A guardrail in one line: what must hold, and what happens otherwise. */
+/** A guardrail in one line: its condition, and what happens if it fails. */
 export function describeGuardrail(rule: Guardrail): string {
   return `${GUARDRAIL_TARGETS[rule.target]}: ${describeRule(rule)}; ${describeOnFail(rule)}`;
 }

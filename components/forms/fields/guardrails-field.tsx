@@ -35,11 +35,11 @@ export interface GuardrailsFieldProps extends Omit<FieldProps, "onChange" | "val
   value: readonly Guardrail[];
   keys?: GuardedKeys;
   onChange: (rules: Guardrail[]) => void;
-  /** Told when a guardrail is not whole yet, and when all are again. */
+  /** Called when a guardrail becomes incomplete, and when all are complete again. */
   onErrorChange?: (message: string | null) => void;
 }
 
-/** What must hold of what an agent takes and gives. A guardrail that is not whole stays here and is not saved. */
+/** Guardrails on the input and output of an agent. Incomplete ones stay here and are not saved. */
 export function GuardrailsField({
   label,
   hideLabel,
@@ -168,7 +168,7 @@ function SpecField({
         <ExpressionField
           label="What must be true"
           hint={mayRead}
-          // A hint gives way to an error, but who begins needs both.
+          // Errors replace the hint, but beginners need both.
           error={errors.spec && (spec.trim() === "" ? `${errors.spec} ${mayRead}` : errors.spec)}
           result="bool"
           placeholder={`size(${reads[0]}) < 2000`}
@@ -231,7 +231,7 @@ function SpecField({
 
 const Guardrails = z.array(Guardrail);
 
-/** Guardrails of one task, beside those of its role. */
+/** Guardrails of a task, in addition to those of its role. */
 export function TaskGuardrails({ value, ...props }: FieldProps) {
   const { node } = useFormScope();
   return (

@@ -5,7 +5,7 @@ import { SuggestField } from "@/components/ui/input/suggest-field";
 import type { FieldProps } from "../field-props";
 import { useFormScope } from "../form-scope";
 
-/** The name of a way out: one that the node has, or a new one. */
+/** The name of a route: one of the node's, or a new one. */
 export function LabelField({
   label,
   hint,

@@ -12,7 +12,7 @@ import { useFormScope } from "../form-scope";
 import { useLibraryAgents } from "./agent-choice";
 import { FallbackModels, ModelChoice } from "./model-choice";
 
-/** Which model answers, and how; what is left empty comes from the agent that does it, then from the default provider. */
+/** A model and its parameters. Empty fields inherit from the agent, then from the default provider. */
 export function LlmField({
   label,
   hideLabel,
@@ -62,11 +62,11 @@ export function LlmField({
   );
 }
 
-/** With another provider or model; none is left to whoever says it otherwise. */
+/** The config with another provider or model; empty ones are inherited. */
 const withModel = (config: LlmConfig, change: Pick<LlmConfig, "provider_id" | "model">) =>
   entriesOf(change).reduce((next, [key, text]) => withSetting(next, key, text || undefined), config);
 
-/** What fields say that are left to an agent. */
+/** The placeholders of fields inherited from an agent. */
 function asTheAgent(agent: LlmConfig, used: LlmConfig): FieldsNow<LlmConfig> {
   const { reasoning_effort: effort, structured_output: shape, extra_body } = agent;
   return {
@@ -87,11 +87,11 @@ function asTheAgent(agent: LlmConfig, used: LlmConfig): FieldsNow<LlmConfig> {
 const number = (amount: number | undefined) =>
   amount === undefined ? undefined : { placeholder: String(amount) };
 const seconds = (ms: number | undefined) => number(ms === undefined ? undefined : ms / 1000);
-/** What an agent has of a list or the like, which no placeholder can show. */
+/** Inherited values that no placeholder can show, such as lists. */
 const instead = (text: string | undefined) =>
   text ? { hint: `If nothing is said here, as the agent: ${text}.` } : undefined;
 
-/** The model of one task; what is left empty comes from the agent that does it. */
+/** The model of a task. Empty fields inherit from its agent. */
 export function TaskLlm(props: FieldProps) {
   const { node } = useFormScope();
   const library = useLibraryAgents();

@@ -7,21 +7,21 @@ import type { FieldProps } from "../field-props";
 import { DraftField } from "./draft-field";
 
 export interface NamedRowsProps extends FieldProps<Record<string, string>> {
-  /** What stands on the left, and what one such line is called. */
+  /** The label of the left side, and the noun for a row. */
   nameLabel: string;
   itemName: string;
-  /** What a new name begins as; `itemName` if absent. */
+  /** The base of new names; `itemName` if absent. */
   newName?: string;
-  /** What is wrong with a name; null if nothing is. `at` is its own place among the names. */
+  /** Why a name is invalid; null if it is valid. `at`: its index in the names. */
   checkName: (name: string, names: readonly string[], at: number) => string | null;
   valueField: (row: { name: string; value: string; onChange: (value: string) => void }) => ReactNode;
 }
 
-/** Names with a text each, kept as an object. */
+/** Names with texts, stored as an object. */
 export function NamedRows(props: NamedRowsProps) {
   const { label, hint, error, value, onChange, nameLabel, itemName, newName = itemName } = props;
   const { checkName, valueField } = props;
-  // A file may hold here what its settings' schema refuses: it is shown as JSON, so that a change of another row keeps it.
+  // Imported settings may hold other values: show them as JSON, so that changes of other rows keep them.
   const entries = Object.entries(recordOf(value)).map(([name, held]): [string, string] => [
     name,
     isText(held) ? held : (JSON.stringify(held) ?? ""),
@@ -62,7 +62,7 @@ export function NamedRows(props: NamedRowsProps) {
   );
 }
 
-/** A name beginning with `base` that is not taken. */
+/** An unused name that begins with `base`. */
 export function freshKey(base: string, taken: readonly string[]): string {
   const stem = base.replace(/[^A-Za-z0-9_]/g, "_");
   if (!taken.includes(stem)) return stem;

@@ -4,7 +4,7 @@ import type { FieldProps } from "../field-props";
 import { NamedRows } from "./named-rows";
 import { TemplateField } from "./template-field";
 
-/** Names with a text each, into which values can be put, such as the headers of a request. */
+/** Names with template texts, such as the headers of a request. */
 export function PairsField(props: FieldProps<Record<string, string>>) {
   return (
     <NamedRows

@@ -8,11 +8,11 @@ import type { FieldProps } from "../field-props";
 import { useFormScope } from "../form-scope";
 import { useCreate, useLibrarySheets } from "../library-sheets";
 
-/** As much of a role as a list of them shows. */
+/** The part of a role that lists show. */
 export type Faces = readonly (Pick<RoleDefinition, "name" | "color" | "icon"> &
   Partial<Pick<RoleDefinition, "description">>)[];
 
-/** Which role does it, with what that role is for. */
+/** Picks a role, and shows its purpose. */
 export function RoleField({ label, hint, error, value, onChange, hideLabel }: FieldProps) {
   const { roles } = useFormScope();
   const name = typeof value === "string" ? value : "";
@@ -51,7 +51,7 @@ export interface RolePickerProps {
   onChange: (name: string) => void;
 }
 
-/** A role out of all, or a new one that is written where it is needed. */
+/** Picks a role, or creates one in place. */
 export function RolePicker({ roles, value, onChange, ...labelProps }: RolePickerProps) {
   const create = useCreate("role", onChange);
   return (
@@ -67,7 +67,7 @@ export function RolePicker({ roles, value, onChange, ...labelProps }: RolePicker
   );
 }
 
-/** Roles to choose from; one that does not exist any more is offered as what it is. */
+/** Roles as options, including the current one if it no longer exists. */
 export function roleOptions(roles: Faces, current: string) {
   const known = roles.map(({ name, color, icon, description }) => ({
     value: name,
@@ -80,7 +80,7 @@ export function roleOptions(roles: Faces, current: string) {
     : known;
 }
 
-/** Opens a thing of the library over the form that names it. */
+/** Opens a library item in a sheet over the form. */
 export function OpenInPlace({
   kind,
   id,

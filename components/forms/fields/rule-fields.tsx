@@ -14,7 +14,7 @@ import type { FieldProps } from "../field-props";
 import { useFormScope } from "../form-scope";
 import { ExpressionField } from "./expression-field";
 
-/** The name of the rule by which a router decides: built in, written at some router of the workflow, or new. */
+/** The rule of a router: built in, defined in the workflow, or new. */
 export function RuleNameField({ value, onChange, ...labelProps }: FieldProps) {
   const { graph, node } = useFormScope();
   const others = writtenRules(graph).filter(({ node_id }) => node_id !== node?.id);
@@ -40,7 +40,7 @@ const LANGUAGES = [
   { value: "javascript", label: "JavaScript" },
 ] as const;
 
-/** What a rule of the workflow answers: the name of the way to take. */
+/** The expression of a custom rule, which returns the name of a route. */
 export function OwnRuleField({ label, error, value, onChange }: FieldProps) {
   const { graph, node } = useFormScope();
   const read = OwnRule.safeParse(value ?? undefined);

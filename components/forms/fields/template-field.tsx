@@ -6,7 +6,7 @@ import { templateFilters } from "@/server/domain/text/template/template-filters"
 import type { FieldProps } from "../field-props";
 import { type FormScope, useFormScope, writersOf } from "../form-scope";
 
-/** A text with values in double braces: offers the keys that can exist here after {{, and marks those that cannot. */
+/** A template text: suggests the available keys after {{ and marks unknown ones. */
 export function TemplateField({
   value,
   onChange,
@@ -60,7 +60,7 @@ export function completeTemplate(text: string, at: number, scope: FormScope) {
       from: at - (filter[1]?.length ?? 0),
       options: templateFilters.map(({ name, hint }) => ({ label: name, detail: hint })),
     };
-  // At the beginning, or as the value that a filter takes.
+  // At the start, or as the argument of a filter.
   const word = /(?:^|[:,])\s*(?:state\.|input\.)?([A-Za-z0-9_]*)$/.exec(inside);
   if (!word) return null;
   return {

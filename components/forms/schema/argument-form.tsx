@@ -10,7 +10,7 @@ export interface ArgumentFormProps {
   schema: JsonSchema;
   pending: boolean;
   disabled?: boolean;
-  /** On the button, a verb: "Call it". */
+  /** The button's label, such as "Call it". */
   submit: string;
   onSubmit: (args: JsonObject) => void;
 }
@@ -23,7 +23,7 @@ export function ArgumentForm({ schema, pending, disabled, submit, onSubmit }: Ar
     if (args) onSubmit(args);
   };
   return (
-    // Not a form: the page may stand inside one.
+    // Not a form element: the page may be inside one.
     <fieldset
       aria-label="Arguments"
       className="flex min-w-0 flex-col gap-4"

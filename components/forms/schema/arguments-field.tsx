@@ -21,7 +21,7 @@ import { JsonField } from "./json-field";
 
 type Arguments = Readonly<Record<string, ToolArgument>>;
 
-/** The arguments of the tool that the node names, as its schema has them; those of an unknown tool by name. */
+/** The arguments of the node's tool: a field for each by its schema, or by name if the tool is unknown. */
 export function ArgumentsField({ label, hint, error, onChange }: FieldProps) {
   const { data } = useQuery(useTrpc().tools.list.queryOptions());
   const { node } = useFormScope();
@@ -43,7 +43,7 @@ export function ArgumentsField({ label, hint, error, onChange }: FieldProps) {
       <ul className="flex flex-col gap-3">
         {fields.map((field) => (
           <Argument
-            // Another tool's argument of the same name must not inherit what was half typed.
+            // An argument of the same name of another tool must not inherit a half-typed text.
             key={`${name} ${field.key}`}
             field={field}
             value={args[field.key]}
@@ -110,7 +110,7 @@ function Argument({ field, value, onChange }: ArgumentProps) {
   );
 }
 
-/** A value as it stands, or a text with values in double braces. */
+/** A fixed value, or a template with values in double braces. */
 function Given({ field, value, onChange }: ArgumentProps) {
   const { as, isRequired } = field;
   const named = { label: field.key, hideLabel: true } as const;
@@ -163,7 +163,7 @@ const YES_NO = [
   { value: false, title: "No" },
 ];
 
-/** All as expressions by name, a fixed value as the JSON that says the same. */
+/** All arguments as expressions by name; fixed values become JSON literals. */
 function ByName({ args, onChange, ...field }: Omit<FieldProps, "value"> & { args: Arguments }) {
   const shown = Object.fromEntries(Object.entries(args).map(([name, value]) => [name, written(value)]));
   return (
@@ -187,6 +187,5 @@ function ByName({ args, onChange, ...field }: Omit<FieldProps, "value"> & { args
   );
 }
 
-/** An argument as an expression. */
 const written = (value: ToolArgument): string =>
   expressionOf(value) ?? JSON.stringify(templateOf(value) ?? value);

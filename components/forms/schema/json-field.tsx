@@ -6,7 +6,7 @@ import { parseJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import type { FieldProps } from "../field-props";
 
-/** A JSON value as text. While the text is no JSON, the last one that was stays saved. */
+/** A JSON value as text. While the text is invalid, the last valid value stays saved. */
 export function JsonField({
   label,
   hideLabel,
@@ -19,7 +19,7 @@ export function JsonField({
 }: Omit<FieldProps, "onChange"> & {
   onChange: (value: Json | undefined) => void;
   check?: ((value: Json) => string | null) | undefined;
-  /** Told when the text cannot be read, and when it can again. */
+  /** Called when the text becomes invalid or valid. */
   onErrorChange?: ((message: string | null) => void) | undefined;
 }) {
   const [draft, setDraft] = useState<string | null>(null);

@@ -31,13 +31,13 @@ import {
 } from "./schema-rows";
 
 export interface SchemaFieldProps extends FieldProps<JsonSchema | undefined> {
-  /** What one row is called: "input", "field". */
+  /** The noun for a row, such as "input". */
   itemName?: string;
-  /** Told when the JSON text cannot be read, and when it can again. */
+  /** Called when the JSON text becomes invalid or valid. */
   onErrorChange?: (message: string | null) => void;
 }
 
-/** The shape of an object: a row for each value, or its JSON Schema. */
+/** Edits an object schema as rows, or as JSON Schema. */
 export function SchemaField(props: SchemaFieldProps) {
   const { value, onChange, onErrorChange } = props;
   const schema = asSchema(value);
@@ -53,7 +53,7 @@ export function SchemaField(props: SchemaFieldProps) {
         error={props.error}
         value={schema}
         onChange={(next) => {
-          // What is being typed stays text, also once rows could show it.
+          // Stay in the text view while typing, even once rows could show the schema.
           setWantsJson(true);
           onChange(asSchema(next));
         }}
@@ -201,7 +201,6 @@ function RowFields({ row, at, names, isNew, onChange, onRemove }: RowProps) {
 
 type RowPartProps = Pick<RowProps, "row" | "onChange">;
 
-/** The type of a row. */
 export function TypeSelect({ row, onChange }: RowPartProps) {
   return (
     <Select<SchemaType>
@@ -215,7 +214,7 @@ export function TypeSelect({ row, onChange }: RowPartProps) {
   );
 }
 
-/** What the type of a row needs beside its name: the choices, or the JSON. */
+/** The choices of type `choice`, or the schema of type `json`. */
 export function TypeDetails({ row, onChange }: RowPartProps) {
   if (row.type === "choice")
     return (
@@ -242,7 +241,7 @@ export function TypeDetails({ row, onChange }: RowPartProps) {
   );
 }
 
-/** What stands there when nothing else does. */
+/** The default value. */
 export function PresetField({ row, onChange }: RowPartProps) {
   if (row.type === "json") return null;
   return (

@@ -18,11 +18,11 @@ export interface ValueFieldProps {
 
 const KEY = /^state\.([A-Za-z_]\w*)$/;
 
-/** A key of the state, picked or written by its name; kept as an expression, and written as one where a key is not enough. */
+/** Picks a state key by name, or takes an expression. Both are stored as an expression. */
 export function ValueField({ label, hint, error, value, onChange }: ValueFieldProps) {
   const scope = useFormScope();
   const [wantsText, setWantsText] = useState(false);
-  // A name that cannot be a key lives only here, until it can.
+  // An invalid key stays here until it is valid.
   const [draft, setDraft] = useState<string | null>(null);
   const key = value === "" ? "" : KEY.exec(value)?.[1];
   if (wantsText || key === undefined)

@@ -13,7 +13,7 @@ import { isGranted } from "@/server/domain/tool/tool";
 import type { FieldProps } from "../field-props";
 import { useFormScope } from "../form-scope";
 
-/** One of the tools of this installation, by name. */
+/** Picks an installed tool by name. */
 export function ToolField({ label, hint, error, value, onChange, hideLabel }: FieldProps) {
   const { data } = useQuery(useTrpc().tools.names.queryOptions());
   const name = typeof value === "string" ? value : "";
@@ -40,7 +40,7 @@ export function ToolField({ label, hint, error, value, onChange, hideLabel }: Fi
 
 const firstSentence = (text: string) => /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text;
 
-/** Which of its role's tools a task may use; absent: all of them. */
+/** Which tools of its role a task may use; all of them if undefined. */
 export function ToolsField({ label, hint, error, value, onChange }: FieldProps) {
   const { node, roles } = useFormScope();
   const library = useLibraryAgents();

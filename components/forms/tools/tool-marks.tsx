@@ -12,7 +12,7 @@ import { Badge } from "@/components/ui/badge";
 import { CREW_TOOL_NOTES } from "@/server/domain/crew/crew-tools";
 import { RISK_LEVELS, type ToolSource, type ToolSpec } from "@/server/domain/tool/tool";
 
-/** What every tool says about how dangerous it is. */
+/** The risk data that every tool has. */
 export type ToolMarks = Pick<ToolSpec, "risk" | "read_only" | "sink" | "taints"> & {
   destructive?: boolean | undefined;
 };
@@ -25,13 +25,13 @@ export const SOURCE_LABELS: Record<ToolSource, string> = {
   mcp: "MCP server",
 };
 
-/** Risk and effects of a tool in one line, for where there is no room to explain them. */
+/** Risk and effects of a tool in one line. */
 export const describeMarks = (tool: ToolMarks): string =>
   marksOf(tool)
     .map(({ word }, at) => (at === 0 ? word : word.charAt(0).toLowerCase() + word.slice(1)))
     .join(", ");
 
-/** What a tool of that name does, for whoever is to allow it; `tool`: what is known of it here, if it is here. */
+/** What a tool does, for the person who approves it. `tool`: undefined if it is not installed. */
 export function describeTool(name: string, tool: ToolMarks | undefined): string {
   if (tool) return describeMarks(tool);
   if (CREW_TOOL_NOTES.some((note) => note.name === name)) return "Works within its crew";
@@ -79,7 +79,7 @@ function marksOf(tool: ToolMarks) {
   ].filter(({ show }) => show);
 }
 
-/** Risk and effects of a tool as words, with what each of them means. */
+/** Risk and effects of a tool, explained. */
 export function MarkList({ tool }: { tool: ToolMarks }) {
   return (
     <ul aria-label="Risk and effects" className="grid gap-x-6 gap-y-3 sm:grid-cols-2">
@@ -96,7 +96,7 @@ export function MarkList({ tool }: { tool: ToolMarks }) {
   );
 }
 
-/** The marks that matter at a glance, small. */
+/** The most important marks, in small. */
 export function MarkBadges({ tool, unavailable }: { tool: ToolMarks; unavailable?: boolean }) {
   return (
     <>

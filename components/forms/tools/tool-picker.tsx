@@ -21,7 +21,7 @@ export interface ToolPickerProps {
   error?: string | undefined;
 }
 
-/** The tools that a role may use, picked by a search. A name that is not known here can be entered, too. */
+/** Searches and picks the tools of a role. Unknown names can be entered, too. */
 export function ToolPicker({ tools, onChange, error }: ToolPickerProps) {
   const [search, setSearch] = useState("");
   const names = useQuery(useTrpc().tools.names.queryOptions()).data;
@@ -137,7 +137,7 @@ function FoundTools({
 }: {
   found: readonly { name: string; description: string }[];
   known: ReadonlyMap<string, KnownTool>;
-  /** A name that may be added although it is not known. */
+  /** A valid but unknown tool name. */
   free: string | null;
   onAdd: (name: string) => void;
 }) {
@@ -176,7 +176,7 @@ function FoundTools({
   );
 }
 
-/** Crew tools and whole servers have no marks of their own. */
+/** Undefined for crew tools and whole servers, which have no marks. */
 function Marks({ tool }: { tool: KnownTool | undefined }) {
   return tool ? <MarkBadges tool={tool} unavailable={tool.is_unavailable} /> : null;
 }

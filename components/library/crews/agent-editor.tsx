@@ -16,7 +16,7 @@ interface NamedAgent {
 
 const contentOf = ({ name, agent }: NamedAgent): NamedAgent => ({ name, agent });
 
-/** An agent of the library. Mount it with a key of its id. `name`: what a new one is called. */
+/** Edits a library agent. Mount it with its id as key. `name`: that of a new agent. */
 export function AgentEditor({ saved, name = "" }: { saved: AgentListed | null; name?: string | undefined }) {
   const roles = useQuery(useTrpc().roles.list.queryOptions()).data?.map(({ role }) => role) ?? [];
   // Crews show the settings of their members.
@@ -26,7 +26,7 @@ export function AgentEditor({ saved, name = "" }: { saved: AgentListed | null; n
     <LibraryEditor<NamedAgent, NamedAgent>
       noun="agent"
       saved={item}
-      // The id comes with the name, when it is created.
+      // The id is derived from the name on creation.
       initial={{ name, agent: AgentConfig.parse({ agent_id: "agent", role_name: "" }) }}
       calls={namedCalls(useTrpcClient().agents, contentOf, invalidate)}
       tidy={tidied}

@@ -16,7 +16,7 @@ interface NamedCrew {
   name: string;
   crew: CrewConfig;
 }
-/** Without a crew: a new one has no agents yet. */
+/** A new draft has no agents yet, and so no crew. */
 interface CrewDraft {
   name: string;
   crew: CrewConfig | null;
@@ -24,7 +24,7 @@ interface CrewDraft {
 
 const contentOf = ({ name, crew }: NamedCrew): NamedCrew => ({ name, crew });
 
-/** A crew of the library. Mount it with a key of its id. `name`: what a new one is called. */
+/** Edits a library crew. Mount it with its id as key. `name`: that of a new crew. */
 export function CrewEditor({ saved, name = "" }: { saved: CrewListed | null; name?: string | undefined }) {
   const roles = useQuery(useTrpc().roles.list.queryOptions()).data?.map(({ role }) => role) ?? [];
   const invalidate = useInvalidate("crews");

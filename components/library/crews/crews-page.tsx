@@ -30,7 +30,7 @@ const CrewEditor = dynamic(() => import("./crew-editor").then((m) => m.CrewEdito
   loading: editorLoading,
 });
 
-/** All crews of the library beside the form of one. */
+/** The library crews beside the form of the open one. */
 export function CrewsPage() {
   const trpc = useTrpc();
   const client = useTrpcClient();
@@ -73,7 +73,7 @@ export function CrewsPage() {
   );
 }
 
-/** All agents of the library beside the form of one. */
+/** The library agents beside the form of the open one. */
 export function AgentsPage() {
   const trpc = useTrpc();
   const client = useTrpcClient();
@@ -111,7 +111,7 @@ export function AgentsPage() {
   );
 }
 
-/** The two lists of one place: crews, and the single agents that they are made of. */
+/** Tabs for crews and single agents. */
 const Tabs = ({ current }: { current: string }) => (
   <nav aria-label="Crews and agents" className="flex gap-4 border-b border-line">
     {Object.entries({ "/crews": "Crews", "/agents": "Agents" }).map(([href, label]) => (
@@ -130,7 +130,7 @@ const Tabs = ({ current }: { current: string }) => (
   </nav>
 );
 
-/** Imports crews and agents from files, by a button or dropped anywhere, and exports a whole list. */
+/** Imports crews and agents by button or drop, and exports the whole list. */
 function Files({
   what,
   isEmpty,
@@ -178,13 +178,13 @@ interface ReadyCrew {
   crew: CrewConfig;
 }
 
-/** The crews of the templates, to be put into the library as they are. */
+/** Crews of the templates, to copy into the library. */
 function ReadyCrews({
   roles,
   taken,
 }: {
   roles: readonly RoleDefinition[];
-  /** Names of crews that are there already. */
+  /** Names of existing crews. */
   taken: readonly string[];
 }) {
   const trpc = useTrpc();
@@ -246,7 +246,7 @@ function ReadyCrews({
   );
 }
 
-/** One for each crew that a template draws, called as the template is. */
+/** The crews of the templates, named after them. */
 function readyCrews(templates: Answers["workflows"]["templates"]): ReadyCrew[] {
   return templates.flatMap(({ title, description, graph }) => {
     const drawn = Object.values(graph.nodes).flatMap((node) =>

@@ -7,7 +7,7 @@ import { roleIcons } from "@/components/display/role-icons";
 import { Button } from "@/components/ui/button";
 import { Popover } from "@/components/ui/overlay/popover";
 
-/** Muted tones that stand on both themes; none is one of the five status colours' own. */
+/** Muted colors that work on both themes and differ from the five status colors. */
 const colors = [
   { value: "#a8577e", label: "Plum" },
   { value: "#b0664a", label: "Clay" },
@@ -19,7 +19,7 @@ const colors = [
   { value: "#77706c", label: "Stone" },
 ];
 
-/** Chooses the picture of a role. */
+/** Picks the icon and color of a role. */
 export function RoleAppearance({
   name,
   icon,

@@ -3,15 +3,14 @@ import { systemPrompt } from "@/server/domain/agent/prompt";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { defined } from "@/server/domain/base/defined";
 
-/** Faults of a role by field, and by place in lists: `goals.2`. */
+/** Errors by field, with an index in lists: `goals.2`. */
 export type RoleErrors = Readonly<Record<string, string>>;
 
-/** An empty role to begin with. */
 export function newRole(name: string): RoleDefinition {
   return { ...RoleDefinition.parse({ name: "x" }), name };
 }
 
-/** The role as it would be saved: without lines left empty and without texts of spaces. */
+/** The role to save, without empty lines and blank texts. */
 export function tidied(role: RoleDefinition): RoleDefinition {
   const lines = (items: readonly string[]) => items.map((item) => item.trim()).filter((item) => item !== "");
   const { system_prompt_template, color, icon, ...rest } = role;
@@ -30,7 +29,7 @@ export function tidied(role: RoleDefinition): RoleDefinition {
   };
 }
 
-/** What keeps a role from being saved, at its place. `others`: the names that are taken. */
+/** Why a role cannot be saved, by field. `others`: names that are taken. */
 export function roleErrors(role: RoleDefinition, others: readonly string[]): RoleErrors {
   const errors: Record<string, string> = {};
   const read = RoleDefinition.safeParse(role);
@@ -41,7 +40,7 @@ export function roleErrors(role: RoleDefinition, others: readonly string[]): Rol
   return errors;
 }
 
-/** The prompt that a role produces, or why it cannot. */
+/** The system prompt of a role, or its error. */
 export function readPrompt(
   role: RoleDefinition,
 ): { prompt: string; error: null } | { prompt: null; error: string } {
@@ -59,7 +58,7 @@ function placeOf({ path }: z.core.$ZodIssue): string {
   return path.slice(0, 2).map(String).join(".");
 }
 
-/** The faults of one list, by item. */
+/** The errors of a list, by index. */
 export function itemErrors(errors: RoleErrors, list: string): Record<number, string> {
   return Object.fromEntries(
     Object.entries(errors).flatMap(([place, message]) =>
@@ -68,7 +67,7 @@ export function itemErrors(errors: RoleErrors, list: string): Record<number, str
   );
 }
 
-/** The standard prompt as a template, to begin an own one with. */
+/** The standard prompt as a template, the start of a custom one. */
 export const STANDARD_TEMPLATE = `You are {{ role.name }}. {{ role.description }} {{ backstory }}
 
 Goals:

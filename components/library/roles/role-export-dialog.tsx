@@ -12,7 +12,7 @@ import { SegmentedControl } from "@/components/ui/input/segmented-control";
 import { copyText } from "@/components/ui/json-view";
 import { toast } from "@/components/ui/toasts";
 
-/** Hands out some or all roles as one file. */
+/** Exports some or all roles as one file. */
 export function RoleExportDialog({ names, onClose }: { names: readonly string[]; onClose: () => void }) {
   const client = useTrpcClient();
   const [chosen, setChosen] = useState<readonly string[]>(names);

@@ -25,11 +25,10 @@ export interface RoleFormProps {
   role: RoleDefinition;
   onChange: (change: Partial<RoleDefinition>) => void;
   errors: RoleErrors;
-  /** Told when a part that is edited as text cannot be read, and when it can again. */
+  /** Called when a part edited as text becomes invalid or valid. */
   onTextErrorChange: (field: string, message: string | null) => void;
 }
 
-/** Every field of a role. */
 export function RoleForm(props: RoleFormProps) {
   return (
     <div className="flex flex-col gap-8">
@@ -232,7 +231,7 @@ const values: Completion[] = [
   { label: "team", detail: "the crew's other members" },
 ];
 
-/** Offers the values of a prompt behind `{{`. */
+/** Suggests the variables of a prompt after `{{`. */
 function completeTemplate(text: string, at: number) {
   const word = /\{\{-?\s*([\w.]*)$/.exec(text.slice(0, at));
   return word ? { from: at - (word[1]?.length ?? 0), options: values } : null;

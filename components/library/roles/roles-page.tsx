@@ -19,7 +19,7 @@ const RoleExportDialog = dynamic(() => import("./role-export-dialog").then((m) =
   ssr: false,
 });
 
-/** All roles beside the form of one. On phones one after the other. */
+/** The roles beside the form of the open one. */
 export function RolesPage() {
   const roles = useQuery(useTrpc().roles.list.queryOptions());
   const importing = useImporting();
@@ -94,7 +94,7 @@ function Featured({ roles }: { roles: Answers["roles"]["list"] }) {
   );
 }
 
-/** Says where files of the folder of roles could not be read as they stand. */
+/** Findings from the role files. */
 function FolderFindings() {
   const folder = useQuery(useTrpc().roles.folder.queryOptions()).data;
   const findings = folder?.findings.filter(({ level }) => level !== "info") ?? [];

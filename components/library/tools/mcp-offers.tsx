@@ -4,7 +4,7 @@ import { formatBytes } from "@/components/display/format";
 import { Panel } from "@/components/ui/panel";
 import type { McpListed } from "./mcp-word-text";
 
-/** What a server has beside its tools: what there is to read, and texts to fill in. */
+/** The resources and prompts of a server. */
 export function McpOffers({ server: { name, resources, prompts } }: { server: McpListed }) {
   return (
     <>

@@ -35,7 +35,7 @@ const STATES = {
   off: { word: "Switched off", tone: "neutral" },
 } as const;
 
-/** One MCP server: how it is, and what of it may be called. */
+/** An MCP server: its state, and the approval of its tools. */
 export function McpServer({ server }: { server: McpListed }) {
   const trpc = useTrpc();
   const router = useRouter();
@@ -101,7 +101,7 @@ export function McpServer({ server }: { server: McpListed }) {
   );
 }
 
-/** How the connection to a server is, and by what it got in. */
+/** The connection to a server, and its authorization. */
 function Facts({ server }: { server: McpListed }) {
   const { word, tone } = STATES[server.state];
   return (
@@ -138,7 +138,7 @@ function Facts({ server }: { server: McpListed }) {
   );
 }
 
-/** Where it is declared, and what does not work. */
+/** Where the server is declared, and its problems. */
 function Remarks({ server }: { server: McpListed }) {
   return (
     <>
@@ -170,7 +170,7 @@ function Remarks({ server }: { server: McpListed }) {
   );
 }
 
-/** The tools of a server, each approved as it describes itself now. */
+/** The tools of a server. An approval is for the current description of a tool. */
 function ServerTools({ server }: { server: McpListed }) {
   const trpc = useTrpc();
   const onSettled = useInvalidate("mcp", "tools");
@@ -321,7 +321,7 @@ function ToolRow({
   );
 }
 
-/** All that an approval is for, part by part. */
+/** Everything that an approval covers, as text. */
 const textOf = ({ description, input_schema, output_schema, hints }: NonNullable<McpTool["approved"]>) =>
   [
     description,

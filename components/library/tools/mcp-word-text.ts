@@ -1,7 +1,6 @@
 import type { Answers } from "@/components/trpc";
 import { ON_CRASH, RISK_LEVELS } from "@/server/domain/tool/tool";
 
-/** An MCP server with its tools, as the page of tools lists it. */
 export type McpListed = Answers["mcp"]["list"][number];
 export type McpTool = McpListed["tools"][number];
 export type McpWord = NonNullable<McpTool["fixed"]>;
@@ -26,7 +25,7 @@ export const EFFECTS = (["reads", "inside", "outside"] as const).map((value) => 
 export const effectOf = ({ reads, inside }: Pick<McpWord, "reads" | "inside">): Effect =>
   reads ? "reads" : inside ? "inside" : "outside";
 
-/** What somebody here says of a tool, in one line. */
+/** The local correction of a tool's risk, in one line. */
 export function describeOverride(word: McpWord): string {
   const effect = effects[effectOf(word)].label.toLowerCase();
   const content = word.own ? "its results are our own" : "its results are content of strangers";
@@ -38,11 +37,11 @@ export function describeOverride(word: McpWord): string {
   ].join(", ");
 }
 
-/** What a server says of its tool, in one line. */
+/** The hints of a server about its tool, in one line. */
 export function describeHints({ read_only, destructive, open_world }: McpTool["hints"]): string {
   const parts = [
     ...(read_only === undefined ? [] : [read_only ? "reads only" : "writes"]),
-    // Of what only reads, it says nothing.
+    // Meaningless for read-only tools.
     ...(destructive === undefined || read_only
       ? []
       : [destructive ? "may destroy something" : "destroys nothing"]),

@@ -33,7 +33,7 @@ const CONTENT = [
     hint: "Nobody else can write into what it gives back, such as a directory.",
   },
 ] as const;
-/** The word on a tool while it is written. */
+/** The correction of a tool's risk while it is edited. */
 interface WordDraft extends Pick<McpWord, "risk" | "on_crash"> {
   effect: Effect;
   content: (typeof CONTENT)[number]["value"];
@@ -78,7 +78,7 @@ const wordOf = ({ effect, content, ...rest }: WordDraft): McpWord => ({
   own: content === "own",
 });
 
-/** What a tool of an MCP server really does: what the server says of it, and what somebody here says. */
+/** The risk of an MCP tool: the hints of its server, and the local correction. */
 export function McpToolAnnotations({ server, name }: { server: string; name: string }) {
   const trpc = useTrpc();
   const servers = useQuery(trpc.mcp.list.queryOptions());

@@ -1,7 +1,7 @@
 import { parametersOf } from "@/components/forms/schema/schema-labels";
 import type { JsonSchema } from "@/server/domain/base/values";
 
-/** What a tool is given, as a table; inner parameters are set in below their owner. */
+/** The parameters of a tool as a table, nested ones indented below their parent. */
 export function ParameterTable({
   schema,
   label,
@@ -10,7 +10,7 @@ export function ParameterTable({
 }: {
   schema: JsonSchema;
   label: string;
-  /** What a row is. */
+  /** The heading of the first column. */
   one?: string;
   none?: string;
 }) {

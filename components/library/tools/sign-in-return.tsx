@@ -11,7 +11,7 @@ import { toast } from "@/components/ui/toasts";
 
 const FIELDS = ["code", "iss", "error", "error_description"] as const;
 
-/** Finishes signing in at an MCP server with what its authorization server put into the address. */
+/** Finishes signing in to an MCP server with the parameters of the redirect. */
 export function SignInReturn() {
   const trpc = useTrpc();
   const router = useRouter();
@@ -30,14 +30,14 @@ export function SignInReturn() {
   );
   const { mutate } = finish;
   useEffect(() => {
-    // A code is good once, and effects may run twice.
+    // A code works only once, but effects may run twice.
     if (begun.current) return;
     begun.current = true;
     const given = FIELDS.flatMap((name) => {
       const value = params.get(name);
       return value === null ? [] : [[name, value] as const];
     });
-    // It is not for the history, nor for whoever looks at the screen.
+    // Keep the code out of the history and off the screen.
     window.history.replaceState(null, "", "/tools/sign-in");
     mutate({ state: params.get("state") ?? "", ...Object.fromEntries(given) });
   }, [params, mutate]);

@@ -21,7 +21,7 @@ import { ToolResult } from "./tool-result";
 export type ToolListed = Answers["tools"]["list"]["tools"][number];
 export type CrewToolListed = Answers["tools"]["list"]["crew"][number];
 
-/** One tool to read about and to try out. */
+/** Shows a tool and tries it out. */
 export function ToolDetail({ tool }: { tool: ToolListed }) {
   const server = /^mcp:([^/]+)\//.exec(tool.name)?.[1];
   return (
@@ -72,7 +72,7 @@ const GRANTS: Record<CrewToolGrant, string> = {
   role: "An agent has it in a crew where its role names it. A crew with a manager brings some of these along, where it needs them.",
 };
 
-/** A tool that a run carries out itself. */
+/** A tool that runs execute themselves. */
 export function CrewToolDetail({ tool }: { tool: CrewToolListed }) {
   return (
     <Sheet name={tool.name} badge="Crew tool">
@@ -94,7 +94,7 @@ export function Sheet({
   isPlace,
 }: {
   name: string;
-  /** It is called by words, not by a tool's name. */
+  /** Its name is prose, not a tool name. */
   isPlace?: boolean;
   badge?: string;
   actions?: ReactNode;

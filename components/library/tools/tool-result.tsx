@@ -4,7 +4,7 @@ import { JsonView } from "@/components/ui/json-view";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { TOOL_STATUSES, type ToolOutput } from "@/server/domain/tool/tool";
 
-/** What a call of a tool gave: how it ended, its output or its error, and how long it took. */
+/** The result of a tool call: status, output or error, and duration. */
 export function ToolResult({ output, duration }: { output: ToolOutput; duration: number }) {
   const isDone = output.status_code === 200;
   const Icon = isDone ? CircleCheck : CircleX;
