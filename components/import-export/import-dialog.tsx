@@ -14,73 +14,22 @@ import type { SentFile } from "./sent-files";
 
 interface ImportDialogProps {
   onClose: () => void;
-  /** What is imported from here most of the time; files of other things come in all the same. */
+  /** Names what is usually imported here; other files work, too. */
   title?: string | undefined;
   placeholder?: string | undefined;
-  /** Files that are there already: those that were dropped or pasted. */
+  /** Files that were dropped or pasted. */
   files?: readonly SentFile[] | undefined;
 }
 
-/** Imports files of any known format: shows what they would bring, change and lose, and saves only when told to. */
+/** Imports files of any known format. Shows what they would add, change and lose before it saves anything. */
 export function ImportDialog({
   onClose,
   title = "Import a workflow",
   placeholder = '{ "graph_id": … }',
   files: given,
 }: ImportDialogProps) {
-  const trpc = useTrpc();
-  const router = useRouter();
-  const queryClient = useQueryClient();
-  const [files, setFiles] = useState<readonly SentFile[]>(given ?? []);
-  const [name, setName] = useState("");
-  const [wish, setWish] = useState<Wish>({});
-  const [allowed, setAllowed] = useState<string[]>([]);
-  const { mutate: read, ...preview } = useMutation(
-    trpc.imports.importFiles.mutationOptions({
-      onSuccess: (found, { over }) => {
-        // What was ticked already stays ticked under another choice, as far as it is still asked for.
-        setAllowed((ticked) =>
-          found.capabilities.flatMap(({ key, had }) => (had || ticked.includes(key) ? [key] : [])),
-        );
-        // Looked at again under another choice, it keeps the name that somebody gave it.
-        if (over === undefined) setName((name) => name || found.name);
-      },
-      onError: () => {},
-    }),
-  );
-  useEffect(() => {
-    if (given !== undefined) read({ files: [...given] });
-  }, [given, read]);
-  const load = useMutation(
-    trpc.imports.importFiles.mutationOptions({
-      onSuccess: ({ done }) => {
-        void queryClient.invalidateQueries();
-        onClose();
-        if (!done) return;
-        const detail = [describeWithheld(done.withheld), describeLeftOut(done.left_out)]
-          .filter(Boolean)
-          .join(" ");
-        const what =
-          done.workflow_id === null
-            ? `${done.created.length} added, ${done.replaced.length} replaced, ${done.skipped.length} left as they were`
-            : `Imported “${name}”`;
-        toast(what, { tone: "success", ...defined({ detail: detail || undefined }) });
-        if (done.workflow_id !== null) router.push(`/workflows/${done.workflow_id}`);
-      },
-    }),
-  );
-  // Another choice asks again; what is shown stays until the answer is there.
-  const [shown, setShown] = useState<Looked>();
-  if (preview.data && preview.data !== shown) setShown(preview.data);
-  const found = preview.data ?? (preview.isPending && files.length > 0 ? shown : undefined);
-  const change = (next: Wish) => {
-    // Another of several things has another name.
-    if (next.pick !== wish.pick) setName("");
-    setWish(next);
-    read({ files: [...files], ...next });
-  };
-  const action = found ? actionOf(found, wish) : null;
-
+  const { found, choices, set, load, ...preview } = useImportForm(given, onClose);
+  const action = found ? actionOf(found, choices.wish) : null;
   return (
     <Dialog
       open
@@ -100,17 +49,9 @@ export function ImportDialog({
             </Button>
             <Button
               variant="primary"
-              disabled={action === null || (found.graph !== null && name.trim() === "")}
+              disabled={action === null || (found.graph !== null && choices.name.trim() === "")}
               pending={load.isPending}
-              onClick={() =>
-                load.mutate({
-                  files: [...files],
-                  ...wish,
-                  ...defined({ name: found.graph ? name.trim() : undefined }),
-                  allow: allowed,
-                  confirm: true,
-                })
-              }
+              onClick={load.submit}
             >
               {action ?? "Nothing to import"}
             </Button>
@@ -121,32 +62,115 @@ export function ImportDialog({
       {found ? (
         <ImportPreview
           found={found}
-          name={name}
-          onName={setName}
-          wish={wish}
-          onWish={change}
-          allowed={allowed}
-          onAllowed={setAllowed}
+          name={choices.name}
+          onName={(name) => set({ name })}
+          wish={choices.wish}
+          onWish={preview.change}
+          allowed={choices.allowed}
+          onAllowed={(allowed) => set({ allowed })}
         />
       ) : (
         <FileSource
           placeholder={placeholder}
           error={preview.error ? toApiError(preview.error).message : undefined}
           pending={preview.isPending}
-          onFiles={(next) => {
-            setFiles(next);
-            setName("");
-            setAllowed([]);
-            setWish({});
-            read({ files: next });
-          }}
+          onFiles={preview.start}
         />
       )}
     </Dialog>
   );
 }
 
-/** What the button does, in its words; null where there is nothing to do. */
+interface Choices {
+  name: string;
+  wish: Wish;
+  /** Keys of the capabilities that are allowed. */
+  allowed: string[];
+}
+const NO_CHOICES: Choices = { name: "", wish: {}, allowed: [] };
+
+/** Reads the files without saving anything, again after each choice. Meanwhile the last preview stays. */
+function useImportForm(given: readonly SentFile[] | undefined, onClose: () => void) {
+  const [files, setFiles] = useState<readonly SentFile[]>(given ?? []);
+  const [choices, setChoices] = useState(NO_CHOICES);
+  const set = (patch: Partial<Choices>) => setChoices((before) => ({ ...before, ...patch }));
+  const {
+    mutate: read,
+    data,
+    isPending,
+    error,
+    reset,
+  } = useMutation(
+    useTrpc().imports.importFiles.mutationOptions({
+      onSuccess: ({ name, capabilities }, { over }) =>
+        setChoices((before) => ({
+          ...before,
+          // Keep a name that someone entered, and what is still asked for ticked.
+          name: over === undefined ? before.name || name : before.name,
+          allowed: capabilities.flatMap(({ key, had }) => (had || before.allowed.includes(key) ? [key] : [])),
+        })),
+      onError: () => {},
+    }),
+  );
+  useEffect(() => {
+    if (given !== undefined) read({ files: [...given] });
+  }, [given, read]);
+  const [last, setLast] = useState<Looked>();
+  if (data && data !== last) setLast(data);
+  const found = data ?? (isPending ? last : undefined);
+  const { name, wish, allowed } = choices;
+  const load = useImport(name, onClose);
+  return {
+    ...{ found, choices, set, isPending, error, reset },
+    start(next: SentFile[]) {
+      setFiles(next);
+      setChoices(NO_CHOICES);
+      read({ files: next });
+    },
+    change(next: Wish) {
+      // Each of several workflows has its own name.
+      set({ wish: next, ...(next.pick === wish.pick ? {} : { name: "" }) });
+      read({ files: [...files], ...next });
+    },
+    load: {
+      isPending: load.isPending,
+      submit: () =>
+        load.mutate({
+          files: [...files],
+          ...wish,
+          ...defined({ name: found?.graph ? name.trim() : undefined }),
+          allow: allowed,
+          confirm: true,
+        }),
+    },
+  };
+}
+
+/** Saves what the preview showed, and opens the workflow if it is one. */
+function useImport(name: string, onClose: () => void) {
+  const router = useRouter();
+  const queryClient = useQueryClient();
+  return useMutation(
+    useTrpc().imports.importFiles.mutationOptions({
+      onSuccess: ({ done }) => {
+        void queryClient.invalidateQueries();
+        onClose();
+        if (!done) return;
+        const detail = [describeWithheld(done.withheld), describeLeftOut(done.left_out)]
+          .filter(Boolean)
+          .join(" ");
+        const what =
+          done.workflow_id === null
+            ? `${done.created.length} added, ${done.replaced.length} replaced, ${done.skipped.length} left as they were`
+            : `Imported “${name}”`;
+        toast(what, { tone: "success", ...defined({ detail: detail || undefined }) });
+        if (done.workflow_id !== null) router.push(`/workflows/${done.workflow_id}`);
+      },
+    }),
+  );
+}
+
+/** The label of the button; null if there is nothing to import. */
 function actionOf({ ok, graph, roles, crews, agents }: Looked, wish: Wish): string | null {
   if (!ok) return null;
   if (graph) return wish.over === undefined ? "Import workflow" : "Replace mine";
@@ -167,13 +191,13 @@ function actionOf({ ok, graph, roles, crews, agents }: Looked, wish: Wish): stri
 const listed = (parts: readonly string[]): string =>
   parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 
-/** Says what an imported workflow may not use yet. */
+/** Which capabilities an imported workflow still lacks. */
 const describeWithheld = (withheld: readonly string[]): string =>
   withheld.length === 0
     ? ""
     : `It cannot run yet: it may not use ${withheld.length} ${withheld.length === 1 ? "thing" : "things"} that it asks for. The problems on the left allow them.`;
 
-/** Says which tools roles came without; undefined where they have all. */
+/** Which tools roles were imported without; undefined if none. */
 function describeLeftOut(
   left_out: readonly { role: string; tools: readonly string[] }[],
 ): string | undefined {

@@ -19,19 +19,23 @@ import { InboxFilter, type Narrowed } from "./inbox-filter";
 import { keyOf, type Question, QuestionItem, runOf } from "./question-item";
 import { useNoticePermission, useWantsNotices, wantNotices } from "./wants-notices";
 
-/** Lets this browser tell of new questions while a page of Troupe is open; asked for by this click alone. */
+/** Turns on browser notifications of new questions. The browser asks for permission only after this click. */
 function BrowserNotices() {
   const permission = useNoticePermission();
   const isOn = useWantsNotices();
   if (permission === "missing") return null;
-  const turn = () =>
+  const toggle = () =>
     permission === "denied"
       ? toast(
           "This browser shows no notifications of Troupe. Allow them in its settings for this site first.",
         )
       : void wantNotices(!isOn);
   return (
-    <Button aria-pressed={isOn} icon={isOn ? <BellRing aria-hidden /> : <Bell aria-hidden />} onClick={turn}>
+    <Button
+      aria-pressed={isOn}
+      icon={isOn ? <BellRing aria-hidden /> : <Bell aria-hidden />}
+      onClick={toggle}
+    >
       {isOn ? "Notifies you" : "Notify me"}
     </Button>
   );
@@ -45,7 +49,7 @@ const help = {
     { keys: "Enter", label: "Open or close the question" },
   ],
 };
-/** So many questions stand in the list at first, and come with each press of the button below it. */
+/** Questions listed at first, and added with each click of “Show more”. */
 const AT_ONCE = 30;
 const OPEN: Standing = { status: "open", isOver: false };
 
@@ -84,7 +88,7 @@ export function InboxPage() {
   );
 }
 
-/** Says that more wait than the list takes. */
+/** Says that more questions wait than the list holds. */
 function NotListed({ listed, total }: { listed: number; total: number }) {
   if (total <= listed) return null;
   return (
@@ -101,65 +105,74 @@ const isIn = ({ workflow_id, ask, assigned_to }: Question, { workflow, kind, per
   (person === undefined || assigned_to === null || assigned_to === person) &&
   (subject === undefined || (ask.requested.required_expertise?.includes(subject) ?? false));
 
-/** The list. One question is open at a time; after an answer the next one is. */
-function Questions({
-  questions,
-  all,
-  onShowAll,
-}: {
-  questions: readonly Question[];
-  /** Also those that a filter leaves out. */
-  all: readonly Question[];
-  onShowAll: () => void;
-}) {
-  const trpc = useTrpc();
-  const queryClient = useQueryClient();
+/** Which question is open: the one that a link names or the first, until a person chooses another. */
+function useOpenQuestion({ questions, all }: Pick<QuestionsProps, "questions" | "all">) {
   const asked = useSearchParams();
   const wanted =
     asked.get("run") === null ? null : `${asked.get("run")} ${asked.get("question") ?? ""}`.trim();
   const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set());
-  // undefined: nobody chose yet, so the one that a link names, or the first, is opened.
+  // undefined: no one has chosen yet.
   const [chosen, setChosen] = useState<Question | null | undefined>(undefined);
-  const [last, setLast] = useState<{ question: Question; left: number } | null>(null);
-  const [most, setMost] = useState(AT_ONCE);
-  const heads = useRef(new Map<string, HTMLButtonElement>());
-
   const waiting = questions.filter((question) => !answered.has(keyOf(question)));
-  const isAmong = (some: readonly Question[], one: Question) =>
-    some.some((other) => keyOf(other) === keyOf(one));
-  // What a filter leaves out is not gone: another one is opened.
-  const isLeftOut = chosen && isAmong(all, chosen) && !isAmong(questions, chosen);
-  if (chosen === undefined || isLeftOut) {
+  // A question that a filter hides still waits: another one opens.
+  const isHidden = chosen && isAmong(all, chosen) && !isAmong(questions, chosen);
+  if (chosen === undefined || isHidden) {
     const named =
       wanted === null ? undefined : waiting.find((question) => keyOf(question).startsWith(wanted));
     const first = named ?? waiting[0];
-    // Kept, so that it is told what became of it where it goes while it is looked at.
-    if (first || isLeftOut) setChosen(first);
+    // The whole question is kept, to show its outcome if it is answered elsewhere while it is open.
+    if (first || isHidden) setChosen(first);
   }
-  const open = chosen ?? null;
-  const openKey = open ? keyOf(open) : null;
-  const isGone = open !== null && !answered.has(keyOf(open)) && !isAmong(all, open);
-  const listed = isGone ? [open, ...waiting] : waiting;
-  // What is open is in the list, also where a link led to it.
-  const place = openKey === null ? -1 : listed.findIndex((question) => keyOf(question) === openKey);
+  const openKey = chosen ? keyOf(chosen) : null;
+  const isGone = !!chosen && !answered.has(keyOf(chosen)) && !isAmong(all, chosen);
+  /** Opens the next question, and returns it with the number of those left. */
+  const answer = (question: Question) => {
+    const rest = waiting.filter((one) => keyOf(one) !== keyOf(question));
+    const next = rest[waiting.findIndex((one) => keyOf(one) === keyOf(question))] ?? rest[0];
+    setAnswered(new Set([...answered, keyOf(question)]));
+    setChosen(next);
+    return { next, left: rest.length };
+  };
+  const toggle = (question: Question) => setChosen(keyOf(question) === openKey ? null : question);
+  return { openKey, isGone, listed: isGone ? [chosen, ...waiting] : waiting, answer, toggle };
+}
+
+const isAmong = (some: readonly Question[], one: Question) =>
+  some.some((other) => keyOf(other) === keyOf(one));
+
+interface QuestionsProps {
+  questions: readonly Question[];
+  /** Includes those that a filter hides. */
+  all: readonly Question[];
+  onShowAll: () => void;
+}
+
+/** The list. One question is open at a time; answering it opens the next. */
+function Questions({ questions, all, onShowAll }: QuestionsProps) {
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const { openKey, isGone, listed, answer, toggle } = useOpenQuestion({ questions, all });
+  const [last, setLast] = useState<Answered | null>(null);
+  const [most, setMost] = useState(AT_ONCE);
+  const heads = useRef(new Map<string, HTMLButtonElement>());
+  const focus = (question: Question | undefined) => {
+    if (question) requestAnimationFrame(() => heads.current.get(keyOf(question))?.focus());
+  };
+
+  // The open question is shown even if a link led to one far down the list.
+  const place = listed.findIndex((question) => keyOf(question) === openKey);
   const shown = listed.slice(0, Math.max(most, place + 1));
   const left = listed.length - shown.length;
   const showMore = () => {
-    const first = listed[shown.length];
     setMost(shown.length + AT_ONCE);
-    if (first) requestAnimationFrame(() => heads.current.get(keyOf(first))?.focus());
+    focus(listed[shown.length]);
   };
 
   const refresh = () => void queryClient.invalidateQueries(trpc.questions.pathFilter());
-  const toggle = (question: Question) => setChosen(keyOf(question) === openKey ? null : question);
   const onAnswered = (question: Question) => {
-    const rest = waiting.filter((one) => keyOf(one) !== keyOf(question));
-    const place = waiting.findIndex((one) => keyOf(one) === keyOf(question));
-    const next = rest[place] ?? rest[0];
-    setAnswered(new Set([...answered, keyOf(question)]));
-    setChosen(next);
-    setLast({ question, left: rest.length });
-    if (next) requestAnimationFrame(() => heads.current.get(keyOf(next))?.focus());
+    const { next, left } = answer(question);
+    setLast({ question, left });
+    focus(next);
     refresh();
   };
   const move = (event: React.KeyboardEvent) => {
@@ -173,19 +186,7 @@ function Questions({
 
   return (
     <>
-      <p role="status" className="flex flex-wrap gap-x-3 text-[13px] not-empty:mb-3">
-        {last ? (
-          <>
-            <span className="min-w-0 truncate">Answered “{last.question.ask.requested.title}”.</span>
-            <Link href={runOf(last.question)} className="font-medium text-accent hover:text-accent-hover">
-              Watch the run continue
-            </Link>
-            <span className="text-ink-3">
-              {last.left === 0 ? "Nothing else waits." : `${countOf(last.left, "question")} left.`}
-            </span>
-          </>
-        ) : null}
-      </p>
+      <LastAnswer last={last} />
       {shown.length > 0 ? (
         <div className="flex flex-col gap-3">
           <ul
@@ -220,31 +221,62 @@ function Questions({
             </p>
           ) : null}
         </div>
-      ) : all.length > 0 && questions.length === 0 ? (
-        <EmptyState
-          icon={<Inbox />}
-          title="Nothing of that kind waits"
-          className="rounded-xl border border-dashed border-line"
-          actions={<Button onClick={onShowAll}>Show all questions</Button>}
-        >
-          Other questions wait; what you chose above leaves them out.
-        </EmptyState>
       ) : (
-        <EmptyState
-          icon={<Inbox />}
-          title="Nothing waits for you"
-          className="rounded-xl border border-dashed border-line"
-          actions={<ButtonLink href="/runs">See the runs</ButtonLink>}
-        >
-          When a run asks a person something, it stands here: a tool to be allowed, a result to be reviewed, a
-          decision.
-        </EmptyState>
+        <NoQuestions onShowAll={all.length > 0 && questions.length === 0 ? onShowAll : null} />
       )}
     </>
   );
 }
 
-/** One that was answered elsewhere, or withdrawn, while it was looked at: it says so instead of vanishing. */
+interface Answered {
+  question: Question;
+  /** How many questions still waited. */
+  left: number;
+}
+
+function LastAnswer({ last }: { last: Answered | null }) {
+  return (
+    <p role="status" className="flex flex-wrap gap-x-3 text-[13px] not-empty:mb-3">
+      {last ? (
+        <>
+          <span className="min-w-0 truncate">Answered “{last.question.ask.requested.title}”.</span>
+          <Link href={runOf(last.question)} className="font-medium text-accent hover:text-accent-hover">
+            Watch the run continue
+          </Link>
+          <span className="text-ink-3">
+            {last.left === 0 ? "Nothing else waits." : `${countOf(last.left, "question")} left.`}
+          </span>
+        </>
+      ) : null}
+    </p>
+  );
+}
+
+/** `onShowAll`: set if a filter hides the questions that wait. */
+function NoQuestions({ onShowAll }: { onShowAll: (() => void) | null }) {
+  return onShowAll ? (
+    <EmptyState
+      icon={<Inbox />}
+      title="Nothing of that kind waits"
+      className="rounded-xl border border-dashed border-line"
+      actions={<Button onClick={onShowAll}>Show all questions</Button>}
+    >
+      Other questions wait; what you chose above leaves them out.
+    </EmptyState>
+  ) : (
+    <EmptyState
+      icon={<Inbox />}
+      title="Nothing waits for you"
+      className="rounded-xl border border-dashed border-line"
+      actions={<ButtonLink href="/runs">See the runs</ButtonLink>}
+    >
+      When a run asks a person something, it stands here: a tool to be allowed, a result to be reviewed, a
+      decision.
+    </EmptyState>
+  );
+}
+
+/** A question that was answered elsewhere or withdrawn while it was open: it says so instead of vanishing. */
 function GoneQuestion(props: Omit<Parameters<typeof QuestionItem>[0], "standing">) {
   const { run_id, ask } = props.question;
   const now = useQuery(useTrpc().questions.standing.queryOptions({ run_id, interaction_id: ask.id })).data;

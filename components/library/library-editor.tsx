@@ -24,7 +24,7 @@ export interface LibraryItem<T> extends Version<T> {
 
 export interface ItemForm<D> {
   draft: Draft<D>;
-  /** A save was attempted and refused: required fields now show their errors. */
+  /** After an attempt to save, required fields show their errors. */
   wasTried: boolean;
 }
 
@@ -32,12 +32,12 @@ export interface ItemForm<D> {
 export interface LibraryEditorProps<D, T extends D> {
   noun: "role" | "agent" | "crew";
   saved: LibraryItem<T> | null;
-  /** What a new one begins with. */
+  /** The content of a new item. */
   initial: D;
   calls: LibraryCalls<T>;
   /** The draft as it would be saved; null while it is not valid. */
   tidy: (draft: D) => T | null;
-  /** Read from a file: nothing can be saved. */
+  /** Items from a file cannot be saved. */
   isReadOnly?: boolean;
   /** What happens to its users when it is deleted, such as "cannot run without it". */
   loss: string;
@@ -52,59 +52,27 @@ export interface LibraryEditorProps<D, T extends D> {
 
 /** Edits one item of the library: name, saving, conflicts, leaving unsaved, and its menu. Mount it with its key. */
 export function LibraryEditor<D extends { name: string }, T extends D>(props: LibraryEditorProps<D, T>) {
-  const { noun, saved, calls, tidy, isReadOnly = false } = props;
-  const isNew = saved === null;
-  const place = useEditorPlace(`/${noun}s`, noun);
+  const { noun, saved, tidy, isReadOnly = false } = props;
   const draft = useDraft<D>(saved, props.initial, (a, b) => isSameJson(tidy(a) ?? a, tidy(b) ?? b));
   const { name } = draft.content;
   const form = useRef<HTMLFormElement>(null);
   const [wasTried, setTried] = useState(false);
-  const create = useMutation({
-    mutationFn: calls.create,
-    onSuccess: (key, created) => {
-      draft.leave();
-      void calls.invalidate();
-      toast(`Created “${created.name}”`, { tone: "success" });
-      place.saved(key);
-    },
-  });
-  const save = useMutation({
-    mutationFn: ({ content, revision }: Version<T>) => calls.save(saved?.key ?? "", content, revision),
-    onSuccess: ({ key, revision, detail }, { content }) => {
-      draft.onSaved({ content, revision });
-      setTried(false);
-      void calls.invalidate();
-      toast(`Saved “${content.name}”`, { tone: "success", detail });
-      if (!place.isSheet && key === saved?.key) return;
-      // A new name changes the address, and with it this component's key: the guard must not ask on the way.
-      draft.leave();
-      place.saved(key);
-    },
-    onError: (error) => {
-      const { message, detail } = toApiError(error);
-      if (saved && recordOf(detail).reason === "stale") void calls.get(saved.key).then(draft.onConflict);
-      else toast(message, { tone: "error" });
-    },
-  });
-  const isSaving = create.isPending || save.isPending;
+  const { isSaving, save } = useSaving(props, draft, () => setTried(false));
   const submit = (revision: number) => {
     setTried(true);
     const content = tidy(draft.content);
-    if (content === null)
+    if (content) save({ content, revision });
+    else
       requestAnimationFrame(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
-    else if (isNew) create.mutate(content);
-    else save.mutate({ content, revision });
   };
 
-  const sheet = useContext(SheetContext);
-  const isInSheet = sheet !== null;
+  const isInSheet = useContext(SheetContext) !== null;
   useEffect(() => {
-    // A sheet opens before the form in it has come.
+    // A sheet opens before its form has loaded.
     if (isInSheet) form.current?.querySelector<HTMLElement>("input, textarea")?.focus();
   }, [isInSheet]);
-  const Heading = sheet ? "h2" : "h1";
-  const mayNotSave = isReadOnly || (!draft.isChanged && !isNew);
-  useSaveShortcut(mayNotSave || isSaving ? null : () => submit(draft.base.revision));
+  const cannotSave = isReadOnly || (!draft.isChanged && saved !== null);
+  useSaveShortcut(cannotSave || isSaving ? null : () => submit(draft.base.revision));
   return (
     <Form
       ref={form}
@@ -114,12 +82,8 @@ export function LibraryEditor<D extends { name: string }, T extends D>(props: Li
       onSubmit={() => submit(draft.base.revision)}
       className="flex min-h-0 flex-1 flex-col"
     >
-      <header className="flex min-h-13 shrink-0 items-center gap-3 border-b border-line px-4 py-2.5 sm:px-6">
-        {props.face?.(draft.content)}
-        <Heading className="min-w-0 truncate text-[15px] font-semibold">{name || `New ${noun}`}</Heading>
-        {props.badges}
-        <span className="flex-1" />
-        {draft.isChanged && !isNew ? (
+      <Header editor={props} draft={draft}>
+        {draft.isChanged && saved ? (
           <Button
             variant="ghost"
             className="max-sm:hidden"
@@ -133,24 +97,11 @@ export function LibraryEditor<D extends { name: string }, T extends D>(props: Li
           </Button>
         ) : null}
         {isReadOnly ? null : (
-          <Button type="submit" variant="primary" pending={isSaving} disabled={mayNotSave}>
-            {isNew ? `Create ${noun}` : "Save"}
+          <Button type="submit" variant="primary" pending={isSaving} disabled={cannotSave}>
+            {saved ? "Save" : `Create ${noun}`}
           </Button>
         )}
-        {saved && !sheet ? (
-          <LibraryMenu
-            noun={noun}
-            saved={saved}
-            calls={calls}
-            loss={props.loss}
-            canDelete={!isReadOnly}
-            onLeave={draft.leave}
-          />
-        ) : null}
-        {sheet ? (
-          <IconButton plain label="Close" icon={<X aria-hidden="true" />} onClick={sheet.close} />
-        ) : null}
-      </header>
+      </Header>
       {props.notice}
       {draft.theirs ? <Conflict noun={noun} draft={draft} onSubmit={submit} /> : null}
       <div className="min-h-0 flex-1 overflow-y-auto">{props.children({ draft, wasTried })}</div>
@@ -163,7 +114,75 @@ export function LibraryEditor<D extends { name: string }, T extends D>(props: Li
   );
 }
 
-/** Somebody else saved it meanwhile: either version can win. */
+/** Creates the item or saves a new version of it. */
+function useSaving<D extends { name: string }, T extends D>(
+  { noun, saved, calls }: LibraryEditorProps<D, T>,
+  draft: Draft<D>,
+  onSaved: () => void,
+) {
+  const place = useEditorPlace(`/${noun}s`, noun);
+  const create = useMutation({
+    mutationFn: ({ content }: Version<T>) => calls.create(content),
+    onSuccess: (key, { content }) => {
+      draft.leave();
+      void calls.invalidate();
+      toast(`Created “${content.name}”`, { tone: "success" });
+      place.saved(key);
+    },
+  });
+  const save = useMutation({
+    mutationFn: ({ content, revision }: Version<T>) => calls.save(saved?.key ?? "", content, revision),
+    onSuccess: ({ key, revision, detail }, { content }) => {
+      draft.onSaved({ content, revision });
+      onSaved();
+      void calls.invalidate();
+      toast(`Saved “${content.name}”`, { tone: "success", detail });
+      if (!place.isSheet && key === saved?.key) return;
+      // A new name changes the address, and with it this component's key: the guard must not ask on the way.
+      draft.leave();
+      place.saved(key);
+    },
+    onError: (error) => {
+      const { message, detail } = toApiError(error);
+      if (saved && recordOf(detail).reason === "stale") void calls.get(saved.key).then(draft.onConflict);
+      else toast(message, { tone: "error" });
+    },
+  });
+  return { isSaving: create.isPending || save.isPending, save: saved ? save.mutate : create.mutate };
+}
+
+function Header<D extends { name: string }, T extends D>({
+  editor: { noun, saved, calls, loss, isReadOnly, face, badges },
+  draft,
+  children,
+}: {
+  editor: LibraryEditorProps<D, T>;
+  draft: Draft<D>;
+  /** The buttons that discard and save. */
+  children: ReactNode;
+}) {
+  const sheet = useContext(SheetContext);
+  const Heading = sheet ? "h2" : "h1";
+  return (
+    <header className="flex min-h-13 shrink-0 items-center gap-3 border-b border-line px-4 py-2.5 sm:px-6">
+      {face?.(draft.content)}
+      <Heading className="min-w-0 truncate text-[15px] font-semibold">
+        {draft.content.name || `New ${noun}`}
+      </Heading>
+      {badges}
+      <span className="flex-1" />
+      {children}
+      {saved && !sheet ? (
+        <LibraryMenu {...{ noun, saved, calls, loss }} canDelete={!isReadOnly} onLeave={draft.leave} />
+      ) : null}
+      {sheet ? (
+        <IconButton plain label="Close" icon={<X aria-hidden="true" />} onClick={sheet.close} />
+      ) : null}
+    </header>
+  );
+}
+
+/** Shown if someone else has saved it meanwhile: either version can win. */
 export function Conflict<T>({
   noun,
   draft,
@@ -193,7 +212,7 @@ export function Conflict<T>({
   );
 }
 
-/** Ctrl+S and ⌘S call `save`; null while nothing can be saved. They never open the browser's own dialog. */
+/** Ctrl+S and ⌘S call `save`, or do nothing if it is null. They never open the browser's own dialog. */
 export function useSaveShortcut(save: (() => void) | null): void {
   const latest = useRef(save);
   useEffect(() => {

@@ -10,7 +10,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { Skeleton } from "@/components/ui/skeleton";
 import { LibraryList, type LibraryRow } from "./library-list";
 
-/** What has to be there before the page can be shown. */
+/** A query whose data the page needs. */
 interface Asked {
   data: unknown;
   error: unknown;
@@ -19,12 +19,12 @@ interface Asked {
 
 export interface LibraryPageProps<T> {
   title: string;
-  /** What it is, in one word and in its plural, such as "role" and "roles". The address names the open one by the first. */
+  /** Singular and plural, such as "role" and "roles". The singular is also the query parameter of the open item. */
   noun: [one: string, many: string];
   icon: ReactNode;
-  /** Everything that the page asks the server for; it waits for all. */
+  /** The page waits for all of them. */
   queries: readonly Asked[];
-  /** All there are; absent while they are on their way. */
+  /** Undefined while loading. */
   all: readonly T[] | undefined;
   keyOf: (thing: T) => string;
   rowOf: (thing: T) => Omit<LibraryRow, "key" | "href">;
@@ -32,18 +32,18 @@ export interface LibraryPageProps<T> {
   actions: ReactNode;
   tabs?: ReactNode;
   notice?: ReactNode;
-  /** What such a thing is good for, where there is none yet. */
+  /** What such items are for; shown if there are none. */
   about: ReactNode;
-  /** Ready-made ones to begin with, where nothing is open. */
+  /** Ready-made items, shown if none is open. */
   starters?: ReactNode;
-  /** What is said where none is chosen. */
+  /** Shown if none is open. */
   choose: ReactNode;
-  /** The form of one; null: of a new one. */
+  /** The form of an item; null for a new one. */
   editor: (thing: T | null) => ReactNode;
   children?: ReactNode;
 }
 
-/** All things of one kind of the library beside the form of one. On phones one after the other. */
+/** The items of one kind beside the form of the open one. Phones show one of the two. */
 export function LibraryPage<T>(props: LibraryPageProps<T>) {
   const { noun, all, queries, keyOf, icon } = props;
   const [one, many] = noun;
@@ -96,25 +96,16 @@ export function LibraryPage<T>(props: LibraryPageProps<T>) {
       }
     />
   );
-  const article = /^[aeiou]/.test(one) ? "an" : "a";
   return (
     <SplitPage label={`All ${many}`} href={href} list={list} isOpen={isNew || asked !== null}>
-      {isNew ? (
-        props.editor(null)
-      ) : chosen ? (
-        props.editor(chosen)
+      {isNew || chosen ? (
+        props.editor(isNew ? null : (chosen ?? null))
       ) : (
         <div className="flex min-h-0 flex-1 flex-col items-center justify-center-safe gap-8 overflow-y-auto p-6">
           <EmptyState
             isPage={asked !== null}
             icon={icon}
-            title={
-              asked
-                ? `There is no ${one} “${asked}”`
-                : all.length > 0
-                  ? `Choose ${article} ${one}`
-                  : `Make the first ${one}`
-            }
+            title={titleOf(one, asked, all.length)}
             actions={create(`New ${one}`)}
           >
             {props.choose}
@@ -127,7 +118,12 @@ export function LibraryPage<T>(props: LibraryPageProps<T>) {
   );
 }
 
-/** In the place of an editor that is on its way. */
+function titleOf(noun: string, asked: string | null, count: number): string {
+  if (asked) return `There is no ${noun} “${asked}”`;
+  return count > 0 ? `Choose ${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}` : `Make the first ${noun}`;
+}
+
+/** Stands in for an editor while it loads. */
 export const editorLoading = () => (
   <div aria-busy="true" className="p-6">
     <Skeleton className="h-40 w-full max-w-2xl" />

@@ -38,39 +38,24 @@ export function CompareDialog({
   tests: readonly TestSummary[];
   onClose: () => void;
 }) {
-  const client = useTrpcClient();
   const [variants, setVariants] = useState(FIRST_VARIANTS);
   const [inputs, setInputs] = useState<Inputs>({ tests: tests.map(({ id }) => id), others: [] });
   const [money, setMoney] = useState(NO_MONEY);
   const [repeats, setRepeats] = useState(1);
   const [isChecked, setChecked] = useState(false);
-  const under = useRef<AbortController | null>(null);
-  // Closing the dialog stops spending.
-  useEffect(() => () => under.current?.abort(), []);
-  const run = useMutation({
-    mutationFn: () => {
-      under.current = new AbortController();
-      return client.tests.compare.mutate(
-        {
-          workflow_id: workflowId,
-          variants: variants.map((draft) => toVariant(draft, graph)),
-          tests: [...inputs.tests],
-          inputs: inputs.others.map((input) => ({ input: JsonObject.parse(input) })),
-          ...(repeats > 1 ? { repeats } : {}),
-          ...moneyOf(money),
-        },
-        { signal: under.current.signal },
-      );
-    },
-  });
+  const { run, stop } = useComparison();
   const error = errorOf(variants, inputs, money);
-  const stop = () => {
-    under.current?.abort();
-    run.reset();
-  };
   const begin = () => {
     setChecked(true);
-    if (error === null) run.mutate();
+    if (error === null)
+      run.mutate({
+        workflow_id: workflowId,
+        variants: variants.map((draft) => toVariant(draft, graph)),
+        tests: [...inputs.tests],
+        inputs: inputs.others.map((input) => ({ input: JsonObject.parse(input) })),
+        ...(repeats > 1 ? { repeats } : {}),
+        ...moneyOf(money),
+      });
   };
   const report = run.isPending ? undefined : run.data;
   return (
@@ -105,11 +90,7 @@ export function CompareDialog({
       }
     >
       {run.isPending ? (
-        <p role="status" className="flex items-center gap-2 py-8 text-sm text-ink-2">
-          <Spinner size={16} /> Running{" "}
-          {variants.length * (inputs.tests.length + inputs.others.length) * repeats} times… Keep this open:
-          closing it stops the comparison.
-        </p>
+        <Running times={variants.length * (inputs.tests.length + inputs.others.length) * repeats} />
       ) : report ? (
         <ComparisonView report={report} />
       ) : (
@@ -117,20 +98,52 @@ export function CompareDialog({
           <ErrorText error={run.error} />
           <VariantRows graph={graph} variants={variants} onChange={setVariants} isChecked={isChecked} />
           <InputFields tests={tests} inputs={inputs} onChange={setInputs} />
-          <NumberField
-            label="Times each"
-            hint="Real models answer otherwise each time."
-            min={1}
-            max={20}
-            step={1}
-            value={repeats}
-            onValueChange={(next) => setRepeats(Math.max(1, Math.min(20, Math.round(next ?? 1))))}
-            fieldClassName="max-w-56"
-          />
+          <Repeats value={repeats} onChange={setRepeats} />
           <MoneyFields money={money} onChange={setMoney} />
         </div>
       )}
     </Dialog>
+  );
+}
+
+/** A comparison that can be stopped, and stops when the dialog closes, to save money. */
+function useComparison() {
+  const { compare } = useTrpcClient().tests;
+  const abort = useRef<AbortController | null>(null);
+  useEffect(() => () => abort.current?.abort(), []);
+  const run = useMutation({
+    mutationFn: (request: Parameters<typeof compare.mutate>[0]) => {
+      abort.current = new AbortController();
+      return compare.mutate(request, { signal: abort.current.signal });
+    },
+  });
+  const stop = () => {
+    abort.current?.abort();
+    run.reset();
+  };
+  return { run, stop };
+}
+
+function Running({ times }: { times: number }) {
+  return (
+    <p role="status" className="flex items-center gap-2 py-8 text-sm text-ink-2">
+      <Spinner size={16} /> Running {times} times… Keep this open: closing it stops the comparison.
+    </p>
+  );
+}
+
+function Repeats({ value, onChange }: { value: number; onChange: (value: number) => void }) {
+  return (
+    <NumberField
+      label="Times each"
+      hint="Real models answer otherwise each time."
+      min={1}
+      max={20}
+      step={1}
+      value={value}
+      onValueChange={(next) => onChange(Math.max(1, Math.min(20, Math.round(next ?? 1))))}
+      fieldClassName="max-w-56"
+    />
   );
 }
 

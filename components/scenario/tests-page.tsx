@@ -17,6 +17,7 @@ import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/overlay/menu";
+import { useDialog } from "@/components/ui/overlay/use-dialog";
 import { Skeleton } from "@/components/ui/skeleton";
 import { formatDollars } from "@/server/domain/model/cost";
 import type { SuiteReport } from "@/server/domain/scenario/report";
@@ -39,10 +40,15 @@ export function TestsPage({ workflowId }: { workflowId: string }) {
   const open = asked.get("test");
   const { data, error } = workflow;
   usePageTitle(data ? `Tests of ${data.name}` : null);
-  const [asking, setAsked] = useState<"compare" | "real" | null>(null);
-  useTestCommands(workflowId, actions, () => setAsked("compare"));
-  useRunWhenAsked(workflowId, actions, asked.has("run"));
   const tests = actions.list.data ?? [];
+  const comparison = useDialog((close) =>
+    data ? <CompareDialog workflowId={workflowId} graph={data.graph} tests={tests} onClose={close} /> : null,
+  );
+  const realRun = useDialog((close) => (
+    <RealRunDialog count={tests.length} onRun={actions.runReal} onClose={close} />
+  ));
+  useTestCommands(workflowId, actions, comparison.open);
+  useRunWhenAsked(workflowId, actions, asked.has("run"));
   if (error)
     return (
       <PageError
@@ -57,65 +63,22 @@ export function TestsPage({ workflowId }: { workflowId: string }) {
       title="Tests"
       description={data ? `What has to hold of ${data.name}, whatever is changed in it.` : " "}
       actions={
-        <>
-          <ButtonLink href={`/workflows/${workflowId}`} icon={<Pencil aria-hidden />}>
-            Edit workflow
-          </ButtonLink>
-          <Button icon={<Columns3 aria-hidden />} disabled={!data} onClick={() => setAsked("compare")}>
-            Compare
-          </Button>
-          <ButtonLink href={testAddress(workflowId, null)} icon={<Plus aria-hidden />}>
-            New test
-          </ButtonLink>
-          {tests.length > 0 ? (
-            <Button
-              variant="primary"
-              icon={<Play aria-hidden />}
-              pending={actions.running === "all"}
-              disabled={actions.running !== null}
-              onClick={actions.runAll}
-            >
-              Run all
-            </Button>
-          ) : null}
-          {tests.length > 0 ? (
-            <Menu
-              align="end"
-              trigger={<IconButton label="More ways to run" icon={<ChevronDown aria-hidden />} />}
-              items={[
-                {
-                  label: "Run with real models…",
-                  icon: <Play />,
-                  disabled: actions.running !== null,
-                  onSelect: () => setAsked("real"),
-                },
-              ]}
-            />
-          ) : null}
-        </>
+        <Actions
+          workflowId={workflowId}
+          tests={actions}
+          onCompare={data && comparison.open}
+          onRunReal={realRun.open}
+        />
       }
     >
       <div className="flex min-w-0 flex-col gap-4">
         <p role="status" className="text-[13px] text-ink-2 empty:hidden">
-          {actions.running === "all"
-            ? "Running the tests…"
-            : actions.suite
-              ? suiteSummary(actions.suite) + spendingText(actions.suite)
-              : ""}
+          {suiteStatus(actions)}
         </p>
         <List workflowId={workflowId} actions={actions} />
       </div>
-      {data && asking === "compare" ? (
-        <CompareDialog
-          workflowId={workflowId}
-          graph={data.graph}
-          tests={tests}
-          onClose={() => setAsked(null)}
-        />
-      ) : null}
-      {asking === "real" ? (
-        <RealRunDialog count={tests.length} onRun={actions.runReal} onClose={() => setAsked(null)} />
-      ) : null}
+      {comparison.dialog}
+      {realRun.dialog}
       {data && (isNew || open !== null) ? (
         <TestSheet
           key={open ?? "new"}
@@ -173,6 +136,11 @@ export function suiteSummary({ passed, failed, not_run }: SuiteReport): string {
     : `${parts.join(", ")}.`;
 }
 
+function suiteStatus({ running, suite }: TestActions): string {
+  if (running === "all") return "Running the tests…";
+  return suite ? suiteSummary(suite) + spendingText(suite) : "";
+}
+
 const spendingText = ({ spending }: SuiteReport): string =>
   spending
     ? ` ${spending.spent_usd === null ? "An unknown sum" : formatDollars(spending.spent_usd)} spent.${spending.stopped === null ? "" : ` ${spending.stopped}`}`
@@ -196,6 +164,58 @@ function useRunWhenAsked(workflowId: string, { runAll }: TestActions, isAsked: b
     latest.current();
     router.replace(`/workflows/${workflowId}/tests`, { scroll: false });
   }, [isAsked, router, workflowId]);
+}
+
+function Actions({
+  workflowId,
+  tests: { list, running, runAll },
+  onCompare,
+  onRunReal,
+}: {
+  workflowId: string;
+  tests: TestActions;
+  /** Undefined while the workflow loads. */
+  onCompare: (() => void) | undefined;
+  onRunReal: () => void;
+}) {
+  return (
+    <>
+      <ButtonLink href={`/workflows/${workflowId}`} icon={<Pencil aria-hidden />}>
+        Edit workflow
+      </ButtonLink>
+      <Button icon={<Columns3 aria-hidden />} disabled={!onCompare} onClick={onCompare}>
+        Compare
+      </Button>
+      <ButtonLink href={testAddress(workflowId, null)} icon={<Plus aria-hidden />}>
+        New test
+      </ButtonLink>
+      {list.data?.length ? (
+        <>
+          <Button
+            variant="primary"
+            icon={<Play aria-hidden />}
+            pending={running === "all"}
+            disabled={running !== null}
+            onClick={runAll}
+          >
+            Run all
+          </Button>
+          <Menu
+            align="end"
+            trigger={<IconButton label="More ways to run" icon={<ChevronDown aria-hidden />} />}
+            items={[
+              {
+                label: "Run with real models…",
+                icon: <Play />,
+                disabled: running !== null,
+                onSelect: onRunReal,
+              },
+            ]}
+          />
+        </>
+      ) : null}
+    </>
+  );
 }
 
 /** What the command palette offers here. */

@@ -22,7 +22,7 @@ import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
 import { SegmentedControl } from "@/components/ui/input/segmented-control";
-import { ConfirmDialog } from "@/components/ui/overlay/confirm-dialog";
+import { useConfirm } from "@/components/ui/overlay/use-confirm";
 import { Skeleton } from "@/components/ui/skeleton";
 import { TimeText } from "@/components/ui/time-text";
 import { toast } from "@/components/ui/toasts";
@@ -42,24 +42,23 @@ const KINDS: Record<Binned["kind"], { one: string; many: string; icon: LucideIco
 };
 type Filter = "all" | Binned["kind"];
 
-/** What was deleted: brought back, or deleted for good. */
+/** Deleted items, to restore or to delete permanently. */
 export function BinPage() {
   const trpc = useTrpc();
   const queryClient = useQueryClient();
   const bin = useQuery(trpc.bin.list.queryOptions());
   const [filter, setFilter] = useState<Filter>("all");
-  const [asking, setAsking] = useState<Binned | "everything" | null>(null);
-  // What came back is in other lists, too.
-  const onSettled = () => queryClient.invalidateQueries();
-  const restore = useMutation(
-    trpc.bin.restore.mutationOptions({
-      onSettled,
-      onSuccess: () => toast("Brought back", { tone: "success" }),
-    }),
+  const empty = useMutation(
+    trpc.bin.empty.mutationOptions({ onSettled: () => void queryClient.invalidateQueries() }),
   );
-  const purge = useMutation(trpc.bin.purge.mutationOptions({ onSettled, onSuccess: () => setAsking(null) }));
-  const empty = useMutation(trpc.bin.empty.mutationOptions({ onSettled, onSuccess: () => setAsking(null) }));
   const all = bin.data ?? [];
+  const emptying = useConfirm({
+    danger: true,
+    title: "Empty the bin?",
+    description: `${countOf(all.length, "thing")} will be gone, with all files of the runs among them. This cannot be taken back.`,
+    confirm: "Empty the bin",
+    onConfirm: () => empty.mutateAsync(),
+  });
   const shown = all.filter(({ kind }) => filter === "all" || kind === filter);
   const kinds = keysOf(KINDS).filter((kind) => all.some((one) => one.kind === kind));
 
@@ -70,7 +69,7 @@ export function BinPage() {
       description="What was deleted stays here for 30 days and can be brought back. Providers, servers, tokens and keys are gone at once."
       actions={
         all.length > 0 ? (
-          <Button variant="danger" icon={<Trash2 aria-hidden />} onClick={() => setAsking("everything")}>
+          <Button variant="danger" icon={<Trash2 aria-hidden />} onClick={emptying.open}>
             Empty the bin
           </Button>
         ) : null
@@ -100,67 +99,60 @@ export function BinPage() {
         >
           {toApiError(bin.error).message}
         </EmptyState>
-      ) : shown.length === 0 ? (
-        <EmptyState
-          icon={<Trash2 />}
-          title="The bin is empty"
-          className="rounded-xl border border-dashed border-line"
-          actions={<ButtonLink href="/">Workflows</ButtonLink>}
-        >
-          Delete a workflow, run, role, crew, agent, tool, memory or test, and it waits here for 30 days.
-        </EmptyState>
       ) : (
-        <ul
-          aria-label="Deleted"
-          className="flex flex-col divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface"
-        >
-          {shown.map((one) => (
-            <BinRow
-              key={`${one.kind} ${one.id}`}
-              one={one}
-              isBusy={restore.isPending}
-              onRestore={() => restore.mutate({ kind: one.kind, id: one.id })}
-              onPurge={() => setAsking(one)}
-            />
-          ))}
-        </ul>
+        <BinList items={shown} />
       )}
-      <ConfirmDialog
-        open={asking !== null}
-        onOpenChange={(open) => open || setAsking(null)}
-        title={asking === "everything" ? "Empty the bin?" : "Delete it for good?"}
-        description={
-          asking === "everything"
-            ? `${countOf(all.length, "thing")} will be gone, with all files of the runs among them. This cannot be taken back.`
-            : asking
-              ? `“${asking.name}” will be gone. This cannot be taken back.`
-              : ""
-        }
-        confirm={asking === "everything" ? "Empty the bin" : "Delete for good"}
-        danger
-        pending={purge.isPending || empty.isPending}
-        onConfirm={() => {
-          if (asking === "everything") empty.mutate();
-          else if (asking) purge.mutate({ kind: asking.kind, id: asking.id });
-        }}
-      />
+      {emptying.dialog}
     </Page>
   );
 }
 
-function BinRow({
-  one,
-  isBusy,
-  onRestore,
-  onPurge,
-}: {
-  one: Binned;
-  isBusy: boolean;
-  onRestore: () => void;
-  onPurge: () => void;
-}) {
-  const { one: word, icon: Icon } = KINDS[one.kind];
-  const name = one.name || one.id;
+function BinList({ items }: { items: readonly Binned[] }) {
+  if (items.length === 0)
+    return (
+      <EmptyState
+        icon={<Trash2 />}
+        title="The bin is empty"
+        className="rounded-xl border border-dashed border-line"
+        actions={<ButtonLink href="/">Workflows</ButtonLink>}
+      >
+        Delete a workflow, run, role, crew, agent, tool, memory or test, and it waits here for 30 days.
+      </EmptyState>
+    );
+  return (
+    <ul
+      aria-label="Deleted"
+      className="flex flex-col divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface"
+    >
+      {items.map((one) => (
+        <BinRow key={`${one.kind} ${one.id}`} one={one} />
+      ))}
+    </ul>
+  );
+}
+
+function BinRow({ one }: { one: Binned }) {
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const { kind, id } = one;
+  const { one: word, icon: Icon } = KINDS[kind];
+  const name = one.name || id;
+  // A restored item belongs to other lists, too.
+  const refresh = () => void queryClient.invalidateQueries();
+  const restore = useMutation(
+    trpc.bin.restore.mutationOptions({
+      onSettled: refresh,
+      onSuccess: () => toast("Brought back", { tone: "success" }),
+    }),
+  );
+  const purge = useMutation(trpc.bin.purge.mutationOptions({ onSettled: refresh }));
+  const purging = useConfirm({
+    danger: true,
+    title: "Delete it for good?",
+    description: `“${one.name}” will be gone. This cannot be taken back.`,
+    confirm: "Delete for good",
+    onConfirm: () => purge.mutateAsync({ kind, id }),
+  });
   return (
     <li className="flex items-center gap-3 px-4 py-2.5">
       <Icon aria-hidden className="size-4 shrink-0 text-ink-3" />
@@ -179,9 +171,9 @@ function BinRow({
       <Button
         size="sm"
         icon={<Undo2 aria-hidden />}
-        disabled={isBusy}
+        disabled={restore.isPending}
         aria-label={`Bring back ${name}`}
-        onClick={onRestore}
+        onClick={() => restore.mutate({ kind, id })}
       >
         Bring back
       </Button>
@@ -190,8 +182,9 @@ function BinRow({
         variant="danger"
         label={`Delete ${name} for good`}
         icon={<Trash2 aria-hidden />}
-        onClick={onPurge}
+        onClick={purging.open}
       />
+      {purging.dialog}
     </li>
   );
 }

@@ -20,11 +20,11 @@ import { TestResult } from "./test-result";
 type Notices = Answers["notices"]["get"];
 type Channel = Notices["troubles"][number]["channel"];
 
-/** How people are told outside of the app that a question waits. */
+/** How Troupe notifies people outside the app that a question waits. */
 export function NoticesSection({
   answerTime,
 }: {
-  /** How long people have to answer where a question does not say. */
+  /** The default time to answer a question. */
   answerTime?: { hours: number; is_set: boolean } | undefined;
 }) {
   const trpc = useTrpc();
@@ -119,30 +119,17 @@ function ChannelRow({
   icon: ReactNode;
   name: string;
   description: string;
-  /** Null: it is not set up. */
+  /** Null if it is not set up. */
   isOn: boolean | null;
   isSwitching: boolean;
   onSwitch: (isOn: boolean) => void;
   onEdit: () => void;
   onRemoved: () => void;
 }) {
-  const trpc = useTrpc();
-  const test = useMutation(trpc.notices.test.mutationOptions());
-  const remove = useMutation(
-    trpc.notices.remove.mutationOptions({
-      onSuccess: () => toast(`Removed notices by ${channel === "email" ? "e-mail" : "webhook"}`),
-      onSettled: () => {
-        test.reset();
-        onRemoved();
-      },
-    }),
-  );
-  const removal = useConfirm({
-    danger: true,
-    title: `Remove notices by ${channel === "email" ? "e-mail" : "webhook"}?`,
-    description: "What waits to be sent this way is not sent any more.",
-    confirm: "Remove",
-    onConfirm: () => remove.mutateAsync({ channel }),
+  const test = useMutation(useTrpc().notices.test.mutationOptions());
+  const removal = useRemoval(channel, () => {
+    test.reset();
+    onRemoved();
   });
   return (
     <li className="flex flex-col gap-2 px-4 py-3">
@@ -193,7 +180,21 @@ function ChannelRow({
   );
 }
 
-/** What did not arrive, and whether it is tried again. */
+function useRemoval(channel: Channel, onSettled: () => void) {
+  const notices = `notices by ${channel === "email" ? "e-mail" : "webhook"}`;
+  const remove = useMutation(
+    useTrpc().notices.remove.mutationOptions({ onSuccess: () => toast(`Removed ${notices}`), onSettled }),
+  );
+  return useConfirm({
+    danger: true,
+    title: `Remove ${notices}?`,
+    description: "What waits to be sent this way is not sent any more.",
+    confirm: "Remove",
+    onConfirm: () => remove.mutateAsync({ channel }),
+  });
+}
+
+/** Notices that were not delivered, and whether Troupe tries again. */
 function UndeliveredNotices({ troubles }: Pick<Notices, "troubles">) {
   return (
     <section aria-labelledby="undelivered" className="border-t border-line bg-waiting/6 px-4 py-3">

@@ -25,45 +25,18 @@ import { TestResult } from "./test-result";
 export type ProviderListed = Answers["providers"]["list"]["providers"][number];
 
 export interface ProviderDialogProps {
-  /** The provider that is changed; null for a new one. */
+  /** Null for a new provider. */
   saved: ProviderListed | null;
-  /** A start for a new one, e.g. the Ollama that was found. */
+  /** Initial values of a new provider, such as an Ollama that was found. */
   suggestion?: Pick<ProviderDraft, "name" | "base_url" | "default_model"> & { models?: readonly string[] };
   onClose: () => void;
 }
 
-/** Adds or changes a provider of models. Its key goes in and never comes out again. */
-export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogProps) {
-  const [preset, setPreset] = useState<string | null>(saved || suggestion ? "other" : null);
-  const [draft, setDraft] = useState<ProviderDraft>(() => startOf(saved, suggestion));
-  const [dropsKey, setDropsKey] = useState(false);
-  const [headers, setHeaders] = useState<HeaderDraft[]>(
-    () => saved?.header_names.map((name) => ({ name })) ?? [],
-  );
-  const [tried, setTried] = useState(false);
-  const chosen = providerPresets.find((candidate) => candidate.key === preset);
-  const written = { saved, draft, dropsKey, headers };
-  const { hasBaseUrlChanged, storedHeaders } = sendingOf(written);
-  const { test, runTest } = useTest(written, (models) => {
-    // Whoever leaves the model open gets one that is there.
-    const model = draft.default_model.trim() === "" ? suggestedModel(models, chosen?.prefers) : undefined;
-    if (model !== undefined) setDraft((now) => ({ ...now, default_model: model }));
-  });
-  const save = useSave(written, onClose);
-  const errors = providerErrors(draft);
-  const shown = tried ? errors : {};
-  const models = test.data?.models.length ? test.data.models : (suggestion?.models ?? []);
-
-  const change = (next: ProviderDraft) => {
-    setDraft(next);
-    if (next.key !== draft.key) setDropsKey(false);
-    if (IS_TESTED.some((key) => next[key] !== draft[key])) test.reset();
-  };
-  const submit = () => {
-    setTried(true);
-    if (Object.keys(errors).length === 0 && areHeadersFine(headers, storedHeaders)) save.submit();
-  };
-
+/** Adds or changes a model provider. Its key is never shown again. */
+export function ProviderDialog(props: ProviderDialogProps) {
+  const { saved, onClose } = props;
+  const form = useProviderForm(props);
+  const { chosen } = form;
   return (
     <Dialog
       open
@@ -74,82 +47,127 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
       footer={
         chosen ? (
           <>
-            <Button
-              pending={test.isPending}
-              onClick={() => {
-                setTried(true);
-                if (!errors.base_url) runTest();
-              }}
-              className="mr-auto"
-            >
+            <Button pending={form.test.isPending} onClick={form.tryOut} className="mr-auto">
               Test
             </Button>
             <Button onClick={onClose}>Cancel</Button>
-            <Button variant="primary" pending={save.isPending} onClick={submit}>
+            <Button variant="primary" pending={form.isSaving} onClick={form.submit}>
               {saved ? "Save" : "Add provider"}
             </Button>
           </>
         ) : null
       }
     >
-      {chosen ? (
-        <Form aria-label="Model provider" onSubmit={submit}>
-          <FormParts
-            parts={PROVIDER_FORM}
-            value={draft}
-            onChange={change}
-            now={{
-              name: { error: shown.name },
-              base_url: {
-                error: shown.base_url,
-                hint: hasBaseUrlChanged && saved?.has_key && !draft.key ? KEY_IS_DROPPED : undefined,
-              },
-              key: {
-                hint: chosen.needs_key
-                  ? "Encrypted in the data folder. It is sent to this address only and never shown again."
-                  : "Only if the server asks for one. Encrypted, and never shown again.",
-                placeholder: saved?.has_key && !dropsKey ? storedLabel(saved.key_hint) : "",
-                aside:
-                  saved?.has_key && !draft.key ? (
-                    <button
-                      type="button"
-                      className="text-[13px] text-accent"
-                      onClick={() => setDropsKey(!dropsKey)}
-                    >
-                      {dropsKey ? "Keep the stored key" : "Remove the stored key"}
-                    </button>
-                  ) : undefined,
-              },
-              default_model: {
-                error: shown.default_model,
-                suggestions: models,
-                hint: models.length > 0 ? `${models.length} to choose from; type to search.` : undefined,
-              },
-              is_default: { isDisabled: saved?.is_default },
-              max_concurrency: { placeholder: String(usualConcurrency(draft)) },
-            }}
-            slots={{
-              headers: (
-                <HeaderRows headers={headers} stored={storedHeaders} onChange={setHeaders} isTried={tried} />
-              ),
-            }}
-          />
-          <TestResult test={test} />
-          <button type="submit" hidden aria-hidden="true" tabIndex={-1} />
-        </Form>
-      ) : (
-        <ProviderChoice
-          onChoose={({ key, name, base_url, model }) => {
-            setPreset(key);
-            setDraft({ ...draft, name: key === "other" ? "" : name, base_url, default_model: model });
-          }}
-        />
-      )}
+      {chosen ? <ProviderFields form={form} chosen={chosen} /> : <ProviderChoice onChoose={form.choose} />}
     </Dialog>
   );
 }
 
-/** What a test was about: with another one of these it says nothing any more. */
+function useProviderForm({ saved, suggestion, onClose }: ProviderDialogProps) {
+  const [preset, setPreset] = useState<string | null>(saved || suggestion ? "other" : null);
+  const [draft, setDraft] = useState<ProviderDraft>(() => startOf(saved, suggestion));
+  const [dropsKey, setDropsKey] = useState(false);
+  const [headers, setHeaders] = useState<HeaderDraft[]>(
+    () => saved?.header_names.map((name) => ({ name })) ?? [],
+  );
+  const [wasTried, setTried] = useState(false);
+  const chosen = providerPresets.find((candidate) => candidate.key === preset);
+  const written = { saved, draft, dropsKey, headers };
+  const { test, runTest } = useTest(written, (models) => {
+    const model = draft.default_model.trim() === "" ? suggestedModel(models, chosen?.prefers) : undefined;
+    if (model !== undefined) setDraft((now) => ({ ...now, default_model: model }));
+  });
+  const save = useSave(written, onClose);
+  const errors = providerErrors(draft);
+  return {
+    ...{ chosen, written, wasTried, test, setHeaders, setDropsKey, isSaving: save.isPending },
+    errors: wasTried ? errors : {},
+    models: test.data?.models.length ? test.data.models : (suggestion?.models ?? []),
+    choose({ key, name, base_url, model }: ProviderPreset) {
+      setPreset(key);
+      setDraft({ ...draft, name: key === "other" ? "" : name, base_url, default_model: model });
+    },
+    change(next: ProviderDraft) {
+      setDraft(next);
+      if (next.key !== draft.key) setDropsKey(false);
+      if (IS_TESTED.some((key) => next[key] !== draft[key])) test.reset();
+    },
+    tryOut() {
+      setTried(true);
+      if (!errors.base_url) runTest();
+    },
+    submit() {
+      setTried(true);
+      if (Object.keys(errors).length === 0 && areHeadersFine(headers, sendingOf(written).storedHeaders))
+        save.submit();
+    },
+  };
+}
+
+function ProviderFields({
+  form,
+  chosen,
+}: {
+  form: ReturnType<typeof useProviderForm>;
+  chosen: ProviderPreset;
+}) {
+  const { written, wasTried, errors, models, test } = form;
+  const { saved, draft, dropsKey, headers } = written;
+  const { hasBaseUrlChanged, storedHeaders } = sendingOf(written);
+  return (
+    <Form aria-label="Model provider" onSubmit={form.submit}>
+      <FormParts
+        parts={PROVIDER_FORM}
+        value={draft}
+        onChange={form.change}
+        now={{
+          name: { error: errors.name },
+          base_url: {
+            error: errors.base_url,
+            hint: hasBaseUrlChanged && saved?.has_key && !draft.key ? KEY_IS_DROPPED : undefined,
+          },
+          key: {
+            hint: chosen.needs_key
+              ? "Encrypted in the data folder. It is sent to this address only and never shown again."
+              : "Only if the server asks for one. Encrypted, and never shown again.",
+            placeholder: saved?.has_key && !dropsKey ? storedLabel(saved.key_hint) : "",
+            aside:
+              saved?.has_key && !draft.key ? (
+                <button
+                  type="button"
+                  className="text-[13px] text-accent"
+                  onClick={() => form.setDropsKey(!dropsKey)}
+                >
+                  {dropsKey ? "Keep the stored key" : "Remove the stored key"}
+                </button>
+              ) : undefined,
+          },
+          default_model: {
+            error: errors.default_model,
+            suggestions: models,
+            hint: models.length > 0 ? `${models.length} to choose from; type to search.` : undefined,
+          },
+          is_default: { isDisabled: saved?.is_default },
+          max_concurrency: { placeholder: String(usualConcurrency(draft)) },
+        }}
+        slots={{
+          headers: (
+            <HeaderRows
+              headers={headers}
+              stored={storedHeaders}
+              onChange={form.setHeaders}
+              isTried={wasTried}
+            />
+          ),
+        }}
+      />
+      <TestResult test={test} />
+      <button type="submit" hidden aria-hidden="true" tabIndex={-1} />
+    </Form>
+  );
+}
+
+/** A change to one of these makes the test result obsolete. */
 const IS_TESTED = ["name", "base_url", "key", "default_model"] as const;
 const KEY_IS_DROPPED =
   "The stored key belongs to the old address and is dropped with it. Enter the key for the new one.";
@@ -165,7 +183,7 @@ function startOf(saved: ProviderListed | null, suggestion: ProviderDialogProps["
   return { name, base_url, default_model, key: "", is_default, ...providerLimits(saved?.settings ?? {}) };
 }
 
-/** What stands in the form, and what it began with. */
+/** The content of the form, and the provider that it edits. */
 interface Written {
   saved: ProviderListed | null;
   draft: ProviderDraft;
@@ -173,7 +191,7 @@ interface Written {
   headers: readonly HeaderDraft[];
 }
 
-/** What of the key and the headers is sent. What is stored belongs to its address, and is not kept with another one. */
+/** Which key and headers to send. Stored ones belong to their base URL and are dropped if it changes. */
 function sendingOf({ saved, draft, dropsKey, headers }: Written) {
   const hasBaseUrlChanged =
     saved !== null && saved.base_url !== draft.base_url.trim().replace(/(?<!\/)\/+$/, "");
@@ -190,7 +208,7 @@ function sendingOf({ saved, draft, dropsKey, headers }: Written) {
   };
 }
 
-/** Tries out what stands in the form; what is stored, where nothing of it was changed. */
+/** Tests the content of the form, or the stored provider if its connection is unchanged. */
 function useTest(written: Written, onModels: (models: readonly string[]) => void) {
   const trpc = useTrpc();
   const test = useMutation(
@@ -246,7 +264,6 @@ function useSave(written: Written, onClose: () => void) {
   return { submit, isPending: save.isPending || makeDefault.isPending };
 }
 
-/** The services that a new provider may be. */
 function ProviderChoice({ onChoose }: { onChoose: (preset: ProviderPreset) => void }) {
   return (
     <ul className="grid gap-2 sm:grid-cols-2">
@@ -266,7 +283,7 @@ function ProviderChoice({ onChoose }: { onChoose: (preset: ProviderPreset) => vo
   );
 }
 
-/** The newest of the models that suit agents, else the first of the list. */
+/** The newest preferred model, else the first one. */
 function suggestedModel(models: readonly string[], prefers: RegExp | undefined): string | undefined {
   const fitting = prefers ? models.filter((model) => prefers.test(model)) : [];
   return fitting.toSorted((a, b) => b.localeCompare(a, "en", { numeric: true }))[0] ?? models[0];

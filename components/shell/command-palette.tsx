@@ -38,35 +38,21 @@ interface Item {
   shortcut?: string | undefined;
 }
 
-/** What the palette lists, by heading. */
-function useGroups() {
-  const trpc = useTrpc();
+interface Group {
+  heading: string;
+  items: Item[];
+}
+
+function useLink() {
   const router = useRouter();
-  const queryClient = useQueryClient();
-  const workflows = useQuery(trpc.workflows.list.queryOptions());
-  const roles = useQuery(trpc.roles.list.queryOptions());
-  const crews = useQuery(trpc.crews.list.queryOptions());
-  const agents = useQuery(trpc.agents.list.queryOptions());
-  const tools = useQuery(trpc.tools.names.queryOptions());
+  return (href: string) => ({ value: `go ${href}`, run: () => leaveTo(() => router.push(href)) });
+}
+
+function useGroups(): Group[] {
+  const linkTo = useLink();
   const offered = Object.values(useAllCommands()).flat();
   const sections = [...new Set(offered.map((command) => command.section))];
-  const create = useMutation(
-    trpc.workflows.create.mutationOptions({
-      onSuccess: ({ id }) => {
-        void queryClient.invalidateQueries(trpc.workflows.list.queryFilter());
-        router.push(`/workflows/${id}`);
-      },
-    }),
-  );
-  const linkTo = (href: string) => ({ value: `go ${href}`, run: () => leaveTo(() => router.push(href)) });
-  const named = (kind: string, icon: LucideIcon, rows: readonly { id: string; name: string }[] | undefined) =>
-    (rows ?? []).map(({ id, name }) => ({
-      ...linkTo(`/${kind}s?${kind}=${encodeURIComponent(id)}`),
-      value: `${kind} ${id}`,
-      label: name,
-      icon,
-    }));
-  const groups: { heading: string; items: Item[] }[] = [
+  const groups = [
     ...sections.map((section) => ({
       heading: section,
       items: offered
@@ -80,6 +66,38 @@ function useGroups() {
         { ...linkTo("/agents"), label: "Agents", icon: UserRound },
       ],
     },
+    ...useLibraryGroups(),
+    {
+      heading: "Settings",
+      items: SETTINGS_SECTIONS.map(({ id, title, keywords }) => ({
+        ...linkTo(`/settings#${id}`),
+        label: title,
+        icon: Settings,
+        keywords: `settings ${keywords}`,
+      })),
+    },
+    { heading: "Actions", items: useActions() },
+  ];
+  return groups.filter(({ items }) => items.length > 0);
+}
+
+/** Workflows and everything in the library, by kind. */
+function useLibraryGroups(): Group[] {
+  const trpc = useTrpc();
+  const linkTo = useLink();
+  const workflows = useQuery(trpc.workflows.list.queryOptions());
+  const roles = useQuery(trpc.roles.list.queryOptions());
+  const crews = useQuery(trpc.crews.list.queryOptions());
+  const agents = useQuery(trpc.agents.list.queryOptions());
+  const tools = useQuery(trpc.tools.names.queryOptions());
+  const named = (kind: string, icon: LucideIcon, rows: readonly { id: string; name: string }[] | undefined) =>
+    (rows ?? []).map(({ id, name }) => ({
+      ...linkTo(`/${kind}s?${kind}=${encodeURIComponent(id)}`),
+      value: `${kind} ${id}`,
+      label: name,
+      icon,
+    }));
+  return [
     {
       heading: "Workflows",
       items: (workflows.data ?? []).map(({ id, name }) => ({
@@ -107,46 +125,48 @@ function useGroups() {
         tools.data?.tools.map(({ name }) => ({ id: name, name })),
       ),
     },
+  ];
+}
+
+function useActions(): Item[] {
+  const trpc = useTrpc();
+  const router = useRouter();
+  const linkTo = useLink();
+  const queryClient = useQueryClient();
+  const create = useMutation(
+    trpc.workflows.create.mutationOptions({
+      onSuccess: ({ id }) => {
+        void queryClient.invalidateQueries(trpc.workflows.list.queryFilter());
+        router.push(`/workflows/${id}`);
+      },
+    }),
+  );
+  return [
     {
-      heading: "Settings",
-      items: SETTINGS_SECTIONS.map(({ id, title, keywords }) => ({
-        ...linkTo(`/settings#${id}`),
-        label: title,
-        icon: Settings,
-        keywords: `settings ${keywords}`,
-      })),
+      value: "new workflow",
+      label: "New workflow",
+      icon: Plus,
+      run: () => leaveTo(() => create.mutate({})),
+      keywords: "create add",
     },
     {
-      heading: "Actions",
-      items: [
-        {
-          value: "new workflow",
-          label: "New workflow",
-          icon: Plus,
-          run: () => leaveTo(() => create.mutate({})),
-          keywords: "create add",
-        },
-        {
-          ...linkTo("/templates"),
-          value: "templates",
-          label: "Templates",
-          icon: LayoutTemplate,
-          keywords: "new workflow begin example",
-        },
-        themeItem("light", Sun, "day"),
-        themeItem("dark", Moon, "night"),
-        {
-          value: "keyboard",
-          label: "Keyboard help",
-          icon: Keyboard,
-          run: openHelp,
-          keywords: "shortcuts keys",
-          shortcut: "?",
-        },
-      ],
+      ...linkTo("/templates"),
+      value: "templates",
+      label: "Templates",
+      icon: LayoutTemplate,
+      keywords: "new workflow begin example",
+    },
+    themeItem("light", Sun, "day"),
+    themeItem("dark", Moon, "night"),
+    {
+      value: "keyboard",
+      label: "Keyboard help",
+      icon: Keyboard,
+      run: openHelp,
+      keywords: "shortcuts keys",
+      shortcut: "?",
     },
   ];
-  return groups.filter(({ items }) => items.length > 0);
 }
 
 const themeItem = (theme: "light" | "dark", icon: LucideIcon, word: string): Item => ({
@@ -198,7 +218,7 @@ export function CommandPalette() {
   );
 }
 
-/** The headings of the docs, once something is searched for. */
+/** The headings of the docs, loaded with the first search. */
 function DocsGroup() {
   const router = useRouter();
   const isSearching = useCommandState(({ search }) => search.trim().length > 1);

@@ -23,7 +23,6 @@ import { places } from "./places";
 import { ShellKeys } from "./shell-keys";
 import { Emblem, Wordmark } from "./wordmark";
 
-/** Light, dark, or as the system says, behind one icon. */
 function ThemeMenu() {
   const theme = useTheme();
   const chosen = themes.find(({ value }) => value === theme) ?? themes[2];
@@ -42,13 +41,13 @@ function ThemeMenu() {
   );
 }
 
-/** How often the engine is looked at, in milliseconds. */
+/** The polling interval of the engine's state, in milliseconds. */
 const POLL_INTERVAL_MS = 5_000;
 
-/** On every page, while the engine that carries out runs has been away for longer than a moment: so, and what becomes of runs. */
+/** Shown on every page while the engine is unavailable, with the consequences for runs. */
 export function EngineNotice() {
   const { data } = useQuery({ ...useTrpc().engine.get.queryOptions(), refetchInterval: POLL_INTERVAL_MS });
-  // Who went back to having this server carry out its runs knows that the engine is away.
+  // After switching back to local execution, an unavailable engine is expected.
   if (!data?.is_away || data.kind === "embedded") return null;
   return (
     <div
@@ -64,19 +63,19 @@ export function EngineNotice() {
   );
 }
 
-/** The frame around every page: a rail beside it, on phones a bar below it. The page scrolls inside `main`. */
+/** The frame of every page: a rail, or a bar at the bottom on phones. The page scrolls inside `main`. */
 export function Shell({
   hasEngine,
   children,
 }: {
-  /** Whether runs are carried out elsewhere; otherwise nobody needs to look whether the engine is there. */
+  /** Whether an external engine executes the runs; if not, its state is not polled. */
   hasEngine: boolean;
   children: ReactNode;
 }) {
   const path = usePathname();
   useEffect(countLayoutShiftClicks, []);
   if (path.startsWith("/login")) return children;
-  // The stage needs the room: the rail shrinks to icons beside a canvas.
+  // Beside a canvas, the rail shrinks to icons.
   const isStage = /^\/(workflows|runs)\/./.test(path);
   const isEditor = /^\/workflows\/[^/]+$/.test(path);
   return (
@@ -103,7 +102,7 @@ export function Shell({
   );
 }
 
-/** Beside a drawing the whole rail is one Tab stop: who works there wants to come to the drawing. */
+/** Beside the canvas the whole rail is one Tab stop, to reach the canvas quickly. */
 function Stops({ isOne, children }: { isOne: boolean; children: ReactNode }) {
   return isOne ? (
     <Toolbar label="Troupe" orientation="vertical" className="flex min-h-0 flex-1 flex-col items-center">
@@ -152,37 +151,9 @@ function Rail({ compact, path }: { compact: boolean; path: string }) {
           </button>
         )}
         <nav aria-label="Main" className="flex flex-col gap-0.5">
-          {places.map(({ href, label, icon: Icon, isHere }) => {
-            const here = isHere(path);
-            const link = (
-              <PageLink
-                key={href}
-                href={href}
-                aria-current={here ? "page" : undefined}
-                className={clsx(
-                  "relative flex items-center gap-2.5 rounded-lg text-sm transition-colors",
-                  compact ? "size-9 justify-center" : "h-8 px-2",
-                  here ? "bg-ink/7 font-medium text-ink" : "text-ink-2 hover:bg-ink/4 hover:text-ink",
-                )}
-              >
-                <Icon aria-hidden="true" className="size-4.5" strokeWidth={here ? 2 : 1.75} />
-                <span className={compact ? "sr-only" : "min-w-0 flex-1"}>{label}</span>
-                {href === "/inbox" ? (
-                  <>
-                    <WaitingLabel />
-                    <WaitingCount isCorner={compact} />
-                  </>
-                ) : null}
-              </PageLink>
-            );
-            return compact ? (
-              <Tooltip key={href} content={label} side="right">
-                {link}
-              </Tooltip>
-            ) : (
-              link
-            );
-          })}
+          {places.map((place) => (
+            <RailLink key={place.href} place={place} isHere={place.isHere(path)} compact={compact} />
+          ))}
         </nav>
         <div className="flex-1" />
         <DemoNotice compact={compact} />
@@ -201,7 +172,45 @@ function Rail({ compact, path }: { compact: boolean; path: string }) {
   );
 }
 
-/** How many questions wait, beside the name of the inbox or at the corner of its picture. */
+function RailLink({
+  place: { href, label, icon: Icon },
+  isHere,
+  compact,
+}: {
+  place: (typeof places)[number];
+  isHere: boolean;
+  compact: boolean;
+}) {
+  const link = (
+    <PageLink
+      href={href}
+      aria-current={isHere ? "page" : undefined}
+      className={clsx(
+        "relative flex items-center gap-2.5 rounded-lg text-sm transition-colors",
+        compact ? "size-9 justify-center" : "h-8 px-2",
+        isHere ? "bg-ink/7 font-medium text-ink" : "text-ink-2 hover:bg-ink/4 hover:text-ink",
+      )}
+    >
+      <Icon aria-hidden="true" className="size-4.5" strokeWidth={isHere ? 2 : 1.75} />
+      <span className={compact ? "sr-only" : "min-w-0 flex-1"}>{label}</span>
+      {href === "/inbox" ? (
+        <>
+          <WaitingLabel />
+          <WaitingCount isCorner={compact} />
+        </>
+      ) : null}
+    </PageLink>
+  );
+  return compact ? (
+    <Tooltip content={label} side="right">
+      {link}
+    </Tooltip>
+  ) : (
+    link
+  );
+}
+
+/** The number of open questions, beside the label of the inbox or at the corner of its icon. */
 function WaitingCount({ isCorner }: { isCorner: boolean }) {
   const count = useInboxCount();
   if (!count) return null;
@@ -218,7 +227,7 @@ function WaitingCount({ isCorner }: { isCorner: boolean }) {
   );
 }
 
-/** The same for those who hear it, after the name of the inbox. */
+/** The same for screen readers, after the label. */
 function WaitingLabel() {
   const count = useInboxCount();
   if (!count) return null;

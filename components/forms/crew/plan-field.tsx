@@ -25,7 +25,7 @@ import { FormDialog } from "../form-dialog";
 import { useFormScope } from "../form-scope";
 import { DURATION_HINT, durationError, PRIORITIES, TAGS_HINT, tagsIn, URGENCY_HINT } from "./task-terms";
 
-/** The tasks of a crew, who does each, and what each waits for. Empty: a planner role writes them. */
+/** The tasks of a crew with their assignees and dependencies. If empty, a planner role writes the plan. */
 export function PlanField({
   label,
   hint,
@@ -94,36 +94,48 @@ export function PlanField({
           </Button>
         ) : null}
       </div>
-      <Disclosure variant="box" title="People and criteria">
-        <Select
-          label="A person is asked"
-          options={MODES}
-          value={plan?.execution_mode ?? "autonomous"}
-          onValueChange={(execution_mode) => change({ execution_mode })}
-        />
-        <ListEditor
-          label="Points at which a person is asked"
-          hint="before_ or after_ with a task's id, tag or words; on_error where a task fails. What no task is meant by is said above"
-          itemName="point"
-          placeholder="before_deployment"
-          items={plan?.human_intervention_points ?? []}
-          onItemsChange={(human_intervention_points) => change({ human_intervention_points })}
-        />
-        <ListEditor
-          label="Criteria of success"
-          hint="In words for a judge, or exactly as an expression after cel:"
-          itemName="criterion"
-          placeholder="cel: output.report.size() > 500"
-          items={plan?.success_criteria ?? []}
-          onItemsChange={(success_criteria) => change({ success_criteria })}
-        />
-      </Disclosure>
+      <PeopleAndCriteria plan={plan} onChange={change} />
       {importing.dialog}
     </Field>
   );
 }
 
-/** The plan of the crew that the form is about. */
+function PeopleAndCriteria({
+  plan,
+  onChange,
+}: {
+  plan: ExecutionPlan | undefined;
+  onChange: (patch: Partial<ExecutionPlan>) => void;
+}) {
+  return (
+    <Disclosure variant="box" title="People and criteria">
+      <Select
+        label="A person is asked"
+        options={MODES}
+        value={plan?.execution_mode ?? "autonomous"}
+        onValueChange={(execution_mode) => onChange({ execution_mode })}
+      />
+      <ListEditor
+        label="Points at which a person is asked"
+        hint="before_ or after_ with a task's id, tag or words; on_error where a task fails. What no task is meant by is said above"
+        itemName="point"
+        placeholder="before_deployment"
+        items={plan?.human_intervention_points ?? []}
+        onItemsChange={(human_intervention_points) => onChange({ human_intervention_points })}
+      />
+      <ListEditor
+        label="Criteria of success"
+        hint="In words for a judge, or exactly as an expression after cel:"
+        itemName="criterion"
+        placeholder="cel: output.report.size() > 500"
+        items={plan?.success_criteria ?? []}
+        onItemsChange={(success_criteria) => onChange({ success_criteria })}
+      />
+    </Disclosure>
+  );
+}
+
+/** The plan of the crew node in the form. */
 export function NodePlanField(props: FieldProps) {
   const { node } = useFormScope();
   return <PlanField {...props} value={isCrewNode(node) ? node.config.plan : undefined} />;
@@ -150,20 +162,10 @@ interface TaskProps {
 }
 
 const ANYONE = "(anyone)";
-/** Tells an agent's id from a role's name. */
+/** Prefix that tells agent ids from role names. */
 const AGENT = "(agent) ";
 
 function TaskFields({ task, at, others, onChange, onRemove }: TaskProps) {
-  const { roles, node } = useFormScope();
-  const agents = isCrewNode(node) ? (node.config.crew?.agents ?? []) : [];
-  const inCrew = new Set(agents.map(({ role_name }) => role_name));
-  const agentIds = [
-    ...new Set([
-      ...agents.map(({ agent_id }) => agent_id),
-      ...(task.assigned_agent ? [task.assigned_agent] : []),
-    ]),
-  ];
-  const offered = agents.length > 0 ? roles.filter(({ name }) => inCrew.has(name)) : roles;
   return (
     <div className="flex flex-col gap-2">
       <div className="flex items-center gap-2">
@@ -184,22 +186,7 @@ function TaskFields({ task, at, others, onChange, onRemove }: TaskProps) {
         onCommit={(description) => onChange({ description })}
         check={(text) => (text.trim() === "" ? "A task needs a description" : null)}
       />
-      <Select
-        label={`Who does task ${at + 1}`}
-        hideLabel
-        options={[
-          { value: ANYONE, label: "Whoever fits" },
-          ...roleOptions(offered, task.required_role ?? ""),
-          ...agentIds.map((id) => ({ value: AGENT + id, label: `The agent ${id}` })),
-        ]}
-        value={task.assigned_agent ? AGENT + task.assigned_agent : (task.required_role ?? ANYONE)}
-        onValueChange={(who) =>
-          onChange({
-            assigned_agent: who.startsWith(AGENT) ? who.slice(AGENT.length) : undefined,
-            required_role: who.startsWith(AGENT) || who === ANYONE ? undefined : who,
-          })
-        }
-      />
+      <AssigneeSelect task={task} at={at} onChange={onChange} />
       {others.length > 0 && (
         <CheckboxGroup
           label="After"
@@ -209,36 +196,7 @@ function TaskFields({ task, at, others, onChange, onRemove }: TaskProps) {
           onValueChange={(dependencies) => onChange({ dependencies })}
         />
       )}
-      <Disclosure variant="box" title="Urgency, tags and more" aside={termsOf(task)}>
-        <Select
-          label="Urgency"
-          hint={URGENCY_HINT}
-          options={PRIORITIES}
-          value={task.priority}
-          onValueChange={(priority) => onChange({ priority })}
-        />
-        <DraftField
-          label={`Tags of ${task.task_id}`}
-          hint={TAGS_HINT}
-          check={() => null}
-          value={(task.metadata.tags ?? []).join(", ")}
-          onCommit={(text) => onChange({ metadata: { ...task.metadata, tags: tagsIn(text) } })}
-        />
-        <DraftField
-          label={`Expected output of ${task.task_id}`}
-          multiline
-          check={() => null}
-          value={task.expected_output ?? ""}
-          onCommit={(text) => onChange({ expected_output: text.trim() || undefined })}
-        />
-        <DraftField
-          label={`Estimated duration of ${task.task_id}`}
-          hint={DURATION_HINT}
-          value={task.estimated_duration ?? ""}
-          check={durationError}
-          onCommit={(text) => onChange({ estimated_duration: text.trim() || undefined })}
-        />
-      </Disclosure>
+      <TaskTerms task={task} onChange={onChange} />
       <Disclosure
         variant="box"
         title="What must hold"
@@ -256,7 +214,74 @@ function TaskFields({ task, at, others, onChange, onRemove }: TaskProps) {
   );
 }
 
-/** What is set of a task beside who does it and when, in a few words. */
+/** Whoever fits, a role, or an agent of the crew. */
+function AssigneeSelect({ task, at, onChange }: Pick<TaskProps, "task" | "at" | "onChange">) {
+  const { roles, node } = useFormScope();
+  const agents = isCrewNode(node) ? (node.config.crew?.agents ?? []) : [];
+  const inCrew = new Set(agents.map(({ role_name }) => role_name));
+  const agentIds = [
+    ...new Set([
+      ...agents.map(({ agent_id }) => agent_id),
+      ...(task.assigned_agent ? [task.assigned_agent] : []),
+    ]),
+  ];
+  const offered = agents.length > 0 ? roles.filter(({ name }) => inCrew.has(name)) : roles;
+  return (
+    <Select
+      label={`Who does task ${at + 1}`}
+      hideLabel
+      options={[
+        { value: ANYONE, label: "Whoever fits" },
+        ...roleOptions(offered, task.required_role ?? ""),
+        ...agentIds.map((id) => ({ value: AGENT + id, label: `The agent ${id}` })),
+      ]}
+      value={task.assigned_agent ? AGENT + task.assigned_agent : (task.required_role ?? ANYONE)}
+      onValueChange={(who) =>
+        onChange({
+          assigned_agent: who.startsWith(AGENT) ? who.slice(AGENT.length) : undefined,
+          required_role: who.startsWith(AGENT) || who === ANYONE ? undefined : who,
+        })
+      }
+    />
+  );
+}
+
+function TaskTerms({ task, onChange }: Pick<TaskProps, "task" | "onChange">) {
+  return (
+    <Disclosure variant="box" title="Urgency, tags and more" aside={termsOf(task)}>
+      <Select
+        label="Urgency"
+        hint={URGENCY_HINT}
+        options={PRIORITIES}
+        value={task.priority}
+        onValueChange={(priority) => onChange({ priority })}
+      />
+      <DraftField
+        label={`Tags of ${task.task_id}`}
+        hint={TAGS_HINT}
+        check={() => null}
+        value={(task.metadata.tags ?? []).join(", ")}
+        onCommit={(text) => onChange({ metadata: { ...task.metadata, tags: tagsIn(text) } })}
+      />
+      <DraftField
+        label={`Expected output of ${task.task_id}`}
+        multiline
+        check={() => null}
+        value={task.expected_output ?? ""}
+        onCommit={(text) => onChange({ expected_output: text.trim() || undefined })}
+      />
+      <DraftField
+        label={`Estimated duration of ${task.task_id}`}
+        hint={DURATION_HINT}
+        value={task.estimated_duration ?? ""}
+        check={durationError}
+        onCommit={(text) => onChange({ estimated_duration: text.trim() || undefined })}
+      />
+    </Disclosure>
+  );
+}
+
+/** A short summary of a task's terms. */
 const termsOf = ({ priority, metadata, estimated_duration }: Task): string =>
   [
     priority === "medium" ? "" : PRIORITIES.find(({ value }) => value === priority)?.label,

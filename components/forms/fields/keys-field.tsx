@@ -2,7 +2,7 @@
 
 import clsx from "clsx";
 import { X } from "lucide-react";
-import { useId, useState } from "react";
+import { type ChangeEvent, type ClipboardEvent, type KeyboardEvent, useId, useState } from "react";
 import { Field } from "@/components/ui/input/field";
 import { StateKey } from "@/server/domain/base/values";
 
@@ -16,41 +16,11 @@ export interface KeysFieldProps {
   placeholder?: string;
 }
 
-/** Keys of the state as tokens: type and press Enter, comma or space; Backspace takes the last one away. */
-export function KeysField({
-  label,
-  hint,
-  error,
-  keys,
-  onChange,
-  suggestions = [],
-  placeholder,
-}: KeysFieldProps) {
+/** State keys as tokens: type a key and press Enter, comma or space; Backspace removes the last one. */
+export function KeysField({ label, hint, error, placeholder, ...props }: KeysFieldProps) {
+  const { keys, onChange } = props;
   const id = useId();
-  const [text, setText] = useState("");
-  const [isOpen, setOpen] = useState(false);
-  const [active, setActive] = useState(-1);
-  const [keyError, setKeyError] = useState<string | null>(null);
-  const offered = suggestions
-    .filter(({ key }) => !keys.includes(key) && key.toLowerCase().includes(text.trim().toLowerCase()))
-    .slice(0, 8);
-  const isListed = isOpen && offered.length > 0;
-
-  const add = (raw: string): boolean => {
-    const names = raw.split(/[\s,]+/).filter(Boolean);
-    const wrong = names.map((name) => StateKey.safeParse(name)).find((parsed) => !parsed.success);
-    if (wrong) {
-      setKeyError(wrong.error?.issues[0]?.message ?? "This cannot be a key");
-      return false;
-    }
-    setKeyError(null);
-    setText("");
-    setActive(-1);
-    setOpen(false);
-    if (names.length > 0) onChange([...new Set([...keys, ...names])]);
-    return true;
-  };
-
+  const { offered, isListed, active, keyError, add, handlers } = useKeyInput(props);
   return (
     <Field label={label} hint={hint} error={keyError ?? error}>
       {(control) => (
@@ -82,47 +52,8 @@ export function KeysField({
               aria-activedescendant={isListed && active >= 0 ? `${id}${active}` : undefined}
               autoComplete="off"
               spellCheck={false}
-              value={text}
               placeholder={keys.length === 0 ? placeholder : undefined}
-              onClick={() => setOpen(true)}
-              onBlur={() => {
-                setOpen(false);
-                if (text.trim()) add(text);
-              }}
-              onChange={(event) => {
-                const next = event.target.value;
-                setOpen(true);
-                setActive(-1);
-                if (/[\s,]$/.test(next) && next.trim()) add(next);
-                else setText(next);
-              }}
-              onPaste={(event) => {
-                const pasted = event.clipboardData.getData("text");
-                if (/[\s,]/.test(pasted.trim())) {
-                  event.preventDefault();
-                  add(text + pasted);
-                }
-              }}
-              onKeyDown={(event) => {
-                if (event.key === "ArrowDown" && offered.length > 0) {
-                  event.preventDefault();
-                  setOpen(true);
-                  setActive((active + 1) % offered.length);
-                } else if (event.key === "ArrowUp" && isListed) {
-                  event.preventDefault();
-                  setActive((active - 1 + offered.length) % offered.length);
-                } else if (event.key === "Enter") {
-                  const chosen = isListed ? offered[active] : undefined;
-                  if (chosen || text.trim()) {
-                    event.preventDefault();
-                    add(chosen?.key ?? text);
-                  }
-                } else if (event.key === "Escape" && isListed) {
-                  event.stopPropagation();
-                  setOpen(false);
-                } else if (event.key === "Backspace" && text === "" && keys.length > 0)
-                  onChange(keys.slice(0, -1));
-              }}
+              {...handlers}
               className="h-6 min-w-20 flex-1 bg-transparent px-1 font-mono text-xs outline-none placeholder:font-sans placeholder:text-[13px] placeholder:text-ink-3 pointer-coarse:h-8"
             />
           </div>
@@ -131,6 +62,77 @@ export function KeysField({
       )}
     </Field>
   );
+}
+
+/** The text of the input, and the suggestions that match it. */
+function useKeyInput({
+  keys,
+  onChange,
+  suggestions = [],
+}: Pick<KeysFieldProps, "keys" | "onChange" | "suggestions">) {
+  const [text, setText] = useState("");
+  const [isOpen, setOpen] = useState(false);
+  const [active, setActive] = useState(-1);
+  const [keyError, setKeyError] = useState<string | null>(null);
+  const offered = suggestions
+    .filter(({ key }) => !keys.includes(key) && key.toLowerCase().includes(text.trim().toLowerCase()))
+    .slice(0, 8);
+  const isListed = isOpen && offered.length > 0;
+  const add = (raw: string) => {
+    const names = raw.split(/[\s,]+/).filter(Boolean);
+    const wrong = names.map((name) => StateKey.safeParse(name)).find((parsed) => !parsed.success);
+    if (wrong) {
+      setKeyError(wrong.error?.issues[0]?.message ?? "This cannot be a key");
+      return;
+    }
+    setKeyError(null);
+    setText("");
+    setActive(-1);
+    setOpen(false);
+    if (names.length > 0) onChange([...new Set([...keys, ...names])]);
+  };
+  const handlers = {
+    value: text,
+    onClick: () => setOpen(true),
+    onBlur() {
+      setOpen(false);
+      if (text.trim()) add(text);
+    },
+    onChange(event: ChangeEvent<HTMLInputElement>) {
+      const next = event.target.value;
+      setOpen(true);
+      setActive(-1);
+      if (/[\s,]$/.test(next) && next.trim()) add(next);
+      else setText(next);
+    },
+    onPaste(event: ClipboardEvent) {
+      const pasted = event.clipboardData.getData("text");
+      if (/[\s,]/.test(pasted.trim())) {
+        event.preventDefault();
+        add(text + pasted);
+      }
+    },
+    onKeyDown(event: KeyboardEvent) {
+      if (event.key === "ArrowDown" && offered.length > 0) {
+        event.preventDefault();
+        setOpen(true);
+        setActive((active + 1) % offered.length);
+      } else if (event.key === "ArrowUp" && isListed) {
+        event.preventDefault();
+        setActive((active - 1 + offered.length) % offered.length);
+      } else if (event.key === "Enter") {
+        const chosen = isListed ? offered[active] : undefined;
+        if (chosen || text.trim()) {
+          event.preventDefault();
+          add(chosen?.key ?? text);
+        }
+      } else if (event.key === "Escape" && isListed) {
+        event.stopPropagation();
+        setOpen(false);
+      } else if (event.key === "Backspace" && text === "" && keys.length > 0) onChange(keys.slice(0, -1));
+    },
+  };
+  return { offered, isListed, active, keyError, add, handlers };
 }
 
 function Suggestions({
@@ -160,7 +162,7 @@ function Suggestions({
           role="option"
           tabIndex={-1}
           aria-selected={at === active}
-          // Before the field loses the focus.
+          // Before the input loses focus.
           onPointerDown={(event) => {
             event.preventDefault();
             onPick(key);

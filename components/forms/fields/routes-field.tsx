@@ -29,14 +29,14 @@ import { DraftField } from "./draft-field";
 
 const NOWHERE = "(nowhere)";
 
-/** The ways out of a router as rows: name, when it is taken, and where it leads. The lines of the drawing follow. */
+/** The routes of a router as rows: name, condition and target. Changes update the edges on the canvas. */
 export function RoutesField({ label, hint, error }: FieldProps) {
   const { graph, node, change } = useFormScope();
   const [added, setAdded] = useState<number | null>(null);
   const routes = node && routerRoutes(graph, node.id);
   if (!node || !routes || !change) return null;
   const by = routerKindOf(node);
-  // Whoever chooses among the ways always takes one of them.
+  // A model or rule that chooses among the routes always takes one.
   const isChosen = getNodeKind(node.node_type).routesKey !== undefined;
   const write = (title: string, apply: (graph: WorkflowGraph) => WorkflowGraph) => change(title, apply);
   return (
@@ -44,7 +44,7 @@ export function RoutesField({ label, hint, error }: FieldProps) {
       <ol aria-label={label} className="flex flex-col gap-2.5">
         {routes.routes.map((way, at) => (
           <WayRow
-            // The place, not the name: the name changes while it is typed.
+            // Not the name, which changes while it is typed.
             key={at}
             way={way}
             at={at}
@@ -96,23 +96,19 @@ function WayRow({ way, at, all, hasWhen, isNew, write }: WayRowProps) {
     <li className="flex flex-col gap-2 rounded-lg border border-line bg-bg p-2.5">
       <div className="flex items-end gap-0.5">
         {all.isOpen ? (
-          <DraftField
-            label={`Way out ${at + 1}`}
-            value={label}
-            isNew={isNew}
-            onCommit={(text) =>
-              text.trim() === label
-                ? undefined
-                : write("Rename way", (drawn) => renameRoute(drawn, id, label, text.trim()))
-            }
-            check={(text) => nameError(text, names, at)}
-            fieldClassName="flex-1 mr-1"
-          />
-        ) : (
-          <p className="text-[13px] font-medium">{label}</p>
-        )}
-        {all.isOpen ? (
           <>
+            <DraftField
+              label={`Way out ${at + 1}`}
+              value={label}
+              isNew={isNew}
+              onCommit={(text) =>
+                text.trim() === label
+                  ? undefined
+                  : write("Rename way", (drawn) => renameRoute(drawn, id, label, text.trim()))
+              }
+              check={(text) => nameError(text, names, at)}
+              fieldClassName="flex-1 mr-1"
+            />
             <IconButton
               label={`Move way ${at + 1} up`}
               size="sm"
@@ -135,7 +131,9 @@ function WayRow({ way, at, all, hasWhen, isNew, write }: WayRowProps) {
               onClick={() => write("Remove way", (drawn) => removeRoute(drawn, id, label))}
             />
           </>
-        ) : null}
+        ) : (
+          <p className="text-[13px] font-medium">{label}</p>
+        )}
       </div>
       {hasWhen && way.isOffered ? (
         <ConditionBuilder
@@ -214,7 +212,7 @@ function GoesTo({ label, targets, onLead, onStop }: GoesToProps) {
   );
 }
 
-/** The nodes that a way can lead to. */
+/** The possible targets of a route. */
 function useTargets() {
   const { graph, node } = useFormScope();
   const others = Object.values(graph.nodes).filter(
@@ -224,12 +222,12 @@ function useTargets() {
   return others.map(({ id, name, node_type }) => ({
     value: id,
     label: name || id,
-    // Two of one name are told apart.
+    // Tell nodes of the same name apart.
     hint: names.indexOf(name) === names.lastIndexOf(name) ? getNodeKind(node_type).title : id,
   }));
 }
 
-/** What is taken where no way fits: always there to be seen, and to be said. */
+/** The route to take if no other fits; always listed. */
 function Otherwise({ routes, isAlways, write }: { routes: RouterRoutes; isAlways: boolean; write: Write }) {
   const { node } = useFormScope();
   const nodes = useTargets();
@@ -275,7 +273,7 @@ function Otherwise({ routes, isAlways, write }: { routes: RouterRoutes; isAlways
   );
 }
 
-/** Where a key decides whose values are known: a way for each of them. */
+/** If the deciding key has known values, adds a route for each. */
 function KnownValues({ routes, write }: { routes: RouterRoutes; write: Write }) {
   const { graph, node } = useFormScope();
   const value = node && settingsOf(node).value;

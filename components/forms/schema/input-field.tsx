@@ -1,8 +1,9 @@
 "use client";
 
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { CheckboxGroup } from "@/components/ui/input/checkbox-group";
 import { CodeArea } from "@/components/ui/input/code-area";
+import type { FieldLabelProps } from "@/components/ui/input/field";
 import { Select } from "@/components/ui/input/select";
 import { Switch } from "@/components/ui/input/switch";
 import { TextArea } from "@/components/ui/input/text-area";
@@ -23,13 +24,13 @@ interface InputFieldsProps {
   fields: readonly InputField[];
   values: InputValues;
   errors: readonly InputError[];
-  /** Short fields, where many stand below each other. */
+  /** Short fields for long forms. */
   compact?: boolean;
   autoFocus?: boolean;
   onChange: (values: InputValues, errors: readonly InputError[]) => void;
 }
 
-/** The fields of a form made of a schema. What was wrong with one is forgotten once it is changed. */
+/** The fields of a form made from a schema. Changing a field clears its error. */
 export function InputFields({ fields, values, errors, compact, autoFocus, onChange }: InputFieldsProps) {
   return fields.map((field, at) => (
     <InputFieldControl
@@ -49,7 +50,7 @@ export function InputFields({ fields, values, errors, compact, autoFocus, onChan
   ));
 }
 
-/** What is entered into a form made of a schema: `props` are those of `InputFields`. */
+/** The input of a form made from a schema. `props` go to `InputFields`. */
 export function useInput(fields: readonly InputField[], initial: () => InputValues = () => ({})) {
   const [values, setValues] = useState(initial);
   const [errors, setErrors] = useState<readonly InputError[]>([]);
@@ -57,7 +58,7 @@ export function useInput(fields: readonly InputField[], initial: () => InputValu
     setValues(next);
     setErrors(remaining);
   };
-  /** The input; null where something is wrong, which its field then says. */
+  /** The input; null if a field is invalid, which then shows its error. */
   const read = (): JsonObject | null => {
     const { input, errors: found } = readInput(fields, values);
     setErrors(found);
@@ -66,118 +67,122 @@ export function useInput(fields: readonly InputField[], initial: () => InputValu
   return { props: { fields, values, errors, onChange }, read, setErrors };
 }
 
-/** One thing that is asked for, in the control that fits its type. */
-function InputFieldControl({
-  field,
-  value,
-  error,
-  autoFocus,
-  compact,
-  onValueChange,
-}: {
+interface ControlProps {
   field: InputField;
   value: Entered;
   error?: string | undefined;
   autoFocus?: boolean | undefined;
   compact?: boolean | undefined;
   onValueChange: (value: Entered) => void;
-}) {
-  const text = typeof value === "string" ? value : "";
-  const described = {
-    label: field.title,
-    hint:
-      field.example && text === "" ? (
-        <Example field={field} onUse={onValueChange} />
-      ) : (
-        (takenFor(field, value) ?? hintOf(field))
-      ),
-    error,
-    aside: field.isRequired || field.as === "switch" ? undefined : "Optional",
-  };
-  switch (field.as) {
-    case "switch":
-      return (
-        <Switch
-          label={field.title}
-          hint={error ?? field.description}
-          checked={value === true}
-          onCheckedChange={onValueChange}
-        />
-      );
-    case "choice":
-      return (
-        <Select
-          {...described}
-          value={text || null}
-          onValueChange={onValueChange}
-          options={[
-            ...(field.isRequired || field.initial !== "" ? [] : [{ value: "", label: "Not given" }]),
-            ...(field.options ?? []).map(({ value, title }) => ({ value: textOf(value), label: title })),
-          ]}
-        />
-      );
-    case "choices":
-      return (
-        <CheckboxGroup
-          label={field.title}
-          hint={field.description}
-          error={error}
-          aside={described.aside}
-          options={(field.options ?? []).map(({ value: one, title }) => ({
-            value: textOf(one),
-            label: title,
-          }))}
-          value={typeof value === "object" ? value : []}
-          onValueChange={onValueChange}
-        />
-      );
-    case "number":
-      return (
-        <TextField
-          {...described}
-          value={text}
-          onValueChange={onValueChange}
-          inputMode={field.isInteger ? "numeric" : "decimal"}
-          autoFocus={autoFocus}
-          className="tabular-nums"
-          fieldClassName={compact ? "max-w-48" : undefined}
-        />
-      );
-    case "line":
-      return <TextField {...described} value={text} onValueChange={onValueChange} autoFocus={autoFocus} />;
-    case "json":
-      return (
-        <CodeArea
-          {...described}
-          value={text}
-          onValueChange={onValueChange}
-          language="json"
-          compact={compact}
-          minLines={compact ? 2 : undefined}
-        />
-      );
-    case "text":
-    case "any":
-      return (
-        <TextArea
-          {...described}
-          value={text}
-          onValueChange={onValueChange}
-          rows={compact ? 1 : 4}
-          autoFocus={autoFocus}
-        />
-      );
-  }
 }
 
-/** What it is for; and what is meant, where the control does not say it. */
+/** A field, in the control that fits its type. */
+function InputFieldControl(props: ControlProps) {
+  const { field, value, error, onValueChange } = props;
+  const text = typeof value === "string" ? value : "";
+  return CONTROLS[field.as]({
+    ...props,
+    text,
+    described: {
+      label: field.title,
+      hint:
+        field.example && text === "" ? (
+          <Example field={field} onUse={onValueChange} />
+        ) : (
+          (takenFor(field, value) ?? hintOf(field))
+        ),
+      error,
+      aside: field.isRequired || field.as === "switch" ? undefined : "Optional",
+    },
+  });
+}
+
+type DescribedProps = ControlProps & {
+  /** The value if it is a text, or an empty text. */
+  text: string;
+  described: Pick<FieldLabelProps, "label" | "hint" | "error" | "aside">;
+};
+
+const TextControl = ({ described, text, onValueChange, compact, autoFocus }: DescribedProps) => (
+  <TextArea
+    {...described}
+    value={text}
+    onValueChange={onValueChange}
+    rows={compact ? 1 : 4}
+    autoFocus={autoFocus}
+  />
+);
+
+const CONTROLS: Record<InputField["as"], (props: DescribedProps) => ReactNode> = {
+  switch: ({ field, value, error, onValueChange }) => (
+    <Switch
+      label={field.title}
+      hint={error ?? field.description}
+      checked={value === true}
+      onCheckedChange={onValueChange}
+    />
+  ),
+  choice: ({ field, described, text, onValueChange }) => (
+    <Select
+      {...described}
+      value={text || null}
+      onValueChange={onValueChange}
+      options={[
+        ...(field.isRequired || field.initial !== "" ? [] : [{ value: "", label: "Not given" }]),
+        ...optionsOf(field),
+      ]}
+    />
+  ),
+  choices: ({ field, value, error, described, onValueChange }) => (
+    <CheckboxGroup
+      label={field.title}
+      hint={field.description}
+      error={error}
+      aside={described.aside}
+      options={optionsOf(field)}
+      value={typeof value === "object" ? value : []}
+      onValueChange={onValueChange}
+    />
+  ),
+  number: ({ field, described, text, onValueChange, autoFocus, compact }) => (
+    <TextField
+      {...described}
+      value={text}
+      onValueChange={onValueChange}
+      inputMode={field.isInteger ? "numeric" : "decimal"}
+      autoFocus={autoFocus}
+      className="tabular-nums"
+      fieldClassName={compact ? "max-w-48" : undefined}
+    />
+  ),
+  line: ({ described, text, onValueChange, autoFocus }) => (
+    <TextField {...described} value={text} onValueChange={onValueChange} autoFocus={autoFocus} />
+  ),
+  json: ({ described, text, onValueChange, compact }) => (
+    <CodeArea
+      {...described}
+      value={text}
+      onValueChange={onValueChange}
+      language="json"
+      compact={compact}
+      minLines={compact ? 2 : undefined}
+    />
+  ),
+  text: TextControl,
+  any: TextControl,
+};
+
+const optionsOf = ({ options = [] }: InputField) =>
+  options.map(({ value, title }) => ({ value: textOf(value), label: title }));
+
+/** The description, and the expected type if the control does not show it. */
 export function hintOf({ as, schema, description = "" }: InputField): string | undefined {
   const shape =
     as === "json" ? describeType(schema) : as === "any" ? 'A text; or JSON, such as 5, true or {"a": 1}' : "";
   return [description.replace(/\.$/, ""), shape].filter(Boolean).join(". ") || undefined;
 }
 
-/** What the field is for, and a text to try it with. */
+/** The description, and an example that fills the field. */
 function Example({ field, onUse }: { field: InputField; onUse: (value: string) => void }) {
   return (
     <>

@@ -4,25 +4,25 @@ import { type Choice, choicesOf, fieldsOfSchema, objectOf } from "@/server/domai
 import { fieldError } from "@/server/domain/graph/input-check";
 import type { RunInputField } from "@/server/domain/graph/run-input";
 
-/** One thing that a form made of a schema asks for: an input of a run, an argument of a tool, an answer. */
+/** A field of a form made from a schema: an input of a run, an argument of a tool, or an answer. */
 export interface InputField extends Pick<RunInputField, "key" | "schema" | "around"> {
   title: string;
   description?: string | undefined;
-  /** `any`: a text, or whatever else as JSON. */
+  /** `any`: a text, or any other value as JSON. */
   as: "text" | "line" | "number" | "switch" | "choice" | "choices" | "json" | "any";
   isInteger?: boolean | undefined;
   options?: readonly Choice[] | undefined;
   isRequired: boolean;
-  /** What stands in the field at first. */
+  /** The initial content of the field. */
   initial: Entered;
-  /** A text that people may try it with, from the schema's examples. */
+  /** A text to try, from the schema's examples. */
   example?: string | undefined;
 }
 
-/** What a field holds: a switch a boolean, several choices those that are ticked, everything else its text. */
+/** The content of a field: a boolean for switches, the ticked options for `choices`, otherwise its text. */
 export type Entered = string | boolean | readonly string[];
 
-/** What people entered, by key. */
+/** The content of the fields, by key. */
 export type InputValues = Readonly<Record<string, Entered>>;
 
 export interface InputError {
@@ -30,7 +30,6 @@ export interface InputError {
   message: string;
 }
 
-/** A field as it is entered. */
 export function toField({ key, schema, around, required, default: fallback }: RunInputField): InputField {
   const plain = withoutNull(schema);
   const as = kindOf(plain);
@@ -50,7 +49,7 @@ export function toField({ key, schema, around, required, default: fallback }: Ru
   });
 }
 
-/** The arguments of a tool as fields, called as the tool calls them. */
+/** The arguments of a tool as fields, labeled by their names. */
 export const argumentFields = (schema: JsonSchema): InputField[] =>
   fieldsOfSchema(schema).map((field) => {
     const isOpen = field.schema.type === "boolean" && !field.required && field.default === undefined;
@@ -58,16 +57,16 @@ export const argumentFields = (schema: JsonSchema): InputField[] =>
       ...toField({
         ...field,
         around: schema,
-        // Yes, no and nothing said are three things to a tool.
+        // Yes, no and unset are three values to a tool.
         schema: isOpen ? { ...field.schema, enum: [true, false], enumNames: ["Yes", "No"] } : field.schema,
-        // What has a standard value need not be entered, whatever the schema says.
+        // A field with a default is never required, whatever the schema says.
         required: field.required && field.default === undefined,
       }),
       title: field.key,
     };
   });
 
-/** What the fields say, as one object; or what is wrong, field by field. What is left empty is left out. */
+/** The input, and the errors by field. Empty fields are left out. */
 export function readInput(
   fields: readonly InputField[],
   values: InputValues,
@@ -82,7 +81,7 @@ export function readInput(
   return { input, errors };
 }
 
-/** An object as its form shows it. */
+/** The content of a form for an object. */
 export function toValues(fields: readonly InputField[], input: JsonObject): InputValues {
   return Object.fromEntries(
     fields.map((field) => [
@@ -97,7 +96,7 @@ interface Read {
   message?: string;
 }
 
-/** What one field says, if anything; or what is wrong with it, also by its schema. */
+/** The value of a field, or its error. Neither if it is empty. */
 export function readField(field: InputField, entered: Entered): Read {
   const read = readEntered(field, entered);
   if (read.message !== undefined || read.value === undefined) return read;
@@ -111,24 +110,14 @@ function readEntered(field: InputField, entered: Entered): Read {
   const text = entered.trim();
   if (text === "") return field.isRequired ? { message: "Please fill this in." } : {};
   switch (field.as) {
-    case "number": {
-      const number = Number(text);
-      if (!Number.isFinite(number)) return { message: "This is not a number." };
-      if (field.isInteger && !Number.isInteger(number)) return { message: "This must be a whole number." };
-      return { value: number };
-    }
+    case "number":
+      return readNumber(field, Number(text));
     case "json": {
       const value = readJson(text);
       return value === undefined ? { message: "This is not valid JSON." } : { value };
     }
-    case "any": {
-      const value = readJson(text);
-      if (value !== undefined && fieldError(field, value) === undefined) return { value };
-      // Half-written JSON is no text that somebody means, unless anything goes: then the form says what it is taken for.
-      return value === undefined && !takesAnything(field) && /^["{[]/.test(text)
-        ? { message: "This is not valid JSON. A text that begins so stands in quotes." }
-        : { value: entered };
-    }
+    case "any":
+      return readTextOrJson(field, entered);
     case "choice": {
       const option = optionOf(field, entered);
       return option ? { value: option.value } : { message: "Choose one of the options." };
@@ -138,19 +127,34 @@ function readEntered(field: InputField, entered: Entered): Read {
   }
 }
 
+function readNumber({ isInteger }: InputField, value: number): Read {
+  if (!Number.isFinite(value)) return { message: "This is not a number." };
+  return isInteger && !Number.isInteger(value) ? { message: "This must be a whole number." } : { value };
+}
+
+function readTextOrJson(field: InputField, entered: string): Read {
+  const text = entered.trim();
+  const value = readJson(text);
+  if (value !== undefined && fieldError(field, value) === undefined) return { value };
+  // Half-written JSON is probably not meant as text, unless the field takes anything and says how it reads it.
+  return value === undefined && !takesAnything(field) && /^["{[]/.test(text)
+    ? { message: "This is not valid JSON. A text that begins so stands in quotes." }
+    : { value: entered };
+}
+
 function readChoices(field: InputField, ticked: readonly string[]): Read {
   if (ticked.length === 0 && !field.isRequired) return {};
   return { value: ticked.flatMap((one) => optionOf(field, one)?.value ?? []) };
 }
 
-/** Words of a schema that say nothing about the value. */
+/** Keywords that do not constrain the value. */
 const ANNOTATION_KEYWORDS: ReadonlySet<string> = new Set(["title", "description", "examples", "default"]);
 
-/** Whether a field takes any value at all: its schema asks for nothing. */
+/** Whether the schema of a field accepts any value. */
 const takesAnything = ({ schema }: Pick<InputField, "schema">): boolean =>
   Object.keys(schema).every((word) => ANNOTATION_KEYWORDS.has(word));
 
-/** What a field that takes anything makes of what stands in it, in words; undefined where it is plainly a text. */
+/** How a field that accepts any value reads its content; undefined if it is plainly a text. */
 export function takenFor(field: InputField, entered: Entered): string | undefined {
   if (field.as !== "any" || typeof entered !== "string" || !takesAnything(field)) return undefined;
   const text = entered.trim();
@@ -170,14 +174,14 @@ export function takenFor(field: InputField, entered: Entered): string | undefine
   return `Taken as ${what}. In quotes it is a text.`;
 }
 
-/** The choice that a field's text stands for. */
+/** The option with this text. */
 export const optionOf = ({ options = [] }: InputField, text: string): Choice | undefined =>
   options.find(({ value }) => textOf(value) === text);
 
-/** A value that can be chosen, as its field holds it. */
+/** The text that stands for an option in its field. */
 export const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** The value that a text is as JSON; undefined where it is none. */
+/** Parses JSON; undefined if it is invalid. */
 export function readJson(text: string): Json | undefined {
   try {
     return Json.parse(JSON.parse(text));
@@ -197,7 +201,7 @@ function shown(field: Pick<InputField, "as" | "schema">, value: Json | undefined
   return as === "json" || as === "any" ? JSON.stringify(value, null, 2) : JSON.stringify(value);
 }
 
-/** Whether a text would be read as itself where JSON may stand, too. */
+/** Whether a field that also takes JSON reads this text as text. */
 const isPlainText = (field: Pick<InputField, "schema">, text: string) =>
   readJson(text) === undefined && (takesAnything(field) || !/^["{[]/.test(text.trim()));
 
@@ -210,7 +214,7 @@ function exampleOf(as: InputField["as"], schema: JsonSchema): { example?: string
     : {};
 }
 
-/** A schema that also takes null, as what it takes beside: nothing entered is null enough. */
+/** Drops null from a schema: an empty field stands for it. */
 function withoutNull(schema: JsonSchema): JsonSchema {
   const types = Array.isArray(schema.type) ? schema.type.filter((type) => type !== "null") : [];
   if (types[0] !== undefined && types.length === 1) return { ...schema, type: types[0] };

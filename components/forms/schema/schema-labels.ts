@@ -1,22 +1,22 @@
 import { defined } from "@/server/domain/base/defined";
 import { JsonSchema } from "@/server/domain/base/values";
 
-/** One parameter of a tool, in words. */
+/** A parameter of a tool, described for people. */
 export interface Parameter {
   name: string;
-  /** How deep it lies inside of objects and lists. */
+  /** Nesting depth in objects and lists. */
   depth: number;
   type: string;
   required: boolean;
   description: string;
-  /** As JSON; absent where there is none. */
+  /** As JSON; undefined if there is none. */
   standard?: string;
 }
 
 const MAX_DEPTH = 4;
 const MAX_ROWS = 200;
 
-/** The parameters of an object schema as rows of a table, inner ones below the one they belong to. */
+/** The parameters of an object schema as table rows, nested ones below their parent. */
 export function parametersOf(schema: JsonSchema): Parameter[] {
   const rows: Parameter[] = [];
   collect(schema, 0, rows);
@@ -50,7 +50,7 @@ export function asSchema(value: unknown): JsonSchema | undefined {
   return read.success && !Array.isArray(value) ? read.data : undefined;
 }
 
-/** What a value must be: "Text", "Whole number from 1 to 10", "One of a, b", "List of text". */
+/** A type in words: "Text", "Whole number from 1 to 10", "One of a, b", "List of text". */
 export function describeType(schema: JsonSchema): string {
   if (Array.isArray(schema.enum)) return `One of ${schema.enum.map(plain).join(", ")}`;
   if (schema.const !== undefined) return plain(schema.const);
@@ -61,32 +61,30 @@ export function describeType(schema: JsonSchema): string {
       : null;
   if (several) return several.map((one) => describeType(asSchema(one) ?? {})).join(" or ");
   if (Array.isArray(schema.type)) return schema.type.map((type) => describeType({ type })).join(" or ");
-  switch (schema.type) {
-    case "string":
-      return "Text";
-    case "boolean":
-      return "Yes or no";
-    case "integer":
-      return `Whole number${range(schema)}`;
-    case "number":
-      return `Number${range(schema)}`;
-    case "null":
-      return "nothing";
-    case "array": {
-      const items = asSchema(schema.items);
-      return items ? `List of ${lower(describeType(items))}` : "List";
-    }
-    case "object":
-      return "Object";
-    default:
-      return asSchema(schema.properties) ? "Object" : "Anything";
-  }
+  const type = TYPES.get(schema.type);
+  if (type !== undefined) return typeof type === "string" ? type : type(schema);
+  return asSchema(schema.properties) ? "Object" : "Anything";
+}
+
+const TYPES = new Map<unknown, string | ((schema: JsonSchema) => string)>([
+  ["string", "Text"],
+  ["boolean", "Yes or no"],
+  ["integer", (schema) => `Whole number${range(schema)}`],
+  ["number", (schema) => `Number${range(schema)}`],
+  ["null", "nothing"],
+  ["array", describeList],
+  ["object", "Object"],
+]);
+
+function describeList(schema: JsonSchema): string {
+  const items = asSchema(schema.items);
+  return items ? `List of ${lower(describeType(items))}` : "List";
 }
 
 const plain = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
 const lower = (word: string) => word.charAt(0).toLowerCase() + word.slice(1);
 
-// JSON Schema from zod bounds every whole number by these; they say nothing to a person.
+// Zod adds these bounds to every integer; they mean nothing to people.
 const isBound = (value: unknown): value is number =>
   typeof value === "number" && Math.abs(value) < Number.MAX_SAFE_INTEGER;
 

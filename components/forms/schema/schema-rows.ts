@@ -3,19 +3,19 @@ import { isList } from "@/server/domain/base/guards";
 import { isSameJson, parseJson } from "@/server/domain/base/json";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 
-/** A property of an object schema as a person describes it. */
+/** A property of an object schema, as shown in the form. */
 export interface SchemaRow {
   name: string;
   type: SchemaType;
   required: boolean;
   description: string;
-  /** For `choice`: the texts to choose from. */
+  /** The options of type `choice`. */
   choices: readonly string[];
-  /** The default as it was typed: JSON, or else text. Empty: none. */
+  /** The default as entered: JSON or text. Empty if there is none. */
   preset: string;
-  /** What the row does not show, kept as it is. */
+  /** Keywords that the row does not show, kept unchanged. */
   rest: JsonObject;
-  /** For `json`: the property's schema, which no other type can show. */
+  /** The schema of type `json`, which no other type can represent. */
   json?: Json;
 }
 
@@ -46,10 +46,10 @@ export const SCHEMA_TYPE_LABELS: Record<SchemaType, string> = {
   json: "As JSON",
 };
 
-/** A schema as rows; or why only its JSON can show it. */
+/** A schema as rows, or why it can only be shown as JSON. */
 export type SchemaReading = { rows: SchemaRow[]; reason: null } | { rows: null; reason: string };
 
-/** The properties of an object schema as rows. Writing them back loses nothing of the schema. */
+/** The properties of an object schema as rows. The conversion is lossless. */
 export function readSchema(schema: JsonSchema | null | undefined): SchemaReading {
   if (!schema) return { rows: [], reason: null };
   const { type = "object", properties = {}, required = [] } = schema;
@@ -69,10 +69,10 @@ const asJson = (reason: string): SchemaReading => ({
   reason: `This schema is shown as JSON, for ${reason}.`,
 });
 
-/** Rows as an object schema on top of what else it says; undefined if nothing is left of it. */
+/** Rows as an object schema, merged with its other keywords; undefined if it is empty. */
 export function writeSchema(rows: readonly SchemaRow[], before?: JsonSchema | null): JsonSchema | undefined {
   const { type: _type, properties, required, ...others } = before ?? {};
-  // Names that are required without being described stand in no row, and stay.
+  // Keep required names that have no property, and so no row.
   const undeclared = (isList(required) ? required : []).filter(
     (name) => !(isRecord(properties) && typeof name === "string" && Object.hasOwn(properties, name)),
   );
@@ -86,7 +86,7 @@ export function writeSchema(rows: readonly SchemaRow[], before?: JsonSchema | nu
   };
 }
 
-/** What a schema says beside its rows, by keyword; the rows do not show it, and keep it. */
+/** The keywords of a schema that its rows do not show. */
 export const besideRows = (schema: JsonSchema | undefined): string[] =>
   Object.keys(schema ?? {}).filter((key) => !["type", "properties", "required"].includes(key));
 
@@ -100,17 +100,17 @@ export const newRow = (name: string): SchemaRow => ({
   rest: {},
 });
 
-/** Keywords that say what a value is: another type takes their place. */
+/** Keywords that a change of type replaces. */
 const OF_TYPE = ["type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf", "not", "items", "properties"];
 
-/** A row as another type. What said the former type is given up; the rest stays. */
+/** Changes the type of a row, dropping the keywords of the former type. */
 export function withType(row: SchemaRow, type: SchemaType): SchemaRow {
   const source = isRecord(row.json) ? row.json : row.rest;
   const rest = Object.fromEntries(Object.entries(source).filter(([word]) => !OF_TYPE.includes(word)));
   const next = row.json === undefined ? { ...row, type, rest } : withAnnotations({ ...row, type, rest });
   delete next.json;
   if (type === "json") return { ...next, json: writeRow(row) };
-  // A choice needs something to choose from: the first words show where one's own go.
+  // A choice needs options: placeholders show where to enter them.
   if (type === "choice")
     return {
       ...next,
@@ -120,14 +120,14 @@ export function withType(row: SchemaRow, type: SchemaType): SchemaRow {
   return next;
 }
 
-/** A property in its row. Writing it back loses nothing. */
+/** The row of a property. The conversion is lossless. */
 export function readRow(name: string, property: Json, required: boolean): SchemaRow {
   const base = { ...newRow(name), required };
   const row = isRecord(property) ? readProperty(base, property) : null;
   return row && isSameJson(writeRow(row), property) ? row : { ...base, type: "json", json: property };
 }
 
-/** A property in its row; null where none of the types is its. */
+/** The row of a property; null if no type fits. */
 function readProperty(base: SchemaRow, property: JsonObject): SchemaRow | null {
   if (["$ref", "anyOf", "oneOf", "allOf", "not", "const"].some((word) => word in property)) return null;
   const { type, ...rest } = property;
@@ -147,7 +147,7 @@ function readProperty(base: SchemaRow, property: JsonObject): SchemaRow | null {
 
 const PLAIN = ["string", "number", "integer", "boolean", "array", "object"] as const;
 
-/** Takes the description and the default out of what the row does not show. */
+/** Separates the description and default from the keywords that the row does not show. */
 function withAnnotations(row: SchemaRow): SchemaRow {
   const { description, default: preset, ...rest } = row.rest;
   return {
@@ -156,7 +156,7 @@ function withAnnotations(row: SchemaRow): SchemaRow {
     preset: preset === undefined ? "" : presetText(preset, row.type),
     rest: {
       ...rest,
-      // An empty text looks like none: it stays where nothing is lost.
+      // An empty default would look like none, so it stays in `rest`.
       ...defined({
         description: description === "" ? description : undefined,
         default: preset === "" ? preset : undefined,
@@ -165,7 +165,7 @@ function withAnnotations(row: SchemaRow): SchemaRow {
   };
 }
 
-/** The property that a row stands for. */
+/** The property of a row. */
 export function writeRow({ type, description, choices, preset, rest, json }: SchemaRow): Json {
   if (type === "json") return json ?? null;
   const shape: JsonObject =
@@ -194,7 +194,7 @@ function presetText(preset: Json, type: SchemaType): string {
     : JSON.stringify(preset);
 }
 
-/** What a typed default means for a type. */
+/** The value of an entered default. */
 export function presetValue(preset: string, type: SchemaType): Json {
   if (isText(type)) return preset;
   try {
@@ -204,49 +204,45 @@ export function presetValue(preset: string, type: SchemaType): Json {
   }
 }
 
-/** Why a typed default does not fit its type; null if it does. */
+/** Why an entered default does not fit its type; null if it does. */
 export function presetError({
   preset,
   type,
   choices,
 }: Pick<SchemaRow, "preset" | "type"> & Partial<Pick<SchemaRow, "choices">>): string | null {
   if (preset === "") return null;
-  const value = presetValue(preset, type);
-  switch (type) {
-    case "choice":
-      return choices?.includes(preset) ? null : "One of the choices";
-    case "number":
-      return typeof value === "number" ? null : "A number";
-    case "integer":
-      return Number.isInteger(value) ? null : "A whole number";
-    case "boolean":
-      return typeof value === "boolean" ? null : "true or false";
-    case "array":
-      return Array.isArray(value) ? null : "JSON: [ … ]";
-    case "texts":
-      return Array.isArray(value) && value.every((one) => typeof one === "string") ? null : 'JSON: ["…"]';
-    case "object":
-      return isRecord(value) ? null : "JSON: { … }";
-    default:
-      return null;
-  }
+  if (type === "choice") return choices?.includes(preset) ? null : "One of the choices";
+  const check = PRESET_CHECKS[type];
+  return !check || check.fits(presetValue(preset, type)) ? null : check.error;
 }
 
-/** The lines of a text as choices. */
+const PRESET_CHECKS: Partial<Record<SchemaType, { fits: (value: Json) => boolean; error: string }>> = {
+  number: { fits: (value) => typeof value === "number", error: "A number" },
+  integer: { fits: Number.isInteger, error: "A whole number" },
+  boolean: { fits: (value) => typeof value === "boolean", error: "true or false" },
+  array: { fits: Array.isArray, error: "JSON: [ … ]" },
+  texts: {
+    fits: (value) => Array.isArray(value) && value.every((one) => typeof one === "string"),
+    error: 'JSON: ["…"]',
+  },
+  object: { fits: (value) => isRecord(value), error: "JSON: { … }" },
+};
+
+/** The choices in a text, one per line. */
 export const choicesOfText = (text: string): string[] =>
   text
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "");
 
-/** Why lines cannot be choices; null if they can. */
+/** Why the lines of a text are invalid choices; null if they are valid. */
 export function choicesError(text: string): string | null {
   const choices = choicesOfText(text);
   if (choices.length === 0) return "At least one choice is needed.";
   return new Set(choices).size < choices.length ? "Each choice stands here once." : null;
 }
 
-/** A text that comes back the same from a list of lines. */
+/** Whether a choice can be written as one line of text. */
 const isLine = (value: unknown): value is string =>
   typeof value === "string" && value !== "" && value === value.trim() && !value.includes("\n");
 

@@ -20,7 +20,7 @@ interface MemoryDraft {
   key: string;
   scope: "project" | "global" | "workflow";
   workflow_id: string | null;
-  /** For how many days, or "ever"; undefined: as before. */
+  /** A number of days or "ever"; undefined keeps the expiry. */
   keep: string | undefined;
   importance: string;
 }
@@ -94,13 +94,12 @@ const NEW_MEMORY: readonly FormPart<MemoryDraft, "value">[] = [
   KEEP,
 ];
 
-/** What is remembered: a text, or any other JSON value. */
 const REMEMBERED = [toField({ key: "value", schema: { title: "What is remembered" }, required: true })];
 
 const DAY_MS = 24 * 3_600_000;
 const endOf = (keep: string) => (keep === "ever" ? null : Date.now() + Number(keep) * DAY_MS);
 
-/** Corrects a memory, or with `memory: null` adds one. */
+/** Edits a memory, or adds one if `memory` is null. */
 export function MemoryDialog({ memory, onClose }: { memory: MemoryListed | null; onClose: () => void }) {
   const trpc = useTrpc();
   const invalidate = useInvalidate("memories");
@@ -153,13 +152,7 @@ export function MemoryDialog({ memory, onClose }: { memory: MemoryListed | null;
     <FormDialog
       sticky
       title={memory ? `Change “${memory.key}”` : "Remember something"}
-      description={
-        !memory
-          ? "Agents find it with search_memory or retrieve_memory, where their role names these tools and their memory reaches this far."
-          : memory.tainted
-            ? "It came from content of strangers. With a text of your own, you vouch for it, and the mark goes."
-            : undefined
-      }
+      description={describeMemory(memory)}
       submit={memory ? "Save" : "Remember"}
       isIncomplete={value === undefined || key === "" || (scope === "workflow" && !workflow_id)}
       mutation={memory ? update : create}
@@ -182,6 +175,14 @@ export function MemoryDialog({ memory, onClose }: { memory: MemoryListed | null;
       />
     </FormDialog>
   );
+}
+
+function describeMemory(memory: MemoryListed | null): string | undefined {
+  if (!memory)
+    return "Agents find it with search_memory or retrieve_memory, where their role names these tools and their memory reaches this far.";
+  return memory.tainted
+    ? "It came from content of strangers. With a text of your own, you vouch for it, and the mark goes."
+    : undefined;
 }
 
 const nearestImportance = (importance: number) =>

@@ -15,6 +15,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
 import { Select } from "@/components/ui/input/select";
 import { TextField } from "@/components/ui/input/text-field";
+import { useDialog } from "@/components/ui/overlay/use-dialog";
 import { Skeleton } from "@/components/ui/skeleton";
 import { TimeText } from "@/components/ui/time-text";
 import { toast } from "@/components/ui/toasts";
@@ -26,31 +27,24 @@ const MemoryDialog = dynamic(() => import("./memory-dialog").then((m) => m.Memor
 
 type Scope = MemoryListed["scope"];
 
-/** What agents remember, to look through and to correct. */
+/** Lists, adds and edits the memories of agents. */
 export function MemoryPage() {
   const trpc = useTrpc();
   const [scope, setScope] = useState<Scope | "all">("all");
   const [search, setSearch] = useState("");
-  const [editing, setEditing] = useState<MemoryListed | "new" | null>(null);
+  const editing = useDialog((close, memory: MemoryListed | null) => (
+    <MemoryDialog memory={memory} onClose={close} />
+  ));
   const text = useDeferredValue(search.trim());
   const counts = useQuery(trpc.memories.counts.queryOptions());
-  const found = useInfiniteQuery(
-    trpc.memories.list.infiniteQueryOptions(
-      defined({ scope: scope === "all" ? undefined : scope, text: text || undefined }),
-      {
-        getNextPageParam: (page) => page.next_cursor ?? undefined,
-        placeholderData: keepPreviousData,
-      },
-    ),
-  );
-  const memories = found.data?.pages.flatMap((page) => page.memories) ?? [];
+  const found = useMemories(scope, text);
   const total = counts.data ? Object.values(counts.data).reduce((sum, count) => sum + count, 0) : null;
   return (
     <Page
       title="Memory"
       description="What agents remember beyond the step they are at. They find it again by its words; you can add to it, correct it, or delete it."
       actions={
-        <Button icon={<Plus aria-hidden="true" />} onClick={() => setEditing("new")}>
+        <Button icon={<Plus aria-hidden="true" />} onClick={() => editing.open(null)}>
           New
         </Button>
       }
@@ -62,7 +56,7 @@ export function MemoryPage() {
           title="No memories yet"
           actions={
             <>
-              <Button variant="primary" onClick={() => setEditing("new")}>
+              <Button variant="primary" onClick={() => editing.open(null)}>
                 Add a memory
               </Button>
               <ButtonLink href="/tools?tool=store_memory">How agents add memories</ButtonLink>
@@ -100,51 +94,74 @@ export function MemoryPage() {
               fieldClassName="w-48"
             />
           </div>
-          {found.error && !found.data ? (
-            <LoadError what="memories" queries={[found]} />
-          ) : found.isPending ? (
-            <div aria-busy="true" className="flex flex-col gap-3">
-              {[1, 2, 3].map((row) => (
-                <Skeleton key={row} className="h-20 w-full" />
-              ))}
-            </div>
-          ) : memories.length === 0 ? (
-            <EmptyState
-              title={text ? `Nothing remembered matches “${text}”` : "Nothing is remembered here"}
-            />
-          ) : (
-            <>
-              <ul
-                aria-label="Memories"
-                className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface"
-              >
-                {memories.map((memory) => (
-                  <MemoryRow key={memory.id} memory={memory} onEdit={() => setEditing(memory)} />
-                ))}
-              </ul>
-              {found.hasNextPage ? (
-                <Button
-                  className="mt-4 self-center"
-                  pending={found.isFetchingNextPage}
-                  onClick={() => void found.fetchNextPage()}
-                >
-                  Show more
-                </Button>
-              ) : null}
-            </>
-          )}
+          <Memories found={found} text={text} onEdit={editing.open} />
         </>
       )}
-      {editing ? (
-        <MemoryDialog memory={editing === "new" ? null : editing} onClose={() => setEditing(null)} />
-      ) : null}
+      {editing.dialog}
     </Page>
+  );
+}
+
+const useMemories = (scope: Scope | "all", text: string) =>
+  useInfiniteQuery(
+    useTrpc().memories.list.infiniteQueryOptions(
+      defined({ scope: scope === "all" ? undefined : scope, text: text || undefined }),
+      {
+        getNextPageParam: (page) => page.next_cursor ?? undefined,
+        placeholderData: keepPreviousData,
+      },
+    ),
+  );
+
+/** The memories that match `text`, page by page. */
+function Memories({
+  found,
+  text,
+  onEdit,
+}: {
+  found: ReturnType<typeof useMemories>;
+  text: string;
+  onEdit: (memory: MemoryListed) => void;
+}) {
+  if (found.error && !found.data) return <LoadError what="memories" queries={[found]} />;
+  if (found.isPending)
+    return (
+      <div aria-busy="true" className="flex flex-col gap-3">
+        {[1, 2, 3].map((row) => (
+          <Skeleton key={row} className="h-20 w-full" />
+        ))}
+      </div>
+    );
+  const memories = found.data.pages.flatMap((page) => page.memories);
+  if (memories.length === 0)
+    return (
+      <EmptyState title={text ? `Nothing remembered matches “${text}”` : "Nothing is remembered here"} />
+    );
+  return (
+    <>
+      <ul
+        aria-label="Memories"
+        className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface"
+      >
+        {memories.map((memory) => (
+          <MemoryRow key={memory.id} memory={memory} onEdit={() => onEdit(memory)} />
+        ))}
+      </ul>
+      {found.hasNextPage ? (
+        <Button
+          className="mt-4 self-center"
+          pending={found.isFetchingNextPage}
+          onClick={() => void found.fetchNextPage()}
+        >
+          Show more
+        </Button>
+      ) : null}
+    </>
   );
 }
 
 const SHORT = 400;
 
-/** One memory: what it says, how far it reaches, and where it came from. */
 function MemoryRow({ memory, onEdit }: { memory: MemoryListed; onEdit: () => void }) {
   const trpc = useTrpc();
   const invalidate = useInvalidate("memories");
@@ -226,7 +243,6 @@ function MemoryRow({ memory, onEdit }: { memory: MemoryListed; onEdit: () => voi
   );
 }
 
-/** Who wrote it, with which tool, and in which run. */
 function Origin({ memory: { source, place } }: { memory: MemoryListed }) {
   const who =
     source.by === "person" || source.by === "program"

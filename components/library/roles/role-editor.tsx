@@ -18,13 +18,12 @@ import { RoleForm } from "./role-form";
 
 type RoleListed = Answers["roles"]["list"][number];
 
-/** A role's form with its prompt beside it. Mount it with a key of its name. `name`: what a new one is called. */
+/** A role's form with its prompt beside it. Mount it with the role's name as its key. `name`: that of a new role. */
 export function RoleEditor({ saved, name = "" }: { saved: RoleListed | null; name?: string | undefined }) {
   const all = useQuery(useTrpc().roles.list.queryOptions()).data ?? [];
   const others = all.map(({ role }) => role.name).filter((other) => other !== saved?.role.name);
   const [textErrors, setTextErrors] = useState<RoleErrors>({});
   const errorsOf = (role: RoleDefinition) => ({ ...roleErrors(tidied(role), others), ...textErrors });
-  /** A role that is read from a file is only changed there. */
   const file = saved?.origin?.file;
   return (
     <LibraryEditor
@@ -50,19 +49,12 @@ export function RoleEditor({ saved, name = "" }: { saved: RoleListed | null; nam
           {saved?.builtin ? <Badge className="max-sm:hidden">Came with Troupe</Badge> : null}
         </>
       }
-      notice={
-        file ? (
-          <p role="status" className="border-b border-line bg-sunken px-4 py-3 text-sm text-ink-2 sm:px-6">
-            This role is read from the file <code className="font-mono text-xs">{file}</code> in the folder of
-            roles. It is changed there, or duplicate it to have one of your own.
-          </p>
-        ) : null
-      }
+      notice={file ? <FileNotice file={file} /> : null}
     >
       {({ draft, wasTried }) => {
         const role = draft.content;
         const errors = errorsOf(role);
-        // An empty form is no heap of errors: before the first try, only what was typed wrong is marked.
+        // Until the first attempt to save, mark only wrong entries, not empty fields.
         const shown = wasTried
           ? errors
           : {
@@ -102,11 +94,20 @@ export function RoleEditor({ saved, name = "" }: { saved: RoleListed | null; nam
   );
 }
 
+function FileNotice({ file }: { file: string }) {
+  return (
+    <p role="status" className="border-b border-line bg-sunken px-4 py-3 text-sm text-ink-2 sm:px-6">
+      This role is read from the file <code className="font-mono text-xs">{file}</code> in the folder of
+      roles. It is changed there, or duplicate it to have one of your own.
+    </p>
+  );
+}
+
 const pick = (errors: RoleErrors, key: string): RoleErrors => (errors[key] ? { [key]: errors[key] } : {});
 
 function useRoleCalls(): LibraryCalls<RoleDefinition> {
   const { roles } = useTrpcClient();
-  // A new name is written into crews and agents, too.
+  // Renaming a role updates crews and agents, too.
   const invalidate = useInvalidate("roles", "crews", "agents");
   return {
     create: async (role) => (await roles.create.mutate({ role })).name,
@@ -131,7 +132,7 @@ function useRoleCalls(): LibraryCalls<RoleDefinition> {
   };
 }
 
-/** What every agent of this role is told first; follows the form as it is filled in. */
+/** The system prompt that the form results in. */
 function PromptPreview({ role }: { role: RoleDefinition }) {
   const { prompt, error } = readPrompt(role);
   return (
@@ -165,7 +166,7 @@ function PromptPreview({ role }: { role: RoleDefinition }) {
   );
 }
 
-/** A role to read, where it cannot be changed. */
+/** A role that cannot be edited here. */
 function RoleReading({ role }: { role: RoleDefinition }) {
   return (
     <dl className="flex min-w-0 flex-col gap-5 text-sm">

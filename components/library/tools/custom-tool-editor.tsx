@@ -51,11 +51,8 @@ const RISKS = RiskLevel.options.map((value) => ({
   hint: RISK_LEVELS[value].sentence,
 }));
 
-/** A tool in JavaScript: what it is for, what it is given, its code, a try, and its versions. */
+/** Edits a JavaScript tool: its definition, a test run, and its versions. */
 export function CustomToolEditor({ saved, isEnabled }: { saved: Saved | null; isEnabled: boolean }) {
-  const trpc = useTrpc();
-  const router = useRouter();
-  const invalidate = useInvalidate("customTools", "tools");
   const first = saved?.definition ?? FIRST;
   const [draft, setDraft] = useState(first);
   const [schemaError, setSchemaError] = useState<string | null>(null);
@@ -66,27 +63,7 @@ export function CustomToolEditor({ saved, isEnabled }: { saved: Saved | null; is
   const errors = fieldErrors(CustomToolDefinition, draft);
   const shown = tried ? errors : {};
   const isChanged = !isSameJson(draft, first);
-  const save = useMutation(
-    trpc.customTools.save.mutationOptions({
-      onSuccess: ({ name, version }) => {
-        setLeaving(true);
-        void invalidate();
-        toast(`Saved “${name}”, version ${version}`, { tone: "success" });
-        router.replace(`/tools?custom=${encodeURIComponent(name)}`);
-      },
-    }),
-  );
-  const restore = useMutation(trpc.customTools.restore.mutationOptions({ onSuccess: invalidate }));
-  const remove = useMutation(
-    trpc.customTools.remove.mutationOptions({
-      onSuccess: ({ name }) => {
-        setLeaving(true);
-        void invalidate();
-        router.replace("/tools");
-        toast(`Moved “${name}” to the bin`, { undo: () => restore.mutate({ name }) });
-      },
-    }),
-  );
+  const { save, restore, remove } = useToolMutations(() => setLeaving(true));
   const submit = () => {
     setTried(true);
     if (read.success && !schemaError)
@@ -148,6 +125,35 @@ export function CustomToolEditor({ saved, isEnabled }: { saved: Saved | null; is
       />
     </Sheet>
   );
+}
+
+/** Saving and removing leave the page. */
+function useToolMutations(onLeave: () => void) {
+  const { customTools } = useTrpc();
+  const router = useRouter();
+  const invalidate = useInvalidate("customTools", "tools");
+  const save = useMutation(
+    customTools.save.mutationOptions({
+      onSuccess: ({ name, version }) => {
+        onLeave();
+        void invalidate();
+        toast(`Saved “${name}”, version ${version}`, { tone: "success" });
+        router.replace(`/tools?custom=${encodeURIComponent(name)}`);
+      },
+    }),
+  );
+  const restore = useMutation(customTools.restore.mutationOptions({ onSuccess: invalidate }));
+  const remove = useMutation(
+    customTools.remove.mutationOptions({
+      onSuccess: ({ name }) => {
+        onLeave();
+        void invalidate();
+        router.replace("/tools");
+        toast(`Moved “${name}” to the bin`, { undo: () => restore.mutate({ name }) });
+      },
+    }),
+  );
+  return { save, restore, remove };
 }
 
 function DefinitionFields({
@@ -225,7 +231,7 @@ function DefinitionFields({
   );
 }
 
-/** Runs the code as it stands in the form. */
+/** Runs the code in the form, even if it is not saved. */
 function Trial({
   definition,
   schema,
@@ -307,7 +313,7 @@ function Versions({ saved, onRestore }: { saved: Saved; onRestore: (version: num
   );
 }
 
-/** Tools of one's own that were removed. */
+/** Removed custom tools. */
 export function CustomToolBin({ tools }: { tools: Answers["customTools"]["list"]["bin"] }) {
   const invalidate = useInvalidate("customTools", "tools");
   const restore = useMutation(useTrpc().customTools.restore.mutationOptions({ onSuccess: invalidate }));

@@ -31,7 +31,7 @@ export function NewMcpServer() {
   );
 }
 
-/** Where a server is and how to sign in there. */
+/** The address of a server, and how to sign in. */
 export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: () => void }) {
   const trpc = useTrpc();
   const router = useRouter();
@@ -45,16 +45,7 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
       onError: () => {},
       onSuccess: (server) => {
         void invalidate();
-        toast(
-          server.state === "connected"
-            ? `Connected to “${server.name}”`
-            : server.state === "needs_sign_in"
-              ? `Saved “${server.name}”; now sign in`
-              : `Saved “${server.name}”; it is not connected yet`,
-          {
-            tone: server.state === "connected" ? "success" : "plain",
-          },
-        );
+        toast(savedMessage(server), { tone: server.state === "connected" ? "success" : "plain" });
         if (onDone) onDone();
         else router.replace(`/tools?server=${encodeURIComponent(server.name)}`);
       },
@@ -119,6 +110,11 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
   );
 }
 
+function savedMessage({ name, state }: Pick<McpListed, "name" | "state">): string {
+  if (state === "connected") return `Connected to “${name}”`;
+  return `Saved “${name}”; ${state === "needs_sign_in" ? "now sign in" : "it is not connected yet"}`;
+}
+
 const OTHER_ADDRESS =
   "With another address it counts as another server: every tool has to be approved again.";
 
@@ -145,7 +141,7 @@ const clientOf = ({ client_id, client_secret, private_key, as_program }: McpDraf
         as_program,
       };
 
-/** Where a client of one's own is to send people back to. */
+/** The redirect address to register a client with. */
 function RedirectNote() {
   return (
     <p className="text-[13px] text-ink-3">

@@ -8,7 +8,7 @@ import { ConfirmDialog } from "@/components/ui/overlay/confirm-dialog";
 import { toast } from "@/components/ui/toasts";
 import type { McpListed } from "./mcp-word-text";
 
-/** Access that a person granted to a server: how it is, asking for it, and giving it up. */
+/** The OAuth access to a server: its state, signing in and signing out. */
 export function McpSignIn({ server }: { server: McpListed }) {
   const trpc = useTrpc();
   const onSettled = useInvalidate("mcp", "tools");
@@ -27,7 +27,6 @@ export function McpSignIn({ server }: { server: McpListed }) {
   if (!access || server.from_file || server.has_authorization) return null;
   const isIn = access.state === "signed_in";
   const wants = server.state === "needs_sign_in" || (isIn && access.wants_more !== null);
-  const error = begin.error ?? signOut.error;
   return (
     <>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -55,28 +54,43 @@ export function McpSignIn({ server }: { server: McpListed }) {
           </Button>
         ) : null}
       </div>
-      <ErrorText error={error} />
-      <ConfirmDialog
-        open={begin.data !== undefined}
-        onOpenChange={() => begin.reset()}
-        title={`Sign in at ${begin.data?.host ?? ""}?`}
-        description={`“${server.name}” sends you there; make sure that you know it. You leave Troupe and come back afterwards.`}
-        confirm="Go there"
-        onConfirm={() => {
-          if (begin.data) window.location.assign(begin.data.url);
-        }}
-      >
-        {begin.data?.scope ? (
-          <p className="text-sm text-ink-2 [overflow-wrap:anywhere]">
-            Troupe asks for: <span className="font-mono text-xs">{begin.data.scope}</span>
-          </p>
-        ) : null}
-      </ConfirmDialog>
+      <ErrorText error={begin.error ?? signOut.error} />
+      <LeaveDialog name={server.name} to={begin.data} onCancel={begin.reset} />
     </>
   );
 }
 
-/** How the access is, in a line. */
+/** Asks for confirmation before leaving for the authorization server. */
+function LeaveDialog({
+  name,
+  to,
+  onCancel,
+}: {
+  name: string;
+  to: { host: string; scope: string | null; url: string } | undefined;
+  onCancel: () => void;
+}) {
+  return (
+    <ConfirmDialog
+      open={to !== undefined}
+      onOpenChange={onCancel}
+      title={`Sign in at ${to?.host ?? ""}?`}
+      description={`“${name}” sends you there; make sure that you know it. You leave Troupe and come back afterwards.`}
+      confirm="Go there"
+      onConfirm={() => {
+        if (to) window.location.assign(to.url);
+      }}
+    >
+      {to?.scope ? (
+        <p className="text-sm text-ink-2 [overflow-wrap:anywhere]">
+          Troupe asks for: <span className="font-mono text-xs">{to.scope}</span>
+        </p>
+      ) : null}
+    </ConfirmDialog>
+  );
+}
+
+/** The state of the access, in one line. */
 export function describeSignIn(access: NonNullable<McpListed["sign_in"]>, now = Date.now()): string {
   if (access.as_program)
     return `As the client ${access.client_id ?? ""}, without a person${access.state === "none" ? "; no access was granted yet" : ""}`;

@@ -30,7 +30,7 @@ const PURPOSES = {
   code: { title: "Code search", about: "What the tool code_search asks." },
 } as const;
 
-/** Which services the search tools ask. */
+/** Sets up the services of the search tools. */
 export function SearchServices() {
   const settings = useQuery(useTrpc().toolSettings.list.queryOptions());
   return (
@@ -52,26 +52,12 @@ export function SearchServices() {
 }
 
 function ServiceForm({ setting }: { setting: Setting }) {
-  const trpc = useTrpc();
-  const invalidate = useInvalidate("toolSettings", "tools");
   const isSet = setting.kind !== null && setting.kind !== "demo";
   const offered = keysOf(SEARCH_SERVICES).filter((kind) => SEARCH_SERVICES[kind].purpose === setting.purpose);
   const [kind, setKind] = useState<Kind | null>(setting.kind === "demo" ? null : (setting.kind ?? null));
   const [address, setAddress] = useState(isSet ? setting.base_url : "");
   const [key, setKey] = useState("");
-  const save = useMutation(
-    trpc.toolSettings.save.mutationOptions({
-      onError: () => {},
-      onSuccess: ({ needs_key }) => {
-        setKey("");
-        void invalidate();
-        toast(needs_key ? "Saved; it works once it has a key" : "Saved", {
-          tone: needs_key ? "plain" : "success",
-        });
-      },
-    }),
-  );
-  const remove = useMutation(trpc.toolSettings.remove.mutationOptions({ onSuccess: invalidate }));
+  const save = useSave(() => setKey(""));
   const { title, about } = PURPOSES[setting.purpose];
   const standard = kind ? SEARCH_SERVICES[kind].base_url : "";
   return (
@@ -94,14 +80,13 @@ function ServiceForm({ setting }: { setting: Setting }) {
             );
         }}
       >
-        {setting.kind === "demo" ? (
+        {isSet ? null : (
           <p className="text-[13px] text-ink-2">
-            The offline demo answers from a few bundled texts; its results are made up. Choose a service to
-            search for real.
+            {setting.kind === "demo"
+              ? "The offline demo answers from a few bundled texts; its results are made up. Choose a service to search for real."
+              : "Nothing is set up, so the tool says that it cannot search."}
           </p>
-        ) : setting.kind === null ? (
-          <p className="text-[13px] text-ink-2">Nothing is set up, so the tool says that it cannot search.</p>
-        ) : null}
+        )}
         <Select
           label="Service"
           options={offered.map((value) => ({ value, ...NAMES[value] }))}
@@ -127,9 +112,7 @@ function ServiceForm({ setting }: { setting: Setting }) {
                 type="password"
                 value={key}
                 onValueChange={setKey}
-                placeholder={
-                  setting.has_key ? (setting.key_hint ? `Stored, ends in ${setting.key_hint}` : "Stored") : ""
-                }
+                placeholder={storedKey(setting)}
                 hint="Stored sealed, and sent to this address only."
                 fieldClassName="max-w-sm"
               />
@@ -141,17 +124,40 @@ function ServiceForm({ setting }: { setting: Setting }) {
           <Button type="submit" disabled={!kind} pending={save.isPending}>
             Save
           </Button>
-          {isSet ? (
-            <Button
-              variant="ghost"
-              pending={remove.isPending}
-              onClick={() => remove.mutate({ purpose: setting.purpose })}
-            >
-              Stop using it
-            </Button>
-          ) : null}
+          {isSet ? <StopButton purpose={setting.purpose} /> : null}
         </div>
       </Form>
     </Panel>
   );
+}
+
+function useSave(onSaved: () => void) {
+  const invalidate = useInvalidate("toolSettings", "tools");
+  return useMutation(
+    useTrpc().toolSettings.save.mutationOptions({
+      onError: () => {},
+      onSuccess: ({ needs_key }) => {
+        onSaved();
+        void invalidate();
+        toast(needs_key ? "Saved; it works once it has a key" : "Saved", {
+          tone: needs_key ? "plain" : "success",
+        });
+      },
+    }),
+  );
+}
+
+function StopButton({ purpose }: Pick<Setting, "purpose">) {
+  const invalidate = useInvalidate("toolSettings", "tools");
+  const remove = useMutation(useTrpc().toolSettings.remove.mutationOptions({ onSuccess: invalidate }));
+  return (
+    <Button variant="ghost" pending={remove.isPending} onClick={() => remove.mutate({ purpose })}>
+      Stop using it
+    </Button>
+  );
+}
+
+function storedKey({ has_key, key_hint }: Setting): string {
+  if (!has_key) return "";
+  return key_hint ? `Stored, ends in ${key_hint}` : "Stored";
 }

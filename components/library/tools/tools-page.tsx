@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Code, Globe, Plus, Server, Trash2, Unplug, Wrench } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useRouter, useSearchParams } from "next/navigation";
+import type { ReactNode } from "react";
 import { countOf } from "@/components/display/format";
 import { LibraryList, type LibraryRow } from "@/components/library/library-list";
 import { editorLoading as loading } from "@/components/library/library-page";
@@ -30,7 +31,7 @@ const SearchServices = dynamic(() => import("./search-services").then((m) => m.S
   loading,
 });
 
-/** All tools beside one of them, a server, a search service or a tool that is being written. */
+/** The tools beside the open tool, server or form. */
 export function ToolsPage() {
   const params = useSearchParams();
   const trpc = useTrpc();
@@ -45,42 +46,7 @@ export function ToolsPage() {
       loading()
     );
 
-  const chosen = params.get("tool");
-  const server = params.get("server");
-  const written = params.get("custom");
-  const view = (() => {
-    if (params.has("new-server")) return <NewMcpServer />;
-    if (params.has("services")) return <SearchServices />;
-    if (params.has("bin")) return <CustomToolBin tools={custom.data.bin} />;
-    if (params.has("new")) return <CustomToolEditor key="new" saved={null} isEnabled={custom.data.enabled} />;
-    if (server !== null) {
-      const found = servers.data.find(({ name }) => name === server);
-      return found ? (
-        <McpServer key={found.name} server={found} />
-      ) : (
-        <Missing what={`MCP server called “${server}”`} />
-      );
-    }
-    if (written !== null) {
-      const found = custom.data.tools.find(({ definition }) => definition.name === written);
-      return found ? (
-        <CustomToolEditor
-          key={`${found.definition.name} ${found.version}`}
-          saved={found}
-          isEnabled={custom.data.enabled}
-        />
-      ) : (
-        <Missing what={`tool of your own called “${written}”`} />
-      );
-    }
-    if (chosen !== null) {
-      const tool = tools.data.tools.find(({ name }) => name === chosen);
-      if (tool) return <ToolDetail tool={tool} />;
-      const crew = tools.data.crew.find(({ name }) => name === chosen);
-      return crew ? <CrewToolDetail tool={crew} /> : <Missing what={`tool called “${chosen}”`} />;
-    }
-    return null;
-  })();
+  const view = openView(params, { tools: tools.data, custom: custom.data, servers: servers.data });
   return (
     <SplitPage
       label="All tools"
@@ -117,6 +83,50 @@ export function ToolsPage() {
   );
 }
 
+interface Lists {
+  tools: Answers["tools"]["list"];
+  custom: Answers["customTools"]["list"];
+  servers: Answers["mcp"]["list"];
+}
+
+/** What the address opens; null if nothing. */
+function openView(params: URLSearchParams, { tools, custom, servers }: Lists): ReactNode {
+  const chosen = params.get("tool");
+  const server = params.get("server");
+  const written = params.get("custom");
+  if (params.has("new-server")) return <NewMcpServer />;
+  if (params.has("services")) return <SearchServices />;
+  if (params.has("bin")) return <CustomToolBin tools={custom.bin} />;
+  if (params.has("new")) return <CustomToolEditor key="new" saved={null} isEnabled={custom.enabled} />;
+  if (server !== null) {
+    const found = servers.find(({ name }) => name === server);
+    return found ? (
+      <McpServer key={found.name} server={found} />
+    ) : (
+      <Missing what={`MCP server called “${server}”`} />
+    );
+  }
+  if (written !== null) {
+    const found = custom.tools.find(({ definition }) => definition.name === written);
+    return found ? (
+      <CustomToolEditor
+        key={`${found.definition.name} ${found.version}`}
+        saved={found}
+        isEnabled={custom.enabled}
+      />
+    ) : (
+      <Missing what={`tool of your own called “${written}”`} />
+    );
+  }
+  if (chosen !== null) {
+    const tool = tools.tools.find(({ name }) => name === chosen);
+    if (tool) return <ToolDetail tool={tool} />;
+    const crew = tools.crew.find(({ name }) => name === chosen);
+    return crew ? <CrewToolDetail tool={crew} /> : <Missing what={`tool called “${chosen}”`} />;
+  }
+  return null;
+}
+
 function Missing({ what }: { what: string }) {
   return (
     <EmptyState isPage className="h-full justify-center" icon={<Wrench />} title={`There is no ${what}`}>
@@ -130,11 +140,11 @@ interface ToolListProps {
   crew: readonly CrewToolListed[];
   custom: Answers["customTools"]["list"];
   servers: Answers["mcp"]["list"];
-  /** The part of the address behind the question mark. */
+  /** The query string. */
   current: string;
 }
 
-/** Every tool by where it comes from, with a search over names and descriptions. */
+/** The tools by source, with a search over names and descriptions. */
 function ToolList({ tools, crew, custom, servers, current }: ToolListProps) {
   const router = useRouter();
   const from = (source: ToolListed["source"], param?: string) =>
@@ -230,7 +240,7 @@ const toolRow = (
   mark: unavailable === undefined ? null : mark("Not available"),
 });
 
-/** A row of a part of the page that is no tool. */
+/** A row for a part of the page other than a tool. */
 const placeRow = (param: string, value: string, name: string, icon: LibraryRow["face"]) => ({
   ...addressOf(param, value),
   name,

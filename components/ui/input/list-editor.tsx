@@ -2,7 +2,7 @@
 
 import clsx from "clsx";
 import { ArrowDown, ArrowUp, GripVertical, Plus, X } from "lucide-react";
-import { type KeyboardEvent, useRef, useState } from "react";
+import { type DragEvent, type KeyboardEvent, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { Button } from "../button";
 import { IconButton } from "../icon-button";
@@ -11,15 +11,15 @@ import { Field, type FieldLabelProps } from "./field";
 export interface ListEditorProps extends FieldLabelProps {
   items: readonly string[];
   onItemsChange: (items: string[]) => void;
-  /** What one item is called, e.g. "goal". */
+  /** The noun for an item, such as "goal". */
   itemName: string;
   placeholder?: string | undefined;
   mono?: boolean | undefined;
-  /** An error at one item, by its place. */
+  /** Errors by index. */
   itemErrors?: Readonly<Record<number, string>> | undefined;
 }
 
-/** A list of texts. Enter adds one, Backspace in an empty one removes it, Alt and arrows (or dragging) move. */
+/** A list of texts. Enter adds an item, Backspace removes an empty one, Alt and arrows (or dragging) move it. */
 export function ListEditor({
   label,
   hideLabel,
@@ -34,8 +34,7 @@ export function ListEditor({
   itemErrors = {},
 }: ListEditorProps) {
   const { list, set, add, remove, move, onKeyDown } = useItems(items, onItemsChange);
-  const [dragged, setDragged] = useState<number | null>(null);
-  const [over, setOver] = useState<number | null>(null);
+  const dragging = useDragging(move);
 
   return (
     <Field {...{ label, hideLabel, hint, error, aside }} group>
@@ -43,31 +42,14 @@ export function ListEditor({
         {items.map((item, at) => (
           <li
             key={at}
-            onDragOver={(event) => {
-              if (dragged === null) return;
-              event.preventDefault();
-              setOver(at);
-            }}
-            onDrop={() => {
-              if (dragged !== null) move(dragged, at);
-            }}
-            className={clsx(
-              "group/item",
-              over === at && dragged !== null && dragged !== at && "rounded-lg outline-2 outline-focus",
-            )}
+            {...dragging.target(at)}
+            className={clsx("group/item", dragging.isOver(at) && "rounded-lg outline-2 outline-focus")}
           >
             <div className="relative flex items-start gap-1">
               <span
                 draggable
                 aria-hidden="true"
-                onDragStart={(event) => {
-                  event.dataTransfer.effectAllowed = "move";
-                  setDragged(at);
-                }}
-                onDragEnd={() => {
-                  setDragged(null);
-                  setOver(null);
-                }}
+                {...dragging.handle(at)}
                 className="flex h-8 w-5 shrink-0 cursor-grab items-center justify-center text-ink-3 active:cursor-grabbing pointer-coarse:hidden"
               >
                 <GripVertical className="size-3.5" />
@@ -111,9 +93,37 @@ export function ListEditor({
   );
 }
 
+function useDragging(move: (from: number, to: number) => void) {
+  const [dragged, setDragged] = useState<number | null>(null);
+  const [over, setOver] = useState<number | null>(null);
+  return {
+    isOver: (at: number) => over === at && dragged !== null && dragged !== at,
+    handle: (at: number) => ({
+      onDragStart(event: DragEvent) {
+        event.dataTransfer.effectAllowed = "move";
+        setDragged(at);
+      },
+      onDragEnd() {
+        setDragged(null);
+        setOver(null);
+      },
+    }),
+    target: (at: number) => ({
+      onDragOver(event: DragEvent) {
+        if (dragged === null) return;
+        event.preventDefault();
+        setOver(at);
+      },
+      onDrop() {
+        if (dragged !== null) move(dragged, at);
+      },
+    }),
+  };
+}
+
 function useItems(items: readonly string[], onItemsChange: (items: string[]) => void) {
   const list = useRef<HTMLOListElement>(null);
-  /** Changes the list and goes to one of its items at once: on a busy machine the next key would come before the next frame. */
+  /** Changes the list and focuses an item at once: on a busy machine the next key may arrive before the next frame. */
   const change = (next: string[], goTo: number) => {
     flushSync(() => onItemsChange(next));
     list.current?.querySelectorAll("textarea")[goTo]?.focus();
