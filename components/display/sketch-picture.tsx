@@ -52,7 +52,7 @@ function lineBetween(a: Point, b: Point): string {
     const bend = Math.max(40, (x2 - x1) / 2);
     return `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
   }
-  // To a next row or back: between the rows, then along the left of the cards.
+  // To another row or backward: between the rows, then left of the cards.
   const low = a.y + CARD.h + GAP;
   return rounded([
     { x: x1, y: y1 },

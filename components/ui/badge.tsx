@@ -9,7 +9,6 @@ const tones = {
   completed: "border-completed/35 bg-completed/8 text-ink",
 };
 
-/** A word or number that marks something. */
 export function Badge({
   tone = "neutral",
   icon,

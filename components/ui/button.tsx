@@ -11,9 +11,9 @@ export type ButtonSize = "sm" | "md";
 interface ButtonAppearance {
   variant?: ButtonVariant | undefined;
   size?: ButtonSize | undefined;
-  /** Stands before the words, 16 px. */
+  /** Shown before the label, 16 px. */
   icon?: ReactNode;
-  /** Something is under way: the button shows it and takes no further clicks. */
+  /** Shows a spinner and ignores clicks. */
   pending?: boolean | undefined;
 }
 
@@ -33,7 +33,7 @@ const sizes: Record<ButtonSize, string> = {
   md: "h-8 gap-2 px-3 text-sm pointer-coarse:h-10",
 };
 
-/** The classes of a button, for the rare element that is not a button and looks like one. */
+/** The classes of a button, for other elements that look like one. */
 export function buttonClass({ variant = "secondary", size = "md" }: ButtonAppearance = {}): string {
   return clsx(
     "inline-flex shrink-0 select-none items-center justify-center whitespace-nowrap rounded-lg border font-medium",
@@ -68,7 +68,7 @@ export function Button({
   );
 }
 
-/** A link that looks like a button: for going somewhere. */
+/** A link that looks like a button, for navigation. */
 export function ButtonLink({
   variant,
   size,

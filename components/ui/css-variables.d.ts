@@ -1,12 +1,12 @@
 import "react";
 
 declare module "react" {
-  /** The variables of the style sheets that a component sets. */
+  /** CSS variables that components set. */
   interface CSSProperties {
-    /** How much of the drawing's right side a panel covers. */
+    /** The width of the canvas that the panel on the right covers. */
     "--inset-right"?: string;
     "--inspector-width"?: string;
-    /** How much of the run's page its panel takes: of the width, or on a phone of the height. */
+    /** The share of the run page that its panel takes: of the width, or of the height on phones. */
     "--run-wide"?: string;
     "--run-tall"?: string;
   }

@@ -1,7 +1,7 @@
 import clsx from "clsx";
 import type { ReactNode } from "react";
 
-/** Nothing here yet: says what would be here and how to get it. */
+/** An empty state: what will appear here, and the first action. */
 export function EmptyState({
   icon,
   title,
@@ -14,7 +14,7 @@ export function EmptyState({
   title: string;
   children?: ReactNode;
   actions?: ReactNode;
-  /** The whole page is this: its title is the page's heading. */
+  /** It is the whole page, and its title the page's heading. */
   isPage?: boolean | undefined;
   className?: string | undefined;
 }) {

@@ -6,7 +6,7 @@ import { Tooltip } from "./overlay/tooltip";
 import { Spinner } from "./spinner";
 
 export interface IconButtonProps extends Omit<ComponentProps<"button">, "aria-label" | "children"> {
-  /** What it does, in words: its accessible name and its tooltip. */
+  /** The accessible name and tooltip. */
   label: string;
   icon: ReactNode;
   /** Shown in the tooltip, such as "Ctrl Z". */
@@ -14,10 +14,10 @@ export interface IconButtonProps extends Omit<ComponentProps<"button">, "aria-la
   variant?: "ghost" | "secondary" | "danger" | undefined;
   size?: "sm" | "md" | undefined;
   side?: "top" | "bottom" | "left" | "right" | undefined;
-  /** For toggles: whether it is on. */
+  /** The state of a toggle. */
   pressed?: boolean | undefined;
   pending?: boolean | undefined;
-  /** Without a tooltip, where the words stand beside it anyway. */
+  /** Hides the tooltip, if the label is visible beside it. */
   plain?: boolean | undefined;
 }
 
@@ -27,7 +27,7 @@ const variants = {
   danger: "border-transparent text-ink-2 hover:bg-failed/10 hover:text-failed",
 };
 
-/** A square button with an icon. Its name is a must. */
+/** A square button with an icon and a required label. */
 export function IconButton({
   label,
   icon,
@@ -49,7 +49,7 @@ export function IconButton({
       aria-label={label}
       aria-pressed={pressed}
       aria-busy={pending || undefined}
-      // Not `disabled`: a person may still focus it and read why it is there.
+      // Not `disabled`: it stays focusable, so that people can read its tooltip.
       aria-disabled={disabled || pending || undefined}
       onClick={disabled || pending ? undefined : rest.onClick}
       className={clsx(

@@ -7,14 +7,14 @@ import { IconButton } from "./icon-button";
 
 export interface JsonViewProps {
   value: unknown;
-  /** Names the view, e.g. "Output of Review". */
+  /** The accessible name, such as "Output of Review". */
   label: string;
-  /** Levels that are open at first. */
+  /** Levels that start open. */
   openDepth?: number | undefined;
   className?: string | undefined;
 }
 
-/** A JSON value to read: objects and lists fold, long texts stay whole. */
+/** A read-only JSON value. Objects and lists fold; long texts are not cut. */
 export function JsonView({ value, label, openDepth = 2, className }: JsonViewProps) {
   return (
     <section
@@ -37,7 +37,7 @@ export function JsonView({ value, label, openDepth = 2, className }: JsonViewPro
   );
 }
 
-/** Copies a text and says so for a moment. */
+/** Copies a text, and confirms it for a moment. */
 export function CopyButton({
   text,
   label = "Copy",
@@ -64,7 +64,7 @@ export function CopyButton({
   );
 }
 
-/** Puts a text on the clipboard, on plain-HTTP pages too, where the modern way does not exist. */
+/** Copies a text, even on plain-HTTP pages, which have no clipboard API. */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = document.createElement("textarea");

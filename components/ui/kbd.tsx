@@ -5,7 +5,7 @@ import { useSyncExternalStore } from "react";
 const never = () => () => {};
 const isApple = () => /Mac|iPhone|iPad/.test(navigator.userAgent);
 
-/** A key combination as keycaps: `keys="mod+k"`; `mod` is Ctrl, or ⌘ on Apple's machines. */
+/** A shortcut as keycaps: `keys="mod+k"`, where `mod` is Ctrl, or ⌘ on Apple devices. */
 export function Kbd({ keys }: { keys: string }) {
   const apple = useSyncExternalStore(never, isApple, () => false);
   return (

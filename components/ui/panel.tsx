@@ -1,7 +1,7 @@
 import clsx from "clsx";
 import { type ReactNode, useId } from "react";
 
-/** A sheet of paper with a heading: a part of a page or of an inspector. */
+/** A part of a page or inspector, with a heading. */
 export function Panel({
   title,
   description,
@@ -13,7 +13,7 @@ export function Panel({
   title?: string | undefined;
   description?: ReactNode;
   actions?: ReactNode;
-  /** Nothing: the header is all there is. */
+  /** Absent: only the header. */
   children?: ReactNode;
   className?: string | undefined;
   /** Without inner padding: for lists and tables. */

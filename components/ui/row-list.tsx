@@ -8,7 +8,7 @@ import { Field, type FieldLabelProps } from "./input/field";
 
 export interface RowListProps<T> extends FieldLabelProps {
   items: readonly T[];
-  /** What the button that adds one says. */
+  /** The label of the button that adds a row. */
   addLabel: string;
   canAdd?: boolean | undefined;
   newItem: () => T;
@@ -16,11 +16,11 @@ export interface RowListProps<T> extends FieldLabelProps {
   removeLabel: (item: T, at: number) => string;
   /** Rows bring their own border, as `FoldedRow` does. */
   plain?: boolean | undefined;
-  /** One row. Where the button that removes it stands is for the row to say. `set` replaces the item. */
+  /** Renders a row, and places its remove button. `set` replaces the item. */
   children: (item: T, at: number, remove: ReactNode, set: (item: T) => void) => ReactNode;
 }
 
-/** Rows of fields, each with a way to remove it, and a button that adds one. */
+/** Rows of fields with remove buttons, and a button that adds a row. */
 export function RowList<T>({
   items,
   addLabel,
@@ -71,7 +71,7 @@ export function RowList<T>({
   );
 }
 
-/** A row that says in one line what it is, and opens to its fields. */
+/** A row with a one-line summary that opens to its fields. */
 export function FoldedRow({
   label,
   summary,

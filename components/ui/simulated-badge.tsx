@@ -1,7 +1,7 @@
 import clsx from "clsx";
 import { Drama } from "lucide-react";
 
-/** Labels content of the offline demo. `full`: spelled out, if there is room. */
+/** Labels content of the offline demo. `full`: the long label. */
 export function SimulatedBadge({ full, className }: { full?: boolean; className?: string }) {
   const title = "Demo: a prepared or placeholder answer, not written by an AI";
   return (

@@ -1,6 +1,6 @@
 import clsx from "clsx";
 
-/** Stands where something will be. */
+/** A placeholder for loading content. */
 export function Skeleton({ className }: { className?: string }) {
   return (
     <div

@@ -1,6 +1,6 @@
 import clsx from "clsx";
 
-/** A turning circle. With a label it is announced; without, it stands beside words that say the same. */
+/** A spinner. Only a labeled one is announced; others need visible text beside them. */
 export function Spinner({
   size = 16,
   label,

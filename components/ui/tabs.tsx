@@ -4,7 +4,7 @@ import clsx from "clsx";
 import { type KeyboardEvent, type ReactNode, useId } from "react";
 
 export interface TabsProps<V extends string> {
-  /** Names the row of tabs for screen readers. */
+  /** The accessible name of the tab list. */
   label: string;
   tabs: readonly { value: V; label: string; icon?: ReactNode; badge?: ReactNode; content: ReactNode }[];
   value: V;
@@ -14,7 +14,7 @@ export interface TabsProps<V extends string> {
   panelClassName?: string | undefined;
 }
 
-/** Several views in one place, one of them shown. */
+/** Views in one place, one at a time. */
 export function Tabs<V extends string>({
   label,
   tabs,
@@ -86,7 +86,7 @@ export function Tabs<V extends string>({
   );
 }
 
-/** Which tab a key leads to: round and round with the arrows, to the ends with Home and End. */
+/** The tab that a key moves to: arrows wrap around, Home and End move to the ends. */
 function goal(key: string, from: number, count: number): number | null {
   if (key === "ArrowRight") return (from + 1) % count;
   if (key === "ArrowLeft") return (from - 1 + count) % count;

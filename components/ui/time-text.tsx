@@ -2,7 +2,7 @@
 
 import { useSyncExternalStore } from "react";
 
-/** One clock for all relative times of a page; ticks every ten seconds while anyone looks. */
+/** One clock for all relative times; ticks every ten seconds while one is shown. */
 let now = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 const watchers = new Set<() => void>();
@@ -20,12 +20,12 @@ function watch(onTick: () => void) {
   };
 }
 function currentTime(): number {
-  // Kept still between ticks: a snapshot that changes on every read would render for ever.
+  // Constant between ticks: a snapshot that changes on every read would render endlessly.
   if (now === 0 || !timer) now = now === 0 || Date.now() - now > 10_000 ? Date.now() : now;
   return now;
 }
 
-/** A moment as "4 min ago", the full time on hover. On the server only the machine-readable time is written. */
+/** A time as "4 min ago", in full on hover. The server renders only the machine-readable time. */
 export function TimeText({ at, className }: { at: number | string | Date; className?: string }) {
   const moment = new Date(at);
   const time = useSyncExternalStore(watch, currentTime, () => 0);

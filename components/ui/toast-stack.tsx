@@ -5,9 +5,9 @@ import { useEffect } from "react";
 import { Toaster as Base, toast as show } from "sonner";
 
 export interface ToastOptions {
-  /** Offers to take it back. */
+  /** Adds an undo button. */
   undo?: (() => void) | undefined;
-  /** Another action than undo. */
+  /** Adds another action. */
   action?: { label: string; onSelect: () => void };
   /** A second line. */
   detail?: string | undefined;
@@ -29,12 +29,12 @@ const showToast: ShowToast = (message, { undo, action, detail, tone = "plain", i
     ...(id === undefined ? {} : { id }),
     ...(detail === undefined ? {} : { description: detail }),
     ...(button ? { action: button } : {}),
-    // Long enough to act on it, or to read on.
+    // Long enough to act, or to read the details.
     duration: undo || detail || tone === "error" ? 8000 : 4000,
   });
 };
 
-/** The toasts and the place where they appear; says when it can take them. */
+/** The stack of toasts; `onReady` tells when it accepts them. */
 export default function ToastStack({ onReady }: { onReady: (showToast: ShowToast) => void }) {
   useEffect(() => onReady(showToast), [onReady]);
   return (

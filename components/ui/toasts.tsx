@@ -7,11 +7,11 @@ import { whenSettled } from "./when-idle";
 export type { ToastOptions } from "./toast-stack";
 
 let showToast: ShowToast | null = null;
-/** What was said before the place for it was there. */
+/** Toasts from before the stack was loaded. */
 const early: [string, ToastOptions][] = [];
 let wake: () => void = () => undefined;
 
-/** Says in passing that something happened. */
+/** Shows a toast. */
 export function toast(message: string, options: ToastOptions = {}): void {
   if (showToast) showToast(message, options);
   else {
@@ -29,12 +29,12 @@ function onReady(ready: ShowToast) {
   for (const [message, options] of early.splice(0)) ready(message, options);
 }
 
-/** Where toasts appear; once per page, in the layout. It loads when the page has come to rest, or with the first toast. */
+/** Renders the toasts; once, in the layout. It loads when the page is idle, or with the first toast. */
 export function Toaster() {
   const [isWanted, setWanted] = useState(false);
   useEffect(() => {
     wake = () => setWanted(true);
-    // First comes what the page itself fetches.
+    // The requests of the page come first.
     return whenSettled(wake, SETTLED_MS);
   }, []);
   return isWanted ? (

@@ -12,7 +12,7 @@ export function Toolbar({
   className,
   children,
 }: {
-  /** Names it for screen readers. */
+  /** The accessible name. */
   label: string;
   orientation?: "horizontal" | "vertical";
   className?: string;
@@ -32,7 +32,7 @@ export function Toolbar({
       }
     };
     settle();
-    // Controls come and go without this being drawn anew, and what is hidden on phones is shown on wider windows.
+    // Controls change without a render of this component, and some are hidden on phones.
     const observer = new MutationObserver(settle);
     observer.observe(element, { childList: true, subtree: true });
     window.addEventListener("resize", settle);
@@ -49,7 +49,7 @@ export function Toolbar({
   };
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
     if (event.altKey || event.ctrlKey || event.metaKey || !(event.target instanceof HTMLElement)) return;
-    // Menus that open from here are drawn elsewhere, and have arrows of their own.
+    // Menus opened from here render elsewhere and handle arrow keys themselves.
     if (!event.currentTarget.contains(event.target)) return;
     const controls = controlsOf(event.currentTarget);
     const to = goal(event.key, orientation, controls.indexOf(event.target), controls.length);

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** Whether a media query holds; `onServer` is the answer where there is no screen. */
+/** Whether a media query matches; `onServer` is the result on the server. */
 export function useMedia(query: string, onServer = false): boolean {
   return useSyncExternalStore(
     (listener) => {
@@ -13,5 +13,5 @@ export function useMedia(query: string, onServer = false): boolean {
   );
 }
 
-/** A phone: too narrow for a drawing that can be read. */
+/** A phone, too narrow for a readable canvas. */
 export const NARROW = "(max-width: 47.99rem)";

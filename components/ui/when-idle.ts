@@ -6,7 +6,7 @@ export function whenIdle(work: () => void): () => void {
   let isOff = false;
   const start = () => {
     if (isOff) return;
-    // Safari has no such callback.
+    // Safari has no requestIdleCallback.
     if (typeof requestIdleCallback === "function")
       requestIdleCallback(() => isOff || work(), { timeout: 3_000 });
     else setTimeout(() => isOff || work(), 300);
@@ -19,7 +19,7 @@ export function whenIdle(work: () => void): () => void {
   };
 }
 
-/** As whenIdle, once `ms` milliseconds have passed: what the page was opened for comes first. */
+/** Like whenIdle, but after `ms` milliseconds, so that the page's main content comes first. */
 export function whenSettled(work: () => void, ms: number): () => void {
   let callOff = () => {};
   const timer = setTimeout(() => {

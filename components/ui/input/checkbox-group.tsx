@@ -6,12 +6,12 @@ import { Field, type FieldLabelProps } from "./field";
 export interface CheckboxGroupProps extends FieldLabelProps {
   options: readonly { value: string; label: string; hint?: string | undefined }[];
   value: readonly string[];
-  /** Gets the checked options in their order. */
+  /** Called with the checked options, in their order. */
   onValueChange: (value: string[]) => void;
   className?: string | undefined;
 }
 
-/** Any number of several. */
+/** Picks any number of options. */
 export function CheckboxGroup({
   options,
   value,

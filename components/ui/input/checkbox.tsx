@@ -9,14 +9,14 @@ export interface CheckboxProps {
   label: string;
   hint?: ReactNode;
   checked: boolean;
-  /** Some of what it stands for is checked. */
+  /** Some of the items that it stands for are checked. */
   indeterminate?: boolean | undefined;
   onCheckedChange: (checked: boolean) => void;
   disabled?: boolean | undefined;
   hideLabel?: boolean | undefined;
 }
 
-/** Yes or no; takes effect with the rest of its form. */
+/** Yes or no; takes effect when its form is saved. */
 export function Checkbox({
   label,
   hint,

@@ -1,6 +1,6 @@
-/** How the list of a field lies over the page; given to the positioner of Base UI's combobox and autocomplete alike. */
+/** The classes of the popup, for the positioners of Base UI's combobox and autocomplete. */
 export const OVER_THE_PAGE = {
-  // Here and not around it: what is around may stay in the page after the list was closed.
+  // Not on the element around it, which may stay in the page after the list closes.
   role: "region",
   "aria-label": "Choices",
   className: "z-[60] outline-none",

@@ -15,9 +15,9 @@ export interface CodeAreaProps extends FieldLabelProps {
   value: string;
   onValueChange: (value: string) => void;
   language?: "json" | "plain" | undefined;
-  /** Faults in the text, by their place; for JSON its grammar is checked in any case. */
+  /** Errors in the text by position. JSON syntax is always checked. */
   lint?: ((text: string) => Diagnostic[]) | undefined;
-  /** Offers at the cursor: `from` is where the part to be replaced begins. Null: none here. */
+  /** Completions at the cursor; `from` is the start of the text to replace. Null: none here. */
   complete?: (text: string, at: number) => { from: number; options: Completion[] } | null;
   /** Further CodeMirror extensions; keep the array's identity stable. */
   extensions?: Extension[] | undefined;
@@ -26,7 +26,7 @@ export interface CodeAreaProps extends FieldLabelProps {
   minLines?: number | undefined;
   maxLines?: number | undefined;
   readOnly?: boolean | undefined;
-  /** Grows like a text field: no line numbers. */
+  /** Looks like a text field, without line numbers. */
   compact?: boolean | undefined;
   onBlur?: (() => void) | undefined;
   fieldClassName?: string | undefined;
@@ -82,10 +82,10 @@ const colours = syntaxHighlighting(
   ]),
 );
 
-/** Where lists may stand: all of the window, with a margin. */
+/** The area for popups: the window with a margin. */
 const inWindow = () => ({ left: 8, top: 8, right: window.innerWidth - 8, bottom: window.innerHeight - 8 });
 
-/** CodeMirror in the house's dress; `code-area.tsx` loads it on demand. */
+/** CodeMirror in the app's style; `code-area.tsx` loads it on demand. */
 export default function CodeAreaEditor({
   value,
   onValueChange,
@@ -110,7 +110,7 @@ export default function CodeAreaEditor({
       tooltips({ position: "fixed", tooltipSpace: inWindow }),
       EditorView.contentAttributes.of({
         "aria-label": label,
-        // What scrolls is reached by Tab; that it is edited does not say so to everybody.
+        // Scrollable areas must be reachable by Tab, even if not every tool knows that this one is editable.
         tabindex: "0",
         ...(invalid ? { "aria-invalid": "true" } : {}),
       }),
@@ -148,7 +148,7 @@ export default function CodeAreaEditor({
       editable={!readOnly}
       minHeight={`${(minLines ?? 1) * 20 + 12}px`}
       maxHeight={`${maxLines * 20 + 12}px`}
-      // Tab leaves the editor, as it leaves every field.
+      // Tab leaves the editor, like any field.
       indentWithTab={false}
       basicSetup={{
         lineNumbers: !compact,

@@ -3,7 +3,7 @@
 import clsx from "clsx";
 import { type ReactNode, useId } from "react";
 
-/** What ties a control to its label, hint and error. Spread it on the control. */
+/** Connects a control with its label, hint and error. Spread it on the control. */
 export interface FieldControl {
   id: string;
   "aria-labelledby": string;
@@ -13,7 +13,7 @@ export interface FieldControl {
 
 export interface FieldLabelProps {
   label: string;
-  /** Keeps the label for screen readers only. */
+  /** Shows the label to screen readers only. */
   hideLabel?: boolean | undefined;
   hint?: ReactNode;
   error?: ReactNode;
@@ -23,13 +23,13 @@ export interface FieldLabelProps {
 
 export interface FieldProps extends FieldLabelProps {
   className?: string | undefined;
-  /** The control; as a function it receives what ties it to the label. */
+  /** The control, or a function that receives the props that connect it with the label. */
   children: ReactNode | ((control: FieldControl) => ReactNode);
-  /** For a group of controls (a list, a set of checkboxes): the label names the group. */
+  /** For a group of controls, such as checkboxes, that the label names. */
   group?: boolean | undefined;
 }
 
-/** Label above, control, then a hint or an error in words. */
+/** A label, its control, and a hint or an error. */
 export function Field({ label, hideLabel, hint, error, aside, className, children, group }: FieldProps) {
   const id = useId();
   const control: FieldControl = {
@@ -76,7 +76,7 @@ export function Field({ label, hideLabel, hint, error, aside, className, childre
   );
 }
 
-/** The words beside a checkbox or a switch. */
+/** The text beside a checkbox or switch. */
 export function OptionLabel(props: { id: string; label: string; hint?: ReactNode; className?: string }) {
   const { id, label, hint, className } = props;
   return (

@@ -4,7 +4,7 @@ export interface FormProps extends Omit<ComponentProps<"form">, "onSubmit"> {
   onSubmit: () => void;
 }
 
-/** A form that the page checks and sends itself. */
+/** A form that the page validates and sends itself. */
 export function Form({ onSubmit, className = "flex min-w-0 flex-col gap-4", ...rest }: FormProps) {
   return (
     <form
@@ -13,7 +13,7 @@ export function Form({ onSubmit, className = "flex min-w-0 flex-col gap-4", ...r
       className={className}
       onSubmit={(event) => {
         event.preventDefault();
-        // React's events reach a form around a dialog that was opened from it.
+        // React events bubble from dialogs to the form that opened them.
         event.stopPropagation();
         onSubmit();
       }}

@@ -10,7 +10,7 @@ export interface NumberFieldProps extends FieldLabelProps {
   min?: number | undefined;
   max?: number | undefined;
   step?: number | undefined;
-  /** After the number, e.g. "s" or "US$". */
+  /** Shown after the number, such as "s" or "US$". */
   unit?: string | undefined;
   placeholder?: string | undefined;
   disabled?: boolean | undefined;
@@ -18,7 +18,7 @@ export interface NumberFieldProps extends FieldLabelProps {
   fieldClassName?: string | undefined;
 }
 
-/** A number with steps by buttons and arrow keys; empty is null. */
+/** A number with step buttons and arrow keys; null if empty. */
 export function NumberField({
   label,
   hideLabel,

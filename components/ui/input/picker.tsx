@@ -10,19 +10,19 @@ import type { SelectOption } from "./select";
 
 export interface PickerProps<V extends string> extends FieldLabelProps {
   options: readonly SelectOption<V>[];
-  /** Null: nothing chosen yet. */
+  /** Null if nothing is chosen. */
   value: V | null;
   onValueChange: (value: V) => void;
   placeholder?: string | undefined;
   searchPlaceholder?: string | undefined;
-  /** Makes what is not there yet: the last row of the list. `text` is what was searched for, perhaps nothing. */
+  /** Creates an item: the last row of the list. `text`: the search text, possibly empty. */
   create?: { label: (text: string) => string; onCreate: (text: string) => void } | undefined;
   fieldClassName?: string | undefined;
 }
 
 const CREATE = "(create)";
 
-/** One of many: a search, each choice with its face and its description in full, and a way to make a new one. */
+/** Picks one of many options by a search; shows their faces and full descriptions, and may create a new one. */
 export function Picker<V extends string>({
   options,
   value,
@@ -61,7 +61,7 @@ export function Picker<V extends string>({
             if (!row) return;
             const option = options.find(({ value }) => value === row.value);
             if (option) return onValueChange(option.value);
-            // Whatever opens now gives the keyboard back to where it was.
+            // Return focus first, so that whatever opens now can restore it.
             trigger.current?.focus();
             create?.onCreate(wanted);
           }}
@@ -132,7 +132,7 @@ function RowView({ row }: { row: Row }) {
 
 type Row = SelectOption;
 
-/** Every word that was written stands in the name or the description. */
+/** Whether the name or description contains every word of the search. */
 function fits({ label, hint = "" }: Row, wanted: string): boolean {
   const text = `${label} ${hint}`.toLowerCase();
   return wanted

@@ -6,7 +6,7 @@ import clsx from "clsx";
 import type { ReactNode } from "react";
 
 export interface SegmentedControlProps<V extends string> {
-  /** Names the group for screen readers. */
+  /** The accessible name of the group. */
   label: string;
   options: readonly { value: V; label: string; icon?: ReactNode; iconOnly?: boolean }[];
   value: V;
@@ -17,7 +17,7 @@ export interface SegmentedControlProps<V extends string> {
   className?: string | undefined;
 }
 
-/** A few choices side by side, one of them on. */
+/** A few options side by side, one of them selected. */
 export function SegmentedControl<V extends string>({
   label,
   options,
@@ -47,7 +47,7 @@ export function SegmentedControl<V extends string>({
           className={clsx(
             "inline-flex cursor-pointer select-none items-center justify-center gap-1.5 rounded-md border border-transparent text-center text-[13px] leading-4.5 text-ink-2 transition-colors hover:text-ink",
             "data-[checked]:border-line data-[checked]:bg-raised data-[checked]:font-medium data-[checked]:text-ink data-[checked]:shadow-1 [&_svg]:size-4",
-            // Where the words need a second line, the control grows.
+            // It grows if labels need a second line.
             size === "sm" ? "min-h-6 pointer-coarse:min-h-8" : "min-h-7 pointer-coarse:min-h-9",
             option.iconOnly ? "w-8" : "px-2.5",
             fill && "flex-1",

@@ -9,14 +9,14 @@ import { Field, type FieldLabelProps } from "./field";
 export interface SelectOption<V extends string = string> {
   value: V;
   label: string;
-  /** A second, quieter line. */
+  /** A second, muted line. */
   hint?: string | undefined;
   icon?: ReactNode;
 }
 
 export interface SelectProps<V extends string> extends FieldLabelProps {
   options: readonly SelectOption<V>[];
-  /** Null: nothing chosen yet. */
+  /** Null if nothing is chosen. */
   value: V | null;
   onValueChange: (value: V) => void;
   placeholder?: string | undefined;
@@ -26,7 +26,7 @@ export interface SelectProps<V extends string> extends FieldLabelProps {
   fieldClassName?: string | undefined;
 }
 
-/** One of several. */
+/** Picks one of several options. */
 export function Select<V extends string>({
   label,
   hideLabel,
@@ -70,7 +70,7 @@ export function Select<V extends string>({
           </Base.Trigger>
           <Base.Portal>
             <Base.Positioner
-              // Here and not around it: what is around stays in the page after the list was closed.
+              // Not on the element around it, which stays in the page after the list closes.
               role="region"
               aria-label="Choices"
               className="z-[60] outline-none"

@@ -8,7 +8,7 @@ import { Field, type FieldLabelProps } from "./field";
 
 export interface Suggestion {
   value: string;
-  /** Quieter words beside it. */
+  /** Muted text beside it. */
   detail?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface SuggestFieldProps extends FieldLabelProps {
   fieldClassName?: string | undefined;
 }
 
-/** One line of text with what is known to fit: a list that opens with the field and follows the writing. */
+/** A text field with a list of suggestions that opens on focus and filters while typing. */
 export function SuggestField({
   value,
   onValueChange,
@@ -37,14 +37,14 @@ export function SuggestField({
   fieldClassName,
   ...labelProps
 }: SuggestFieldProps) {
-  // What stands in the field is no search yet: only what is written into it is.
+  // The initial text is no search; only typed text is.
   const [isSearching, setSearching] = useState(false);
   const wanted = value.trim().toLowerCase();
   const shown = isSearching
     ? suggestions.filter((row) => row.value !== value && row.value.toLowerCase().includes(wanted))
     : suggestions;
   const [isOpen, setOpen] = useState(false);
-  // What is written out has nothing left to offer, and must not stand before the rest of the page.
+  // An exact match has nothing left to suggest, so the list must not cover the page.
   const isShown = isOpen && shown.length > 0;
   return (
     <Field {...labelProps} className={fieldClassName}>
@@ -64,7 +64,7 @@ export function SuggestField({
             if (!next) setSearching(false);
           }}
           openOnInputClick
-          // Enter takes the first match; while the field is empty, it takes none.
+          // Enter picks the first match, unless the field is empty.
           autoHighlight
         >
           <Base.Input
@@ -73,7 +73,7 @@ export function SuggestField({
             maxLength={maxLength}
             onBlur={onBlur}
             onKeyDown={(event) => {
-              // With nothing to close, Escape is the page's business; what is written stays.
+              // With no list to close, leave Escape to the page, and keep the text.
               if (event.key === "Escape" && !isShown) event.preventBaseUIHandler();
               onKeyDown?.(event);
             }}

@@ -13,7 +13,7 @@ export interface SwitchProps {
   hideLabel?: boolean | undefined;
 }
 
-/** On or off, at once. */
+/** On or off; takes effect immediately. */
 export function Switch({ label, hint, checked, onCheckedChange, disabled, hideLabel }: SwitchProps) {
   const id = useId();
   return (

@@ -13,7 +13,7 @@ export interface TextAreaProps
   fieldClassName?: string | undefined;
 }
 
-/** Several lines of text; grows with them up to a limit. */
+/** A multi-line text field that grows up to a limit. */
 export function TextArea({
   label,
   hideLabel,

@@ -9,7 +9,7 @@ export interface TextFieldProps
     Omit<ComponentProps<"input">, "value" | "onChange" | "children"> {
   value: string;
   onValueChange: (value: string) => void;
-  /** Data rather than words: shown in the mono type. */
+  /** Uses a monospaced font, for data. */
   mono?: boolean | undefined;
   /** Inside the field, before the text. */
   icon?: ReactNode;

@@ -10,7 +10,7 @@ export interface ConfirmDialogProps {
   title: string;
   description?: ReactNode;
   children?: ReactNode;
-  /** A verb and what it does, e.g. "Delete role". */
+  /** Verb and object, such as "Delete role". */
   confirm: string;
   cancel?: string | undefined;
   danger?: boolean | undefined;
@@ -18,7 +18,7 @@ export interface ConfirmDialogProps {
   onConfirm: () => void;
 }
 
-/** Asks before something that cannot be taken back. Where an undo is possible, use a toast instead. */
+/** Asks before an action that cannot be undone. If it can, use a toast with undo instead. */
 export function ConfirmDialog({
   open,
   onOpenChange,

@@ -15,13 +15,13 @@ const MenuAtPoint = lazy(() => import("./menu-popup").then((m) => ({ default: m.
 
 const LONG_PRESS_MS = 500;
 
-/** A menu at the pointer. Everything in it must be reachable in another way too. */
+/** A menu at the pointer. Its entries must be reachable in another way, too. */
 export function ContextMenu({
   children,
   items,
   onOpenChange,
 }: {
-  /** The area that it belongs to; takes an element's props. */
+  /** The target area; an element that accepts DOM props. */
   children: ReactElement<HTMLAttributes<Element>>;
   items: readonly MenuEntry[];
   onOpenChange?: ((open: boolean) => void) | undefined;
@@ -46,7 +46,7 @@ export function ContextMenu({
           event.preventDefault();
           open(event);
         },
-        // Not every browser makes a context menu of a long press.
+        // Not every browser opens a context menu on a long press.
         onTouchStart: ({ touches }) => press.begin(touches, open),
         onTouchMove: press.end,
         onTouchEnd: press.end,

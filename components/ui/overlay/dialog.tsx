@@ -9,21 +9,21 @@ import { IconButton } from "../icon-button";
 export interface DialogProps {
   open?: boolean | undefined;
   onOpenChange?: ((open: boolean) => void) | undefined;
-  /** An element that opens it; else use `open`. */
+  /** An element that opens it; otherwise use `open`. */
   trigger?: ReactElement | undefined;
   title: string;
   description?: ReactNode;
   children?: ReactNode;
-  /** The row of buttons, the main one last. */
+  /** Buttons, the primary one last. */
   footer?: ReactNode;
   size?: "sm" | "md" | "lg" | "xl" | undefined;
-  /** Clicking beside it does not close it: for forms with something to lose. */
+  /** Clicks outside do not close it, for forms with unsaved input. */
   sticky?: boolean | undefined;
 }
 
 const widths = { sm: "sm:max-w-100", md: "sm:max-w-130", lg: "sm:max-w-180", xl: "sm:max-w-260" };
 
-/** A dialog in front of the page; on phones it comes from below. */
+/** A modal dialog; on phones, a sheet from the bottom. */
 export function Dialog({
   open,
   onOpenChange,

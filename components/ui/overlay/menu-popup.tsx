@@ -8,13 +8,13 @@ import { type HTMLAttributes, type ReactElement, type ReactNode, useEffect, useR
 
 export interface MenuAction {
   label: string;
-  /** A second, quieter line. */
+  /** A second, muted line. */
   hint?: string | undefined;
   icon?: ReactNode;
   shortcut?: string | undefined;
   danger?: boolean | undefined;
   disabled?: boolean | undefined;
-  /** A tick beside it. */
+  /** Shows a check mark. */
   checked?: boolean | undefined;
   href?: string | undefined;
   onSelect?: (() => void) | undefined;
@@ -22,14 +22,14 @@ export interface MenuAction {
 export type MenuEntry = MenuAction | "separator" | { heading: string };
 
 export interface MenuProps {
-  /** The element that opens it; it must have an accessible name. */
+  /** Opens it; must have an accessible name. */
   trigger: ReactElement<HTMLAttributes<HTMLElement>>;
   items: readonly MenuEntry[];
   side?: "top" | "bottom" | "left" | "right" | undefined;
   align?: "start" | "center" | "end" | undefined;
 }
 
-/** A menu with its button. It loads when the first menu is asked for, and opens at once. */
+/** A menu with its button, loaded on first use. It opens at once if `isAsked`. */
 export function WholeMenu({
   trigger,
   items,
@@ -42,7 +42,7 @@ export function WholeMenu({
   useEffect(() => {
     if (!wasAsked.current) return;
     wasAsked.current = false;
-    // This button took the place of the one that was pressed.
+    // This button has replaced the one that was pressed.
     button.current?.focus();
     button.current?.click();
   }, []);
@@ -60,7 +60,7 @@ export function WholeMenu({
   );
 }
 
-/** The menu of a context menu, at a point of the window. */
+/** A context menu at a point of the window. */
 export function MenuAtPoint({
   point: { x, y },
   isOpen,
@@ -95,7 +95,7 @@ const popupClass =
 
 function Entries({ items }: { items: readonly MenuEntry[] }) {
   return items.map((item, at) => {
-    // The list of a menu is fixed while it is open.
+    // The entries are fixed while the menu is open.
     if (item === "separator") return <Base.Separator key={`s${at}`} className="-mx-1 my-1 h-px bg-line" />;
     if ("heading" in item)
       return (

@@ -8,7 +8,7 @@ export type { MenuEntry, MenuProps } from "./menu-popup";
 const load = () => import("./menu-popup");
 let loaded: Awaited<ReturnType<typeof load>> | null = null;
 
-/** A list of actions behind a button. All but the button loads when the pointer or the focus comes near it. */
+/** A menu behind a button. Everything but the button loads on hover or focus. */
 export function Menu(props: MenuProps) {
   const [parts, setParts] = useState(loaded);
   const [isAsked, setAsked] = useState(false);

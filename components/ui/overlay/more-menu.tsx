@@ -2,7 +2,7 @@ import { Ellipsis } from "lucide-react";
 import { IconButton } from "../icon-button";
 import { Menu, type MenuEntry } from "./menu";
 
-/** Further actions behind three dots. `label`: such as "Actions for Writer". */
+/** A menu behind three dots. `label`: such as "Actions for Writer". */
 export function MoreMenu({
   label,
   items,

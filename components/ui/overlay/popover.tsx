@@ -6,7 +6,7 @@ import type { ReactElement, ReactNode } from "react";
 
 export interface PopoverProps {
   trigger: ReactElement;
-  /** Shown as its heading and its accessible name. */
+  /** The heading and accessible name. */
   title: string;
   hideTitle?: boolean | undefined;
   children: ReactNode;
@@ -17,7 +17,7 @@ export interface PopoverProps {
   className?: string | undefined;
 }
 
-/** A small sheet beside its button. */
+/** A popover beside its button. */
 export function Popover({
   trigger,
   title,

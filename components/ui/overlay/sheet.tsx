@@ -5,15 +5,15 @@ import type { ReactNode, RefObject } from "react";
 
 export interface SheetProps {
   open: boolean;
-  /** Asked to close, by Escape or a click beside it; whoever has something to lose may ask back first. */
+  /** Called on Escape or a click outside. It may ask for confirmation first. */
   onClose: () => void;
   label: string;
-  /** What gets the keyboard when it is closed. */
+  /** Receives focus when it closes. */
   returnTo?: RefObject<HTMLElement | null> | undefined;
   children: ReactNode;
 }
 
-/** A page that slides over the right side of another one, which stays as it is behind it. */
+/** A page that slides in over the right side of another one. */
 export function Sheet({ open, onClose, label, returnTo, children }: SheetProps) {
   return (
     <Base.Root

@@ -3,7 +3,7 @@
 import { Tooltip as Base } from "@base-ui/react/tooltip";
 import type { ReactNode } from "react";
 
-/** The words of a tooltip beside their element: the part that loads when one is first asked for. */
+/** The popup of a tooltip, loaded on first use. */
 export default function TooltipPopup(props: {
   anchor: Element;
   side: "top" | "bottom" | "left" | "right";

@@ -16,7 +16,7 @@ import { createStore } from "zustand/vanilla";
 export interface TooltipProps {
   content: ReactNode;
   side?: "top" | "bottom" | "left" | "right" | undefined;
-  /** One element that takes an element's props. */
+  /** A single element that accepts DOM props. */
   children: ReactElement<HTMLAttributes<Element>>;
 }
 
@@ -24,9 +24,9 @@ const load = () => import("./tooltip-popup");
 const Popup = lazy(load);
 
 const DELAY_MS = 400;
-/** Time to move the pointer from the element onto its words. */
+/** Time to move the pointer from the element to the tooltip. */
 const GRACE_MS = 120;
-/** Neighbouring tooltips follow each other without a delay. */
+/** Adjacent tooltips open without a delay. */
 const FOLLOW_MS = 400;
 let lastClosedAt = 0;
 
@@ -59,7 +59,7 @@ export function Tooltip({ content, side = "top", children }: TooltipProps) {
   );
 }
 
-/** When the words of one element are shown: after a moment under the pointer, at once with the keyboard's focus. */
+/** Opens after a moment under the pointer, or at once on keyboard focus. */
 function newTip() {
   const anchor = createStore<{ element: Element | null }>(() => ({ element: null }));
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -90,7 +90,7 @@ function newTip() {
     timer = setTimeout(hide, GRACE_MS);
   };
 
-  /** Besides those that the element has already. */
+  /** Called besides the element's own handlers. */
   const listeners = (own: HTMLAttributes<Element>): HTMLAttributes<Element> => ({
     onPointerEnter(event) {
       own.onPointerEnter?.(event);
