@@ -30,7 +30,7 @@ export const useTrpc = context.useTRPC;
 /** The bare client, for calls outside of React's cycle. */
 export const useTrpcClient = context.useTRPCClient;
 
-/** What procedures answer and take: `Answers["workflows"]["list"]`. */
+/** The outputs of procedures: `Answers["workflows"]["list"]`. */
 export type Answers = inferRouterOutputs<AppRouter>;
 
 /** Refetches everything under these routers: `const invalidate = useInvalidate("mcp", "tools")`. */
@@ -40,15 +40,15 @@ export function useInvalidate(...routers: (keyof Answers)[]): () => Promise<unkn
   return () => Promise.all(routers.map((router) => queryClient.invalidateQueries(trpc[router].pathFilter())));
 }
 
-/** An error of our API in a form that components can read. */
+/** An API error in a form that components can read. */
 export interface ApiError {
-  /** A tRPC code; UNREACHABLE where no answer came at all. */
+  /** A tRPC code; UNREACHABLE if there was no response. */
   code: string;
   message: string;
   detail: unknown;
 }
 
-/** Reads what went wrong from whatever a call threw. */
+/** Reads the error that a call threw. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof TRPCClientError) {
     const { code, detail = null } = recordOf(error.data);
@@ -68,7 +68,7 @@ export function toApiError(error: unknown): ApiError {
 
 const reachable = create(() => ({ yes: true }));
 
-/** Whether the last query found the server. */
+/** Whether the last query reached the server. */
 export const useIsServerReachable = () => reachable((state) => state.yes);
 
 /** The connection to the server for everything below it. */
@@ -92,7 +92,7 @@ function newClient() {
         condition: (operation) => operation.type === "subscription",
         true: httpSubscriptionLink({ url }),
         false: splitLink({
-          // The page of a workflow asks for it before any script has run: see app/workflows/[id]/page.tsx.
+          // The page of a workflow preloads this URL: see app/workflows/[id]/page.tsx.
           condition: ({ path }) => path === "workflows.get",
           true: httpLink({ url }),
           false: httpBatchLink({ url, maxURLLength: 2000 }),
@@ -127,7 +127,7 @@ function newQueryClient() {
       },
       onError: (error, _variables, _result, mutation) => {
         signInIfNeeded(error);
-        // Whoever handles an error says so in its own words; all others must not pass unseen.
+        // Mutations with an onError show their own message; all other errors must be visible, too.
         if (!mutation.options.onError) toast(toApiError(error).message, { tone: "error" });
       },
     }),

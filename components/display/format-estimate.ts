@@ -6,7 +6,7 @@ export interface Estimated {
   calls: readonly number[];
   input_tokens: readonly number[];
   output_tokens: readonly number[];
-  /** US dollars; null where a price is unknown, left out where nobody asked. */
+  /** US dollars; null if a price is unknown, absent if not requested. */
   cost_usd?: readonly number[] | null;
 }
 

@@ -21,7 +21,7 @@ export type Marked = keyof typeof MARKS;
 
 export const markWord = (status: Marked): string => MARKS[status].word;
 
-/** What became of a test or an expectation, by icon, colour and word. */
+/** The result of a test or expectation by icon, color and label. */
 export function TestMark({
   status,
   withWord,

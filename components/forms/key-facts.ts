@@ -22,8 +22,8 @@ export interface KeyFacts {
 const PLACEHOLDER = /^way \d+$/;
 
 /**
- * What is known about a key: its schema where it is requested or written, and the values it is compared with anywhere but
- * in `asking`, the router that needs to know.
+ * The facts about a key: its schemas, the values that conditions compare it with, and the routes of routers by value
+ * except `asking`.
  */
 export function keyFacts(graph: WorkflowGraph, key: string, asking?: string): KeyFacts {
   if (key === "") return { values: [] };

@@ -8,7 +8,7 @@ import { useRunTicks } from "@/components/run/live/run-ticks";
 import { type Answers, useTrpc } from "@/components/trpc";
 import { useWantsNotices } from "./wants-notices";
 
-/** How often a page that nobody looks at asks whether something new waits. */
+/** The polling interval of a hidden page. */
 const UNSEEN_MS = 30_000;
 
 /** How many questions wait for an answer; null while that is not known. */
@@ -16,14 +16,14 @@ export function useInboxCount(): number | null {
   return useQuery(useTrpc().questions.count.queryOptions()).data?.open ?? null;
 }
 
-/** Keeps the count up to date, in the title of every page too, and tells of what is new where the person wants that. */
+/** Keeps the count up to date, also in the page title, and shows notifications of new questions if wanted. */
 export function InboxWatch() {
   const trpc = useTrpc();
   const queryClient = useQueryClient();
   const wantsNotices = useWantsNotices();
   const count = useQuery({
     ...trpc.questions.count.queryOptions(),
-    // A page that nobody looks at asks only where it is to tell: asking keeps a person signed in.
+    // A hidden page polls only for notifications, because polling keeps the session alive.
     refetchInterval: wantsNotices ? UNSEEN_MS : false,
     refetchIntervalInBackground: true,
   }).data;
@@ -33,7 +33,7 @@ export function InboxWatch() {
   return null;
 }
 
-/** Shows a notice of the browser for what came since the page was opened. It says how many wait, and nothing of what is asked. */
+/** Shows a browser notification of questions since the page was opened: their number, but nothing of their content. */
 function useNewest(count: Answers["questions"]["count"] | undefined, isWanted: boolean): void {
   const seen = useRef<number | null>(null);
   useEffect(() => {

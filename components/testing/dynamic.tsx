@@ -2,7 +2,7 @@ import { type ComponentType, lazy, Suspense } from "react";
 
 type Loaded<P> = ComponentType<P> | { default: ComponentType<P> };
 
-/** Stands in for next/dynamic: what is loaded later is loaded later here, too. */
+/** A stand-in for next/dynamic that loads lazily, too. */
 export default function dynamic<P extends object>(
   load: () => Promise<Loaded<P>>,
   { loading: Loading }: { loading?: ComponentType; ssr?: boolean } = {},

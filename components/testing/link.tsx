@@ -1,7 +1,7 @@
 import type { AnchorHTMLAttributes, Ref } from "react";
 import { goTo } from "./navigation";
 
-/** Stands in for next/link: a link that stays within the document. */
+/** A stand-in for next/link that stays within the document. */
 export default function Link({
   href,
   onClick,

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** Stands in for next/navigation where there is no Next: the address is the document's own, and nothing is fetched for it. */
+/** A stand-in for next/navigation without Next: the URL is that of the document, and nothing is fetched for it. */
 
 const heard = new Set<() => void>();
 

@@ -3,8 +3,8 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
 
 /**
- * A row or column of controls that is one Tab stop: arrows go from one to the next, Home and End to the ends. Tab comes
- * back to where it left. Fields to write in do not belong here: arrows are theirs.
+ * A row or column of controls with one Tab stop. Arrows move between controls, Home and End to the ends. Tab returns to
+ * the last one. Text fields do not belong here: they need the arrow keys.
  */
 export function Toolbar({
   label,

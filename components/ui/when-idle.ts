@@ -1,6 +1,6 @@
 /**
- * Runs work once the page is loaded and has nothing better to do: for what is not needed yet, but should be there when
- * it is. Answers how to call it off.
+ * Runs work once the page is loaded and idle: for what is not needed yet, but should be ready when it is.
+ * Returns a function that cancels it.
  */
 export function whenIdle(work: () => void): () => void {
   let isOff = false;

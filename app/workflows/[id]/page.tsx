@@ -6,7 +6,7 @@ export const metadata: Metadata = { title: "Editor" };
 
 export default async function WorkflowPage({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params;
-  // The drawing is on its way while the scripts are: the same address as the editor's own query.
+  // Loads the workflow along with the scripts, under the same URL as the query of the editor.
   preload(`/api/trpc/workflows.get?input=${encodeURIComponent(JSON.stringify({ id }))}`, {
     as: "fetch",
     crossOrigin: "anonymous",

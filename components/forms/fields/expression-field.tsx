@@ -24,8 +24,8 @@ const CONDITION_HELP =
   "Where a key is missing, the whole condition counts as false, also behind !; ask has(state.key) first. contains, replace, sort, math.round, now and others are offered while you write.";
 
 /**
- * A CEL expression: offers the keys that can exist here, and says where it is wrong while it is written. Outside of a
- * workflow's form nobody knows the keys: then it offers and checks none.
+ * A CEL expression. Suggests the keys that can exist here and marks errors while typing. Outside of a workflow, keys are
+ * unknown, so it neither suggests nor checks them.
  */
 export function ExpressionField({
   value,

@@ -214,7 +214,7 @@ function exampleOf(as: InputField["as"], schema: JsonSchema): { example?: string
     : {};
 }
 
-/** Drops null from a schema: an empty field stands for it. */
+/** Drops null from a schema: an empty field means null. */
 function withoutNull(schema: JsonSchema): JsonSchema {
   const types = Array.isArray(schema.type) ? schema.type.filter((type) => type !== "null") : [];
   if (types[0] !== undefined && types.length === 1) return { ...schema, type: types[0] };
