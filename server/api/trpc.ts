@@ -4,7 +4,7 @@ import { auditName, type Principal } from "@/server/access/principal";
 import { recordOf } from "@/server/domain/base/guards";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { AuditKind } from "@/server/domain/run/audit";
-import { problemOf } from "@/server/operations/problem";
+import { REJECTIONS, rejectionOf } from "@/server/operations/rejections";
 import type { Container } from "@/server/services";
 import { readableIssues } from "@/server/tools/define";
 
@@ -49,13 +49,15 @@ export const procedure = t.procedure.use(async ({ ctx, type, next }) => {
   return result;
 });
 
-/** A problem in tRPC's terms, and an input that does not fit in words; any other error as it is. */
+/** A rejection in tRPC's terms, and an input that does not fit in words; any other error as it is. */
 function refusalOf(error: TRPCError): TRPCError {
   if (error.code === "BAD_REQUEST" && error.cause instanceof ZodError)
     return refusal("BAD_REQUEST", `This cannot be used. ${readableIssues(error.cause).join("; ")}.`);
   if (error.code !== "INTERNAL_SERVER_ERROR") return error;
-  const problem = problemOf(error.cause);
-  return problem ? refusal(problem.trpcCode, problem.message, problem.editorDetails) : error;
+  const rejection = rejectionOf(error.cause);
+  if (!rejection) return error;
+  const { code, message, details, editor } = rejection;
+  return refusal(REJECTIONS[code][1], message, editor ? { ...details, ...editor } : details);
 }
 
 /** Makes an error that carries data for the browser, such as the other tab's version on a conflict. */

@@ -3,6 +3,7 @@ import { openDb } from "@/db/open";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import type { FinalStatus } from "@/server/domain/agent/outcome";
 import type { JsonObject } from "@/server/domain/base/values";
+import { Rejection } from "@/server/domain/errors/rejection";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { stateProperties } from "@/server/domain/graph/keys/state-properties";
 import { inputFields } from "@/server/domain/graph/run-input";
@@ -13,9 +14,8 @@ import type { Problem } from "@/server/domain/problems/problems";
 import type { RunState } from "@/server/domain/run";
 import { unknownStop } from "@/server/domain/run/commands/command";
 import { askOwnServer } from "@/server/egress/own-server";
-import { ArchiveError } from "@/server/interop/import/archive";
 import { nothingImported } from "@/server/interop/import/format";
-import { readyToRun, StartRejected } from "@/server/runner/lifecycle/launch";
+import { readyToRun, type StartErrors } from "@/server/runner/lifecycle/launch";
 import { newServices } from "@/server/services";
 import { newAnswering } from "./answering";
 import { type Command, readCommand, USAGE, UsageError } from "./arguments";
@@ -27,24 +27,13 @@ import { capabilityLines } from "./output/capability-lines";
 import { printable, printableJson, printableLine } from "./output/printable";
 import { type Progress, type Screen, watchRun } from "./output/progress";
 import type { Stdio } from "./output/stdio";
-import { PathError, readImportAt } from "./read-path";
+import { readWorkflowAt, UnusableError } from "./read-path";
 import type { ServerTerminal } from "./server-ask";
 import { newStepping } from "./stepping";
 import { testCommand } from "./test-command";
 
 const EXIT: Record<FinalStatus, number> = { COMPLETED: 0, ERROR: 1, INCOMPLETE: 3, CANCELLED: 130 };
 const UNUSABLE = 2;
-
-/** Something about the file that stops the run before it begins, line by line. */
-class Unusable extends Error {
-  override name = "Unusable";
-  constructor(
-    readonly lines: string[],
-    readonly detail: JsonObject = {},
-  ) {
-    super(lines.join("\n"));
-  }
-}
 
 /** Does what `npm run workflow -- ARGV` is asked for: a run of a file, or another command; answers the exit code. */
 export async function runCommand(argv: readonly string[], stdio: Stdio): Promise<number> {
@@ -66,7 +55,7 @@ export async function runCommand(argv: readonly string[], stdio: Stdio): Promise
       stdio.err(`${printable(error.message)}\n\n${USAGE}`);
       return UNUSABLE;
     }
-    if (error instanceof Unusable) {
+    if (error instanceof UnusableError) {
       stdio.err(`${error.lines.map(printableLine).join("\n")}\n`);
       if (command?.json)
         stdio.out(asLine({ final_status: null, error: { message: error.lines[0] ?? "" }, ...error.detail }));
@@ -79,10 +68,14 @@ export async function runCommand(argv: readonly string[], stdio: Stdio): Promise
 /** Runs a workflow file from beginning to end; answers the exit code. */
 async function runFile(command: Command, stdio: Stdio): Promise<number> {
   if (command.speed !== null) process.env.TROUPE_OFFLINE_SPEED = String(command.speed);
-  const { graph, name, roles, findings } = foreign(await readFile(command.file), command);
+  const read = await readWorkflowAt(command.file);
+  const { graph, name, roles, findings } = foreign(
+    { ...(read.imported ?? nothingImported()), findings: read.findings },
+    command,
+  );
   const notable = findings.filter(({ level }) => level !== "info");
   if (!graph)
-    throw new Unusable(
+    throw new UnusableError(
       [`${command.file} is not a workflow that Troupe can read:`, ...findings.map(findingLine)],
       { findings: findings.map((finding) => ({ ...finding })) },
     );
@@ -106,7 +99,7 @@ async function runFile(command: Command, stdio: Stdio): Promise<number> {
     return 0;
   }
   const nowhere = unknownStop(graph, { ...graph.config, ...command.config });
-  if (nowhere !== null) throw new Unusable([nowhere]);
+  if (nowhere !== null) throw new UnusableError([nowhere]);
   const ready = checked(command, () =>
     readyToRun(graph, allRoles, { input: command.input, config: command.config }, troupe.models),
   );
@@ -189,32 +182,22 @@ function checked<T>(command: Command, ready: () => T): T {
   try {
     return ready();
   } catch (error) {
-    if (!(error instanceof StartRejected)) throw error;
-    if ("errors" in error.detail)
-      throw new Unusable(
+    if (!(error instanceof Rejection)) throw error;
+    const details = error.details as StartErrors;
+    if ("errors" in details)
+      throw new UnusableError(
         [
           "The input does not fit:",
-          ...error.detail.errors.map(({ key, message }) => `  ${key}: ${message}`),
+          ...details.errors.map(({ key, message }) => `  ${key}: ${message}`),
           '  Give it as --input \'{"key": "value"}\'.',
         ],
         {
-          errors: error.detail.errors.map((each) => ({ ...each })),
+          errors: details.errors.map((each) => ({ ...each })),
         },
       );
-    throw new Unusable([`${command.file} cannot run yet:`, ...error.detail.problems.map(problemLine)], {
-      problems: error.detail.problems.map(({ code, message, at }) => ({ code, message, at: { ...at } })),
+    throw new UnusableError([`${command.file} cannot run yet:`, ...details.problems.map(problemLine)], {
+      problems: details.problems.map(({ code, message, at }) => ({ code, message, at: { ...at } })),
     });
-  }
-}
-
-/** What a path holds, on the road of all imports. */
-async function readFile(given: string) {
-  try {
-    const { imported, findings } = await readImportAt(given);
-    return { ...(imported ?? nothingImported()), findings };
-  } catch (error) {
-    if (error instanceof PathError || error instanceof ArchiveError) throw new Unusable([error.message]);
-    throw error;
   }
 }
 

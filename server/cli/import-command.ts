@@ -7,9 +7,7 @@ import { writeWorkflow } from "@/server/domain/graph/document/document";
 import { capabilitiesOf } from "@/server/domain/library/capabilities";
 import { isExecutable } from "@/server/domain/nodes";
 import { writtenTests } from "@/server/domain/scenario/test-file";
-import { ArchiveError } from "@/server/interop/import/archive";
 import type { Imported } from "@/server/interop/import/format";
-import { readSent } from "@/server/interop/import/off-thread";
 import type { ImportRead } from "@/server/interop/import/pipeline";
 import { writeRoles } from "@/server/interop/role-files";
 import { writeTeams } from "@/server/interop/team-files";
@@ -18,7 +16,7 @@ import { calledFrom, callOf } from "./called";
 import { capabilityLines } from "./output/capability-lines";
 import { printable, printableJson, printableLine } from "./output/printable";
 import type { Stdio } from "./output/stdio";
-import { PathError, readPath } from "./read-path";
+import { readImportAt, UnusableError } from "./read-path";
 
 export const IMPORT_USAGE = `Says what files of Troupe or another framework would bring, and writes it as a file of Troupe.
 
@@ -41,8 +39,7 @@ export async function importCommand(argv: readonly string[], stdio: Stdio): Prom
     return await showImport(argv, stdio);
   } catch (error) {
     if (error instanceof UsageError) stdio.err(`${printable(error.message)}\n\n${IMPORT_USAGE}`);
-    else if (error instanceof PathError || error instanceof ArchiveError)
-      stdio.err(`${printable(error.message)}\n`);
+    else if (error instanceof UnusableError) stdio.err(`${printableLine(error.message)}\n`);
     else throw error;
     return UNUSABLE;
   }
@@ -54,7 +51,7 @@ async function showImport(argv: readonly string[], stdio: Stdio): Promise<number
     stdio.out(IMPORT_USAGE);
     return 0;
   }
-  const looked = await readSent(readPath(command.path), { answers: command.answers, pick: command.pick });
+  const looked = await readImportAt(command.path, { answers: command.answers, pick: command.pick });
   const { imported } = looked;
   const capabilities = imported?.graph
     ? capabilitiesOf(imported.graph, [...imported.roles, ...builtinRoles])
@@ -183,7 +180,7 @@ export const findingLine = ({ level, at, file, line, message }: Finding): string
   return `  ${level === "error" ? "✗" : "·"} ${place ? `${place}: ` : ""}${message}`;
 };
 
-/** Writes what was read as a file of Troupe. Throws PathError where there is a file already. */
+/** Writes what was read as a file of Troupe. Throws UnusableError where there is a file already. */
 function save({ graph, name, roles, crews, agents, tests }: Imported, file: string, stdio: Stdio): void {
   const format = /\.ya?ml$/i.test(file) ? "yaml" : "json";
   if (graph && format === "yaml") throw new UsageError("A workflow is saved as JSON: --save FILE.json.");
@@ -195,7 +192,7 @@ function save({ graph, name, roles, crews, agents, tests }: Imported, file: stri
   try {
     writeFileSync(path.resolve(calledFrom(), file), text, { flag: "wx" });
   } catch (error) {
-    throw new PathError(`${file} cannot be written: ${errorMessage(error)}`);
+    throw new UnusableError([`${file} cannot be written: ${errorMessage(error)}`]);
   }
   stdio.err(`${printableLine(`Written to ${file}.`)}\n`);
 }

@@ -1,5 +1,5 @@
 import { perform } from "@/server/operations/operation";
-import { problemOf } from "@/server/operations/problem";
+import { rejectionOf } from "@/server/operations/rejections";
 import { controlOperations } from "@/server/operations/runs/control";
 import { teamOperations } from "@/server/operations/runs/team";
 import type { Services } from "@/server/operations/services";
@@ -40,9 +40,9 @@ export function newStepping(services: Services, runId: string, terminal: Termina
       await perform(operation, services, checked.data, caller);
       return true;
     } catch (error) {
-      const problem = problemOf(error);
-      if (!problem) throw error;
-      print(problem.message);
+      const rejection = rejectionOf(error);
+      if (!rejection) throw error;
+      print(rejection.message);
       return false;
     }
   };

@@ -8,7 +8,6 @@ import { findProblems } from "@/server/domain/problems/problems";
 import type { MutantReport } from "@/server/domain/scenario/mutants";
 import type { SuiteReport, TestReport } from "@/server/domain/scenario/report";
 import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
-import { ArchiveError } from "@/server/interop/import/archive";
 import { nothingImported } from "@/server/interop/import/format";
 import type { TestParts } from "@/server/runner/scenario/answering";
 import { EMPTY_BOOK } from "@/server/runner/scenario/judging";
@@ -22,7 +21,7 @@ import { findingLine } from "./import-command";
 import { junitOf } from "./output/junit";
 import { printable, printableJson, printableLine } from "./output/printable";
 import type { Stdio } from "./output/stdio";
-import { PathError, readImportAt } from "./read-path";
+import { readWorkflowAt, UnusableError } from "./read-path";
 
 export const TEST_USAGE = `Runs the tests that stand in a workflow's file, without asking a model, a tool or a person.
 
@@ -46,13 +45,6 @@ interface TestCommand {
   junit: string | null;
   mutants: boolean;
   json: boolean;
-}
-
-class Unusable extends Error {
-  override name = "Unusable";
-  constructor(readonly lines: string[]) {
-    super(lines.join("\n"));
-  }
 }
 
 /** Runs the tests of files and returns the exit code: the highest of all files. */
@@ -81,10 +73,8 @@ async function runOrReport(command: TestCommand, stdio: Stdio): Promise<number> 
   try {
     return await runFile(command, stdio);
   } catch (error) {
-    if (error instanceof Unusable) stdio.err(`${error.lines.map(printableLine).join("\n")}\n`);
-    else if (error instanceof PathError || error instanceof ArchiveError)
-      stdio.err(`${printable(error.message)}\n`);
-    else throw error;
+    if (!(error instanceof UnusableError)) throw error;
+    stdio.err(`${error.lines.map(printableLine).join("\n")}\n`);
     return UNUSABLE;
   }
 }
@@ -113,20 +103,20 @@ const OPTIONS = {
 } as const;
 
 async function runFile(command: TestCommand, stdio: Stdio): Promise<number> {
-  const { imported, findings } = await readImportAt(command.file);
+  const { imported, findings } = await readWorkflowAt(command.file);
   const { graph, name, roles, tests } = { ...nothingImported(), ...imported };
   if (!graph)
-    throw new Unusable([
+    throw new UnusableError([
       `${command.file} is not a workflow that Troupe can read:`,
       ...findings.map(findingLine),
     ]);
   // An unreadable test must not count as passed.
   const unread = findings.filter(({ at, level }) => at.startsWith("tests") && level === "dropped");
   if (unread.length > 0)
-    throw new Unusable(["Some of its tests cannot be read:", ...unread.map(findingLine)]);
+    throw new UnusableError(["Some of its tests cannot be read:", ...unread.map(findingLine)]);
   const chosen = tests.filter((test) => isMeant(test, command.only));
   if (chosen.length === 0)
-    throw new Unusable([
+    throw new UnusableError([
       tests.length === 0 ? `${command.file} has no tests.` : `None of its tests is named like that.`,
     ]);
 
@@ -190,7 +180,7 @@ function refuseUnrunnable(file: string, { graph, roles }: Tested): void {
     ({ severity }) => severity === "error",
   );
   if (problems.length > 0)
-    throw new Unusable([
+    throw new UnusableError([
       `${file} cannot be tested yet:`,
       ...problems.map(({ message, code }) => `  ✗ ${message} (${code})`),
     ]);
@@ -200,7 +190,7 @@ function writeReport(given: string, xml: string): void {
   try {
     writeFileSync(path.resolve(calledFrom(), given), xml);
   } catch (error) {
-    throw new Unusable([`The report could not be written: ${errorMessage(error)}`]);
+    throw new UnusableError([`The report could not be written: ${errorMessage(error)}`]);
   }
 }
 

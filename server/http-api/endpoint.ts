@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import type { Principal } from "@/server/access/principal";
 import { errorMessage } from "@/server/domain/base/guards";
+import { Rejection } from "@/server/domain/errors/rejection";
 import type { Note } from "@/server/domain/run/audit";
 import type { Tag } from "@/server/operations/operation";
-import { Problem } from "@/server/operations/problem";
 import type { Services } from "@/server/operations/services";
 
 type Method = "GET" | "POST" | "PUT" | "DELETE";
@@ -101,7 +101,7 @@ async function jsonOf(request: Request): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Problem("bad_json", `The body is not JSON: ${errorMessage(error)}`);
+    throw new Rejection("bad_json", `The body is not JSON: ${errorMessage(error)}`);
   }
 }
 
@@ -115,7 +115,7 @@ export function checked<S extends z.ZodType>(
   if (result.success) {
     const extra = where === "body" ? unknownField(value, result.data) : null;
     if (extra === null) return result.data;
-    throw new Problem("unknown_field", `The body holds "${extra}", which is not known here.`, {
+    throw new Rejection("unknown_field", `The body holds "${extra}", which is not known here.`, {
       issues: [{ at: extra, message: "not known" }],
     });
   }
@@ -124,7 +124,7 @@ export function checked<S extends z.ZodType>(
     .map(({ path, message }) => ({ at: path.join("."), message }));
   const [first] = issues;
   const place = first?.at ? ` (${first.at})` : "";
-  throw new Problem("bad_request", `The ${where} is not as expected${place}: ${first?.message}`, {
+  throw new Rejection("bad_request", `The ${where} is not as expected${place}: ${first?.message}`, {
     issues,
   });
 }

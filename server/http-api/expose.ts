@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { defined } from "@/server/domain/base/defined";
 import { listOf, recordOf } from "@/server/domain/base/guards";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { Page } from "@/server/operations/common-schemas";
 import { type HttpRoute, type Operation, perform } from "@/server/operations/operation";
 import { type Place, pageOf } from "@/server/operations/paging";
-import { PROBLEMS, Problem } from "@/server/operations/problem";
+import { REJECTIONS } from "@/server/operations/rejections";
 import { routeOf } from "@/server/operations/route";
 import { checked, type Endpoint, type EndpointCall, endpoint } from "./endpoint";
 
@@ -60,7 +61,7 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
       ...(route.pending === undefined ? {} : { pending: route.pending }),
       ...(schema ? { schema } : {}),
     },
-    refusals: [...new Set(problems.map((code) => PROBLEMS[code][0]))],
+    refusals: [...new Set(problems.map((code) => REJECTIONS[code][0]))],
     async answer(call) {
       const body = route.body ? { [route.body]: call.body } : recordOf(call.body);
       const revision = takesRevision ? expectedRevision(call.headers) : undefined;
@@ -98,7 +99,7 @@ export function expectedRevision(headers: Headers): number | undefined {
   const match = headers.get("if-match");
   if (match === null || match === "*") return undefined;
   const revision = /^(?:W\/)?"?(\d{1,12})"?$/.exec(match.trim())?.[1];
-  if (!revision) throw new Problem("bad_request", 'If-Match must be a revision, such as "3".');
+  if (!revision) throw new Rejection("bad_request", 'If-Match must be a revision, such as "3".');
   return Number(revision);
 }
 

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { streamLimits, takeStream } from "@/server/access/requests/streams";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { placeAfter } from "@/server/domain/run/run-order";
 import { SHARE_POLICY } from "@/server/interop/share/page";
 import { LIMITS } from "@/server/limits";
 import { Page } from "@/server/operations/common-schemas";
 import { authorize } from "@/server/operations/operation";
 import { fromCursor, toCursor } from "@/server/operations/paging";
-import { Problem } from "@/server/operations/problem";
 import { bisectOperations } from "@/server/operations/runs/bisect";
 import { controlOperations } from "@/server/operations/runs/control";
 import { forkOperations } from "@/server/operations/runs/forks";
@@ -50,7 +50,10 @@ export const runEndpoints = [
       const { params, body, headers } = call;
       const key = headers.get("idempotency-key");
       if (key !== null && (key === "" || key.length > LIMITS.idempotencyKey))
-        throw new Problem("bad_request", `An Idempotency-Key has 1 to ${LIMITS.idempotencyKey} characters.`);
+        throw new Rejection(
+          "bad_request",
+          `An Idempotency-Key has 1 to ${LIMITS.idempotencyKey} characters.`,
+        );
       const { run_id, created } = performFor(
         runOperations.start,
         {
@@ -227,23 +230,19 @@ function followRun(
   // A reader that has seen nothing yet sends none, or an empty one.
   const lastId = headers.get("last-event-id") || "0";
   if (!/^\d{1,12}$/.test(lastId))
-    throw new Problem("bad_request", "Last-Event-ID must be the number of an event.");
+    throw new Rejection("bad_request", "Last-Event-ID must be the number of an event.");
   const after = Math.max(query.after, Number(lastId));
   // A standard EventSource reconnects after every end; 204 tells it that there is no more.
   if (run.status === "finished" && lastId !== "0" && after >= run.last_seq)
     return new Response(null, { status: 204 });
   const place = takeStream(principal ?? { kind: "token", id: "" });
   if (place === "too_many_yours")
-    throw new Problem(
+    throw new Rejection(
       "too_many_streams",
       `One token may follow ${streamLimits().perPrincipal} runs at once.`,
-      undefined,
-      { headers: { "retry-after": "5" } },
     );
   if (place === "too_many")
-    throw new Problem("server_too_many_streams", "Too many streams are open on this server.", undefined, {
-      headers: { "retry-after": "5" },
-    });
+    throw new Rejection("server_too_many_streams", "Too many streams are open on this server.");
   return eventStream((stop) => messages(services, run.id, after, stop), { signal, onClose: place.release });
 }
 

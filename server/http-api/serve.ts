@@ -1,8 +1,10 @@
 import { API_HEADERS, guard } from "@/server/access/guard";
 import type { Recognition } from "@/server/access/principal";
 import { auditName } from "@/server/access/principal";
+import { defined } from "@/server/domain/base/defined";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { logUnexpected } from "@/server/log";
-import { Problem, problemOf } from "@/server/operations/problem";
+import { REJECTIONS, rejectionOf } from "@/server/operations/rejections";
 import type { Services } from "@/server/operations/services";
 import { redactJson } from "@/server/secrets/redact";
 import { type Endpoint, partsOf } from "./endpoint";
@@ -29,7 +31,7 @@ export async function serve(request: Request, { services, recognition }: ServeOp
     ...(recognition ? { recognition } : {}),
   });
   if (passed instanceof Response) return passed;
-  if (!("endpoint" in match)) return errorResponse(match.refusal);
+  if (!("endpoint" in match)) return errorResponse(match.rejection, match.headers);
   try {
     const reply = await match.endpoint.serve({
       params: match.params,
@@ -54,11 +56,13 @@ export async function serve(request: Request, { services, recognition }: ServeOp
       ? withHeaders(reply)
       : json(reply.body, reply.status ?? 200, reply.headers);
   } catch (error) {
-    return errorResponse(toProblem(error, `${request.method} ${match.endpoint.path}`));
+    return errorResponse(rejectionFor(error, `${request.method} ${match.endpoint.path}`));
   }
 }
 
-type Match = { endpoint: Endpoint; params: Record<string, string> } | { refusal: Problem };
+type Match =
+  | { endpoint: Endpoint; params: Record<string, string> }
+  | { rejection: Rejection; headers?: Record<string, string> };
 
 function matchEndpoint(method: string, path: string): Match {
   const asked = path.startsWith(`${BASE}/`) ? decoded(partsOf(path.slice(BASE.length))) : null;
@@ -71,11 +75,9 @@ function matchEndpoint(method: string, path: string): Match {
     if (endpoint.method === wanted) return { endpoint, params };
     allowed.push(endpoint.method);
   }
-  if (allowed.length === 0) return { refusal: new Problem("not_found", "There is no such endpoint.") };
+  if (allowed.length === 0) return { rejection: new Rejection("not_found", "There is no such endpoint.") };
   const allow = allowed.join(", ");
-  return {
-    refusal: new Problem("method_not_allowed", `This takes ${allow}.`, undefined, { headers: { allow } }),
-  };
+  return { rejection: new Rejection("method_not_allowed", `This takes ${allow}.`), headers: { allow } };
 }
 
 /** Where an endpoint is now: programs may still ask for a plan's change where it was before. */
@@ -106,19 +108,26 @@ function paramsIn(pattern: readonly string[], parts: readonly string[]): Record<
 }
 
 /** What a program gets to see of an error from another layer. */
-function toProblem(error: unknown, where: string): Problem {
-  const problem = problemOf(error);
-  if (problem) return problem;
+function rejectionFor(error: unknown, where: string): Rejection {
+  const rejection = rejectionOf(error);
+  if (rejection) return rejection;
   const id = logUnexpected(error, where);
-  return new Problem("internal", "Something went wrong inside Troupe. The server's log says more.", { id });
+  return new Rejection("internal", "Something went wrong inside Troupe. The server's log says more.", { id });
 }
 
-const errorResponse = ({ status, publicCode: code, message, details, headers }: Problem) =>
-  json(
-    { error: redactJson({ code, message, ...(details === undefined ? {} : { details }) }) },
+function errorResponse(
+  { code, message, details }: Rejection,
+  headers: Record<string, string> = {},
+): Response {
+  const [status, , retryAfter] = REJECTIONS[code];
+  // Which streams are too many is clear from the status.
+  const known = code === "server_too_many_streams" ? "too_many_streams" : code;
+  return json(
+    { error: redactJson(defined({ code: known, message, details })) },
     status,
-    headers,
+    retryAfter === undefined ? headers : { "retry-after": String(retryAfter) },
   );
+}
 
 function json(body: unknown, status: number, headers: Record<string, string> = {}): Response {
   if (status === 204) return new Response(null, { status, headers: { ...API_HEADERS, ...headers } });

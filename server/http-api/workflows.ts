@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { isSameJson } from "@/server/domain/base/json";
 import { Findings } from "@/server/domain/base/lenient-reader";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { readWorkflow, tooManyParts } from "@/server/domain/graph/document/document";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { withPlainNames } from "@/server/domain/library/plain-names";
@@ -11,7 +12,6 @@ import { readTests } from "@/server/domain/scenario/test-file";
 import { readSent } from "@/server/interop/import/off-thread";
 import { LIMITS } from "@/server/limits";
 import { Finding } from "@/server/operations/common-schemas";
-import { Problem } from "@/server/operations/problem";
 import { bringTests } from "@/server/operations/scenarios/stored-tests";
 import { workflowOf } from "@/server/operations/workflows/stored-workflow";
 import { OpenHandsGraph, WorkflowFile } from "@/server/operations/workflows/workflow-schemas";
@@ -46,10 +46,10 @@ async function readFile(file: unknown): Promise<{
   findings: FindingOf[];
 }> {
   const tooMany = tooManyParts(file);
-  if (tooMany) throw new Problem("too_large", tooMany);
+  if (tooMany) throw new Rejection("too_large", tooMany);
   const ofNames = new Findings();
   const { graph, name, roles, findings, tests: given } = withPlainNames(readWorkflow(file), ofNames);
-  if (!graph) throw new Problem("not_a_workflow", await whatItIs(file), { findings });
+  if (!graph) throw new Rejection("not_a_workflow", await whatItIs(file), { findings });
   const { tests, findings: ofTests } = readTests(given);
   return { graph, name, roles, tests, findings: [...findings, ...ofNames.all(), ...ofTests] };
 }

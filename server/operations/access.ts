@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { operationsOf } from "./operation";
-import { Problem } from "./problem";
 
 const { mutation, query } = operationsOf("Server");
 
@@ -41,7 +41,7 @@ export const accessOperations = {
     audits: ["token_revoked"],
     http: { personOnly: TOKENS },
     run({ tokens }, { id }, { note }) {
-      if (!tokens.revoke(id)) throw new Problem("not_found", "This token does not exist any more.");
+      if (!tokens.revoke(id)) throw new Rejection("not_found", "This token does not exist any more.");
       note("token_revoked", { token: tokens.nameOf(id) ?? "", id });
       return {};
     },

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
 import { CrewConfig } from "@/server/domain/crew/crew";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { BIN_DAYS, BIN_KINDS, type Binned } from "@/server/store/library/bin";
 import { BinnedMemory } from "@/server/store/library/memories/memories";
 import { BinnedTest } from "@/server/store/library/scenario-tests";
@@ -9,7 +10,7 @@ import { agentOperations, crewOperations } from "./library/library";
 import { memoryOperations } from "./library/memories";
 import { roleOperations } from "./library/roles";
 import { type Caller, operationsOf } from "./operation";
-import { notFound, Problem } from "./problem";
+import { notFound } from "./rejections";
 import { createTest } from "./scenarios/stored-tests";
 import type { Services } from "./services";
 
@@ -108,11 +109,11 @@ function restore(services: Services, { kind, id }: OfBin, caller: Caller): void 
 function readAs<S extends z.ZodType>(schema: S, thing: unknown): z.output<S> {
   const read = schema.safeParse(thing);
   if (read.success) return read.data;
-  throw new Problem("not_found", "This cannot be read any more, so it cannot come back.");
+  throw new Rejection("not_found", "This cannot be read any more, so it cannot come back.");
 }
 
 function restoreTest(services: Services, { workflow_id, ...test }: z.output<typeof BinnedTest>): void {
   if (!services.workflows.find(workflow_id))
-    throw new Problem("not_found", "The workflow of this test was deleted. Bring that back first.");
+    throw new Rejection("not_found", "The workflow of this test was deleted. Bring that back first.");
   createTest(services, workflow_id, test);
 }

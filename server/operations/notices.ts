@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { EmailSettings, WebhookUrl } from "@/server/domain/base/notification-targets";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { NOTICE_CHANNELS } from "@/server/store/notices";
 import { operationsOf } from "./operation";
-import { Problem } from "./problem";
 import { NoticesShown } from "./settings-schemas";
 
 const { mutation, query } = operationsOf("Server");
@@ -32,7 +32,7 @@ export const noticeOperations = {
     http: { personOnly: WHERE },
     run({ noticeSettings, notices }, input, { note }) {
       if (input.url === undefined && !noticeSettings.find().webhook)
-        throw new Problem("not_found", "Enter the address of the webhook first.");
+        throw new Rejection("not_found", "Enter the address of the webhook first.");
       const saved = noticeSettings.saveWebhook(input);
       if (!input.is_on) notices.drop("webhook");
       note("notices_changed", {

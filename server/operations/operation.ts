@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import type { Permission, Principal } from "@/server/access/principal";
 import type { JsonObject } from "@/server/domain/base/values";
+import { Rejection, type RejectionCode } from "@/server/domain/errors/rejection";
 import type { AuditKind, Note } from "@/server/domain/run/audit";
 import type { Place } from "./paging";
-import { Problem, type ProblemCode } from "./problem";
 import type { Services } from "./services";
 
 /** Who asks, and how what they do is written down. */
@@ -83,7 +83,7 @@ interface Definition<In extends z.ZodType, Out> {
   /** The JSON response over HTTP; absent: nothing (204), or what the hand-written endpoint declares. */
   output?: z.ZodType;
   /** The codes of the refusals that it may make. Absent: not_found, if its path names something. */
-  problems?: readonly ProblemCode[];
+  problems?: readonly RejectionCode[];
   /** What it may write to the audit. */
   audits?: readonly AuditKind[];
   /**
@@ -123,10 +123,10 @@ export const operationsOf = (tag: Tag) => ({
 /** Refuses a program where an operation is a person's in part. Throws person_only. */
 export function onlyPerson({ kind }: Principal, why: string): void {
   if (kind !== "session")
-    throw new Problem("person_only", `Only a person who is signed in may do this: ${why}.`);
+    throw new Rejection("person_only", `Only a person who is signed in may do this: ${why}.`);
 }
 
-/** Performs an operation for a caller. Throws Problem; an audit entry that the operation does not declare is a programming error. */
+/** Performs an operation for a caller. Throws Rejection; an audit entry that the operation does not declare is a programming error. */
 export function perform<In extends z.ZodType, Out>(
   operation: Operation<In, Out>,
   services: Services,
@@ -146,5 +146,5 @@ export function perform<In extends z.ZodType, Out>(
 /** Refuses a caller without a permission: in `perform`, and for streams, which are no operations. Throws not_allowed. */
 export function authorize(needs: Permission, { permissions }: Principal): void {
   if (permissions && !permissions.includes(needs))
-    throw new Problem("not_allowed", `This takes the permission "${needs}".`);
+    throw new Rejection("not_allowed", `This takes the permission "${needs}".`);
 }

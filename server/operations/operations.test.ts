@@ -6,7 +6,7 @@ import { expectSchema, newApi } from "@/server/http-api/testing";
 import { newServices } from "@/server/services";
 import { operations } from ".";
 import { type Operation, perform } from "./operation";
-import { PROBLEMS } from "./problem";
+import { REJECTIONS } from "./rejections";
 
 const all = Object.entries(operations).flatMap(([subject, group]) =>
   Object.entries<Operation>(group).map(([name, operation]) => ({ path: `${subject}.${name}`, operation })),
@@ -99,7 +99,7 @@ test("an operation's endpoint tells the refusals that it may make", () => {
     const endpoint = endpoints.get(operation.name);
     if (!endpoint) continue;
     const documented = new Set([...always, ...(endpoint.refusals ?? [])]);
-    const missing = (operation.problems ?? []).filter((code) => !documented.has(PROBLEMS[code][0]));
+    const missing = (operation.problems ?? []).filter((code) => !documented.has(REJECTIONS[code][0]));
     expect([operation.name, missing]).toEqual([operation.name, []]);
   }
 });

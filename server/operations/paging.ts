@@ -1,5 +1,5 @@
 import { isList } from "@/server/domain/base/guards";
-import { Problem } from "./problem";
+import { Rejection } from "@/server/domain/errors/rejection";
 
 /** Where a page ended: what it was sorted by, and the id. Opaque to its readers. */
 export type Place = readonly [key: number | string, id: string];
@@ -16,7 +16,7 @@ export function fromCursor(cursor: string): Place {
   } catch {
     // Said below.
   }
-  throw new Problem("bad_request", "This cursor is not one of ours; begin without one.");
+  throw new Rejection("bad_request", "This cursor is not one of ours; begin without one.");
 }
 
 const compare = (a: number | string, b: number | string) => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { withoutLesson } from "@/server/domain/model/lessons";
 import { headerError, type Provider, ProviderSettings } from "@/server/domain/model/provider";
 import { keyFate } from "@/server/domain/run/audit";
@@ -14,7 +15,6 @@ import { redactJson, registerSecret } from "@/server/secrets/redact";
 import { normalUrl, type ProviderStore } from "@/server/store/providers";
 import { BaseUrl, hostOf, Key } from "./addresses";
 import { onlyPerson, operationsOf } from "./operation";
-import { Problem } from "./problem";
 import { ModelProvider, ProviderCheck } from "./settings-schemas";
 
 const { mutation, query } = operationsOf("Providers");
@@ -132,7 +132,7 @@ export const providerOperations = {
       if (is_default) {
         const next = input.next === input.id ? undefined : providers.find(input.next ?? "");
         if (!next)
-          throw new Problem(
+          throw new Rejection(
             "bad_request",
             `“${name}” is the default provider. Say which one is the default after it.`,
           );
@@ -224,7 +224,7 @@ export const providerOperations = {
         return models.map(({ name }) => name);
       } catch (error) {
         if (error instanceof ModelError)
-          throw new Problem("provider_failed", error.message, { code: error.error.code });
+          throw new Rejection("provider_failed", error.message, { code: error.error.code });
         throw error;
       }
     },
@@ -255,26 +255,26 @@ function rememberFindings(base_url: string, findings: Findings) {
   unsaved.set(base_url, findings);
 }
 
-const notFound = () => new Problem("not_found", "There is no such provider any more.");
+const notFound = () => new Rejection("not_found", "There is no such provider any more.");
 
 /** The provider; refuses changes of what is not a saved one. */
 function changeable(providers: ProviderStore, id: string): Provider {
   const provider = providers.find(id);
   if (!provider) throw notFound();
   if (provider.from_environment)
-    throw new Problem(
+    throw new Rejection(
       "fixed",
       "This provider comes from the environment variables OPENAI_API_KEY and OPENAI_BASE_URL. Change it there.",
     );
   if (provider.kind === "offline")
-    throw new Problem("fixed", "The offline demo is built in and cannot be changed.");
+    throw new Rejection("fixed", "The offline demo is built in and cannot be changed.");
   return provider;
 }
 
 /** What to test: a saved provider, changed as the form has it. A stored key is only ever tried at its own address. */
 function checkedFrom(providers: ProviderStore, input: z.infer<typeof TestInput>) {
   if (input.id === undefined && input.base_url === undefined)
-    throw new Problem("bad_request", "Name a provider, or give an address.");
+    throw new Rejection("bad_request", "Name a provider, or give an address.");
   const saved = input.id === undefined ? undefined : providers.find(input.id);
   if (input.id !== undefined && !saved) throw notFound();
   const base_url = normalUrl(input.base_url ?? saved?.base_url ?? "");
@@ -300,7 +300,7 @@ function storedHeaders(providers: ProviderStore, id: string): void {
   try {
     providers.headersOf(id);
   } catch {
-    throw new Problem(
+    throw new Rejection(
       "bad_request",
       "The stored values of the headers cannot be read. Enter them again, or remove those headers.",
     );
@@ -312,7 +312,7 @@ function opened(providers: ProviderStore, id: string) {
   try {
     return { key: providers.keyOf(id), headers: providers.headersOf(id) };
   } catch (error) {
-    throw new Problem(
+    throw new Rejection(
       "bad_request",
       error instanceof Error ? error.message : "The stored key cannot be read. Enter it again.",
     );

@@ -97,10 +97,10 @@ export interface Services {
   >;
   /** The operator's rules for every run. */
   installation: InstallationRules;
-  /** Throws RefusedStart; returns undefined if there is no such workflow. */
+  /** Throws Rejection; returns undefined if there is no such workflow. */
   startRun(launch: Launch): { run_id: string; created: boolean } | undefined;
-  /** Throws RefusedBisect, ExpressionError, DamagedLog. */
+  /** Throws Rejection, ExpressionError, DamagedLog. */
   findDifference(request: BisectRequest): Promise<BisectReport>;
-  /** Throws RefusedFork, RefusedStart, QueueFull, DamagedLog. */
+  /** Throws Rejection, DamagedLog. */
   forkRun(request: ForkLaunch): { run_id: string; at_seq: number; warnings?: string[] };
 }

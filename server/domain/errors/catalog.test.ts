@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { ErrorCode } from "@/server/domain/agent/outcome";
-import { PROBLEMS } from "@/server/operations/problem";
+import { REJECTIONS } from "@/server/operations/rejections";
 import { CATALOG, type Explanation, explain } from "./catalog";
 
 const domain = path.resolve(import.meta.dirname, "..");
@@ -10,7 +10,7 @@ const page = path.resolve(domain, "../../docs/errors.md");
 
 test("every code has an entry, and every entry a code", () => {
   expect(Object.keys(CATALOG.run_errors).sort()).toEqual([...ErrorCode.options].sort());
-  expect(Object.keys(CATALOG.api_errors).sort()).toEqual(Object.keys(PROBLEMS).sort());
+  expect(Object.keys(CATALOG.api_errors).sort()).toEqual(Object.keys(REJECTIONS).sort());
   const sources = readdirSync(domain, { recursive: true, encoding: "utf8" })
     .filter((file) => /\.ts$/.test(file) && !/\.test\.ts$|^(testing|errors)/.test(file))
     .map((file) => readFileSync(path.join(domain, file), "utf8"));

@@ -1,19 +1,17 @@
 import { Unzip, UnzipInflate } from "fflate";
 import { isWorthReading } from "@/server/domain/base/import-files";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { IMPORT_LIMITS, pathProblem } from "./files";
 import type { ImportFile } from "./source";
 
 /** An uploaded file: its text, or its bytes in base64, which may be a zip archive. */
 export type SentFile = { path: string; text: string } | { path: string; base64: string };
 
-/** Files that cannot be taken, in a sentence. */
-export class ArchiveError extends Error {
-  override name = "ArchiveError";
-}
+const notImportable = (why: string) => new Rejection("not_importable", why);
 
 /** So much of an archive is unpacked before its size is looked at again: a bomb grows at most a thousandfold in between. */
 const CHUNK = 4 * 1024;
-/** The texts of what was sent, archives unpacked within the limits of an import. Throws ArchiveError. */
+/** The texts of what was sent, archives unpacked within the limits of an import. Throws Rejection. */
 export function unpack(sent: readonly SentFile[]): ImportFile[] {
   const all = sent.flatMap((file): ImportFile[] => {
     if ("text" in file) return [file];
@@ -30,7 +28,7 @@ function unzip(bytes: Uint8Array, archive: string): ImportFile[] {
   let total = 0;
   let count = 0;
   const archiveError = (why: string) =>
-    new ArchiveError(`${archive || "The archive"} cannot be unpacked: ${why}`);
+    notImportable(`${archive || "The archive"} cannot be unpacked: ${why}`);
   const refuse = (why: string): never => {
     throw archiveError(why);
   };
@@ -45,7 +43,7 @@ function unzip(bytes: Uint8Array, archive: string): ImportFile[] {
     let size = 0;
     file.ondata = (error, data, isLast) => {
       // What is thrown below comes back here.
-      if (error) throw error instanceof ArchiveError ? error : damaged(path);
+      if (error) throw error instanceof Rejection ? error : damaged(path);
       size += data.length;
       total += data.length;
       if (size > IMPORT_LIMITS.fileBytes) refuse(`${path} is larger than 5 MiB.`);
@@ -63,7 +61,7 @@ function unzip(bytes: Uint8Array, archive: string): ImportFile[] {
     for (let at = 0; at < bytes.length; at += CHUNK)
       unzipper.push(bytes.subarray(at, at + CHUNK), at + CHUNK >= bytes.length);
   } catch (error) {
-    if (error instanceof ArchiveError) throw error;
+    if (error instanceof Rejection) throw error;
     refuse("it is damaged, or packed in a way that is not known here.");
   }
   if (files.length === 0) refuse("it holds no file that could be read.");
@@ -74,7 +72,7 @@ function textOf(bytes: Uint8Array, path: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new ArchiveError(`${path || "The file"} is no text in UTF-8.`);
+    throw notImportable(`${path || "The file"} is no text in UTF-8.`);
   }
 }
 

@@ -1,9 +1,10 @@
 import path from "node:path";
 import { strToU8, zipSync } from "fflate";
 import { describe, expect, test } from "vitest";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { timed } from "@/server/testing/growth";
 import { sized } from "@/server/testing/thorough";
-import { ArchiveError, unpack } from "./archive";
+import { unpack } from "./archive";
 import { newImportReader, readSent } from "./off-thread";
 import { readImport, TOO_COMPLEX } from "./pipeline";
 import { files } from "./testing";
@@ -431,7 +432,7 @@ describe("the thread that reads", () => {
     expect(await readSent(CREW)).toEqual(structuredClone(readImport(CREW)));
     const zipped = await readSent(zip({ "top/agents.yaml": CREW[0]?.text ?? "", "top/b.md": "x" }));
     expect(zipped.imported?.roles).toEqual(readImport(CREW).imported?.roles);
-    await expect(readSent([{ path: "a.zip", base64: "UEsDBAAA" }])).rejects.toThrow(ArchiveError);
+    await expect(readSent([{ path: "a.zip", base64: "UEsDBAAA" }])).rejects.toThrow(Rejection);
   });
 
   test("is ended where a reader never ends, while this thread goes on; the next import has a new one", async () => {

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { Worker } from "node:worker_threads";
-import { ArchiveError, type SentFile } from "./archive";
+import { Rejection } from "@/server/domain/errors/rejection";
+import type { SentFile } from "./archive";
 import type { ImportChoices, ImportRead } from "./pipeline";
 
 export interface ReadingJob {
@@ -44,7 +45,7 @@ function workerFile(): string {
 /**
  * Reads imports in a thread, one after another, so that no file can hold the server. The thread starts with the first
  * import and is kept for the next ones; over its limits of time and memory it is ended, and a finding says so. The
- * function that it returns unpacks archives, and throws ArchiveError.
+ * function that it returns unpacks archives, and throws Rejection.
  */
 export function newImportReader({ file = workerFile, limits = LIMITS } = {}) {
   let worker: Worker | null = null;
@@ -114,7 +115,7 @@ export function newImportReader({ file = workerFile, limits = LIMITS } = {}) {
     line = answer.catch(() => {});
     const given = await answer.finally(() => waiting--);
     if ("read" in given) return given.read;
-    if ("rejected" in given) throw new ArchiveError(given.rejected);
+    if ("rejected" in given) throw new Rejection("not_importable", given.rejected);
     throw new Error(given.failed);
   };
 }
@@ -123,7 +124,7 @@ declare global {
   var __troupeImportReader: ReturnType<typeof newImportReader> | undefined;
 }
 
-/** Reads files in the thread of this process. Throws ArchiveError. */
+/** Reads files in the thread of this process. Throws Rejection. */
 export const readSent = (sent: readonly SentFile[], choices?: ImportChoices): Promise<ImportRead> => {
   globalThis.__troupeImportReader ??= newImportReader();
   return globalThis.__troupeImportReader(sent, choices);

@@ -1,6 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { errorMessage } from "@/server/domain/base/guards";
-import { ArchiveError, unpack } from "./archive";
+import { Rejection } from "@/server/domain/errors/rejection";
+import { unpack } from "./archive";
 import type { ReadingAnswer, ReadingJob } from "./off-thread";
 import { readImport } from "./pipeline";
 
@@ -9,7 +10,7 @@ function answerTo({ sent, choices }: ReadingJob): ReadingAnswer {
   try {
     return { read: readImport(unpack(sent), choices) };
   } catch (error) {
-    if (error instanceof ArchiveError) return { rejected: error.message };
+    if (error instanceof Rejection) return { rejected: error.message };
     return { failed: error instanceof Error ? (error.stack ?? error.message) : errorMessage(error) };
   }
 }

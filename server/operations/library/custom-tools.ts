@@ -1,17 +1,17 @@
 import { z } from "zod";
 import { Json } from "@/server/domain/base/values";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import { operationsOf } from "../operation";
-import { Problem } from "../problem";
 import { CustomTool } from "./library-schemas";
 
 const { mutation, query } = operationsOf("Tools");
 
 const ByName = z.object({ name: z.string() });
-const noTool = (name: string) => new Problem("not_found", `There is no custom tool called "${name}".`);
+const noTool = (name: string) => new Rejection("not_found", `There is no custom tool called "${name}".`);
 const nameTaken = (name: string) =>
-  new Problem("name_taken", `There is already a tool called "${name}".`, undefined, {
-    editor: { reason: "name_taken" },
+  new Rejection("name_taken", `There is already a tool called "${name}".`, undefined, {
+    reason: "name_taken",
   });
 const CODE = "this is code that agents run, under a name that roles may hold already";
 
@@ -80,8 +80,9 @@ export const customToolOperations = {
       const result = toolSources.customTools.save(definition, base_version);
       if (!result.saved && result.reason === "name_taken") throw nameTaken(name);
       if (!result.saved)
-        throw new Problem("changed_meanwhile", "This tool was changed in another place.", undefined, {
-          editor: { reason: "stale", current: toolSources.customTools.find(name) ?? null },
+        throw new Rejection("changed_meanwhile", "This tool was changed in another place.", undefined, {
+          reason: "stale",
+          current: toolSources.customTools.find(name) ?? null,
         });
       toolSources.customToolsChanged();
       note("custom_tool_saved", { tool: name, version: result.version });

@@ -4,6 +4,7 @@ import { freshId, toId } from "@/server/domain/base/ids";
 import { present } from "@/server/domain/base/must";
 import { plainName } from "@/server/domain/base/names";
 import { CrewConfig } from "@/server/domain/crew/crew";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { agentsOfCrew } from "@/server/domain/library/agent-use";
 import { crewWith } from "@/server/domain/library/library";
 import { rolesOfCrew } from "@/server/domain/library/role-use";
@@ -14,7 +15,7 @@ import { usersOf } from "@/server/store/users";
 import { copyName } from "@/server/store/workflows";
 import { operationsOf } from "../operation";
 import type { Place } from "../paging";
-import { notFound, Problem } from "../problem";
+import { notFound } from "../rejections";
 import type { Services } from "../services";
 import { StoredAgent, StoredCrew } from "./library-schemas";
 
@@ -191,17 +192,15 @@ export function shelfOperations<
         const { id, revision = before.revision, name = before.name, [word]: thing } = input;
         // The forms of the app do not edit the id; a program could expect that it changes.
         if (principal.kind === "token" && thing[idKey] !== id)
-          throw new Problem("id_fixed", `${Title} "${id}" keeps its id: \`${idKey}\` must be "${id}".`);
+          throw new Rejection("id_fixed", `${Title} "${id}" keeps its id: \`${idKey}\` must be "${id}".`);
         const result = shelf.storeOf(services).save({ id, revision, name, ...shelf.under(thing) });
         if (result.saved) return whole(found(services, id), services);
         if (!result.current) throw notFound(word);
-        throw new Problem(
+        throw new Rejection(
           "changed_meanwhile",
           `This ${word} was changed in another place.`,
           { revision: result.current.revision },
-          {
-            editor: { reason: "stale", current: whole(result.current, services) },
-          },
+          { reason: "stale", current: whole(result.current, services) },
         );
       },
     }),
@@ -235,11 +234,11 @@ export function shelfOperations<
         found(services, id);
         const used_by = force ? [] : (shelf.usesOf(usersOf(services)).get(id) ?? []);
         if (used_by.length > 0)
-          throw new Problem(
+          throw new Rejection(
             `${word}_in_use`,
             `This ${word} is used by ${countUses(used_by)}.`,
             { used_by },
-            { editor: { reason: "used" } },
+            { reason: "used" },
           );
         shelf.storeOf(services).remove(id);
       },
@@ -266,7 +265,7 @@ export function shelfOperations<
         const id = String(thing[idKey]);
         const { name = id } = input;
         if (!shelf.storeOf(services).create(name, thing))
-          throw new Problem("id_taken", `There is ${a} ${word} "${id}" already.`);
+          throw new Rejection("id_taken", `There is ${a} ${word} "${id}" already.`);
         return whole(found(services, id), services);
       },
     }),

@@ -2,12 +2,12 @@ import { z } from "zod";
 import type { Principal } from "@/server/access/principal";
 import { isOwnOrigin } from "@/server/access/requests/hosts";
 import { asJson } from "@/server/domain/base/json";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { keyFate } from "@/server/domain/run/audit";
 import { McpToolWord } from "@/server/tools/mcp/annotations";
 import { isPrivateKey } from "@/server/tools/mcp/private-key";
 import { hostOf } from "../addresses";
 import { onlyPerson, operationsOf } from "../operation";
-import { Problem } from "../problem";
 import { McpServer } from "./library-schemas";
 
 const { mutation, query } = operationsOf("Tools");
@@ -186,7 +186,7 @@ export const mcpOperations = {
       refuseFixed(mcp.list(), name);
       statusOf(mcp.list(), name);
       if (!isOwnOrigin(origin))
-        throw new Problem(
+        throw new Rejection(
           "bad_request",
           "Open Troupe at its own address to sign in; behind a proxy, set TROUPE_PUBLIC_URL.",
         );
@@ -205,7 +205,7 @@ export const mcpOperations = {
     async run({ toolSources: { mcp } }, { state, ...answer }, { note, principal }) {
       const name = await readably(mcp.finishSignIn(state, ownerOf(principal), answer));
       if (name === null)
-        throw new Problem(
+        throw new Rejection(
           "bad_request",
           "This sign-in was not begun in this browser, or took too long. Begin again.",
         );
@@ -305,14 +305,14 @@ export const mcpOperations = {
     run({ toolSources: { mcp } }, { name, tool, fingerprint, word }, { note }) {
       statusOf(mcp.list(), name);
       const result = mcp.correct(name, tool, fingerprint, word);
-      if (result === "gone") throw new Problem("not_found", `"${name}" has no tool called "${tool}".`);
+      if (result === "gone") throw new Rejection("not_found", `"${name}" has no tool called "${tool}".`);
       if (result === "changed")
-        throw new Problem(
+        throw new Rejection(
           "changed_meanwhile",
           "The server has changed this tool since it was shown. Look at it again.",
         );
       if (result === "fixed")
-        throw new Problem(
+        throw new Rejection(
           "fixed",
           "The file of whoever runs Troupe (TROUPE_TOOLS_FILE) says what this tool does. Change it there.",
         );
@@ -348,12 +348,12 @@ async function readably<T>(step: Promise<T>): Promise<T> {
     return await step;
   } catch (error) {
     if (error instanceof Error && error.name === "SignInFailure")
-      throw new Problem("bad_request", error.message);
+      throw new Rejection("bad_request", error.message);
     throw error;
   }
 }
 
-const noServer = (name: string) => new Problem("not_found", `There is no MCP server called "${name}".`);
+const noServer = (name: string) => new Rejection("not_found", `There is no MCP server called "${name}".`);
 
 function statusOf<S extends { name: string }>(servers: readonly S[], name: string): S {
   const server = servers.find((other) => other.name === name);
@@ -363,7 +363,7 @@ function statusOf<S extends { name: string }>(servers: readonly S[], name: strin
 
 function refuseFixed(servers: readonly { name: string; from_file: boolean }[], name: string): void {
   if (servers.some((server) => server.name === name && server.from_file))
-    throw new Problem(
+    throw new Rejection(
       "fixed",
       `"${name}" is declared in the file of whoever runs Troupe (TROUPE_TOOLS_FILE). Change it there.`,
     );

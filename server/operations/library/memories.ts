@@ -2,6 +2,7 @@ import { z } from "zod";
 import { MemoryScope } from "@/server/domain/agent/memory/memory-scope";
 import { PROJECT_PLACE } from "@/server/domain/agent/memory/memory-tools";
 import { Json } from "@/server/domain/base/values";
+import { Rejection } from "@/server/domain/errors/rejection";
 import {
   BinnedMemory,
   type Memory,
@@ -11,7 +12,6 @@ import {
 import { Page } from "../common-schemas";
 import { type Caller, operationsOf } from "../operation";
 import { fromCursor, toCursor } from "../paging";
-import { Problem } from "../problem";
 import type { Services } from "../services";
 import { PlacedMemory, StoredMemory } from "./library-schemas";
 
@@ -89,10 +89,10 @@ export const memoryOperations = {
     http: { route: "POST /memories", status: 201, success: "It is remembered" },
     run({ memories, workflows }, { place, key, value, importance, expires_at }, { principal }) {
       if (place.scope === "workflow" && !workflows.find(place.workflow_id))
-        throw new Problem("not_found", "This workflow was deleted. Choose another.");
+        throw new Rejection("not_found", "This workflow was deleted. Choose another.");
       const at = placed(place);
       if (memories.retrieve(at, key))
-        throw new Problem(
+        throw new Rejection(
           "key_taken",
           `Something is remembered under "${key}" there already. Change that one.`,
         );
@@ -154,7 +154,7 @@ export const memoryOperations = {
     },
     run({ memories }, memory) {
       if (memories.retrieve(memory, memory.key))
-        throw new Problem("key_taken", "Agents have stored something else under this key since.");
+        throw new Rejection("key_taken", "Agents have stored something else under this key since.");
       secondsUntil(memory.expires_at);
       guarded(() => memories.restore(memory));
     },
@@ -171,7 +171,7 @@ function placed(place: z.infer<typeof Place>): MemoryPlace {
 function secondsUntil(expires_at: number | null): number | undefined {
   if (expires_at === null) return undefined;
   const seconds = (expires_at - Date.now()) / 1000;
-  if (seconds <= 0) throw new Problem("expired", "This memory has expired since.");
+  if (seconds <= 0) throw new Rejection("expired", "This memory has expired since.");
   return seconds;
 }
 
@@ -191,11 +191,11 @@ function guarded<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof MemoryError) throw new Problem("bad_request", error.message);
+    if (error instanceof MemoryError) throw new Rejection("bad_request", error.message);
     throw error;
   }
 }
 
 function gone(): never {
-  throw new Problem("not_found", "This memory has expired or was deleted.");
+  throw new Rejection("not_found", "This memory has expired or was deleted.");
 }

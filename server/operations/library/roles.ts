@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { uncheckedOfRole } from "@/server/domain/agent/unchecked";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { plainRoleName } from "@/server/domain/library/plain-names";
 import { countUses, usesOfRoles } from "@/server/domain/library/uses";
 import { noteGrants } from "@/server/domain/run/audit";
@@ -10,7 +11,6 @@ import { copyName } from "@/server/store/workflows";
 import { Finding } from "../common-schemas";
 import { operationsOf } from "../operation";
 import type { Place } from "../paging";
-import { Problem } from "../problem";
 import type { Services } from "../services";
 import { StoredRole } from "./library-schemas";
 
@@ -25,17 +25,17 @@ export function roleOf({ roles }: Pick<Services, "roles">, name: string) {
   return stored;
 }
 
-const noRole = (name: string) => new Problem("not_found", `There is no role called "${name}".`);
+const noRole = (name: string) => new Rejection("not_found", `There is no role called "${name}".`);
 const nameTaken = (name: string) =>
-  new Problem("name_taken", `There is already a role called "${name}".`, undefined, {
-    editor: { reason: "name_taken" },
+  new Rejection("name_taken", `There is already a role called "${name}".`, undefined, {
+    reason: "name_taken",
   });
 const readOnly = (name: string, file: string) =>
-  new Problem(
+  new Rejection(
     "read_only",
     `"${name}" is read from the file ${file}; change it there, or duplicate it.`,
     { file },
-    { editor: { reason: "read_only" } },
+    { reason: "read_only" },
   );
 
 /** A role, with what of its schemas and rules is not checked. */
@@ -158,13 +158,11 @@ export const roleOperations = {
       if (result.reason === "name_taken") throw nameTaken(role.name);
       if (result.reason === "gone") throw noRole(name);
       if (result.reason === "read_only") throw readOnly(name, result.file);
-      throw new Problem(
+      throw new Rejection(
         "changed_meanwhile",
         "This role was changed in another place.",
         { revision: result.current.revision },
-        {
-          editor: { reason: "stale", role: result.current.role },
-        },
+        { reason: "stale", role: result.current.role },
       );
     },
   }),
@@ -201,11 +199,11 @@ export const roleOperations = {
       if (origin) throw readOnly(name, origin.file);
       const used_by = force ? [] : (usesOfRoles(usersOf(services)).get(name) ?? []);
       if (used_by.length > 0)
-        throw new Problem(
+        throw new Rejection(
           "role_in_use",
           `"${name}" is used by ${countUses(used_by)}.`,
           { used_by },
-          { editor: { reason: "used" } },
+          { reason: "used" },
         );
       services.roles.remove(name);
       noteGrants(note, role, undefined);

@@ -1,10 +1,10 @@
 import { z } from "zod";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { keyFate } from "@/server/domain/run/audit";
 import { SEARCH_SERVICES, SearchPurpose } from "@/server/domain/tool/search-backend";
 import { normalUrl } from "@/server/store/providers";
 import { BaseUrl, hostOf, Key } from "../addresses";
 import { onlyPerson, operationsOf } from "../operation";
-import { Problem } from "../problem";
 import { SearchService } from "./library-schemas";
 
 const { mutation, query } = operationsOf("Tools");
@@ -80,7 +80,7 @@ export const toolSettingOperations = {
     http: { route: "DELETE /search-services/{purpose}", success: "It is gone" },
     run({ toolSettings }, { purpose }, { note }) {
       if (!toolSettings.remove(purpose))
-        throw new Problem("not_found", "Nothing is configured for this search any more.");
+        throw new Rejection("not_found", "Nothing is configured for this search any more.");
       note("search_service_removed", { search: purpose });
       return { purpose };
     },

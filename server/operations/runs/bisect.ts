@@ -1,8 +1,8 @@
+import { Rejection } from "@/server/domain/errors/rejection";
 import { BisectReport } from "@/server/domain/run/bisect/report";
 import { RuleExpectation } from "@/server/domain/scenario/expectation";
 import { ExpressionError } from "@/server/domain/text/expression/expression";
 import { operationsOf } from "../operation";
-import { Problem } from "../problem";
 import { ByRun, runOf } from "./runs";
 
 const { mutation } = operationsOf("Runs");
@@ -45,7 +45,7 @@ export const bisectOperations = {
       try {
         return await services.findDifference({ good, bad: run_id, expect });
       } catch (error) {
-        if (error instanceof ExpressionError) throw new Problem("bad_request", error.message);
+        if (error instanceof ExpressionError) throw new Rejection("bad_request", error.message);
         throw error;
       }
     },

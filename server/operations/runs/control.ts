@@ -2,13 +2,13 @@ import { z } from "zod";
 import { MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint/breakpoint";
 import { CheckedBreakpoint } from "@/server/domain/agent/breakpoint/breakpoint-check";
 import { Json, StateKey } from "@/server/domain/base/values";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { analyse } from "@/server/domain/graph/analysis";
 import type { RunState } from "@/server/domain/run";
 import { commandError, type RunCommand } from "@/server/domain/run/commands/command";
 import { InstructionTarget, LONGEST_INSTRUCTION } from "@/server/domain/run/commands/instructions";
 import { agentsOfNode } from "@/server/domain/run/node-agents";
 import { type Caller, operationsOf } from "../operation";
-import { Problem } from "../problem";
 import type { Services } from "../services";
 import { Run } from "./run-schemas";
 import { toRun } from "./run-view";
@@ -34,7 +34,7 @@ export const route = (path: string, success: string) => ({
   pending: PENDING,
 });
 
-/** Tells a run something that fits, and answers how it stands then. Throws Problem, also where it came too late. */
+/** Tells a run something that fits, and answers how it stands then. Throws Rejection, also where it came too late. */
 export async function sendCommand(
   services: Services,
   run_id: string,
@@ -44,8 +44,8 @@ export async function sendCommand(
   const { run, state } = atHand(services, run_id);
   const error = commandError(analyse(state.graph), state, command);
   if (run.status === "finished" && (error !== null || command.kind !== "retry_node"))
-    throw new Problem("run_ended", error ?? "This run has ended.", { final_status: run.final_status });
-  if (error !== null) throw new Problem("not_now", error, { status: run.status });
+    throw new Rejection("run_ended", error ?? "This run has ended.", { final_status: run.final_status });
+  if (error !== null) throw new Rejection("not_now", error, { status: run.status });
   const receipt = await services.host.steering.command(run_id, command, by);
   note("run_controlled", { run_id, workflow_id: run.workflow_id, command: command.kind });
   const accepted = acceptedBy(services, run_id, receipt);
@@ -145,7 +145,7 @@ export const controlOperations = {
     run(services, { run_id, ...which }, caller) {
       const activation_id = activationOf(known(services, run_id).state, which);
       if (activation_id === undefined)
-        throw new Problem("not_now", "Say which node to try again: one that failed.");
+        throw new Rejection("not_now", "Say which node to try again: one that failed.");
       return sendCommand(services, run_id, { kind: "retry_node", activation_id }, caller);
     },
   }),
@@ -179,7 +179,7 @@ export const controlOperations = {
       const isAgent = next !== undefined && !Object.hasOwn(state.graph.nodes, next) && isMember;
       const [to, agent_id] = isAgent && agent === undefined ? [undefined, next] : [next, agent];
       if (activation_id === undefined || (to === undefined) === (agent_id === undefined))
-        throw new Problem(
+        throw new Rejection(
           "not_now",
           "Say after which node, one that has begun, and what comes next: a node (`to`) or an agent (`agent_id`).",
         );
@@ -262,7 +262,7 @@ export const controlOperations = {
     run(services, { run_id, output, labels, ...which }, caller) {
       const activation_id = activationOf(known(services, run_id).state, which);
       if (activation_id === undefined)
-        throw new Problem("not_now", "Say which node to skip: one that is ready, at work or waiting.");
+        throw new Rejection("not_now", "Say which node to skip: one that is ready, at work or waiting.");
       const labelled = labels ? { labels } : {};
       return sendCommand(services, run_id, { kind: "skip_node", activation_id, output, ...labelled }, caller);
     },

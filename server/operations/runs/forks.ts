@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ForkSettings } from "@/server/domain/agent/outcome";
 import { Id, Json, type JsonObject, StateKey } from "@/server/domain/base/values";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { doneBy, notRepeated } from "@/server/domain/run/commands/repeated";
 import { ForkGraph, ForkPatches, ReplayMode, StatePatch } from "@/server/domain/run/fork/lineage";
 import { repeatedOf } from "@/server/runner/fork/fork";
@@ -8,7 +9,6 @@ import type { ForkLaunch } from "@/server/runner/fork/fork-launch";
 import { countRecorded } from "@/server/runner/replay/recorded-answers";
 import type { RunSummary as StoredSummary } from "@/server/store/runs/runs";
 import { operationsOf } from "../operation";
-import { Problem } from "../problem";
 import type { Services } from "../services";
 import { RunSummary } from "./run-schemas";
 import { ByRun, known, runOf } from "./runs";
@@ -122,7 +122,7 @@ export const forkOperations = {
     run(services, { run_id, at, input, graph, state, messages, plan, config }, { by, principal }) {
       runOf(services, run_id);
       if (at && input)
-        throw new Problem("bad_request", "Another input is for a run from the beginning: leave `at` out.");
+        throw new Rejection("bad_request", "Another input is for a run from the beginning: leave `at` out.");
       const patches = {
         ...(state ? { state } : {}),
         ...(messages ? { messages } : {}),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { keysOf } from "@/server/domain/base/guards";
 import { Json } from "@/server/domain/base/values";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { withLibrary } from "@/server/domain/library/library";
 import { Pins } from "@/server/domain/run/commands/pins";
 import { compareRuns } from "@/server/domain/run/compare/compare";
@@ -15,7 +16,7 @@ import { staleOutputs } from "@/server/domain/run/stale";
 import { ExpressionError } from "@/server/domain/text/expression/expression";
 import { shownOf } from "@/server/runner/lifecycle/redact-events";
 import { operationsOf } from "../operation";
-import { notFound, Problem } from "../problem";
+import { notFound } from "../rejections";
 import type { Services } from "../services";
 import { ByRun, known, runOf } from "./runs";
 
@@ -196,7 +197,7 @@ export const pastOperations = {
         const { isNow: is_now, ...found } = whenTrue(wholeLog(services, run_id), condition);
         return { is_now, ...found };
       } catch (error) {
-        if (error instanceof ExpressionError) throw new Problem("bad_request", error.message);
+        if (error instanceof ExpressionError) throw new Rejection("bad_request", error.message);
         throw error;
       }
     },

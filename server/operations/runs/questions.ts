@@ -2,7 +2,7 @@ import { z } from "zod";
 import { asJson } from "@/server/domain/base/json";
 import type { QuestionListed } from "@/server/store/runs/questions";
 import { operationsOf } from "../operation";
-import { notFound } from "../problem";
+import { notFound } from "../rejections";
 import { QuestionOfRun } from "./run-schemas";
 import { ByRun, known } from "./runs";
 

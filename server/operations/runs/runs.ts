@@ -2,12 +2,13 @@ import { z } from "zod";
 import { RunConfigChanges } from "@/server/domain/agent/outcome";
 import { asJson } from "@/server/domain/base/json";
 import { Json, StateKey } from "@/server/domain/base/values";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { Pins } from "@/server/domain/run/commands/pins";
 import { hubHistory, hubState } from "@/server/domain/run/hub-state";
 import type { RunSummary } from "@/server/store/runs/runs";
 import { WorkspaceError } from "@/server/store/runs/workspace";
 import { operationsOf } from "../operation";
-import { notFound, Problem } from "../problem";
+import { notFound } from "../rejections";
 import type { Services } from "../services";
 import { lastResults, nodeResult } from "./node-result";
 import { RunFile, RunFilePart, RunFilter, RunStatus, Spending } from "./run-schemas";
@@ -183,7 +184,7 @@ export const runOperations = {
     run(services, { run_id }) {
       const run = runOf(services, run_id);
       if (services.host.live.isHere(run_id) || !services.runs.remove(run_id))
-        throw new Problem("not_ended", "A run can be deleted once it has ended.", { status: run.status });
+        throw new Rejection("not_ended", "A run can be deleted once it has ended.", { status: run.status });
     },
   }),
 
@@ -262,7 +263,7 @@ function inWorkspace<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof WorkspaceError) throw new Problem("bad_request", error.message);
+    if (error instanceof WorkspaceError) throw new Rejection("bad_request", error.message);
     throw error;
   }
 }

@@ -3,6 +3,7 @@ import { limitRaiseError, RaisableLimit } from "@/server/domain/agent/outcome";
 import { asJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import { Json, type JsonObject } from "@/server/domain/base/values";
+import { Rejection, type RejectionCode } from "@/server/domain/errors/rejection";
 import type { RunState } from "@/server/domain/run";
 import { noteAnswer, toolsAskedAbout } from "@/server/domain/run/audit";
 import { tooLate } from "@/server/domain/run/commands/command";
@@ -12,7 +13,7 @@ import { notOpen } from "@/server/domain/run/questions/tool-question";
 import { CANCEL } from "@/server/runner/durable/embedded-contract";
 import type { CommandResult as CommandReceipt } from "@/server/runner/people/steering";
 import { operationsOf } from "../operation";
-import { notFound, Problem, type ProblemCode } from "../problem";
+import { notFound } from "../rejections";
 import type { Services } from "../services";
 import { RunPlan } from "./run-schemas";
 import { ByRun, known, runOf } from "./runs";
@@ -31,20 +32,20 @@ export const PENDING = "It is accepted and not applied yet";
 export const REFUSALS = ["not_found", "run_held", "run_ended", "not_now"] as const;
 const RunRef = z.object({ run_id: z.string() });
 
-/** What is said of a command that a run was given. Throws Problem where it came too late. */
+/** What is said of a command that a run was given. Throws Rejection where it came too late. */
 export function acceptedBy(
   services: Pick<Services, "runs">,
   run_id: string,
   { command_id, heard }: CommandReceipt,
-  rejectionCode: ProblemCode = "not_now",
+  rejectionCode: RejectionCode = "not_now",
 ): z.output<typeof Accepted> {
   const { status, final_status } = runOf(services, run_id);
   // A quarantined run applies it when it is retried.
   const isPending = heard === null || (heard === "ended" && status !== "finished");
   const late = isPending ? null : tooLate(heard);
   if (late === null) return { command_id, applied: !isPending };
-  if (status === "finished") throw new Problem("run_ended", late, { final_status, command_id });
-  throw new Problem(rejectionCode, late, { status, command_id });
+  if (status === "finished") throw new Rejection("run_ended", late, { final_status, command_id });
+  throw new Rejection(rejectionCode, late, { status, command_id });
 }
 
 /**
@@ -54,7 +55,7 @@ export function acceptedBy(
 export function atHand(services: Services, id: string) {
   const { held } = runOf(services, id);
   if (held)
-    throw new Problem("run_held", `This run is held: ${held.message} Try it again first, or cancel it.`);
+    throw new Rejection("run_held", `This run is held: ${held.message} Try it again first, or cancel it.`);
   return known(services, id);
 }
 
@@ -79,13 +80,13 @@ export const steeringOperations = {
       const why = reason ?? (isProgram ? "Cancelled through the API" : "");
       try {
         if (!services.host.cancel(run_id, { by, reason: why }))
-          throw new Problem("run_ended", "This run has already ended.", { final_status });
+          throw new Rejection("run_ended", "This run has already ended.", { final_status });
         const heard = await services.host.waiters.wait(run_id, CANCEL);
         const accepted = acceptedBy(services, run_id, { command_id: "cancel", heard });
         return { run_id, cancelled: true, ...accepted };
       } catch (error) {
         // To a program that wants it ended, that it has ended already is no failure.
-        if (isProgram && error instanceof Problem && error.code === "run_ended")
+        if (isProgram && error instanceof Rejection && error.code === "run_ended")
           return { run_id, cancelled: false };
         throw error;
       }
@@ -105,7 +106,7 @@ export const steeringOperations = {
     run(services, { run_id }) {
       const { status } = runOf(services, run_id);
       if (!services.host.tryAgain(run_id))
-        throw new Problem("not_held", "This run is not held any more.", { status });
+        throw new Rejection("not_held", "This run is not held any more.", { status });
       return { run_id };
     },
   }),
@@ -129,15 +130,15 @@ export const steeringOperations = {
     async run(services, { run_id, limit, to }, { by }) {
       const { run, state } = atHand(services, run_id);
       if (run.status === "finished" && !state.run.resumable?.includes(limit))
-        throw new Problem("not_at_limit", "This run has ended, and not at that limit.", {
+        throw new Rejection("not_at_limit", "This run has ended, and not at that limit.", {
           final_status: run.final_status,
           resumable: [...(state.run.resumable ?? [])],
         });
       const error = limitRaiseError(limit, to);
-      if (error !== null) throw new Problem("no_such_limit", error);
+      if (error !== null) throw new Rejection("no_such_limit", error);
       const now = limitOf(state, limit);
       if (now !== null && to <= now)
-        throw new Problem("not_higher", `The limit ${limit} is ${now} already; give more than that.`, {
+        throw new Rejection("not_higher", `The limit ${limit} is ${now} already; give more than that.`, {
           now,
         });
       const receipt = await services.host.steering.raiseLimit(run_id, limit, to, by);
@@ -173,11 +174,11 @@ export const steeringOperations = {
     async run(services, { run_id, edit, ...input }, { by }) {
       const { run, state } = atHand(services, run_id);
       if (run.status === "finished")
-        throw new Problem("run_ended", "This run has ended.", { final_status: run.final_status });
+        throw new Rejection("run_ended", "This run has ended.", { final_status: run.final_status });
       const activation_id = input.activation_id ?? onlyCrew(state);
       if (!Object.hasOwn(state.plans, activation_id)) throw notFound("plan");
       const receipt = await services.host.steering.editPlan(run_id, activation_id, edit, by);
-      if (typeof receipt === "string") throw new Problem("plan_not_changed", receipt);
+      if (typeof receipt === "string") throw new Rejection("plan_not_changed", receipt);
       return { run_id, activation_id, ...acceptedBy(services, run_id, receipt, "plan_not_changed") };
     },
   }),
@@ -231,7 +232,7 @@ export const steeringOperations = {
       const missed = () => {
         const given = host.steering.answered(run_id, interaction_id);
         const details = given ? { answered_by: given.by, answer: given.option ?? given.answer } : undefined;
-        return new Problem("not_open", notOpen(given), details);
+        return new Rejection("not_open", notOpen(given), details);
       };
       if (host.steering.answered(run_id, interaction_id)) throw missed();
       if (!asked) throw missed();
@@ -240,8 +241,8 @@ export const steeringOperations = {
         const { errors } = read;
         const messages = ["The answer does not fit what is asked.", ...errors.map(({ message }) => message)];
         throw read.isForm
-          ? new Problem("invalid_answer", present(messages[0], "words[0]"), { errors })
-          : new Problem("answer_does_not_fit", messages.join(" "), { errors });
+          ? new Rejection("invalid_answer", present(messages[0], "words[0]"), { errors })
+          : new Rejection("answer_does_not_fit", messages.join(" "), { errors });
       }
       if (!host.steering.answer(run_id, interaction_id, fingerprint, { ...read.answer, by })) throw missed();
       const { answer, option } = read.answer;
@@ -272,7 +273,7 @@ function plansOf(state: RunState): z.input<typeof RunPlan>[] {
 function onlyCrew(state: RunState): string {
   const running = Object.keys(state.plans).filter((id) => state.crews[id]?.status === "running");
   if (running.length === 1) return present(running[0], "atWork[0]");
-  throw new Problem(
+  throw new Rejection(
     running.length === 0 ? "no_crew_at_work" : "which_crew",
     running.length === 0
       ? "No crew with a plan is at work in this run."

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { RunConfig } from "@/server/domain/agent/outcome";
 import type { LlmConfig } from "@/server/domain/agent/role";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { choiceKey } from "@/server/domain/library/model-uses";
 import { isCrewNode } from "@/server/domain/nodes";
 import type { RunState } from "@/server/domain/run";
 import { TeamEdit, widening } from "@/server/domain/run/commands/team-edit";
 import { onlyPerson, operationsOf } from "../operation";
-import { Problem } from "../problem";
 import type { Services } from "../services";
 import { controlOperation, route, sendCommand } from "./control";
 import { ByRun } from "./runs";
@@ -86,16 +86,16 @@ export const teamOperations = {
   }),
 };
 
-/** How much a chosen model reads. Throws Problem where nothing is known of it that its use needs. */
+/** How much a chosen model reads. Throws Rejection where nothing is known of it that its use needs. */
 function windowOf(
   { models }: Pick<Services, "models">,
   { budget }: RunConfig,
   llm: LlmConfig,
 ): { context_windows?: Record<string, number> } {
   const known = models.describe(llm);
-  if (!known) throw new Problem("no_such_model", "There is no such model: no provider is set up for it.");
+  if (!known) throw new Rejection("no_such_model", "There is no such model: no provider is set up for it.");
   if (budget.max_cost_usd != null && !known.price_known)
-    throw new Problem(
+    throw new Rejection(
       "no_such_model",
       `The price of ${known.model} is unknown, and this run has a budget in dollars that could not be kept. Set its price in the settings, or choose another.`,
     );
@@ -103,12 +103,12 @@ function windowOf(
   return tokens === undefined ? {} : { context_windows: { [choiceKey(llm)]: tokens } };
 }
 
-/** The one crew of a workflow. Throws Problem where it has none, or several. */
+/** The one crew of a workflow. Throws Rejection where it has none, or several. */
 function onlyCrewNode({ graph }: RunState): string {
   const crews = Object.values(graph.nodes).filter((node) => isCrewNode(node));
   const [only] = crews;
   if (only && crews.length === 1) return only.id;
-  throw new Problem(
+  throw new Rejection(
     "which_crew",
     crews.length === 0
       ? "This workflow has no crew."

@@ -1,4 +1,5 @@
 import type { LlmConfig } from "@/server/domain/agent/role";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { modelUses } from "@/server/domain/library/model-uses";
 import { ComparisonFields, ComparisonReport, MOST_RUNS } from "@/server/domain/scenario/comparison";
 import { ScenarioTest } from "@/server/domain/scenario/scenario-test";
@@ -6,7 +7,6 @@ import { variantOf } from "@/server/domain/scenario/variant";
 import { compare } from "@/server/runner/scenario/comparison";
 import type { Tested } from "@/server/runner/scenario/run-scenario";
 import { operationsOf } from "../operation";
-import { Problem } from "../problem";
 import type { Services } from "../services";
 import { workflowOf } from "../workflows/stored-workflow";
 import {
@@ -54,9 +54,9 @@ function refuseUnpriced(
   for (const choice of asked) {
     const described = testParts.models.describe(choice);
     if (!described)
-      throw new Problem("bad_request", `There is no model ${choice.model ?? ""} that could be asked.`);
+      throw new Rejection("bad_request", `There is no model ${choice.model ?? ""} that could be asked.`);
     if (!described.price_known)
-      throw new Problem(
+      throw new Rejection(
         "bad_request",
         `The price of ${described.model} is unknown, so that no limit in dollars could be held. Set it in the provider's settings.`,
       );
@@ -82,12 +82,12 @@ export const comparisonOperations = {
       const spendingCap = spendingCapFor(asked);
       const tests = casesOf(services, id, asked);
       if (tests.length === 0)
-        throw new Problem(
+        throw new Rejection(
           "bad_request",
           "There is nothing to compare them over: give inputs, or make a test.",
         );
       if (variants.length * tests.length * repeats > MOST_RUNS)
-        throw new Problem(
+        throw new Rejection(
           "too_large",
           `That would be ${variants.length * tests.length * repeats} runs; a comparison has at most ${MOST_RUNS}.`,
         );
@@ -99,9 +99,13 @@ export const comparisonOperations = {
           (choice) => services.testParts.models.describe(choice)?.model,
         );
         if ("errors" in changed)
-          throw new Problem("bad_request", `The variant ${name} does not fit: ${changed.errors.join(" ")}`, {
-            faults: changed.errors,
-          });
+          throw new Rejection(
+            "bad_request",
+            `The variant ${name} does not fit: ${changed.errors.join(" ")}`,
+            {
+              faults: changed.errors,
+            },
+          );
         const tested = { ...base, ...changed };
         refuseUnrunnable(tested, workflow);
         return { name, tested };

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { judgeId } from "@/server/runner/scenario/judging";
 import { operationsOf } from "../operation";
-import { notFound } from "../problem";
+import { notFound } from "../rejections";
 import type { Services } from "../services";
 import { workflowOf } from "../workflows/stored-workflow";
 import { ByWorkflow } from "./stored-tests";

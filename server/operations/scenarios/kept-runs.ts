@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { foldRun } from "@/server/domain/run";
 import { CASSETTE_LIMITS, Cassette } from "@/server/domain/scenario/cassette";
 import { TestReport } from "@/server/domain/scenario/report";
@@ -7,7 +8,7 @@ import { cassetteOf, isRecordable, testOfRun, verifyKept } from "@/server/runner
 import { runTest } from "@/server/runner/scenario/run-test";
 import { redactJson } from "@/server/secrets/redact";
 import { operationsOf } from "../operation";
-import { notFound, Problem } from "../problem";
+import { notFound } from "../rejections";
 import { ByRun, runOf } from "../runs/runs";
 import type { Services } from "../services";
 import { createTest, freshTestId, judgeBookOf, TestView, testedOf, testIn, viewOf } from "./stored-tests";
@@ -18,10 +19,10 @@ const { mutation, query } = operationsOf("Tests");
 function endedJournal(services: Services, run_id: string) {
   const run = runOf(services, run_id);
   if (run.status !== "finished")
-    throw new Problem("not_ended", "A run can be kept once it has ended.", { status: run.status });
+    throw new Rejection("not_ended", "A run can be kept once it has ended.", { status: run.status });
   const journal = services.runs.journal(run_id);
   if (!isRecordable(journal))
-    throw new Problem(
+    throw new Rejection(
       "not_forked",
       "This run was made by another version of Troupe and cannot be read again here.",
     );
@@ -53,7 +54,7 @@ export const keptRunOperations = {
         JSON.stringify(fields).length > CASSETTE_LIMITS.chars ||
         (fields.answers?.answers.length ?? 0) > CASSETTE_LIMITS.answers
       )
-        throw new Problem(
+        throw new Rejection(
           "too_large",
           `What this run was answered is too much for a test: at most 4 MiB and ${CASSETTE_LIMITS.answers} answers.`,
         );

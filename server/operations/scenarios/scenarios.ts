@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { withLibrary } from "@/server/domain/library/library";
 import { CASSETTE_LIMITS, Cassette } from "@/server/domain/scenario/cassette";
 import { MutantReport } from "@/server/domain/scenario/mutants";
@@ -8,7 +9,7 @@ import { testErrorTexts } from "@/server/domain/scenario/test-errors";
 import { MOST_MUTANTS, runMutants } from "@/server/runner/scenario/run-mutants";
 import { runSuite } from "@/server/runner/scenario/run-suite";
 import { operationsOf } from "../operation";
-import { notFound, Problem } from "../problem";
+import { notFound } from "../rejections";
 import { workflowOf } from "../workflows/stored-workflow";
 import { comparisonOperations } from "./comparisons";
 import { judgeOperations } from "./judges";
@@ -198,7 +199,7 @@ export const scenarioOperations = {
       const workflow = workflowOf(services, id);
       const before = testIn(services, id, test_id);
       if (!services.scenarios.save(id, withoutKeys({ id: test_id, ...test }), revision))
-        throw new Problem("changed_meanwhile", "This test was changed in another place.", {
+        throw new Rejection("changed_meanwhile", "This test was changed in another place.", {
           revision: before.revision,
         });
       return viewOf(services, workflow, testIn(services, id, test_id));
@@ -222,7 +223,7 @@ export const scenarioOperations = {
       const workflow = workflowOf(services, id);
       const { simulated: _, ...test } = scenarioOf(testIn(services, id, test_id));
       if (JSON.stringify(answers).length > CASSETTE_LIMITS.chars)
-        throw new Problem("too_large", "These answers are too much for a test: at most 4 MiB.");
+        throw new Rejection("too_large", "These answers are too much for a test: at most 4 MiB.");
       services.scenarios.save(id, withoutKeys({ ...test, answers }));
       return viewOf(services, workflow, testIn(services, id, test_id));
     },

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { toId } from "@/server/domain/base/ids";
 import type { Json } from "@/server/domain/base/values";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { EMPTY_LIBRARY, withLibrary } from "@/server/domain/library/library";
 import { findProblems } from "@/server/domain/problems/problems";
 import { type ScenarioFields, ScenarioTest, TestId } from "@/server/domain/scenario/scenario-test";
@@ -13,7 +14,7 @@ import { SpendingCap } from "@/server/runner/scenario/spending-cap";
 import { redact, redactJson } from "@/server/secrets/redact";
 import { type StoredTest, TestRejected } from "@/server/store/library/scenario-tests";
 import type { StoredWorkflow } from "@/server/store/workflows";
-import { notFound, Problem } from "../problem";
+import { notFound } from "../rejections";
 import type { Services } from "../services";
 
 /** A test without its revision and timestamps. */
@@ -48,7 +49,7 @@ export function createTest(
     scenarios.create(workflowId, withoutKeys(test));
   } catch (error) {
     if (!(error instanceof TestRejected)) throw error;
-    throw new Problem(error.why === "taken" ? "id_taken" : "too_large", error.message);
+    throw new Rejection(error.why === "taken" ? "id_taken" : "too_large", error.message);
   }
 }
 
@@ -123,7 +124,7 @@ export function refuseUnrunnable(tested: Tested, { withheld }: Pick<StoredWorkfl
   }).filter(({ severity }) => severity === "error");
   const [first] = problems;
   if (first)
-    throw new Problem("workflow_has_problems", `This workflow cannot be tested yet: ${first.message}`, {
+    throw new Rejection("workflow_has_problems", `This workflow cannot be tested yet: ${first.message}`, {
       problems: problems.map(({ code, message, at }) => ({ code, message, at })),
     });
 }
@@ -153,7 +154,7 @@ export function spendingCapFor({
 }): SpendingCap | undefined {
   if (!real) return undefined;
   if (max_cost_usd === undefined)
-    throw new Problem(
+    throw new Rejection(
       "bad_request",
       "Real models cost money: say in max_cost_usd how much they may cost, in US dollars.",
     );

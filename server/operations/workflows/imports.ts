@@ -3,11 +3,11 @@ import { keptGrants, manifestOf, noteAllowed, withNamed } from "@/server/access/
 import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
 import { isSameJson, textsIn } from "@/server/domain/base/json";
 import { CrewConfig } from "@/server/domain/crew/crew";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { CAPABILITY_KINDS, capabilitiesAdded, capabilitiesOf } from "@/server/domain/library/capabilities";
 import { withLibrary } from "@/server/domain/library/library";
 import type { Note } from "@/server/domain/run/audit";
-import { ArchiveError } from "@/server/interop/import/archive";
 import { IMPORT_LIMITS } from "@/server/interop/import/files";
 import { type Imported, nothingImported } from "@/server/interop/import/format";
 import { readSent } from "@/server/interop/import/off-thread";
@@ -16,7 +16,6 @@ import type { LibraryStore } from "@/server/store/library/library";
 import type { StoredWorkflow } from "@/server/store/workflows";
 import { Finding } from "../common-schemas";
 import { onlyPerson, operationsOf } from "../operation";
-import { Problem } from "../problem";
 import { bringTests } from "../scenarios/stored-tests";
 import type { Services } from "../services";
 import { namedIn, placesIn } from "./named-places";
@@ -153,9 +152,9 @@ export const importOperations = {
   }),
 };
 
-function notImportable({ findings }: Pick<Answer, "findings">): Problem {
+function notImportable({ findings }: Pick<Answer, "findings">): Rejection {
   const error = findings.find(({ level }) => level === "error");
-  return new Problem("not_importable", error?.message ?? "Nothing in these files can be imported.", {
+  return new Rejection("not_importable", error?.message ?? "Nothing in these files can be imported.", {
     findings,
   });
 }
@@ -165,7 +164,8 @@ async function previewImport(
   services: Services,
   request: Request,
 ): Promise<Omit<Answer, "done"> & { imported: Imported }> {
-  const read = await reading(request);
+  const { files, pick, answers } = request;
+  const read = await readSent(files, { pick, answers });
   const before = request.over === undefined ? undefined : workflowOf(services, request.over);
   const { graph, findings } = safeWorkflow({ graph: read.imported?.graph ?? null, findings: read.findings });
   const imported = { ...(read.imported ?? nothingImported()), graph };
@@ -199,15 +199,6 @@ async function previewImport(
       : [],
     findings,
   };
-}
-
-async function reading({ files, pick, answers }: Request) {
-  try {
-    return await readSent(files, { pick, answers });
-  } catch (error) {
-    if (error instanceof ArchiveError) throw new Problem("not_importable", error.message);
-    throw error;
-  }
 }
 
 const stateOf = (theirs: unknown, ours: unknown): "new" | "same" | "differs" =>
@@ -340,7 +331,7 @@ function replace(
   change: { name: string; graph: WorkflowGraph },
 ): string {
   if (!workflows.save({ id, revision, ...change }).saved)
-    throw new Problem(
+    throw new Rejection(
       "changed_meanwhile",
       "This workflow was changed in another place. Look at the file again.",
     );

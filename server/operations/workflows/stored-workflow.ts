@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { StoredWorkflow } from "@/server/store/workflows";
-import { notFound } from "../problem";
+import { notFound } from "../rejections";
 import type { Services } from "../services";
 
 /** What names one workflow. */

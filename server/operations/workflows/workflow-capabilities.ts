@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { changeGrants, manifestOf } from "@/server/access/manifest";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { operationsOf } from "../operation";
-import { Problem } from "../problem";
 import type { Services } from "../services";
 import { namedIn } from "./named-places";
 import { ById, workflowOf } from "./stored-workflow";
@@ -56,7 +56,7 @@ export const capabilityOperations = {
       );
       const unknown = allow.filter((key) => !asked.has(key));
       if (unknown.length > 0)
-        throw new Problem("not_asked_for", `This workflow does not ask for ${unknown[0]}.`, { unknown });
+        throw new Rejection("not_asked_for", `This workflow does not ask for ${unknown[0]}.`, { unknown });
       const withhold = [...asked].filter((key) => !allow.includes(key));
       changeGrants({ ...services, named }, workflow, { allow, withhold }, note);
       return manifest(services, id);

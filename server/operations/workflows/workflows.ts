@@ -2,6 +2,7 @@ import { z } from "zod";
 import { toId } from "@/server/domain/base/ids";
 import { plainName } from "@/server/domain/base/names";
 import { newIsToolKnown, toolFacts } from "@/server/domain/crew/crew-tools";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { lossesOf, MAX_FILE_BYTES, writeWorkflow } from "@/server/domain/graph/document/document";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { sketchOf } from "@/server/domain/graph/sketch";
@@ -16,7 +17,7 @@ import type { WorkflowStore } from "@/server/store/workflows";
 import { findTemplate, gallery } from "@/server/templates";
 import { operationsOf } from "../operation";
 import type { Place } from "../paging";
-import { notFound, Problem } from "../problem";
+import { notFound } from "../rejections";
 import { bringTests, scenarioOf, testsForFile } from "../scenarios/stored-tests";
 import { bringRoles } from "./role-import";
 import { ById, workflowOf } from "./stored-workflow";
@@ -106,13 +107,11 @@ export const workflowOperations = {
       if (result.saved) return { revision: result.revision, updated_at: result.updated_at };
       if (!result.current) throw notFound("workflow");
       const { revision, graph, name, updated_at } = result.current;
-      throw new Problem(
+      throw new Rejection(
         "changed_meanwhile",
         "This workflow was changed in another place.",
         { revision },
-        {
-          editor: { graph, name, updated_at },
-        },
+        { graph, name, updated_at },
       );
     },
   }),
@@ -294,7 +293,7 @@ export const workflowOperations = {
 /** What could not be read back is not written. Throws too_large. */
 function refuseTooLong(text: string): void {
   if (Buffer.byteLength(text) > MAX_FILE_BYTES)
-    throw new Problem(
+    throw new Rejection(
       "too_large",
       "With the recorded answers of its tests, this workflow is larger than a file may be (5 MiB). Export it without its tests.",
     );
@@ -330,13 +329,16 @@ function blankGraph(name: string): WorkflowGraph {
   });
 }
 
-/** The text of a workflow file as YAML. Throws Problem where that could not be read back. */
+/** The text of a workflow file as YAML. Throws Rejection where that could not be read back. */
 function asYaml(json: string): string {
   const text = writeText(JSON.parse(json), "yaml");
   const [error] = readImport([{ path: "workflow.yaml", text }]).findings.filter(
     ({ level }) => level === "error",
   );
   if (error)
-    throw new Problem("too_large", `As YAML it could not be read back. ${error.message} Export it as JSON.`);
+    throw new Rejection(
+      "too_large",
+      `As YAML it could not be read back. ${error.message} Export it as JSON.`,
+    );
   return text;
 }

@@ -1,4 +1,4 @@
-import { namedError } from "@/server/domain/base/named-error";
+import { Rejection } from "@/server/domain/errors/rejection";
 import type { BisectReport } from "@/server/domain/run/bisect/report";
 import type { RuleExpectation } from "@/server/domain/scenario/expectation";
 import { checkExpression, ExpressionError } from "@/server/domain/text/expression/expression";
@@ -8,8 +8,7 @@ import { findingOf } from "./expected";
 import type { Code } from "./on-record";
 import { recordingOf } from "./recording";
 
-/** Why nothing can be searched for between two runs, in a sentence. */
-export class BisectRejected extends namedError("RefusedBisect") {}
+const notCompared = (why: string) => new Rejection("not_compared", why);
 
 export interface BisectRequest {
   good: string;
@@ -21,41 +20,37 @@ export interface BisectRequest {
 export function newBisector(store: Pick<RunStore, "find" | "events" | "journal">, code: Code) {
   const readRun = (id: string, expectation: RuleExpectation) => {
     const events = store.events(id, 0, Number.MAX_SAFE_INTEGER);
-    if (events.length === 0) throw new BisectRejected("The log of one of these runs is not there any more.");
+    if (events.length === 0) throw notCompared("The log of one of these runs is not there any more.");
     return findingOf(events, expectation);
   };
   const recorded = (id: string) => {
     const recording = recordingOf(store, id);
     if (!recording)
-      throw new BisectRejected(
+      throw notCompared(
         "One of these runs was made by another version of Troupe and cannot be replayed here.",
       );
     return recording;
   };
   return {
-    /** Throws RefusedBisect, ExpressionError, DamagedLog. */
+    /** Throws Rejection, ExpressionError, DamagedLog. */
     async findDifference({ good, bad, expect }: BisectRequest): Promise<BisectReport> {
       const runs = [good, bad].map((id) => store.find(id));
       if (runs.some((run) => run?.status !== "finished"))
-        throw new BisectRejected("Both runs have to have ended before they can be searched.");
+        throw notCompared("Both runs have to have ended before they can be searched.");
       const [one, other] = runs.map((run) => run?.workflow_id ?? null);
       if (good === bad || one !== other)
-        throw new BisectRejected(
-          "Choose two runs of the same workflow: one that was good, and one that was not.",
-        );
+        throw notCompared("Choose two runs of the same workflow: one that was good, and one that was not.");
       // An unreadable condition would fail in both.
       const [error] = expect.kind === "state" ? checkExpression(expect.when, { result: "bool" }) : [];
       if (error && expect.kind === "state")
         throw new ExpressionError(error.message, expect.when, error.from, error.to);
       const [inGood, inBad] = [readRun(good, expect), readRun(bad, expect)];
       if (!inGood.holds)
-        throw new BisectRejected(
+        throw notCompared(
           `In the good run this does not hold. ${inGood.sentence} Choose what was good in it.`,
         );
       if (inBad.holds)
-        throw new BisectRejected(
-          `In the bad run this holds as well. ${inBad.sentence} Choose what is wrong in it.`,
-        );
+        throw notCompared(`In the bad run this holds as well. ${inBad.sentence} Choose what is wrong in it.`);
       return bisect(recorded(good), recorded(bad), expect, code);
     },
   };

@@ -1,20 +1,15 @@
 import { withForkSettings } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { defined } from "@/server/domain/base/defined";
+import { Rejection } from "@/server/domain/errors/rejection";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findInputErrors } from "@/server/domain/graph/input-check";
 import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/library/library";
 import type { Models } from "@/server/llm/model";
 import type { RunStore } from "@/server/store/runs/runs";
 import type { Host } from "../lifecycle/host";
-import {
-  foreignText,
-  readyToRun,
-  refusePriceless,
-  StartRejected,
-  type TextSources,
-} from "../lifecycle/launch";
-import { ForkRejected, type ForkRequest } from "./fork";
+import { foreignText, notStarted, readyToRun, refusePriceless, type TextSources } from "../lifecycle/launch";
+import type { ForkRequest } from "./fork";
 
 export type ForkLaunch = Omit<ForkRequest, "latest">;
 
@@ -39,7 +34,10 @@ export function newForkLauncher(parts: {
     const { workflow_id } = parts.runs.find(run_id) ?? { workflow_id: null };
     const workflow = workflow_id === null ? undefined : parts.workflows.find(workflow_id);
     if (!workflow)
-      throw new ForkRejected("The workflow of this run was deleted: go on with the drawing that it ran.");
+      throw new Rejection(
+        "not_forked",
+        "The workflow of this run was deleted: go on with the drawing that it ran.",
+      );
     const state = parts.runs.state(run_id);
     const input = given ?? state?.input ?? {};
     const drawn = withLibrary(workflow.graph, library);
@@ -55,13 +53,13 @@ export function newForkLauncher(parts: {
   };
 
   return {
-    /** Throws RefusedFork, RefusedStart if the current graph or a new input doesn't fit, QueueFull. */
+    /** Throws Rejection, also if the current graph or a new input doesn't fit. */
     forkRun(request: ForkLaunch): ReturnType<Host["fork"]> {
       const { run_id, graph, input } = request;
       if (input && graph === "original") {
         const own = parts.runs.state(run_id)?.graph;
         const errors = own ? findInputErrors(own, input) : [];
-        if (errors.length > 0) throw new StartRejected("The input does not fit.", { errors });
+        if (errors.length > 0) throw notStarted("The input does not fit.", { errors });
       }
       const state = request.config?.budget ? parts.runs.state(run_id) : undefined;
       if (state && request.config)

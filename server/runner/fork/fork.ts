@@ -2,8 +2,8 @@ import type { ForkSettings } from "@/server/domain/agent/outcome";
 import { defined } from "@/server/domain/base/defined";
 import type { Settled } from "@/server/domain/base/durable";
 import { lastOf, must } from "@/server/domain/base/must";
-import { namedError } from "@/server/domain/base/named-error";
 import type { JsonObject } from "@/server/domain/base/values";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { evolve, foldRun, newRun, type RunState } from "@/server/domain/run";
 import { keptCommands, type RepeatedCommand } from "@/server/domain/run/commands/repeated";
 import { isSince } from "@/server/domain/run/edition";
@@ -20,15 +20,7 @@ import { inFlight, obstacle, type RecordedAnswer, RecordedAnswers } from "../rep
 import { type RetracedRequest, retracedCalls, retracedRequests } from "../replay/retrace";
 import type { ForkTurn } from "./fork-turn";
 
-/** Why no fork can be made there, in a sentence; `faults` lists what is wrong, where it is more than one thing. */
-export class ForkRejected extends namedError("RefusedFork") {
-  constructor(
-    message: string,
-    readonly errors: readonly string[] = [],
-  ) {
-    super(message);
-  }
-}
+const notForked = (why: string) => new Rejection("not_forked", why);
 
 /** A moment of a run: after an event, or just before the nth execution of a node, from 1; -1: the last one. */
 export type ForkMoment = { seq: number } | { node_id: string; occurrence?: number | undefined };
@@ -59,15 +51,14 @@ export interface PlannedFork extends Pick<NewRun, "created" | "interpreterVersio
   fork: NonNullable<NewRun["fork"]>;
 }
 
-/** Works out how a fork begins. Throws RefusedFork, DamagedLog. */
+/** Works out how a fork begins. Throws Rejection, DamagedLog. */
 export function planFork(store: RunStore, request: ForkRequest, now: number): PlannedFork {
   const { run_id, patches, graph, by, trigger, input, replay, config } = request;
   const journal = store.journal(run_id);
   const created = journal.turns[0]?.events[0];
-  if (created?.type !== "run_created")
-    throw new ForkRejected("The beginning of this run is not there any more.");
+  if (created?.type !== "run_created") throw notForked("The beginning of this run is not there any more.");
   if (!interpreters[journal.version])
-    throw new ForkRejected("This run was made by another version of Troupe and cannot be taken up here.");
+    throw notForked("This run was made by another version of Troupe and cannot be taken up here.");
   const events = journal.turns.flatMap((turn) => turn.events);
   const wanted = input ? 1 : lastCommon(events, seqOf(events, request.at), journal.turns);
   const { at_seq, kept } = input
@@ -84,12 +75,11 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
   const { latest } = request;
   const errors = forkErrors(state, patches, isAtStart ? undefined : latest?.graph, config);
   if (errors.length > 0)
-    throw new ForkRejected(
-      errors.length === 1
-        ? must(errors, 0)
-        : `This fork cannot be made: ${errors.length} things stand in its way.`,
-      errors,
-    );
+    throw errors.length === 1
+      ? notForked(must(errors, 0))
+      : new Rejection("not_forked", `This fork cannot be made: ${errors.length} things stand in its way.`, {
+          faults: errors,
+        });
   const origin = originOf(state, { run_id, at_seq, at: now, by, graph, patches });
   const replaced = isAtStart && latest ? latest : {};
   const repeats = replay ? repeatedOf(run_id, journal) : [];
@@ -208,7 +198,7 @@ function seqOf(events: readonly RunEvent[], at: ForkMoment | undefined): number 
   if (!at) return 1;
   if ("seq" in at) {
     if (at.seq < 1 || at.seq > last)
-      throw new ForkRejected(`This run has the events 1 to ${last}; there is no ${at.seq}.`);
+      throw notForked(`This run has the events 1 to ${last}; there is no ${at.seq}.`);
     return at.seq;
   }
   const began = events.filter(
@@ -218,7 +208,7 @@ function seqOf(events: readonly RunEvent[], at: ForkMoment | undefined): number 
   const found = occurrence === -1 ? began.at(-1) : began[occurrence - 1];
   if (found) return found.seq - 1;
   const times = began.length === 1 ? "once" : `${began.length} times`;
-  throw new ForkRejected(
+  throw notForked(
     began.length === 0
       ? `${at.node_id} did not begin in this run.`
       : `${at.node_id} began ${times} in this run, not ${occurrence} times.`,

@@ -3,7 +3,7 @@ import type { InstallationRules } from "@/server/domain/agent/outcome";
 import { defined } from "@/server/domain/base/defined";
 import { errorMessage } from "@/server/domain/base/guards";
 import { newId } from "@/server/domain/base/ids";
-import { namedError } from "@/server/domain/base/named-error";
+import { Rejection } from "@/server/domain/errors/rejection";
 import type { PeopleRules } from "@/server/domain/run/events";
 import type { RunningMarker } from "@/server/store/runs/running-marker";
 import type { RunStore } from "@/server/store/runs/runs";
@@ -32,8 +32,6 @@ import { RunExecutor } from "./run-executor";
 import { SegmentReceiver } from "./segment-progress";
 import { creationOf, type StartRequest } from "./start-request";
 import { WakeDue } from "./wake-due";
-
-export class QueueFull extends namedError("QueueFull") {}
 
 export interface HostOptions {
   store: RunStore;
@@ -149,7 +147,7 @@ export class Host {
     return this.options.store;
   }
 
-  /** Creates a run and queues it. The same idempotency key gives the same run; throws KeyReused, QueueFull. */
+  /** Creates a run and queues it. The same idempotency key gives the same run; throws Rejection. */
   start(request: StartRequest): { run_id: string; created: boolean } {
     this.refuseMore();
     const id = newId("run");
@@ -170,7 +168,7 @@ export class Host {
     return { run_id: made.id, created: made.created };
   }
 
-  /** Creates a run that begins as another one went, and queues it. Throws RefusedFork, QueueFull, DamagedLog. */
+  /** Creates a run that begins as another one went, and queues it. Throws Rejection, DamagedLog. */
   fork(request: ForkRequest): { run_id: string; at_seq: number; warnings?: string[] } {
     this.refuseMore();
     const { redact } = this.options;
@@ -189,7 +187,7 @@ export class Host {
 
   private refuseMore(): void {
     if (this.runs.queue.size >= (this.options.maxQueued ?? 1000))
-      throw new QueueFull("Too many runs are waiting. Try again in a moment.");
+      throw new Rejection("queue_full", "Too many runs are waiting. Try again in a moment.");
   }
 
   private begin(id: string, workflow_id: string | null): void {

@@ -5,9 +5,9 @@ import type { RoleDefinition } from "@/server/domain/agent/role";
 import { defined } from "@/server/domain/base/defined";
 import { asJson, canonicalJson, textsIn } from "@/server/domain/base/json";
 import { must } from "@/server/domain/base/must";
-import { namedError } from "@/server/domain/base/named-error";
 import { sizeOf, sizeText } from "@/server/domain/base/sizes";
 import type { JsonObject } from "@/server/domain/base/values";
+import { Rejection } from "@/server/domain/errors/rejection";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findInputErrors } from "@/server/domain/graph/input-check";
 import { graphOfNode, singleNodeError } from "@/server/domain/graph/only-node";
@@ -28,14 +28,10 @@ import type { Host } from "./host";
 import type { StartRequest } from "./start-request";
 
 /** Why a run didn't start: problems of the workflow, or an invalid input. */
-export class StartRejected extends namedError("RefusedStart") {
-  constructor(
-    message: string,
-    readonly detail: { problems: Problem[] } | { errors: { key: string; message: string }[] },
-  ) {
-    super(message);
-  }
-}
+export type StartErrors = { problems: Problem[] } | { errors: { key: string; message: string }[] };
+
+export const notStarted = (message: string, details: StartErrors) =>
+  new Rejection("errors" in details ? "invalid_input" : "workflow_has_problems", message, details);
 
 export interface Launch {
   workflow_id: string;
@@ -69,7 +65,7 @@ export function newLauncher(parts: {
   const { library = EMPTY_LIBRARY, installation } = parts;
   return {
     /**
-     * Throws RefusedStart, and KeyReused if its key started a different run; returns undefined if the workflow doesn't
+     * Throws Rejection, also if its key started a different run; returns undefined if the workflow doesn't
      * exist. A known key returns its run, even if the workflow has changed since.
      */
     startRun(launch: Launch): { run_id: string; created: boolean } | undefined {
@@ -82,8 +78,7 @@ export function newLauncher(parts: {
       const whole = withLibrary(workflow.graph, library);
       const { only_node } = launch;
       const nowhere = unknownStop(whole, { ...whole.config, ...launch.config });
-      if (nowhere !== null)
-        throw new StartRejected(nowhere, { errors: [{ key: "breakpoints", message: nowhere }] });
+      if (nowhere !== null) throw notStarted(nowhere, { errors: [{ key: "breakpoints", message: nowhere }] });
       const { withheld } = workflow;
       const ready = readyToRun(
         only_node === undefined ? whole : nodeAlone(whole, only_node),
@@ -119,22 +114,22 @@ const hashOf = ({ workflow_id, input, config, pins, only_node }: Launch) =>
     )
     .digest("hex");
 
-/** Throws RefusedStart. */
+/** Throws Rejection. */
 function nodeAlone(graph: WorkflowGraph, nodeId: string): WorkflowGraph {
   const alone = graphOfNode(graph, nodeId);
   if (alone) return alone;
   const message = singleNodeError(graph, nodeId) ?? "This node cannot be run by itself.";
-  throw new StartRejected(message, { errors: [{ key: "only_node", message }] });
+  throw notStarted(message, { errors: [{ key: "only_node", message }] });
 }
 
 /**
  * The pins that hold in a run. Whatever starts it, only what a person starts in the editor has any: a run that counts does
- * what its workflow says. Throws RefusedStart.
+ * what its workflow says. Throws Rejection.
  */
 function pinsOf({ pins, trigger, only_node }: Launch, graph: WorkflowGraph): { pins?: Pins } {
   if (!pins || Object.keys(pins).length === 0) return {};
   const refuse = (key: string, message: string): never => {
-    throw new StartRejected(message, { errors: [{ key, message }] });
+    throw notStarted(message, { errors: [{ key, message }] });
   };
   if (trigger !== "editor")
     refuse("pins", "Pinned outputs are for trying things out in the editor: no other run may have any.");
@@ -182,7 +177,7 @@ export function foreignText(
 /**
  * Checks a graph and its input and takes what a run needs of them. Crews and agents that it names must have been copied
  * into it.
- * Throws RefusedStart.
+ * Throws Rejection.
  */
 export function readyToRun(
   graph: WorkflowGraph,
@@ -195,20 +190,20 @@ export function readyToRun(
     withheld: given.withheld,
   }).filter(({ severity }) => severity === "error");
   if (problems.length > 0)
-    throw new StartRejected(
+    throw notStarted(
       problems.length === 1
         ? `This workflow cannot run yet: ${must(problems, 0).message}`
         : `This workflow cannot run yet: it has ${problems.length} problems.`,
       { problems },
     );
   const errors = findInputErrors(graph, given.input);
-  if (errors.length > 0) throw new StartRejected("The input does not fit.", { errors });
+  if (errors.length > 0) throw notStarted("The input does not fit.", { errors });
   const config = RunConfig.parse({ ...graph.config, ...given.config });
   const unread = breakpointsError(config.breakpoints ?? []);
-  if (unread !== null) throw new StartRejected(unread, { errors: [{ key: "breakpoints", message: unread }] });
+  if (unread !== null) throw notStarted(unread, { errors: [{ key: "breakpoints", message: unread }] });
   const { state } = startingState(graph, given.input);
   if (sizeOf(state) > config.max_state_chars)
-    throw new StartRejected("The input is too large.", {
+    throw notStarted("The input is too large.", {
       errors: Object.keys(given.input)
         .toSorted((x, y) => sizeOf(given.input[y]) - sizeOf(given.input[x]))
         .slice(0, 1)
@@ -233,7 +228,7 @@ export function readyToRun(
   };
 }
 
-/** Refuses a budget in dollars that could not be kept. Throws RefusedStart. */
+/** Refuses a budget in dollars that could not be kept. Throws Rejection. */
 export function refusePriceless(
   graph: WorkflowGraph,
   config: Pick<RunConfig, "budget">,
@@ -242,7 +237,7 @@ export function refusePriceless(
   const priceless = modelUses(graph).find(({ choice }) => models.describe(choice)?.price_known === false);
   if (config.budget.max_cost_usd != null && priceless) {
     const { choice } = priceless;
-    throw new StartRejected("A budget in dollars cannot be kept: the price of this model is unknown.", {
+    throw notStarted("A budget in dollars cannot be kept: the price of this model is unknown.", {
       errors: [
         {
           key: "max_cost_usd",

@@ -134,7 +134,9 @@ test("an input that no run can hold is refused before the run starts, by name", 
   expect(start({ text: "x".repeat(4000) }).input).toBeDefined();
   expect(() => start({ text: "x".repeat(6000), other: "y" })).toThrow(
     expect.objectContaining({
-      detail: { errors: [{ key: "text", message: expect.stringContaining("at most 5,000 characters fit") }] },
+      details: {
+        errors: [{ key: "text", message: expect.stringContaining("at most 5,000 characters fit") }],
+      },
     }),
   );
 });

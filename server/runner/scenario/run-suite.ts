@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { errorMessage } from "@/server/domain/base/guards";
-import { namedError } from "@/server/domain/base/named-error";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { type SuiteReport, suiteOf, type TestReport } from "@/server/domain/scenario/report";
 import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import { newRateLimiter, type RateLimiter } from "@/server/llm/limits/rate-limit";
@@ -49,8 +49,6 @@ const AT_ONCE = { offline: 2, real: 2 } as const;
 /** Suites that wait. */
 const WAITING = { offline: 16, real: 4 } as const;
 
-export class TooManyTests extends namedError("TooManyTests") {}
-
 /** Limits how many suites run at once. */
 export class TestGates {
   private readonly gates: Record<keyof typeof AT_ONCE, RateLimiter> = {
@@ -58,11 +56,12 @@ export class TestGates {
     real: newRateLimiter(AT_ONCE.real),
   };
 
-  /** Runs `work` in turn. Throws TooManyTests, and the signal's reason. */
+  /** Runs `work` in turn. Throws Rejection, and the signal's reason. */
   async through<T>(which: keyof typeof AT_ONCE, signal: AbortSignal | undefined, work: () => Promise<T>) {
     const gate = this.gates[which];
     if (gate.waiting >= WAITING[which])
-      throw new TooManyTests(
+      throw new Rejection(
+        "queue_full",
         `${AT_ONCE[which] + WAITING[which]} sets of tests are being run or wait for their turn already. Try again in a moment.`,
       );
     const leave = await gate.enter(signal ?? new AbortController().signal);

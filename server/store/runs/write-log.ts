@@ -1,6 +1,6 @@
 import type { Db } from "@/db/open";
+import { Rejection } from "@/server/domain/errors/rejection";
 import type { RunEventOf } from "@/server/domain/run/events";
-import { KeyReused } from "@/server/domain/run/key-reused";
 import type { OpenQuestion } from "@/server/domain/run/questions/open-questions";
 import { valuesText } from "@/server/domain/run/result";
 import type { WorkDone } from "@/server/domain/run/work-done";
@@ -87,7 +87,11 @@ export function newLogWriter(
     if (!known) return null;
     // Runs from before this was kept have none.
     if (known.request_hash !== null && requestHash !== undefined && known.request_hash !== requestHash)
-      throw new KeyReused(known.id);
+      throw new Rejection(
+        "key_reused",
+        `This idempotency key started the run ${known.id} with another workflow, input or settings. Use a new key for a new run.`,
+        { run_id: known.id },
+      );
     return known.id;
   };
   const insertRun = client.prepare<
@@ -175,12 +179,12 @@ export function newLogWriter(
   });
 
   return {
-    /** The run that an idempotency key started before, or null. Throws KeyReused where it was asked for something else. */
+    /** The run that an idempotency key started before, or null. Throws Rejection where it was asked for something else. */
     startedWith,
 
     /**
      * Creates a run with its first event. With an idempotency key that was used before for the same: that run, unchanged;
-     * for something else: throws KeyReused.
+     * for something else: throws Rejection.
      */
     create(run: NewRun): { id: string; created: boolean } {
       return createRun.immediate(run);
