@@ -1,6 +1,6 @@
 "use client";
 
-import { lexer, type MarkedToken, type Token } from "marked";
+import { lexer, type MarkedToken, type Token, type Tokens } from "marked";
 import { createContext, Fragment, type ReactNode, useContext } from "react";
 import { PageLink } from "@/components/ui/page-link";
 import { docHref, headingId } from "@/server/domain/text/doc-links";
@@ -19,9 +19,9 @@ export function Markdown({
   text: string;
   /** The text is a page of the docs. */
   isDoc?: boolean;
-  /** The level of its first headings, one below the heading it stands under. */
+  /** The level of its first headings, one below that of its section. */
   headingsFrom?: 2 | 3;
-  /** A line stays a line, as models and people write them; in files a line ends where the sentence allows. */
+  /** Keeps line breaks, for texts of models and people. In files, lines are only wrapped. */
   keepsLines?: boolean;
 }) {
   return (
@@ -53,7 +53,7 @@ function Blocks({ tokens }: { tokens: readonly Token[] }) {
   return tokens.map((token, at) => <Block key={`${at} ${token.type}`} token={token} />);
 }
 
-/** The library's own kinds of tokens. Its types leave room for those of extensions, of which there are none here. */
+/** The token types of the library itself; its types also allow for extensions, which are not used. */
 const OWN_TOKENS = {
   blockquote: true,
   br: true,
@@ -113,51 +113,58 @@ function Block({ token: known }: { token: Token }): ReactNode {
           <Blocks tokens={known.tokens} />
         </blockquote>
       );
-    case "list": {
-      const List = known.ordered ? "ol" : "ul";
-      return (
-        <List start={known.ordered && known.start !== "" ? known.start : undefined}>
-          {known.items.map((item, at) => (
-            <li key={at}>
-              {item.task ? <span aria-hidden>{item.checked ? "☑ " : "☐ "}</span> : null}
-              <Blocks tokens={item.tokens.filter(({ type }) => type !== "checkbox")} />
-            </li>
-          ))}
-        </List>
-      );
-    }
+    case "list":
+      return <List {...known} />;
     case "table":
-      return (
-        <div className="overflow-x-auto">
-          <table>
-            <thead>
-              <tr>
-                {known.header.map((cell, at) => (
-                  <th key={at} scope="col">
-                    <Inline tokens={cell.tokens} />
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {known.rows.map((row, at) => (
-                <TableRow key={at} first={row[0]?.tokens[0]}>
-                  {row.map((cell, column) => (
-                    <td key={column}>
-                      <Inline tokens={cell.tokens} />
-                    </td>
-                  ))}
-                </TableRow>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      );
+      return <Table {...known} />;
     case "hr":
       return <hr />;
     default:
       return <p>{known.raw}</p>;
   }
+}
+
+function List({ ordered, start, items }: Tokens.List) {
+  const Tag = ordered ? "ol" : "ul";
+  return (
+    <Tag start={ordered && start !== "" ? start : undefined}>
+      {items.map((item, at) => (
+        <li key={at}>
+          {item.task ? <span aria-hidden>{item.checked ? "☑ " : "☐ "}</span> : null}
+          <Blocks tokens={item.tokens.filter(({ type }) => type !== "checkbox")} />
+        </li>
+      ))}
+    </Tag>
+  );
+}
+
+function Table({ header, rows }: Tokens.Table) {
+  return (
+    <div className="overflow-x-auto">
+      <table>
+        <thead>
+          <tr>
+            {header.map((cell, at) => (
+              <th key={at} scope="col">
+                <Inline tokens={cell.tokens} />
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, at) => (
+            <TableRow key={at} first={row[0]?.tokens[0]}>
+              {row.map((cell, column) => (
+                <td key={column}>
+                  <Inline tokens={cell.tokens} />
+                </td>
+              ))}
+            </TableRow>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
 }
 
 /** In the docs, a row that starts with a code has it as its id, such as an error code. */
@@ -231,7 +238,7 @@ function inline(token: Token): ReactNode {
   }
 }
 
-/** The docs are read without their images. */
+/** Images of the docs are not shown. */
 function ImageText({ text, href }: { text: string; href: string }) {
   if (useContext(IsDoc)) return null;
   return (
@@ -249,6 +256,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "&#39;": "'",
 };
 
-/** The lexer writes five characters as HTML does; React does that itself. */
+/** Undoes the lexer's HTML escaping, since React escapes, too. */
 const plain = (text: string) =>
   text.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);

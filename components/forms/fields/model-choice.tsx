@@ -15,7 +15,7 @@ import { present } from "@/server/domain/base/must";
 const DEFAULT = "(default)";
 const MOST_FALLBACKS = 3;
 
-/** The models that are asked, in this order, where the first one fails. */
+/** The models to try, in this order, if the first one fails. */
 export function FallbackModels({
   models,
   hint,
@@ -35,7 +35,7 @@ export function FallbackModels({
           <li key={at} className="grid grid-cols-2 items-end gap-3">
             <ModelChoice
               choice={model}
-              ordinal={at + 1}
+              suffix={` ${at + 1}`}
               onChange={(change) => put(at, { ...model, model: "", ...change })}
             />
             <div className="col-span-2 -mt-1 flex justify-end gap-1">
@@ -75,56 +75,43 @@ export function FallbackModels({
   );
 }
 
-/** A provider as a choice. */
 export const providerChoice = ({ id, name, simulated }: { id: string; name: string; simulated: boolean }) =>
   defined({ value: id, label: name, hint: simulated ? "Simulated" : undefined });
 
 /** A provider and one of its models. */
 export function ModelChoice({
   choice,
-  ordinal,
+  suffix = "",
   hasDefault = false,
   inherited,
   onChange,
 }: {
   choice: Pick<LlmConfig, "provider_id" | "model">;
-  /** Its place among several. */
-  ordinal?: number;
-  /** The provider may be left to the settings. */
+  /** Ends its labels. */
+  suffix?: string;
+  /** Offers the default provider. */
   hasDefault?: boolean;
-  /** What counts where nothing is said here; absent: what the default provider says. */
+  /** Used if nothing is chosen here; otherwise the default provider is. */
   inherited?: Pick<LlmConfig, "provider_id" | "model"> | undefined;
   onChange: (change: { provider_id?: string; model?: string }) => void;
 }) {
-  const trpc = useTrpc();
-  const { data } = useQuery(trpc.providers.list.queryOptions());
+  const { data } = useQuery(useTrpc().providers.list.queryOptions());
   const providers = data?.providers ?? [];
-  const chosen = providers.find((provider) => provider.id === choice.provider_id);
-  const used =
-    chosen ??
-    providers.find((provider) => provider.id === inherited?.provider_id) ??
-    providers.find((provider) => provider.is_default);
-  const models = useQuery({
-    ...trpc.providers.models.queryOptions({ id: used?.id ?? "" }),
-    enabled: !!used && used.kind !== "offline",
-    staleTime: 300_000,
-    retry: false,
+  const withId = (id: string | undefined) => providers.find((provider) => provider.id === id);
+  const chosen = withId(choice.provider_id);
+  const used = chosen ?? withId(inherited?.provider_id) ?? providers.find(({ is_default }) => is_default);
+  const models = useModels(used);
+  const standard = defined({
+    value: DEFAULT,
+    label: inherited?.provider_id ? "As the agent" : "Default",
+    hint: chosen ? undefined : used?.name,
   });
-  const number = ordinal === undefined ? "" : ` ${ordinal}`;
   return (
     <>
       <Select
-        label={`Provider${number}`}
+        label={`Provider${suffix}`}
         options={[
-          ...(hasDefault
-            ? [
-                defined({
-                  value: DEFAULT,
-                  label: inherited?.provider_id ? "As the agent" : "Default",
-                  hint: chosen ? undefined : used?.name,
-                }),
-              ]
-            : []),
+          ...(hasDefault ? [standard] : []),
           ...providers.map(providerChoice),
           ...(choice.provider_id && !chosen && data
             ? [{ value: choice.provider_id, label: choice.provider_id, hint: "Not set up here" }]
@@ -134,12 +121,23 @@ export function ModelChoice({
         onValueChange={(next) => onChange({ provider_id: next === DEFAULT ? "" : next })}
       />
       <SuggestField
-        label={`Model${number}`}
-        suggestions={(models.data ?? []).map((value) => ({ value }))}
+        label={`Model${suffix}`}
+        suggestions={models.map((value) => ({ value }))}
         placeholder={inherited?.model || used?.default_model || "Default"}
         value={choice.model ?? ""}
         onValueChange={(model) => onChange({ model })}
       />
     </>
   );
+}
+
+/** The models that a provider offers; empty if it cannot be asked. */
+function useModels(provider: { id: string; kind: string } | undefined): readonly string[] {
+  const { data } = useQuery({
+    ...useTrpc().providers.models.queryOptions({ id: provider?.id ?? "" }),
+    enabled: !!provider && provider.kind !== "offline",
+    staleTime: 300_000,
+    retry: false,
+  });
+  return data ?? [];
 }

@@ -15,7 +15,7 @@ export interface ConfirmDialogProps {
   cancel?: string | undefined;
   danger?: boolean | undefined;
   pending?: boolean | undefined;
-  onConfirm: () => void;
+  onConfirm: () => unknown;
 }
 
 /** Asks before an action that cannot be undone. If it can, use a toast with undo instead. */

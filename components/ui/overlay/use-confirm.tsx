@@ -1,21 +1,16 @@
 import { type ReactNode, useState } from "react";
 import { ConfirmDialog, type ConfirmDialogProps } from "./confirm-dialog";
 
-export interface Confirmation extends Omit<ConfirmDialogProps, "open" | "onOpenChange" | "pending"> {
-  /** The dialog stays open until the returned promise settles. Whoever rejects it also reports the error. */
-  onConfirm: () => unknown;
-}
-
 /**
  * A confirmation behind a button or a menu entry:
  * `const removal = useConfirm({ …, onConfirm: () => remove.mutateAsync({ id }) })`, then `removal.open` and
- * `removal.dialog`.
+ * `removal.dialog`. The dialog stays open until the promise settles; the mutation itself reports its error.
  */
-export function useConfirm({ onConfirm, ...question }: Confirmation): {
-  open: () => void;
-  dialog: ReactNode;
-} {
-  const [isOpen, setOpen] = useState(false);
+export function useConfirm({
+  onConfirm,
+  ...question
+}: Omit<ConfirmDialogProps, "open" | "onOpenChange" | "pending">): { open: () => void; dialog: ReactNode } {
+  const [open, setOpen] = useState(false);
   const [pending, setPending] = useState(false);
   const confirm = async () => {
     setPending(true);
@@ -27,8 +22,8 @@ export function useConfirm({ onConfirm, ...question }: Confirmation): {
     open: () => setOpen(true),
     dialog: (
       <ConfirmDialog
-        {...question}
-        {...{ open: isOpen, onOpenChange: setOpen, pending }}
+        {...{ ...question, open, pending }}
+        onOpenChange={setOpen}
         onConfirm={() => void confirm()}
       />
     ),

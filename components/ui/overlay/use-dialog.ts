@@ -2,8 +2,8 @@ import { type ReactNode, useState } from "react";
 
 /**
  * A dialog behind a button or a menu entry. It is mounted only while open, so it can load on demand:
- * `const fork = useDialog((close) => <ForkDialog onClose={close} />)`, then `fork.open` and `fork.dialog`. Arguments of
- * `open` go on to `render`.
+ * `const fork = useDialog((close) => <ForkDialog onClose={close} />)`, then `fork.open` and `fork.dialog`. `open`
+ * passes its arguments on to `render`.
  */
 export function useDialog<Args extends unknown[] = []>(
   render: (close: () => void, ...args: Args) => ReactNode,
