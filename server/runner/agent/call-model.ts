@@ -3,16 +3,16 @@ import { NO_USAGE, pay, type RunError, type Spent, Usage } from "@/server/domain
 import type { LlmConfig } from "@/server/domain/agent/role";
 import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
-import { must, present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import { isSince } from "@/server/domain/run/edition";
 import type { ChatMessage, Payloads } from "@/server/domain/run/events";
 import { fraction } from "@/server/domain/run/schedule/retry-delay";
-import type { FailedCost, ModelAnswer, ToolOffer } from "@/server/llm/model";
+import type { FailedCost, ModelAnswer, ModelRequest, ToolOffer } from "@/server/llm/model";
 import { StepFailed } from "../node/flow";
 import { asError, internalError, recordedError } from "../node/internal-error";
-import type { AgentRuntime, CheaperModel } from "../node/ports";
+import type { AgentRuntime, CheaperModel, Reused } from "../node/ports";
 import type { Agent } from "./agent";
 import { atLimit } from "./limit-question";
 import { hearInstructions } from "./prompt/instructions";
@@ -32,150 +32,204 @@ export interface ModelTurn {
   purpose?: Payloads["llm_call_started"]["purpose"];
 }
 
-/** One model turn: attempts with back-off, each an event and a step of its own; then the fallback models. */
-export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { call_id: string }> {
-  const { run, task, about } = agent;
-  const { messages, schema, max_tokens: maxTokens, tools } = turn;
-  const protocol = task.config?.tool_protocol ?? "auto";
-  let configs = modelsFor(agent, maxTokens);
-  let last: unknown;
-  /** Failures of a kind that is not tried again as often as others, such as time that ran out. */
-  let costly = 0;
-  for (let which = 0; which < configs.length; which++) {
-    if (which < agent.firstModel) continue;
-    for (let attempt = 1; attempt <= CALL_ATTEMPTS; attempt++) {
-      const local = [
-        agent.path,
-        `turn${turn.name}`,
-        ...(which > 0 ? [`fallback${which}`] : []),
-        `call${attempt}`,
-      ].join("/");
-      const call_id = `${run.activationId}/${run.attempt}/${local}`;
-      const config = run.config;
-      const isTurn = (turn.purpose ?? task.purpose ?? "task") === "task" && which === 0 && attempt === 1;
-      yield* run.arrive({ point: "llm_call", ...about, isTurn });
-      run.reached();
-      // A person may have chosen another model while it was held here.
-      configs = modelsFor(agent, maxTokens);
-      const llm_config = configs[which] ?? must(configs, 0);
-      agent.takeEdits();
-      if (messages === agent.messages) {
-        hearInstructions(agent);
-        hearTeamNews(agent);
-      }
-      run.emit({
-        type: "llm_call_started",
-        ...about,
-        call_id,
-        payload: {
-          purpose: turn.purpose ?? task.purpose ?? "task",
-          attempt,
-          message_count: messages.length,
-          ...defined({ model: llm_config.model || undefined }),
-        },
-      });
-      try {
-        const isLast = which >= configs.length - 1;
-        const answer = yield* run.call(local, isLast, {
-          llm_config,
-          messages: [...messages],
-          ...defined({ response: schema ? { name: "answer", schema } : undefined }),
-          ...(tools && tools.length > 0 && protocol !== "none" ? { tools, tool_protocol: protocol } : {}),
-          call_id,
-          run_id: run.s.run.id,
-          budget: {
-            max_cost_usd: config.budget.max_cost_usd ?? null,
-            max_total_tokens: config.budget.max_total_tokens ?? null,
-            spent_cost_usd: run.s.totals.cost_usd,
-            spent_tokens: run.s.totals.usage.input_tokens + run.s.totals.usage.output_tokens,
-            mode: config.budget.mode,
-          },
-        });
-        const { provider_id: _id, reads, reused, capped_at, ...seen } = answer;
-        if (reads) agent.reads = reads;
-        const payload = reused === undefined ? seen : asReused(seen, reused);
-        run.emit({ type: "llm_call_completed", ...about, call_id, payload });
-        // Once per run is enough: the note comes with every call that it applies to.
-        for (const message of answer.notes ?? [])
-          if (!run.s.run.warnings.includes(message))
-            run.emit({ type: "warning", ...about, call_id, payload: { code: "MODEL_CALL", message } });
-        warnOfBudget(run, payload, capped_at ?? llm_config.max_tokens);
-        pay(agent.spent, payload);
-        return { ...answer, call_id };
-      } catch (error) {
-        if (!(error instanceof StepFailed)) throw error;
-        last = error;
-        const detail = FailureDetail.safeParse(error.error.detail).data;
-        const cause = errorOf(error);
-        const budget = cause.code === "BUDGET";
-        const wait = detail?.retry_after_ms;
-        const cost = detail?.cost;
-        if (detail?.tries !== undefined) costly++;
-        const mayRetry =
-          cause.retryable &&
-          attempt < CALL_ATTEMPTS &&
-          (detail?.tries === undefined || costly < detail.tries) &&
-          (wait === undefined || wait <= LONGEST_RETRY_AFTER_MS);
-        const delay = Math.max(wait ?? 0, backOff(call_id, attempt));
-        run.emit({
-          type: "llm_call_failed",
-          ...about,
-          call_id,
-          payload: {
-            error: cause,
-            attempt,
-            will_retry: mayRetry || budget,
-            ...defined({
-              http_status: detail?.http_status ? detail.http_status : undefined,
-              delay_ms: mayRetry ? delay : undefined,
-            }),
-            ...cost,
-          },
-        });
-        if (cost) {
-          warnOfBudget(run, cost);
-          pay(agent.spent, cost);
-        }
-        if (budget) {
-          const { metric, used, limit } = OverBudget.parse(cause.detail);
-          run.emit({
-            type: "budget_exceeded",
-            ...about,
-            payload: { metric: metric ?? "cost_usd", used: used ?? 0, limit: limit ?? 0 },
-          });
-          const stands = metric === "total_tokens" ? "max_total_tokens" : "max_cost_usd";
-          const next = configs[which + 1]?.model;
-          const goesOn = yield* atLimit(agent, stands, local, { llm_config, next });
-          if (goesOn === "next_model") {
-            agent.skipModels(which + 1);
-            break;
-          }
-          if (goesOn !== "again") agent.cheaper = goesOn;
-          return yield* callModel(agent, { ...turn, name: `${turn.name}+` });
-        }
-        if (!mayRetry) break;
-        yield* run.pause(`${local}/backoff`, delay);
-      }
-    }
-    const cause = errorOf(last);
-    const mayGoOn = ["QUOTA", "AUTH", "BUDGET"].includes(cause.code);
-    if (!cause.retryable && !mayGoOn) break;
-  }
-  throw last;
+type Answered = ModelAnswer & { call_id: string };
+
+/** One attempt at a call. `which` counts the agent's models from 0; `local` is the key of its step. */
+interface Attempt {
+  which: number;
+  attempt: number;
+  local: string;
+  call_id: string;
+  llm_config: LlmConfig;
 }
 
-/** The settings with which an agent's model is asked, and then its fallback models. */
+/** One model turn: attempts with back-off, each an event and a step of its own; then the fallback models. */
+export function* callModel(agent: Agent, turn: ModelTurn): Flow<Answered> {
+  return yield* new ModelCalls(agent, turn).answer();
+}
+
+/** The calls of one model turn. */
+class ModelCalls {
+  private readonly run: AgentRuntime;
+  private readonly purpose: NonNullable<ModelTurn["purpose"]>;
+  private configs: LlmConfig[];
+  private last: unknown;
+  /** Failures that get fewer attempts than others, such as timeouts. */
+  private costly = 0;
+
+  constructor(
+    private readonly agent: Agent,
+    private readonly turn: ModelTurn,
+  ) {
+    this.run = agent.run;
+    this.purpose = turn.purpose ?? agent.task.purpose ?? "task";
+    this.configs = modelsFor(agent, turn.max_tokens);
+  }
+
+  *answer(): Flow<Answered> {
+    for (let which = 0; which < this.configs.length; which++) {
+      if (which < this.agent.firstModel) continue;
+      const answer = yield* this.ask(which);
+      if (answer) return answer;
+      const { code, retryable } = errorOf(this.last);
+      if (!retryable && !["QUOTA", "AUTH", "BUDGET"].includes(code)) break;
+    }
+    throw this.last;
+  }
+
+  /** One model's answer; undefined if its attempts failed. */
+  private *ask(which: number): Flow<Answered | undefined> {
+    for (let attempt = 1; ; attempt++) {
+      const call = yield* this.start(which, attempt);
+      const isLast = which >= this.configs.length - 1;
+      try {
+        return this.completed(call, yield* this.run.call(call.local, isLast, this.requestOf(call)));
+      } catch (error) {
+        if (!(error instanceof StepFailed)) throw error;
+        this.last = error;
+        const { cause, retryAfter } = this.failed(call, error);
+        if (cause.code === "BUDGET") return yield* this.overBudget(call, cause);
+        if (retryAfter === undefined) return undefined;
+        yield* this.run.pause(`${call.local}/backoff`, retryAfter);
+      }
+    }
+  }
+
+  private *start(which: number, attempt: number): Flow<Attempt> {
+    const { run, agent, purpose, turn } = this;
+    const fallback = which > 0 ? [`fallback${which}`] : [];
+    const local = [agent.path, `turn${turn.name}`, ...fallback, `call${attempt}`].join("/");
+    const call_id = `${run.activationId}/${run.attempt}/${local}`;
+    const isTurn = purpose === "task" && which === 0 && attempt === 1;
+    yield* run.arrive({ point: "llm_call", ...agent.about, isTurn });
+    run.reached();
+    // A person may have chosen another model while it waited.
+    this.configs = modelsFor(agent, turn.max_tokens);
+    const llm_config = this.configs[which] ?? must(this.configs, 0);
+    agent.takeEdits();
+    if (turn.messages === agent.messages) {
+      hearInstructions(agent);
+      hearTeamNews(agent);
+    }
+    run.emit({
+      type: "llm_call_started",
+      ...agent.about,
+      call_id,
+      payload: {
+        purpose,
+        attempt,
+        message_count: turn.messages.length,
+        ...defined({ model: llm_config.model || undefined }),
+      },
+    });
+    return { which, attempt, local, call_id, llm_config };
+  }
+
+  private requestOf({ call_id, llm_config }: Attempt): ModelRequest {
+    const { messages, schema, tools } = this.turn;
+    const { config, s } = this.run;
+    const protocol = this.agent.task.config?.tool_protocol ?? "auto";
+    return {
+      llm_config,
+      messages: [...messages],
+      ...defined({ response: schema ? { name: "answer", schema } : undefined }),
+      ...(tools && tools.length > 0 && protocol !== "none" ? { tools, tool_protocol: protocol } : {}),
+      call_id,
+      run_id: s.run.id,
+      budget: {
+        max_cost_usd: config.budget.max_cost_usd ?? null,
+        max_total_tokens: config.budget.max_total_tokens ?? null,
+        spent_cost_usd: s.totals.cost_usd,
+        spent_tokens: s.totals.usage.input_tokens + s.totals.usage.output_tokens,
+        mode: config.budget.mode,
+      },
+    };
+  }
+
+  private completed({ call_id, llm_config }: Attempt, answer: ModelAnswer & Reused): Answered {
+    const { run, agent } = this;
+    const { provider_id: _id, reads, reused, capped_at, ...seen } = answer;
+    if (reads) agent.reads = reads;
+    const payload = reused === undefined ? seen : asReused(seen, reused);
+    run.emit({ type: "llm_call_completed", ...agent.about, call_id, payload });
+    // Notes come with every call that they apply to; each is shown once per run.
+    for (const message of answer.notes ?? [])
+      if (!run.s.run.warnings.includes(message))
+        run.emit({ type: "warning", ...agent.about, call_id, payload: { code: "MODEL_CALL", message } });
+    warnOfBudget(run, payload, capped_at ?? llm_config.max_tokens);
+    pay(agent.spent, payload);
+    return { ...answer, call_id };
+  }
+
+  /** Records a failed attempt. `retryAfter`: milliseconds until the next one; undefined if there is none. */
+  private failed({ call_id, attempt }: Attempt, error: StepFailed): { cause: RunError; retryAfter?: number } {
+    const { run, agent } = this;
+    const {
+      tries,
+      cost,
+      http_status,
+      retry_after_ms: wait,
+    } = FailureDetail.safeParse(error.error.detail).data ?? {};
+    const cause = errorOf(error);
+    if (tries !== undefined) this.costly++;
+    const mayRetry =
+      cause.retryable &&
+      attempt < CALL_ATTEMPTS &&
+      (tries === undefined || this.costly < tries) &&
+      (wait === undefined || wait <= LONGEST_RETRY_AFTER_MS);
+    const delay_ms = mayRetry ? Math.max(wait ?? 0, backOff(call_id, attempt)) : undefined;
+    run.emit({
+      type: "llm_call_failed",
+      ...agent.about,
+      call_id,
+      payload: {
+        error: cause,
+        attempt,
+        will_retry: mayRetry || cause.code === "BUDGET",
+        ...defined({ http_status: http_status || undefined, delay_ms }),
+        ...cost,
+      },
+    });
+    if (cost) {
+      warnOfBudget(run, cost);
+      pay(agent.spent, cost);
+    }
+    return { cause, ...defined({ retryAfter: delay_ms }) };
+  }
+
+  /** Asks how to continue after the budget blocked a call; undefined to ask the next model. */
+  private *overBudget({ which, local, llm_config }: Attempt, cause: RunError): Flow<Answered | undefined> {
+    const { run, agent, turn } = this;
+    const { metric, used, limit } = OverBudget.parse(cause.detail);
+    run.emit({
+      type: "budget_exceeded",
+      ...agent.about,
+      payload: { metric: metric ?? "cost_usd", used: used ?? 0, limit: limit ?? 0 },
+    });
+    const blocking = metric === "total_tokens" ? "max_total_tokens" : "max_cost_usd";
+    const next = this.configs[which + 1]?.model;
+    const goesOn = yield* atLimit(agent, blocking, local, { llm_config, next });
+    if (goesOn === "next_model") {
+      agent.skipModels(which + 1);
+      return undefined;
+    }
+    if (goesOn !== "again") agent.cheaper = goesOn;
+    return yield* callModel(agent, { ...turn, name: `${turn.name}+` });
+  }
+}
+
+/** The settings of an agent's model, then those of its fallback models. */
 function modelsFor(agent: Agent, maxTokens: number | undefined): LlmConfig[] {
   const { task } = agent;
   const own = agent.modelNow;
-  // More tokens than its settings say were asked for because an answer was cut off.
+  // A longer answer than its settings allow is asked for after one was cut off.
   const most = maxTokens === task.llm_config?.max_tokens ? own?.max_tokens : maxTokens;
   const base: LlmConfig = { ...own, ...defined({ max_tokens: most }) };
   if (agent.cheaper) return [withModel(base, agent.cheaper)];
   return [base, ...(base.fallback_models ?? []).map((other) => ({ ...base, ...other }))];
 }
 
-/** The same call of another model, and of no other but that. */
+/** The same settings for another model, without fallback models. */
 function withModel({ fallback_models: _others, ...base }: LlmConfig, model: CheaperModel): LlmConfig {
   return { ...base, provider_id: model.provider_id, model: model.model };
 }
@@ -188,7 +242,7 @@ const asReused = (seen: Payloads["llm_call_completed"], run_id: string): Payload
   reused: { run_id, usage: seen.usage, cost_usd: seen.cost_usd },
 });
 
-/** What a failed call's record tells besides the error (see ModelError); absent in records from before it was told. */
+/** The details of a failed call besides the error (see ModelError); old records lack them. */
 const FailureDetail = z.object({
   http_status: z.number().optional().catch(undefined),
   retry_after_ms: z.number().optional().catch(undefined),
@@ -207,7 +261,7 @@ const Cost: z.ZodType<FailedCost> = z.object({
   simulated: z.boolean(),
 });
 
-/** Which budget a call would have gone beyond, and how far. */
+/** The budget that a call would have exceeded, and by how much. */
 const OverBudget = z
   .object({
     metric: z.enum(["cost_usd", "total_tokens"]).optional().catch(undefined),
@@ -221,44 +275,35 @@ export function backOff(call_id: string, attempt: number): number {
   return Math.round(Math.min(30_000, 1000 * 2 ** (attempt - 1)) * (0.75 + 0.5 * fraction(call_id)));
 }
 
-/** Says once when a budget is nearly used up, and when an answer went beyond it. `cap`: how many tokens it was allowed. */
+/** Warns once when a budget is nearly used up, and when an answer exceeded it. `cap`: the tokens it was allowed. */
 function warnOfBudget(run: AgentRuntime, paid: Spent, cap?: number) {
   const { budget } = run.config;
-  const { totals } = run.s;
-  const tokens = totals.usage.input_tokens + totals.usage.output_tokens;
-  const over = (used: number, added: number, limit: number | null | undefined, unit: string) => {
-    if (budget.mode !== "hard" || limit == null || used <= limit || used - added > limit) return;
-    if (!isSince(run.s.run, 3)) return;
-    const { output_tokens } = paid.usage;
-    const why =
-      cap !== undefined && output_tokens > cap
-        ? `An answer took ${output_tokens} tokens, although only ${cap} were asked for: its server does not keep to such limits.`
-        : "The server counted more than was expected of the last call.";
-    const message = `This run went over its limit of ${limit} ${unit}: ${Number(used.toFixed(5))} are used. ${why}`;
-    run.emit({ type: "warning", payload: { code: "OVER_BUDGET", message } });
-  };
-  const crossed = (used: number, added: number, limit: number | null | undefined) =>
-    limit != null && used >= limit * budget.warn_at && used - added < limit * budget.warn_at;
-  if (crossed(totals.cost_usd, paid.cost_usd ?? 0, budget.max_cost_usd))
-    run.emit({
-      type: "budget_warning",
-      payload: {
-        metric: "cost_usd",
-        used: totals.cost_usd,
-        limit: present(budget.max_cost_usd ?? undefined, "budget.max_cost_usd"),
-      },
-    });
-  if (crossed(tokens, paid.usage.input_tokens + paid.usage.output_tokens, budget.max_total_tokens))
-    run.emit({
-      type: "budget_warning",
-      payload: {
-        metric: "total_tokens",
-        used: tokens,
-        limit: present(budget.max_total_tokens ?? undefined, "budget.max_total_tokens"),
-      },
-    });
-  over(totals.cost_usd, paid.cost_usd ?? 0, budget.max_cost_usd, "US dollars");
-  over(tokens, paid.usage.input_tokens + paid.usage.output_tokens, budget.max_total_tokens, "tokens");
+  const { cost_usd, usage } = run.s.totals;
+  const { input_tokens, output_tokens } = paid.usage;
+  const cost = { metric: "cost_usd", unit: "US dollars", used: cost_usd, added: paid.cost_usd ?? 0 } as const;
+  const tokens = {
+    metric: "total_tokens",
+    unit: "tokens",
+    used: usage.input_tokens + usage.output_tokens,
+    added: input_tokens + output_tokens,
+  } as const;
+  const limited = [
+    ...(budget.max_cost_usd == null ? [] : [{ ...cost, limit: budget.max_cost_usd }]),
+    ...(budget.max_total_tokens == null ? [] : [{ ...tokens, limit: budget.max_total_tokens }]),
+  ];
+  for (const { metric, used, added, limit } of limited)
+    if (used >= limit * budget.warn_at && used - added < limit * budget.warn_at)
+      run.emit({ type: "budget_warning", payload: { metric, used, limit } });
+  if (budget.mode !== "hard" || !isSince(run.s.run, 3)) return;
+  const why =
+    cap !== undefined && output_tokens > cap
+      ? `An answer took ${output_tokens} tokens, although only ${cap} were asked for: its server does not keep to such limits.`
+      : "The server counted more than was expected of the last call.";
+  for (const { unit, used, added, limit } of limited)
+    if (used > limit && used - added <= limit) {
+      const message = `This run went over its limit of ${limit} ${unit}: ${Number(used.toFixed(5))} are used. ${why}`;
+      run.emit({ type: "warning", payload: { code: "OVER_BUDGET", message } });
+    }
 }
 
 export function errorOf(error: unknown): RunError {

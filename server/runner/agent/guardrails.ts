@@ -30,12 +30,12 @@ const VERDICT: JsonSchema = {
   additionalProperties: false,
 };
 const Verdict = z.object({ ok: z.boolean(), reason: z.string() });
-/** A pattern is tried on this many characters at most. */
+/** How much of a value a pattern is matched against; characters. */
 const MAX_MATCHED = 20_000;
 
 /**
- * Checks a value against the guardrails of one kind. Answers what to tell the model where it has to try again,
- * null where all is well. Throws where a guardrail says that this ends the task.
+ * Checks a value against the guardrails of one kind. Returns the error to send to the model if it has to try again, null
+ * if none. Throws if a guardrail ends the task.
  */
 export function* checkGuardrails(
   agent: Agent,
@@ -46,7 +46,7 @@ export function* checkGuardrails(
   const rules = agent.guardrails.filter((rule) => rule.target === target);
   const work = new Work();
   for (const [at, rule] of rules.entries()) {
-    const error = yield* check(agent, rule, value, `${key}/guard${at}`, work);
+    const error = yield* check(agent, rule, { value, key: `${key}/guard${at}`, work });
     const tries = agent.guardTries.get(rule) ?? 0;
     const mayRetry = rule.on_fail === "retry" && tries < rule.max_retries;
     const action =
@@ -84,12 +84,11 @@ export function* checkGuardrails(
   return null;
 }
 
+/** Why a guardrail rejects a value; null if it doesn't. */
 function* check(
   agent: Agent,
   rule: Guardrail,
-  value: JsonObject,
-  key: string,
-  work: Work,
+  { value, key, work }: { value: JsonObject; key: string; work: Work },
 ): Flow<string | null> {
   switch (rule.kind) {
     case "expression": {
@@ -97,43 +96,12 @@ function* check(
       const { value: holds, note } = evaluateCondition(rule.spec, scope, work);
       return holds ? null : (note ?? `${rule.spec} is not true.`);
     }
-    case "json_schema": {
-      let schema: Json;
-      try {
-        schema = parseJson(rule.spec);
-      } catch {
-        return "Its JSON Schema cannot be read.";
-      }
-      if (typeof schema !== "boolean" && !isObject(schema)) return "Its JSON Schema cannot be read.";
-      const errors = readSchema(schema).errors(value);
-      return errors.length === 0 ? null : errorTexts(errors).join("; ");
-    }
+    case "json_schema":
+      return schemaError(rule, value);
     case "regex":
       return yield* agent.run.matches(key, rule.spec, textOf(value).slice(0, MAX_MATCHED));
-    case "llm_judge": {
-      const id = taskIdOf(agent.run, agent.task.agent_id);
-      const answer = yield* callModel(agent, {
-        name: key,
-        purpose: "judge",
-        schema: VERDICT,
-        messages: [
-          { role: "system", content: systemPrompt(JUDGE, { isBefore3: id === undefined }) },
-          {
-            role: "user",
-            content: taskPrompt({
-              id,
-              task: `Say whether this rule holds for the value:\n${agent.fences.fence("rule", rule.spec)}`,
-              inputs: { value: textOf(value) },
-              answer: answerPrompt({ schema: VERDICT }),
-            }),
-          },
-        ],
-      });
-      const verdict = parseOutput(answer.content, VERDICT);
-      if (!verdict.ok) return "The judge gave no verdict.";
-      const { ok, reason } = Verdict.parse(verdict.value);
-      return ok ? null : reason;
-    }
+    case "llm_judge":
+      return yield* judge(agent, rule, value, key);
     case "registered": {
       const registered = findGuardrailFunction(rule.spec);
       if (registered) return registered.check(value);
@@ -145,6 +113,43 @@ function* check(
       );
     }
   }
+}
+
+function schemaError({ spec }: Guardrail, value: JsonObject): string | null {
+  let schema: Json;
+  try {
+    schema = parseJson(spec);
+  } catch {
+    return "Its JSON Schema cannot be read.";
+  }
+  if (typeof schema !== "boolean" && !isObject(schema)) return "Its JSON Schema cannot be read.";
+  const errors = readSchema(schema).errors(value);
+  return errors.length === 0 ? null : errorTexts(errors).join("; ");
+}
+
+function* judge(agent: Agent, { spec }: Guardrail, value: JsonObject, key: string): Flow<string | null> {
+  const id = taskIdOf(agent.run, agent.task.agent_id);
+  const answer = yield* callModel(agent, {
+    name: key,
+    purpose: "judge",
+    schema: VERDICT,
+    messages: [
+      { role: "system", content: systemPrompt(JUDGE, { isBefore3: id === undefined }) },
+      {
+        role: "user",
+        content: taskPrompt({
+          id,
+          task: `Say whether this rule holds for the value:\n${agent.fences.fence("rule", spec)}`,
+          inputs: { value: textOf(value) },
+          answer: answerPrompt({ schema: VERDICT }),
+        }),
+      },
+    ],
+  });
+  const verdict = parseOutput(answer.content, VERDICT);
+  if (!verdict.ok) return "The judge gave no verdict.";
+  const { ok, reason } = Verdict.parse(verdict.value);
+  return ok ? null : reason;
 }
 
 function textOf(value: JsonObject): string {

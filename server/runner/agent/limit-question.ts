@@ -42,12 +42,13 @@ export function* atLimit(agent: Agent, limit: RaisableLimit, key: string, call?:
     isByPrice && call && limit === "max_cost_usd"
       ? yield* run.cheaperModel(`${key}/cheaper`, call.llm_config)
       : null;
+  const options: { label: string; value: string }[] = [];
+  if (next !== undefined) options.push({ label: `Go on with ${next}`, value: NEXT_MODEL });
+  if (cheaper) options.push({ label: `Go on with ${cheaper.name}, which costs less`, value: CHEAPER_MODEL });
+  const title = `${agent.role.name} has reached a limit of the run`;
   const answer = yield* run.ask(`${key}/limit`, {
     about: agent.about,
-    ...limitQuestion(limit, run.s, `${agent.role.name} has reached a limit of the run`, [
-      ...(next === undefined ? [] : [{ label: `Go on with ${next}`, value: NEXT_MODEL }]),
-      ...(cheaper ? [{ label: `Go on with ${cheaper.name}, which costs less`, value: CHEAPER_MODEL }] : []),
-    ]),
+    ...limitQuestion(limit, run.s, title, options),
   });
   const to = raisedTo(answer, limit, run.s);
   if (to !== null) {

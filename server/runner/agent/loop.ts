@@ -6,23 +6,17 @@ import { isObject, isText } from "@/server/domain/base/guards";
 import { must } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
-import {
-  applyCondensation,
-  type CondenseLimits,
-  estimateTokens,
-  estimateTranscript,
-  planCondensation,
-  summaryPrompt,
-} from "@/server/domain/run/condense/condense";
 import { isSince } from "@/server/domain/run/edition";
 import type { Payloads } from "@/server/domain/run/events";
 import { errorTexts, readSchema } from "@/server/domain/schema/schema";
+import type { ToolCall } from "@/server/domain/tool/tool";
 import type { ModelAnswer } from "@/server/llm/model";
 import { MAX_REPAIR_CHARS } from "@/server/llm/tool-calls/json";
 import { type OutputShape, parseOutput, reaskMessage } from "@/server/llm/tool-calls/structured-output";
 import type { AgentRuntime } from "../node/ports";
 import { Agent } from "./agent";
 import { callModel, errorOf } from "./call-model";
+import { condense } from "./condense";
 import { checkGuardrails } from "./guardrails";
 import { hearLateAnswers } from "./late-answers";
 import { atLimit } from "./limit-question";
@@ -33,14 +27,12 @@ import { executeCalls } from "./tools/tool-calls";
 
 const MAX_ITERATIONS = 10;
 const MAX_REASKS = 2;
-/** The share of a model's window that is left for the conversation, however long the tools' descriptions are. */
-const LEAST_SHARE = 0.25;
 const LAST_TURN = "Give your best final answer now.";
 
-/** What a model's refusal of a long prompt may tell. */
+/** Details of a model's refusal of a long prompt. */
 const ReportedWindow = z.object({ context_window: z.number().positive() });
 
-/** Lets one role work on one task, turn by turn, until it has answered in the right shape or handed the task over. */
+/** Runs one role on one task, turn by turn, until it has answered in the right shape or handed the task off. */
 export function* runAgent(run: AgentRuntime, task: AgentTask): Flow<AgentResult> {
   const role = task.role ?? run.findRole(task.required_role);
   if (!role)
@@ -67,7 +59,7 @@ export function* runAgent(run: AgentRuntime, task: AgentTask): Flow<AgentResult>
       }),
     },
   });
-  // What one agent of a run read, it may have passed on to any later one.
+  // An agent may have passed what it read on to any later one.
   for (const source of run.s.taint_sources) agent.taint(source);
   yield* openConversation(agent, shape, withheld);
   const { spent } = agent;
@@ -78,7 +70,7 @@ export function* runAgent(run: AgentRuntime, task: AgentTask): Flow<AgentResult>
   };
   try {
     yield* guardInput(agent);
-    const end = yield* work(agent, shape, limit);
+    const end = yield* new Iterations(agent, shape, limit).work();
     if (end.kind === "reject") {
       over({ status: "rejected" });
       throw new NodeFailure("REJECTED", `${role.name} says that this cannot be done: ${end.reason}`, {
@@ -87,7 +79,7 @@ export function* runAgent(run: AgentRuntime, task: AgentTask): Flow<AgentResult>
     }
     const transcript = agent.messages
       .filter((message) => message.role !== "system")
-      // Whoever takes over thinks for itself.
+      // The next agent does its own reasoning.
       .map(({ reasoning: _own, carried: _sealed, ...message }) => message);
     if (end.kind === "handoff") {
       over({ status: "handed_off" });
@@ -103,78 +95,74 @@ export function* runAgent(run: AgentRuntime, task: AgentTask): Flow<AgentResult>
     run.endTask(agent);
     if (hasEnded) yield* run.forgetTask(agent);
     else {
-      // Nobody waits for it any more.
+      // Its flow was abandoned.
       over({ status: "stopped" });
       run.startClock();
     }
   }
 }
 
+type Answer = ModelAnswer & { call_id: string };
 type WorkEnd = Exclude<AgentEnd, { kind: "finish" }> | { kind: "answer"; output: JsonObject };
 
-function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
-  const { run, task } = agent;
-  const { mayCall } = agent;
-  const begun = run.now;
-  const calledAt: number[] = [];
-  let reasks = 0;
-  let resets = 0;
-  let maxTokens = task.llm_config?.max_tokens;
-  // With tools on offer many servers cannot also hold to a schema: it is asked for once a free answer does not fit.
-  let wantsShape = !mayCall;
-  // What a person said while it answered is heard, too, as long as it has another turn.
-  const mayHearMore = (local: number) => local + 1 < limit && isInstructed(agent);
-  for (let local = 0; local < limit; local++) {
-    yield* awaitRateLimit(agent, local, begun, calledAt);
+/** The turns of an agent, until it has answered in the right shape or ended its task. */
+class Iterations {
+  private readonly run: AgentRuntime;
+  private readonly begun: number;
+  /** As it was at first: tools that it learns on the way don't change how it is asked. */
+  private readonly mayCall: boolean;
+  private readonly calledAt: number[] = [];
+  private reasks = 0;
+  private resets = 0;
+  private maxTokens: number | undefined;
+  /** Many servers can't offer tools and enforce a schema at once: the schema is sent after a free answer that doesn't fit. */
+  private wantsShape: boolean;
+
+  constructor(
+    private readonly agent: Agent,
+    private readonly shape: OutputShape,
+    private readonly limit: number,
+  ) {
+    this.run = agent.run;
+    this.begun = agent.run.now;
+    this.mayCall = agent.mayCall;
+    this.maxTokens = agent.task.llm_config?.max_tokens;
+    this.wantsShape = !this.mayCall;
+  }
+
+  *work(): Flow<WorkEnd> {
+    const { agent, limit } = this;
+    for (let local = 0; local < limit; local++) {
+      const end = yield* this.iterate(local);
+      if (end) return end;
+    }
+    throw new NodeFailure(
+      "MAX_ITERATIONS",
+      `${agent.role.name} did not come to an answer in ${limit} turns.`,
+      {
+        user_action: "edit_graph",
+      },
+    );
+  }
+
+  private *iterate(local: number): Flow<WorkEnd | undefined> {
+    const { agent } = this;
+    yield* awaitRateLimit(agent, local, this.begun, this.calledAt);
     hearLateAnswers(agent);
-    const isLast = mayCall && local > 0 && local === limit - 1;
+    const isLast = this.mayCall && local > 0 && local === this.limit - 1;
     if (isLast) agent.addMessage({ role: "user", content: LAST_TURN }, "nudge");
     else yield* detectStuck(agent);
     yield* condense(agent, `${local}`, 0);
-    run.emit({
-      type: "iteration_started",
-      ...agent.about,
-      payload: {
-        global_iteration: run.s.totals.global_iterations,
-        local_iteration: local,
-        ...defined({ delegate_level: agent.level > 0 ? agent.level : undefined }),
-      },
-    });
-    calledAt.push(run.now);
-    let answer: ModelAnswer & { call_id: string };
-    try {
-      answer = yield* callModel(agent, {
-        name: String(local),
-        messages: agent.messages,
-        ...defined({
-          schema: shape.kind === "json" && (wantsShape || isLast) ? shape.schema : undefined,
-          tools: mayCall && !wantsShape && !isLast ? agent.offers : undefined,
-          max_tokens: maxTokens,
-        }),
-      });
-    } catch (error) {
-      const cause = errorOf(error);
-      if (cause.code !== "CONTEXT_OVERFLOW") throw error;
-      const reported = ReportedWindow.safeParse(cause.detail);
-      if (reported.success) agent.reads = { ...agent.reads, ...reported.data };
-      if (!(yield* condense(agent, `${local}`, ++resets))) throw error;
-      continue;
-    }
+    const answer = yield* this.ask(local, isLast);
+    if (!answer) return undefined;
     if (answer.refusal)
       throw new NodeFailure("MODEL_REFUSAL", `The model refused: ${answer.refusal}`, {
         user_action: "edit_graph",
       });
     const calls = answer.tool_calls ?? [];
     if (answer.finish_reason === "length" && calls.length === 0) {
-      const cap = maxTokens ?? answer.capped_at;
-      if (cap === undefined || maxTokens !== task.llm_config?.max_tokens)
-        throw new NodeFailure(
-          "OUTPUT_TRUNCATED",
-          "The model's answer was cut off at its length limit. Raise the maximum of tokens, or ask for less.",
-          { user_action: "edit_graph" },
-        );
-      maxTokens = cap * 2;
-      continue;
+      this.allowLonger(answer.capped_at);
+      return undefined;
     }
     agent.messages.push({
       role: "assistant",
@@ -187,60 +175,107 @@ function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
           : undefined,
       }),
     });
-    if (calls.length > 0) {
-      const end = yield* executeCalls(agent, calls, {
-        by_call: answer.call_id,
-        protocol: answer.tool_protocol ?? "native",
-        thought: answer.content,
-        turn: local,
+    return calls.length > 0
+      ? yield* this.makeCalls(answer, calls, local)
+      : yield* this.readText(answer, local);
+  }
+
+  /** The model's answer; undefined if the conversation was too long and has been shortened. */
+  private *ask(local: number, isLast: boolean): Flow<Answer | undefined> {
+    const { run, agent, shape, wantsShape } = this;
+    run.emit({
+      type: "iteration_started",
+      ...agent.about,
+      payload: {
+        global_iteration: run.s.totals.global_iterations,
+        local_iteration: local,
+        ...defined({ delegate_level: agent.level > 0 ? agent.level : undefined }),
+      },
+    });
+    this.calledAt.push(run.now);
+    try {
+      return yield* callModel(agent, {
+        name: String(local),
+        messages: agent.messages,
+        ...defined({
+          schema: shape.kind === "json" && (wantsShape || isLast) ? shape.schema : undefined,
+          tools: this.mayCall && !wantsShape && !isLast ? agent.offers : undefined,
+          max_tokens: this.maxTokens,
+        }),
       });
-      if (end?.kind === "finish") {
-        const checked = yield* checkFinish(agent, shape, end, String(local));
-        if ("output" in checked) {
-          if (mayHearMore(local)) continue;
-          return { kind: "answer", output: checked.output };
-        }
-        agent.addMessage({ role: "user", content: reaskMessage(checked.errors) }, "reask");
-        wantsShape = true;
-      } else if (end) return end;
-      continue;
+    } catch (error) {
+      const cause = errorOf(error);
+      if (cause.code !== "CONTEXT_OVERFLOW") throw error;
+      const reported = ReportedWindow.safeParse(cause.detail);
+      if (reported.success) agent.reads = { ...agent.reads, ...reported.data };
+      if (!(yield* condense(agent, `${local}`, ++this.resets))) throw error;
+      return undefined;
     }
-    agent.steps.push({ kind: "message", agent: task.agent_id, text: answer.content });
-    const read = readAnswer(answer.content, shape, agent);
+  }
+
+  /** Doubles the length limit that cut an answer off; throws if it was doubled before. */
+  private allowLonger(cappedAt: number | undefined): void {
+    const cap = this.maxTokens ?? cappedAt;
+    if (cap === undefined || this.maxTokens !== this.agent.task.llm_config?.max_tokens)
+      throw new NodeFailure(
+        "OUTPUT_TRUNCATED",
+        "The model's answer was cut off at its length limit. Raise the maximum of tokens, or ask for less.",
+        { user_action: "edit_graph" },
+      );
+    this.maxTokens = cap * 2;
+  }
+
+  private *makeCalls(answer: Answer, calls: readonly ToolCall[], local: number): Flow<WorkEnd | undefined> {
+    const { agent, shape } = this;
+    const end = yield* executeCalls(agent, calls, {
+      by_call: answer.call_id,
+      protocol: answer.tool_protocol ?? "native",
+      thought: answer.content,
+      turn: local,
+    });
+    if (end?.kind !== "finish") return end ?? undefined;
+    const checked = yield* checkFinish(agent, shape, end, String(local));
+    if ("output" in checked) return this.unlessInstructed(checked.output, local);
+    this.reask(checked.errors);
+    this.wantsShape = true;
+    return undefined;
+  }
+
+  private *readText({ content }: Answer, local: number): Flow<WorkEnd | undefined> {
+    const { run, agent, shape } = this;
+    agent.steps.push({ kind: "message", agent: agent.task.agent_id, text: content });
+    const { output, errors, repair } = readAnswer(content, shape, agent);
     run.emit({
       type: "output_parsed",
       ...agent.about,
-      payload: {
-        ok: read.errors.length === 0,
-        errors: read.errors,
-        repair: read.repair,
-        attempt: reasks + 1,
-      },
+      payload: { ok: errors.length === 0, errors, repair, attempt: this.reasks + 1 },
     });
-    if (read.output && read.errors.length === 0) {
-      const guardrailError = yield* checkGuardrails(
-        agent,
-        "output",
-        read.output,
-        `${agent.path}/turn${local}`,
-      );
-      if (guardrailError === null && mayHearMore(local)) continue;
-      if (guardrailError === null) return { kind: "answer", output: read.output };
-      agent.addMessage({ role: "user", content: reaskMessage([guardrailError]) }, "reask");
-      continue;
+    if (output && errors.length === 0) {
+      const guardrailError = yield* checkGuardrails(agent, "output", output, `${agent.path}/turn${local}`);
+      if (guardrailError === null) return this.unlessInstructed(output, local);
+      this.reask([guardrailError]);
+      return undefined;
     }
-    if (++reasks > MAX_REASKS)
+    if (++this.reasks > MAX_REASKS)
       throw new NodeFailure(
         "OUTPUT_INVALID",
-        `The model's answer did not have the asked shape, also after ${MAX_REASKS} corrections: ${read.errors[0]}`,
+        `The model's answer did not have the asked shape, also after ${MAX_REASKS} corrections: ${errors[0]}`,
         { retryable: true, user_action: "retry" },
       );
-    agent.addMessage({ role: "user", content: reaskMessage(read.errors) }, "reask");
-    wantsShape = true;
+    this.reask(errors);
+    this.wantsShape = true;
+    return undefined;
   }
-  throw new NodeFailure("MAX_ITERATIONS", `${agent.role.name} did not come to an answer in ${limit} turns.`, {
-    user_action: "edit_graph",
-  });
+
+  /** Ends with the output, unless a person gave an instruction meanwhile and a turn is left to follow it. */
+  private unlessInstructed(output: JsonObject, local: number): WorkEnd | undefined {
+    const mayContinue = local + 1 < this.limit && isInstructed(this.agent);
+    return mayContinue ? undefined : { kind: "answer", output };
+  }
+
+  private reask(errors: string[]): void {
+    this.agent.addMessage({ role: "user", content: reaskMessage(errors) }, "reask");
+  }
 }
 
 function* guardInput(agent: Agent): Flow<void> {
@@ -262,7 +297,7 @@ function* guardInput(agent: Agent): Flow<void> {
     throw new NodeFailure("GUARDRAIL", `${agent.role.name} may not take this: ${guardrailError}`);
 }
 
-/** Waits for whatever blocks another turn: the run's limits, the agent's own time and rate. */
+/** Waits while a limit of the run or the agent's rate blocks another turn. Throws if the agent's time is over. */
 function* awaitRateLimit(
   agent: Agent,
   local: number,
@@ -286,7 +321,7 @@ function* awaitRateLimit(
     yield* run.pause(`${agent.path}/turn${local}/rate`, 60_000 - (run.now - oldest));
 }
 
-/** Warns an agent that goes in circles; if it continues, stops it or asks a person. */
+/** Warns an agent that is stuck in a loop; if it continues, stops it or asks a person. */
 function* detectStuck(agent: Agent): Flow<void> {
   const { run, steps } = agent;
   const policy = run.config.on_stuck;
@@ -322,52 +357,7 @@ function* detectStuck(agent: Agent): Flow<void> {
   });
 }
 
-/** Shortens what the model is sent where it grows too long; false where nothing more can go. */
-function* condense(agent: Agent, turn: string, reset: number): Flow<boolean> {
-  const { run, task, messages } = agent;
-  const settings = task.config?.context;
-  const { context_window, token_ratio } = agent.reads;
-  const tools = estimateTokens(JSON.stringify(agent.offers), token_ratio);
-  const limits: CondenseLimits = {
-    context_window: Math.max(Math.floor(context_window * LEAST_SHARE), context_window - tools),
-    ratio: token_ratio,
-    condense_at: settings?.condense_at ?? 0.75,
-    target: settings?.target ?? 0.5,
-    keep_first: settings?.keep_first ?? 4,
-    max_messages: settings?.max_messages ?? 80,
-  };
-  const plan = planCondensation(messages, limits, reset);
-  if (plan === null) return true;
-  if (plan.kind === "impossible") return false;
-  const before = estimateTranscript(messages, token_ratio);
-  let summary = "";
-  if (plan.kind === "summarise") {
-    const answer = yield* callModel(agent, {
-      name: `${turn}/summary${reset}`,
-      purpose: "summary",
-      messages: summaryPrompt(messages, plan, run.s.run),
-    });
-    summary = isSince(run.s.run, 3) ? agent.fences.harmless(answer.content) : answer.content;
-  }
-  const shorter = applyCondensation(messages, plan, summary, token_ratio);
-  messages.splice(0, messages.length, ...shorter);
-  agent.steps.push({ kind: "condensation" });
-  run.emit({
-    type: "context_condensed",
-    ...agent.about,
-    payload: {
-      kind: reset > 0 ? "reset" : plan.kind === "prune" ? "pruned" : "summarised",
-      from: plan.kind === "summarise" ? plan.from : (plan.cut[0] ?? 0),
-      to: plan.kind === "summarise" ? plan.to : (plan.cut.at(-1) ?? 0) + 1,
-      tokens_before: before,
-      tokens_after: estimateTranscript(messages, token_ratio),
-      ...defined({ summary: summary || undefined }),
-    },
-  });
-  return true;
-}
-
-/** What `finish` gave, as the outputs that were asked for. */
+/** The output of a `finish` call, or why it doesn't fit. */
 function* checkFinish(
   agent: Agent,
   shape: OutputShape,
@@ -411,7 +401,6 @@ function readAnswer(
   if (checkErrors.length > 0) return { errors: checkErrors, repair: parsed.repair };
   const { value } = parsed;
   const output = shape.whole === undefined ? value : { [shape.whole]: value };
-  // Its schema asks for an object at the root.
   if (!isObject(output)) return { errors: ["The answer is not an object."], repair: parsed.repair };
   return { output, errors: [], repair: parsed.repair };
 }

@@ -27,14 +27,14 @@ const MAX_CALLS = 8;
 const CONCURRENCY = 4;
 /** Attempts at one call of a tool, with back-off between them. */
 const TOOL_ATTEMPTS = 3;
-/** Too slow, too many, not there: what may be over in a moment. */
+/** Status codes of errors that may pass: timeout, rate limit, unavailable. */
 const TRANSIENT: ReadonlySet<number> = new Set([408, 429, 503]);
 /** Crew tools that end the agent's turn: executed last, and only the first of them. */
 const ENDING: ReadonlySet<string> = new Set(["handoff", "finish", "reject_task"]);
 
 /**
- * Carries out what a message calls, native or text alike: known, permitted, valid, agreed to, executed. Results go
- * into the transcript in the order of the calls, one for each. Answers how the agent's work ended, if it did.
+ * Executes the calls of a message, native or text: each must be known, permitted, valid and approved. Their results go
+ * into the transcript in the order of the calls. Returns how the agent's work ended, if it did.
  */
 export function* executeCalls(
   agent: Agent,
@@ -74,7 +74,7 @@ export function* executeCalls(
   } finally {
     children.stop();
   }
-  // The first that is accepted ends the turn; one that is refused leaves the way to the next.
+  // The first that is accepted ends the turn.
   for (const job of ending) {
     if (end) {
       const what = job.call.tool_name === "handoff" ? "handoffs" : "endings";
@@ -146,46 +146,47 @@ function* agreeTogether(agent: Agent, jobs: readonly Job[], turn: number): Flow<
   return new Map(questions.map(({ job }, at) => [job, must(answers, at)]));
 }
 
-function* executeCall(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutcome> {
-  const { run } = agent;
-  const { call, spec } = job;
-  if (call.fault !== undefined) return { output: refuse(agent, job, 400, call.fault) };
-  if (job.at >= MAX_CALLS)
-    return {
-      output: refuse(
-        agent,
-        job,
-        400,
-        `At most ${MAX_CALLS} calls in one message; this one was not executed.`,
-      ),
-    };
-  if (!agent.isKnown(call.tool_name))
-    return { output: refuse(agent, job, 404, unknownTool(call.tool_name, agent.toolNames)) };
+/** The tool and the input of a call, or why it is refused. */
+function resolveCall(agent: Agent, { call, spec, at }: Job) {
+  const refused = (status_code: ToolOutput["status_code"], reason: string) =>
+    ({ ok: false, status_code, reason }) as const;
+  if (call.fault !== undefined) return refused(400, call.fault);
+  if (at >= MAX_CALLS)
+    return refused(400, `At most ${MAX_CALLS} calls in one message; this one was not executed.`);
+  if (!agent.isKnown(call.tool_name)) return refused(404, unknownTool(call.tool_name, agent.toolNames));
   if (!spec) {
     const may = agent.toolNames.length > 0 ? agent.toolNames.join(", ") : "none";
-    const reason = `Your role "${agent.role.name}" may not use ${call.tool_name}. Tools you may use: ${may}.`;
-    return { output: refuse(agent, job, 403, reason) };
+    return refused(
+      403,
+      `Your role "${agent.role.name}" may not use ${call.tool_name}. Tools you may use: ${may}.`,
+    );
   }
-  const crewTool = agent.crewTools.get(spec.name);
   const checked = argumentsOf(agent, spec, call);
-  if (!checked.ok) return { output: refuse(agent, job, 400, invalidArguments(spec, checked.errors)) };
-  if (mustBeMadeAgain(agent, call, spec)) return { output: refuse(agent, job, 400, madeAgain(call)) };
-  const guardrailError = yield* checkGuardrails(
-    agent,
-    "tool_input",
-    { tool: spec.name, args: call.args },
-    job.key,
-  );
+  if (!checked.ok) return refused(400, invalidArguments(spec, checked.errors));
+  if (mustBeMadeAgain(agent, call, spec)) return refused(400, madeAgain(call));
+  return { ok: true, spec, input: checked.input } as const;
+}
+
+/** Why a person's answer forbids a call; null if it doesn't. */
+function declineReason(answer: Answered | null): string | null {
+  if (answer?.answer === "expired") return "Nobody answered in time, so the call was declined.";
+  if (answer?.answer !== "reject") return null;
+  return `A person declined this call${answer.message ? `: ${answer.message}` : "."}`;
+}
+
+function* executeCall(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutcome> {
+  const { run } = agent;
+  const { call } = job;
+  const resolved = resolveCall(agent, job);
+  if (!resolved.ok) return { output: refuse(agent, job, resolved.status_code, resolved.reason) };
+  const { spec, input } = resolved;
+  const value = { tool: spec.name, args: call.args };
+  const guardrailError = yield* checkGuardrails(agent, "tool_input", value, job.key);
   if (guardrailError !== null) return { output: refuse(agent, job, 403, guardrailError) };
+  const declined = declineReason(agreed ?? (yield* askPerson(run, job.key, asking(agent, job, spec))));
+  if (declined !== null) return { output: refuse(agent, job, 403, declined) };
 
-  const answer = agreed ?? (yield* askPerson(run, job.key, asking(agent, job, spec)));
-  if (answer?.answer === "expired")
-    return { output: refuse(agent, job, 403, "Nobody answered in time, so the call was declined.") };
-  if (answer?.answer === "reject") {
-    const reason = answer.message ? `: ${answer.message}` : ".";
-    return { output: refuse(agent, job, 403, `A person declined this call${reason}`) };
-  }
-
+  const crewTool = agent.crewTools.get(spec.name);
   const { output: kept, ends } = yield* recordCall(
     run,
     {
@@ -196,11 +197,11 @@ function* executeCall(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutco
       protocol: job.protocol,
       by_call: job.by_call,
       tool_call_id: call.id,
-      ...defined({ repaired: call.repaired ? true : undefined }),
+      ...defined({ repaired: call.repaired || undefined }),
     },
     function* (): Flow<CallOutcome> {
       const { ends, ...output }: RunToolResult = crewTool
-        ? yield* crewTool.call(checked.input, agent, job.key)
+        ? yield* crewTool.call(input, agent, job.key)
         : spec.name === RUN_JAVASCRIPT
           ? yield* runAgentsCode(agent, job, executeCall)
           : yield* callPatiently(agent, job, spec);
@@ -208,7 +209,7 @@ function* executeCall(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutco
     },
   );
   if (taints(spec, kept)) {
-    // A coworker's result is tainted by what the coworker read: people see that source, not who passed it on.
+    // A coworker's result is tainted by what the coworker read, so people see that source.
     const read = crewTool ? run.s.taint_sources : [];
     for (const source of read.length > 0 ? read : [spec.name]) agent.taint(source);
   }
@@ -216,7 +217,7 @@ function* executeCall(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutco
   return { output: kept, ...defined({ ends }) };
 }
 
-/** Calls a tool, and again after a while where it failed for a reason that passes and doing it twice does no harm. */
+/** Calls a tool, and again after a back-off if the error may pass and repeating the call does no harm. */
 function* callPatiently(agent: Agent, job: Job, spec: ToolSpec): Flow<ToolOutput> {
   const { run } = agent;
   const attempts = spec.read_only || spec.idempotent ? TOOL_ATTEMPTS : 1;
@@ -254,7 +255,7 @@ function* guardOutput(agent: Agent, spec: ToolSpec, output: ToolOutput, key: str
     { tool: spec.name, output: output.output ?? null },
     `${key}/output`,
   );
-  // Its reason may repeat what was read.
+  // The guardrail's reason may repeat untrusted content.
   return guardrailError === null
     ? output
     : { status_code: 403, error: guardrailError, tainted: taints(spec, output) };
