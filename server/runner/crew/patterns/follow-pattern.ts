@@ -19,16 +19,16 @@ import { relay } from "./relay";
 const StepAnswer = z.object({
   outcome: z.string().exactOptional(),
   summary: z.string(),
-  /** What the next step works on, where that is more than the summary says. */
+  /** What the next step works on, if it is more than the summary. */
   result: z.string().nullish(),
 });
 
 /**
- * Follows a custom pattern: each step's agent works and says how it came out, and the pattern says what comes next.
- * Ends with what the last step gave, or as failed, where a target says so.
+ * Follows a custom pattern: each step's agent works and gives an outcome, and the pattern says what comes next. Returns
+ * the last step's result; throws if a target says that the pattern failed.
  */
 export function* followPattern(crew: Crew): Flow<JsonObject> {
-  const { run, config } = crew;
+  const { config } = crew;
   const [pattern] = customPatterns(config.collaboration_patterns);
   if (!pattern) throw new NodeFailure("CONFIG", `${crew.name} has no pattern to follow. Add its steps.`);
   const steps = pattern.workflow;
@@ -45,29 +45,11 @@ export function* followPattern(crew: Crew): Flow<JsonObject> {
         { user_action: "edit_graph" },
       );
     }
-    const chosen = crew.member(step.agent);
-    if (!chosen)
-      throw new NodeFailure("CONFIG", `Step "${step.step}" is for "${step.agent}", who is not in the crew.`);
-    run.emit({ type: "round_started", payload: { round } });
-    const exits = outcomesOf(step);
-    const idOf = (hop: number) => (hop === 1 ? `step-${round}` : `step-${round}.h${hop}`);
-    const worked = yield* relay(
-      crew,
-      chosen,
-      {
-        task: `${step.description ?? step.step.replaceAll("_", " ")}\nThis is the step "${step.step}" on the way to the goal.${came}`,
-        output_keys: [],
-        answer_schema: outcomeSchema(exits.map(({ outcome }) => outcome)),
-        inputs: { goal: crew.goal, ...run.input },
-        earlier: { ...results },
-      },
-      { idOf, wish: `Do the step "${step.step}", which was its, and say how it came out.` },
-    );
-    const { agent } = worked;
-    const { outcome, summary, result: work } = StepAnswer.parse(worked.result.output);
+    const { agent_id, answer } = yield* executeStep(crew, step, { round, came, earlier: { ...results } });
+    const { outcome, summary, result: work } = answer;
     made = work || summary;
     results[step.step] = made;
-    const exit = exits.find((one) => one.outcome === outcome);
+    const exit = outcomesOf(step).find((one) => one.outcome === outcome);
     const target: Target = exit
       ? targetOf(exit.target, steps)
       : { end: "completed", name: outcome ?? "done" };
@@ -79,26 +61,49 @@ export function* followPattern(crew: Crew): Flow<JsonObject> {
     const other = asked && steps.findIndex((one) => crew.member(one.agent) === asked);
     if ("end" in target && other === undefined) {
       const { name } = target;
-      crew.post(agent.agent_id, "User", exit ? `${name}: ${summary}` : summary, "reply", exit && name);
+      crew.post(agent_id, "User", exit ? `${name}: ${summary}` : summary, "reply", exit && name);
       if (target.end === "failed")
         throw new NodeFailure("REJECTED", `${crew.name} failed in "${step.step}": ${summary}`, {
           user_action: "edit_graph",
         });
-      return crew.outputs({
-        ...results,
-        outcome: name,
-        summary,
-        result: made,
-      });
+      return crew.outputs({ ...results, outcome: name, summary, result: made });
     }
     const at = other ?? ("step" in target ? target.step : 0);
     const next = must(steps, at);
     const to = crew.member(next.agent)?.agent_id ?? next.agent;
-    crew.post(agent.agent_id, to, `${outcome}: ${summary}`, "post", outcome);
+    crew.post(agent_id, to, `${outcome}: ${summary}`, "post", outcome);
     came = `\nIt came here from the step "${step.step}" with this outcome:\n${crew.fences.fence("outcome", summary, { is: outcome ?? "" })}`;
     step = next;
   }
   throw new NodeFailure("CONFIG", `${crew.name} has a pattern without steps.`);
+}
+
+/** Runs a step's agent, and those that it hands off to; returns who answered, and the answer. */
+function* executeStep(
+  crew: Crew,
+  step: PatternStep,
+  { round, came, earlier }: { round: number; came: string; earlier: JsonObject },
+): Flow<{ agent_id: string; answer: z.infer<typeof StepAnswer> }> {
+  const member = crew.member(step.agent);
+  if (!member)
+    throw new NodeFailure("CONFIG", `Step "${step.step}" is for "${step.agent}", who is not in the crew.`);
+  crew.run.emit({ type: "round_started", payload: { round } });
+  const worked = yield* relay(
+    crew,
+    member,
+    {
+      task: `${step.description ?? step.step.replaceAll("_", " ")}\nThis is the step "${step.step}" on the way to the goal.${came}`,
+      output_keys: [],
+      answer_schema: outcomeSchema(outcomesOf(step).map(({ outcome }) => outcome)),
+      inputs: { goal: crew.goal, ...crew.run.input },
+      earlier,
+    },
+    {
+      idOf: (hop) => (hop === 1 ? `step-${round}` : `step-${round}.h${hop}`),
+      wish: `Do the step "${step.step}", which was its, and say how it came out.`,
+    },
+  );
+  return { agent_id: worked.agent.agent_id, answer: StepAnswer.parse(worked.result.output) };
 }
 
 function outcomeSchema(outcomes: readonly string[]): JsonSchema {

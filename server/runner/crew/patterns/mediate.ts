@@ -4,6 +4,7 @@ import type { AgentConfig } from "@/server/domain/agent/role";
 import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { JsonObject, type JsonSchema } from "@/server/domain/base/values";
+import type { CrewConfig } from "@/server/domain/crew/crew";
 import { leaderOf } from "@/server/domain/crew/leader";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { ChatMessage } from "@/server/domain/run/events";
@@ -42,118 +43,153 @@ type Decision = z.infer<typeof Decision>;
  * many rounds without any lead to a new plan, and then to a person (Magentic-One).
  */
 export function* mediate(crew: Crew): Flow<JsonObject> {
-  const { run, config } = crew;
-  const manager = leaderOf(config);
-  const workersNow = () => crew.config.agents.filter(({ agent_id }) => agent_id !== manager.agent_id);
-  let workers = workersNow();
-  if (workers.length === 0)
-    throw new NodeFailure("CONFIG", `${crew.name} has a manager and nobody to send. Add an agent.`);
-  crew.writeBoard(manager.agent_id, requestOf(crew.goal));
-  let history: readonly ChatMessage[] = [];
-  /** What the manager and each worker said to each other. */
-  const talks = new Map<string, readonly ChatMessage[]>();
-  const how = howToLead(crew);
-  let prompt = `Lead your team to the goal. This is round 1 of at most ${config.max_rounds}.`;
-  let plan: string[] = [];
-  let stalls = 0;
-  let replans = 0;
-  for (let round = 1; round <= config.max_rounds; round++) {
-    run.emit({ type: "round_started", payload: { round } });
-    const before = workers;
-    workers = workersNow();
-    prompt += newTeam(crew, before, workers);
-    const managed = yield* crew.work(manager, {
+  return yield* new Mediation(crew).lead();
+}
+
+class Mediation {
+  private readonly config: CrewConfig;
+  private readonly manager: AgentConfig;
+  private readonly how: string;
+  private workers: readonly AgentConfig[];
+  private history: readonly ChatMessage[] = [];
+  /** The messages between the manager and each worker. */
+  private readonly talks = new Map<string, readonly ChatMessage[]>();
+  /** The manager's next message. */
+  private prompt: string;
+  private plan: string[] = [];
+  private stalls = 0;
+  private replans = 0;
+
+  constructor(private readonly crew: Crew) {
+    this.config = crew.config;
+    this.manager = leaderOf(this.config);
+    this.how = howToLead(crew);
+    this.workers = this.workersNow();
+    this.prompt = `Lead your team to the goal. This is round 1 of at most ${this.config.max_rounds}.`;
+  }
+
+  *lead(): Flow<JsonObject> {
+    const { crew, config, manager } = this;
+    if (this.workers.length === 0)
+      throw new NodeFailure("CONFIG", `${crew.name} has a manager and nobody to send. Add an agent.`);
+    crew.writeBoard(manager.agent_id, requestOf(crew.goal));
+    for (let round = 1; round <= config.max_rounds; round++) {
+      crew.run.emit({ type: "round_started", payload: { round } });
+      const decision = yield* this.decide(round);
+      this.notePlan(decision);
+      this.noteProgress(decision, round);
+      if (asksPerson(decision)) {
+        this.prompt = yield* askPerson(crew, manager, decision.message, round);
+        continue;
+      }
+      if (decision.stop === "TaskFailure" || decision.stop === "SecurityRisks")
+        throw new NodeFailure("REJECTED", `${manager.agent_id} gives up: ${decision.message}`, {
+          user_action: "edit_graph",
+        });
+      if (decision.send_to === USER) {
+        crew.post(manager.agent_id, USER, decision.message, "reply");
+        return crew.outputs(decision.outputs ?? decision.message);
+      }
+      if (this.stalls >= config.max_stalls) this.replan(decision);
+      else yield* this.send(decision, round);
+    }
+    keepReplies(crew, this.talks);
+    throw new NodeFailure(
+      "MAX_ITERATIONS",
+      `${crew.name} was not done after ${config.max_rounds} rounds, which is its limit.`,
+      { user_action: "edit_graph" },
+    );
+  }
+
+  private workersNow(): AgentConfig[] {
+    return this.crew.config.agents.filter(({ agent_id }) => agent_id !== this.manager.agent_id);
+  }
+
+  private *decide(round: number): Flow<Decision> {
+    const { crew } = this;
+    const { output_keys } = crew.request;
+    const before = this.workers;
+    this.workers = this.workersNow();
+    this.prompt += newTeam(crew, before, this.workers);
+    const managed = yield* crew.work(this.manager, {
       task_id: `round-${round}`,
       purpose: "manage",
       may_use_tools: false,
-      task: prompt,
-      how,
+      task: this.prompt,
+      how: this.how,
       continues: round > 1,
       output_keys: [],
-      answer_schema: decisionSchema(workers, crew.request.output_keys),
-      check: (value) => validateDecision(Decision.parse(value), crew.request.output_keys),
-      inputs: { goal: crew.goal, ...run.input },
-      history,
-      ...defined({
-        llm_config: crew.config.manager?.llm_config ? crew.config.manager.llm_config : undefined,
-      }),
+      answer_schema: decisionSchema(this.workers, output_keys),
+      check: (value) => validateDecision(Decision.parse(value), output_keys),
+      inputs: { goal: crew.goal, ...crew.run.input },
+      history: this.history,
+      ...defined({ llm_config: crew.config.manager?.llm_config || undefined }),
     });
-    const decision = Decision.parse(managed.output);
-    history = managed.transcript;
-    if (decision.plan.join("\n") !== plan.join("\n")) {
-      plan = decision.plan;
-      crew.writeBoard(
-        manager.agent_id,
-        `${requestOf(crew.goal)}\nPlan:\n${plan.map((step) => `- ${step}`).join("\n")}`,
-      );
-    }
-    const { ledger } = decision;
+    this.history = managed.transcript;
+    return Decision.parse(managed.output);
+  }
+
+  /** Writes a changed plan to the board. */
+  private notePlan({ plan }: Decision): void {
+    if (plan.join("\n") === this.plan.join("\n")) return;
+    this.plan = plan;
+    const steps = plan.map((step) => `- ${step}`).join("\n");
+    this.crew.writeBoard(this.manager.agent_id, `${requestOf(this.crew.goal)}\nPlan:\n${steps}`);
+  }
+
+  private noteProgress({ ledger, current_plan_step }: Decision, round: number): void {
     const isStalled = !ledger.is_progress_being_made.answer || ledger.is_in_loop.answer;
-    stalls = isStalled && round > 1 ? stalls + 1 : Math.max(0, stalls - 1);
-    run.emit({
+    this.stalls = isStalled && round > 1 ? this.stalls + 1 : Math.max(0, this.stalls - 1);
+    this.crew.run.emit({
       type: "ledger_updated",
-      agent_id: manager.agent_id,
-      payload: { ledger, current_step: decision.current_plan_step, stalls, replans },
+      agent_id: this.manager.agent_id,
+      payload: { ledger, current_step: current_plan_step, stalls: this.stalls, replans: this.replans },
     });
+  }
 
-    if (asksPerson(decision)) {
-      prompt = yield* askPerson(crew, manager, decision.message, round);
-      continue;
-    }
-    if (decision.stop === "TaskFailure" || decision.stop === "SecurityRisks")
-      throw new NodeFailure("REJECTED", `${manager.agent_id} gives up: ${decision.message}`, {
-        user_action: "edit_graph",
-      });
-    if (decision.send_to === USER) {
-      crew.post(manager.agent_id, USER, decision.message, "reply");
-      return crew.outputs(decision.outputs ?? decision.message);
-    }
-    if (stalls >= config.max_stalls) {
-      if (replans >= config.max_replans) {
-        keepReplies(crew, talks);
-        throw new NodeFailure(
-          "STUCK",
-          `${crew.name} made no progress, also after ${replans} new plans: ${ledger.is_progress_being_made.reason}`,
-          { user_action: "edit_graph" },
-        );
-      }
-      replans++;
-      stalls = 0;
-      crew.post(
-        manager.agent_id,
-        manager.agent_id,
-        "There was no progress; the plan is made anew.",
-        "feedback",
+  private replan({ ledger }: Decision): void {
+    const { crew, manager } = this;
+    if (this.replans >= this.config.max_replans) {
+      keepReplies(crew, this.talks);
+      throw new NodeFailure(
+        "STUCK",
+        `${crew.name} made no progress, also after ${this.replans} new plans: ${ledger.is_progress_being_made.reason}`,
+        { user_action: "edit_graph" },
       );
-      prompt =
-        "There was no progress. Write down anew what is known and what is not, and make another plan that avoids what did not work.";
-      continue;
     }
+    this.replans++;
+    this.stalls = 0;
+    crew.post(
+      manager.agent_id,
+      manager.agent_id,
+      "There was no progress; the plan is made anew.",
+      "feedback",
+    );
+    this.prompt =
+      "There was no progress. Write down anew what is known and what is not, and make another plan that avoids what did not work.";
+  }
 
-    const chosen = crew.takeNext() ?? crew.member(decision.send_to);
-    const worker = chosen && chosen.agent_id !== manager.agent_id ? chosen : undefined;
-    if (!worker) {
-      prompt = `${decision.send_to} is not in your team any more and was told nothing.\nGo on with round ${round + 1} of at most ${config.max_rounds}.`;
-      continue;
+  /** Sends the manager's message to a worker; the reply is the manager's next message. */
+  private *send({ send_to, message }: Decision, round: number): Flow<void> {
+    const { crew, manager, talks } = this;
+    const goOn = `Go on with round ${round + 1} of at most ${this.config.max_rounds}.`;
+    const worker = crew.takeNext() ?? crew.member(send_to);
+    if (!worker || worker.agent_id === manager.agent_id) {
+      this.prompt = `${send_to} is not in your team any more and was told nothing.\n${goOn}`;
+      return;
     }
-    crew.post(manager.agent_id, worker.agent_id, decision.message, "post");
-    const talk = talks.get(worker.agent_id) ?? [];
+    crew.post(manager.agent_id, worker.agent_id, message, "post");
+    const history = talks.get(worker.agent_id) ?? [];
     const { by, reply, asked } = yield* replyOf(crew, worker, {
       manager: manager.agent_id,
-      message: decision.message,
+      message,
       round,
-      history: talk,
+      history,
     });
     crew.post(by, manager.agent_id, reply, "reply");
-    talks.set(worker.agent_id, [...talk, asked, { role: "assistant", content: reply }]);
-    prompt = `${crew.fences.fence("reply", reply, { from: by })}\nGo on with round ${round + 1} of at most ${config.max_rounds}.`;
+    talks.set(worker.agent_id, [...history, asked, { role: "assistant", content: reply }]);
+    this.prompt = `${crew.fences.fence("reply", reply, { from: by })}\n${goOn}`;
   }
-  keepReplies(crew, talks);
-  throw new NodeFailure(
-    "MAX_ITERATIONS",
-    `${crew.name} was not done after ${config.max_rounds} rounds, which is its limit.`,
-    { user_action: "edit_graph" },
-  );
 }
 
 /** Keeps what each member wrote last, where the crew fails before its manager answers. */

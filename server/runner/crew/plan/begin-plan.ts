@@ -9,7 +9,7 @@ import { askForCrew } from "../ask";
 import type { Crew } from "../crew";
 import { writePlan } from "./planner";
 
-/** Puts the plan before the crew: the workflow's own, or one that its planner writes. */
+/** Gives the crew its plan: the workflow's own, or one that its planner writes. */
 export function* beginPlan(crew: Crew): Flow<void> {
   const { run, config, request } = crew;
   const own = request.plan && !config.planning && request.plan.tasks.length > 0 ? request.plan : undefined;
@@ -24,10 +24,14 @@ export function* beginPlan(crew: Crew): Flow<void> {
   }
   const missed = pointDiagnostics(plan).map(pointDiagnosticText);
   for (const text of missed) run.warn("POINT_UNMATCHED", text);
-  // Where people drew the plan, they were told of it then.
-  if (!written || missed.length === 0) return;
+  // The author of a workflow's own plan has seen these diagnostics in the editor.
+  if (written && missed.length > 0) yield* confirmPlan(crew, written.by, missed);
+}
+
+/** Asks a person whether to follow a plan that doesn't ask them where they wanted it. Throws if they decline. */
+function* confirmPlan(crew: Crew, agent_id: string, missed: readonly string[]): Flow<void> {
   const answer = yield* askForCrew(crew, "plan/points", {
-    about: { agent_id: written.by },
+    about: { agent_id },
     kind: "review",
     title: "Carry out this plan, although nobody is asked where you wanted it?",
     why: missed.join(" "),

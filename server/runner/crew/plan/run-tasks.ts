@@ -7,7 +7,7 @@ import { must, present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { Work as Budget } from "@/server/domain/base/work-budget";
 import { asksOnError, interventionPoint } from "@/server/domain/crew/intervention";
-import type { Task, TaskStatus } from "@/server/domain/crew/plan";
+import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/crew/plan";
 import { byUrgency, inOrder, lastTasks } from "@/server/domain/crew/starting-plan";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { Payloads } from "@/server/domain/run/events";
@@ -16,7 +16,7 @@ import { errorOf } from "@/server/runner/agent/call-model";
 import { Children } from "@/server/runner/node/flow";
 import { askForCrew } from "../ask";
 import { type ChosenMember, chooseMember, unroutable } from "../choose-member";
-import type { Crew } from "../crew";
+import type { Crew, Work } from "../crew";
 import { meetCriteria, noteProgress } from "../criteria";
 import { relay } from "../patterns/relay";
 import { instructionOf, shapeOf } from "../task-work";
@@ -26,12 +26,12 @@ import { replan } from "./planner";
 
 /** How often a person may send a task's result back. */
 const MAX_REVIEWS = 3;
-/** Of a result, this much is shown where it passes from one agent to another; characters. The whole is the task's. */
+/** How much of a result is posted to the next agent, which gets the whole with its task; characters. */
 const PASSED_ON = 300;
 
 /**
- * Carries out a plan: one task after another, or every task as soon as what it depends on is done. The plan is the
- * crew's own, or a planner role writes it first. Agents may add to it on the way.
+ * Executes a plan: one task after another, or each as soon as its dependencies are done. The plan is the crew's own, or
+ * a planner role writes it first. Agents may add tasks while it runs.
  */
 export function* runTasks(crew: Crew): Flow<JsonObject> {
   yield* beginPlan(crew);
@@ -53,10 +53,10 @@ interface TaskDone {
 }
 
 class PlanWork {
-  /** The results of the tasks that are done, also of those that were done before this crew took the plan up. */
+  /** The results of completed tasks, including those that were done before this crew started. */
   readonly outputs: Record<string, Json>;
   private readonly busy = new Map<string, string>();
-  /** How many tasks each agent was given so far. */
+  /** How many tasks each agent has been given. */
   private readonly given = new Map<string, number>();
   private readonly children = new Children<TaskDone>();
   private readonly parallel: number;
@@ -89,13 +89,13 @@ class PlanWork {
       if (status === "failed") yield* this.afterFailure(task_id, failedBefore(task_id, error_message));
     try {
       for (;;) {
-        // What is to follow from a failure may change the plan.
+        // The handling of a failure may change the plan.
         if (!this.hasStopped && ![...this.besides].some((id) => id !== SAVING)) this.begin();
         if (!this.besides.has(SAVING) && this.crew.isPlanFileDue)
           this.addBeside(SAVING, this.crew.savePlan());
         if (this.children.size === 0) break;
         const done = yield* this.children.next(this.crew.run.planEdited());
-        // A person changed the plan: perhaps something can begin.
+        // A person changed the plan, so another task may be able to start.
         if (!done) continue;
         if (this.besides.delete(done.id)) {
           if (!done.ok) throw done.error;
@@ -105,7 +105,7 @@ class PlanWork {
         if (done.ok) {
           this.outputs[done.id] = done.value.output;
           this.move(done.id, "completed", { output: done.value.output });
-          // At the end all of them are checked anyway.
+          // At the end all criteria are checked anyway.
           if (this.tasks.some(({ status }) => status === "pending" || status === "in_progress"))
             noteProgress(this.crew, this.result(), this.outputs);
         } else this.addBeside(`${done.id} failed`, this.failed(done.id, errorOf(done.error)));
@@ -135,7 +135,7 @@ class PlanWork {
     this.crew.run.emit({ type: "task_status_changed", task_id: id, payload: { from, to, ...more } });
   }
 
-  /** Begins every task that may begin now. */
+  /** Starts every task that can start now. */
   private begin(): void {
     const { run, config } = this.crew;
     const is = (id: string, ...statuses: TaskStatus[]) => statuses.includes(this.task(id).status);
@@ -189,53 +189,21 @@ class PlanWork {
 
   private *executeTask(planned: Task, chosen: AgentConfig): Flow<TaskDone> {
     const { crew } = this;
-    const { plan } = crew;
-    const { harmless } = crew.fences;
     const id = planned.task_id;
-    const before = plan && interventionPoint(planned, "before", plan);
-    let agent = chosen;
-    if (before || plan?.execution_mode === "step") {
-      yield* this.askToGoOn(
-        planned,
-        agent,
-        before ? `The plan says ${before}.` : "The plan is carried out step by step.",
-      );
-      // A person may have reassigned it before approving.
-      agent = this.memberFor(this.task(id))?.agent ?? agent;
-      this.busy.set(id, agent.agent_id);
-      this.move(id, "in_progress", agent === chosen ? {} : { assigned_agent: agent.agent_id });
-    }
+    const mode = crew.plan?.execution_mode;
+    let agent = yield* this.confirmStart(planned, chosen);
     const task = this.task(id);
     const earlier = this.contextOf(task);
-    for (const [done, output] of Object.entries(earlier)) {
-      const from = this.task(done).assigned_agent;
-      if (from && from !== agent.agent_id)
-        crew.post(from, agent.agent_id, textOf(output).slice(0, PASSED_ON), "result");
-    }
+    this.postEarlier(earlier, agent);
     const sinks = lastTasks(this.tasks);
     const isLast = sinks.length === 1 && must(sinks, 0).task_id === id;
-    const { output_keys } = crew.request;
-    const several = isLast && output_keys.length > 1;
     let feedback: string | undefined;
     for (let review = 0; ; review++) {
       const own_id = review === 0 ? id : crew.idBesideTasks(`${id}.r${review}`);
-      const worked = yield* relay(
-        crew,
-        agent,
-        {
-          task: task.description,
-          prompt: `${harmless(task.description)}${feedback === undefined ? "" : `\n\nA person sent the last result back: ${harmless(feedback)}`}`,
-          ...defined({ expected_output: task.expected_output || undefined }),
-          ...(several ? { output_keys } : shapeOf(task, crew.run.findRole(agent.role_name)?.output_schema)),
-          inputs: { goal: crew.goal, ...crew.run.input, ...instructionOf(task, this.outputs) },
-          earlier,
-          guardrails: task.guardrails,
-        },
-        {
-          idOf: (hop) => (hop === 1 ? own_id : crew.idBesideTasks(`${own_id}.h${hop}`)),
-          wish: `Do the task that was its: ${harmless(task.description)}`,
-        },
-      );
+      const worked = yield* relay(crew, agent, this.workOn(task, agent, { earlier, isLast, feedback }), {
+        idOf: (hop) => (hop === 1 ? own_id : crew.idBesideTasks(`${own_id}.h${hop}`)),
+        wish: `Do the task that was its: ${crew.fences.harmless(task.description)}`,
+      });
       if (worked.agent !== agent) {
         agent = worked.agent;
         this.busy.set(id, agent.agent_id);
@@ -243,27 +211,86 @@ class PlanWork {
       }
       const own = worked.result.output;
       const output: Json = Object.hasOwn(own, id) && Object.keys(own).length === 1 ? must(own, id) : own;
-      const after = crew.plan && interventionPoint(task, "after", crew.plan);
-      const isAsked = after !== undefined || task.human_review || plan?.execution_mode === "hitl";
-      if (!isAsked || review >= MAX_REVIEWS) return { output };
-      const answer = yield* askForCrew(crew, `${id}/review${review}`, {
-        about: { agent_id: agent.agent_id, task_id: id },
-        kind: "review",
-        title: `Look at the result of "${task.description.slice(0, 80)}"`,
-        why: after
-          ? `The plan says ${after}.`
-          : task.human_review
-            ? "The plan asks for a person's review of this task."
-            : "The plan is carried out together with a person.",
-        args: { output },
-      });
-      if (answer.answer === "approve" || answer.answer === "approve_always") return { output };
-      if (answer.answer === "expired")
-        throw new NodeFailure("HUMAN_TIMEOUT", `Nobody looked at the result of "${id}" in time.`, {
-          user_action: "retry",
-        });
-      feedback = answer.message || "It is not good enough yet.";
+      const why = this.reviewReason(task, mode);
+      if (why === undefined || review >= MAX_REVIEWS) return { output };
+      feedback = yield* this.askForReview(task, agent, { key: `${id}/review${review}`, why, output });
+      if (feedback === undefined) return { output };
     }
+  }
+
+  /** Asks a person before the task if the plan says so; returns the member that does it. */
+  private *confirmStart(planned: Task, chosen: AgentConfig): Flow<AgentConfig> {
+    const { plan } = this.crew;
+    const before = plan && interventionPoint(planned, "before", plan);
+    if (!before && plan?.execution_mode !== "step") return chosen;
+    const why = before ? `The plan says ${before}.` : "The plan is carried out step by step.";
+    yield* this.askToGoOn(planned, chosen, why);
+    const id = planned.task_id;
+    // A person may have reassigned it before approving.
+    const agent = this.memberFor(this.task(id))?.agent ?? chosen;
+    this.busy.set(id, agent.agent_id);
+    this.move(id, "in_progress", agent === chosen ? {} : { assigned_agent: agent.agent_id });
+    return agent;
+  }
+
+  /** Posts the results of other agents that a task builds on to its agent. */
+  private postEarlier(earlier: JsonObject, to: AgentConfig): void {
+    for (const [done, output] of Object.entries(earlier)) {
+      const from = this.task(done).assigned_agent;
+      if (from && from !== to.agent_id)
+        this.crew.post(from, to.agent_id, textOf(output).slice(0, PASSED_ON), "result");
+    }
+  }
+
+  private workOn(
+    task: Task,
+    agent: AgentConfig,
+    { earlier, isLast, feedback }: { earlier: JsonObject; isLast: boolean; feedback: string | undefined },
+  ): Work {
+    const { crew } = this;
+    const { harmless } = crew.fences;
+    const { output_keys } = crew.request;
+    return {
+      task: task.description,
+      prompt: `${harmless(task.description)}${feedback === undefined ? "" : `\n\nA person sent the last result back: ${harmless(feedback)}`}`,
+      ...defined({ expected_output: task.expected_output || undefined }),
+      ...(isLast && output_keys.length > 1
+        ? { output_keys }
+        : shapeOf(task, crew.run.findRole(agent.role_name)?.output_schema)),
+      inputs: { goal: crew.goal, ...crew.run.input, ...instructionOf(task, this.outputs) },
+      earlier,
+      guardrails: task.guardrails,
+    };
+  }
+
+  /** Why a person reviews a task's result; undefined if no one does. */
+  private reviewReason(task: Task, mode: ExecutionPlan["execution_mode"] | undefined): string | undefined {
+    const { plan } = this.crew;
+    const after = plan && interventionPoint(task, "after", plan);
+    if (after) return `The plan says ${after}.`;
+    if (task.human_review) return "The plan asks for a person's review of this task.";
+    return mode === "hitl" ? "The plan is carried out together with a person." : undefined;
+  }
+
+  /** A person's feedback on a result; undefined if it is accepted. */
+  private *askForReview(
+    task: Task,
+    { agent_id }: AgentConfig,
+    { key, why, output }: { key: string; why: string; output: Json },
+  ): Flow<string | undefined> {
+    const answer = yield* askForCrew(this.crew, key, {
+      about: { agent_id, task_id: task.task_id },
+      kind: "review",
+      title: `Look at the result of "${task.description.slice(0, 80)}"`,
+      why,
+      args: { output },
+    });
+    if (answer.answer === "approve" || answer.answer === "approve_always") return undefined;
+    if (answer.answer === "expired")
+      throw new NodeFailure("HUMAN_TIMEOUT", `Nobody looked at the result of "${task.task_id}" in time.`, {
+        user_action: "retry",
+      });
+    return answer.message || "It is not good enough yet.";
   }
 
   private *askToGoOn(task: Task, agent: AgentConfig, why: string): Flow<void> {
@@ -290,7 +317,7 @@ class PlanWork {
     yield* this.afterFailure(id, error);
   }
 
-  /** What follows from a failed task, as the crew is set. */
+  /** Handles a failed task as the crew's settings say: replan, ask a person, or keep the failure. */
   private *afterFailure(id: string, error: RunError): Flow<void> {
     const { crew } = this;
     const { on_task_failure, max_replans } = crew.config;
@@ -336,7 +363,7 @@ class PlanWork {
     return before === undefined ? {} : pick([before.task_id]);
   }
 
-  /** Says what was not reached; throws where the crew as a whole failed. */
+  /** Warns of tasks that failed; throws if the crew as a whole failed. */
   private conclude(): void {
     const { failure, crew } = this;
     if (!failure) return;
@@ -373,7 +400,7 @@ class PlanWork {
   }
 }
 
-/** What was noted of a failure before this crew took the plan up. */
+/** The error of a task that had failed before this crew started. */
 const failedBefore = (id: string, message: string | null | undefined): RunError => ({
   code: "REJECTED",
   message: message || `Task "${id}" failed before.`,

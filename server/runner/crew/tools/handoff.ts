@@ -13,7 +13,7 @@ import { defineRunTool, done, rejected } from "../../agent/tools/run-tool";
 import type { Crew } from "../crew";
 import { delegate } from "./delegation";
 
-/** Whom an agent may hand over to, by id; its list may also name roles. */
+/** The ids of the agents that an agent may hand off to; its own list may also name roles. */
 export function destinationsOf(crew: Crew, { agent_id: self, handoffs }: AgentConfig): string[] {
   // A manager gets every answer anyway.
   const manager = crew.config.process === "hierarchical" ? leaderOf(crew.config).agent_id : undefined;
@@ -26,11 +26,16 @@ export function destinationsOf(crew: Crew, { agent_id: self, handoffs }: AgentCo
   );
 }
 
-/** Handing the task off to another agent, and to several at once for their results. */
-export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: RunTool, parallel: RunTool] {
+/** Hands the task off to another agent, or parts of it to several at once for their results. */
+export const handoffTools = (crew: Crew, agent: AgentConfig): [handoff: RunTool, parallel: RunTool] => [
+  handoffTool(crew, agent),
+  parallelTool(crew),
+];
+
+function handoffTool(crew: Crew, agent: AgentConfig): RunTool {
   // Lists the initial members; agents that joined later are accepted too.
   const initialDestinations = destinationsOf(crew, agent);
-  const handoff = defineRunTool({
+  return defineRunTool({
     name: "handoff",
     description: `Transfer control to another agent, who goes on with this conversation. Agents: ${initialDestinations.join(", ") || "none"}.`,
     input: z.object({
@@ -71,7 +76,7 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: RunTool,
           },
         });
         if (stuck.severity === "stop") throw new NodeFailure("STUCK", stuck.message);
-        // It did not happen: nudged, and asked once more, it would continue the same back-and-forth.
+        // The handoff is undone: after the nudge, another attempt would continue the same back-and-forth.
         if (isSince(crew.run.s.run, 2)) crew.steps.length = before;
         crew.steps.push({ kind: "nudge", pattern: stuck.pattern });
         return rejected(409, stuck.message);
@@ -88,8 +93,10 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: RunTool,
       };
     },
   });
+}
 
-  const parallel = defineRunTool({
+function parallelTool(crew: Crew): RunTool {
+  return defineRunTool({
     name: "parallel_handoff",
     description: "Let several coworkers work at the same time, each on its task, and get their results.",
     input: z.object({
@@ -146,5 +153,4 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: RunTool,
       return { ...done(seen), ...defined({ tainted: tainted || undefined }) };
     },
   });
-  return [handoff, parallel];
 }
