@@ -53,36 +53,15 @@ export interface PlannedFork extends Pick<NewRun, "created" | "interpreterVersio
 
 /** Works out how a fork begins. Throws Rejection, DamagedLog. */
 export function planFork(store: RunStore, request: ForkRequest, now: number): PlannedFork {
-  const { run_id, patches, graph, by, trigger, input, replay, config } = request;
+  const { run_id, patches, graph, by, trigger, input, replay, config, latest } = request;
   const journal = store.journal(run_id);
-  const created = journal.turns[0]?.events[0];
-  if (created?.type !== "run_created") throw notForked("The beginning of this run is not there any more.");
-  if (!interpreters[journal.version])
-    throw notForked("This run was made by another version of Troupe and cannot be taken up here.");
-  const events = journal.turns.flatMap((turn) => turn.events);
-  const wanted = input ? 1 : lastCommon(events, seqOf(events, request.at), journal.turns);
-  const { at_seq, kept } = input
-    ? { at_seq: wanted, kept: [] }
-    : beforeReaders(run_id, journal, wanted, patches);
-  const turn = input
-    ? 1
-    : Math.max(
-        1,
-        journal.turns.findIndex(({ lastSeq }) => lastSeq >= at_seq),
-      );
-  const state = foldRun(run_id, events.slice(0, Math.max(at_seq, 1)));
+  const created = creationIn(journal);
+  const { at_seq, kept } = startOf(request, journal);
+  const state = foldRun(run_id, eventsOf(journal).slice(0, Math.max(at_seq, 1)));
   const isAtStart = Object.values(state.activations).every(({ attempt }) => attempt === 0);
-  const { latest } = request;
-  const errors = forkErrors(state, patches, isAtStart ? undefined : latest?.graph, config);
-  if (errors.length > 0)
-    throw errors.length === 1
-      ? notForked(must(errors, 0))
-      : new Rejection("not_forked", `This fork cannot be made: ${errors.length} things stand in its way.`, {
-          faults: errors,
-        });
+  checkFork(forkErrors(state, patches, isAtStart ? undefined : latest?.graph, config));
   const origin = originOf(state, { run_id, at_seq, at: now, by, graph, patches });
   const replaced = isAtStart && latest ? latest : {};
-  const repeats = replay ? repeatedOf(run_id, journal) : [];
   const forks = [
     ...keptForks(state),
     {
@@ -90,7 +69,7 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
       ...origin,
       ...defined({
         config,
-        latest: latest && !isAtStart ? latest : undefined,
+        latest: isAtStart ? undefined : latest,
         without_pins: created.payload.pins && trigger !== "editor" ? (true as const) : undefined,
       }),
     },
@@ -107,11 +86,53 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
         ...defined({ input }),
         trigger,
         forks,
-        ...defined({ repeats: replay ? keptCommands(repeats) : undefined }),
+        ...defined({ repeats: replay ? keptCommands(repeatedOf(run_id, journal)) : undefined }),
       },
     }),
-    fork: { from: run_id, isReplay: replay !== undefined, turn: forkTurn(journal, { turn, at_seq, now }) },
+    fork: {
+      from: run_id,
+      isReplay: replay !== undefined,
+      turn: forkTurn(journal, { turn: input ? 1 : turnAt(journal, at_seq), at_seq, now }),
+    },
   };
+}
+
+type StoredJournal = ReturnType<RunStore["journal"]>;
+
+const eventsOf = ({ turns }: StoredJournal): RunEvent[] => turns.flatMap((turn) => turn.events);
+
+/** The event that created the run. Throws Rejection if it is gone, or this version can't run it. */
+function creationIn({ turns, version }: StoredJournal): RunEventOf<"run_created"> {
+  const created = turns[0]?.events[0];
+  if (created?.type !== "run_created") throw notForked("The beginning of this run is not there any more.");
+  if (!interpreters[version])
+    throw notForked("This run was made by another version of Troupe and cannot be taken up here.");
+  return created;
+}
+
+/** The event after which the fork differs, and the nodes that keep what they read. */
+function startOf(
+  { run_id, at, input, patches }: ForkRequest,
+  journal: StoredJournal,
+): { at_seq: number; kept: Reader[] } {
+  if (input) return { at_seq: 1, kept: [] };
+  const events = eventsOf(journal);
+  const wanted = lastCommon(events, seqOf(events, at), journal.turns);
+  return beforeReaders(run_id, journal, wanted, patches);
+}
+
+const turnAt = ({ turns }: StoredJournal, seq: number): number =>
+  Math.max(
+    1,
+    turns.findIndex(({ lastSeq }) => lastSeq >= seq),
+  );
+
+function checkFork(errors: readonly string[]): void {
+  const [first] = errors;
+  if (first === undefined) return;
+  if (errors.length === 1) throw notForked(first);
+  const many = `This fork cannot be made: ${errors.length} things stand in its way.`;
+  throw new Rejection("not_forked", many, { faults: errors });
 }
 
 /** A fork's journal with the answers that the runs it comes from had, for the same requests. */
