@@ -8,7 +8,7 @@ import { newSessionStore } from "@/server/store/sessions";
 import { newSettingStore } from "@/server/store/settings";
 import { newTokenStore, type TokenStore } from "@/server/store/tokens";
 import type { Principal, Recognition } from "./principal";
-import { newSessions, type Sessions } from "./sessions";
+import { Sessions } from "./sessions";
 
 /** Who may come in, and how they are recognised. */
 export interface Access extends Recognition {
@@ -17,7 +17,7 @@ export interface Access extends Recognition {
 }
 
 export function newAccess(db: Db, env: Env): Access {
-  const sessions = newSessions({
+  const sessions = new Sessions({
     store: newSessionStore(db),
     settings: newSettingStore(db),
     audit: newAuditStore(db),

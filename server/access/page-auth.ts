@@ -1,37 +1,24 @@
 import { isOwnHost, isOwnOrigin } from "./requests/hosts";
 import type { Sessions } from "./sessions";
 
-/** What happens to a request for a page: it goes on, perhaps with a new session, or gets another answer. */
+/** The outcome of a request for a page: it continues, perhaps with a new session, or gets another answer. */
 export type PageDecision = { go: true; cookie?: string } | { go: false; answer: Response };
 
 /**
- * Decides who sees a page. Pages hold no data, so this is for people's comfort (a session by itself on this machine, a
+ * Decides who sees a page. Pages hold no data, so this is a convenience (a session without sign-in on this machine, the
  * way to the password elsewhere); what protects the data is the guard in front of every route.
  */
 export async function authorizePage(request: Request, sessions: Sessions): Promise<PageDecision> {
-  const { headers, method } = request;
-  const host = headers.get("host");
-  if (!isOwnHost(host))
-    return plain(421, "This server does not answer to that name. Behind a proxy, set TROUPE_PUBLIC_URL.");
-  if ((method !== "GET" && method !== "HEAD") || headers.has("next-action"))
-    return plain(405, "Pages can only be read.", { allow: "GET, HEAD" });
-
-  const target = headers.get("sec-fetch-dest");
-  const isNavigation =
-    target === "document" || (target === null && (headers.get("accept") ?? "").includes("text/html"));
-  const site = headers.get("sec-fetch-site");
-  const origin = headers.get("origin");
-  const isCrossSite =
-    (site !== null && site !== "same-origin" && site !== "none") || (origin !== null && !isOwnOrigin(origin));
-  if (isCrossSite) return isNavigation ? interstitial() : plain(403, "Other sites may not load this.");
-
+  const host = request.headers.get("host");
+  const refused = refusalOf(request, host);
+  if (refused) return refused;
   const url = new URL(request.url);
   const isLoginPage = url.pathname === "/login";
   if (await sessions.find(request))
     return isLoginPage ? redirect(safeNext(url.searchParams.get("next"))) : { go: true };
   if (sessions.signInMode === "open") {
     if (isLoginPage) return redirect(safeNext(url.searchParams.get("next")));
-    return isNavigation ? { go: true, cookie: await sessions.begin(host) } : { go: true };
+    return isNavigation(request) ? { go: true, cookie: await sessions.begin(host) } : { go: true };
   }
   if (!isLoginPage) return redirect(`/login?next=${encodeURIComponent(url.pathname + url.search)}`);
   const link = url.searchParams.get("link");
@@ -40,7 +27,30 @@ export async function authorizePage(request: Request, sessions: Sessions): Promi
   return { go: true };
 }
 
-/** A place inside the app to go to after signing in; anything else becomes the first page. */
+function refusalOf(request: Request, host: string | null): PageDecision | null {
+  const { headers, method } = request;
+  if (!isOwnHost(host))
+    return plain(421, "This server does not answer to that name. Behind a proxy, set TROUPE_PUBLIC_URL.");
+  if ((method !== "GET" && method !== "HEAD") || headers.has("next-action"))
+    return plain(405, "Pages can only be read.", { allow: "GET, HEAD" });
+  if (!isCrossSite(headers)) return null;
+  return isNavigation(request) ? interstitial() : plain(403, "Other sites may not load this.");
+}
+
+function isNavigation({ headers }: Request): boolean {
+  const target = headers.get("sec-fetch-dest");
+  return target === "document" || (target === null && (headers.get("accept") ?? "").includes("text/html"));
+}
+
+function isCrossSite(headers: Headers): boolean {
+  const site = headers.get("sec-fetch-site");
+  const origin = headers.get("origin");
+  return (
+    (site !== null && site !== "same-origin" && site !== "none") || (origin !== null && !isOwnOrigin(origin))
+  );
+}
+
+/** The path inside the app to go to after signing in; anything else becomes the first page. */
 export function safeNext(next: string | null): string {
   if (!next || !/^\/(?![/\\])/.test(next) || /[\\\p{Cc}]/u.test(next)) return "/";
   const base = "http://troupe.invalid";
@@ -50,8 +60,8 @@ export function safeNext(next: string | null): string {
 }
 
 /**
- * Somebody followed a link on another site. Browsers keep strict cookies back then, so the page asks for itself once
- * more, from here, and the cookie comes along.
+ * After a link on another site, browsers leave out strict cookies. This page reloads itself, from here, so that the
+ * cookie comes along.
  */
 function interstitial(): PageDecision {
   const page = `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0"><title>Troupe</title>`;
@@ -77,7 +87,7 @@ function plain(status: number, text: string, headers: Record<string, string> = {
   };
 }
 
-/** To a place on this server. The address is relative: the public name is not ours to guess. */
+/** Redirects to a relative address: the server's public name may be unknown. */
 function redirect(location: string, cookie?: string): PageDecision {
   const headers = new Headers({ location, "cache-control": "no-store" });
   if (cookie) headers.set("set-cookie", cookie);

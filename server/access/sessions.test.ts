@@ -7,7 +7,7 @@ import { newSettingStore } from "@/server/store/settings";
 import { LIMITS } from "../limits";
 import { authorizePage, safeNext } from "./page-auth";
 import { newTries } from "./password";
-import { newSessions, type Sessions } from "./sessions";
+import { Sessions } from "./sessions";
 
 const HOST = "127.0.0.1:3000";
 const DAY = 24 * 3_600_000;
@@ -22,7 +22,7 @@ function install() {
       time += ms;
     },
     start: (env: Env = {}) =>
-      newSessions({ store: newSessionStore(db), settings: newSettingStore(db), env, now: () => time }),
+      new Sessions({ store: newSessionStore(db), settings: newSettingStore(db), env, now: () => time }),
   };
 }
 

@@ -10,10 +10,10 @@ const SignIn = z.object({ password: z.string().min(1).max(1_000), next: z.string
 
 const SignOut = z.object({ everywhere: z.boolean().default(false) }).catch({ everywhere: false });
 
-type Door = Recognition & { sessions: Sessions };
+type Door<Keys extends keyof Sessions> = Recognition & { sessions: Pick<Sessions, Keys> };
 
-/** A password for a session. */
-export async function signIn(request: Request, access: Door = getAccess()): Promise<Response> {
+/** Exchanges a password for a session. */
+export async function signIn(request: Request, access: Door<"tryPassword"> = getAccess()): Promise<Response> {
   const passed = await guard(request, { authScheme: "public", maxBytes: LIMITS.body.login });
   if (passed instanceof Response) return passed;
   const asked = SignIn.safeParse(await passed.request.json().catch(() => null));
@@ -33,7 +33,10 @@ export async function signIn(request: Request, access: Door = getAccess()): Prom
 }
 
 /** Ends the session of this browser, or all of them. */
-export async function signOut(request: Request, access: Door = getAccess()): Promise<Response> {
+export async function signOut(
+  request: Request,
+  access: Door<"end" | "endAll"> = getAccess(),
+): Promise<Response> {
   const passed = await guard(request, {
     authScheme: "app",
     maxBytes: LIMITS.body.login,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { emptyDb } from "@/db/testing";
-import { newSessions } from "@/server/access/sessions";
+import { Sessions } from "@/server/access/sessions";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { OFFLINE } from "@/server/domain/model/provider";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
@@ -139,7 +139,7 @@ test("what a role may use: by hand and from a file, only where that changes", as
 describe("at the door", () => {
   const HOST = "127.0.0.1:3000";
   const door = (env: Record<string, string>) =>
-    newSessions({
+    new Sessions({
       store: newSessionStore(here.db),
       settings: newSettingStore(here.db),
       audit: here.troupe.audit,
