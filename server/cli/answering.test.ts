@@ -24,7 +24,12 @@ test.each([
   ["no", { answer: "reject", message: expect.stringContaining("--yes"), by: "terminal" }],
 ] as const)("without anybody to ask, the answer is %s for exactly what was asked", (how, answer) => {
   const given: unknown[] = [];
-  const answering = newAnswering({ answer: (...all) => given.push(all) > 0 }, "run_1", how, NOBODY);
+  const answering = newAnswering({
+    steering: { answer: (...all) => given.push(all) > 0 },
+    run_id: "run_1",
+    how,
+    terminal: NOBODY,
+  });
   answering.events([{ seq: 0, ts: 0, type: "run_started", payload: {} }, asked]);
   expect(given).toEqual([["run_1", "n#1/1/tool1", "f", answer]]);
 });
@@ -70,9 +75,12 @@ async function typing(event: RunEvent, ...lines: string[]) {
       return lines.shift() ?? "";
     },
   };
-  newAnswering({ answer: (_run, _id, _print, value) => given.push(value) > 0 }, "r", "ask", terminal).events([
-    event,
-  ]);
+  newAnswering({
+    steering: { answer: (_run, _id, _print, value) => given.push(value) > 0 },
+    run_id: "r",
+    how: "ask",
+    terminal,
+  }).events([event]);
   await expect.poll(() => given).toHaveLength(1);
   return { answer: given[0], shown: shown.join("\n"), left: lines };
 }
@@ -112,7 +120,12 @@ test("at a terminal a question is declined or left open, and an address is shown
 
 test("without anybody to ask, only a form that needs nobody's word is sent", () => {
   const given: unknown[] = [];
-  const answering = newAnswering({ answer: (...all) => given.push(all[3]) > 0 }, "r", "yes", NOBODY);
+  const answering = newAnswering({
+    steering: { answer: (...all) => given.push(all[3]) > 0 },
+    run_id: "r",
+    how: "yes",
+    terminal: NOBODY,
+  });
   const { properties } = form.payload.asks.schema;
   const optional = {
     ...form,
@@ -161,7 +174,12 @@ test.each([
   ["no", { answer: "reject", message: expect.stringContaining("--yes"), by: "terminal" }],
 ] as const)("an approval without anybody to ask is answered with %s", (how, answer) => {
   const given: unknown[] = [];
-  const answering = newAnswering({ answer: (...all) => given.push(all[3]) > 0 }, "run_1", how, NOBODY);
+  const answering = newAnswering({
+    steering: { answer: (...all) => given.push(all[3]) > 0 },
+    run_id: "run_1",
+    how,
+    terminal: NOBODY,
+  });
   answering.events([gate]);
   expect(given).toEqual([answer]);
 });

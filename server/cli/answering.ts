@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { Json, type JsonObject, type JsonSchema } from "@/server/domain/base/values";
 import { choicesOf, fieldsOfSchema, objectOf } from "@/server/domain/graph/form-fields";
 import type { RunInputField } from "@/server/domain/graph/run-input";
@@ -15,48 +16,53 @@ type Question = RunEventOf<"interaction_requested">["payload"];
 /** How questions of a run are answered where no browser shows them. */
 export type Answering = "ask" | "yes" | "no";
 
-/** A person at a terminal: told something, and asked for a line. */
+/** A person at a terminal. */
 export interface Terminal {
   print(text: string): void;
   ask(prompt: string): Promise<string>;
 }
 
+interface AnsweringParts {
+  steering: Pick<Steering, "answer">;
+  run_id: string;
+  how: Answering;
+  terminal: Terminal;
+  /** Resumes a paused run. */
+  goOn?: (how: Answering) => Promise<void>;
+}
+
 /**
  * Answers a run's questions as they come: by asking at the terminal, or always the same. Without a terminal and without
- * `--yes` the answer is no, at once: nobody will come.
+ * `--yes` the answer is no, at once, because no one will come.
  */
-export function newAnswering(
-  steering: Pick<Steering, "answer">,
-  runId: string,
-  how: Answering,
-  terminal: Terminal,
-  /** Lets a paused run go on, as the same person says. */
-  goOn: (how: Answering) => Promise<void> = () => Promise.resolve(),
-) {
+export function newAnswering({ steering, run_id, how, terminal, goOn = async () => {} }: AnsweringParts) {
+  /** Questions are asked one after the other. */
   let asking = Promise.resolve();
-  const give = (question: Question, value: PersonsAnswer) => {
-    steering.answer(runId, question.interaction_id, question.fingerprint, { ...value, by: "terminal" });
+  const give = ({ interaction_id, fingerprint }: Question, value: PersonsAnswer) => {
+    steering.answer(run_id, interaction_id, fingerprint, { ...value, by: "terminal" });
+  };
+  const answer: Record<Answering, (question: Question) => void> = {
+    yes: (question) => give(question, agreeing(question)),
+    no: (question) =>
+      give(question, {
+        answer: "reject",
+        message: "Nobody can be asked here. --yes approves tool calls and steps.",
+      }),
+    ask: (question) => {
+      asking = asking.then(async () => give(question, await askPerson(question, terminal)));
+    },
   };
   return {
     events(events: readonly RunEvent[]): void {
       for (const event of events) {
         if (event.type === "run_paused") asking = asking.then(() => goOn(how));
-        if (event.type !== "interaction_requested") continue;
-        const question = event.payload;
-        if (how === "yes") give(question, agreeing(question));
-        else if (how === "no")
-          give(question, {
-            answer: "reject",
-            message: "Nobody can be asked here. --yes approves tool calls and steps.",
-          });
-        // One after the other: there is one keyboard.
-        else asking = asking.then(async () => give(question, await askPerson(question, terminal)));
+        if (event.type === "interaction_requested") answer[how](event.payload);
       }
     },
   };
 }
 
-/** A yes to everything: forms are sent as they were given, and what needs a person's own word is declined. */
+/** Approves: forms are sent as they were given, and what needs a person's own answer is declined. */
 function agreeing(question: Question): PersonsAnswer {
   const { asks, options, response_schema } = question;
   if (options || response_schema) {
@@ -76,7 +82,6 @@ function agreeing(question: Question): PersonsAnswer {
 async function askPerson(question: Question, terminal: Terminal): Promise<PersonsAnswer> {
   const shown = question.calls ?? (question.args ? [question] : []);
   const about = shown.map((call) => `\n${asText(call)}`).join("\n");
-  // Whoever agrees must see what is really asked.
   terminal.print(`\n${printableLine(question.title)}\n${printableLine(question.why)}${printable(about)}\n`);
   for (const phrase of askedOf(question)) terminal.print(printable(`${phrase}.\n`));
   if (question.body) terminal.print(printable(`\n${question.body}\n`));
@@ -91,7 +96,7 @@ async function askPerson(question: Question, terminal: Terminal): Promise<Person
   return { answer: "reject", ...(reply && reply !== "n" && reply !== "no" ? { message: reply } : {}) };
 }
 
-/** Asks which of the answers it is, until it is one; and for the draft and a comment. */
+/** Asks for a changed draft, one of the options, and a comment. */
 async function choose(
   question: Question,
   options: readonly AnswerOption[],
@@ -109,15 +114,14 @@ async function choose(
     const message = (await terminal.ask("A comment, or Enter for none: ")).trim();
     const read = readAnswer(question, {
       answer: option.value,
-      ...(value === undefined ? {} : { value }),
-      ...(message ? { message: message.slice(0, 4000) } : {}),
+      ...defined({ value, message: message.slice(0, 4000) || undefined }),
     });
     if (read.ok) return read.answer;
     terminal.print(printable(`${read.errors.map((error) => error.message).join(" ")}\n`));
   }
 }
 
-/** The draft as the person wants it; undefined where it stays as it is. */
+/** The changed draft; undefined if it is kept. */
 async function changed(draft: string, terminal: Terminal): Promise<string | undefined> {
   terminal.print(printable(`\nThe draft:\n${draft}\n`));
   const first = await terminal.ask(
@@ -144,7 +148,7 @@ async function fillIn(question: Question, schema: JsonSchema, terminal: Terminal
   }
 }
 
-/** Asks for the fields of a form one by one, each until it fits; or where to go in a browser. */
+/** Asks for the fields of a form one by one, or to open a page in a browser. */
 async function answerQuestion(
   { from, schema, url }: ToolQuestion,
   terminal: Terminal,
@@ -171,43 +175,49 @@ async function answerQuestion(
   return { answer: "approve", content };
 }
 
-/** One field; null where it is left out. */
+/** Asks for one field until the value is valid; null if it is left out. */
 async function askField(field: RunInputField, terminal: Terminal): Promise<Json> {
   const { key, schema, required, default: preset } = field;
-  const isMany = schema.type === "array";
-  const choices = choicesOf(isMany ? (objectOf(schema.items) ?? {}) : schema) ?? [];
-  const about = [
-    typeof schema.description === "string" ? schema.description : "",
-    choices.length > 0
-      ? `${isMany ? "some of, with commas between" : "one of"}: ${choices.map(({ value, title }) => (title === value ? title : `${asWord(value)} (${title})`)).join(", ")}`
-      : schema.type === "boolean"
-        ? "y or n"
-        : "",
-    preset !== undefined
-      ? `Enter takes ${asWord(preset)}, - leaves it out`
-      : required
-        ? ""
-        : "Enter leaves it out",
-  ].filter(Boolean);
   const title = typeof schema.title === "string" ? schema.title : key;
+  const about = [
+    typeof schema.description === "string" && schema.description,
+    choicesText(schema),
+    emptyText(field),
+  ]
+    .filter(Boolean)
+    .join("; ");
+  const prompt = printableLine(`${title}${about === "" ? "" : ` [${about}]`}: `);
   const alone: JsonSchema = {
     type: "object",
     properties: { [key]: schema },
-    ...(required ? { required: [key] } : {}),
+    ...defined({ required: required ? [key] : undefined }),
   };
   for (;;) {
-    const line = (
-      await terminal.ask(printableLine(`${title}${about.length > 0 ? ` [${about.join("; ")}]` : ""}: `))
-    ).trim();
-    const value =
-      line === "" ? (preset ?? null) : line === "-" && preset !== undefined ? null : valueOf(field, line);
+    const line = (await terminal.ask(prompt)).trim();
+    const isLeftOut = line === "-" && preset !== undefined;
+    const value = line === "" ? (preset ?? null) : isLeftOut ? null : valueOf(field, line);
     const read = checkAnswer(alone, { [key]: value });
     if (read.ok) return value;
     terminal.print(printable(`${read.errors.map(({ message }) => message).join(" ")}\n`));
   }
 }
 
-/** A line as what the field holds; one that cannot be that stays a text, and is refused by the schema. */
+/** What can be entered for a field; empty if it is free text. */
+function choicesText(schema: JsonSchema): string {
+  const isMany = schema.type === "array";
+  const choices = choicesOf(isMany ? (objectOf(schema.items) ?? {}) : schema) ?? [];
+  if (choices.length === 0) return schema.type === "boolean" ? "y or n" : "";
+  const names = choices.map(({ value, title }) => (title === value ? title : `${asWord(value)} (${title})`));
+  return `${isMany ? "some of, with commas between" : "one of"}: ${names.join(", ")}`;
+}
+
+/** What Enter does for a field. */
+function emptyText({ required, default: preset }: RunInputField): string {
+  if (preset !== undefined) return `Enter takes ${asWord(preset)}, - leaves it out`;
+  return required ? "" : "Enter leaves it out";
+}
+
+/** A line as a value of the field's type; one that doesn't fit stays text, which the schema rejects. */
 function valueOf({ schema }: RunInputField, line: string): Json {
   if (schema.type === "object" || (schema.type === "array" && !isChoices(schema)))
     return readJson(line) ?? line;
@@ -220,7 +230,7 @@ function valueOf({ schema }: RunInputField, line: string): Json {
   return chosen(schema, line);
 }
 
-/** A list whose items are written plainly, with commas between; others are written as JSON. */
+/** Whether a list's items are entered as plain text with commas between; others are entered as JSON. */
 const isChoices = ({ items }: JsonSchema): boolean => {
   const { type } = objectOf(items) ?? {};
   return type !== "object" && type !== "array";
@@ -234,13 +244,13 @@ function readJson(text: string): Json | undefined {
   }
 }
 
-/** A choice by what is sent or by how it is called. */
+/** A choice by its value or title. */
 const chosen = (schema: JsonSchema, line: string): Json =>
   choicesOf(schema)?.find(({ value, title }) => asWord(value) === line || title === line)?.value ?? line;
 
 const asWord = (value: Json) => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** What is called, with what, and where it leads that nobody wrote. */
+/** A tool call with its arguments, and the destinations that no person wrote. */
 function asText({
   tool_name,
   args,

@@ -4,7 +4,9 @@ import { type ParseArgsConfig, parseArgs } from "node:util";
 import { z } from "zod";
 import { CheckedBreakpoint } from "@/server/domain/agent/breakpoint/breakpoint-check";
 import { type RunConfig, RunConfigChanges } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import { errorCode, errorMessage } from "@/server/domain/base/guards";
+import { namedError } from "@/server/domain/base/named-error";
 import { Json, type JsonObject } from "@/server/domain/base/values";
 import { calledFrom, callOf } from "./called";
 
@@ -49,9 +51,7 @@ export interface Command {
 }
 
 /** A command line that cannot be used, in words. */
-export class UsageError extends Error {
-  override name = "UsageError";
-}
+export class UsageError extends namedError("UsageError") {}
 
 /** Reads the command line; null asks for help. Throws UsageError. */
 export function readCommand(argv: readonly string[]): Command | null {
@@ -94,15 +94,17 @@ function stopsOf({
     const read = CheckedBreakpoint.safeParse({
       on: "node_start",
       node_id: node_id.trim(),
-      ...(condition.length > 0 ? { condition: condition.join(":").trim() } : {}),
+      ...defined({ condition: condition.length > 0 ? condition.join(":").trim() : undefined }),
     });
     if (!read.success) throw new UsageError(`--break ${place}: ${z.prettifyError(read.error)}`);
     return read.data;
   });
   return {
-    ...(step ? { mode: "step" as const } : {}),
-    ...(breakpoints.length > 0 ? { breakpoints } : {}),
-    ...(stop_at === undefined ? {} : { stop_at }),
+    ...defined({
+      mode: step ? ("step" as const) : undefined,
+      breakpoints: breakpoints.length > 0 ? breakpoints : undefined,
+      stop_at,
+    }),
   };
 }
 

@@ -8,10 +8,10 @@ import { BackupError, inTheWay, openBackup, placeBackup, writeBackup } from "@/s
 import { callOf } from "./called";
 import { printableLine } from "./output/printable";
 
-/** Where a command works and what it says. */
+/** Where a command works, and its output. */
 export interface Surroundings {
   dataDir: string;
-  /** File names are meant from here. */
+  /** File names are relative to this folder. */
   calledFrom: string;
   print: (line: string) => void;
 }
@@ -21,11 +21,11 @@ const FAILED = 1;
 const UNUSABLE = 2;
 
 /**
- * `backup FILE [--with-key] [--force]`: one file with everything that a data folder needs. Answers the exit code: 0 made,
- * 1 not made, 2 unusable arguments.
+ * `backup FILE [--with-key] [--force]`: one file with everything that a data folder needs. Returns the exit code: 0
+ * made, 1 not made, 2 unusable arguments.
  */
 export function backup(argv: readonly string[], at: Surroundings): Promise<number> {
-  return asCommand("backup", ["with-key", "force"], argv, at, async (file, options) => {
+  return asCommand({ name: "backup", options: ["with-key", "force"] }, argv, at, async (file, options) => {
     if (isSameFolder(path.dirname(file), at.dataDir) && isOwnName(path.basename(file)))
       throw new BackupError(`${file} is what Troupe itself keeps there. Choose another name.`);
     const made = await writeBackup(at.dataDir, file, {
@@ -43,11 +43,11 @@ export function backup(argv: readonly string[], at: Surroundings): Promise<numbe
 }
 
 /**
- * `restore FILE [--force]`: a data folder from a backup. Answers the exit code: 0 restored, 1 refused, with the data folder
- * as it was, 2 unusable arguments.
+ * `restore FILE [--force]`: a data folder from a backup. Returns the exit code: 0 restored, 1 rejected, with the data
+ * folder unchanged, 2 unusable arguments.
  */
 export function restore(argv: readonly string[], at: Surroundings): Promise<number> {
-  return asCommand("restore", ["force"], argv, at, async (file, options) => {
+  return asCommand({ name: "restore", options: ["force"] }, argv, at, async (file, options) => {
     const { dataDir } = at;
     const refusal = checkDataFolder(dataDir) ?? lockDataFolder(dataDir);
     if (refusal) throw new BackupError(refusal);
@@ -86,31 +86,32 @@ export function restore(argv: readonly string[], at: Surroundings): Promise<numb
   });
 }
 
-/** Reads the arguments of a command about one file, does it, and says in words what went wrong. */
+/** Reads the arguments of a command about one file, executes it and prints its errors. */
 async function asCommand(
-  command: "backup" | "restore",
-  options: readonly string[],
+  { name, options }: { name: "backup" | "restore"; options: readonly string[] },
   argv: readonly string[],
   { calledFrom, print }: Surroundings,
   work: (file: string, options: ReadonlySet<string>) => Promise<void>,
 ): Promise<number> {
-  let asked: { values: object; positionals: string[] };
+  let file: string;
+  let given: ReadonlySet<string>;
   try {
-    asked = parseArgs({
+    const { values, positionals } = parseArgs({
       args: [...argv],
-      options: Object.fromEntries(options.map((name) => [name, { type: "boolean" as const }])),
+      options: Object.fromEntries(options.map((option) => [option, { type: "boolean" as const }])),
       allowPositionals: true,
     });
-    if (asked.positionals.length !== 1) throw new Error("Say which file, one.");
+    const [only, ...more] = positionals;
+    if (only === undefined || more.length > 0) throw new Error("Say which file, one.");
+    file = path.resolve(calledFrom, only);
+    given = new Set(Object.keys(values));
   } catch (error) {
-    print(
-      `${errorMessage(error)}\nUsage: ${callOf(command)} FILE ${options.map((name) => `[--${name}]`).join(" ")}`,
-    );
+    const usage = options.map((option) => `[--${option}]`).join(" ");
+    print(`${errorMessage(error)}\nUsage: ${callOf(name)} FILE ${usage}`);
     return UNUSABLE;
   }
   try {
-    const [file = ""] = asked.positionals;
-    await work(path.resolve(calledFrom, file), new Set(Object.keys(asked.values)));
+    await work(file, given);
     return DONE;
   } catch (error) {
     if (!(error instanceof BackupError)) throw error;

@@ -2,6 +2,7 @@ import process from "node:process";
 import { openDb } from "@/db/open";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import type { FinalStatus } from "@/server/domain/agent/outcome";
+import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { JsonObject } from "@/server/domain/base/values";
 import { Rejection } from "@/server/domain/errors/rejection";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -35,7 +36,7 @@ import { testCommand } from "./test-command";
 const EXIT: Record<FinalStatus, number> = { COMPLETED: 0, ERROR: 1, INCOMPLETE: 3, CANCELLED: 130 };
 const UNUSABLE = 2;
 
-/** Does what `npm run workflow -- ARGV` is asked for: a run of a file, or another command; answers the exit code. */
+/** Executes `npm run workflow -- ARGV`: a run of a file, or another command; returns the exit code. */
 export async function runCommand(argv: readonly string[], stdio: Stdio): Promise<number> {
   const serverTerminal = newServerTerminal(stdio);
   let command: Command | null = null;
@@ -65,9 +66,36 @@ export async function runCommand(argv: readonly string[], stdio: Stdio): Promise
   }
 }
 
-/** Runs a workflow file from beginning to end; answers the exit code. */
+/** Runs a workflow file from beginning to end, or prints its capabilities; returns the exit code. */
 async function runFile(command: Command, stdio: Stdio): Promise<number> {
   if (command.speed !== null) process.env.TROUPE_OFFLINE_SPEED = String(command.speed);
+  const file = await readFile(command, stdio);
+  // A terminal's run stays in this process: no worker could report to it.
+  const env: NodeJS.ProcessEnv = { ...process.env, TROUPE_ENGINE: "embedded" };
+  delete env.TROUPE_RESTATE_INGRESS;
+  const troupe = newServices(openDb(":memory:"), { dataDir: null, env });
+  troupe.roles.seed(builtinRoles);
+  await troupe.toolSources.start();
+  for (const role of file.roles) troupe.roles.put(role);
+  // The file's own roles take precedence over those of the same name that come with Troupe.
+  const own = new Set(file.roles.map((role) => role.name));
+  const roles = [...file.roles, ...troupe.roles.all().filter((role) => !own.has(role.name))];
+  if (!command.capabilities) return await runGraph(command, stdio, troupe, { ...file, roles });
+  const asked = capabilitiesOf(withLibrary(file.graph, troupe.library), roles);
+  await troupe.toolSources.stop();
+  if (command.json) stdio.out(asLine(asked.map((one) => ({ ...one }))));
+  else stdio.out(`${capabilityLines(asked, file.graph).map(printableLine).join("\n")}\n`);
+  return 0;
+}
+
+interface WorkflowFile {
+  graph: WorkflowGraph;
+  name: string;
+  roles: readonly RoleDefinition[];
+}
+
+/** The file's workflow; prints what of it was changed or dropped. */
+async function readFile(command: Command, stdio: Stdio): Promise<WorkflowFile> {
   const read = await readWorkflowAt(command.file);
   const { graph, name, roles, findings } = foreign(
     { ...(read.imported ?? nothingImported()), findings: read.findings },
@@ -80,31 +108,21 @@ async function runFile(command: Command, stdio: Stdio): Promise<number> {
       { findings: findings.map((finding) => ({ ...finding })) },
     );
   if (!command.quiet) for (const finding of notable) stdio.err(`${printableLine(findingLine(finding))}\n`);
+  return { graph, name, roles };
+}
 
-  // A run of the terminal is carried out right here: no worker could tell anybody of it.
-  const env: NodeJS.ProcessEnv = { ...process.env, TROUPE_ENGINE: "embedded" };
-  delete env.TROUPE_RESTATE_INGRESS;
-  const troupe = newServices(openDb(":memory:"), { dataDir: null, env });
-  troupe.roles.seed(builtinRoles);
-  await troupe.toolSources.start();
-  for (const role of roles) troupe.roles.put(role);
-  // The file's own roles stand before those of the same name that came with Troupe.
-  const own = new Set(roles.map((role) => role.name));
-  const allRoles = [...roles, ...troupe.roles.all().filter((role) => !own.has(role.name))];
-  if (command.capabilities) {
-    const asked = capabilitiesOf(withLibrary(graph, troupe.library), allRoles);
-    await troupe.toolSources.stop();
-    if (command.json) stdio.out(asLine(asked.map((one) => ({ ...one }))));
-    else stdio.out(`${capabilityLines(asked, graph).map(printableLine).join("\n")}\n`);
-    return 0;
-  }
-  const nowhere = unknownStop(graph, { ...graph.config, ...command.config });
+/** Runs a workflow and prints its result; returns the exit code. */
+async function runGraph(
+  command: Command,
+  stdio: Stdio,
+  troupe: Services,
+  { graph, name, roles }: WorkflowFile,
+): Promise<number> {
+  const { quiet, input, config } = command;
+  const nowhere = unknownStop(graph, { ...graph.config, ...config });
   if (nowhere !== null) throw new UnusableError([nowhere]);
-  const ready = checked(command, () =>
-    readyToRun(graph, allRoles, { input: command.input, config: command.config }, troupe.models),
-  );
-  if (!command.quiet)
-    for (const line of unknownInputs(graph, command.input)) stdio.err(`${printableLine(line)}\n`);
+  const ready = checked(command, () => readyToRun(graph, roles, { input, config }, troupe.models));
+  if (!quiet) for (const line of unknownInputs(graph, input)) stdio.err(`${printableLine(line)}\n`);
 
   const { run_id } = troupe.host.start({
     ...ready,
@@ -113,19 +131,19 @@ async function runFile(command: Command, stdio: Stdio): Promise<number> {
     trigger: "cli",
     installation: troupe.installation,
   });
-  const progress = watchRun(command.quiet ? SILENT : stdio.screen);
+  const progress = watchRun(quiet ? SILENT : stdio.screen);
   const letGo = cancelOnSignal(() =>
     troupe.host.cancel(run_id, { by: "user", reason: "Cancelled in the terminal" }),
   );
   const terminal = { print: stdio.err, ask: stdio.ask };
-  const isAsked = stdio.isInteractive && !command.quiet;
-  const answering = newAnswering(
-    troupe.host.steering,
+  const isAsked = stdio.isInteractive && !quiet;
+  const answering = newAnswering({
+    steering: troupe.host.steering,
     run_id,
-    command.yes ? "yes" : isAsked ? "ask" : "no",
+    how: command.yes ? "yes" : isAsked ? "ask" : "no",
     terminal,
-    newStepping(troupe, run_id, terminal),
-  );
+    goOn: newStepping(troupe, run_id, terminal),
+  });
   await follow(troupe, run_id, progress, answering);
   progress.done();
   await troupe.host.drain(0);
@@ -136,6 +154,8 @@ async function runFile(command: Command, stdio: Stdio): Promise<number> {
   stdio.out(asLine(command.json ? resultOf(run_id, state) : (state.run.output ?? {})));
   return EXIT[state.run.final_status ?? "ERROR"];
 }
+
+type Services = ReturnType<typeof newServices>;
 
 /** A line for each input that the workflow doesn't ask for: a misspelled one would leave a default in place. */
 function unknownInputs(graph: WorkflowGraph, input: JsonObject): string[] {
@@ -149,7 +169,7 @@ function unknownInputs(graph: WorkflowGraph, input: JsonObject): string[] {
 }
 
 async function follow(
-  troupe: ReturnType<typeof newServices>,
+  troupe: Services,
   runId: string,
   progress: Progress,
   answering: ReturnType<typeof newAnswering>,
@@ -163,7 +183,7 @@ async function follow(
   }
 }
 
-/** Ctrl+C cancels the run and lets it say so; a second one leaves at once. Answers how to let go of the signals. */
+/** Ctrl+C cancels the run and lets it end; a second one exits at once. Returns a function that releases the signals. */
 function cancelOnSignal(cancel: () => void): () => void {
   let asked = false;
   const onSignal = () => {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import type { JsonObject } from "@/server/domain/base/values";
 import { routeOf } from "@/server/operations/route";
 import { UsageError } from "./arguments";
@@ -42,7 +43,7 @@ function requestOf({ operation, name }: TerminalCommand, input: JsonObject) {
         address.replace(`{${param}}`, encodeURIComponent(z.string().parse(input[field]))),
       path,
     ),
-    ...(method === "POST" ? { body: Object.fromEntries(rest) } : {}),
+    ...defined({ body: method === "POST" ? Object.fromEntries(rest) : undefined }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import type { JsonObject } from "@/server/domain/base/values";
 import { UsageError } from "./arguments";
 
@@ -33,7 +34,7 @@ export function newAsk({ url }: { url: string | undefined }, { send, env }: Serv
           authorization: `Bearer ${env.TROUPE_API_TOKEN ?? ""}`,
           ...(body ? { "content-type": "application/json" } : {}),
         },
-        ...(body ? { body: JSON.stringify(body) } : {}),
+        ...defined({ body: body ? JSON.stringify(body) : undefined }),
       });
     } catch {
       return { error: `No Troupe answers at ${base}. Start it, or say where it is with --url.` };

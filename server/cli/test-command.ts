@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { openDb } from "@/db/open";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import { defined } from "@/server/domain/base/defined";
 import { errorMessage } from "@/server/domain/base/guards";
 import { EMPTY_LIBRARY, withLibrary } from "@/server/domain/library/library";
 import { findProblems } from "@/server/domain/problems/problems";
@@ -134,7 +135,7 @@ async function runFile(command: TestCommand, stdio: Stdio): Promise<number> {
   };
   try {
     refuseUnrunnable(command.file, tested);
-    return await runTests(command, tested, chosen, troupe.testParts, stdio);
+    return await runTests(command, { tested, tests: chosen, parts: troupe.testParts }, stdio);
   } finally {
     await troupe.toolSources.stop();
   }
@@ -142,9 +143,7 @@ async function runFile(command: TestCommand, stdio: Stdio): Promise<number> {
 
 async function runTests(
   command: TestCommand,
-  tested: Tested,
-  tests: readonly ScenarioTest[],
-  parts: TestParts,
+  asked: { tested: Tested; tests: readonly ScenarioTest[]; parts: TestParts },
   stdio: Stdio,
 ): Promise<number> {
   const print = (line: string) => {
@@ -152,9 +151,7 @@ async function runTests(
   };
   const took = new Map<string, number>();
   const suite = await runSuite({
-    tested,
-    tests,
-    parts,
+    ...asked,
     // Verdicts are stored in the app only.
     book: EMPTY_BOOK,
     onReport(report, ms) {
@@ -165,9 +162,10 @@ async function runTests(
   print("");
   print(totalOf(suite));
   if (command.junit !== null) writeReport(command.junit, junitOf(suite, took));
-  const mutants = command.mutants ? await runMutants({ tested, tests, parts }) : null;
+  const mutants = command.mutants ? await runMutants(asked) : null;
   for (const line of mutants ? mutantLines(mutants) : []) print(line);
-  if (command.json) stdio.out(`${printableJson({ ...suite, ...(mutants ? { mutants } : {}) })}\n`);
+  if (command.json)
+    stdio.out(`${printableJson({ ...suite, ...defined({ mutants: mutants ?? undefined }) })}\n`);
   if (suite.not_run > 0) return UNUSABLE;
   return suite.failed > 0 ? FAILED : 0;
 }

@@ -1,5 +1,6 @@
 import process from "node:process";
 import { createInterface } from "node:readline/promises";
+import { defined } from "@/server/domain/base/defined";
 import type { Screen } from "./progress";
 
 /** Where a command is called from: what it puts out, what it tells beside that, and whether anybody sits there. */
@@ -27,7 +28,9 @@ export function processStdio(): Stdio {
     screen: {
       write: err,
       colours: isDrawn && !env.NO_COLOR,
-      ...(isDrawn ? { size: () => ({ columns: stderr.columns || 80, rows: stderr.rows || 24 }) } : {}),
+      ...defined({
+        size: isDrawn ? () => ({ columns: stderr.columns || 80, rows: stderr.rows || 24 }) : undefined,
+      }),
     },
     isInteractive: stdin.isTTY && stderr.isTTY,
     async ask(prompt) {
