@@ -1,20 +1,12 @@
 "use client";
 
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { History, Play, SlidersHorizontal, StepForward } from "lucide-react";
-import { useRouter } from "next/navigation";
-import { type FormEvent, type KeyboardEvent, useState } from "react";
+import type { FormEvent, KeyboardEvent } from "react";
 import { countOf, formatList } from "@/components/display/format";
 import { FormParts } from "@/components/forms/form-parts";
 import { InputFields } from "@/components/forms/schema/input-field";
-import {
-  type InputError,
-  type InputValues,
-  readInput,
-  toValues,
-} from "@/components/forms/schema/input-fields";
+import { toValues } from "@/components/forms/schema/input-fields";
 import { ErrorText } from "@/components/page/error-text";
-import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Disclosure } from "@/components/ui/disclosure";
 import { Select } from "@/components/ui/input/select";
@@ -24,127 +16,37 @@ import { Dialog } from "@/components/ui/overlay/dialog";
 import { Menu } from "@/components/ui/overlay/menu";
 import { Spinner } from "@/components/ui/spinner";
 import type { Breakpoint } from "@/server/domain/agent/breakpoint/breakpoint";
-import { type Limits, RUN_LIMITS, toLimits, withLimits } from "@/server/domain/agent/limits-form";
-import { RunConfig } from "@/server/domain/agent/outcome";
-import { defined } from "@/server/domain/base/defined";
-import type { JsonObject } from "@/server/domain/base/values";
+import { type Limits, RUN_LIMITS } from "@/server/domain/agent/limits-form";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { Pins } from "@/server/domain/run/commands/pins";
 import { breakpointTitle } from "../breakpoints/breakpoint-labels";
-import { breakpointsFor, breakpointsOf } from "../breakpoints/breakpoint-store";
-import { readRejection } from "../read-rejection";
-import { pinsFor, tryOutsOf } from "../try-out/try-out-store";
 import { AnsweredBy } from "./answered-by";
-import { playsSlowly, watch } from "./demo-watch";
 import { Estimate } from "./estimate";
-import { newIdempotencyKey } from "./idempotency";
-import { Refusal, type ReportedProblem, type StartRefusal, useProblems, Warnings } from "./launch-problems";
-import { rememberedInputs, rememberInput, summarizeInput } from "./remembered-inputs";
-import { exampleInput, inputFields } from "./run-form";
+import { Refusal, type ReportedProblem, useProblems, Warnings } from "./launch-problems";
+import { summarizeInput } from "./remembered-inputs";
 import { RUN_MODES } from "./run-modes";
-
-/** What is to be started, and what happens around it. */
-export interface LaunchProps {
-  workflowId: string;
-  graph: WorkflowGraph;
-  name?: string | undefined;
-  /** Runs before the start, e.g. to save what is drawn; a false answer or a throw stops the start. */
-  beforeStart?: (() => Promise<boolean | void>) | undefined;
-  /** A person asked to see a problem that stops the run; without it the problems are links to the editor. */
-  onShowProblem?: ((problem: ReportedProblem) => void) | undefined;
-  /** It is started beside the drawing: what is pinned there counts. */
-  isTrial?: boolean | undefined;
-  /** It is to be paused just before this node. */
-  runTo?: string | null | undefined;
-  /** What the form holds at first; absent: what the workflow was run with last from this browser. */
-  initialInput?: JsonObject | undefined;
-  /** If the workflow never ran, the form contains the input that it suggests. */
-  suggestsInput?: boolean | undefined;
-}
+import { type Launch, type LaunchProps, useLaunch } from "./use-launch";
 
 const FORM_ID = "run-form";
 
-interface RunDraft {
-  values: InputValues;
-  limits: Limits;
-  mode: RunConfig["mode"];
-  usesBreakpoints: boolean;
-  usesPins: boolean;
-}
-
-/** The sheet that asks for what a run needs, and starts it. */
-export function LaunchDialog({
-  workflowId,
-  graph,
-  name,
-  beforeStart,
-  onShowProblem,
-  initialInput,
-  suggestsInput = false,
-  isTrial = false,
-  runTo = null,
-  onClose,
-}: LaunchProps & { onClose: () => void }) {
-  const fields = inputFields(graph);
-  const left = Object.keys(initialInput ?? {}).filter((key) => !fields.some((field) => field.key === key));
-  const config = graph.config ?? RunConfig.parse({});
-  const [earlier] = useState(() => rememberedInputs(workflowId));
-  const [draft, setDraft] = useState<RunDraft>(() => ({
-    values: toValues(fields, initialInput ?? earlier[0]?.input ?? (suggestsInput ? exampleInput(graph) : {})),
-    limits: toLimits(config),
-    mode: config.mode,
-    usesBreakpoints: true,
-    usesPins: true,
-  }));
-  const { values, limits, mode, usesBreakpoints, usesPins } = draft;
-  const [errors, setErrors] = useState<readonly InputError[]>([]);
-  // The same key until something is changed: however often it is clicked, the server starts one run.
-  const [key, setKey] = useState(newIdempotencyKey);
-  const change = (patch: Partial<RunDraft>) => {
-    setDraft({ ...draft, ...patch });
-    setKey(newIdempotencyKey());
-  };
-  const { start, isPending, refusal } = useStart({ workflowId, beforeStart, onErrors: setErrors });
-
+/** Asks for the input and options of a run, and starts it. */
+export function LaunchDialog(props: LaunchProps & { onClose: () => void }) {
+  const { workflowId, graph, name, beforeStart, onShowProblem, initialInput, runTo = null, onClose } = props;
+  const launch = useLaunch(props);
   const problems = useProblems(workflowId, beforeStart);
   const blockers = problems?.filter(({ severity }) => severity === "error");
-  const isBlocked = blockers !== undefined && blockers.length > 0;
-
-  const [pins] = useState(() => (isTrial ? pinsFor(tryOutsOf(workflowId).getState().pins, graph) : {}));
-  const [breakpoints] = useState(() => breakpointsFor(breakpointsOf(workflowId).getState().list, graph));
+  const isReady = blockers?.length === 0;
   const goal = runTo === null ? null : graph.nodes[runTo]?.name || runTo;
-  const pinned = Object.keys(pins).length;
 
-  const submit = (event?: FormEvent, as = mode) => {
-    event?.preventDefault();
-    if (isBlocked || blockers === undefined) return;
-    const read = readInput(fields, values);
-    setErrors(read.errors);
-    if (read.errors.length > 0) return;
-    const hasOwnLimits = JSON.stringify(limits) !== JSON.stringify(toLimits(config));
-    const own: Partial<RunConfig> = {
-      ...(hasOwnLimits ? withLimits(config, limits) : {}),
-      ...defined({
-        breakpoints: usesBreakpoints && breakpoints.length > 0 ? breakpoints : undefined,
-        stop_at: runTo ?? undefined,
-        mode: as === config.mode ? undefined : as,
-      }),
-    };
-    start(read.input, {
-      ...defined({
-        config: Object.keys(own).length > 0 ? own : undefined,
-        pins: pinned > 0 && usesPins ? pins : undefined,
-      }),
-      idempotency_key: key,
-    });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isReady) launch.submit();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-    event.preventDefault();
     event.stopPropagation();
-    submit();
+    submit(event);
   };
-
   const places = {
     workflowId,
     graph,
@@ -164,33 +66,10 @@ export function LaunchDialog({
       title={goal !== null ? `Run to ${goal}` : name ? `Run ${name}` : "Run"}
       description={goal !== null ? `It is paused just before ${goal}.` : undefined}
       footer={
-        isBlocked ? (
+        blockers && !isReady ? (
           <Button onClick={onClose}>Close</Button>
         ) : (
-          <>
-            <span className="mr-auto hidden items-center gap-2 text-xs text-ink-3 sm:flex">
-              <Kbd keys="mod+Enter" /> starts it
-            </span>
-            <Button onClick={onClose}>Cancel</Button>
-            <Button
-              icon={<StepForward aria-hidden />}
-              disabled={blockers === undefined || isPending}
-              title="It is paused before each node, and goes on when you say so"
-              onClick={() => submit(undefined, "step")}
-            >
-              Run step by step
-            </Button>
-            <Button
-              type="submit"
-              form={FORM_ID}
-              variant="primary"
-              icon={<Play aria-hidden />}
-              pending={isPending}
-              disabled={blockers === undefined}
-            >
-              Start
-            </Button>
-          </>
+          <StartButtons launch={launch} isReady={isReady} onClose={onClose} />
         )
       }
     >
@@ -198,9 +77,7 @@ export function LaunchDialog({
         <p role="status" className="flex items-center gap-2 py-4 text-[13px] text-ink-2">
           <Spinner size={14} /> Looking whether it can run
         </p>
-      ) : isBlocked ? (
-        <Refusal refusal={{ message: "", problems: blockers }} {...places} />
-      ) : (
+      ) : isReady ? (
         <form
           id={FORM_ID}
           noValidate
@@ -212,93 +89,173 @@ export function LaunchDialog({
             <div className="min-w-0 flex-1">
               <AnsweredBy graph={graph} />
             </div>
-            {earlier.length > 0 && fields.length > 0 ? (
-              <Menu
-                align="end"
-                trigger={
-                  <Button size="sm" variant="ghost" icon={<History aria-hidden />}>
-                    Earlier inputs
-                  </Button>
-                }
-                items={earlier.map(({ input, at }) => ({
-                  label: summarizeInput(input),
-                  hint: new Date(at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }),
-                  onSelect: () => change({ values: toValues(fields, input) }),
-                }))}
-              />
-            ) : null}
+            <EarlierInputs launch={launch} />
           </div>
-          {refusal ? <Refusal refusal={refusal} {...places} /> : null}
+          {launch.refusal ? <Refusal refusal={launch.refusal} {...places} /> : null}
           <Warnings problems={problems} {...places} />
-          {left.length > 0 ? (
-            <p className="text-[13px] text-ink-2">
-              The workflow does not ask for {formatList(left)} any more, so that is left out.
-            </p>
-          ) : null}
-          {fields.length === 0 ? (
-            <p className="text-[13px] text-ink-2">This workflow asks for nothing. Just start it.</p>
-          ) : null}
-          <InputFields
-            autoFocus
-            {...{ fields, values, errors }}
-            onChange={(next, remaining) => {
-              change({ values: next });
-              setErrors(remaining);
-            }}
-          />
-          {errors
-            .filter((error) => !fields.some((field) => field.key === error.key))
-            .map((error) => (
-              <ErrorText key={error.key} error={`${error.key}: ${error.message}`} />
-            ))}
-          {breakpoints.length > 0 ? (
-            <Switch
-              label={`Hold at ${countOf(breakpoints.length, "breakpoint")}`}
-              hint={describeBreakpoints(breakpoints, graph)}
-              checked={usesBreakpoints}
-              onCheckedChange={(isUsed) => change({ usesBreakpoints: isUsed })}
-            />
-          ) : null}
-          {pinned > 0 ? (
-            <Switch
-              label={`Use ${pinned === 1 ? "the pinned output" : `${pinned} pinned outputs`}`}
-              hint={`${pinnedNames(pins, graph)} ${pinned === 1 ? "is" : "are"} not carried out then`}
-              checked={usesPins}
-              onCheckedChange={(isUsed) => change({ usesPins: isUsed })}
-            />
-          ) : null}
+          <Input launch={launch} given={initialInput ?? {}} />
+          <DebugSwitches launch={launch} graph={graph} />
           <Estimate workflowId={workflowId} />
-          <Disclosure
-            icon={<StepForward aria-hidden />}
-            title="How it goes on"
-            aside={RUN_MODES.find(({ value }) => value === mode)?.label}
-          >
-            <Select
-              label="Mode"
-              options={RUN_MODES}
-              value={mode}
-              onValueChange={(next) => change({ mode: next })}
-            />
-          </Disclosure>
-          <Disclosure icon={<SlidersHorizontal aria-hidden />} title="Limits" aside={describeLimits(limits)}>
-            <div className="flex flex-col gap-4">
-              <FormParts parts={RUN_LIMITS} value={limits} onChange={(next) => change({ limits: next })} />
-            </div>
-          </Disclosure>
+          <Options launch={launch} />
         </form>
+      ) : (
+        <Refusal refusal={{ message: "", problems: blockers }} {...places} />
       )}
     </Dialog>
   );
 }
 
-/** What a run is started with beside its input. */
-interface StartWith {
-  config?: Partial<RunConfig>;
-  pins?: Pins;
-  idempotency_key: string;
+function StartButtons({
+  launch: { isPending, submit },
+  isReady,
+  onClose,
+}: {
+  launch: Launch;
+  isReady: boolean;
+  onClose: () => void;
+}) {
+  return (
+    <>
+      <span className="mr-auto hidden items-center gap-2 text-xs text-ink-3 sm:flex">
+        <Kbd keys="mod+Enter" /> starts it
+      </span>
+      <Button onClick={onClose}>Cancel</Button>
+      <Button
+        icon={<StepForward aria-hidden />}
+        disabled={!isReady || isPending}
+        title="It is paused before each node, and goes on when you say so"
+        onClick={() => submit("step")}
+      >
+        Run step by step
+      </Button>
+      <Button
+        type="submit"
+        form={FORM_ID}
+        variant="primary"
+        icon={<Play aria-hidden />}
+        pending={isPending}
+        disabled={!isReady}
+      >
+        Start
+      </Button>
+    </>
+  );
 }
 
-/** The first few of them. */
+/** Fills in an input that the workflow was run with before. */
+function EarlierInputs({ launch: { earlier, fields, change } }: { launch: Launch }) {
+  if (earlier.length === 0 || fields.length === 0) return null;
+  return (
+    <Menu
+      align="end"
+      trigger={
+        <Button size="sm" variant="ghost" icon={<History aria-hidden />}>
+          Earlier inputs
+        </Button>
+      }
+      items={earlier.map(({ input, at }) => ({
+        label: summarizeInput(input),
+        hint: new Date(at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }),
+        onSelect: () => change({ values: toValues(fields, input) }),
+      }))}
+    />
+  );
+}
+
+/** The input fields. `given`: the input to start with; the workflow may no longer ask for all of it. */
+function Input({
+  launch: { fields, draft, change, errors, setErrors },
+  given,
+}: {
+  launch: Launch;
+  given: object;
+}) {
+  const isField = (key: string) => fields.some((field) => field.key === key);
+  const ignored = Object.keys(given).filter((key) => !isField(key));
+  return (
+    <>
+      {ignored.length > 0 ? (
+        <p className="text-[13px] text-ink-2">
+          The workflow does not ask for {formatList(ignored)} any more, so that is left out.
+        </p>
+      ) : null}
+      {fields.length === 0 ? (
+        <p className="text-[13px] text-ink-2">This workflow asks for nothing. Just start it.</p>
+      ) : null}
+      <InputFields
+        autoFocus
+        {...{ fields, values: draft.values, errors }}
+        onChange={(values, remaining) => {
+          change({ values });
+          setErrors(remaining);
+        }}
+      />
+      {errors
+        .filter(({ key }) => !isField(key))
+        .map(({ key, message }) => (
+          <ErrorText key={key} error={`${key}: ${message}`} />
+        ))}
+    </>
+  );
+}
+
+/** Whether the breakpoints and pinned outputs of the workflow apply. */
+function DebugSwitches({
+  launch: { breakpoints, pins, draft, change },
+  graph,
+}: {
+  launch: Launch;
+  graph: WorkflowGraph;
+}) {
+  const pinned = Object.keys(pins).length;
+  return (
+    <>
+      {breakpoints.length > 0 ? (
+        <Switch
+          label={`Hold at ${countOf(breakpoints.length, "breakpoint")}`}
+          hint={describeBreakpoints(breakpoints, graph)}
+          checked={draft.usesBreakpoints}
+          onCheckedChange={(isUsed) => change({ usesBreakpoints: isUsed })}
+        />
+      ) : null}
+      {pinned > 0 ? (
+        <Switch
+          label={`Use ${pinned === 1 ? "the pinned output" : `${pinned} pinned outputs`}`}
+          hint={`${pinnedNames(pins, graph)} ${pinned === 1 ? "is" : "are"} not carried out then`}
+          checked={draft.usesPins}
+          onCheckedChange={(isUsed) => change({ usesPins: isUsed })}
+        />
+      ) : null}
+    </>
+  );
+}
+
+function Options({ launch: { draft, change } }: { launch: Launch }) {
+  const { mode, limits } = draft;
+  return (
+    <>
+      <Disclosure
+        icon={<StepForward aria-hidden />}
+        title="How it goes on"
+        aside={RUN_MODES.find(({ value }) => value === mode)?.label}
+      >
+        <Select
+          label="Mode"
+          options={RUN_MODES}
+          value={mode}
+          onValueChange={(next) => change({ mode: next })}
+        />
+      </Disclosure>
+      <Disclosure icon={<SlidersHorizontal aria-hidden />} title="Limits" aside={describeLimits(limits)}>
+        <div className="flex flex-col gap-4">
+          <FormParts parts={RUN_LIMITS} value={limits} onChange={(next) => change({ limits: next })} />
+        </div>
+      </Disclosure>
+    </>
+  );
+}
+
+/** The first few by name. */
 function describeBreakpoints(breakpoints: readonly Breakpoint[], graph: WorkflowGraph): string {
   const names = breakpoints.slice(0, FEW).map((one) => breakpointTitle(one, graph));
   const left = breakpoints.length - names.length;
@@ -308,63 +265,6 @@ const FEW = 3;
 
 const pinnedNames = (pins: Pins, { nodes }: WorkflowGraph) =>
   formatList(Object.keys(pins).map((id) => nodes[id]?.name || id));
-
-/** Starts a run once, however often it is asked to, and opens it. */
-function useStart({
-  workflowId,
-  beforeStart,
-  onErrors,
-}: {
-  workflowId: string;
-  beforeStart?: (() => Promise<boolean | void>) | undefined;
-  onErrors: (errors: readonly InputError[]) => void;
-}) {
-  const router = useRouter();
-  const trpc = useTrpc();
-  const queryClient = useQueryClient();
-  const [refusal, setRefusal] = useState<StartRefusal | null>(null);
-  const [isPreparing, setPreparing] = useState(false);
-  const mutation = useMutation(
-    trpc.runs.start.mutationOptions({
-      onSuccess: ({ run_id }, { slow_demo }) => {
-        if (slow_demo) watch(run_id);
-        void queryClient.invalidateQueries(trpc.runs.list.pathFilter());
-        router.push(`/workflows/${workflowId}/runs/${run_id}`);
-      },
-      onError: (error) => {
-        const { message, problems, errors } = readRejection(error);
-        onErrors(errors);
-        setRefusal(errors.length > 0 && problems.length === 0 ? null : { message, problems });
-      },
-    }),
-  );
-
-  const start = (input: JsonObject, rest: StartWith) => {
-    setRefusal(null);
-    setPreparing(true);
-    void prepare(beforeStart).then((error) => {
-      setPreparing(false);
-      if (error !== null) {
-        setRefusal({ message: error, problems: [] });
-        return;
-      }
-      rememberInput(workflowId, input, Date.now());
-      mutation.mutate({ workflow_id: workflowId, input, slow_demo: playsSlowly(), ...rest });
-    });
-  };
-  // After a success the page is about to change: the button stays busy until it does.
-  return { start, isPending: isPreparing || mutation.isPending || mutation.isSuccess, refusal };
-}
-
-async function prepare(beforeStart: LaunchProps["beforeStart"]): Promise<string | null> {
-  try {
-    return (await beforeStart?.()) === false
-      ? "The workflow could not be saved, so it was not started."
-      : null;
-  } catch (error) {
-    return toApiError(error).message;
-  }
-}
 
 function describeLimits(limits: Limits): string {
   const parts = [

@@ -4,7 +4,7 @@ import { Play } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
 import { Button } from "@/components/ui/button";
-import type { LaunchProps } from "./launch-dialog";
+import type { LaunchProps } from "./use-launch";
 
 const load = () => import("./launch-dialog");
 const LaunchDialog = dynamic(() => load().then((m) => m.LaunchDialog), { ssr: false });
