@@ -29,7 +29,7 @@ const ViewModeSwitch = dynamic(() =>
 
 const NO_ROLES: readonly RoleDefinition[] = [];
 
-/** The drawing on which the run happens: the graph as it was when the run began. */
+/** The workflow of the run, as it was when the run started. */
 export function RunCanvas({
   selected,
   onSelect,
@@ -37,12 +37,11 @@ export function RunCanvas({
 }: {
   selected: string | null;
   onSelect: (nodeId: string | null) => void;
-  /** The run is put aside. */
   isHeld: boolean;
 }) {
   const store = useRunViewStore();
   const drawn = useRun((view) => view.head.graph, null);
-  // Below each card stands what its node came to.
+  // Leave room for the captions below the cards.
   const graph = useMemo(() => drawn && withRoomBelow(drawn, SLIP), [drawn]);
   const roles = useRun((view) => view.head.roles, NO_ROLES);
   const run = useMemo(() => (store ? newCanvasRun(store, isHeld) : null), [store, isHeld]);
@@ -53,23 +52,15 @@ export function RunCanvas({
   const isOver = useRun(({ head }) => head.run.status === "finished", false);
   const isNarrow = useMedia(NARROW);
   const [viewMode, setViewMode] = useState<"list" | "drawing">("list");
-  const stage = useCrewStage();
-  const crews = useCrewNodes();
   const grown = useGrownCards();
   const dressing = useMemo(() => ({ grown }), [grown]);
-  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
-    const id = nodeIdOf(event.target);
-    if (event.key !== "Enter" || !id || !crews.includes(id) || event.target !== cardOf(id)) return;
-    event.preventDefault();
-    stage?.unfold(id);
-    focusCrew(id);
-  };
+  const onKeyDown = useCrewKeys();
   const picked = useMemo(() => new Set(selected ? [selected] : []), [selected]);
   if (!graph || Object.keys(graph.nodes).length === 0) return <div className="size-full bg-stage" />;
   const viewModeSwitch = isNarrow && <ViewModeSwitch viewMode={viewMode} onChange={setViewMode} />;
   if (isNarrow && viewMode === "list")
     return (
-      // What is there for hearing alone is taken out of the flow: it must not make the page around longer.
+      // `relative`: text for screen readers must not make the page longer.
       <div className="relative size-full scroll-pt-14 overflow-y-auto bg-stage">
         {viewModeSwitch}
         <StaleCards>
@@ -115,7 +106,20 @@ export function RunCanvas({
   );
 }
 
-/** The camera: rests on what is happening, near enough to read it, and steps back when the run is over. */
+/** Enter on the card of a crew opens it. */
+function useCrewKeys() {
+  const stage = useCrewStage();
+  const crews = useCrewNodes();
+  return (event: KeyboardEvent<HTMLElement>) => {
+    const id = nodeIdOf(event.target);
+    if (event.key !== "Enter" || !id || !crews.includes(id) || event.target !== cardOf(id)) return;
+    event.preventDefault();
+    stage?.unfold(id);
+    focusCrew(id);
+  };
+}
+
+/** The camera: follows the run at a readable size, and fits the whole graph when it ends. */
 function Follower({ isFollowing }: { isFollowing: boolean }) {
   const node = useRun(spotlightNode, null);
   const isRunning = useRun(({ head, cursor }) => cursor === null && head.run.status === "running", false);

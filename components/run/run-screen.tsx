@@ -1,50 +1,35 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
-import { CircleSlash2, Hand, Unplug } from "lucide-react";
-import dynamic from "next/dynamic";
+import { CircleSlash2, Unplug } from "lucide-react";
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
-import { useCrewNodes } from "@/components/run/crew/crew-on-canvas";
 import { type CrewStage, CrewStageProvider, useNewCrewStage } from "@/components/run/crew/crew-stage";
-import { AskBar, AskPanel, focusAsks, LateAsks, openAsksOf } from "@/components/run/questions/asks";
+import { AskBar, focusAsks, LateAsks } from "@/components/run/questions/asks";
 import { useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Spinner } from "@/components/ui/spinner";
-import { Tabs } from "@/components/ui/tabs";
 import { NARROW, useMedia } from "@/components/ui/use-media";
-import type { RunState } from "@/server/domain/run";
 import type { QuarantineReason } from "@/server/domain/run/quarantine";
-import { failedNode } from "@/server/domain/run/result";
 import { BreakpointsOver } from "./breakpoints/breakpoints-over";
 import { PausedBar } from "./control/paused-bar";
 import { RunControlProvider, useControlling } from "./control/run-control-context";
 import { ControlsBelow } from "./control/run-controls";
 import { useRunNow } from "./live/run-now";
-import { spotlightNode } from "./live/spotlight";
 import { useRunEvents } from "./live/use-run-events";
-import { NodeView } from "./node/node-view";
-import { FindingsView, useFindings } from "./past/findings";
 import { QuarantineNote } from "./quarantine-note";
-import { ResultView } from "./result/result-view";
 import { RunCanvas } from "./run-canvas";
 import { RunProvider, useRun, useRunViewStore } from "./run-context";
 import { RunHeader } from "./run-header";
 import { type RunPage, RunPageProvider } from "./run-page-context";
+import { RunPanel, usePanel } from "./run-panel";
 import { Splitter } from "./splitter";
 import { RunAgainProvider } from "./start/run-again";
-import { StateView } from "./state-view";
 import { RunAnnouncer } from "./timeline/announcer";
 import { Scrubber } from "./timeline/scrubber";
-import { INITIAL_TIMELINE_VIEW, Timeline } from "./timeline/timeline";
 import "./run.css";
 
-const FilesView = dynamic(() => import("./result/files-view").then((module) => module.FilesView));
-const CrewPanel = dynamic(() => import("./crew/crew-panel").then((module) => module.CrewPanel));
-
-type Tab = "question" | "result" | "workflow" | "timeline" | "node" | "crew" | "state" | "files" | "findings";
-
-/** One run: on the drawing it happened on, with its result, its timeline, its nodes and its state. */
+/** The page of a run that follows its events. */
 export function RunScreen({ runId, workflowId }: { runId: string; workflowId: string }) {
   const { store, resume } = useRunEvents(runId);
   return (
@@ -54,7 +39,7 @@ export function RunScreen({ runId, workflowId }: { runId: string; workflowId: st
   );
 }
 
-/** The page of the run around, whose events come from elsewhere. */
+/** The page of the run whose store is provided. */
 export function ShownRun({
   runId,
   workflowId,
@@ -155,51 +140,28 @@ function Stage({
   onResumed: () => void;
 }) {
   const isNarrow = useMedia(NARROW);
-  const { tab, setTab, questions, isOver, isPast } = useTab(isNarrow, held !== null);
-  const [timelineView, setTimelineView] = useState(INITIAL_TIMELINE_VIEW);
-  const [chosen, setSelected] = useState<string | null | undefined>(undefined);
-  const failed = useRun(({ head }) => failedNode(head), null);
-  const selected = chosen === undefined ? failed : chosen;
-  const [activation, setActivation] = useState<string | null>(null);
+  const panel = usePanel(isNarrow, held !== null);
+  const { tab, setTab, selected, select, openFile } = panel;
   const [wide, setWide] = useShare("troupe.run.wide", 30);
-  const lit = useRun(spotlightNode, null);
-  const choose = useControlling()?.select;
-  useEffect(() => choose?.(selected), [choose, selected]);
+  const setControlled = useControlling()?.select;
+  useEffect(() => setControlled?.(selected), [setControlled, selected]);
   const showCrew = useCallback(() => setTab("crew"), [setTab]);
   const crews = useNewCrewStage(showCrew);
-  const crewNodes = useCrewNodes();
-  const [file, setFile] = useState<string | null>(null);
-  const fileCount = useRun(({ state }) => Object.keys(state.files).length, 0);
-  const findings = useFindings();
   const page = useMemo<RunPage>(
     () => ({
       runId,
       held,
       onResumed,
-      openFile: (path) => {
-        setFile(path);
-        setTab("files");
-      },
+      openFile,
       openCrew: crews.unfold,
-      openNode: (nodeId) => {
-        setSelected(nodeId);
-        setActivation(null);
-        setTab("node");
-      },
+      openNode: (nodeId) => select(nodeId),
       openAsks: () => {
         setTab("question");
         focusAsks();
       },
     }),
-    [runId, held, onResumed, crews.unfold, setTab],
+    [runId, held, onResumed, openFile, crews.unfold, select, setTab],
   );
-
-  const select = (nodeId: string | null, activationId: string | null = null) => {
-    setSelected(nodeId);
-    setActivation(activationId);
-    if (nodeId) setTab("node");
-  };
-
   const canvas = (
     <div className="relative h-full min-h-0 flex-1">
       {isNarrow ? null : <BreakpointsOver />}
@@ -226,126 +188,12 @@ function Stage({
             <Splitter label="Width of the panel" value={wide} min={24} max={60} onValueChange={setWide} />
           </>
         )}
-        <aside
-          aria-label="About this run"
-          className="run-panel flex min-h-0 flex-col bg-surface max-md:flex-1 md:shrink-0"
-        >
-          <Tabs<Tab>
-            label="About this run"
-            value={tab}
-            onValueChange={setTab}
-            className="min-h-0 flex-1"
-            listClassName="px-4"
-            panelClassName="overflow-y-auto overscroll-contain"
-            tabs={[
-              ...(questions > 0
-                ? [
-                    {
-                      value: "question" as const,
-                      label: questions > 1 ? "Questions" : "Question",
-                      icon: <Hand aria-hidden className="text-waiting" />,
-                      badge:
-                        questions > 1 ? (
-                          <span className="text-xs font-normal text-ink-3 tabular-nums">{questions}</span>
-                        ) : null,
-                      content: <AskPanel />,
-                    },
-                  ]
-                : []),
-              {
-                value: "result",
-                label: "Result",
-                badge:
-                  isOver && tab !== "result" ? (
-                    <span title="The run has ended" className="size-1.5 rounded-full bg-accent" />
-                  ) : null,
-                content: <ResultView />,
-              },
-              ...(isNarrow ? [{ value: "workflow" as const, label: "Workflow", content: canvas }] : []),
-              {
-                value: "timeline",
-                label: "Timeline",
-                content: (
-                  <Timeline view={timelineView} onViewChange={setTimelineView} onSelectNode={select} />
-                ),
-              },
-              {
-                value: "node",
-                label: "Node",
-                content: (
-                  <NodeView
-                    nodeId={selected ?? lit}
-                    pickedActivation={activation}
-                    onPickActivation={setActivation}
-                  />
-                ),
-              },
-              ...(crewNodes.length > 0
-                ? [
-                    {
-                      value: "crew" as const,
-                      label: "Crew",
-                      content: <CrewPanel nodeIds={crewNodes} fallback={selected ?? lit} />,
-                    },
-                  ]
-                : []),
-              { value: "state", label: "State", content: <StateView onSelectNode={select} /> },
-              ...(findings.length > 0 || tab === "findings"
-                ? [
-                    {
-                      value: "findings" as const,
-                      label: "What went wrong",
-                      badge: (
-                        <span className="text-xs font-normal text-ink-3 tabular-nums">{findings.length}</span>
-                      ),
-                      content: <FindingsView findings={findings} />,
-                    },
-                  ]
-                : []),
-              ...(fileCount > 0 || tab === "files"
-                ? [
-                    {
-                      value: "files" as const,
-                      label: "Files",
-                      badge: <span className="text-xs font-normal text-ink-3 tabular-nums">{fileCount}</span>,
-                      content: <FilesView path={file} onPath={setFile} />,
-                    },
-                  ]
-                : []),
-            ]}
-          />
-        </aside>
-        {isNarrow && (tab === "workflow" || isPast) ? <Scrubber /> : null}
+        <RunPanel panel={panel} canvas={isNarrow ? canvas : null} />
+        {isNarrow && (tab === "workflow" || panel.isPast) ? <Scrubber /> : null}
       </div>
     </StageProviders>
   );
 }
-
-/**
- * Which tab the panel shows. Until a person opens one: the timeline (on phones the canvas) while the run runs, then the
- * result. Whenever the run starts to wait for a person, it is the question.
- */
-function useTab(isNarrow: boolean, isHeld: boolean) {
-  const store = useRunViewStore();
-  const [opened, setOpened] = useState<{ tab: Tab; asking: string | null } | null>(null);
-  const isOver = useRun(({ head }) => head.run.status === "finished", false) || isHeld;
-  const isPast = useRun(({ cursor }) => cursor !== null, false);
-  const questions = useRun(({ head }) => (isHeld ? 0 : openAsksOf(head).length), 0);
-  const waitedFor = useRun(({ head }) => (isHeld ? null : newestAsk(head)), null);
-  const setTab = useCallback(
-    (tab: Tab) => setOpened({ tab, asking: store ? newestAsk(store.view.getState().head) : null }),
-    [store],
-  );
-  const isThere = (tab: Tab) => (tab === "question" ? questions > 0 : tab !== "workflow" || isNarrow);
-  const usual: Tab = isOver && !isPast ? "result" : isNarrow ? "workflow" : "timeline";
-  const isNews = waitedFor !== null && waitedFor !== opened?.asking && !isPast;
-  const tab: Tab = isNews ? "question" : opened && isThere(opened.tab) ? opened.tab : usual;
-  return { tab, setTab, questions, isOver, isPast };
-}
-
-/** The newest question that the run waits for. */
-const newestAsk = (head: RunState): string | null =>
-  openAsksOf(head).findLast(({ requested }) => requested.mode !== "advisory")?.id ?? null;
 
 function StageProviders({ page, crews, children }: { page: RunPage; crews: CrewStage; children: ReactNode }) {
   return (
@@ -360,7 +208,7 @@ function useShare(key: string, initial: number): [number, (share: number) => voi
   const [share, setShare] = useState(initial);
   useEffect(() => {
     const saved = Number(localStorage.getItem(key));
-    // Known only in the browser: the server draws with the initial share.
+    // Known only in the browser: the server renders the initial share.
     // oxlint-disable-next-line react/set-state-in-effect
     if (saved > 0) setShare(saved);
   }, [key]);
@@ -379,7 +227,7 @@ function Reconnecting({ onRetry }: { onRetry: () => void }) {
   const [isSlow, setSlow] = useState(false);
   const isBroken = connection === "reconnecting" || (connection === "failed" && !isEmpty);
   useEffect(() => {
-    // A break that heals at once is not worth a word.
+    // Don't report short interruptions.
     const timer = setTimeout(() => setSlow(isBroken), isBroken ? 800 : 0);
     return () => clearTimeout(timer);
   }, [isBroken]);
@@ -402,7 +250,7 @@ function Reconnecting({ onRetry }: { onRetry: () => void }) {
   );
 }
 
-/** A run that stopped at a limit, or failed at a node, may be let go on from elsewhere: looks now and then. */
+/** Polls whether a run that stopped at a limit or failed was resumed by someone else. */
 function ContinuedNotice({ runId, onNews }: { runId: string; onNews: () => void }) {
   const store = useRunViewStore();
   const waits = useRun(({ head: { run, failing }, connection }) => {
