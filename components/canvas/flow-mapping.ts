@@ -181,27 +181,29 @@ interface Drawn {
   grown: CardSize | undefined;
 }
 
-function merge(
-  old: FlowNode | undefined,
-  { node, ports, position, selected, mark, className, grown }: Drawn,
-): FlowNode {
-  if (!old)
-    return {
-      id: node.id,
-      type: getNodeKind(node.node_type).executes === false ? "note" : "card",
-      position,
-      data: { node, ports, mark, grown },
-      selected,
-      ...defined({ className: className || undefined }),
-      initialWidth: CARD_WIDTH,
-      initialHeight: cardHeight(node, ports),
-      ...knownSize(node, ports, grown),
-      focusable: false,
-      domAttributes: { "aria-roledescription": undefined, "aria-describedby": undefined },
-    };
+function newFlowNode({ node, ports, position, selected, mark, className, grown }: Drawn): FlowNode {
+  return {
+    id: node.id,
+    type: getNodeKind(node.node_type).executes === false ? "note" : "card",
+    position,
+    data: { node, ports, mark, grown },
+    selected,
+    ...defined({ className: className || undefined }),
+    initialWidth: CARD_WIDTH,
+    initialHeight: cardHeight(node, ports),
+    ...knownSize(node, ports, grown),
+    focusable: false,
+    domAttributes: { "aria-roledescription": undefined, "aria-describedby": undefined },
+  };
+}
+
+/** The old node itself if nothing changed, so that its card doesn't render again. */
+function merge(old: FlowNode | undefined, drawn: Drawn): FlowNode {
+  if (!old) return newFlowNode(drawn);
+  const { node, ports, position, selected, mark, className, grown } = drawn;
   const isSameSize = isSameCardSize(old.data.grown, grown) && arePortsSame(old.data.ports, ports);
   const isSameData = old.data.node === node && isSameSize && isSameMark(old.data.mark, mark);
-  const isSamePlace = old.position.x === position.x && old.position.y === position.y;
+  const isSamePlace = isSameXY(old.position, position);
   if (isSameData && isSamePlace && !!old.selected === selected && old.className === className) return old;
   const { className: _dropped, ...kept } = old;
   return {
@@ -214,6 +216,8 @@ function merge(
     ...defined({ className: className || undefined }),
   };
 }
+
+const isSameXY = (a: XY, b: XY) => a.x === b.x && a.y === b.y;
 
 const isSameRoute = (a: readonly XY[] | undefined, b: readonly XY[] | undefined) =>
   a === b || (a?.length === b?.length && !!a?.every(({ x, y }, at) => x === b?.[at]?.x && y === b?.[at]?.y));

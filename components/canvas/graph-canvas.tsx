@@ -3,15 +3,22 @@
 import {
   Background,
   BackgroundVariant,
-  type Connection,
   type EdgeChange,
   Panel,
   ReactFlow,
+  type ReactFlowProps,
   ReactFlowProvider,
   SelectionMode,
   useReactFlow,
 } from "@xyflow/react";
-import { type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
+import {
+  type ComponentProps,
+  type DragEvent,
+  type KeyboardEvent,
+  type ReactNode,
+  useMemo,
+  useState,
+} from "react";
 import { isTyping } from "@/components/page/typing";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -38,45 +45,62 @@ import { useCanvasView } from "./use-canvas-view";
 import { useConnecting } from "./use-connecting";
 import { useDragging } from "./use-dragging";
 import { NOTHING, type Selection, toggled, useFlow, useSelected } from "./use-flow";
-import { walk } from "./walking";
+import { type WalkMode, walk } from "./walking";
 import "./canvas.css";
 
-// At module level: new objects here would make React Flow mount every node again.
-const nodeTypes = { card: NodeCard, note: NoteCard };
-const edgeTypes = { line: EdgeLine };
-const SNAP: [number, number] = [8, 8];
+// At module level: new objects would make React Flow mount every node again.
+const OPTIONS: Partial<ReactFlowProps<FlowNode, FlowEdge>> = {
+  nodeTypes: { card: NodeCard, note: NoteCard },
+  edgeTypes: { line: EdgeLine },
+  nodesFocusable: false,
+  edgesFocusable: false,
+  disableKeyboardA11y: true,
+  deleteKeyCode: null,
+  multiSelectionKeyCode: ["Shift", "Meta", "Control"],
+  selectionMode: SelectionMode.Partial,
+  selectNodesOnDrag: false,
+  elevateNodesOnSelect: true,
+  nodeDragThreshold: 3,
+  connectionRadius: 28,
+  snapToGrid: true,
+  snapGrid: [8, 8],
+  panOnScroll: true,
+  zoomOnDoubleClick: false,
+  minZoom: MIN_ZOOM,
+  maxZoom: 2,
+  attributionPosition: "bottom-right",
+};
 const NO_ROLES: ReadonlyMap<string, RoleDefinition> = new Map();
 const NO_AGENTS: NamedAgents = new Map();
 
 export interface GraphCanvasProps {
   graph: WorkflowGraph;
-  /** What a screen reader calls the drawing. */
+  /** The accessible name. */
   label?: string;
   roles?: ReadonlyMap<string, RoleDefinition>;
   agents?: NamedAgents;
-  /** Absent: the drawing can only be looked at and walked through. */
+  /** Absent: read-only. */
   editing?: CanvasEditing;
-  /** For canvases that only show: the one node that is picked. */
+  /** In a read-only canvas: the selected node. */
   selectedId?: string | null;
   onSelect?: (nodeId: string | null) => void;
-  /** For editing: everything that is picked. */
+  /** In an editable canvas: the selected nodes and edges. */
   selection?: Selection;
   onSelectionChange?: (change: (before: Selection) => Selection) => void;
   dressing?: Dressing;
-  /** The run to show on the drawing. */
   run?: CanvasRun | null;
-  /** How much of its right side a panel covers, in pixels: what is fitted or revealed stays clear of it. */
+  /** How much of the right side a panel covers, in pixels: fitted or revealed nodes stay clear of it. */
   insetRight?: number;
-  /** The share of its height that a panel covers from below, from 0 to 1. */
+  /** The share of the height that a panel at the bottom covers, from 0 to 1. */
   insetBottom?: number | undefined;
   onKeyDown?: (event: KeyboardEvent<HTMLElement>) => void;
-  /** A person moved the view by hand: whoever follows a run should stop. */
+  /** Called when a person moves the view: stop following the run. */
   onUserMove?: () => void;
-  /** Panels inside the drawing; they may use `useCanvasView`. */
+  /** Panels on the canvas; they may use `useCanvasView`. */
   children?: ReactNode;
 }
 
-/** Put this around a GraphCanvas; everything inside it may use `useCanvasView`. */
+/** Goes around a GraphCanvas; everything inside may use `useCanvasView`. */
 export function CanvasProvider({ children }: { children: ReactNode }) {
   return (
     <ReactFlowProvider>
@@ -86,172 +110,175 @@ export function CanvasProvider({ children }: { children: ReactNode }) {
   );
 }
 
-/** The drawing of a workflow: for editing, for looking at, and for watching a run. Needs a CanvasProvider around it. */
+/** A workflow on the canvas: to edit, to view, or to watch a run. Needs a CanvasProvider around it. */
 export function GraphCanvas(props: GraphCanvasProps) {
   const { graph, label = "Drawing of the workflow", editing, run = null, dressing } = props;
   const { roles = NO_ROLES, agents = NO_AGENTS, insetRight = 0 } = props;
-  // Taken out one by one: a handler that changes is told to each of thousands of listeners in React Flow.
+  // Destructured, so that the handlers stay the same: React Flow passes a changed one to thousands of listeners.
   const { onSelect, onSelectionChange, onUserMove } = props;
-  const selection = props.selection ?? NOTHING;
-  const selectedNodes = useSelected(props.selectedId, selection);
+  const { selected, onEdgesChange, onWalk } = useSelecting(props);
   const [hover] = useState(newHover);
   const { screenToFlowPosition } = useReactFlow<FlowNode, FlowEdge>();
   const view = useCanvasView();
-  const at = (event: { clientX: number; clientY: number }): DropPoint => {
+  const at = (event: PointerPosition): DropPoint => {
     const client = { x: event.clientX, y: event.clientY };
     return { client, flow: screenToFlowPosition(client) };
   };
   const dragging = useDragging({ graph, editing, view, onSelectionChange });
   const connecting = useConnecting(editing, view, at);
-  const { spliceId } = dragging;
-  const selected = { nodes: selectedNodes, edges: selection.edges };
-  const { nodes, edges, setNodes } = useFlow(graph, selected, dressing, spliceId);
-  // From afar a card shows its name only, larger: it can be read, and hundreds of cards stay quick to draw.
+  const { nodes, edges, setNodes } = useFlow(graph, selected, dressing, dragging.spliceId);
+  // Zoomed out, a card shows only its name, larger: readable, and hundreds of cards render quickly.
   const { isFar, isSmall, isTiny } = useDetail(graph);
   const room = useTurns(dressing?.grown);
   const canvas = useMemo(() => ({ editing: editing ?? null, roles, agents }), [editing, roles, agents]);
 
-  const onEdgesChange = (changes: EdgeChange<FlowEdge>[]) => {
-    const picked = changes.filter((change) => change.type === "select");
-    if (picked.length > 0)
-      onSelectionChange?.((before) => ({ ...before, edges: toggled(before.edges, picked) }));
-  };
-
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
     props.onKeyDown?.(event);
     if (event.defaultPrevented || isTyping(event.target)) return;
-    walk(event, graph, view.focusNode, (id, how) => {
+    walk(event, graph, view.focusNode, onWalk);
+  };
+
+  return (
+    <CanvasContexts {...{ canvas, run, hover, isTiny }}>
+      <ReactFlow<FlowNode, FlowEdge>
+        className="graph-canvas"
+        aria-label={label}
+        tabIndex={0}
+        data-small={isSmall || undefined}
+        data-far={isFar || undefined}
+        data-tiny={isTiny || undefined}
+        data-run={!!run || undefined}
+        data-room={room}
+        data-inset-right={insetRight}
+        data-inset-bottom={props.insetBottom}
+        style={{ "--inset-right": `${insetRight}px` }}
+        onKeyDown={onKeyDown}
+        nodes={nodes}
+        edges={edges}
+        {...OPTIONS}
+        onNodesChange={(changes) => dragging.onNodesChange(changes, setNodes)}
+        onEdgesChange={onEdgesChange}
+        onNodeDrag={dragging.onNodeDrag}
+        onNodeDragStop={dragging.onNodeDragStop}
+        onSelectionDragStop={(event, moved) => moved[0] && dragging.onNodeDragStop(event, moved[0])}
+        {...connecting}
+        onNodeClick={(_event, node) => onSelect?.(node.id)}
+        onPaneClick={() => onSelect?.(null)}
+        onNodeDoubleClick={(_event, node) => editing?.onOpen(node.id, "node")}
+        onEdgeDoubleClick={(_event, edge) => editing?.onOpen(edge.id, "edge")}
+        onEdgeMouseEnter={(_event, edge) => hover.getState().enter(edge.id)}
+        onEdgeMouseLeave={(_event, edge) => hover.getState().leave(edge.id)}
+        onDoubleClick={(event) => isPane(event.target) && editing?.onAddAt(at(event))}
+        {...(editing && menuHandlers(editing, at))}
+        {...(editing && paletteHandlers(editing, at, dragging.setSpliceId))}
+        onMoveStart={(event) => event && onUserMove?.()}
+        nodesDraggable={!!editing}
+        nodesConnectable={!!editing}
+        edgesReconnectable={!!editing && !isTiny}
+        elementsSelectable={!!editing || !!onSelect}
+        onlyRenderVisibleElements={nodes.length > MANY_NODES && !isTiny}
+      >
+        <Arrow />
+        <FirstView graph={graph} />
+        <Background variant={BackgroundVariant.Dots} gap={24} size={1.4} color="var(--line-strong)" />
+        <Guides guides={dragging.guides} />
+        <Panel position="bottom-left" className="canvas-zoom">
+          <ZoomControls />
+        </Panel>
+        {nodes.length > MINIMAP_FROM && <Overview />}
+        {props.children}
+      </ReactFlow>
+    </CanvasContexts>
+  );
+}
+
+function CanvasContexts({
+  canvas,
+  run,
+  hover,
+  isTiny,
+  children,
+}: {
+  canvas: ComponentProps<typeof CanvasContext>["value"];
+  run: CanvasRun | null;
+  hover: ReturnType<typeof newHover>;
+  isTiny: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <CanvasContext value={canvas}>
+      <CanvasRunContext value={run}>
+        <HoverContext value={hover}>
+          <TinyContext value={isTiny}>{children}</TinyContext>
+        </HoverContext>
+      </CanvasRunContext>
+    </CanvasContext>
+  );
+}
+
+/** What is selected, and how a person changes that. */
+function useSelecting({ selectedId, selection = NOTHING, onSelect, onSelectionChange }: GraphCanvasProps) {
+  return {
+    selected: { nodes: useSelected(selectedId, selection), edges: selection.edges },
+    onEdgesChange(changes: EdgeChange<FlowEdge>[]) {
+      const picked = changes.filter((change) => change.type === "select");
+      if (picked.length > 0)
+        onSelectionChange?.((before) => ({ ...before, edges: toggled(before.edges, picked) }));
+    },
+    onWalk(id: string | null, how: WalkMode) {
       if (how === "look") return;
       onSelect?.(id);
       onSelectionChange?.(({ nodes }) => ({
         nodes: new Set([...(how === "add" ? nodes : []), ...(id ? [id] : [])]),
         edges: new Set(),
       }));
-    });
+    },
   };
-
-  return (
-    <CanvasContext.Provider value={canvas}>
-      <CanvasRunContext.Provider value={run}>
-        <HoverContext.Provider value={hover}>
-          <TinyContext.Provider value={isTiny}>
-            <ReactFlow<FlowNode, FlowEdge>
-              className="graph-canvas"
-              aria-label={label}
-              tabIndex={0}
-              data-small={isSmall || undefined}
-              data-far={isFar || undefined}
-              data-tiny={isTiny || undefined}
-              data-run={!!run || undefined}
-              data-room={room}
-              data-inset-right={insetRight}
-              data-inset-bottom={props.insetBottom}
-              style={{ "--inset-right": `${insetRight}px` }}
-              onKeyDown={onKeyDown}
-              nodes={nodes}
-              edges={edges}
-              nodeTypes={nodeTypes}
-              edgeTypes={edgeTypes}
-              onNodesChange={(changes) => dragging.onNodesChange(changes, setNodes)}
-              onEdgesChange={onEdgesChange}
-              onNodeDrag={dragging.onNodeDrag}
-              onNodeDragStop={dragging.onNodeDragStop}
-              onSelectionDragStop={(event, moved) => moved[0] && dragging.onNodeDragStop(event, moved[0])}
-              onConnect={(drawn: Connection) => !connecting.isCancelled() && editing?.onConnect(drawn)}
-              onConnectStart={connecting.onConnectStart}
-              onConnectEnd={connecting.onConnectEnd}
-              onReconnect={(edge, drawn) => editing?.onReconnect(edge.id, drawn)}
-              isValidConnection={(drawn) =>
-                editing?.canConnect({
-                  source: drawn.source,
-                  target: drawn.target,
-                  sourceHandle: drawn.sourceHandle ?? null,
-                }) ?? false
-              }
-              onNodeClick={(_event, node) => onSelect?.(node.id)}
-              onPaneClick={() => onSelect?.(null)}
-              onNodeDoubleClick={(_event, node) => editing?.onOpen(node.id, "node")}
-              onEdgeDoubleClick={(_event, edge) => editing?.onOpen(edge.id, "edge")}
-              onEdgeMouseEnter={(_event, edge) => hover.getState().enter(edge.id)}
-              onEdgeMouseLeave={(_event, edge) => hover.getState().leave(edge.id)}
-              onDoubleClick={(event) => isPane(event.target) && editing?.onAddAt(at(event))}
-              {...(editing && menuHandlers(editing, at))}
-              onDragOver={(event) => {
-                if (!editing || !event.dataTransfer.types.includes(PALETTE_DRAG)) return;
-                event.preventDefault();
-                event.dataTransfer.dropEffect = "copy";
-                dragging.setSpliceId(edgeIdAt({ x: event.clientX, y: event.clientY }));
-              }}
-              onDragLeave={(event) => {
-                const to = event.relatedTarget;
-                if (!(to instanceof Node && event.currentTarget.contains(to))) dragging.setSpliceId(null);
-              }}
-              onDrop={(event) => {
-                const payload = event.dataTransfer.getData(PALETTE_DRAG);
-                dragging.setSpliceId(null);
-                if (!editing || !payload) return;
-                event.preventDefault();
-                editing.onDropKind(payload, at(event), edgeIdAt({ x: event.clientX, y: event.clientY }));
-              }}
-              onMoveStart={(event) => event && onUserMove?.()}
-              nodesDraggable={!!editing}
-              nodesConnectable={!!editing}
-              edgesReconnectable={!!editing && !isTiny}
-              elementsSelectable={!!editing || !!onSelect}
-              nodesFocusable={false}
-              edgesFocusable={false}
-              disableKeyboardA11y
-              deleteKeyCode={null}
-              multiSelectionKeyCode={["Shift", "Meta", "Control"]}
-              selectionMode={SelectionMode.Partial}
-              selectNodesOnDrag={false}
-              nodeDragThreshold={3}
-              connectionRadius={28}
-              snapToGrid
-              snapGrid={SNAP}
-              panOnScroll
-              zoomOnDoubleClick={false}
-              minZoom={MIN_ZOOM}
-              maxZoom={2}
-              onlyRenderVisibleElements={nodes.length > MANY_NODES && !isTiny}
-              elevateNodesOnSelect
-              attributionPosition="bottom-right"
-            >
-              <Arrow />
-              <FirstView graph={graph} />
-              <Background variant={BackgroundVariant.Dots} gap={24} size={1.4} color="var(--line-strong)" />
-              <Guides guides={dragging.guides} />
-              <Panel position="bottom-left" className="canvas-zoom">
-                <ZoomControls />
-              </Panel>
-              {nodes.length > MINIMAP_FROM && <Overview />}
-              {props.children}
-            </ReactFlow>
-          </TinyContext.Provider>
-        </HoverContext.Provider>
-      </CanvasRunContext.Provider>
-    </CanvasContext.Provider>
-  );
 }
 
-/** Changes with every change of it after the first: "odd", "even", "odd", so that what follows is played each time. */
+/** Alternates between "odd" and "even" with each change of `value`, to restart a CSS animation each time. */
 function useTurns(value: unknown): "odd" | "even" | undefined {
   const [turns, setTurns] = useState({ value, count: 0 });
   if (turns.value !== value) setTurns({ value, count: turns.count + 1 });
   return turns.count === 0 ? undefined : turns.count % 2 === 1 ? "odd" : "even";
 }
 
-function menuHandlers(
-  editing: CanvasEditing,
-  at: (event: { clientX: number; clientY: number }) => DropPoint,
-) {
-  type MouseLike = { clientX: number; clientY: number };
-  const open = (event: MouseLike, target: { kind: "node" | "edge" | "pane"; id?: string }) => {
+type PointerPosition = { clientX: number; clientY: number };
+
+function menuHandlers(editing: CanvasEditing, at: (event: PointerPosition) => DropPoint) {
+  const open = (event: PointerPosition, target: { kind: "node" | "edge" | "pane"; id?: string }) => {
     editing.onMenu(target, at(event));
   };
   return {
-    onNodeContextMenu: (event: MouseLike, node: FlowNode) => open(event, { kind: "node", id: node.id }),
-    onEdgeContextMenu: (event: MouseLike, edge: FlowEdge) => open(event, { kind: "edge", id: edge.id }),
-    onPaneContextMenu: (event: MouseLike) => open(event, { kind: "pane" }),
+    onNodeContextMenu: (event: PointerPosition, node: FlowNode) => open(event, { kind: "node", id: node.id }),
+    onEdgeContextMenu: (event: PointerPosition, edge: FlowEdge) => open(event, { kind: "edge", id: edge.id }),
+    onPaneContextMenu: (event: PointerPosition) => open(event, { kind: "pane" }),
+  };
+}
+
+/** Drops a node from the palette on the canvas or on an edge. */
+function paletteHandlers(
+  editing: CanvasEditing,
+  at: (event: PointerPosition) => DropPoint,
+  setSpliceId: (edgeId: string | null) => void,
+) {
+  const edgeUnder = ({ clientX, clientY }: PointerPosition) => edgeIdAt({ x: clientX, y: clientY });
+  return {
+    onDragOver(event: DragEvent) {
+      if (!event.dataTransfer.types.includes(PALETTE_DRAG)) return;
+      event.preventDefault();
+      event.dataTransfer.dropEffect = "copy";
+      setSpliceId(edgeUnder(event));
+    },
+    onDragLeave({ relatedTarget: to, currentTarget }: DragEvent) {
+      if (!(to instanceof Node && currentTarget.contains(to))) setSpliceId(null);
+    },
+    onDrop(event: DragEvent) {
+      const payload = event.dataTransfer.getData(PALETTE_DRAG);
+      setSpliceId(null);
+      if (!payload) return;
+      event.preventDefault();
+      editing.onDropKind(payload, at(event), edgeUnder(event));
+    },
   };
 }

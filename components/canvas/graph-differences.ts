@@ -3,39 +3,27 @@ import { isSameJson } from "@/server/domain/base/json";
 import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind } from "@/server/domain/nodes";
 
-/** What one version has otherwise than another, in words. */
+/** One difference between two versions. */
 export interface Difference {
   kind: "added" | "removed" | "changed" | "moved";
   text: string;
-  /** What of it is other, in a few words. */
+  /** The parts that changed. */
   details?: string;
 }
 
-/** A workflow as it stood at some moment. */
 interface Version {
   name: string;
   graph: WorkflowGraph;
 }
 
-/** How `after` differs from `before`; what only moved stands last, as it matters least. */
+/** How `after` differs from `before`; nodes that only moved come last, since they matter least. */
 export function differences(before: Version, after: Version): Difference[] {
   const list: Difference[] = [];
   if (before.name !== after.name)
     list.push({ kind: "changed", text: `Renamed from “${before.name}” to “${after.name}”` });
   const a = before.graph;
   const b = after.graph;
-  for (const node of Object.values(b.nodes)) {
-    const old = a.nodes[node.id];
-    if (!old) list.push({ kind: "added", text: `Node “${node.name}”` });
-    else {
-      const { ui: oldPlace, ...oldRest } = old;
-      const { ui: place, ...rest } = node;
-      if (!isSameJson(oldRest, rest))
-        list.push({ kind: "changed", text: `Node “${node.name}”`, details: changedParts(old, node) });
-      else if (!isSameJson(oldPlace ?? null, place ?? null))
-        list.push({ kind: "moved", text: `Node “${node.name}”` });
-    }
-  }
+  for (const node of Object.values(b.nodes)) list.push(...nodeDifference(a.nodes[node.id], node));
   for (const node of Object.values(a.nodes))
     if (!b.nodes[node.id]) list.push({ kind: "removed", text: `Node “${node.name}”` });
   const oldEdges = new Map(a.edges.map((edge) => [edge.id, edge]));
@@ -49,6 +37,15 @@ export function differences(before: Version, after: Version): Difference[] {
     if (!newEdges.has(edge.id)) list.push({ kind: "removed", text: connection(a, edge) });
   if (!isSameJson(settings(a), settings(b))) list.push({ kind: "changed", text: "Settings of the workflow" });
   return list.sort((x, y) => Number(x.kind === "moved") - Number(y.kind === "moved"));
+}
+
+function nodeDifference(old: WorkflowNode | undefined, node: WorkflowNode): Difference[] {
+  const text = `Node “${node.name}”`;
+  if (!old) return [{ kind: "added", text }];
+  const { ui: oldPlace, ...oldRest } = old;
+  const { ui: place, ...rest } = node;
+  if (!isSameJson(oldRest, rest)) return [{ kind: "changed", text, details: changedParts(old, node) }];
+  return isSameJson(oldPlace ?? null, place ?? null) ? [] : [{ kind: "moved", text }];
 }
 
 /** was “Ask”, Task, Writes */

@@ -1,4 +1,4 @@
-import { useReactFlow, useStoreApi } from "@xyflow/react";
+import { type InternalNode, type ReactFlowInstance, useReactFlow, useStoreApi } from "@xyflow/react";
 import { defined } from "@/server/domain/base/defined";
 import { CARD_WIDTH, PLAIN_HEIGHT } from "./cards/card-size";
 import type { FlowEdge, FlowNode } from "./flow-mapping";
@@ -20,7 +20,7 @@ import {
 
 const duration = () => (matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 240);
 
-/** What stays free around a drawing that is fitted, and above it, where controls are. */
+/** Space kept free around a fitted graph, and above it for the controls. */
 const MARGIN = 20;
 const TOP = 28;
 /** Space kept free at the bottom for the zoom controls. */
@@ -29,69 +29,61 @@ const CONTROLS = 60;
 const OVERVIEW = 136;
 
 export interface CanvasView {
-  /** Shows these nodes, or all. `isAtOnce`: without a movement. */
+  /** Fits these nodes, or all. `isAtOnce`: without animation. */
   fit(nodeIds?: readonly string[], isAtOnce?: boolean): void;
-  /** Shows it so large that it can be read: all of it, or as much as fits, with this node in it. */
+  /** Zooms to a readable size: the whole graph, or as much as fits, including this node. */
   open(nodeId: string | undefined, isAtOnce?: boolean): void;
   zoomIn(): void;
   zoomOut(): void;
   zoomTo(zoom: number): void;
-  /** Brings a node into view if it is not, and gives it the keyboard. */
+  /** Scrolls to a node if it is out of view, and focuses it. */
   focusNode(nodeId: string): void;
-  /** Gives the drawing as a whole the keyboard. `isQuiet`: without a ring, as nobody asked for it. */
+  /** Focuses the canvas itself. `isQuiet`: without a focus ring. */
   focusDrawing(isQuiet?: boolean): void;
-  /** Brings nodes into view if they are not. */
+  /** Scrolls to nodes that are out of view. */
   reveal(nodeIds: readonly string[]): void;
-  /** Get and set the current view. */
   getView(): View;
   setView(view: View): void;
-  /** Width of the viewport. */
+  /** Width of the viewport, in pixels. */
   width(): number;
   /**
    * The view that shows `around`, or if that is too large only `cards`, next to the panel that covers the right side;
    * null if nothing has to move.
    */
   beside(around: readonly string[], cards: readonly string[]): View | null;
-  /**
-   * Moves the view so that this node is in the middle, or as near to it as leaves no room empty; in a direction in which
-   * it is seen already, nothing moves.
-   */
+  /** Centers a node as far as possible without leaving space empty. An axis that already shows it doesn't move. */
   center(nodeId: string): void;
-  /**
-   * Moves the view just so far that all of a card that has grown is seen, at a size that can be read; where that is more
-   * than there is room for, the part that this selector finds.
-   */
+  /** Shows all of a card that has grown, at a readable size; if it is too large, the part that the selector finds. */
   show(nodeId: string, part: string): void;
-  /** The middle of what is in view, in the drawing's measure. */
+  /** The center of the viewport, in canvas coordinates. */
   middle(): XY;
   toFlow(client: XY): XY;
   toClient(flow: XY): XY;
   cancelConnection(): void;
 }
 
-/** Moving about on the drawing. Use it inside `GraphCanvas` or a `CanvasProvider` around it. */
-export function useCanvasView(): CanvasView {
-  const flow = useReactFlow<FlowNode, FlowEdge>();
-  const store = useStoreApi<FlowNode, FlowEdge>();
+type CanvasFlow = ReactFlowInstance<FlowNode, FlowEdge>;
+type CanvasStore = ReturnType<typeof useStoreApi<FlowNode, FlowEdge>>;
 
-  // A panel may lie over the right side of the drawing.
+/** Moves the view of the canvas. Use it inside `GraphCanvas` or its `CanvasProvider`. */
+export function useCanvasView(): CanvasView {
+  return newCanvasView(useReactFlow<FlowNode, FlowEdge>(), useStoreApi<FlowNode, FlowEdge>());
+}
+
+const areaOf = ({ internals, measured }: InternalNode<FlowNode>): Area => ({
+  ...internals.positionAbsolute,
+  width: measured.width ?? CARD_WIDTH,
+  height: measured.height ?? PLAIN_HEIGHT,
+});
+
+/** Measures what is on the canvas and how much room there is to show it. */
+function newMeasures(flow: CanvasFlow, store: CanvasStore) {
+  // Panels may cover the right side and the bottom of the canvas.
   const insetRight = () => Number(store.getState().domNode?.dataset.insetRight ?? 0);
   const insetBottom = () =>
     Number(store.getState().domNode?.dataset.insetBottom ?? 0) * store.getState().height;
-  const isInView = (nodeId: string) => {
-    const node = flow.getInternalNode(nodeId);
-    if (!node) return true;
-    const { transform, width, height } = store.getState();
-    const [tx, ty, zoom] = transform;
-    const { x, y } = node.internals.positionAbsolute;
-    const left = x * zoom + tx;
-    const top = y * zoom + ty;
-    const right = left + (node.measured.width ?? CARD_WIDTH) * zoom;
-    const bottom = top + (node.measured.height ?? PLAIN_HEIGHT) * zoom;
-    return left >= 8 && top >= 8 && right <= width - insetRight() - 8 && bottom <= height - insetBottom() - 8;
-  };
 
-  /** What may be used of the place where the drawing is seen. `below`: what stays free there. */
+  /** The part of the viewport that no panel covers. `below`: space to keep free at the bottom. */
   const roomOf = (below = CONTROLS): Room => {
     const { width, height } = store.getState();
     return {
@@ -101,28 +93,55 @@ export function useCanvasView(): CanvasView {
       height: height - MARGIN - TOP - Math.max(below, insetBottom() + MARGIN),
     };
   };
-  const roomForAll = () =>
-    roomOf(flow.getNodes().length > MINIMAP_FROM && store.getState().width > NARROW ? OVERVIEW : CONTROLS);
-
-  /** The bounding box of cards with their slips and the lines between them; of all cards if none are given. */
-  const boundsOf = (nodeIds?: ReadonlySet<string>): Area => {
-    const isMeant = (id: string) => !nodeIds || nodeIds.has(id);
-    const nodes = flow.getNodes();
-    const cards = flow.getNodesBounds(nodes.filter(({ id }) => isMeant(id)));
-    const lines = flow
-      .getEdges()
-      .flatMap(({ source, target, data }) => (isMeant(source) && isMeant(target) ? (data?.route ?? []) : []));
-    const { height, ...area } = cards;
-    return areaWith(
-      {
-        ...area,
-        height: height + SLIP,
-        // A single card with room for its successor.
-        ...defined({ width: nodes.length === 1 ? cards.width + COLUMN : undefined }),
-      },
-      lines,
-    );
+  return {
+    roomOf,
+    roomForAll: () =>
+      roomOf(flow.getNodes().length > MINIMAP_FROM && store.getState().width > NARROW ? OVERVIEW : CONTROLS),
+    isInView(nodeId: string): boolean {
+      const node = flow.getInternalNode(nodeId);
+      if (!node) return true;
+      const { transform, width, height } = store.getState();
+      const [tx, ty, zoom] = transform;
+      const card = areaOf(node);
+      const left = card.x * zoom + tx;
+      const top = card.y * zoom + ty;
+      const right = left + card.width * zoom;
+      const bottom = top + card.height * zoom;
+      return (
+        left >= 8 && top >= 8 && right <= width - insetRight() - 8 && bottom <= height - insetBottom() - 8
+      );
+    },
+    areaOnScreen(rect: DOMRect): Area {
+      const [, , zoom] = store.getState().transform;
+      const corner = flow.screenToFlowPosition(rect, { snapToGrid: false });
+      return { ...corner, width: rect.width / zoom, height: rect.height / zoom };
+    },
+    /** The bounding box of cards with their captions and the edges between them; of all cards if none are given. */
+    boundsOf(nodeIds?: ReadonlySet<string>): Area {
+      const isMeant = (id: string) => !nodeIds || nodeIds.has(id);
+      const nodes = flow.getNodes();
+      const cards = flow.getNodesBounds(nodes.filter(({ id }) => isMeant(id)));
+      const lines = flow
+        .getEdges()
+        .flatMap(({ source, target, data }) =>
+          isMeant(source) && isMeant(target) ? (data?.route ?? []) : [],
+        );
+      const { height, ...area } = cards;
+      return areaWith(
+        {
+          ...area,
+          height: height + SLIP,
+          // A single card with room for its successor.
+          ...defined({ width: nodes.length === 1 ? cards.width + COLUMN : undefined }),
+        },
+        lines,
+      );
+    },
   };
+}
+
+function newCanvasView(flow: CanvasFlow, store: CanvasStore): CanvasView {
+  const { roomOf, roomForAll, isInView, areaOnScreen, boundsOf } = newMeasures(flow, store);
 
   const setView = (view: View, isAtOnce = false) =>
     void flow.setViewport(view, { duration: isAtOnce ? 0 : duration() });
@@ -130,8 +149,8 @@ export function useCanvasView(): CanvasView {
   const center = (nodeId: string) => {
     if (!flow.getInternalNode(nodeId)) return;
     const now = flow.getViewport();
-    const zoom = Math.max(now.zoom, 0.6);
-    setView(viewAt(zoom, { drawing: boundsOf(), room: roomOf(), card: flow.getNodesBounds([nodeId]) }, now));
+    const places = { drawing: boundsOf(), room: roomOf(), card: flow.getNodesBounds([nodeId]) };
+    setView(viewAt(Math.max(now.zoom, 0.6), places, now));
   };
   const fit = (nodeIds: readonly string[] = [], isAtOnce = false) =>
     setView(wholeView(boundsOf(nodeIds.length > 0 ? new Set(nodeIds) : undefined), roomForAll()), isAtOnce);
@@ -142,8 +161,7 @@ export function useCanvasView(): CanvasView {
     setView,
     width: () => store.getState().width,
     open(nodeId, isAtOnce) {
-      const [first] = flow.getNodes();
-      const node = (nodeId === undefined ? undefined : flow.getInternalNode(nodeId)) ?? first;
+      const node = flow.getInternalNode(nodeId ?? "") ?? flow.getNodes()[0];
       if (!node || store.getState().width === 0) return;
       setView(readableView(boundsOf(), roomForAll(), flow.getNodesBounds([node.id])), isAtOnce);
     },
@@ -181,20 +199,10 @@ export function useCanvasView(): CanvasView {
       const node = flow.getInternalNode(nodeId);
       const { transform, width, domNode } = store.getState();
       if (!node || width === 0) return;
-      const card = {
-        ...node.internals.positionAbsolute,
-        width: node.measured.width ?? CARD_WIDTH,
-        height: node.measured.height ?? PLAIN_HEIGHT,
-      };
+      const card = areaOf(node);
       const [x, y, zoom] = transform;
       const at = domNode?.querySelector(part)?.getBoundingClientRect();
-      const matters = at
-        ? {
-            ...flow.screenToFlowPosition(at, { snapToGrid: false }),
-            width: at.width / zoom,
-            height: at.height / zoom,
-          }
-        : { x: card.x, y: card.y, width: 0, height: 0 };
+      const matters = at ? areaOnScreen(at) : { ...card, width: 0, height: 0 };
       setView(cardView({ x, y, zoom }, roomOf(), card, matters));
     },
     middle() {
@@ -208,7 +216,7 @@ export function useCanvasView(): CanvasView {
   };
 }
 
-/** A card that is out of view, or new, is drawn a few frames later: wait for it. */
+/** Focuses a card once it is rendered: a new one, or one out of view, takes a few frames. */
 function focusCard(root: HTMLElement | null, nodeId: string) {
   const card = () => root?.querySelector<HTMLElement>(`[data-node="${CSS.escape(nodeId)}"]`);
   whenDrawn(

@@ -1,10 +1,11 @@
-import type { FinalConnectionState } from "@xyflow/react";
+import type { Connection, FinalConnectionState } from "@xyflow/react";
 import { useRef } from "react";
 import type { CanvasEditing, DropPoint } from "./canvas-context";
+import type { FlowEdge } from "./flow-mapping";
 import { nodeIdAt, pointOf } from "./hits";
 import type { CanvasView } from "./use-canvas-view";
 
-/** Drawing a line by hand: onto a card anywhere, or onto the empty drawing, which asks what shall stand there. */
+/** Drags a connection to a card, or to an empty place, where it asks which node to add. */
 export function useConnecting(
   editing: CanvasEditing | undefined,
   view: CanvasView,
@@ -12,7 +13,12 @@ export function useConnecting(
 ) {
   const isCancelled = useRef(false);
   return {
-    isCancelled: () => isCancelled.current,
+    onConnect: (drawn: Connection) => {
+      if (!isCancelled.current) editing?.onConnect(drawn);
+    },
+    onReconnect: (edge: FlowEdge, drawn: Connection) => editing?.onReconnect(edge.id, drawn),
+    isValidConnection: ({ source, target, sourceHandle = null }: FlowEdge | Connection) =>
+      editing?.canConnect({ source, target, sourceHandle }) ?? false,
     onConnectStart() {
       isCancelled.current = false;
       const onEscape = (event: globalThis.KeyboardEvent) => {

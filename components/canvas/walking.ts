@@ -10,15 +10,18 @@ const ARROWS: Record<string, Direction> = {
   ArrowDown: "down",
 };
 
+/** Select the node alone, add it to the selection, or only focus it. */
+export type WalkMode = "only" | "add" | "look";
+
 /**
- * Arrow keys walk from node to node in the order of the graph: with Shift they take in one more, with Ctrl they only
- * look. Escape goes back to the drawing as a whole.
+ * Arrow keys move from node to node along the graph: Shift adds to the selection, Ctrl moves only the focus. Escape
+ * focuses the canvas.
  */
 export function walk(
   event: KeyboardEvent<HTMLElement>,
   graph: WorkflowGraph,
   focusNode: (id: string) => void,
-  onPick: (id: string | null, how: "only" | "add" | "look") => void,
+  onPick: (id: string | null, how: WalkMode) => void,
 ) {
   const direction = ARROWS[event.key];
   const isFocusOnly = event.ctrlKey || event.metaKey;

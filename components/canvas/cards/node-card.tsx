@@ -20,7 +20,7 @@ import { PinMark, ResultCaption } from "./result-caption";
 import { StaleMark, useStaleReason } from "./stale-mark";
 import { type CardTry, TriesContext, useCardTry } from "./tried-context";
 
-/** The slip under a card that is pointed at: which keys of the state a node reads and writes. */
+/** Shown under a card on hover: the keys of the state that the node reads and writes. */
 function KeyCaption({ node }: { node: WorkflowNode }) {
   const reads = [...node.input_keys, ...node.optional_input_keys];
   const writes = node.output_keys;
@@ -87,7 +87,7 @@ export function CardTools({ nodeId, name }: { nodeId: string; name: string }) {
   );
 }
 
-/** A node on the canvas: what it is, who does it, and in a run what it is doing or came to. */
+/** The card of a node: its kind, who does it, and its status in a run. */
 export const NodeCard = memo(function NodeCard({ data }: NodeProps<FlowNode>) {
   const { node, ports, mark, grown } = data;
   const kind = getNodeKind(node.node_type);
@@ -98,9 +98,6 @@ export const NodeCard = memo(function NodeCard({ data }: NodeProps<FlowNode>) {
   const tint = useTint(node);
   const [isPointedAt, setPointedAt] = useState(false);
   const [hasFocus, setFocus] = useState(false);
-  // The plain height is in canvas.css: a style of its own on each of hundreds of cards takes its time.
-  const height = cardHeight(node, ports);
-  const hasOwnHeight = isTiny && !grown && height !== PLAIN_HEIGHT;
   return (
     <article
       aria-label={node.name || kind.title}
@@ -114,14 +111,7 @@ export const NodeCard = memo(function NodeCard({ data }: NodeProps<FlowNode>) {
       data-paused={run?.isPausedHere || undefined}
       data-problem={mark?.severity}
       data-grown={grown ? true : undefined}
-      style={
-        hasOwnHeight || tint || grown
-          ? {
-              ...defined({ height: hasOwnHeight ? height : undefined, "--tint": tint || undefined }),
-              ...grown,
-            }
-          : undefined
-      }
+      style={cardStyle(isTiny ? cardHeight(node, ports) : PLAIN_HEIGHT, tint, grown)}
       tabIndex={-1}
       onPointerEnter={() => setPointedAt(true)}
       onPointerLeave={() => setPointedAt(false)}
@@ -141,12 +131,22 @@ export const NodeCard = memo(function NodeCard({ data }: NodeProps<FlowNode>) {
   );
 }, isSameData);
 
-/** Where a card stands is none of its business: while hundreds are dragged, none of them is drawn again. */
+/** The plain height is in canvas.css: hundreds of cards render faster without a style of their own. */
+function cardStyle(height: number, tint: string | undefined, grown: CardSize | undefined) {
+  const hasOwnHeight = !grown && height !== PLAIN_HEIGHT;
+  if (!hasOwnHeight && !tint && !grown) return undefined;
+  return {
+    ...defined({ height: hasOwnHeight ? height : undefined, "--tint": tint || undefined }),
+    ...grown,
+  };
+}
+
+/** Ignores the position: cards that are dragged don't render again. */
 export function isSameData(before: NodeProps<FlowNode>, after: NodeProps<FlowNode>): boolean {
   return before.data === after.data;
 }
 
-/** The colour of the role that does it, where one does. Other cards do not ask: none is drawn anew when roles come. */
+/** The color of the role that does it. Other cards don't read the roles, so they don't render again when roles load. */
 function useTint(node: WorkflowNode): string | undefined {
   if (!isAgentNode(node)) return undefined;
   const { roles, agents } = use(CanvasContext);
@@ -161,7 +161,7 @@ interface InsideProps {
   grown: CardSize | undefined;
 }
 
-/** A card too small for its text to be readable: only its state. It has no handles: hundreds of cards take time to draw. */
+/** A card too small for readable text: only its status. It has no handles, so that hundreds render quickly. */
 function Plate({ node, run }: Pick<InsideProps, "node" | "run">) {
   return (
     <>
@@ -224,7 +224,7 @@ function CardContent({ node, ports, mark, run, grown }: InsideProps & { mark: Ma
   );
 }
 
-/** A name that breaks behind its underscores, before it breaks within a word. */
+/** A name that breaks after underscores rather than within a word. */
 function breakable(name: string) {
   return name.split(/(?<=_)(?=[^_])/).map((part, at) => (
     <Fragment key={at}>
@@ -234,7 +234,7 @@ function breakable(name: string) {
   ));
 }
 
-/** On the corner of the card, so that they take no room from its name. */
+/** The badges on the corner of a card, where they leave room for its name. */
 function Marks({
   mark,
   run,
