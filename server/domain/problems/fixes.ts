@@ -9,7 +9,7 @@ import { type AnyNodeKind, getNodeKind, type NodeBase, nodeKinds } from "../node
 import { newConfigOf } from "../nodes/new-node";
 import { WorkflowNode } from "../nodes/schemas";
 
-/** A repair that one click can make. `label` is what the button says. */
+/** A repair in one click. `label`: of its button. */
 export type Fix = { label: string } & (
   | { kind: "remove_node"; node_id: string }
   | { kind: "remove_edge"; edge_id: string }
@@ -21,30 +21,20 @@ export type Fix = { label: string } & (
   | { kind: "set_reducer"; key: string; reducer: string }
   | { kind: "add_start" }
   | { kind: "add_end" }
-  /** A person has read an advice and does not want to see it again. */
+  /** A person dismissed an advice. */
   | { kind: "dismiss"; key: string }
-  /** A grant of the installation, not a change of the drawing. */
+  /** A grant of the installation, not a change of the workflow. */
   | { kind: "allow"; key: string }
 );
 
 /** The graph with a repair made; the same graph where it no longer applies. */
 export function applyFix(graph: WorkflowGraph, fix: Fix): WorkflowGraph {
-  // What it was to repair may be gone by the time somebody presses it.
+  // What it repairs may be gone by the time it is applied.
   if ("node_id" in fix && !Object.hasOwn(graph.nodes, fix.node_id)) return graph;
   if ("edge_id" in fix && !graph.edges.some(({ id }) => id === fix.edge_id)) return graph;
   switch (fix.kind) {
-    case "remove_node": {
-      const nodes = Object.fromEntries(Object.entries(graph.nodes).filter(([id]) => id !== fix.node_id));
-      const edges = graph.edges.filter(
-        (edge) => edge.source_node_id !== fix.node_id && edge.target_node_id !== fix.node_id,
-      );
-      return {
-        ...graph,
-        nodes,
-        edges,
-        ...defined({ start_node_id: graph.start_node_id === fix.node_id ? null : undefined }),
-      };
-    }
+    case "remove_node":
+      return removeNode(graph, fix.node_id);
     case "allow":
       return graph;
     case "dismiss":
@@ -71,18 +61,8 @@ export function applyFix(graph: WorkflowGraph, fix: Fix): WorkflowGraph {
         const parsed = WorkflowNode.safeParse(changed);
         return parsed.success ? parsed.data : node;
       });
-    case "set_reducer": {
-      const schema = graph.global_state_schema ?? { type: "object" };
-      const properties = asSchema(schema.properties);
-      const own = Object.hasOwn(properties, fix.key) ? asSchema(properties[fix.key]) : {};
-      return {
-        ...graph,
-        global_state_schema: {
-          ...schema,
-          properties: { ...properties, [fix.key]: { ...own, "x-reducer": fix.reducer } },
-        },
-      };
-    }
+    case "set_reducer":
+      return setReducer(graph, fix.key, fix.reducer);
     case "add_start":
       return addStart(graph);
     case "add_end":
@@ -90,7 +70,31 @@ export function applyFix(graph: WorkflowGraph, fix: Fix): WorkflowGraph {
   }
 }
 
-/** Edges led to another node; one that would then say the same as an edge that leads there already is left out. */
+function removeNode(graph: WorkflowGraph, id: string): WorkflowGraph {
+  const { [id]: _removed, ...nodes } = graph.nodes;
+  const edges = graph.edges.filter((edge) => edge.source_node_id !== id && edge.target_node_id !== id);
+  return {
+    ...graph,
+    nodes,
+    edges,
+    ...defined({ start_node_id: graph.start_node_id === id ? null : undefined }),
+  };
+}
+
+function setReducer(graph: WorkflowGraph, key: string, reducer: string): WorkflowGraph {
+  const schema = graph.global_state_schema ?? { type: "object" };
+  const properties = asSchema(schema.properties);
+  const own = Object.hasOwn(properties, key) ? asSchema(properties[key]) : {};
+  return {
+    ...graph,
+    global_state_schema: {
+      ...schema,
+      properties: { ...properties, [key]: { ...own, "x-reducer": reducer } },
+    },
+  };
+}
+
+/** Moves edges to another target; an edge that would then equal one that leads there is left out. */
 function leadTo(graph: WorkflowGraph, target_node_id: string, ids: ReadonlySet<string>): WorkflowGraph {
   if (!graph.nodes[target_node_id]) return graph;
   const edgeKey = ({ id: _id, ...rest }: WorkflowEdge) => canonicalJson(rest);

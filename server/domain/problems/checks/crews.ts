@@ -1,55 +1,48 @@
 import { defined } from "@/server/domain/base/defined";
 import type { CrewConfig } from "@/server/domain/crew/crew";
-import { crewAdvice } from "@/server/domain/crew/crew-advice";
+import { crewAdvice, type RoleFacts } from "@/server/domain/crew/crew-advice";
 import { type CrewDiagnostic, crewDiagnostics, planDiagnostics } from "@/server/domain/crew/crew-diagnostics";
 import { lostTools } from "@/server/domain/crew/crew-tools";
 import { lastTasks } from "@/server/domain/crew/starting-plan";
 import { isCrewNode } from "@/server/domain/nodes";
 import type { NodeCheck } from "../check";
+import type { Fix } from "../fixes";
 import { quoted } from "../names";
 
-/** What a crew and its plan say and that would not come about, or not as one reads it. */
+/** Settings of a crew and its plan that have no effect, or another one than they seem to. */
 export function checkCrew(check: NodeCheck): void {
   const { node, report, at, here } = check;
   if (!isCrewNode(node)) return;
   const { crew_id_or_config_ref: ref, plan, crew: own } = node.config;
   const crew = (ref ? here.library?.crew(ref) : undefined) ?? own;
   if (!crew) return;
+  // A crew of the library is repaired on its own page.
+  const fixOf = (repair: CrewDiagnostic["repair"]): Fix | undefined =>
+    repair && !(ref && repair.path[0] === "crew")
+      ? { kind: "set_config", node_id: node.id, ...repair }
+      : undefined;
   const add = (field: "crew" | "plan", { severity, code, message, repair }: CrewDiagnostic) =>
-    report[severity](
-      code,
-      { ...at, field },
-      message,
-      // A crew of the library is mended on its own page.
-      repair && !(ref && repair.path[0] === "crew")
-        ? { kind: "set_config", node_id: node.id, ...repair }
-        : undefined,
-    );
+    report[severity](code, { ...at, field }, message, fixOf(repair));
   for (const diagnostic of crewDiagnostics(crew)) add("crew", diagnostic);
   for (const diagnostic of plan ? planDiagnostics(crew, plan) : []) add("plan", diagnostic);
   for (const diagnostic of [...lostByDelegates(check, crew), ...idleHandoffs(check, crew)])
     add("crew", diagnostic);
-  const actsOutside = here.actsOutside ?? (() => false);
-  const factsOf = (name: string) => {
-    const { tools = [], guardrails = [] } = check.roleByName.get(name) ?? {};
-    return {
-      effects: tools.filter(actsOutside),
-      isGuarded: guardrails.some(({ target }) => target === "output"),
-    };
-  };
-  for (const { code, message, repair } of crewAdvice(crew, plan, factsOf))
-    report.advice(
-      code,
-      { ...at, field: repair?.path[0] === "plan" ? "plan" : "crew" },
-      message,
-      repair && !(ref && repair.path[0] === "crew")
-        ? { kind: "set_config", node_id: node.id, ...repair }
-        : undefined,
-    );
+  for (const { code, message, repair } of crewAdvice(crew, plan, (name) => roleFacts(check, name)))
+    report.advice(code, { ...at, field: repair?.path[0] === "plan" ? "plan" : "crew" }, message, {
+      fix: fixOf(repair),
+    });
   if (plan && !crew.planning) checkNames(check, node);
 }
 
-/** Which tools members would have to do without when others let them work, where delegates have only shared tools. */
+function roleFacts({ roleByName, here }: NodeCheck, name: string): RoleFacts {
+  const { tools = [], guardrails = [] } = roleByName.get(name) ?? {};
+  return {
+    effects: tools.filter((tool) => here.actsOutside?.(tool)),
+    isGuarded: guardrails.some(({ target }) => target === "output"),
+  };
+}
+
+/** Which tools agents lose when others delegate to them, where delegates have only the tools of both roles. */
 function lostByDelegates({ roleByName, here }: NodeCheck, crew: CrewConfig): CrewDiagnostic[] {
   if (crew.delegate_tools === "own" && here.delegatesMayKeepTools !== false) return [];
   const toolsOf = (name: string) => roleByName.get(name)?.tools ?? [];
@@ -81,7 +74,7 @@ function lostByDelegates({ roleByName, here }: NodeCheck, crew: CrewConfig): Cre
   ];
 }
 
-/** Where members of a crew vote or only answer a manager, nobody can take over. */
+/** Where agents vote, no one can take over. */
 function idleHandoffs({ roleByName }: NodeCheck, crew: CrewConfig): CrewDiagnostic[] {
   if (crew.process !== "consensus") return [];
   const named = [...new Set(crew.agents.map(({ role_name }) => role_name))].filter((name) =>
@@ -98,7 +91,7 @@ function idleHandoffs({ roleByName }: NodeCheck, crew: CrewConfig): CrewDiagnost
       ];
 }
 
-/** Tasks called like what comes in or goes out, where that is not what a reader takes it for. */
+/** Tasks with the name of an input or output that means something else. */
 function checkNames({ report, at }: NodeCheck, node: Extract<NodeCheck["node"], { node_type: "crew_task" }>) {
   const tasks = node.config.plan?.tasks ?? [];
   const last = new Set(lastTasks(tasks).map(({ task_id }) => task_id));

@@ -1,15 +1,15 @@
 import { type Analysis, sideEntries } from "@/server/domain/graph/analysis";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
-import { getNodeKind } from "@/server/domain/nodes";
+import { getNodeKind, type WorkflowNode } from "@/server/domain/nodes";
 import { checkExpression } from "@/server/domain/text/expression/expression";
 import type { Check } from "../check";
 import type { Fix } from "../fixes";
 import { nameOf } from "../names";
 
-/** Edges that lead nowhere, that may not be there, or that are never taken. */
+/** Edges that lead nowhere, are not allowed, or are never taken. */
 export function checkEdges({ graph, report, analysis, reading }: Check): void {
   const ids = new Set<string>();
-  const seen = new Map<string, WorkflowEdge>();
+  const seen = new Set<string>();
   for (const edge of graph.edges) {
     const at = { kind: "edge" as const, id: edge.id };
     const remove: Fix = { kind: "remove_edge", edge_id: edge.id, label: "Remove this edge" };
@@ -33,38 +33,17 @@ export function checkEdges({ graph, report, analysis, reading }: Check): void {
       );
       continue;
     }
-    const from = getNodeKind(source.node_type);
-    const to = getNodeKind(target.node_type);
-    if (from.executes === false || from.hasExit === false)
-      report.error(
-        "E_EDGE_NOT_ALLOWED",
-        at,
-        `Nothing can follow ${nameOf(source)}. Remove this edge.`,
-        remove,
-      );
-    else if (to.executes === false || (to.hasEntry === false && !to.begins))
-      report.error(
-        "E_EDGE_NOT_ALLOWED",
-        at,
-        `Nothing can lead to ${nameOf(target)}. Remove this edge.`,
-        remove,
-      );
-    else if (to.begins)
+    const forbidden = whyForbidden(source, target);
+    if (forbidden !== null) report.error("E_EDGE_NOT_ALLOWED", at, `${forbidden}. Remove this edge.`, remove);
+    else if (getNodeKind(target.node_type).begins)
       report.warning(
         "W_START_HAS_INCOMING",
         at,
         `This edge leads back to ${nameOf(target)}; the run then begins anew with what it knows. If that is not meant, lead it to the node after.`,
       );
 
-    const same = JSON.stringify([
-      edge.source_node_id,
-      edge.target_node_id,
-      edge.edge_label ?? null,
-      edge.kind,
-      edge.condition ?? null,
-      edge.condition_name ?? null,
-    ]);
-    if (seen.has(same))
+    const key = keyOf(edge);
+    if (seen.has(key))
       report.error(
         "E_DUPLICATE_LABEL",
         at,
@@ -73,7 +52,7 @@ export function checkEdges({ graph, report, analysis, reading }: Check): void {
           : `Two edges lead from ${nameOf(source)} to ${nameOf(target)} alike. Remove one.`,
         remove,
       );
-    seen.set(same, edge);
+    seen.add(key);
     if (edge.condition !== undefined && reading.ofEdge(edge.id))
       report.texts("E_BAD_EXPRESSION", at, "condition", checkExpression(edge.condition, { result: "bool" }));
     if (edge.kind === "error" && source.on_error === "continue")
@@ -98,7 +77,28 @@ export function checkEdges({ graph, report, analysis, reading }: Check): void {
     );
 }
 
-/** Leads every way into the loop of a back edge to where that edge leads. */
+/** What keeps an edge from connecting two nodes, or null. */
+function whyForbidden(source: WorkflowNode, target: WorkflowNode): string | null {
+  const from = getNodeKind(source.node_type);
+  const to = getNodeKind(target.node_type);
+  if (from.executes === false || from.hasExit === false) return `Nothing can follow ${nameOf(source)}`;
+  if (to.executes === false || (to.hasEntry === false && !to.begins))
+    return `Nothing can lead to ${nameOf(target)}`;
+  return null;
+}
+
+/** The same for edges that do the same. */
+const keyOf = (edge: WorkflowEdge): string =>
+  JSON.stringify([
+    edge.source_node_id,
+    edge.target_node_id,
+    edge.edge_label,
+    edge.kind,
+    edge.condition,
+    edge.condition_name,
+  ]);
+
+/** Leads all edges into the loop of a back edge to the target of that edge. */
 function oneEntry(graph: WorkflowGraph, analysis: Analysis, backEdge: string): Fix | undefined {
   const back = graph.edges.find(({ id }) => id === backEdge);
   const header = back && graph.nodes[back.target_node_id];

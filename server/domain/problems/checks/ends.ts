@@ -3,24 +3,31 @@ import { getNodeKind, isExecutable } from "@/server/domain/nodes";
 import type { Check } from "../check";
 import { named, nameOf } from "../names";
 
-/** Where a run begins and ends, and what it never comes to. */
-export function checkEnds({ graph, analysis, report, outgoing }: Check): void {
-  const nodes = Object.values(graph.nodes);
-  const starts = nodes.filter((node) => getNodeKind(node.node_type).begins);
-  const workflow = { kind: "workflow" as const };
+/** Where a run begins and ends, and what it never reaches. */
+export function checkEnds(check: Check): void {
+  checkStart(check);
+  if (check.analysis.start === null) return;
+  checkEnd(check);
+  checkReachable(check);
+}
+
+const WORKFLOW = { kind: "workflow" as const };
+
+function checkStart({ graph, analysis, report }: Check): void {
+  const starts = Object.values(graph.nodes).filter((node) => getNodeKind(node.node_type).begins);
   const startId = graph.start_node_id;
   if (startId && !graph.nodes[startId]) {
     const only = starts[0];
     report.error(
       "E_NO_START",
-      { ...workflow, field: "start_node_id" },
+      { ...WORKFLOW, field: "start_node_id" },
       `This workflow begins at "${startId}", which does not exist. Choose the node where it begins.`,
       only
         ? { kind: "set_start", node_id: only.id, label: `Begin at ${nameOf(only)}` }
         : { kind: "add_start", label: "Add a start" },
     );
   } else if (!startId && starts.length === 0)
-    report.error("E_NO_START", workflow, "Add a start node: it says where a run begins.", {
+    report.error("E_NO_START", WORKFLOW, "Add a start node: it says where a run begins.", {
       kind: "add_start",
       label: "Add a start",
     });
@@ -33,24 +40,28 @@ export function checkEnds({ graph, analysis, report, outgoing }: Check): void {
         `A run begins in one place only, at ${named(graph, begins ?? "")}. Remove ${nameOf(node)}, or connect what follows it.`,
         { kind: "remove_node", node_id: node.id, label: "Remove this start" },
       );
-  if (analysis.start === null) return;
+}
 
+function checkEnd({ graph, analysis, report }: Check): void {
+  const nodes = Object.values(graph.nodes);
   const isEnd = (id: string) => getNodeKind(must(graph.nodes, id).node_type).ends !== undefined;
   const [first, ...others] = nodes.filter(isExecutable);
-  if (!analysis.order.some(isEnd))
-    report.warning(
-      "W_NO_END",
-      workflow,
-      first && others.length === 0
-        ? `Nothing follows ${nameOf(first)} yet. Add the first step.`
-        : nodes.some((node) => isEnd(node.id))
-          ? "No way leads from the start to an end, so a run stays incomplete. Connect one."
-          : "Add an end node: without one a run stays incomplete.",
-      others.length === 0 || nodes.some((node) => isEnd(node.id))
-        ? undefined
-        : { kind: "add_end", label: "Add an end" },
-    );
-  for (const node of nodes) {
+  if (analysis.order.some(isEnd)) return;
+  const hasEnd = nodes.some((node) => isEnd(node.id));
+  report.warning(
+    "W_NO_END",
+    WORKFLOW,
+    first && others.length === 0
+      ? `Nothing follows ${nameOf(first)} yet. Add the first step.`
+      : hasEnd
+        ? "No way leads from the start to an end, so a run stays incomplete. Connect one."
+        : "Add an end node: without one a run stays incomplete.",
+    others.length === 0 || hasEnd ? undefined : { kind: "add_end", label: "Add an end" },
+  );
+}
+
+function checkReachable({ graph, analysis, report, outgoing }: Check): void {
+  for (const node of Object.values(graph.nodes)) {
     const kind = getNodeKind(node.node_type);
     if (kind.executes === false || kind.begins || analysis.position.has(node.id)) continue;
     const isLoose = !graph.edges.some((edge) => edge.target_node_id === node.id);

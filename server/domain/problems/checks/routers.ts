@@ -1,14 +1,16 @@
 import { propertiesOf } from "@/server/domain/base/json-schema";
-import { lastOf, must } from "@/server/domain/base/must";
+import { lastOf } from "@/server/domain/base/must";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import { contradicting, type WrittenRule, writtenRules } from "@/server/domain/graph/own-rules";
 import { getNodeKind, isRouterNode, settingsOf, type WorkflowNode } from "@/server/domain/nodes";
 import { isDefaultLabel } from "@/server/domain/nodes/conditional-router";
+import type { Exit } from "@/server/domain/nodes/define";
 import { findRouterFunction } from "@/server/domain/tool/router-functions";
 import type { Check, Report } from "../check";
+import type { Fix } from "../fixes";
 import { named, nameOf, quoted } from "../names";
 
-/** Whether every label of a router leads somewhere, and every way out has a label. */
+/** Whether every label of a router leads somewhere, and every edge has a label. */
 export function checkRouters({ graph, report, outgoing, roleByName }: Check): void {
   const rules = writtenRules(graph);
   for (const node of Object.values(graph.nodes)) {
@@ -27,83 +29,96 @@ export function checkRouters({ graph, report, outgoing, roleByName }: Check): vo
       continue;
     }
     const exits = kind.exits?.(node.config) ?? [];
-    const served = new Set(edges.flatMap(({ edge_label }) => (edge_label ? [edge_label] : [])));
-    const isDefaultEdge = (edge: WorkflowEdge) =>
-      edge.is_default ||
-      (edge.edge_label
-        ? isDefaultLabel(edge.edge_label) ||
-          exits.some((exit) => exit.isDefault && exit.label === edge.edge_label)
-        : false);
-    const hasDefault = edges.some(isDefaultEdge);
-    const open = exits.filter(({ label }) => !served.has(label));
-    for (const { label, isDefault } of open)
-      if (!hasDefault)
-        report.error(
-          "E_ROUTER_LABEL_WITHOUT_EDGE",
-          at,
-          isDefault
-            ? `${nameOf(node)} takes "${label}" when nothing else fits, but no edge has this label. Draw it.`
-            : `${nameOf(node)} can answer "${label}", but no edge has this label. Draw it, or mark another edge as the default.`,
-        );
-    const declared = exits.filter(({ isDefault }) => !isDefault).map(({ label }) => label);
-    for (const edge of edges) {
-      const place = { kind: "edge" as const, id: edge.id, field: "edge_label" };
-      if (!edge.edge_label && !edge.is_default) {
-        const label = open[0]?.label;
-        report.warning(
-          "W_EDGE_WITHOUT_LABEL",
-          place,
-          `This edge leaves ${nameOf(node)} without a label, so it is never taken. Choose its label.`,
-          label === undefined
-            ? undefined
-            : {
-                kind: "set_edge",
-                edge_id: edge.id,
-                set: { edge_label: label },
-                label: `Label it "${label}"`,
-              },
-        );
-      } else if (
-        edge.edge_label &&
-        declared.length > 0 &&
-        !isDefaultEdge(edge) &&
-        !declared.includes(edge.edge_label)
-      )
-        report.warning(
-          "W_UNKNOWN_LABEL",
-          place,
-          `${nameOf(node)} does not name the label "${edge.edge_label}"; it names ${quoted(declared)}. Choose one of these, or this edge may never be taken.`,
-          open.length === 1
-            ? {
-                kind: "set_edge",
-                edge_id: edge.id,
-                set: { edge_label: must(open, 0).label },
-                label: `Label it "${must(open, 0).label}"`,
-              }
-            : undefined,
-        );
-    }
-    // Expressions may hold for none of the labels; a registered rule and a model always answer one.
+    const defaults = defaultEdges(edges, exits);
+    checkLabels({ node, report, edges, exits, defaults });
+    // Expressions may match none of the labels; a registered rule or a model always returns one.
     const last = lastOf(edges);
-    if (!hasDefault && (kind.expressions?.(node.config).length ?? 0) > 0)
+    if (defaults.size === 0 && (kind.expressions?.(node.config).length ?? 0) > 0)
       report.advice(
         "W_ROUTER_NO_DEFAULT",
         at,
         `If no label matches, ${nameOf(node)} fails the run with the value it found. Choose a fallback, or keep it that way.`,
         {
-          kind: "set_edge",
-          edge_id: last.id,
-          set: { is_default: true },
-          label: last.edge_label
-            ? `Otherwise take "${last.edge_label}"`
-            : `Otherwise go to ${named(graph, last.target_node_id)}`,
+          fix: {
+            kind: "set_edge",
+            edge_id: last.id,
+            set: { is_default: true },
+            label: last.edge_label
+              ? `Otherwise take "${last.edge_label}"`
+              : `Otherwise go to ${named(graph, last.target_node_id)}`,
+          },
+          dismiss: "Fail and show the value",
         },
-        "Fail and show the value",
       );
   }
 }
 
-/** A router by value compares text with its labels: an object matches none of them. */
+/** The edges that a router takes if no label matches. */
+function defaultEdges(edges: readonly WorkflowEdge[], exits: readonly Exit[]): Set<WorkflowEdge> {
+  const labels = new Set(exits.flatMap(({ isDefault, label }) => (isDefault ? [label] : [])));
+  return new Set(
+    edges.filter(
+      ({ is_default, edge_label: label }) =>
+        is_default || (!!label && (isDefaultLabel(label) || labels.has(label))),
+    ),
+  );
+}
+
+interface LabelCheck {
+  node: WorkflowNode;
+  report: Report;
+  edges: readonly WorkflowEdge[];
+  exits: readonly Exit[];
+  defaults: ReadonlySet<WorkflowEdge>;
+}
+
+/** Labels without an edge, and edges without a label of the router. */
+function checkLabels({ node, report, edges, exits, defaults }: LabelCheck): void {
+  const served = new Set(edges.map(({ edge_label }) => edge_label || undefined));
+  const open = exits.filter(({ label }) => !served.has(label));
+  const declared = exits.filter(({ isDefault }) => !isDefault).map(({ label }) => label);
+  if (defaults.size === 0)
+    for (const { label, isDefault } of open)
+      report.error(
+        "E_ROUTER_LABEL_WITHOUT_EDGE",
+        { kind: "node", id: node.id },
+        isDefault
+          ? `${nameOf(node)} takes "${label}" when nothing else fits, but no edge has this label. Draw it.`
+          : `${nameOf(node)} can answer "${label}", but no edge has this label. Draw it, or mark another edge as the default.`,
+      );
+  for (const edge of edges) {
+    const place = { kind: "edge" as const, id: edge.id, field: "edge_label" };
+    if (!edge.edge_label && !edge.is_default)
+      report.warning(
+        "W_EDGE_WITHOUT_LABEL",
+        place,
+        `This edge leaves ${nameOf(node)} without a label, so it is never taken. Choose its label.`,
+        labelWith(edge, open[0]),
+      );
+    else if (
+      edge.edge_label &&
+      declared.length > 0 &&
+      !defaults.has(edge) &&
+      !declared.includes(edge.edge_label)
+    )
+      report.warning(
+        "W_UNKNOWN_LABEL",
+        place,
+        `${nameOf(node)} does not name the label "${edge.edge_label}"; it names ${quoted(declared)}. Choose one of these, or this edge may never be taken.`,
+        open.length === 1 ? labelWith(edge, open[0]) : undefined,
+      );
+  }
+}
+
+const labelWith = (edge: WorkflowEdge, exit: Exit | undefined): Fix | undefined =>
+  exit && {
+    kind: "set_edge",
+    edge_id: edge.id,
+    set: { edge_label: exit.label },
+    label: `Label it "${exit.label}"`,
+  };
+
+/** A router by value compares text with its labels, so an object matches none of them. */
 function checkComparedValue(
   node: WorkflowNode,
   graph: WorkflowGraph,
@@ -130,7 +145,7 @@ function checkComparedValue(
   }
 }
 
-/** The fields of the object that a node writes to a key; null if it writes something else, or nothing is known. */
+/** The fields of the object that a node writes to a key; null if it writes something else or that is unknown. */
 function objectWrittenTo(key: string, node: WorkflowNode, roleByName: Check["roleByName"]): string[] | null {
   if (node.output_mapping || !node.output_keys.includes(key)) return null;
   const { output_schema, required_role } = settingsOf(node);
@@ -145,7 +160,7 @@ function objectWrittenTo(key: string, node: WorkflowNode, roleByName: Check["rol
   return node.output_keys.length === 1 ? Object.keys(fields) : null;
 }
 
-/** A rule that a router names must be built in, or be said by a router of the drawing: and by all of them alike. */
+/** A rule that a router names must be built in or defined by a router of the workflow, by all of them in the same way. */
 function checkNamedRule(node: WorkflowNode, rules: readonly WrittenRule[], report: Report): void {
   if (!isRouterNode(node) || node.config.kind !== "function") return;
   const { router_function_name: name, router_function: rule } = node.config;
