@@ -33,7 +33,7 @@ export const MAX_FILE_BYTES = 5 * 1024 * 1024;
 const FILE_VERSION = 1;
 
 export interface ReadWorkflow {
-  /** Null where the file holds no workflow that can be read; an error among the findings says why. */
+  /** Null if the file has no readable workflow; an error among the findings says why. */
   graph: WorkflowGraph | null;
   name: string;
   roles: RoleDefinition[];
@@ -42,7 +42,7 @@ export interface ReadWorkflow {
   findings: Finding[];
 }
 
-/** Reads a workflow from the text of a file, or from JSON that is parsed already. */
+/** Reads a workflow from the text of a file or from parsed JSON. */
 export function readWorkflow(source: unknown): ReadWorkflow {
   const { tests, rest } = withoutTests(typeof source === "string" ? parseText(source) : { value: source });
   const read = readDrawing(rest);
@@ -51,7 +51,7 @@ export function readWorkflow(source: unknown): ReadWorkflow {
 
 type Parsed = { value: unknown } | { problem: string };
 
-/** Tests have a reader of their own: what models answered in them is nested as it came. */
+/** Tests have their own reader: model replies in them may be nested deeper than a workflow may be. */
 function withoutTests(parsed: Parsed): { tests?: unknown; rest: Parsed } {
   if ("problem" in parsed || !isRaw(parsed.value)) return { rest: parsed };
   const { tests, ...value } = parsed.value;
@@ -60,61 +60,74 @@ function withoutTests(parsed: Parsed): { tests?: unknown; rest: Parsed } {
 
 function readDrawing(parsed: Parsed): ReadWorkflow {
   const findings = new Findings();
-  const nothing = (at: string, message: string): ReadWorkflow => {
-    findings.error(at, message);
-    return { graph: null, name: "", roles: [], findings: findings.all() };
-  };
-  if ("problem" in parsed) return nothing("", parsed.problem);
-  const tooMany = tooManyParts(parsed.value);
-  if (tooMany) return nothing("", tooMany);
-  const copy = cleanCopy(parsed.value, findings);
-  if (!copy) return nothing("", "The file is nested too deeply to be a workflow.");
-  const { value } = copy;
-  if (Array.isArray(value))
-    return nothing("", "This is a list, not a workflow. Lists of roles are read on the page of roles.");
-  if (!isRaw(value)) return nothing("", "This is not a workflow: a JSON object with nodes and edges.");
+  const file = readObject(parsed, findings);
+  const read = file && isKnownVersion(file, findings) ? readParts(file, findings) : null;
+  return { ...(read ?? { graph: null, name: "", roles: [] }), findings: findings.all() };
+}
 
+function fail(findings: Findings, at: string, message: string): null {
+  findings.error(at, message);
+  return null;
+}
+
+function readObject(parsed: Parsed, findings: Findings): Raw | null {
+  if ("problem" in parsed) return fail(findings, "", parsed.problem);
+  const tooMany = tooManyParts(parsed.value);
+  if (tooMany) return fail(findings, "", tooMany);
+  const copy = cleanCopy(parsed.value, findings);
+  if (!copy) return fail(findings, "", "The file is nested too deeply to be a workflow.");
+  if (Array.isArray(copy.value))
+    return fail(
+      findings,
+      "",
+      "This is a list, not a workflow. Lists of roles are read on the page of roles.",
+    );
+  if (!isRaw(copy.value))
+    return fail(findings, "", "This is not a workflow: a JSON object with nodes and edges.");
+  return copy.value;
+}
+
+/** Whether the file's format is known. Its unknown fields are left out. */
+function isKnownVersion(value: Raw, findings: Findings): boolean {
   const version = value.troupe;
-  if (version !== undefined && (typeof version !== "number" || version > FILE_VERSION))
-    return nothing(
+  if (version === undefined) return true;
+  if (typeof version !== "number" || version > FILE_VERSION) {
+    findings.error(
       "troupe",
       `This file was written by a newer version (format ${JSON.stringify(version)}). Update, then read it again.`,
     );
-  const { inner, at } = findGraph(value);
-  const name = firstText(value.name, inner?.name, inner?.title);
-  if (version !== undefined)
-    for (const key of Object.keys(value))
-      if (!["troupe", "name", "workflow", "roles"].includes(key))
-        findings.dropped(key, `"${key}" is not known here and was left out.`);
-  const plain = version === undefined ? value : value.workflow;
-  const plan = isRaw(plain) && Array.isArray(plain.tasks) ? plain : null;
-  if (!inner && !plan) return nothing("", describeForeign(value));
-  const roles = readRoleList(value.roles, "roles", findings);
-  if (!inner) {
-    const planned = plan && readPlanAsWorkflow(plan, findings);
-    if (!planned) return { graph: null, name: "", roles: [], findings: findings.all() };
-    return {
-      graph: planned.graph,
-      name: name || "Imported plan",
-      roles: [...roles, ...planned.roles],
-      findings: findings.all(),
-    };
+    return false;
   }
+  for (const key of Object.keys(value))
+    if (!["troupe", "name", "workflow", "roles"].includes(key))
+      findings.dropped(key, `"${key}" is not known here and was left out.`);
+  return true;
+}
+
+/** The workflow of a file, or of a plan that it holds instead. */
+function readParts(value: Raw, findings: Findings): Omit<ReadWorkflow, "findings"> | null {
+  const { inner, at } = findGraph(value);
+  if (!inner) {
+    const plan = value.troupe === undefined ? value : value.workflow;
+    if (!isRaw(plan) || !Array.isArray(plan.tasks)) return fail(findings, "", describeForeign(value));
+    const roles = readRoleList(value.roles, "roles", findings);
+    const planned = readPlanAsWorkflow(plan, findings);
+    const name = firstText(value.name) || "Imported plan";
+    return planned && { graph: planned.graph, name, roles: [...roles, ...planned.roles] };
+  }
+  const roles = readRoleList(value.roles, "roles", findings);
   const graph = readGraph(inner, at, findings);
   if (graph && Object.keys(graph.nodes).length === 0 && countOf(inner.nodes) > 0)
-    return nothing(
+    return fail(
+      findings,
       at,
       "None of its nodes is of a type that is known here, so that nothing is left of this workflow.",
     );
-  return {
-    graph,
-    name: name || (graph ? humanName(graph.graph_id) : ""),
-    roles,
-    findings: findings.all(),
-  };
+  const name = firstText(value.name, inner.name, inner.title) || (graph ? humanName(graph.graph_id) : "");
+  return { graph, name, roles };
 }
 
-/** Says so where a file holds more nodes or edges than a workflow may have: counted before anything is made of them. */
+/** The error for a file with more nodes or edges than a workflow may have, or null. Counted before they are read. */
 export function tooManyParts(source: unknown): string | null {
   const { inner } = isRaw(source) ? findGraph(source) : { inner: null };
   if (!inner) return null;
@@ -160,7 +173,7 @@ function whereJsonBreaks(text: string, error: unknown): string {
   return `line ${line}, column ${before.length - before.lastIndexOf("\n")} cannot be read.`;
 }
 
-/** The graph itself, also where another object stands around it. */
+/** The graph itself, also if another object wraps it. */
 export function findGraph(value: Raw): { inner: Raw | null; at: string } {
   const isGraph = (candidate: unknown): candidate is Raw =>
     isRaw(candidate) && (isRaw(candidate.nodes) || Array.isArray(candidate.nodes));
@@ -211,7 +224,7 @@ export function writeWorkflow(
   return `${JSON.stringify(file, null, 2)}\n`;
 }
 
-/** What a file of this flavour does not hold of a workflow. */
+/** The parts of a workflow that a file of this flavour leaves out. */
 export function lossesOf(graph: WorkflowGraph, { flavour, roles = [], tests = [] }: WriteOptions): Finding[] {
   if (flavour === "openhands") {
     const findings = new Findings();

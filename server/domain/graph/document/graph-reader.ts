@@ -32,36 +32,46 @@ const TYPE_ALIASES = new Map([
 
 const GRAPH_FIELDS: ReadonlySet<string> = new Set(Object.keys(WorkflowGraph.shape));
 
-/** Reads a graph tolerantly: findings name whatever was changed or left out. Null, with an error, where nothing can be read. */
+/** A part of a file, its path, and where to report what was changed or left out. */
+interface Source {
+  raw: Raw;
+  at: string;
+  findings: Findings;
+}
+
+/** Reads a graph tolerantly: findings name what was changed or left out. Null, with an error, if it can't be read. */
 export function readGraph(source: Raw, at: string, findings: Findings): WorkflowGraph | null {
   const raw = upgradeGraph(source, at, findings);
   if (!raw) return null;
   renameField(raw, ["graph_id", "workflow_id", "id"]);
   renameField(raw, ["start_node_id", "start_node", "entry_point"]);
-  const { nodes, ids, gone } = readNodes(raw.nodes, join(at, "nodes"), findings);
-  const edges = readEdges(raw.edges, join(at, "edges"), findings, ids, gone);
+  const read = readNodes(raw.nodes, join(at, "nodes"), findings);
+  const edges = readEdges(raw.edges, join(at, "edges"), findings, read);
   for (const key of Object.keys(raw))
     if (!GRAPH_FIELDS.has(key) && key !== "name" && key !== "title" && !(at === "" && key === "roles"))
       findings.dropped(join(at, key), `"${key}" is not known here and was left out.`);
 
-  const start = typeof raw.start_node_id === "string" ? (ids.get(raw.start_node_id) ?? null) : null;
-  if (typeof raw.start_node_id === "string" && start === null)
+  const start = typeof raw.start_node_id === "string" ? read.ids.get(raw.start_node_id) : undefined;
+  if (typeof raw.start_node_id === "string" && start === undefined)
     findings.dropped(
       join(at, "start_node_id"),
       `The run was to begin at "${raw.start_node_id}", which is not among the nodes.`,
     );
+  const part: Source = { raw, at, findings };
   const graph: z.input<typeof WorkflowGraph> = {
-    graph_id: readGraphId(raw, at, findings),
-    nodes,
+    graph_id: readGraphId(part),
+    nodes: read.nodes,
     edges,
-    ...defined({ start_node_id: start === null ? undefined : start }),
-    ...optional("description", readField(z.string().max(4000), raw, "description", at, findings)),
-    ...optional("version", readField(z.coerce.number().int(), raw, "version", at, findings)),
-    ...optional("global_state_schema", readField(JsonSchema, raw, "global_state_schema", at, findings)),
-    ...optional("config", readField(RunConfig, raw, "config", at, findings)),
-    ...optional("groups", readGroups(raw, at, findings, ids)),
-    ...optional("dismissed_advice", readField(DismissedAdvice, raw, "dismissed_advice", at, findings)),
-    ...optional("project_context", readField(ProjectContext, raw, "project_context", at, findings)),
+    ...defined({
+      start_node_id: start,
+      description: readField(part, "description", z.string().max(4000)),
+      version: readField(part, "version", z.coerce.number().int()),
+      global_state_schema: readField(part, "global_state_schema", JsonSchema),
+      config: readField(part, "config", RunConfig),
+      groups: readGroups(part, read.ids),
+      dismissed_advice: readField(part, "dismissed_advice", DismissedAdvice),
+      project_context: readField(part, "project_context", ProjectContext),
+    }),
   };
   if (isRaw(raw.config))
     for (const { key, message } of settingsWithoutEffect(raw.config))
@@ -72,17 +82,9 @@ export function readGraph(source: Raw, at: string, findings: Findings): Workflow
   return null;
 }
 
-const optional = <K extends string, V>(key: K, value: V | undefined) =>
-  value === undefined ? {} : { [key]: value };
-
 /** Frames by the ids that their nodes have now. */
-function readGroups(
-  raw: Raw,
-  at: string,
-  findings: Findings,
-  ids: ReadonlyMap<string, string>,
-): NodeGroup[] | undefined {
-  const groups = readField(z.array(NodeGroup).max(200), raw, "groups", at, findings);
+function readGroups(part: Source, ids: ReadonlyMap<string, string>): NodeGroup[] | undefined {
+  const groups = readField(part, "groups", z.array(NodeGroup).max(200));
   // A collapsed group is a card among the nodes' cards: their ids must differ.
   const taken = new Set(ids.values());
   return groups?.map((group) => {
@@ -93,18 +95,16 @@ function readGroups(
 }
 
 function readField<S extends z.ZodType>(
-  schema: S,
-  raw: Raw,
+  { raw, at, findings }: Source,
   key: string,
-  at: string,
-  findings: Findings,
+  schema: S,
 ): z.output<S> | undefined {
   const value = raw[key];
   if (value === undefined || value === null) return undefined;
   return readLeniently(schema, value, join(at, key), findings) ?? undefined;
 }
 
-function readGraphId(raw: Raw, at: string, findings: Findings): string {
+function readGraphId({ raw, at, findings }: Source): string {
   const given = raw.graph_id;
   if (typeof given === "string" && Id.safeParse(given).success) return given;
   const made = toId(firstText(given, raw.name, raw.title)) || "workflow";
@@ -115,21 +115,17 @@ function readGraphId(raw: Raw, at: string, findings: Findings): string {
 
 interface ReadNodes {
   nodes: Record<string, WorkflowNode>;
-  /** The ids of the file and what became of them. */
+  /** New ids by those of the file. */
   ids: Map<string, string>;
-  /** Nodes of the file that were left out. */
-  gone: Set<string>;
+  /** The ids of all nodes in the file, including those that were left out. */
+  given: Set<string>;
 }
 
 function readNodes(source: unknown, at: string, findings: Findings): ReadNodes {
   const nodes: Record<string, WorkflowNode> = {};
   const ids = new Map<string, string>();
-  const gone = new Set<string>();
-  const entries: [key: string | null, value: unknown, at: string][] = Array.isArray(source)
-    ? source.map((value, position) => [null, value, join(at, position)])
-    : isRaw(source)
-      ? Object.entries(source).map(([key, value]) => [key, value, join(at, key)])
-      : [];
+  const given = new Set<string>();
+  const entries = nodeEntries(source, at);
   const taken = { has: (id: string) => Object.hasOwn(nodes, id) };
   for (const [key, value, place] of entries) {
     if (!isRaw(value)) {
@@ -141,43 +137,49 @@ function readNodes(source: unknown, at: string, findings: Findings): ReadNodes {
     renameField(raw, ["node_type", "type"]);
     renameField(raw, ["name", "label", "title"]);
     renameField(raw, ["ui", "position"]);
-    const own = typeof raw.id === "string" || typeof raw.id === "number" ? String(raw.id) : null;
+    const own = idText(raw.id);
     const original = key ?? own;
-    if (key !== null && own !== null && own !== key)
+    if (original !== null) given.add(original);
+    if (own !== null && own !== original)
       findings.changed(join(place, "id"), `The id "${own}" became "${key}", under which the node stands.`);
     const kind = kindOf(raw.node_type);
     if (!kind) {
-      if (original !== null) gone.add(original);
       findings.dropped(
         place,
         `${describeNode(raw, original)} is of the type ${JSON.stringify(raw.node_type ?? null)}, which is not known here; it was left out with its edges.`,
       );
       continue;
     }
-    const wanted =
-      original !== null && Id.safeParse(original).success
-        ? original
-        : toId(original ?? firstText(raw.name)) || kind.type;
-    const id = freshId(wanted, taken);
+    const id = freshId(validId(original ?? toId(firstText(raw.name))) || kind.type, taken);
     if (original === null) findings.changed(place, `This node had no id; it is now "${id}".`);
     else if (id !== original) findings.changed(join(place, "id"), `The id "${original}" became "${id}".`);
-    const node = readNode(raw, id, kind, place, findings);
-    if (!node) {
-      if (original !== null) gone.add(original);
-      continue;
-    }
+    const node = readNode({ raw, at: place, findings }, id, kind);
+    if (!node) continue;
     nodes[id] = node;
     if (original !== null && !ids.has(original)) ids.set(original, id);
   }
   if (entries.length === 0) findings.info(at, "The workflow has no nodes.");
-  return { nodes, ids, gone };
+  return { nodes, ids, given };
 }
+
+/** The nodes of a file, in a list or by their ids. */
+function nodeEntries(source: unknown, at: string): [key: string | null, value: unknown, at: string][] {
+  if (Array.isArray(source)) return source.map((value, position) => [null, value, join(at, position)]);
+  return isRaw(source) ? Object.entries(source).map(([key, value]) => [key, value, join(at, key)]) : [];
+}
+
+/** An id as the file gives it; null if it gives none. */
+const idText = (value: unknown): string | null =>
+  typeof value === "string" || typeof value === "number" ? String(value) : null;
+
+/** A given id if it can stay, else one made from it; empty if it has no usable characters. */
+const validId = (given: string): string => (Id.safeParse(given).success ? given : toId(given));
 
 function describeNode(raw: Raw, id: string | null): string {
   return `The node ${JSON.stringify(firstText(raw.name) || id || "without a name")}`;
 }
 
-/** Whether a file's word for a kind of node is known, by our name or another. */
+/** Whether a file's name for a kind of node is known, ours or an alias. */
 export const isKnownKind = (type: unknown): boolean => kindOf(type) !== undefined;
 
 function kindOf(type: unknown): AnyNodeKind | undefined {
@@ -186,13 +188,7 @@ function kindOf(type: unknown): AnyNodeKind | undefined {
   return findNodeKind(plain) ?? findNodeKind(TYPE_ALIASES.get(plain.toLowerCase()) ?? plain.toLowerCase());
 }
 
-function readNode(
-  raw: Raw,
-  id: string,
-  kind: AnyNodeKind,
-  at: string,
-  findings: Findings,
-): WorkflowNode | null {
+function readNode({ raw, at, findings }: Source, id: string, kind: AnyNodeKind): WorkflowNode | null {
   const config = raw.config ?? {};
   const keys = (value: unknown) =>
     typeof value === "string" ? value.split(/[,\s]+/).filter(Boolean) : value;
@@ -204,12 +200,12 @@ function readNode(
     prepared.config = {};
   }
   const node = readLeniently(WorkflowNode, prepared, at, findings);
-  if (node) nameTooLong(node, kind, at, findings);
+  if (node) reportTooLong(node, kind, at, findings);
   return node;
 }
 
-/** Texts that are kept although they are too long to be used: without them a run would do something else. */
-function nameTooLong(node: WorkflowNode, kind: AnyNodeKind, at: string, findings: Findings): void {
+/** Reports texts that are too long to run. They are kept: without them a run would do something else. */
+function reportTooLong(node: WorkflowNode, kind: AnyNodeKind, at: string, findings: Findings): void {
   const noteIfTooLong = (field: string, text: string, most: number) => {
     if (text.length > most) findings.info(join(at, field), tooLongText(text, most));
   };
@@ -226,23 +222,21 @@ function nameTooLong(node: WorkflowNode, kind: AnyNodeKind, at: string, findings
 const tooLongText = (text: string, most: number): string =>
   `This has ${text.length.toLocaleString("en-US")} characters, and at most ${most.toLocaleString("en-US")} are possible: the workflow cannot run until it is shortened.`;
 
-function readEdges(
-  source: unknown,
-  at: string,
-  findings: Findings,
-  ids: ReadonlyMap<string, string>,
-  gone: ReadonlySet<string>,
-): WorkflowEdge[] {
-  const list: unknown[] = Array.isArray(source) ? source : isRaw(source) ? Object.values(source) : [];
-  if (source !== undefined && source !== null && !Array.isArray(source) && !isRaw(source))
-    findings.dropped(at, "The edges are not a list and were left out.");
-  const edges: WorkflowEdge[] = [];
-  // Ids that the file gives stay, so that the numbers of the others do not depend on their place in it.
+function readEdges(source: unknown, at: string, findings: Findings, nodes: ReadNodes): WorkflowEdge[] {
+  const list = edgeList(source, at, findings);
+  // Ids in the file stay, so that generated ids don't depend on the order of the edges.
   const given = new Set(
     list.flatMap((edge) => (isRaw(edge) && typeof edge.id === "string" ? [edge.id] : [])),
   );
   const taken = new Set<string>();
   let made = 0;
+  const idFor = (wanted: string | null): string => {
+    if (wanted !== null) return freshId(validId(wanted) || "edge", taken);
+    do made++;
+    while (given.has(`edge_${made}`));
+    return `edge_${made}`;
+  };
+  const edges: WorkflowEdge[] = [];
   for (const [position, value] of list.entries()) {
     const place = join(at, position);
     if (!isRaw(value)) {
@@ -255,28 +249,14 @@ function readEdges(
     renameField(raw, ["edge_label", "label"]);
     if (typeof raw.edge_label === "number" || typeof raw.edge_label === "boolean")
       raw.edge_label = String(raw.edge_label);
-    const ends = [endOf(raw.source_node_id), endOf(raw.target_node_id)] as const;
-    const missing = ends.filter((end) => !ids.has(end));
-    if (missing.length > 0) {
-      const why = missing.every((end) => gone.has(end)) ? "which was left out" : "which does not exist";
-      findings.dropped(
-        place,
-        `The edge from "${ends[0]}" to "${ends[1]}" was left out: it is tied to "${missing[0]}", ${why}.`,
-      );
-      continue;
-    }
-    const wanted = typeof raw.id === "string" || typeof raw.id === "number" ? String(raw.id) : null;
-    let id: string;
-    if (wanted === null) {
-      do id = `edge_${++made}`;
-      while (given.has(id));
-    } else {
-      id = freshId(Id.safeParse(wanted).success ? wanted : toId(wanted) || "edge", taken);
-      if (id !== wanted) findings.changed(join(place, "id"), `The id "${wanted}" became "${id}".`);
-    }
+    const ends = readEnds({ raw, at: place, findings }, nodes);
+    if (!ends) continue;
+    const wanted = idText(raw.id);
+    const id = idFor(wanted);
+    if (wanted !== null && id !== wanted)
+      findings.changed(join(place, "id"), `The id "${wanted}" became "${id}".`);
     taken.add(id);
-    const prepared = { ...raw, id, source_node_id: ids.get(ends[0]), target_node_id: ids.get(ends[1]) };
-    const edge = readLeniently(WorkflowEdge, prepared, place, findings);
+    const edge = readLeniently(WorkflowEdge, { ...raw, id, ...ends }, place, findings);
     if (!edge) continue;
     edges.push(edge);
     const condition = edge.condition ?? "";
@@ -286,10 +266,28 @@ function readEdges(
   return edges;
 }
 
-const endOf = (value: unknown): string =>
-  typeof value === "string" || typeof value === "number" ? String(value) : "";
+function edgeList(source: unknown, at: string, findings: Findings): unknown[] {
+  if (Array.isArray(source)) return source;
+  if (isRaw(source)) return Object.values(source);
+  if (source !== undefined && source !== null)
+    findings.dropped(at, "The edges are not a list and were left out.");
+  return [];
+}
 
-/** The first of these that says something, at most 200 characters of it. */
+/** The nodes that an edge connects, by their new ids; null, with a finding, if one of them is missing. */
+function readEnds({ raw, at, findings }: Source, { ids, given }: ReadNodes) {
+  const ends = [idText(raw.source_node_id) ?? "", idText(raw.target_node_id) ?? ""] as const;
+  const missing = ends.filter((end) => !ids.has(end));
+  if (missing.length === 0) return { source_node_id: ids.get(ends[0]), target_node_id: ids.get(ends[1]) };
+  const why = missing.every((end) => given.has(end)) ? "which was left out" : "which does not exist";
+  findings.dropped(
+    at,
+    `The edge from "${ends[0]}" to "${ends[1]}" was left out: it is tied to "${missing[0]}", ${why}.`,
+  );
+  return null;
+}
+
+/** The first text that isn't blank, at most 200 characters of it. */
 export const firstText = (...values: unknown[]): string =>
   values
     .find((value): value is string => typeof value === "string" && value.trim() !== "")

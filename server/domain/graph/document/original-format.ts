@@ -18,7 +18,16 @@ const ORIGINAL_TYPES = new Map([
 
 const ORIGINAL_NODE_FIELDS = new Set(["id", "node_type", "name", "config", "input_keys", "output_keys"]);
 
-/** The graph in the words of the reference documents, with only their fields, and what that leaves out. */
+/** Fields of the graph that the reference documents don't have, with what to say about them. */
+const LOST_FIELDS: readonly [field: string, message: string][] = [
+  ["groups", "Frames around nodes are not part of this format."],
+  ["version", "The number of the version is not part of this format."],
+  ["config", "Limits and other settings of runs are not part of this format."],
+  ["project_context", "What agents are told of the project is not part of this format."],
+  ["dismissed_advice", "Which advice was put aside is not part of this format."],
+];
+
+/** The graph in the format of the reference documents, and what that leaves out. */
 export function toOriginal(graph: WorkflowGraph): { graph: Raw; losses: Finding[] } {
   const findings = new Findings();
   const full = writeGraph(graph);
@@ -60,23 +69,14 @@ export function toOriginal(graph: WorkflowGraph): { graph: Raw; losses: Finding[
   }
   if (Object.values(graph.nodes).some(({ ui: place }) => place))
     findings.dropped("nodes", "Where the nodes stand on the canvas is not part of this format.");
-  if (full.groups !== undefined)
-    findings.dropped("groups", "Frames around nodes are not part of this format.");
-  if (full.version !== undefined)
-    findings.dropped("version", "The number of the version is not part of this format.");
-  if (full.config !== undefined)
-    findings.dropped("config", "Limits and other settings of runs are not part of this format.");
-  if (full.project_context !== undefined)
-    findings.dropped("project_context", "What agents are told of the project is not part of this format.");
-  if (full.dismissed_advice !== undefined)
-    findings.dropped("dismissed_advice", "Which advice was put aside is not part of this format.");
+  for (const [field, message] of LOST_FIELDS) if (full[field] !== undefined) findings.dropped(field, message);
   const edges = originalEdges(graph, removed, findings);
   const { graph_id, description, start_node_id, global_state_schema } = full;
-  const start =
-    typeof start_node_id === "string" && !removed.has(start_node_id) ? start_node_id : analyse(graph).start;
+  const isKept = (id: unknown): id is string => typeof id === "string" && !removed.has(id);
+  const start = isKept(start_node_id) ? start_node_id : analyse(graph).start;
   return {
     graph: {
-      ...defined({ graph_id, description, start_node_id: start && !removed.has(start) ? start : undefined }),
+      ...defined({ graph_id, description, start_node_id: isKept(start) ? start : undefined }),
       nodes,
       edges,
       ...defined({ global_state_schema }),
@@ -89,7 +89,7 @@ function originalEdges(graph: WorkflowGraph, removed: ReadonlySet<string>, findi
   const outgoing = new Map<string, WorkflowEdge[]>();
   for (const edge of graph.edges)
     outgoing.set(edge.source_node_id, [...(outgoing.get(edge.source_node_id) ?? []), edge]);
-  /** Where an edge leads once the nodes in between are gone. */
+  /** Where an edge leads without the removed nodes. */
   const targets = (id: string, seen: ReadonlySet<string> = new Set()): string[] => {
     if (!removed.has(id)) return [id];
     if (seen.has(id)) return [];
@@ -108,20 +108,7 @@ function originalEdges(graph: WorkflowGraph, removed: ReadonlySet<string>, findi
         `${at}.condition`,
         "Conditions of edges are not part of this format; this edge is always taken there.",
       );
-    const source = graph.nodes[edge.source_node_id];
-    const routes = source ? getNodeKind(source.node_type).routes : false;
-    let label = edge.edge_label || undefined;
-    if (edge.is_default && !(label && isDefaultLabel(label))) {
-      if (label)
-        findings.dropped(
-          `${at}.is_default`,
-          "A default way is not part of this format; the router function has to answer this label.",
-        );
-      else if (routes) {
-        label = "default";
-        findings.changed(at, 'The default way got the label "default".');
-      }
-    }
+    const label = originalLabel(graph, edge, findings);
     for (const target of targets(edge.target_node_id))
       written.push(
         defined({
@@ -137,4 +124,23 @@ function originalEdges(graph: WorkflowGraph, removed: ReadonlySet<string>, findi
     const text = canonicalJson(edge);
     return seen.has(text) ? false : seen.add(text);
   });
+}
+
+/** The label of an edge; a default edge of a router needs one. */
+function originalLabel(graph: WorkflowGraph, edge: WorkflowEdge, findings: Findings): string | undefined {
+  const at = `edges.${edge.id}`;
+  const label = edge.edge_label || undefined;
+  if (!edge.is_default) return label;
+  if (label) {
+    if (!isDefaultLabel(label))
+      findings.dropped(
+        `${at}.is_default`,
+        "A default way is not part of this format; the router function has to answer this label.",
+      );
+    return label;
+  }
+  const source = graph.nodes[edge.source_node_id];
+  if (!source || !getNodeKind(source.node_type).routes) return undefined;
+  findings.changed(at, 'The default way got the label "default".');
+  return "default";
 }

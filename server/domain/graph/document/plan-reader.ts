@@ -4,6 +4,7 @@ import { defined } from "@/server/domain/base/defined";
 import { freshId, toId } from "@/server/domain/base/ids";
 import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
 import { Id } from "@/server/domain/base/values";
+import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import { readPlan } from "@/server/domain/crew/read-plan";
 import { WorkflowGraph } from "../graph";
 
@@ -14,21 +15,8 @@ export function readPlanAsWorkflow(
 ): { graph: WorkflowGraph; roles: RoleDefinition[] } | null {
   const plan = readPlan(source, findings);
   if (!plan) return null;
-  const agents = new Map<string, { agent_id: string; role_name: string }>();
-  const ids = new Set<string>();
-  for (const { assigned_agent, required_role } of plan.tasks) {
-    const who = assigned_agent || required_role || "Planner";
-    if (agents.has(who)) continue;
-    const agent_id = freshId(
-      assigned_agent && Id.safeParse(assigned_agent).success ? assigned_agent : toId(who) || "agent",
-      ids,
-    );
-    ids.add(agent_id);
-    const role = required_role || who;
-    const own = builtinRoles.find(({ name }) => name.toLowerCase() === role.toLowerCase());
-    agents.set(who, { agent_id, role_name: own?.name ?? role });
-  }
-  // A plan may name an agent by words that cannot be an id.
+  const agents = agentsOf(plan);
+  // A plan may name an agent by a text that can't be an id.
   for (const task of plan.tasks)
     if (task.assigned_agent)
       task.assigned_agent = agents.get(task.assigned_agent)?.agent_id ?? task.assigned_agent;
@@ -55,8 +43,34 @@ export function readPlanAsWorkflow(
       "tasks",
       `${done} of the tasks ${done === 1 ? "is" : "are"} marked as begun or done; runs go on from there: what is completed stays with its result, what was being worked on is done again.`,
     );
-  const asks = plan.user_instruction !== "";
-  const graph = WorkflowGraph.parse({
+  return { graph: graphOf(plan, [...agents.values()]), roles };
+}
+
+type PlannedAgent = { agent_id: string; role_name: string };
+
+/** The agents that do the tasks of a plan, by the name that the plan gives them, else by their role. */
+function agentsOf(plan: ExecutionPlan): Map<string, PlannedAgent> {
+  const agents = new Map<string, PlannedAgent>();
+  const ids = new Set<string>();
+  for (const { assigned_agent, required_role } of plan.tasks) {
+    const who = assigned_agent || required_role || "Planner";
+    if (agents.has(who)) continue;
+    const agent_id = freshId(
+      assigned_agent && Id.safeParse(assigned_agent).success ? assigned_agent : toId(who) || "agent",
+      ids,
+    );
+    ids.add(agent_id);
+    const role = required_role || who;
+    const own = builtinRoles.find(({ name }) => name.toLowerCase() === role.toLowerCase());
+    agents.set(who, { agent_id, role_name: own?.name ?? role });
+  }
+  return agents;
+}
+
+/** A start, one crew that follows the plan, and an end. */
+function graphOf(plan: ExecutionPlan, agents: readonly PlannedAgent[]): WorkflowGraph {
+  const user_request = plan.user_instruction || undefined;
+  return WorkflowGraph.parse({
     graph_id: plan.plan_id ?? "imported_plan",
     description: plan.user_instruction.slice(0, 4000) || undefined,
     start_node_id: "start",
@@ -65,17 +79,20 @@ export function readPlanAsWorkflow(
         id: "start",
         node_type: "start",
         name: "Start",
-        ...(asks ? { output_keys: ["user_request"], config: { user_request: plan.user_instruction } } : {}),
+        ...defined({
+          output_keys: user_request && ["user_request"],
+          config: user_request && { user_request },
+        }),
       },
       carry_out: {
         id: "carry_out",
         node_type: "crew_task",
         name: "Carry out the plan",
-        ...defined({ input_keys: asks ? ["user_request"] : undefined }),
+        ...defined({ input_keys: user_request && ["user_request"] }),
         output_keys: ["plan_result"],
         config: {
-          plan_description_template: asks ? "{{user_request}}" : "Carry out the plan.",
-          crew: { crew_id: "crew", agents: [...agents.values()] },
+          plan_description_template: user_request ? "{{user_request}}" : "Carry out the plan.",
+          crew: { crew_id: "crew", agents },
           plan,
         },
       },
@@ -86,5 +103,4 @@ export function readPlanAsWorkflow(
       { id: "edge_2", source_node_id: "carry_out", target_node_id: "end" },
     ],
   });
-  return { graph, roles };
 }
