@@ -1,4 +1,4 @@
-import { must, present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { getNodeKind } from "../nodes";
 import type { WorkflowEdge, WorkflowGraph } from "./graph";
 
@@ -30,7 +30,7 @@ export interface Analysis {
   downstream(node: string): ReadonlySet<string>;
 }
 
-/** Works out what a graph means. Cost: linear in nodes and edges for each loop; the reach of joins on demand. */
+/** Analyzes a graph. Cost: linear in nodes and edges for each loop; the reach of joins on demand. */
 export function analyse(graph: WorkflowGraph): Analysis {
   const runs = (id: string) => {
     const node = graph.nodes[id];
@@ -45,24 +45,19 @@ export function analyse(graph: WorkflowGraph): Analysis {
 
   const { preorder, backEdges } =
     start === null ? { preorder: [], backEdges: new Set<string>() } : walk(start, outgoing);
-  const reachable = new Set(preorder);
   const incoming = new Map<string, WorkflowEdge[]>();
   for (const id of preorder) incoming.set(id, []);
   for (const id of preorder)
     for (const edge of must(outgoing, id)) must(incoming, edge.target_node_id).push(edge);
 
-  const order = topological(preorder, outgoing, incoming, backEdges);
+  const order = topological(preorder, { outgoing, incoming, backEdges });
   const position = new Map(order.map((id, at) => [id, at]));
   const { loops, irreducible } =
     start === null
       ? { loops: new Map<string, Set<string>>(), irreducible: [] }
-      : findLoops(start, reachable, outgoing, incoming, backEdges);
+      : findLoops(start, preorder, { outgoing, incoming, backEdges });
 
   const forwardIn = (id: string) => (incoming.get(id) ?? []).filter((edge) => !backEdges.has(edge.id)).length;
-  const upstreams = new Map<string, Set<string>>();
-  const downstreams = new Map<string, Set<string>>();
-  const joins = new Map<string, boolean>();
-  const arounds = new Map<string, string[]>();
   return {
     graph,
     start,
@@ -73,45 +68,36 @@ export function analyse(graph: WorkflowGraph): Analysis {
     backEdges,
     loops,
     irreducible,
-    around(node) {
-      let found = arounds.get(node);
-      if (!found) {
-        found = [...loops.keys()]
-          .filter((header) => must(loops, header).has(node))
-          .sort((x, y) => must(loops, y).size - must(loops, x).size || must(position, x) - must(position, y));
-        arounds.set(node, found);
-      }
-      return found;
-    },
-    isJoin(node) {
-      let known = joins.get(node);
-      if (known === undefined) {
-        known = graph.nodes[node]?.join !== "each" && forwardIn(node) >= 2;
-        joins.set(node, known);
-      }
-      return known;
-    },
-    upstream(join) {
-      let found = upstreams.get(join);
-      if (!found) {
-        found = reach([join], (id) =>
-          (incoming.get(id) ?? [])
-            .filter((edge) => !(backEdges.has(edge.id) && loops.get(edge.target_node_id)?.has(join)))
-            .map((edge) => edge.source_node_id)
-            .filter((id) => id !== join),
-        );
-        upstreams.set(join, found);
-      }
-      return found;
-    },
-    downstream(node) {
-      let found = downstreams.get(node);
-      if (!found) {
-        found = reach([node], (id) => (outgoing.get(id) ?? []).map((edge) => edge.target_node_id));
-        downstreams.set(node, found);
-      }
-      return found;
-    },
+    around: memoized((node) =>
+      [...loops.keys()]
+        .filter((header) => must(loops, header).has(node))
+        .sort((x, y) => must(loops, y).size - must(loops, x).size || must(position, x) - must(position, y)),
+    ),
+    isJoin: memoized((node) => graph.nodes[node]?.join !== "each" && forwardIn(node) >= 2),
+    upstream: memoized((join) =>
+      reach([join], (id) =>
+        (incoming.get(id) ?? [])
+          .filter((edge) => !(backEdges.has(edge.id) && loops.get(edge.target_node_id)?.has(join)))
+          .map((edge) => edge.source_node_id)
+          .filter((id) => id !== join),
+      ),
+    ),
+    downstream: memoized((node) =>
+      reach([node], (id) => (outgoing.get(id) ?? []).map((edge) => edge.target_node_id)),
+    ),
+  };
+}
+
+/** Computes the value of each node once. */
+function memoized<T>(compute: (id: string) => T): (id: string) => T {
+  const known = new Map<string, T>();
+  return (id) => {
+    let value = known.get(id);
+    if (value === undefined) {
+      value = compute(id);
+      known.set(id, value);
+    }
+    return value;
   };
 }
 
@@ -147,20 +133,16 @@ function walk(start: string, outgoing: ReadonlyMap<string, readonly WorkflowEdge
   return { preorder, backEdges };
 }
 
-function topological(
-  preorder: readonly string[],
-  outgoing: ReadonlyMap<string, readonly WorkflowEdge[]>,
-  incoming: ReadonlyMap<string, readonly WorkflowEdge[]>,
-  backEdges: ReadonlySet<string>,
-): string[] {
+type Flow = Pick<Analysis, "outgoing" | "incoming" | "backEdges">;
+
+function topological(preorder: readonly string[], { outgoing, incoming, backEdges }: Flow): string[] {
   const rank = new Map(preorder.map((id, at) => [id, at]));
   const missing = new Map(
     preorder.map((id) => [id, must(incoming, id).filter((edge) => !backEdges.has(edge.id)).length]),
   );
   const free = preorder.filter((id) => missing.get(id) === 0);
   const order: string[] = [];
-  while (free.length > 0) {
-    const id = present(free.shift(), "free.shift()");
+  for (let id = free.shift(); id !== undefined; id = free.shift()) {
     order.push(id);
     for (const edge of must(outgoing, id)) {
       if (backEdges.has(edge.id)) continue;
@@ -174,13 +156,7 @@ function topological(
   return order;
 }
 
-function findLoops(
-  start: string,
-  reachable: ReadonlySet<string>,
-  outgoing: ReadonlyMap<string, readonly WorkflowEdge[]>,
-  incoming: ReadonlyMap<string, readonly WorkflowEdge[]>,
-  backEdges: ReadonlySet<string>,
-) {
+function findLoops(start: string, reachable: readonly string[], { outgoing, incoming, backEdges }: Flow) {
   const sources = new Map<string, WorkflowEdge[]>();
   for (const id of reachable)
     for (const edge of must(outgoing, id))
@@ -192,8 +168,7 @@ function findLoops(
     const ahead = reach([header], (id) => must(outgoing, id).map((edge) => edge.target_node_id));
     const body = new Set([header]);
     const open = edges.map((edge) => edge.source_node_id);
-    while (open.length > 0) {
-      const id = present(open.pop(), "open.pop()");
+    for (let id = open.pop(); id !== undefined; id = open.pop()) {
       if (body.has(id) || !ahead.has(id)) continue;
       body.add(id);
       for (const edge of must(incoming, id)) open.push(edge.source_node_id);
@@ -207,7 +182,7 @@ function findLoops(
   return { loops, irreducible };
 }
 
-/** What a run can reach without ever coming to this node. */
+/** What a run can reach without passing through this node. */
 function reachAround(
   start: string,
   node: string,
@@ -221,7 +196,7 @@ function reachAround(
   return around.add(start);
 }
 
-/** The edges by which a run comes into the loop of a back edge past its header, which is where that edge leads. */
+/** The edges that enter the loop of a back edge past its header, the target of that edge. */
 export function sideEntries(a: Analysis, back: WorkflowEdge): WorkflowEdge[] {
   const { source_node_id: last, target_node_id: header } = back;
   if (a.start === null) return [];
@@ -244,11 +219,11 @@ export function sideEntries(a: Analysis, back: WorkflowEdge): WorkflowEdge[] {
 function reach(from: readonly string[], next: (id: string) => readonly string[]): Set<string> {
   const found = new Set<string>();
   const open = [...from];
-  while (open.length > 0)
-    for (const id of next(present(open.pop(), "open.pop()")))
-      if (!found.has(id)) {
-        found.add(id);
-        open.push(id);
+  for (let id = open.pop(); id !== undefined; id = open.pop())
+    for (const to of next(id))
+      if (!found.has(to)) {
+        found.add(to);
+        open.push(to);
       }
   return found;
 }

@@ -1,19 +1,19 @@
-import { must, present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { getNodeKind, settingsOf, writtenKeys } from "@/server/domain/nodes";
 import { type Analysis, analyse } from "../analysis";
 import type { WorkflowEdge, WorkflowGraph } from "../graph";
 import { inputFields } from "../run-input";
 import { reducerOf, stateProperties } from "./state-properties";
 
-/** A key that can exist where a node begins. `from`: the nodes that write it; empty where the state schema gives it. */
+/** A key that can exist when a node starts. `from`: the nodes that write it; empty if the state schema sets it. */
 export interface AvailableKey {
   key: string;
   from: string[];
-  /** Whether it exists whichever way the run came here. */
+  /** Whether it exists on every route to the node. */
   certain: boolean;
 }
 
-/** Which keys can exist when a node begins, for checking and for completion; sorted, the certain ones first. */
+/** The keys that can exist when a node starts, for checks and completion; certain ones first. */
 export function keysAvailableAt(
   graph: WorkflowGraph,
   nodeId: string,
@@ -34,7 +34,7 @@ export function keysAvailableAt(
       add(key, analysis.start, required || preset !== undefined);
   for (const id of analysis.order)
     if (analysis.downstream(id).has(nodeId))
-      for (const key of writtenKeys(present(graph.nodes[id], "graph.nodes[id]")))
+      for (const key of writtenKeys(must(graph.nodes, id)))
         add(key, id, id !== analysis.start && sure.has(id));
   return [...found.values()].sort(
     (a, b) => Number(b.certain) - Number(a.certain) || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0),
@@ -47,19 +47,17 @@ export interface KeySet {
   list(): string[];
 }
 
-/** For every reachable node, the keys that some way to it writes. */
+/** For every reachable node, the keys that are written on some route to it. */
 export function possibleKeys(graph: WorkflowGraph, analysis: Analysis): Map<string, KeySet> {
   const numbers = new Map<string, number>();
   const numberOf = (key: string) => numbers.get(key) ?? (numbers.set(key, numbers.size), numbers.size - 1);
   const given = Object.entries(stateProperties(graph)).flatMap(([key, schema]) =>
     schema.default === undefined ? [] : [numberOf(key)],
   );
-  // What a run is started with is there for the node where it begins, too.
+  // The start node can read the run's input, too.
   const asked = inputFields(graph).map(({ key }) => numberOf(key));
   const written = new Map(
-    analysis.order.map(
-      (id) => [id, writtenKeys(present(graph.nodes[id], "graph.nodes[id]")).map(numberOf)] as const,
-    ),
+    analysis.order.map((id) => [id, writtenKeys(must(graph.nodes, id)).map(numberOf)] as const),
   );
   const bits = new Map<string, Bits>(analysis.order.map((id) => [id, new Bits(numbers.size)]));
   const first = analysis.start === null ? undefined : bits.get(analysis.start);
@@ -84,8 +82,8 @@ export function possibleKeys(graph: WorkflowGraph, analysis: Analysis): Map<stri
 }
 
 /**
- * The nodes that have certainly completed when this one begins: those that every way here passes through, and what
- * these start without a condition and this one waits for.
+ * The nodes that have certainly completed when this one starts: those on every route to it, and those that these start
+ * without a condition and that this one waits for.
  */
 function certainWriters(analysis: Analysis, nodeId: string): ReadonlySet<string> {
   if (analysis.start === null || !analysis.position.has(nodeId)) return new Set();
@@ -98,7 +96,7 @@ function certainWriters(analysis: Analysis, nodeId: string): ReadonlySet<string>
   for (let id: string | undefined = tree.get(nodeId); id !== undefined; id = tree.get(id)) passed.push(id);
   const certain = new Set(passed);
   const before = ancestors(analysis, nodeId);
-  // A node that does not wait for all its ways may begin before they have come to their end.
+  // A node that doesn't wait for all its edges may start before their nodes have completed.
   const isStrict = [nodeId, ...before].every((id) => analysis.graph.nodes[id]?.join === "all");
   const open = isStrict ? [...passed] : [];
   for (let id = open.pop(); id !== undefined; id = open.pop())
@@ -141,7 +139,7 @@ function mayGoOnWithoutWriting(graph: WorkflowGraph, id: string): boolean {
   );
 }
 
-/** Two nodes that can run at the same time and write the same key, with nothing that says how values combine. */
+/** Two nodes that can run at the same time and write the same key, which has no reducer. */
 export interface ParallelWrite {
   key: string;
   nodes: [string, string];
@@ -151,7 +149,7 @@ export interface ParallelWrite {
 export function parallelWrites(graph: WorkflowGraph, analysis: Analysis): ParallelWrite[] {
   const writers = new Map<string, string[]>();
   for (const id of analysis.order)
-    for (const key of new Set(writtenKeys(present(graph.nodes[id], "graph.nodes[id]"))))
+    for (const key of new Set(writtenKeys(must(graph.nodes, id))))
       writers.set(key, [...(writers.get(key) ?? []), id]);
   const shared = [...writers].filter(([key, ids]) => ids.length > 1 && reducerOf(graph, key) === "last");
   if (shared.length === 0) return [];
@@ -170,12 +168,12 @@ export function parallelWrites(graph: WorkflowGraph, analysis: Analysis): Parall
 interface Fork {
   node: string;
   edges: WorkflowEdge[];
-  /** The immediate dominators of what can be reached through these edges; worked out when first needed. */
+  /** The immediate dominators of what can be reached through these edges; computed when first needed. */
   tree?: Map<string, string>;
 }
 
 function forksAt(analysis: Analysis, id: string): Fork[] {
-  const node = present(analysis.graph.nodes[id], "analysis.graph.nodes[id]");
+  const node = must(analysis.graph.nodes, id);
   const edges = forward(analysis, id);
   if (edges.length < 2) return [];
   const kind = getNodeKind(node.node_type);
@@ -190,7 +188,7 @@ function forksAt(analysis: Analysis, id: string): Fork[] {
     .map((group) => ({ node: id, edges: group }));
 }
 
-/** Max pairs to check; a key that so many branches write has a simpler problem to solve first. */
+/** Max pairs to check; a key that so many branches write has simpler problems. */
 const MAX_PAIRS = 2000;
 
 function findPair(
@@ -205,7 +203,7 @@ function findPair(
   for (const [i, a] of sorted.entries()) {
     const after = must(reach, a);
     for (let j = i + 1; j < sorted.length; j++) {
-      const b = present(sorted[j], "sorted[j]");
+      const b = must(sorted, j);
       if (after.has(at(b))) continue;
       if (++looked > MAX_PAIRS) return null;
       for (const fork of forks) {
@@ -264,7 +262,7 @@ function dominators(
   return tree;
 }
 
-/** For every node the positions of what can be reached without going back in a loop. */
+/** For every node, the positions of the nodes that can be reached without a back edge. */
 function forwardReach(analysis: Analysis): Map<string, Bits> {
   const reach = new Map<string, Bits>();
   for (const id of [...analysis.order].reverse()) {
@@ -298,8 +296,8 @@ class Bits {
   addAll(other: Bits): boolean {
     let changed = false;
     for (let i = 0; i < this.words.length; i++) {
-      const before = present(this.words[i], "this.words[i]");
-      const after = (before | present(other.words[i], "other.words[i]")) >>> 0;
+      const before = this.words[i] ?? 0;
+      const after = (before | (other.words[i] ?? 0)) >>> 0;
       if (after !== before) {
         this.words[i] = after;
         changed = true;

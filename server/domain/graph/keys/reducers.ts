@@ -1,47 +1,46 @@
 import { canonicalJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
-import { isReducer } from "./state-properties";
+import { isReducer, type Reducer } from "./state-properties";
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 const asList = (value: Json | undefined): Json[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
 
+type Merge = (present: Json | undefined, value: Json) => Json;
+
+const onNumbers =
+  (merge: (present: number, value: number) => number): Merge =>
+  (present, value) =>
+    typeof present === "number" && typeof value === "number" ? merge(present, value) : value;
+
+const MERGES: Readonly<Record<Reducer, Merge>> = {
+  last: (_present, value) => value,
+  first: (present, value) => present ?? value,
+  append: (present, value) => [...asList(present), ...asList(value)],
+  union(present, value) {
+    const seen = new Set<string>();
+    return [...asList(present), ...asList(value)].filter((item) => {
+      const text = canonicalJson(item);
+      return !seen.has(text) && seen.add(text);
+    });
+  },
+  concat_text: (present, value) =>
+    present === undefined || present === null ? value : `${asText(present)}${asText(value)}`,
+  merge: (present, value) => (isObject(present) && isObject(value) ? { ...present, ...value } : value),
+  deep_merge: (present, value) => deepMerge(present, value, 0),
+  add: onNumbers((present, value) => present + value),
+  max: onNumbers(Math.max),
+  min: onNumbers(Math.min),
+};
+
 /**
- * Merges a written value into the present one, as the reducer of its key says. Values that do not fit the
- * reducer replace, so that a run never dies of a merge.
+ * Merges a written value into the present one by the reducer of its key. Values that don't fit the reducer replace, so
+ * that no run fails because of a merge.
  */
-export function reduceValue(reducer: string, present: Json | undefined, value: Json): Json {
-  if (!isReducer(reducer)) return value;
-  switch (reducer) {
-    case "append":
-      return [...asList(present), ...asList(value)];
-    case "union": {
-      const seen = new Set<string>();
-      return [...asList(present), ...asList(value)].filter((item) => {
-        const text = canonicalJson(item);
-        return !seen.has(text) && seen.add(text);
-      });
-    }
-    case "concat_text":
-      return present === undefined || present === null ? value : `${asText(present)}${asText(value)}`;
-    case "merge":
-      return isObject(present) && isObject(value) ? { ...present, ...value } : value;
-    case "deep_merge":
-      return deepMerge(present, value, 0);
-    case "add":
-      return typeof present === "number" && typeof value === "number" ? present + value : value;
-    case "max":
-      return typeof present === "number" && typeof value === "number" ? Math.max(present, value) : value;
-    case "min":
-      return typeof present === "number" && typeof value === "number" ? Math.min(present, value) : value;
-    case "first":
-      return present === undefined || present === null ? value : present;
-    case "last":
-      return value;
-  }
-}
+export const reduceValue = (reducer: string, present: Json | undefined, value: Json): Json =>
+  isReducer(reducer) ? MERGES[reducer](present, value) : value;
 
 /** Merges several values one after another, as reduceValue would. */
 export function reduceAll(reducer: string, base: Json | undefined, values: readonly Json[]): Json {
@@ -50,7 +49,7 @@ export function reduceAll(reducer: string, base: Json | undefined, values: reado
       values.reduce<Json | undefined>((all, value) => reduceValue(reducer, all, value), base),
       "a value to merge",
     );
-  // All items at once: one by one each would copy the whole list.
+  // All items at once: one by one, each would copy the whole list.
   return reduceValue(reducer, base, values.flatMap(asList));
 }
 

@@ -31,15 +31,17 @@ export function drawSteps(drawn: Unfolded, pattern: Parameters<typeof resolveSte
       reads: [...keys, outcomeKey],
       schema: {
         type: "object",
-        properties: { ...(branches.length > 0 ? { [outcomeKey]: outcome } : {}), [key]: work },
-        required: [...(branches.length > 0 ? [outcomeKey] : []), key],
+        properties: branches.length > 0 ? { [outcomeKey]: outcome, [key]: work } : { [key]: work },
+        required: branches.length > 0 ? [outcomeKey, key] : [key],
       },
     });
   });
   drawn.first.push(must(ids, 0));
+  const named = placed.map(({ step }, at) => [step.step, must(keys, at)] as const);
   for (const [at, { step, branches }] of placed.entries()) {
     const id = must(ids, at);
-    const over = (name: string) => drawn.results(name, ofSteps(drawn, placed, keys, must(keys, at), name));
+    const over = (outcome: string) =>
+      drawn.results(outcome, outputsOf(drawn.node.output_keys, named, must(keys, at), outcome));
     if (branches.length === 0) {
       drawn.connect(id, over("done"));
       continue;
@@ -67,26 +69,27 @@ export function drawSteps(drawn: Unfolded, pattern: Parameters<typeof resolveSte
   }
 }
 
-/** The value of each output key where a pattern came to an end: as the crew gives it. */
-function ofSteps(
-  drawn: Unfolded,
-  placed: ReturnType<typeof resolveSteps>,
-  keys: readonly string[],
+/**
+ * The value of each output key where a pattern ended: as the crew gives it. `steps`: the name and key of each step;
+ * `last`: the key of the step that ended it.
+ */
+function outputsOf(
+  outputs: readonly string[],
+  steps: readonly (readonly [name: string, key: string])[],
   last: string,
   outcome: string,
 ): Record<string, string> {
-  const named = placed.map(({ step }, at) => [step.step, must(keys, at)] as const);
   const literal = JSON.stringify(outcome);
   const whole = [
-    ...named.map(([name, key]) => `${keyOf(name)}: ${key === last ? `state.${key}` : orElse(key)}`),
+    ...steps.map(([name, key]) => `${keyOf(name)}: ${key === last ? `state.${key}` : orElse(key)}`),
     `"outcome": ${literal}`,
     `"summary": state.${last}`,
   ];
   return Object.fromEntries(
-    drawn.node.output_keys.map((output): [string, string] => {
+    outputs.map((output): [string, string] => {
       if (output === "outcome") return [output, literal];
       if (output === "summary" || output === "result") return [output, `state.${last}`];
-      const own = named.find(([name]) => name === output)?.[1];
+      const own = steps.find(([name]) => name === output)?.[1];
       if (own) return [output, own === last ? `state.${own}` : orElse(own, `state.${last}`)];
       return [output, `{${whole.join(", ")}}`];
     }),

@@ -10,7 +10,7 @@ import { keyOf, orElse, type Unfolded } from "./unfolded";
 /** The tasks of a written plan, each after those that it depends on. */
 export function drawTasks(drawn: Unfolded, written: ExecutionPlan): void {
   const { crew } = drawn;
-  // With the tasks where groups bring their work together.
+  // Includes the tasks in which groups combine their results.
   const { plan, diagnostics } = startingPlan(freshPlan(written), crew);
   for (const diagnostic of diagnostics)
     drawn.findings.changed("crew.collaboration_patterns", syncDiagnosticText(diagnostic));
@@ -19,79 +19,83 @@ export function drawTasks(drawn: Unfolded, written: ExecutionPlan): void {
   const ids = new Map<string, string>();
   for (const [at, task] of order.entries()) {
     const before = order[at - 1];
-    const reads =
-      task.dependencies.length > 0
-        ? task.dependencies
-        : crew.process === "sequential" && before
-          ? [before.task_id]
-          : [];
+    const previous = crew.process === "sequential" && before ? [before.task_id] : [];
+    const reads = task.dependencies.length > 0 ? task.dependencies : previous;
     const key = must(keys, task.task_id);
-    const agent = agentOf(drawn, task);
-    const id = drawn.task(task.task_id, agent, task.required_role ?? task.assigned_agent ?? "", {
-      task: asTemplate(task.description),
-      key,
-      reads: reads.flatMap((other) => keys.get(other) ?? []),
-      schema: {
-        type: "object",
-        properties: { [key]: task.output_schema ?? { type: "string" } },
-        required: [key],
+    const id = drawn.task(
+      task.task_id,
+      agentOf(drawn, task),
+      task.required_role ?? task.assigned_agent ?? "",
+      {
+        task: asTemplate(task.description),
+        key,
+        reads: reads.flatMap((other) => keys.get(other) ?? []),
+        schema: {
+          type: "object",
+          properties: { [key]: task.output_schema ?? { type: "string" } },
+          required: [key],
+        },
+        ...defined({ when: task.condition || undefined }),
+        expected_output: task.expected_output,
+        guardrails: task.guardrails,
       },
-      ...defined({ when: task.condition || undefined }),
-      expected_output: task.expected_output,
-      guardrails: task.guardrails,
-    });
+    );
     ids.set(task.task_id, id);
-    const node = must(drawn.added, id);
-    drawn.added.set(id, {
-      ...node,
-      name: (task.description.split("\n")[0] ?? "").slice(0, 60),
-    });
-    const after = crew.process === "sequential" ? (before ? [before.task_id] : []) : task.dependencies;
+    const name = task.description.replace(/\n.*/s, "").slice(0, 60);
+    drawn.added.set(id, { ...must(drawn.added, id), name });
+    const after = crew.process === "sequential" ? previous : task.dependencies;
     if (after.length === 0) drawn.first.push(id);
     for (const other of after) {
       const from = ids.get(other);
       if (from) drawn.connect(from, id);
     }
-    if (task.condition && key !== task.task_id)
-      drawn.findings.changed(
-        `plan.tasks.${at}.condition`,
-        `Its result is now called "${key}"; look at conditions.`,
-      );
-    if (task.human_review)
-      drawn.findings.dropped(
-        `plan.tasks.${at}.human_review`,
-        `Nobody is asked to look at the result of "${task.task_id}".`,
-      );
+    reportTask(drawn, task, at, key);
   }
-  if (plan.human_intervention_points.length > 0 || plan.execution_mode !== "autonomous")
-    drawn.findings.dropped("plan.execution_mode", "Nobody is asked before or after a task any more.");
-  if (plan.success_criteria.length > 0)
-    drawn.findings.dropped(
-      "plan.success_criteria",
-      "The success criteria are not checked at the end any more.",
+  reportLosses(drawn, plan);
+  const sinks = crew.process === "sequential" ? order.slice(-1) : lastTasks(order);
+  const over = drawn.results("Result", outputsOf(drawn.node.output_keys, sinks, keys));
+  for (const { task_id } of sinks) drawn.connect(must(ids, task_id), over);
+}
+
+function reportTask({ findings }: Unfolded, task: Task, at: number, key: string): void {
+  if (task.condition && key !== task.task_id)
+    findings.changed(`plan.tasks.${at}.condition`, `Its result is now called "${key}"; look at conditions.`);
+  if (task.human_review)
+    findings.dropped(
+      `plan.tasks.${at}.human_review`,
+      `Nobody is asked to look at the result of "${task.task_id}".`,
     );
+}
+
+/** What nodes can't do as the crew did with this plan. */
+function reportLosses({ crew, findings }: Unfolded, plan: ExecutionPlan): void {
+  if (plan.human_intervention_points.length > 0 || plan.execution_mode !== "autonomous")
+    findings.dropped("plan.execution_mode", "Nobody is asked before or after a task any more.");
+  if (plan.success_criteria.length > 0)
+    findings.dropped("plan.success_criteria", "The success criteria are not checked at the end any more.");
   if (crew.on_task_failure !== "stop")
-    drawn.findings.changed(
+    findings.changed(
       "crew.on_task_failure",
       "A task that fails ends the run, unless you set another way under “When it fails”.",
     );
-  const sinks = crew.process === "sequential" ? order.slice(-1) : lastTasks(order);
+}
+
+/** The value of each output key: the result of the task of that name, or the results of the last tasks. */
+function outputsOf(
+  outputs: readonly string[],
+  sinks: readonly Task[],
+  keys: ReadonlyMap<string, string>,
+): Record<string, string> {
   const shown = sinks.map(({ task_id }) => [task_id, must(keys, task_id)] as const);
   const whole =
     shown.length === 1
       ? orElse(must(shown, 0)[1])
       : `{${shown.map(([id, key]) => `${keyOf(id)}: ${orElse(key)}`).join(", ")}}`;
-  const set = Object.fromEntries(
-    drawn.node.output_keys.map((output) => [
-      output,
-      keys.has(output) &&
-      (drawn.node.output_keys.length > 1 || sinks.some(({ task_id }) => task_id === output))
-        ? orElse(must(keys, output))
-        : whole,
-    ]),
+  const isOwn = (output: string) =>
+    keys.has(output) && (outputs.length > 1 || sinks.some(({ task_id }) => task_id === output));
+  return Object.fromEntries(
+    outputs.map((output) => [output, isOwn(output) ? orElse(must(keys, output)) : whole]),
   );
-  const over = drawn.results("Result", set);
-  for (const { task_id } of sinks) drawn.connect(must(ids, task_id), over);
 }
 
 function agentOf(drawn: Unfolded, task: Task): AgentConfig | undefined {

@@ -4,7 +4,7 @@ import { defined } from "@/server/domain/base/defined";
 import { freshEdgeId, freshId, toId } from "@/server/domain/base/ids";
 import { propertiesOf } from "@/server/domain/base/json-schema";
 import { type Finding, Findings } from "@/server/domain/base/lenient-reader";
-import { must, present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { type JsonSchema, StateKey } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import { getNodeKind } from "@/server/domain/nodes";
@@ -19,23 +19,23 @@ type EdgeInput = Pick<WorkflowEdge, "source_node_id" | "target_node_id"> & Parti
 export type Unfolding =
   | {
       graph: WorkflowGraph;
-      /** The nodes that stand for the crew, without places; the first one is where the work comes in. */
+      /** The nodes that replace the crew, not laid out yet; the first one is where the work starts. */
       nodes: string[];
-      /** What nodes cannot say as the crew did. */
+      /** What nodes can't do as the crew did. */
       warnings: Finding[];
     }
   | { /** Why the crew can't be expanded. */ reason: string };
 
-/** The nodes and edges that stand for a crew while they are drawn. */
+/** Collects the nodes and edges that replace a crew. */
 export class Unfolded {
   readonly findings = new Findings();
   readonly added = new Map<string, NodeInput>();
   private readonly edges: EdgeInput[] = [];
   private readonly takenIds: Set<string>;
   private readonly takenKeys: Set<string>;
-  /** The nodes after which the work is over. */
+  /** The nodes after which the work is complete. */
   private readonly last: string[] = [];
-  /** Where the work comes in. */
+  /** The nodes where the work starts. */
   readonly first: string[] = [];
 
   constructor(
@@ -52,7 +52,7 @@ export class Unfolded {
           ...optional_input_keys,
           ...output_keys,
         ])
-        // What the crew gives is read after it; a step of that name gives it, too.
+        // A step may have the name of an output key of the crew: it then writes that key.
         .filter((key) => !node.output_keys.includes(key)),
     );
     for (const key of [...node.input_keys, ...node.optional_input_keys]) this.takenKeys.add(key);
@@ -80,13 +80,13 @@ export class Unfolded {
     });
   }
 
-  /** What every node takes over from the crew's. */
+  /** The settings that every node inherits from the crew's. */
   private get common() {
     const { input_keys, optional_input_keys, input_mapping, retry, on_error } = this.node;
     return { input_keys, optional_input_keys, retry, on_error, ...defined({ input_mapping }) };
   }
 
-  /** One agent's task. `at`: where the pattern or the plan says so. */
+  /** Adds one agent's task; returns the node's id. */
   task(
     wanted: string,
     agent: AgentConfig | undefined,
@@ -118,9 +118,9 @@ export class Unfolded {
       }),
       config: {
         required_role: agent?.role_name ?? role,
-        ...(agent ? { agent_id: agent.agent_id, max_iterations: agent.max_iterations } : {}),
+        ...defined({ agent_id: agent?.agent_id, max_iterations: agent?.max_iterations }),
         ...(agent?.agent_ref ? { agent_ref: agent.agent_ref, agent } : {}),
-        ...defined({ llm_config: agent?.llm_config ? agent.llm_config : undefined }),
+        ...defined({ llm_config: agent?.llm_config || undefined }),
         task_description_template: `${agent?.agent_ref ? "" : backstory}${about.task}${goal ? `\n\nIt is a part of this: ${goal}` : ""}`,
         output_schema: about.schema,
         ...defined({
@@ -132,7 +132,7 @@ export class Unfolded {
     }));
   }
 
-  /** Where the work is over: gives the crew's output keys their values. */
+  /** Adds the node after which the work is complete: it sets the crew's output keys. */
   results(name: string, set: Record<string, string>): string {
     const id = this.add(`${this.node.id.slice(0, 40)}_${name}`, (own) => ({
       id: own,
@@ -146,7 +146,7 @@ export class Unfolded {
     return id;
   }
 
-  /** Where the work has failed: the run ends there. */
+  /** Adds the end of a run whose work failed. */
   failure(name: string): string {
     return this.add(`${this.node.id.slice(0, 40)}_${name}`, (own) => ({
       id: own,
@@ -182,9 +182,9 @@ export class Unfolded {
         to.map((target_node_id) => ({ ...rest, source_node_id, target_node_id })),
       );
     });
-    const edges: EdgeInput[] = [...known];
+    const edges: (EdgeInput & { id: string })[] = [...known];
     for (const edge of [...outer, ...this.edges])
-      edges.push({ ...edge, id: freshEdgeId(edges.map(({ id }) => present(id, "id"))) });
+      edges.push({ ...edge, id: freshEdgeId(edges.map(({ id }) => id)) });
     const nodes = Object.fromEntries(
       Object.entries(graph.nodes).flatMap(([id, other]): [string, NodeInput][] =>
         id === node.id ? [...this.added] : [[id, other]],
@@ -196,7 +196,7 @@ export class Unfolded {
       edges,
       ...defined({ start_node_id: graph.start_node_id === node.id && entry ? entry : undefined }),
     });
-    // As many rounds as the crew may have steps.
+    // As many iterations as the crew may have rounds.
     for (const id of analyse(parsed).loops.keys()) {
       const header = parsed.nodes[id];
       if (header && this.added.has(id)) parsed.nodes[id] = { ...header, max_iterations: crew.max_rounds };
@@ -204,7 +204,7 @@ export class Unfolded {
     return { graph: parsed, nodes: [...this.added.keys()], warnings: this.findings.all() };
   }
 
-  /** What an agent of a crew can be told and a node cannot. */
+  /** Reports the settings that an agent of a crew has and a node doesn't. */
   private reportLostSettings(agent: AgentConfig): void {
     if (agent.agent_ref) return;
     const lost = LOST.filter(([key]) => JSON.stringify(agent[key]) !== JSON.stringify(DEFAULTS[key]));
@@ -232,8 +232,8 @@ export function nameFrom(name: string): string {
   return plain.charAt(0).toUpperCase() + plain.slice(1);
 }
 
-/** The value of a key where it is there, in an expression; something else where it is not. */
+/** An expression for the value of a key, or another one if the key is missing. */
 export const orElse = (key: string, other = '""') => `has(state.${key}) ? state.${key} : ${other}`;
 
-/** A step's name as a key in an expression; the one name that no object may have there gets a line more. */
+/** A step's name as a key in an expression; `__proto__`, which no object may have, gets an underscore more. */
 export const keyOf = (name: string): string => JSON.stringify(name === "__proto__" ? `${name}_` : name);
