@@ -1,4 +1,4 @@
-import { must, present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Analysis } from "@/server/domain/graph/analysis";
 import type { Activation, RunState } from "..";
 
@@ -41,8 +41,8 @@ export function knows(s: RunState, activationId: string, earlier: string): boole
   if (!target) return true;
   const open = [activationId];
   const seen = new Set(open);
-  while (open.length > 0)
-    for (const cause of s.activations[present(open.pop(), "open.pop()")]?.causes ?? []) {
+  for (let id = open.pop(); id !== undefined; id = open.pop())
+    for (const cause of s.activations[id]?.causes ?? []) {
       if (cause === earlier) return true;
       const known = s.activations[cause];
       // Causes come before their effects, so older ones than the target cannot lead to it.

@@ -1,4 +1,5 @@
 import type { RunError } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import { must } from "@/server/domain/base/must";
 import { sizeOf } from "@/server/domain/base/sizes";
 import type { JsonObject } from "@/server/domain/base/values";
@@ -18,7 +19,7 @@ import { patch, referring, tooLarge } from "./state-write";
 
 /**
  * What follows when an activation has its result: state, completion, tokens on the edges. `now`, here and below: the
- * recorded time at which it follows, for conditions that ask for it (Unix time in milliseconds).
+ * recorded time, for conditions that read it (Unix time in milliseconds).
  */
 export function complete(
   a: Analysis,
@@ -30,48 +31,34 @@ export function complete(
   const activation = must(s.activations, activationId);
   const node = must(s.graph.nodes, activation.node_id);
   const kind = getNodeKind(node.node_type);
+  const failed = (error: RunError) => fail(a, s, activationId, error, now);
   const mapped = given.pinned ? { output: given.output } : mapOutput(node, s, given.output, now);
-  if ("error" in mapped) return fail(a, s, activationId, mapped.error, now);
+  if ("error" in mapped) return failed(mapped.error);
   const { output } = mapped;
-  const isChosen = chosenWay(a, activation) !== undefined;
-  const chosen =
-    kind.routes && !isChosen ? chooseEdges(a.outgoing.get(node.id), node, given.labels ?? []) : null;
-  if (kind.routes && !isChosen && chosen === null)
-    return fail(
-      a,
-      s,
-      activationId,
-      {
-        code: "ROUTER_NO_MATCH",
-        message: `${nameOf(node)} chose ${quoted(given.labels ?? [])}, and no edge has that label. Add an edge with it, or a default edge.`,
-        retryable: false,
-        user_action: "edit_graph",
-        node_id: node.id,
-        activation_id: activationId,
-      },
-      now,
-    );
+  const labels = given.labels ?? [];
+  const mustChoose = kind.routes && chosenWay(a, activation) === undefined;
+  const chosen = mustChoose ? chooseEdges(a.outgoing.get(node.id), node, labels) : null;
+  if (mustChoose && chosen === null)
+    return failed({
+      code: "ROUTER_NO_MATCH",
+      message: `${nameOf(node)} chose ${quoted(labels)}, and no edge has that label. Add an edge with it, or a default edge.`,
+      retryable: false,
+      user_action: "edit_graph",
+    });
 
   const large = tooLarge(`What ${nameOf(node)} gives`, sizeOf(output), s);
-  if (large) return fail(a, s, activationId, large, now);
-  const allowed = declaredKeys(node);
-  const dropped: string[] = [];
-  const written: JsonObject = {};
-  for (const key of Object.keys(output)) {
-    if (!allowed.has(key)) dropped.push(key);
-    else if (!kind.ends) written[key] = must(output, key);
-  }
-  if (given.writes) Object.assign(written, given.writes);
-  const write = patch(a, s, activationId, written);
-  if ("error" in write) return fail(a, s, activationId, write.error, now);
-  const outgoing = leave(a, s, activationId, output, chosen, now);
-  if ("error" in outgoing) return fail(a, s, activationId, outgoing.error, now);
+  if (large) return failed(large);
+  const { written, dropped } = splitOutput(node, output);
+  const write = patch(a, s, activationId, { ...written, ...given.writes });
+  if ("error" in write) return failed(write.error);
+  const outgoing = leave(a, s, activationId, { output, chosen, now });
+  if ("error" in outgoing) return failed(outgoing.error);
   const { events } = write;
-  if (dropped.length > 0 && !kind.ends && !kind.begins)
+  const at = { node_id: node.id, activation_id: activationId };
+  if (dropped.length > 0)
     events.push({
       type: "warning",
-      node_id: node.id,
-      activation_id: activationId,
+      ...at,
       payload: {
         code: "OUTPUT_DROPPED",
         message: `${nameOf(node)} also gave ${quoted(dropped)}, which it does not declare; dropped.`,
@@ -80,37 +67,57 @@ export function complete(
   if (kind.routes)
     events.push({
       type: "router_decided",
-      node_id: node.id,
-      activation_id: activationId,
+      ...at,
       payload: {
         kind: settingsOf(node).kind ?? node.node_type,
-        labels: [...(given.labels ?? [])],
+        labels: [...labels],
         ...given.why,
       },
     });
-  const referenced = referring(s.state, output, write);
-  const payload: Payloads["node_completed"] = referenced.from_state
-    ? { output: referenced.input, from_state: referenced.from_state, written_keys: write.keys }
-    : { output: referenced.input, written_keys: write.keys };
-  if (given.labels) payload.labels = given.labels;
-  if (given.pinned) payload.pinned = true;
-  if (given.usage) payload.usage = given.usage;
-  if (given.cost_usd !== undefined) payload.cost_usd = given.cost_usd;
-  events.push({ type: "node_completed", node_id: node.id, activation_id: activationId, payload });
+  const { input, from_state } = referring(s.state, output, write);
+  events.push({
+    type: "node_completed",
+    ...at,
+    payload: {
+      output: input,
+      ...defined({ from_state }),
+      written_keys: write.keys,
+      ...defined({
+        labels: given.labels,
+        pinned: given.pinned || undefined,
+        usage: given.usage,
+        cost_usd: given.cost_usd,
+      }),
+    },
+  });
   events.push(...outgoing.events);
   return events;
 }
 
+/** What an output writes into the state, and the undeclared keys that it loses. An end writes nothing and loses nothing. */
+function splitOutput(node: WorkflowNode, output: JsonObject): { written: JsonObject; dropped: string[] } {
+  const { begins, ends } = getNodeKind(node.node_type);
+  const written: JsonObject = {};
+  if (ends) return { written, dropped: [] };
+  const allowed = declaredKeys(node);
+  const dropped: string[] = [];
+  for (const key of Object.keys(output)) {
+    if (allowed.has(key)) written[key] = must(output, key);
+    else if (!begins) dropped.push(key);
+  }
+  return { written, dropped };
+}
+
 const declared = new WeakMap<WorkflowNode, ReadonlySet<string>>();
 
-/** The state keys that a node writes; worked out once, since no run changes its nodes. */
+/** The state keys that a node writes; computed once, since no run changes its nodes. */
 function declaredKeys(node: WorkflowNode): ReadonlySet<string> {
   let keys = declared.get(node);
   if (!keys) declared.set(node, (keys = new Set(writtenKeys(node))));
   return keys;
 }
 
-/** What a node gives by its output mapping, which has one budget of work; without one, what it gave itself. */
+/** The output by the output mapping, which has one budget of work; unchanged without one. */
 function mapOutput(
   node: WorkflowNode,
   s: RunState,
@@ -130,7 +137,7 @@ function mapOutput(
   return { output: mapped };
 }
 
-/** Whether a node is to run at all, by its `when`. An error where that cannot be evaluated. */
+/** Whether a node is to run, by its `when`; an error if that can't be evaluated. */
 export function isWanted(s: RunState, node: WorkflowNode, now?: number): boolean | { error: RunError } {
   if (node.when === undefined) return true;
   try {
@@ -150,13 +157,13 @@ export function passThrough(
   const { node_id } = must(s.activations, activationId);
   const routes = getNodeKind(must(s.graph.nodes, node_id).node_type).routes;
   const chosen = routes ? chooseEdges(a.outgoing.get(node_id), must(s.graph.nodes, node_id), []) : null;
-  const outgoing = leave(a, s, activationId, {}, chosen, now);
+  const outgoing = leave(a, s, activationId, { output: {}, chosen, now });
   if ("error" in outgoing) return outgoing;
   const at = { node_id, activation_id: activationId };
   return { events: [{ type: "node_skipped", ...at, payload: { reason: "condition" } }, ...outgoing.events] };
 }
 
-/** What follows when an attempt failed: a retry unless none may be, or what the node's settings say. */
+/** What follows when an attempt failed: a retry if one is allowed, or what the node's settings say. */
 export function fail(
   a: Analysis,
   s: RunState,
@@ -170,9 +177,14 @@ export function fail(
   const error: RunError = { ...cause, node_id: node.id, activation_id: activationId };
   const { attempt } = activation;
   const at = { node_id: node.id, activation_id: activationId };
+  const failed = (next: Payloads["node_failed"]["next"]): NewEvent => ({
+    type: "node_failed",
+    ...at,
+    payload: { attempt, error, next },
+  });
   if (mayRetry && attempt < node.retry.max_attempts && node.retry.retry_on.includes(error.code))
     return [
-      { type: "node_failed", ...at, payload: { attempt, error, next: "retry" } },
+      failed("retry"),
       {
         type: "node_retry_scheduled",
         ...at,
@@ -180,43 +192,40 @@ export function fail(
       },
     ];
   const edges = a.outgoing.get(node.id) ?? [];
-  const errorEdges = edges.filter((edge) => edge.kind === "error");
-  const about: JsonObject = { _error: { node_id: node.id, code: error.code, message: error.message } };
-  if (errorEdges.length > 0 || node.on_error === "error_edge") {
-    if (errorEdges.length === 0)
-      return [{ type: "node_failed", ...at, payload: { attempt, error, next: "fail_run" } }];
+  if (edges.some((edge) => edge.kind === "error")) {
+    const set: JsonObject = { _error: { node_id: node.id, code: error.code, message: error.message } };
     return [
-      { type: "node_failed", ...at, payload: { attempt, error, next: "error_edge" } },
-      { type: "state_patched", ...at, payload: { set: about, writer: activationId } },
+      failed("error_edge"),
+      { type: "state_patched", ...at, payload: { set, writer: activationId } },
       ...edges.map((edge) =>
         edge.kind === "error" ? taken(a, edge, activationId) : skipped(edge, activationId),
       ),
     ];
   }
-  if (node.on_error === "continue") {
-    const output = node.default_output ?? {};
-    const ended = (misfit: RunError): NewEvent[] => {
-      const placed = isSince(s.run, 2)
-        ? { ...misfit, node_id: node.id, activation_id: activationId }
-        : misfit;
-      return [{ type: "node_failed", ...at, payload: { attempt, error: placed, next: "fail_run" } }];
-    };
-    const write = patch(a, s, activationId, output);
-    if ("error" in write) return ended(write.error);
-    const kind = getNodeKind(node.node_type);
-    const chosen = kind.routes ? (chooseEdges(a.outgoing.get(node.id), node, []) ?? []) : null;
-    const outgoing = leave(a, s, activationId, output, chosen, now);
-    if ("error" in outgoing) return ended(outgoing.error);
-    return [
-      { type: "node_failed", ...at, payload: { attempt, error, next: "continue" } },
-      ...write.events,
-      ...outgoing.events,
-    ];
-  }
   if (node.on_error === "skip_branch")
-    return [
-      { type: "node_failed", ...at, payload: { attempt, error, next: "skip_branch" } },
-      ...edges.map((edge) => skipped(edge, activationId)),
-    ];
-  return [{ type: "node_failed", ...at, payload: { attempt, error, next: "fail_run" } }];
+    return [failed("skip_branch"), ...edges.map((edge) => skipped(edge, activationId))];
+  if (node.on_error !== "continue") return [failed("fail_run")];
+  const passed = passWithDefault(a, s, activationId, now);
+  if (!("error" in passed)) return [failed("continue"), ...passed.events];
+  const placed = isSince(s.run, 2) ? { ...passed.error, ...at } : passed.error;
+  return [{ type: "node_failed", ...at, payload: { attempt, error: placed, next: "fail_run" } }];
+}
+
+/** What follows when a failed node continues with its default output. */
+function passWithDefault(
+  a: Analysis,
+  s: RunState,
+  activationId: string,
+  now: number | undefined,
+): { events: NewEvent[] } | { error: RunError } {
+  const { node_id } = must(s.activations, activationId);
+  const node = must(s.graph.nodes, node_id);
+  const output = node.default_output ?? {};
+  const write = patch(a, s, activationId, output);
+  if ("error" in write) return write;
+  const { routes } = getNodeKind(node.node_type);
+  const chosen = routes ? (chooseEdges(a.outgoing.get(node_id), node, []) ?? []) : null;
+  const outgoing = leave(a, s, activationId, { output, chosen, now });
+  if ("error" in outgoing) return outgoing;
+  return { events: [...write.events, ...outgoing.events] };
 }

@@ -11,7 +11,7 @@ import type { Activation, RunState } from "..";
 import type { NewEvent } from "../events";
 import { nameOf } from "./names";
 
-/** Which of its edges a node that is done sends tokens on. */
+/** On which of its edges a completed node sends tokens. */
 
 export const taken = (a: Analysis, edge: WorkflowEdge, activation_id: string): NewEvent => ({
   type: "edge_taken",
@@ -30,28 +30,33 @@ export const skipped = (edge: WorkflowEdge, activation_id: string): NewEvent => 
   payload: { edge_id: edge.id },
 });
 
-/** The edge from a node to another one to which a person may send a run; undefined if there is none. */
+/** The edge to a node to which a person may send a run; undefined if there is none. */
 export const wayTo = (a: Analysis, node_id: string, to: string): WorkflowEdge | undefined =>
   (a.outgoing.get(node_id) ?? []).find(
     ({ kind, target_node_id }) => kind === "normal" && target_node_id === to,
   );
 
-/** The way that a person chose for an activation, whatever its node chooses. */
+/** The edge that a person chose for an activation, whatever its node chooses. */
 export function chosenWay(a: Analysis, { node_id, next }: Activation): WorkflowEdge | undefined {
   return next === undefined ? undefined : wayTo(a, node_id, next);
 }
 
+interface Departure {
+  output: JsonObject;
+  /** The edges that a router chose; null if conditions choose. */
+  chosen: readonly WorkflowEdge[] | null;
+  now: number | undefined;
+}
+
 /**
- * Tokens on the edges of a node that is done: the chosen ones, or those whose conditions hold. An error where a
- * condition cannot be evaluated; then it is the node that fails. All conditions share one budget of work.
+ * Tokens on the edges of a completed node: the chosen ones, or those whose conditions hold. An error if a condition
+ * can't be evaluated; then the node fails. All conditions share one budget of work.
  */
 export function leave(
   a: Analysis,
   s: RunState,
   activationId: string,
-  output: JsonObject,
-  chosen: readonly WorkflowEdge[] | null,
-  now: number | undefined,
+  { output, chosen, now }: Departure,
 ): { events: NewEvent[] } | { error: RunError } {
   const activation = must(s.activations, activationId);
   const { node_id } = activation;
@@ -70,7 +75,7 @@ export function leave(
   const open: WorkflowEdge[] = [];
   for (const edge of candidates)
     try {
-      if (isOpen(edge, s, output, now, work)) open.push(edge);
+      if (isOpen(edge, s.state, { output, now }, work)) open.push(edge);
     } catch (error) {
       const target = nameOf(must(s.graph.nodes, edge.target_node_id));
       return {
@@ -80,15 +85,8 @@ export function leave(
         ),
       };
     }
-  const guarded = candidates.some(
-    (edge) => edge.is_default || edge.condition !== undefined || edge.condition_name,
-  );
-  const takes =
-    chosen || !guarded
-      ? new Set(open)
-      : new Set(
-          open.filter((edge) => !edge.is_default).length > 0 ? open.filter((edge) => !edge.is_default) : open,
-        );
+  const conditional = open.filter((edge) => !edge.is_default);
+  const takes = new Set(chosen || conditional.length === 0 ? open : conditional);
   return {
     events: edges.map((edge) =>
       takes.has(edge) ? taken(a, edge, activationId) : skipped(edge, activationId),
@@ -100,17 +98,15 @@ const isAlwaysTaken = (edge: WorkflowEdge) =>
   edge.kind === "normal" && !edge.is_default && edge.condition === undefined && !edge.condition_name;
 
 function isOpen(
-  edge: WorkflowEdge,
-  s: RunState,
-  output: JsonObject,
-  now: number | undefined,
+  { condition, condition_name: name }: WorkflowEdge,
+  state: RunState["state"],
+  { output, now }: Pick<Departure, "output" | "now">,
   work: Work,
 ): boolean {
-  if (edge.condition_name && s.state[edge.condition_name] !== true && output[edge.condition_name] !== true)
-    return false;
+  if (name && state[name] !== true && output[name] !== true) return false;
   return (
-    edge.condition === undefined ||
-    evaluateCondition(edge.condition, { state: { ...s.state, ...output }, output, now }, work).value
+    condition === undefined ||
+    evaluateCondition(condition, { state: { ...state, ...output }, output, now }, work).value
   );
 }
 

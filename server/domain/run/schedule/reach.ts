@@ -1,4 +1,3 @@
-import { present } from "@/server/domain/base/must";
 import type { Analysis } from "@/server/domain/graph/analysis";
 import type { RunState } from "..";
 import type { NewEvent } from "../events";
@@ -11,8 +10,7 @@ export function unreachable(a: Analysis, s: RunState, candidates: readonly strin
   const events: NewEvent[] = [];
   const seen = new Set<string>();
   const open = [...candidates];
-  while (open.length > 0) {
-    const id = present(open.pop(), "open.pop()");
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
     if (seen.has(id)) continue;
     seen.add(id);
     if ((s.nodes[id]?.status ?? "idle") !== "idle" || s.parked.has(id)) continue;

@@ -14,8 +14,8 @@ import { nameOf, quoted } from "./names";
 import { isLater, knows, placesBefore } from "./order";
 
 /**
- * Writes values into the state by their reducers. A key that a branch wrote which did not know of the present
- * writer is a conflict: the writer later in topological order wins, whatever the timing.
+ * Writes values into the state by their reducers. It is a conflict if the last writer of a key is not among the causes
+ * of this one: the writer later in topological order wins, whatever the timing.
  */
 export function patch(
   a: Analysis,
@@ -52,27 +52,15 @@ export function patch(
         },
       });
       if (strict)
-        return {
-          error: {
-            code: "STATE_INVALID",
-            message: `Two branches write "${key}" at the same time (${before} and ${activationId}). Give the key a reducer, or let one branch come first.`,
-            retryable: false,
-            user_action: "edit_graph",
-          },
-        };
+        return stateInvalid(
+          `Two branches write "${key}" at the same time (${before} and ${activationId}). Give the key a reducer, or let one branch come first.`,
+        );
       if (winner !== activationId) continue;
     }
     const errors = findInvalid(s.graph, key, value, reducer);
     if (errors.length > 0) {
       if (s.run.config.strict_state)
-        return {
-          error: {
-            code: "STATE_INVALID",
-            message: `"${key}" does not have its declared shape: ${errors.join("; ")}`,
-            retryable: false,
-            user_action: "edit_graph",
-          },
-        };
+        return stateInvalid(`"${key}" does not have its declared shape: ${errors.join("; ")}`);
       events.push({ type: "state_invalid", ...at, payload: { key, errors, writer: activationId } });
     }
     set[key] = value;
@@ -86,13 +74,17 @@ export function patch(
       ...at,
       payload: {
         ...asChanges(s, set, reducers),
-        ...(merged.length > 0 ? mergedBefore(a, s, activationId, merged) : null),
+        ...mergedBefore(a, s, activationId, merged),
         writer: activationId,
         ...(merged.length > 0 ? { reducers } : null),
       },
     });
   return { events, keys, set, reducers };
 }
+
+const stateInvalid = (message: string): { error: RunError } => ({
+  error: { code: "STATE_INVALID", message, retryable: false, user_action: "edit_graph" },
+});
 
 function mergedBefore(
   a: Analysis,
@@ -106,7 +98,7 @@ function mergedBefore(
   return places.length > 0 ? { before: Object.fromEntries(places) } : {};
 }
 
-/** What is written, by what it changes where that is shorter. Merged values are changes already. */
+/** What is written, as changes where that is shorter. Merged values are changes already. */
 function asChanges(
   s: RunState,
   written: JsonObject,
@@ -153,14 +145,14 @@ export function tooLarge(what: string, size: number, s: RunState): RunError | nu
   };
 }
 
-/** What is wrong with the size that the state has once these values are written, or null. */
+/** The error if the state is too large once these values are written, or null. */
 function findTooLarge(
   s: RunState,
   node_id: string,
   set: JsonObject,
   reducers: Readonly<Record<string, string>>,
 ): RunError | null {
-  // What merging makes of a value is seldom larger than both; only where that might not fit it is made to see.
+  // A merged value is seldom larger than both; it is only computed where that might not fit.
   let most = sizeOf(set);
   for (const key in s.state) most += key.length + 4 + sizeOf(s.state[key]);
   if (most <= s.run.config.max_state_chars) return null;
@@ -177,7 +169,7 @@ function sizeOfState(state: Readonly<Record<string, Json>>): number {
   let size = 0;
   for (const key in state) {
     const value = state[key];
-    // An end repeats what it gives under a second name.
+    // An end writes its output under a second name as well.
     const isRepeated = key.startsWith(REPEATED) && state[key.slice(REPEATED.length)] === value;
     size += key.length + 4 + (isRepeated ? 0 : sizeOf(value));
   }

@@ -2,7 +2,7 @@ import { defined } from "@/server/domain/base/defined";
 import { must } from "@/server/domain/base/must";
 import type { Analysis } from "@/server/domain/graph/analysis";
 import type { WorkflowEdge } from "@/server/domain/graph/graph";
-import { getNodeKind } from "@/server/domain/nodes";
+import { getNodeKind, type Join } from "@/server/domain/nodes";
 import type { RunState } from "..";
 import type { NewEvent, Payloads } from "../events";
 import { taken } from "./outgoing-edges";
@@ -17,50 +17,63 @@ import { taken } from "./outgoing-edges";
  */
 export function decide(a: Analysis, s: RunState, force = false): NewEvent[] {
   if (s.failing || s.run.status === "finished") return [];
-  // First of all: a round that begins now must find its joins ready for it.
+  // First, so that the joins of an iteration are ready when it starts.
   for (const id of s.fired) if (!s.inbox[id] && !isBlocked(a, s, id)) return [rearmed(id)];
   const parked =
     s.parked.size > 1 ? [...s.parked].sort((x, y) => must(a.position, x) - must(a.position, y)) : s.parked;
   for (const id of parked) {
     const isHeader = a.loops.has(id);
-    if (isHeader && s.backbox[id]) {
-      if (isQuiet(a, s, id, force)) return nextIteration(a, s, id, force);
-      continue;
-    }
-    const tokens = s.inbox[id];
-    if (!tokens) continue;
     if (isHeader && !isQuiet(a, s, id, force)) continue;
-    const entering: NewEvent[] = isHeader
-      ? [{ type: "loop_started", node_id: id, payload: { max: loopMax(s, id) } }]
-      : [];
-    const first = isHeader ? { iteration: 1 } : {};
-    if (!a.isJoin(id))
-      return [...entering, ready(a, s, id, [firstEdge(tokens)], force ? { ...first, tie: true } : first)];
-
-    const consumes = mentions(tokens);
-    if (s.fired.has(id)) return [{ type: "token_absorbed", node_id: id, payload: { consumes } }];
-    const join = must(s.graph.nodes, id).join;
-    const need = join === "any" ? 1 : typeof join === "object" ? join.n : null;
-    const got = Object.keys(tokens).length;
-    if (need !== null && got >= need)
-      return [...entering, ready(a, s, id, consumes, { fired: true, ...first })];
-    if (!force && isBlocked(a, s, id)) continue;
-    if (need !== null) {
-      const action = typeof join === "object" ? join.on_shortfall : "fire";
-      if (action === "fire") return [...entering, ready(a, s, id, consumes, { fired: true })];
-      return [
-        { type: "join_shortfall", node_id: id, payload: { got, need, action, consumes } },
-        ...(action === "skip"
-          ? [{ type: "node_skipped", node_id: id, payload: { reason: "join_shortfall" } } as const]
-          : []),
-      ];
-    }
-    return [...entering, ready(a, s, id, consumes, force ? { ...first, tie: true } : first)];
+    if (isHeader && s.backbox[id]) return nextIteration(a, s, id, force);
+    const events = startWith(a, s, id, force);
+    if (events.length > 0) return events;
   }
   return [];
 }
 
+/** What the tokens in front of a node start; empty if the node waits. */
+function startWith(a: Analysis, s: RunState, id: string, force: boolean): NewEvent[] {
+  const tokens = s.inbox[id];
+  if (!tokens) return [];
+  const isHeader = a.loops.has(id);
+  const first = isHeader ? { iteration: 1 } : {};
+  const tie = force ? { tie: true } : {};
+  const start = (ready: ReadyPayload): NewEvent[] => [
+    ...(isHeader ? [loopStarted(s, id)] : []),
+    nodeReady(a, s, id, ready),
+  ];
+  if (!a.isJoin(id)) return start({ consumes: [firstEdge(tokens)], ...first, ...tie });
+
+  const consumes = mentions(tokens);
+  if (s.fired.has(id)) return [{ type: "token_absorbed", node_id: id, payload: { consumes } }];
+  const { join } = must(s.graph.nodes, id);
+  const need = neededTokens(join);
+  const got = Object.keys(tokens).length;
+  if (need !== null && got >= need) return start({ consumes, fired: true, ...first });
+  if (!force && isBlocked(a, s, id)) return [];
+  if (need === null) return start({ consumes, ...first, ...tie });
+  const action = typeof join === "object" ? join.on_shortfall : "fire";
+  if (action === "fire") return start({ consumes, fired: true });
+  const shortfall: NewEvent = {
+    type: "join_shortfall",
+    node_id: id,
+    payload: { got, need, action, consumes },
+  };
+  if (action !== "skip") return [shortfall];
+  return [shortfall, { type: "node_skipped", node_id: id, payload: { reason: "join_shortfall" } }];
+}
+
+/** How many edges of a join must hold tokens; null: all that still can. */
+const neededTokens = (join: Join | undefined): number | null =>
+  join === "any" ? 1 : typeof join === "object" ? join.n : null;
+
 const rearmed = (node_id: string): NewEvent => ({ type: "join_rearmed", node_id, payload: {} });
+
+const loopStarted = (s: RunState, node_id: string): NewEvent => ({
+  type: "loop_started",
+  node_id,
+  payload: { max: loopMax(s, node_id) },
+});
 
 const loopMax = (s: RunState, id: string) =>
   s.graph.nodes[id]?.max_iterations ?? s.run.config.max_loop_iterations;
@@ -71,12 +84,17 @@ function nextIteration(a: Analysis, s: RunState, id: string, force: boolean): Ne
   const max = loopMax(s, id);
   if (done < max) {
     const body = must(a.loops, id);
-    // A loop with two entries can be quiet while one of its joins is still waited for from outside.
+    // A loop with two entries can be idle while one of its joins waits for a token from outside.
     const inside = [...s.fired].filter((join) => join !== id && body.has(join));
     return [
       ...inside.map(rearmed),
       { type: "loop_iteration", node_id: id, payload: { iteration: done + 1, max } },
-      ready(a, s, id, consumes, { back: true, iteration: done + 1, ...defined({ tie: force || undefined }) }),
+      nodeReady(a, s, id, {
+        consumes,
+        back: true,
+        iteration: done + 1,
+        ...defined({ tie: force || undefined }),
+      }),
     ];
   }
   const exit = loopExit(a, id);
@@ -112,36 +130,30 @@ function loopExit(a: Analysis, header: string): WorkflowEdge | undefined {
   return undefined;
 }
 
-function ready(
-  a: Analysis,
-  s: RunState,
-  node_id: string,
-  consumes: string[],
-  more: { back?: boolean; fired?: boolean; iteration?: number; tie?: boolean } = {},
-): NewEvent {
-  const payload: Payloads["node_ready"] = { consumes, ...more };
+type ReadyPayload = Omit<Payloads["node_ready"], "rounds">;
+
+function nodeReady(a: Analysis, s: RunState, node_id: string, ready: ReadyPayload): NewEvent {
+  const payload: Payloads["node_ready"] = { ...ready };
   const around = a.around(node_id);
   if (around.length > 0) payload.rounds = roundsOf(s, node_id, around);
   const activation_id = `${node_id}#${(s.nodes[node_id]?.count ?? 0) + 1}`;
   return { type: "node_ready", node_id, activation_id, payload };
 }
 
-/** In which round of the loops around it a node is about to run: a header begins one with each of its activations. */
+/** The iteration of each loop around a node that is about to run: a header starts one with each activation. */
 const roundsOf = (s: RunState, node_id: string, around: readonly string[]): number[] =>
   around.map((header) => (s.nodes[header]?.count ?? 0) + (header === node_id ? 1 : 0));
 
 /** The first activation of a run. */
 export function begin(a: Analysis, s: RunState): NewEvent[] {
   if (a.start === null) return [];
-  const loop: NewEvent[] = a.loops.has(a.start)
-    ? [{ type: "loop_started", node_id: a.start, payload: { max: loopMax(s, a.start) } }]
-    : [];
-  return [...loop, ready(a, s, a.start, [], a.loops.has(a.start) ? { iteration: 1 } : {})];
+  if (!a.loops.has(a.start)) return [nodeReady(a, s, a.start, { consumes: [] })];
+  return [loopStarted(s, a.start), nodeReady(a, s, a.start, { consumes: [], iteration: 1 })];
 }
 
 const firstEdge = (tokens: Record<string, string[]>) => must(Object.keys(tokens), 0);
 
-/** Each edge as often as it holds tokens. */
+/** The edges with tokens, each once per token. */
 const mentions = (tokens: Record<string, string[]>) =>
   Object.entries(tokens).flatMap(([edge, queue]) => queue.map(() => edge));
 
@@ -151,13 +163,13 @@ function isBlocked(a: Analysis, s: RunState, join: string): boolean {
   for (const id of s.work.keys()) if (up.has(id)) return true;
   for (const id of s.parked) {
     if (id === join || !up.has(id)) continue;
-    // Tokens parked where a loop begins wait for this very loop, so they must not hold up its inside.
+    // Tokens at the header of a loop wait for this loop, so they must not block its joins.
     if (!a.loops.get(id)?.has(join)) return true;
   }
   return false;
 }
 
-/** Whether nothing of this loop but its header's tokens is left. */
+/** Whether a loop has no active nodes and no tokens except those of its header. */
 function isQuiet(a: Analysis, s: RunState, header: string, force: boolean): boolean {
   if (s.work.has(header)) return false;
   if (force) return true;
