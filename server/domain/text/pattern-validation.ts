@@ -1,4 +1,4 @@
-import { compileRegex, PatternFault } from "@/server/domain/regex/regex";
+import { compileRegex, PatternError } from "@/server/domain/regex/regex";
 
 const MAX_LENGTH = 1000;
 
@@ -10,7 +10,7 @@ export function validatePattern(pattern: string): string | null {
     compileRegex(pattern);
     return null;
   } catch (error) {
-    if (!(error instanceof PatternFault)) throw error;
+    if (!(error instanceof PatternError)) throw error;
     return error.isValid ? syntaxError(pattern) : `This is no pattern yet: ${error.message}.`;
   }
 }

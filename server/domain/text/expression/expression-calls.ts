@@ -1,23 +1,15 @@
-import type { ASTNode } from "@marcbachmann/cel-js";
-import { must, present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { type CelFunction, fits } from "../functions/define";
-import { type Compile, type Compiled, CompileError, type Names } from "./expression-compiled";
+import { type Call, type Compile, type Compiled, CompileError, type Names } from "./expression-compiled";
 import { functionsNamed } from "./expression-functions";
 import { noFunction } from "./expression-hints";
 import { EvaluationError, type Type, typeOf } from "./expression-values";
 
-/** What calling a function costs beyond visiting the node. */
+/** The cost of a call, besides visiting the node. */
 const CALL_UNITS = 8;
 
-/** A call of a function, of those of its name the one whose arguments fit: known before it runs, or then. */
-export function compileCall(
-  node: ASTNode,
-  name: string,
-  receiver: ASTNode | null,
-  args: readonly ASTNode[],
-  names: Names,
-  compile: Compile,
-): Compiled {
+/** Compiles a call: of the functions of that name, the one whose arguments fit, chosen now or when it runs. */
+export function compileCall({ node, name, receiver, args }: Call, names: Names, compile: Compile): Compiled {
   const written = receiver ? [receiver, ...args] : args;
   const named = functionsNamed(name, receiver !== null).filter(
     (candidate) => candidate.args.length === args.length,
@@ -29,13 +21,11 @@ export function compileCall(
   const values = written.map((arg) => compile(arg, names));
   const types = values.map(({ type }) => type);
   const fitting = named.filter((candidate) => accepts(candidate, types));
-  if (fitting.length === 0) throw new CompileError(noFunction(name, receiver !== null, types), node);
+  const [first, ...others] = fitting;
+  if (!first) throw new CompileError(noFunction(name, receiver !== null, types), node);
   const runs = values.map(({ run }) => run);
-  const [first] = fitting;
   return {
-    type: fitting.every(({ gives }) => gives === present(first, "first").gives)
-      ? present(first, "first").gives
-      : "dyn",
+    type: others.every(({ gives }) => gives === first.gives) ? first.gives : "dyn",
     run: (frame) => {
       frame.work.spend(CALL_UNITS);
       const given = runs.map((run) => run(frame));

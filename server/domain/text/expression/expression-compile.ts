@@ -6,6 +6,7 @@ import { NAMESPACES } from "../functions/define";
 import { compileCall } from "./expression-calls";
 import {
   bool,
+  type Call,
   type Compiled,
   CompileError,
   expectBool,
@@ -36,11 +37,11 @@ import {
 } from "./expression-values";
 
 /**
- * From an expression's tree to a function that evaluates it and counts its work. The tree comes from the parser as it
- * was written, with macros still as calls; types are checked on the way, as far as they are known before it runs.
+ * Turns an expression's tree into a function that evaluates it and counts its work. The parser leaves macros as calls.
+ * Types are checked here as far as they are known before it runs.
  */
 
-/** Compiles a tree. Throws CompileFault. */
+/** Compiles a tree. Throws CompileError. */
 export function compileTree(node: ASTNode, names: Names): Compiled {
   const { run, type } = compileNode(node, names);
   return {
@@ -67,17 +68,15 @@ function compileNode(node: ASTNode, names: Names): Compiled {
     case ".?": {
       const receiver = compile(node.args[0], names);
       const key: string = node.args[1];
-      return access(node, receiver, { run: () => key, type: "string" }, node.op === ".?", key);
+      const index: Compiled = { run: () => key, type: "string" };
+      return access(node, { receiver, index, isOptional: node.op === ".?", field: key });
     }
     case "[]":
-    case "[?]":
-      return access(
-        node,
-        compile(node.args[0], names),
-        compile(node.args[1], names),
-        node.op === "[?]",
-        null,
-      );
+    case "[?]": {
+      const receiver = compile(node.args[0], names);
+      const index = compile(node.args[1], names);
+      return access(node, { receiver, index, isOptional: node.op === "[?]", field: null });
+    }
     case "list": {
       const items = node.args.map((item) => compile(item, names).run);
       return {
@@ -90,65 +89,24 @@ function compileNode(node: ASTNode, names: Names): Compiled {
     }
     case "map":
       return compileMap(node, node.args, names);
-    case "?:": {
-      const condition = compile(node.args[0], names);
-      const yes = compile(node.args[1], names);
-      const no = compile(node.args[2], names);
-      expectBool(condition, node.args[0], "What stands before ? is true or false");
-      return {
-        type: yes.type === no.type ? yes.type : "dyn",
-        run: (frame) => {
-          const chosen = condition.run(frame);
-          frame.at = node;
-          return bool(chosen, "What stands before ?") ? yes.run(frame) : no.run(frame);
-        },
-      };
-    }
+    case "?:":
+      return compileChoice(node, node.args, names);
     case "&&":
     case "||":
       return compileLogic(node, node.args, node.op === "||", names);
-    case "!_": {
-      const inner = compile(node.args, names);
-      expectBool(inner, node, "What stands after ! is true or false");
-      return {
-        type: "bool",
-        run: (frame) => {
-          const value = inner.run(frame);
-          frame.at = node;
-          return !bool(value, "What stands after !");
-        },
-      };
-    }
-    case "-_": {
-      const inner = compile(node.args, names);
-      if (inner.type !== "dyn" && inner.type !== "int" && inner.type !== "double")
-        throw new CompileError(`There is no negative of ${inner.type}.`, node);
-      return {
-        type: inner.type,
-        run: (frame) => {
-          const value = inner.run(frame);
-          frame.at = node;
-          if (typeof value === "number") return -value;
-          if (typeof value === "bigint") return int(-value);
-          throw new EvaluationError(`There is no negative of ${typeOf(value)}.`);
-        },
-      };
-    }
+    case "!_":
+      return compileNot(node, node.args, names);
+    case "-_":
+      return compileNegative(node, node.args, names);
     case "call": {
       const [name, args] = node.args;
       return name === "has" && args.length === 1
         ? compileHas(node, must(args, 0), names)
-        : compileCall(node, name, null, args, names, compile);
+        : compileCall({ node, name, receiver: null, args }, names, compile);
     }
     case "rcall": {
       const [name, receiver, args] = node.args;
-      if (receiver.op === "id" && NAMESPACES.has(receiver.args) && !names.known.has(receiver.args))
-        return compileCall(node, `${receiver.args}.${name}`, null, args, names, compile);
-      if (name === "or" || name === "orValue") return compileOr(node, name, receiver, args, names);
-      return (
-        compileMacro(node, name, receiver, args, names, compile) ??
-        compileCall(node, name, receiver, args, names, compile)
-      );
+      return compileMethod({ node, name, receiver, args }, names);
     }
     default: {
       const operator = OPERATORS.find((known) => known === node.op);
@@ -156,6 +114,63 @@ function compileNode(node: ASTNode, names: Names): Compiled {
       return compileOperator(node, operator, node.args, names);
     }
   }
+}
+
+function compileChoice(
+  node: ASTNode,
+  args: readonly [condition: ASTNode, yes: ASTNode, no: ASTNode],
+  names: Names,
+): Compiled {
+  const condition = compile(args[0], names);
+  const yes = compile(args[1], names);
+  const no = compile(args[2], names);
+  expectBool(condition, args[0], "What stands before ? is true or false");
+  return {
+    type: yes.type === no.type ? yes.type : "dyn",
+    run: (frame) => {
+      const chosen = condition.run(frame);
+      frame.at = node;
+      return bool(chosen, "What stands before ?") ? yes.run(frame) : no.run(frame);
+    },
+  };
+}
+
+function compileNot(node: ASTNode, arg: ASTNode, names: Names): Compiled {
+  const inner = compile(arg, names);
+  expectBool(inner, node, "What stands after ! is true or false");
+  return {
+    type: "bool",
+    run: (frame) => {
+      const value = inner.run(frame);
+      frame.at = node;
+      return !bool(value, "What stands after !");
+    },
+  };
+}
+
+function compileNegative(node: ASTNode, arg: ASTNode, names: Names): Compiled {
+  const inner = compile(arg, names);
+  if (inner.type !== "dyn" && inner.type !== "int" && inner.type !== "double")
+    throw new CompileError(`There is no negative of ${inner.type}.`, node);
+  return {
+    type: inner.type,
+    run: (frame) => {
+      const value = inner.run(frame);
+      frame.at = node;
+      if (typeof value === "number") return -value;
+      if (typeof value === "bigint") return int(-value);
+      throw new EvaluationError(`There is no negative of ${typeOf(value)}.`);
+    },
+  };
+}
+
+/** A call with a dot: of a function in a namespace, of `or` or `orValue`, of a macro or of a function. */
+function compileMethod(call: Call<ASTNode>, names: Names): Compiled {
+  const { name, receiver } = call;
+  if (receiver.op === "id" && NAMESPACES.has(receiver.args) && !names.known.has(receiver.args))
+    return compileCall({ ...call, name: `${receiver.args}.${name}`, receiver: null }, names, compile);
+  if (name === "or" || name === "orValue") return compileOr(call, name, names);
+  return compileMacro(call, names, compile) ?? compileCall(call, names, compile);
 }
 
 function compileName(node: ASTNode, name: string, names: Names): Compiled {
@@ -204,14 +219,16 @@ function compileMap(
   };
 }
 
-/** `a.b`, `a["b"]`, `a[0]`; with a question mark, none instead of an error if there is no value. */
-function access(
-  node: ASTNode,
-  receiver: Compiled,
-  index: Compiled,
-  isOptional: boolean,
-  field: string | null,
-): Compiled {
+interface Access {
+  receiver: Compiled;
+  index: Compiled;
+  isOptional: boolean;
+  /** The name after a dot; null in brackets. */
+  field: string | null;
+}
+
+/** `a.b`, `a["b"]`, `a[0]`; with a question mark, a missing value is `optional.none()` instead of an error. */
+function access(node: ASTNode, { receiver, index, isOptional, field }: Access): Compiled {
   const { type } = receiver;
   if (type !== "dyn" && type !== "map" && type !== "list" && type !== "optional")
     throw new CompileError(
@@ -299,7 +316,7 @@ function compileLogic(
       try {
         first = left.run(frame);
       } catch (error) {
-        // What the other side decides alone, is decided.
+        // The other side may decide alone.
         const at = keepGoing(frame, error);
         if (right.run(frame) === deciding) return deciding;
         frame.at = at;
@@ -332,13 +349,7 @@ function compileHas(node: ASTNode, arg: ASTNode, names: Names): Compiled {
   };
 }
 
-function compileOr(
-  node: ASTNode,
-  name: "or" | "orValue",
-  receiver: ASTNode,
-  args: readonly ASTNode[],
-  names: Names,
-): Compiled {
+function compileOr({ node, receiver, args }: Call<ASTNode>, name: "or" | "orValue", names: Names): Compiled {
   const optional = compile(receiver, names);
   const message = `${name} follows a value that may be missing, as in state.?key.${name === "or" ? "or(state.?other)" : 'orValue("none")'}.`;
   if (args.length !== 1 || (optional.type !== "optional" && optional.type !== "dyn"))

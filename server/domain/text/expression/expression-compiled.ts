@@ -1,16 +1,17 @@
 import type { ASTNode } from "@marcbachmann/cel-js";
+import { namedError } from "@/server/domain/base/named-error";
 import { type Work, WorkError } from "@/server/domain/base/work-budget";
 import { TYPE_LABELS } from "./expression-hints";
 import { EvaluationError, keyText, type Type, typeOf } from "./expression-values";
 
-/** What an expression becomes: functions over a frame, and what all kinds of them do in the same way. */
+/** The functions over a frame that an expression becomes, and what they share. */
 
 /** One running evaluation. */
 export interface Frame {
   work: Work;
   /** The variables: first those of every expression, then those that macros bind, by depth. */
   slots: unknown[];
-  /** The operation that was begun last: where it went wrong, if it did. */
+  /** The operation that began last: the place of an error, if there is one. */
   at: ASTNode;
 }
 
@@ -21,9 +22,8 @@ export interface Compiled {
   type: Type;
 }
 
-/** A fault that is known before it runs, with its place. */
-export class CompileError extends Error {
-  override name = "CompileFault";
+/** An error that is known before it runs, with its place. */
+export class CompileError extends namedError("CompileError") {
   constructor(
     message: string,
     readonly node: ASTNode,
@@ -32,20 +32,28 @@ export class CompileError extends Error {
   }
 }
 
-/** What names stand for: a place among the slots, and a type. `size`: how many slots are taken. */
+/** The slot and the type of each name. `size`: how many slots are taken. */
 export interface Names {
   known: ReadonlyMap<string, { slot: number; type: Type }>;
   size: number;
 }
 
-/** How the parts of an expression become functions, for what is made of parts. */
+/** A call in an expression. `receiver`: what stands before the dot. */
+export interface Call<Receiver = ASTNode | null> {
+  node: ASTNode;
+  name: string;
+  receiver: Receiver;
+  args: readonly ASTNode[];
+}
+
+/** Compiles a part of an expression. */
 export type Compile = (node: ASTNode, names: Names) => Compiled;
 
-/** What making an object costs beyond visiting the node, and each of its keys. */
+/** The cost of an object and of each of its keys, besides visiting the node. */
 export const OBJECT_UNITS = 4;
 const KEY_UNITS = 4;
 
-/** The one word that means something else on every object. */
+/** Names with another meaning on every object. */
 export const RESERVED_KEYS = new Set(["__proto__"]);
 export const reservedKey = (key: string) => `"${key}" is a reserved word and cannot be a key.`;
 
@@ -60,7 +68,7 @@ export function setKey(frame: Frame, into: Record<string, unknown>, key: unknown
 /** Catching costs far more than visiting a node. */
 const CAUGHT_UNITS = 100;
 
-/** After a fault that may not matter; gives its place. A budget that is used up always matters. */
+/** Continues after an error that may not matter; returns its place. Rethrows if the budget is used up. */
 export function keepGoing(frame: Frame, error: unknown): ASTNode {
   if (error instanceof WorkError) throw error;
   const { at } = frame;

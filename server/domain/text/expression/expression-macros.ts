@@ -4,6 +4,7 @@ import { newRecord } from "@/server/domain/base/json";
 import { must } from "@/server/domain/base/must";
 import {
   bool,
+  type Call,
   type Compile,
   type Compiled,
   CompileError,
@@ -17,9 +18,9 @@ import {
 import { TYPE_LABELS } from "./expression-hints";
 import { EvaluationError, isMap, keysOf, type Type, typeOf } from "./expression-values";
 
-/** What goes through a list or an object and names its items: `all`, `exists`, `filter`, `map` and their like. */
+/** Macros that iterate over a list or an object and name its items: `all`, `exists`, `filter`, `map` and so on. */
 
-/** How many names a macro binds and how many expressions follow them, as numbers of arguments. */
+/** The possible numbers of arguments of each macro. */
 const MACROS: Readonly<Record<string, readonly number[]>> = {
   all: [2, 3],
   exists: [2, 3],
@@ -31,19 +32,16 @@ const MACROS: Readonly<Record<string, readonly number[]>> = {
   transformMap: [3, 4],
 };
 
-/** The macros that may appear in a tree. `binds`: how many of the arguments are names that the macro binds. */
+/** How many of the arguments are names that the macro binds; 0 if the call is no macro. */
 export function macroBinds(name: string, args: readonly ASTNode[]): number {
   if (!Object.hasOwn(MACROS, name) || !must(MACROS, name).includes(args.length)) return 0;
   if (name.startsWith("transform")) return 2;
   return name !== "map" && args.length === 3 ? 2 : 1;
 }
 
-/** A macro as a function; null where it is none. Throws CompileFault. */
+/** Compiles a call of a macro; null if it is none. Throws CompileError. */
 export function compileMacro(
-  node: ASTNode,
-  name: string,
-  receiver: ASTNode,
-  args: readonly ASTNode[],
+  { node, name, receiver, args }: Call<ASTNode>,
   names: Names,
   compile: Compile,
 ): Compiled | null {
@@ -61,28 +59,20 @@ export function compileMacro(
   const inner = { known, size: slot + bound };
   const bodies = args.slice(bound).map((arg) => ({ node: arg, ...compile(arg, inner) }));
   const loop: Loop = { name, node, over: over.run, slot, bound };
-  if (name === "map" || name.startsWith("transform")) {
-    const [filter, transform] = bodies.length === 2 ? bodies : [null, must(bodies, 0)];
-    if (filter) expectBool(filter, filter.node, `The condition of ${name} is true or false`);
+  const transforms = name === "map" || name.startsWith("transform");
+  const first = must(bodies, 0);
+  if (!transforms || bodies.length === 2)
+    expectBool(first, first.node, `The condition of ${name} is true or false`);
+  if (transforms) {
+    const [filter, transform] = bodies.length === 2 ? [first.run, must(bodies, 1).run] : [null, first.run];
     return name === "transformMap"
-      ? transformToMap(loop, filter?.run ?? null, transform.run)
-      : transformToList(loop, filter?.run ?? null, transform.run);
+      ? transformToMap(loop, filter, transform)
+      : transformToList(loop, filter, transform);
   }
-  expectBool(must(bodies, 0), must(bodies, 0).node, `The condition of ${name} is true or false`);
-  const condition = must(bodies, 0).run;
+  const condition = first.run;
   if (name === "filter") return transformToList(loop, condition, (frame) => frame.slots[slot]);
   if (name === "all" || name === "exists") return quantify(loop, condition, name === "exists");
-  return {
-    type: "bool",
-    run: (frame) => {
-      let found = 0;
-      each(loop, frame, () => {
-        if (holds(loop, frame, condition)) found++;
-        return found < 2;
-      });
-      return found === 1;
-    },
-  };
+  return exactlyOne(loop, condition);
 }
 
 const example = (name: string) =>
@@ -99,7 +89,7 @@ interface Loop {
   bound: number;
 }
 
-/** Goes through a list, or the keys of an object, until the step says that it is enough. */
+/** Iterates over a list or the keys of an object until `step` returns false. */
 function each(loop: Loop, frame: Frame, step: () => boolean): void {
   const value = loop.over(frame);
   frame.at = loop.node;
@@ -126,6 +116,20 @@ function holds(loop: Loop, frame: Frame, condition: Run): boolean {
   const value = condition(frame);
   frame.at = loop.node;
   return bool(value, `The condition of ${loop.name}`);
+}
+
+function exactlyOne(loop: Loop, condition: Run): Compiled {
+  return {
+    type: "bool",
+    run: (frame) => {
+      let found = 0;
+      each(loop, frame, () => {
+        if (holds(loop, frame, condition)) found++;
+        return found < 2;
+      });
+      return found === 1;
+    },
+  };
 }
 
 function transformToList(loop: Loop, filter: Run | null, transform: Run): Compiled {
@@ -162,7 +166,7 @@ function transformToMap(loop: Loop, filter: Run | null, transform: Run): Compile
   };
 }
 
-/** A fault at one item does not matter where another item decides. */
+/** An error at one item doesn't matter if another item decides. */
 function quantify(loop: Loop, condition: Run, deciding: boolean): Compiled {
   return {
     type: "bool",

@@ -4,10 +4,10 @@ import type { TextDiagnostic } from "../text-diagnostic";
 import { macroBinds } from "./expression-macros";
 import type { Type } from "./expression-values";
 
-/** The names that an expression may read, and which of them a tree does. */
+/** The names that an expression may read, and those that a tree reads. */
 
 const VARIABLES = ["state", "input", "nodes", "run"] as const;
-/** Whose keys are known while a workflow is drawn. */
+/** Variables whose keys are known while a workflow is edited. */
 const READ_FROM = [...VARIABLES, "output"] as const;
 
 const NAMES: readonly (readonly [string, Type])[] = [
@@ -16,13 +16,13 @@ const NAMES: readonly (readonly [string, Type])[] = [
   ["item", "dyn"],
   ["now", "timestamp"],
 ];
-/** What each name stands for: its place among the values of an evaluation, and its type. */
+/** The slot and the type of each name. */
 export const names = {
   known: new Map(NAMES.map(([name, type], slot) => [name, { slot, type }])),
   size: NAMES.length,
 };
 
-/** A key of the state or of the input that an expression names. `optional`: it may be missing without harm. */
+/** A key that an expression reads. `optional`: it may be missing without harm. */
 export interface KeyRead extends Omit<TextDiagnostic, "message"> {
   variable: (typeof READ_FROM)[number];
   key: string;
@@ -33,24 +33,32 @@ export interface KeyRead extends Omit<TextDiagnostic, "message"> {
 
 export interface Walked {
   reads: KeyRead[];
-  /** Names that stand for nothing that an expression may read. */
+  /** Names of nothing that an expression may read. */
   bare: { name: string; from: number }[];
   diagnostic: TextDiagnostic | null;
 }
 
-/** Reads an expression's tree: which keys it names, and what it must not use. */
+/** A node of the tree on the stack. */
+interface Visit {
+  node: ASTNode;
+  /** Names that macros around it bind. */
+  bound: ReadonlySet<string>;
+  /** Its value may be missing without harm. */
+  optional: boolean;
+  /** It follows "!". */
+  negated: boolean;
+}
+
+/** The keys that a tree reads, and the first thing in it that is not available. */
 export function walk(root: ASTNode): Walked {
   const walked: Walked = { reads: [], bare: [], diagnostic: null };
-  const refuse = (node: ASTNode, message: string) => {
-    walked.diagnostic ??= { message, from: node.start, to: node.end };
-  };
   // A stack instead of recursion: long chains of operators nest as deep as they are long.
-  const stack: { node: ASTNode; bound: ReadonlySet<string>; optional: boolean; negated: boolean }[] = [
-    { node: root, bound: new Set(), optional: false, negated: false },
-  ];
+  const stack: Visit[] = [{ node: root, bound: new Set(), optional: false, negated: false }];
   for (let next = stack.pop(); next; next = stack.pop()) {
-    const { node, bound, optional, negated } = next;
-    const visit = (inner: ASTNode, more: Partial<typeof next> = {}) =>
+    const { node, bound, negated } = next;
+    const refusal = refusalOf(node);
+    if (refusal) walked.diagnostic ??= { message: refusal, from: node.start, to: node.end };
+    const visit = (inner: ASTNode, more: Partial<Visit> = {}) =>
       stack.push({ node: inner, bound, optional: false, negated, ...more });
     switch (node.op) {
       case "value":
@@ -62,10 +70,7 @@ export function walk(root: ASTNode): Walked {
       case ".":
       case ".?": {
         const [receiver, name] = node.args;
-        addRead(walked.reads, node, receiver, name, bound, {
-          optional: optional || node.op === ".?",
-          negated,
-        });
+        addRead(walked.reads, next, receiver, name);
         visit(receiver);
         break;
       }
@@ -73,27 +78,18 @@ export function walk(root: ASTNode): Walked {
       case "[?]": {
         const [receiver, index] = node.args;
         if (index.op === "value" && typeof index.args === "string")
-          addRead(walked.reads, node, receiver, index.args, bound, {
-            optional: optional || node.op === "[?]",
-            negated,
-          });
+          addRead(walked.reads, next, receiver, index.args);
         visit(receiver);
         visit(index);
         break;
       }
       case "call": {
         const [name, args] = node.args;
-        if (name === "matches")
-          refuse(node, "Patterns (matches) are not available; use contains, startsWith or ==.");
         for (const arg of args) visit(arg, { optional: name === "has" });
         break;
       }
       case "rcall": {
         const [name, receiver, args] = node.args;
-        if (name === "matches")
-          refuse(node, "Patterns (matches) are not available; use contains, startsWith or ==.");
-        if (name === "bind" && receiver.op === "id" && receiver.args === "cel")
-          refuse(node, "cel.bind is not available; use a Transform node for a value in between.");
         visit(receiver);
         const binds = macroBinds(name, args);
         const inner = new Set(bound);
@@ -121,17 +117,31 @@ export function walk(root: ASTNode): Walked {
   return walked;
 }
 
+/** Why a call is not available; null if it is, or if the node is no call. */
+function refusalOf(node: ASTNode): string | null {
+  if (node.op !== "call" && node.op !== "rcall") return null;
+  const [name] = node.args;
+  if (name === "matches") return "Patterns (matches) are not available; use contains, startsWith or ==.";
+  if (node.op === "rcall" && name === "bind" && node.args[1].op === "id" && node.args[1].args === "cel")
+    return "cel.bind is not available; use a Transform node for a value in between.";
+  return null;
+}
+
 function addRead(
   reads: KeyRead[],
-  node: ASTNode,
+  { node, bound, optional, negated }: Visit,
   receiver: ASTNode,
   key: string,
-  bound: ReadonlySet<string>,
-  { optional, negated }: { optional: boolean; negated: boolean },
 ): void {
   if (receiver.op !== "id" || bound.has(receiver.args)) return;
   const variable = READ_FROM.find((name) => name === receiver.args);
   if (!variable) return;
-  const place = { from: node.start, to: node.end };
-  reads.push({ variable, key, optional, ...defined({ negated: negated || undefined }), ...place });
+  reads.push({
+    variable,
+    key,
+    optional: optional || node.op === ".?" || node.op === "[?]",
+    ...defined({ negated: negated || undefined }),
+    from: node.start,
+    to: node.end,
+  });
 }

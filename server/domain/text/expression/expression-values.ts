@@ -1,5 +1,6 @@
 import { UnsignedInt } from "@marcbachmann/cel-js/evaluator";
 import { isList } from "@/server/domain/base/guards";
+import { namedError } from "@/server/domain/base/named-error";
 import type { Work } from "@/server/domain/base/work-budget";
 
 /**
@@ -27,8 +28,7 @@ export const TYPES = [
 export type Type = (typeof TYPES)[number];
 
 /** What went wrong in an evaluation. `missing`: it asked for a value that is not there. */
-export class EvaluationError extends Error {
-  override name = "Fault";
+export class EvaluationError extends namedError("EvaluationError") {
   constructor(
     message: string,
     readonly missing: string | null = null,
@@ -185,7 +185,7 @@ const ORDERED = new Set<Type>(["bool", "string", "timestamp", "duration"]);
 const isComparison = (operator: Operator) =>
   operator === "<" || operator === "<=" || operator === ">" || operator === ">=";
 
-/** What an operator gives. Throws Fault where the values do not go together, WorkError where it is too much. */
+/** What an operator gives. Throws EvaluationError where the values do not go together, WorkError where it is too much. */
 export function operate(work: Work, operator: Operator, left: unknown, right: unknown): unknown {
   switch (operator) {
     case "==":

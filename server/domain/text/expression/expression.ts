@@ -1,6 +1,7 @@
 import { type ASTNode, Environment } from "@marcbachmann/cel-js";
 import { recordOf } from "@/server/domain/base/guards";
 import { must } from "@/server/domain/base/must";
+import { namedError } from "@/server/domain/base/named-error";
 import type { Json } from "@/server/domain/base/values";
 import { READING_UNITS, Work, WorkError } from "@/server/domain/base/work-budget";
 import type { TextDiagnostic } from "../text-diagnostic";
@@ -13,8 +14,8 @@ import { EvaluationError, type Type } from "./expression-values";
 
 /**
  * Expressions of workflows: CEL, which has no loops beyond its macros, no user-defined functions and no access to
- * JavaScript's objects. cel-js only parses; the evaluation happens here, because every step is counted (work.ts): an
- * expression that would take too long ends in an error, the same one on every machine and in every replay.
+ * JavaScript's objects. cel-js only parses. The evaluation happens here because every step is counted (work-budget.ts): an
+ * expression that would take too long ends in the same error on every machine and in every replay.
  */
 
 /** What an expression may read. */
@@ -30,8 +31,7 @@ export interface ExpressionScope {
 }
 
 /** An expression that cannot be read or evaluated. `missing`: it asked for a value that is not there. */
-export class ExpressionError extends Error {
-  override name = "ExpressionError";
+export class ExpressionError extends namedError("ExpressionError") {
   constructor(
     message: string,
     readonly expression: string,
@@ -71,7 +71,7 @@ const cache = new Map<string, Compiled>();
 function compile(text: string): Compiled {
   const known = cache.get(text);
   if (known) {
-    // Move to the end: the first of the map is the one not used for longest.
+    // Move to the end: the first in the map is the least recently used.
     cache.delete(text);
     cache.set(text, known);
     return known;
@@ -104,8 +104,8 @@ function compileAnew(text: string): Compiled {
 }
 
 /**
- * Evaluates an expression to a JSON value. Throws ExpressionError, also where it needs more work than it may do.
- * `work`: a budget shared with others that are evaluated at once.
+ * Evaluates an expression to a JSON value. Throws ExpressionError, also if it needs more work than its budget.
+ * `work`: a budget shared with other expressions of the same step.
  */
 export function evaluateExpression(text: string, scope: ExpressionScope, work = new Work()): Json {
   const compiled = compile(text);
@@ -125,7 +125,7 @@ export function evaluateExpression(text: string, scope: ExpressionScope, work = 
     at: root,
   };
   try {
-    // Whether it was read before or is read now, so that a replay counts the same.
+    // Counted even if the expression was in the cache, so that a replay counts the same.
     work.spend(text.length * READING_UNITS);
     const value = run(frame);
     frame.at = root;
@@ -136,8 +136,8 @@ export function evaluateExpression(text: string, scope: ExpressionScope, work = 
 }
 
 /**
- * Evaluates a condition. One that asks for a value that is not there is false, and the note says so; whatever
- * else goes wrong throws ExpressionError.
+ * Evaluates a condition. One that reads a missing value is false, and the note says so; any other error throws
+ * ExpressionError.
  */
 export function evaluateCondition(
   text: string,
@@ -161,7 +161,7 @@ export function evaluateCondition(
   );
 }
 
-/** What is wrong with an expression before it runs; empty if nothing is. `keys`: the state keys that can exist. */
+/** The errors in an expression before it runs. `keys`: the state keys that can exist. */
 export function checkExpression(
   text: string,
   options: { result?: "bool" | "any"; keys?: readonly string[] } = {},
@@ -195,7 +195,7 @@ export function expressionKeys(text: string): string[] {
   ];
 }
 
-/** Every key that an expression names, with its place. */
+/** Every key that an expression reads, with its place. */
 export function expressionReads(text: string): readonly KeyRead[] {
   const compiled = compile(text);
   return compiled.ok ? compiled.program.reads : [];
@@ -221,7 +221,7 @@ function bareNames(text: string): Walked["bare"] {
   }
 }
 
-/** Any error as an error with a message and a place; `at`: the operation that failed. */
+/** Any error as one with a message and a place; `at`: the operation that failed. */
 function toExpressionError(error: unknown, text: string, at?: ASTNode): ExpressionError {
   if (error instanceof ExpressionError) return error;
   if (error instanceof CompileError)
@@ -230,19 +230,28 @@ function toExpressionError(error: unknown, text: string, at?: ASTNode): Expressi
     return new ExpressionError(`${error.message} The expression: ${shorten(text)}`, text, 0, text.length);
   if (error instanceof EvaluationError && at)
     return new ExpressionError(error.message, text, at.start, at.end, error.missing);
-  // What the parser throws, and what of it is there.
+  // Fields of the parser's error that may be there.
   const { code, summary, message, range } = recordOf(error);
   const { start, end } = recordOf(range);
   const from = Math.min(typeof start === "number" ? start : 0, text.length);
   const to = Math.min(Math.max(typeof end === "number" ? end : text.length, from), text.length);
   const parserMessage = must(String(summary ?? message ?? error).split("\n"), 0);
-  return new ExpressionError(describeParseError(String(code), parserMessage, text, from, to), text, from, to);
+  return new ExpressionError(
+    describeParseError(String(code), parserMessage, { text, from, to }),
+    text,
+    from,
+    to,
+  );
 }
 
 const shorten = (text: string) => (text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
 /** The parser's message, rephrased for people. */
-function describeParseError(code: string, summary: string, text: string, from: number, to: number): string {
+function describeParseError(
+  code: string,
+  summary: string,
+  { text, from, to }: { text: string; from: number; to: number },
+): string {
   if (summary.includes("Unexpected token: EOF")) return "The expression ends too early.";
   if (code === "limit_exceeded")
     return `The expression is nested too deeply or has too many parts (${summary.replace(/^Exceeded /, "")}). Split it over two nodes.`;

@@ -7,11 +7,11 @@ import { type FilterRule, filters, isDefault, type Literal, templateFilters } fr
 export const MAX_TEMPLATE_LENGTH = 65_536;
 
 export type Path = { path: string[]; from: number; to: number };
-/** An argument of a filter: written there, or a value of the state. */
+/** An argument of a filter: a literal, or a value of the state. */
 export type Argument = { literal: Literal } | Path;
 
 export interface Output {
-  /** Of the whole `{{...}}`. */
+  /** Offsets of the whole `{{...}}`. */
   from: number;
   to: number;
   head: Argument;
@@ -55,12 +55,12 @@ export function parseTemplate(text: string): Parsed {
     const open = text.indexOf("{{", position);
     if (open < 0) break;
     addText(open, text[open + 2] === "-");
-    const read = readOutput(text, open);
+    const read = new OutputReader(text, open).read();
     trimNext = false;
     if ("message" in read) {
       diagnostics.push({ message: read.message, from: read.from, to: read.to });
       position = read.next;
-      // What follows has no end either: one fault says it.
+      // What follows has no end either: one error is enough.
       if (text.indexOf("}}", open) < 0) break;
     } else {
       parts.push(read.output);
@@ -81,146 +81,167 @@ const INDEX = /\d{1,9}/y;
 const SPACE = /[ \t\r\n]*/y;
 
 /** Reads one `{{...}}` that begins at `open`. */
-function readOutput(text: string, open: number): { output: Output; trimAfter: boolean } | Failure {
-  let at = open + 2;
-  const take = (pattern: RegExp): string | null => {
-    pattern.lastIndex = at;
-    const found = pattern.exec(text)?.[0] ?? null;
-    if (found !== null) at += found.length;
+class OutputReader {
+  private at: number;
+
+  constructor(
+    private readonly text: string,
+    private readonly open: number,
+  ) {
+    this.at = open + 2;
+  }
+
+  read(): { output: Output; trimAfter: boolean } | Failure {
+    const { text, open } = this;
+    if (text.indexOf("}}", this.at) < 0)
+      return this.fail('This "{{" is never closed; end it with "}}".', open);
+    if (text[this.at] === "-") this.at++;
+    this.take(SPACE);
+    const head = this.head();
+    if ("message" in head) return head;
+    const filters: Output["filters"] = [];
+    for (;;) {
+      this.take(SPACE);
+      const trimAfter = text.startsWith("-}}", this.at);
+      if (trimAfter || text.startsWith("}}", this.at)) {
+        this.at += trimAfter ? 3 : 2;
+        return { output: { from: open, to: this.at, head, filters }, trimAfter };
+      }
+      if (text[this.at] !== "|")
+        return this.fail('Only filters can follow a value, for example {{ name | default: "you" }}.', open);
+      this.at++;
+      const filter = this.filter();
+      if ("message" in filter) return filter;
+      filters.push(filter);
+    }
+  }
+
+  private take(pattern: RegExp): string | null {
+    pattern.lastIndex = this.at;
+    const found = pattern.exec(this.text)?.[0] ?? null;
+    if (found !== null) this.at += found.length;
     return found;
-  };
-  const fail = (message: string, from = at): Failure => {
-    const close = text.indexOf("}}", open + 2);
-    // An unclosed one must not swallow the rest of the text's faults.
-    const next = close < 0 ? open + 2 : close + 2;
+  }
+
+  private fail(message: string, from = this.at): Failure {
+    const close = this.text.indexOf("}}", this.open + 2);
+    // An unclosed one must not swallow the errors of the rest of the text.
+    const next = close < 0 ? this.open + 2 : close + 2;
     return { message, from: Math.min(from, next), to: Math.max(next, from), next };
-  };
-  const literal = (escapes = false): { value: Literal } | null => {
-    const quote = text[at];
+  }
+
+  private head(): Argument | Failure {
+    const { text, open, at: start } = this;
+    const value = this.literal();
+    if (value) {
+      // A number is printed with a point if it is written with one.
+      const keepsPoint =
+        typeof value.literal === "number" &&
+        /\.0+$/.test(text.slice(start, this.at)) &&
+        /^\s*-?\}\}/.test(text.slice(this.at, this.at + 50));
+      return keepsPoint ? { literal: `${value.literal}.0` } : value;
+    }
+    if (!NAME_START.test(text.charAt(this.at)))
+      return this.fail(
+        text.startsWith("}}", this.at)
+          ? "Name a value here, for example {{ user_request }}."
+          : badName(text, this.at),
+        open,
+      );
+    const path = this.path();
+    if (path === null || typeof path === "string") return this.fail(path ?? badName(text, this.at), open);
+    return path;
+  }
+
+  private literal(escapes = false): { literal: Literal } | null {
+    const { text, at: start } = this;
+    const quote = text[start];
     if (quote === '"' || quote === "'") {
-      const end = text.indexOf(quote, at + 1);
+      const end = text.indexOf(quote, start + 1);
       if (end < 0) return null;
-      const value = text.slice(at + 1, end);
-      at = end + 1;
+      const value = text.slice(start + 1, end);
+      this.at = end + 1;
       return {
-        value: escapes ? value.replace(/\\([nt])/g, (_, kind) => (kind === "n" ? "\n" : "\t")) : value,
+        literal: escapes ? value.replace(/\\([nt])/g, (_, kind) => (kind === "n" ? "\n" : "\t")) : value,
       };
     }
-    const start = at;
-    const number = take(NUMBER);
-    if (number !== null) return { value: Number(number) };
-    const word = take(NAME);
-    if (word === "true" || word === "false") return { value: word === "true" };
-    if (word === "null" || word === "nil") return { value: null };
-    at = start;
+    const number = this.take(NUMBER);
+    if (number !== null) return { literal: Number(number) };
+    const word = this.take(NAME);
+    if (word === "true" || word === "false") return { literal: word === "true" };
+    if (word === "null" || word === "nil") return { literal: null };
+    this.at = start;
     return null;
-  };
-  const skipSpace = () => take(SPACE);
-  /** A name with what follows it, or what is wrong with it. */
-  const readPath = (): Path | string | null => {
-    const from = at;
-    const name = take(NAME);
+  }
+
+  /** A name with what follows it, the error in what follows, or null if there is no name. */
+  private path(): Path | string | null {
+    const { text, at: from } = this;
+    const name = this.take(NAME);
     if (name === null) return null;
     const path = [name];
     for (;;) {
-      if (text[at] === ".") {
-        at++;
-        const segment = take(INDEX) ?? take(NAME);
+      if (text[this.at] === ".") {
+        this.at++;
+        const segment = this.take(INDEX) ?? this.take(NAME);
         if (segment === null) return "After the dot comes a name, for example {{ result.title }}.";
         path.push(segment);
-      } else if (text[at] === "[") {
-        at++;
-        const inner = literal();
-        if (!inner || typeof inner.value === "boolean" || inner.value === null || text[at] !== "]")
+      } else if (text[this.at] === "[") {
+        this.at++;
+        const inner = this.literal()?.literal ?? null;
+        if (typeof inner === "boolean" || inner === null || text[this.at] !== "]")
           return "In [ ] stands a number or a text in quotes, for example {{ list[0] }}.";
-        path.push(String(inner.value));
-        at++;
+        path.push(String(inner));
+        this.at++;
       } else break;
     }
     // "-" is allowed in a name, but the last one may also belong to the closing "-}}".
     const last = must(path, path.length - 1);
-    if (text[at - 1] === "-" && last.endsWith("-") && text.startsWith("}}", at)) {
+    if (text[this.at - 1] === "-" && last.endsWith("-") && text.startsWith("}}", this.at)) {
       path[path.length - 1] = last.slice(0, -1);
-      at--;
+      this.at--;
     }
-    return { path, from, to: at };
-  };
-
-  if (text.indexOf("}}", at) < 0) return fail('This "{{" is never closed; end it with "}}".', open);
-  if (text[at] === "-") at++;
-  skipSpace();
-  const start = at;
-  let head: Output["head"];
-  const value = literal();
-  const written = text.slice(start, at);
-  if (value) {
-    // A number is printed as one with a point where it is written so.
-    const keepsPoint =
-      typeof value.value === "number" && /\.0+$/.test(written) && /^\s*-?\}\}/.test(text.slice(at, at + 50));
-    head = { literal: keepsPoint ? `${value.value}.0` : value.value };
-  } else {
-    if (!NAME_START.test(text.charAt(at)))
-      return fail(
-        text.startsWith("}}", at) ? "Name a value here, for example {{ user_request }}." : badName(text, at),
-        open,
-      );
-    const path = readPath();
-    if (path === null || typeof path === "string") return fail(path ?? badName(text, at), open);
-    head = path;
+    return { path, from, to: this.at };
   }
 
-  const used: Output["filters"] = [];
-  for (;;) {
-    skipSpace();
-    const trimAfter = text.startsWith("-}}", at);
-    if (trimAfter || text.startsWith("}}", at)) {
-      at += trimAfter ? 3 : 2;
-      return { output: { from: open, to: at, head, filters: used }, trimAfter };
-    }
-    if (text[at] !== "|")
-      return fail('Only filters can follow a value, for example {{ name | default: "you" }}.', open);
-    at++;
-    skipSpace();
-    const from = at;
-    const name = take(NAME);
-    if (name === null) return fail("After | comes the name of a filter.", open);
+  /** What follows a "|". */
+  private filter(): Output["filters"][number] | Failure {
+    this.take(SPACE);
+    const from = this.at;
+    const name = this.take(NAME);
+    if (name === null) return this.fail("After | comes the name of a filter.", this.open);
     const rule = filters.get(name);
     if (!rule)
-      return fail(
+      return this.fail(
         `There is no filter "${name}". There are ${templateFilters.map((filter) => filter.name).join(", ")}.`,
         from,
       );
-    skipSpace();
+    this.take(SPACE);
     const args: Argument[] = [];
-    if (text[at] === ":") {
+    if (this.text[this.at] === ":")
       do {
-        at++;
-        skipSpace();
-        const argument = literal(rule.escapes);
-        if (argument) {
-          const error = rule.validate?.(argument.value, args.length);
-          if (error) return fail(error, from);
-          args.push({ literal: argument.value });
-        } else {
-          const path = readPath();
-          if (path === null || typeof path === "string")
-            return fail(
-              path ?? `What follows "${name}:" is a number, a text in quotes or the name of a value.`,
-              from,
-            );
-          args.push(path);
-        }
-        skipSpace();
-      } while (text[at] === ",");
-    }
+        this.at++;
+        this.take(SPACE);
+        const argument = this.argument(name, rule, args.length);
+        if (typeof argument === "string") return this.fail(argument, from);
+        args.push(argument);
+        this.take(SPACE);
+      } while (this.text[this.at] === ",");
     const [least, most] = rule.args;
-    if (args.length < least) return fail(`"${name}" needs a value, for example ${name}: "none".`, from);
+    if (args.length < least) return this.fail(`"${name}" needs a value, for example ${name}: "none".`, from);
     if (args.length > most)
-      return fail(
+      return this.fail(
         most === 0 ? `"${name}" takes no value after a colon.` : `"${name}" takes at most ${most} values.`,
         from,
       );
-    used.push({ rule, args, isDefault: isDefault(rule) });
+    return { rule, args, isDefault: isDefault(rule) };
+  }
+
+  /** An argument of a filter, or the error in it. */
+  private argument(name: string, rule: FilterRule, position: number): Argument | string {
+    const value = this.literal(rule.escapes);
+    if (value) return rule.validate?.(value.literal, position) ?? value;
+    return this.path() ?? `What follows "${name}:" is a number, a text in quotes or the name of a value.`;
   }
 }
 

@@ -1,4 +1,5 @@
 import { must } from "@/server/domain/base/must";
+import { namedError } from "@/server/domain/base/named-error";
 import { WORK_LIMITS, Work, WorkError } from "@/server/domain/base/work-budget";
 import type { TextDiagnostic } from "../text-diagnostic";
 import { type Argument, type Output, type Path, parseTemplate } from "./template-parser";
@@ -14,8 +15,7 @@ import { find, isBlank, type TemplateScope, toText, type Value } from "./templat
  */
 
 /** A template that cannot be read, or whose text would grow beyond its limit. */
-export class TemplateError extends Error {
-  override name = "TemplateError";
+export class TemplateError extends namedError("TemplateError") {
   constructor(
     message: string,
     readonly from: number,
