@@ -1,6 +1,6 @@
 import { isList } from "@/server/domain/base/guards";
 import { must } from "@/server/domain/base/must";
-import { compileRegex, PatternFault, type Regex } from "../regex/regex";
+import { compileRegex, PatternError, type Regex } from "../regex/regex";
 import { Work } from "../regex/work";
 import type { Check, Node, Resource, Run } from "./check";
 import { endless } from "./endless";
@@ -8,7 +8,7 @@ import { ANNOTATIONS, KEYWORDS, NAMED_SCHEMAS_IN, READ_BY, SCHEMA_IN, SCHEMAS_IN
 import { type Making, unknown } from "./keywords/keyword";
 import { canonical, isObject } from "./values";
 
-/** Something in a schema that is not checked, and where: the words on the way to it, from the outside in. */
+/** A part of a schema that is not checked. `path`: the keys that lead to it, from the outside in. */
 export interface Unchecked {
   path: string[];
   message: string;
@@ -21,11 +21,11 @@ export interface Compiled {
 export const SCHEMA_LIMITS = {
   /** Schemas inside of a schema. */
   schemas: 2_000,
-  /** Everything in it: values, lists, objects. With the others, what makes it ready takes below 50 ms (bench/freezing.ts). */
+  /** Values, lists and objects in it. With the other limits, compiling takes below 50 ms (bench/freezing.ts). */
   parts: 40_000,
   chars: 1_000_000,
   depth: 100,
-  /** Places of the automata of all patterns together. */
+  /** States of the automata of all patterns together. */
   patterns: 50_000,
 } as const;
 /** The base cost of a pattern, added to its size. */
@@ -41,7 +41,7 @@ export function compile(schema: unknown): Compiled {
   return new Compiler(schema).run();
 }
 
-/** Why a schema is not read at all. Walks without recursion, for the nesting may be what is wrong. */
+/** Why a schema is not read at all, or null. Without recursion: it may be nested too deep. */
 function sizeError(schema: unknown): string | null {
   const open: [unknown, number][] = [[schema, 0]];
   let parts = 0;
@@ -62,6 +62,14 @@ function sizeError(schema: unknown): string | null {
   }
   return null;
 }
+
+/** The schemas inside a schema, by its keywords. */
+const schemasIn = (schema: Record<string, unknown>): unknown[] =>
+  Object.entries(schema).flatMap(([word, value]) => {
+    if (NAMED_SCHEMAS_IN.has(word) && isObject(value)) return Object.values(value);
+    if (SCHEMAS_IN.has(word) && Array.isArray(value)) return value;
+    return SCHEMA_IN.has(word) ? [value] : [];
+  });
 
 const nowhere: Resource = { address: HOME, root: true, anchors: new Map(), dynamicAnchors: new Map() };
 const emptyNode = (resource: Resource): Node => ({
@@ -89,11 +97,11 @@ class Compiler {
   private readonly resourceOf = new Map<object, Resource>();
   private readonly nodes = new Map<object, Node>();
   private readonly waiting: { node: Node; standing: Standing }[] = [];
-  private readonly regexes = new Map<string, Regex | PatternFault>();
+  private readonly regexes = new Map<string, Regex | PatternError>();
   private patternSize = 0;
   /** Before draft 2019-09, keywords next to a `$ref` were ignored. */
   private refStandsAlone = false;
-  /** Draft 4 had other words for an address. */
+  /** Draft 4 names the id `id`, not `$id`. */
   private isFirstDraft = false;
   private readonly work = new Work(SCHEMA_LIMITS.parts * 40 + SCHEMA_LIMITS.chars);
 
@@ -143,17 +151,16 @@ class Compiler {
     if (!around) this.resources.set(HOME, resource);
     this.resourceOf.set(schema, resource);
     if (id?.startsWith("#") && id.length > 1) resource.anchors.set(id.slice(1), schema);
-    for (const word of ["$anchor", "$dynamicAnchor"])
-      if (typeof schema[word] === "string") resource.anchors.set(schema[word], schema);
-    if (typeof schema.$dynamicAnchor === "string")
-      resource.dynamicAnchors.set(schema.$dynamicAnchor, this.node(schema, []));
-    for (const [word, value] of Object.entries(schema)) {
-      if (NAMED_SCHEMAS_IN.has(word) && isObject(value))
-        for (const inner of Object.values(value)) this.index(inner, resource, resource.address);
-      else if (SCHEMAS_IN.has(word) && Array.isArray(value))
-        for (const inner of value) this.index(inner, resource, resource.address);
-      else if (SCHEMA_IN.has(word)) this.index(value, resource, resource.address);
-    }
+    this.indexAnchors(schema, resource);
+    for (const inner of schemasIn(schema)) this.index(inner, resource, resource.address);
+  }
+
+  private indexAnchors(schema: Record<string, unknown>, resource: Resource): void {
+    const { $anchor, $dynamicAnchor } = schema;
+    if (typeof $anchor === "string") resource.anchors.set($anchor, schema);
+    if (typeof $dynamicAnchor !== "string") return;
+    resource.anchors.set($dynamicAnchor, schema);
+    resource.dynamicAnchors.set($dynamicAnchor, this.node(schema, []));
   }
 
   /** The node of a schema. Its rules are read later, so that schemas may refer to each other in circles. */
@@ -270,10 +277,14 @@ class Compiler {
       return undefined;
     }
     if (decoded === "") return resource.root;
-    if (!decoded.startsWith("/")) return resource.anchors.get(decoded);
+    return decoded.startsWith("/") ? this.follow(decoded, resource) : resource.anchors.get(decoded);
+  }
+
+  /** The schema at a JSON pointer in a resource; undefined if there is none. */
+  private follow(pointer: string, resource: Resource): unknown {
     let place: unknown = resource.root;
     let owner = resource;
-    for (const word of decoded.slice(1).split("/")) {
+    for (const word of pointer.slice(1).split("/")) {
       const key = word.replace(/~1/g, "/").replace(/~0/g, "~");
       const inside = isList(place) ? Object.fromEntries(place.entries()) : place;
       if (!isObject(inside) || !Object.hasOwn(inside, key)) return undefined;
@@ -291,12 +302,12 @@ class Compiler {
       found = this.tryRegex(pattern);
       this.regexes.set(pattern, found);
     }
-    if (!(found instanceof PatternFault)) return found;
+    if (!(found instanceof PatternError)) return found;
     this.reportUnchecked(path, `the pattern ${shortened(pattern)} is not checked: ${found.message}`);
     return null;
   }
 
-  private tryRegex(pattern: string): Regex | PatternFault {
+  private tryRegex(pattern: string): Regex | PatternError {
     this.patternSize += PATTERN_ITSELF;
     if (this.patternSize > SCHEMA_LIMITS.patterns) return TOO_MANY_PATTERNS;
     try {
@@ -304,13 +315,13 @@ class Compiler {
       this.patternSize += regex.size;
       return regex;
     } catch (error) {
-      if (error instanceof PatternFault) return error;
+      if (error instanceof PatternError) return error;
       throw error;
     }
   }
 }
 
-/** The words on the way to what a reference names. */
+/** The keys that lead to the target of a reference. */
 const wayTo = (ref: string) =>
   ref.startsWith("#/") ? ref.slice(2).split("/").slice(0, SCHEMA_LIMITS.depth) : ref === "#" ? [] : [ref];
 const REFERENCES = new Set(["$ref", "$dynamicRef", "$recursiveRef"]);
@@ -340,12 +351,12 @@ function keywordsOf(schema: Record<string, unknown>): string[] {
   return [...keywords].sort((a, b) => must(RANKS, a) - must(RANKS, b));
 }
 
-/** Keywords that say nothing where only those stand that lean on them. */
+/** Keywords without which those that depend on them have no effect. */
 const NEEDS_ITSELF = new Set(["if", "contains"]);
-const TOO_MANY_PATTERNS = new PatternFault("the patterns of this schema are too large together", true);
+const TOO_MANY_PATTERNS = new PatternError("the patterns of this schema are too large together", true);
 const shortened = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
-/** The schema that a dynamic reference means: that of the outermost resource on the way here that names it. */
+/** The target of a dynamic reference: in the outermost resource on the path that has the anchor. */
 function outermost(name: string, otherwise: Node, run: Run): Node {
   run.work.spend(run.scope.length);
   for (const resource of run.scope) {

@@ -1,10 +1,9 @@
-import { present } from "@/server/domain/base/must";
-import { compileRegex, PatternFault, type Regex, regexSize } from "../regex/regex";
+import { compileRegex, PatternError, type Regex, regexSize } from "../regex/regex";
 import type { Work } from "../regex/work";
 
 type Format = (text: string, work: Work) => boolean;
 
-/** Run by the linear engine as well, so that no text can make them slow. */
+/** Matched by the linear engine, too, so that no text makes them slow. */
 function byPattern(source: string): Format {
   let regex: Regex | null = null;
   return (text, work) => {
@@ -28,7 +27,7 @@ const authority = (wide: string) => {
 };
 const reference = (wide = "") => {
   const signs = `(?:[A-Za-z0-9._~:/?@!$&'()*+,;=${wide}-]|${ESCAPED})*`;
-  // Two slashes at the start begin an authority.
+  // Two slashes at the start introduce an authority.
   const first = `(?:[A-Za-z0-9._~:?@!$&'()*+,;=${wide}-]|${ESCAPED})`;
   return `(?:${authority(wide)}(?:[/?]${signs})?|/?(?:${first}${signs})?)(?:#${signs})?`;
 };
@@ -77,7 +76,7 @@ export const FORMATS: ReadonlyMap<string, Format> = new Map<string, Format>([
   ["regex", isPattern],
 ]);
 
-/** Formats that promise nothing that a check could break: hints for forms and for languages with narrow numbers. */
+/** Formats that restrict nothing: hints for forms and for languages with narrow numbers. */
 export const HINTS = new Set([
   "password",
   "binary",
@@ -105,7 +104,7 @@ function isTime(text: string, work: Work): boolean {
   const [aheadHours = 0, aheadMinutes = 0] = zone;
   if (hours > 23 || minutes > 59 || seconds > 60 || aheadHours > 23 || aheadMinutes > 59) return false;
   if (seconds < 60) return true;
-  // A leap second comes at the end of a day in Greenwich.
+  // A leap second is at the end of a day in UTC.
   const ahead = (text.at(-6) === "-" ? -1 : 1) * (aheadHours * 60 + aheadMinutes);
   return (((hours * 60 + minutes - ahead) % 1440) + 1440) % 1440 === 1439;
 }
@@ -124,7 +123,7 @@ function isIpv6(text: string, work: Work): boolean {
   if (halves.length > 2) return false;
   const groups = halves.flatMap((half) => (half === "" ? [] : half.split(":")));
   const hasIpv4 = groups.at(-1)?.includes(".") && !text.endsWith("::");
-  if (hasIpv4 && !isIpv4(present(groups.pop(), "groups.pop()"))) return false;
+  if (hasIpv4 && !isIpv4(groups.pop() ?? "")) return false;
   const count = groups.length + (hasIpv4 ? 2 : 0);
   return (
     groups.every((group) => /^[0-9A-Fa-f]{1,4}$/.test(group)) &&
@@ -138,6 +137,6 @@ function isPattern(text: string, work: Work): boolean {
     regexSize(text);
     return true;
   } catch (error) {
-    return error instanceof PatternFault && error.isValid;
+    return error instanceof PatternError && error.isValid;
   }
 }

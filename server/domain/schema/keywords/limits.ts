@@ -2,7 +2,7 @@ import type { Run } from "../check";
 import { isMultiple, isObject, lengthOf } from "../values";
 import { counted, type Keyword, misread } from "./keyword";
 
-/** How large a number may be, and how long a text, a list or an object. */
+/** Limits of numbers, and of the length of texts, lists and objects. */
 
 function ofNumber(
   word: string,
@@ -41,14 +41,18 @@ const objectSize = (value: unknown, _limit: number, run: Run) => {
   run.work.spend(size);
   return size;
 };
+
+interface LimitKeyword {
+  word: string;
+  /** The boolean of draft 4. */
+  exclusive: string;
+  fits: (value: number, limit: number) => boolean;
+  phrase: string;
+  exclusivePhrase: string;
+}
+
 /** A limit that draft 4 makes exclusive with a boolean keyword next to it. */
-function limit(
-  word: string,
-  exclusive: string,
-  fits: (value: number, limit: number) => boolean,
-  phrase: string,
-  exclusivePhrase: string,
-): Keyword {
+function limit({ word, exclusive, fits, phrase, exclusivePhrase }: LimitKeyword): Keyword {
   return (rule, making) => {
     const isExclusive = making.schema[exclusive] === true;
     return ofNumber(
@@ -79,20 +83,20 @@ export const multipleOf: Keyword = (rule, making) =>
       }
     : misread(making, "multipleOf", "a number above 0");
 
-export const minimum = limit(
-  "minimum",
-  "exclusiveMinimum",
-  (value, least) => value >= least,
-  "at least",
-  "more than",
-);
-export const maximum = limit(
-  "maximum",
-  "exclusiveMaximum",
-  (value, most) => value <= most,
-  "at most",
-  "less than",
-);
+export const minimum = limit({
+  word: "minimum",
+  exclusive: "exclusiveMinimum",
+  fits: (value, least) => value >= least,
+  phrase: "at least",
+  exclusivePhrase: "more than",
+});
+export const maximum = limit({
+  word: "maximum",
+  exclusive: "exclusiveMaximum",
+  fits: (value, most) => value <= most,
+  phrase: "at most",
+  exclusivePhrase: "less than",
+});
 export const exclusiveMinimum = exclusive("exclusiveMinimum", (value, least) => value > least, "more than");
 export const exclusiveMaximum = exclusive("exclusiveMaximum", (value, most) => value < most, "less than");
 export const minLength = bySize("minLength", textSize, false, atLeast("character", "characters"));
