@@ -5,21 +5,21 @@ import { sizeOf } from "./sizes";
 import type { Json, JsonObject } from "./values";
 
 /**
- * What became of a value, where saying that is shorter than saying the value: a part of a text or a list replaced by
- * another (`at`: where; `drop`: how much goes), or keys of an object set, changed and gone.
+ * A change of a value, where that is shorter than the value: a part of a text or a list that is replaced (`at`: its
+ * offset; `drop`: its length), or the keys of an object that are set, changed and gone.
  */
 export type Change =
   | { at: number; drop: number; text: string }
   | { at: number; drop: number; items: Json[] }
   | { set?: JsonObject; changed?: Record<string, Change>; gone?: string[] };
 
-/** Smaller values are said whole. */
+/** Characters; smaller values are written whole. */
 export const WORTH_REFERRING = 256;
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 
-/** How one value becomes another, or null where that would not be much shorter than the other itself. */
+/** The change from one value to another; null if it isn't much shorter than the new value. */
 export function changeOf(before: Json | undefined, after: Json): Change | null {
   const size = sizeOf(after);
   if (before === undefined || size < WORTH_REFERRING) return null;
@@ -42,39 +42,37 @@ function difference(before: Json, after: Json, depth: number): Change | null {
     const { head, tail } = common(before, after, (x, y) => isEqual(must(before, x), must(after, y)));
     return { at: head, drop: before.length - head - tail, items: after.slice(head, after.length - tail) };
   }
-  if (isObject(before) && isObject(after) && depth < 8) {
-    const set: JsonObject = {};
-    const changed: Record<string, Change> = {};
-    for (const key of Object.keys(after)) {
-      const [old, now] = [Object.hasOwn(before, key) ? before[key] : undefined, must(after, key)];
-      if (old !== undefined && isEqual(old, now)) continue;
-      const inner =
-        old === undefined || sizeOf(now) < WORTH_REFERRING ? null : difference(old, now, depth + 1);
-      if (inner && sizeOf(inner) < sizeOf(now) / 2) changed[key] = inner;
-      else set[key] = now;
-    }
-    const gone = Object.keys(before).filter((key) => !Object.hasOwn(after, key));
-    const change: Change = {
-      ...defined({
-        set: isEmpty(set) ? undefined : set,
-        changed: isEmpty(changed) ? undefined : changed,
-        gone: gone.length > 0 ? gone : undefined,
-      }),
-    };
-    // Keys keep their places and new ones come last; what has another order is said whole.
-    const order = [...Object.keys(before).filter((key) => Object.hasOwn(after, key)), ...Object.keys(set)];
-    return Object.keys(after).every((key, at) => [...new Set(order)][at] === key) ? change : null;
-  }
-  return null;
+  return isObject(before) && isObject(after) && depth < 8 ? objectChange(before, after, depth) : null;
 }
 
-/** Whether a change leaves everything as it was. */
+function objectChange(before: JsonObject, after: JsonObject, depth: number): Change | null {
+  const set: JsonObject = {};
+  const changed: Record<string, Change> = {};
+  for (const key of Object.keys(after)) {
+    const [old, now] = [Object.hasOwn(before, key) ? before[key] : undefined, must(after, key)];
+    if (old !== undefined && isEqual(old, now)) continue;
+    const inner = old === undefined || sizeOf(now) < WORTH_REFERRING ? null : difference(old, now, depth + 1);
+    if (inner && sizeOf(inner) < sizeOf(now) / 2) changed[key] = inner;
+    else set[key] = now;
+  }
+  const gone = Object.keys(before).filter((key) => !Object.hasOwn(after, key));
+  const change: Change = defined({
+    set: isEmpty(set) ? undefined : set,
+    changed: isEmpty(changed) ? undefined : changed,
+    gone: gone.length > 0 ? gone : undefined,
+  });
+  // Keys keep their places and new ones come last; an object with another order is written whole.
+  const order = [...Object.keys(before).filter((key) => Object.hasOwn(after, key)), ...Object.keys(set)];
+  return Object.keys(after).every((key, at) => [...new Set(order)][at] === key) ? change : null;
+}
+
+/** Whether a change changes nothing. */
 export const isNothing = (change: Change): boolean =>
   "text" in change || "items" in change
     ? change.drop === 0 && ("text" in change ? change.text : change.items).length === 0
     : isEmpty(change);
 
-/** A value after a change of it; the value itself stays. Throws where the change is not one of such a value. */
+/** The changed value; the given one stays. Throws TypeError if the change is for another type of value. */
 export function changed(before: Json | undefined, change: Change): Json {
   if ("text" in change) {
     if (typeof before !== "string") throw new TypeError("A change of a text belongs to something else.");
@@ -88,14 +86,13 @@ export function changed(before: Json | undefined, change: Change): Json {
   const after: JsonObject = {};
   const gone = new Set(change.gone);
   for (const key of Object.keys(before)) if (!gone.has(key)) put(after, key, must(before, key));
-  for (const key of Object.keys(change.changed ?? {}))
-    put(after, key, changed(before[key], present(must(change, "changed")[key], "change.changed![key]")));
-  for (const key of Object.keys(change.set ?? {}))
-    put(after, key, present(must(change, "set")[key], "change.set![key]"));
+  for (const [key, inner] of Object.entries(change.changed ?? {}))
+    put(after, key, changed(before[key], inner));
+  for (const [key, value] of Object.entries(change.set ?? {})) put(after, key, value);
   return after;
 }
 
-/** Sets a key, whatever it is called. */
+/** Sets a key of any name, also `__proto__`. */
 function put(record: JsonObject, key: string, value: Json): void {
   Object.defineProperty(record, key, { value, enumerable: true, configurable: true, writable: true });
 }
@@ -113,7 +110,7 @@ function common(
   return { head, tail };
 }
 
-/** A part of a text that does not keep the whole of it in memory. */
+/** A copy of a part of a text, so that the whole text isn't kept in memory. */
 const ownText = (text: string): string => asStored(text);
 
 function isEqual(one: Json, other: Json): boolean {
@@ -136,15 +133,15 @@ function isEmpty(record: object): boolean {
 }
 
 /**
- * A value that a key of the state once had, as what made it out of the one before. So that a run that changes a long
- * value a thousand times keeps a thousand changes, and not a thousand long values.
+ * A former value of a state key, stored as the change from the one before. A run that changes a long value a thousand
+ * times keeps a thousand changes, not a thousand long values.
  */
 export interface Version {
   before: Version | null;
   make: (before: Json | undefined) => Json;
 }
 
-/** The value of a version, made anew each time. */
+/** The value of a version, computed each time. */
 export function valueOf(version: Version): Json {
   const steps: Version[] = [];
   for (let at: Version | null = version; at; at = at.before) steps.push(at);
@@ -153,7 +150,7 @@ export function valueOf(version: Version): Json {
   return present(value, "value");
 }
 
-/** A record of plain values and of such that are made when somebody looks. */
+/** A record of plain values and of versions, whose values are computed when they are read. */
 export function withVersions(
   plain: JsonObject,
   versions: Readonly<Record<string, Version>>,

@@ -18,7 +18,7 @@ import { CREW_PROCESSES } from "./processes";
 import { freshPlan, resumedTasks, startingPlan } from "./starting-plan";
 import { syncDiagnosticText } from "./sync-points";
 
-/** What a crew, or a plan that it is given, says and that would not come about. Errors keep it from working. */
+/** A setting of a crew or its plan that has no effect. Errors keep the crew from working. */
 export interface CrewDiagnostic {
   severity: "error" | "warning";
   code: string;
@@ -31,77 +31,110 @@ const followsPlans = ({ process }: CrewConfig) => process === "sequential" || pr
 const quoted = (items: readonly string[]) => items.map((word) => `"${word}"`).join(", ");
 const list = (items: readonly string[]) => items.join(", ");
 
-/** What keeps a crew from working as written, in whatever node it is. */
+/** The settings that keep a crew from working as written, in any kind of node. */
 export function crewDiagnostics(crew: CrewConfig): CrewDiagnostic[] {
-  const diagnostics: CrewDiagnostic[] = [];
-  const error = (code: string, message: string, repair?: CrewDiagnostic["repair"]) =>
-    diagnostics.push({ severity: "error", code, message, ...defined({ repair }) });
-  const { process, agents, collaboration_patterns: patterns } = crew;
-  const how = CREW_PROCESSES[process].title.toLowerCase();
-  const customs = patterns.flatMap((pattern, at) => {
+  return [...processErrors(crew), ...groupErrors(crew), ...stepErrors(crew), ...unknownPatterns(crew)];
+}
+
+const error = (code: string, message: string, repair?: CrewDiagnostic["repair"]): CrewDiagnostic => ({
+  severity: "error",
+  code,
+  message,
+  ...defined({ repair }),
+});
+
+const titleOf = ({ process }: CrewConfig) => CREW_PROCESSES[process].title.toLowerCase();
+
+/** The patterns that are written as steps, with their places among all patterns. */
+const customsOf = ({ collaboration_patterns }: CrewConfig) =>
+  collaboration_patterns.flatMap((pattern, at) => {
     const read = CustomPattern.safeParse(pattern);
     return read.success ? [{ at, pattern: read.data }] : [];
   });
-  if (process === "custom" && customs.length === 0)
-    error("E_CREW_PROCESS", "A crew with its own pattern needs the steps of that pattern.");
-  if (process === "hierarchical" && agents.length < 2)
-    error("E_CREW_PROCESS", "A crew with a manager needs at least one more agent, who does the work.");
-  const unasked = escalationError(crew.questions ?? {});
-  if (unasked !== null) error("E_CREW_QUESTIONS", unasked);
 
-  const groups = patterns.flatMap(
+function processErrors(crew: CrewConfig): CrewDiagnostic[] {
+  const errors: CrewDiagnostic[] = [];
+  if (crew.process === "custom" && customsOf(crew).length === 0)
+    errors.push(error("E_CREW_PROCESS", "A crew with its own pattern needs the steps of that pattern."));
+  if (crew.process === "hierarchical" && crew.agents.length < 2)
+    errors.push(
+      error("E_CREW_PROCESS", "A crew with a manager needs at least one more agent, who does the work."),
+    );
+  const unasked = escalationError(crew.questions ?? {});
+  if (unasked !== null) errors.push(error("E_CREW_QUESTIONS", unasked));
+  return errors;
+}
+
+function groupErrors(crew: CrewConfig): CrewDiagnostic[] {
+  const errors: CrewDiagnostic[] = [];
+  const groups = crew.collaboration_patterns.flatMap(
     (pattern) => ParallelPattern.safeParse(pattern).data?.parallel_groups ?? [],
   );
   if (groups.length > 0 && !followsPlans(crew))
-    error(
-      "E_PATTERN_NOT_FOLLOWED",
-      `This crew works "${how}", where parallel groups do nothing: ${list(groups.map(({ name }) => name))}. Let it work in parallel, or take the groups out.`,
-      { label: "Work in parallel", path: ["crew", "process"], value: "parallel" },
+    errors.push(
+      error(
+        "E_PATTERN_NOT_FOLLOWED",
+        `This crew works "${titleOf(crew)}", where parallel groups do nothing: ${list(groups.map(({ name }) => name))}. Let it work in parallel, or take the groups out.`,
+        { label: "Work in parallel", path: ["crew", "process"], value: "parallel" },
+      ),
     );
-  for (const { name, agents: members, coordination_agent } of groups) {
-    const unknownAgents = [...members, ...(coordination_agent ? [coordination_agent] : [])].filter(
-      (id) => !agents.some(({ agent_id }) => agent_id === id),
+  for (const { name, agents, coordination_agent } of groups) {
+    const unknownAgents = [...agents, ...(coordination_agent ? [coordination_agent] : [])].filter(
+      (id) => !crew.agents.some(({ agent_id }) => agent_id === id),
     );
     if (unknownAgents.length > 0)
-      error(
-        "E_PATTERN_AGENT",
-        `The group "${name}" names ${quoted(unknownAgents)}, and no agent of the crew is called so. Add the agent, or take the name out.`,
+      errors.push(
+        error(
+          "E_PATTERN_AGENT",
+          `The group "${name}" names ${quoted(unknownAgents)}, and no agent of the crew is called so. Add the agent, or take the name out.`,
+        ),
       );
   }
+  return errors;
+}
 
-  const [first, ...others] = customs;
-  if (first && process !== "custom")
-    error(
-      "E_PATTERN_NOT_FOLLOWED",
-      `This crew works "${how}", where the steps of "${first.pattern.name}" do nothing. Let it work by its steps, or take them out.`,
-      { label: "Work by its steps", path: ["crew", "process"], value: "custom" },
-    );
-  if (process === "custom" && others.length > 0)
-    error(
-      "E_PATTERN_NOT_FOLLOWED",
-      `A crew follows one pattern, which is "${first?.pattern.name}". Take out ${quoted(others.map(({ pattern }) => pattern.name))}, or give it a crew of its own.`,
-      {
-        label: `Keep only "${first?.pattern.name}"`,
-        path: ["crew", "collaboration_patterns"],
-        value: patterns.filter((_, at) => !others.some((other) => other.at === at)),
-      },
-    );
-  if (first && process === "custom")
-    for (const [at, step] of first.pattern.workflow.entries())
-      diagnostics.push(...stepDiagnostics(crew, first.pattern.workflow, step, [first.at, "workflow", at]));
-
-  const unknown = patterns.flatMap((pattern) =>
-    ParallelPattern.safeParse(pattern).success || CustomPattern.safeParse(pattern).success
-      ? []
-      : [nameOf(pattern)],
+function stepErrors(crew: CrewConfig): CrewDiagnostic[] {
+  const [first, ...others] = customsOf(crew);
+  if (!first) return [];
+  const { name, workflow } = first.pattern;
+  if (crew.process !== "custom")
+    return [
+      error(
+        "E_PATTERN_NOT_FOLLOWED",
+        `This crew works "${titleOf(crew)}", where the steps of "${name}" do nothing. Let it work by its steps, or take them out.`,
+        { label: "Work by its steps", path: ["crew", "process"], value: "custom" },
+      ),
+    ];
+  const errors = workflow.flatMap((step, at) =>
+    stepDiagnostics(crew, workflow, step, [first.at, "workflow", at]),
   );
-  if (unknown.length > 0)
-    diagnostics.push({
+  if (others.length === 0) return errors;
+  return [
+    error(
+      "E_PATTERN_NOT_FOLLOWED",
+      `A crew follows one pattern, which is "${name}". Take out ${quoted(others.map(({ pattern }) => pattern.name))}, or give it a crew of its own.`,
+      {
+        label: `Keep only "${name}"`,
+        path: ["crew", "collaboration_patterns"],
+        value: crew.collaboration_patterns.filter((_, at) => !others.some((other) => other.at === at)),
+      },
+    ),
+    ...errors,
+  ];
+}
+
+function unknownPatterns({ collaboration_patterns }: CrewConfig): CrewDiagnostic[] {
+  const unknown = collaboration_patterns.filter(
+    (pattern) => !ParallelPattern.safeParse(pattern).success && !CustomPattern.safeParse(pattern).success,
+  );
+  if (unknown.length === 0) return [];
+  return [
+    {
       severity: "warning",
       code: "W_PATTERN_UNKNOWN",
-      message: `The crew names ways of working together that are not known here, or not complete, and do nothing: ${list(unknown)}. Write them as parallel groups or as steps.`,
-    });
-  return diagnostics;
+      message: `The crew names ways of working together that are not known here, or not complete, and do nothing: ${list(unknown.map(nameOf))}. Write them as parallel groups or as steps.`,
+    },
+  ];
 }
 
 function nameOf(pattern: Json): string {
@@ -148,7 +181,7 @@ function stepDiagnostics(
   ];
 }
 
-/** What of a plan would not come about in this crew. */
+/** The parts of a plan that have no effect in this crew. */
 export function planDiagnostics(crew: CrewConfig, plan: ExecutionPlan): CrewDiagnostic[] {
   if (!followsPlans(crew)) return isEmptyPlan(plan) ? [] : [notFollowed(crew, plan)];
   const diagnostics: CrewDiagnostic[] = pointDiagnostics(crew.planning ? { ...plan, tasks: [] } : plan).map(
@@ -179,7 +212,7 @@ export function planDiagnostics(crew: CrewConfig, plan: ExecutionPlan): CrewDiag
   return [...sync, ...diagnostics, ...begun(crew, plan)];
 }
 
-/** Whether a plan says nothing that a crew could leave undone. */
+/** Whether a plan has nothing that a crew could ignore. */
 export const isEmptyPlan = (plan: ExecutionPlan): boolean =>
   plan.tasks.length === 0 &&
   plan.execution_mode === "autonomous" &&
@@ -202,7 +235,7 @@ function notFollowed({ process }: CrewConfig, plan: ExecutionPlan): CrewDiagnost
   };
 }
 
-/** That a plan is not new is said, with what becomes of its tasks. */
+/** The warning about a plan that was begun, with what happens to its tasks. */
 function begun(crew: CrewConfig, plan: ExecutionPlan): CrewDiagnostic[] {
   const found = resumedTasks(plan);
   if (!found) return [];

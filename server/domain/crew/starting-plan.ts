@@ -1,4 +1,3 @@
-import { present } from "@/server/domain/base/must";
 import type { CrewConfig } from "./crew";
 import type { ExecutionPlan, Task, TaskStatus } from "./plan";
 import { type SyncDiagnostic, withSyncPoints } from "./sync-points";
@@ -24,12 +23,12 @@ export function startingPlan(
   return { plan: { ...plan, overall_status: "pending", tasks }, diagnostics };
 }
 
-/** A plan of which nothing is done yet. */
+/** The plan with nothing done yet. */
 export function freshPlan(plan: ExecutionPlan): ExecutionPlan {
   return { ...plan, overall_status: "pending", tasks: plan.tasks.map(asNew) };
 }
 
-/** Tasks of a plan that is not new, by what becomes of them when a crew takes it up; null for a new one. */
+/** Tasks of a plan in progress, by what happens to them when a crew resumes it; null for a new plan. */
 export function resumedTasks(plan: ExecutionPlan): { done: Task[]; again: Task[]; failed: Task[] } | null {
   const of = (...statuses: TaskStatus[]) => plan.tasks.filter(({ status }) => statuses.includes(status));
   const all = {
@@ -86,8 +85,9 @@ export function inOrder(tasks: readonly Task[]): Task[] {
   while (rest.length > 0) {
     const at = rest.findIndex((task) => task.dependencies.every((id) => placed.has(id)));
     const [task] = rest.splice(Math.max(at, 0), 1);
-    order.push(present(task, "task"));
-    placed.add(present(task, "task").task_id);
+    if (!task) break;
+    order.push(task);
+    placed.add(task.task_id);
   }
   return order;
 }

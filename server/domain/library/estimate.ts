@@ -14,10 +14,10 @@ import type { ModelChoice } from "./model-uses";
  * the number of tool calls and the iterations of loops are unknown; the assumptions are reported with it.
  */
 
-/** From the least to the most that is likely. */
+/** From the least to the most likely. */
 export type Range = readonly [least: number, most: number];
 
-/** One part of a run that asks models. */
+/** A part of a run that calls models. */
 export interface EstimatedPart {
   node_id?: string;
   choice: ModelChoice;
@@ -30,9 +30,9 @@ export interface EstimatedPart {
 
 /** Tokens of an answer. */
 const ANSWER: Range = [150, 900];
-/** Tokens of what one call is given: task, inputs, results of others. */
+/** Tokens of the task, inputs and results in one call. */
 const GIVEN: Range = [150, 1500];
-/** Tokens of a role's prompt where it is not known. */
+/** Tokens of the prompt of an unknown role. */
 const USUAL_ROLE = 300;
 /** Turns with tools, and without: one correction. */
 const MOST_TURNS = 5;
@@ -92,7 +92,7 @@ function partOf(node: WorkflowGraph["nodes"][string], findRole: FindRole): Estim
   return null;
 }
 
-/** What a crew will roughly take for one goal. */
+/** The estimate of a crew for one goal. */
 export function estimateCrew(
   crew: CrewConfig,
   plan: ExecutionPlan | undefined,
@@ -103,7 +103,7 @@ export function estimateCrew(
   const sizes = agents.map(({ role_name }) => sizeOf(findRole(role_name), agents.length));
   const size = sizes.reduce((sum, one) => sum + one, 0) / Math.max(1, sizes.length);
   const part = made(agents[0]?.llm_config, calls, size, basis);
-  // A manager's conversation grows by every answer that it gives and gets.
+  // A manager's conversation grows with every message.
   if (crew.process !== "hierarchical") return part;
   const grown = (at: 0 | 1) => Math.round(ANSWER[at] * (calls[at] / 2) ** 2);
   const [least, most] = part.input_tokens;
@@ -124,17 +124,8 @@ function callsOf(
   });
   switch (process) {
     case "sequential":
-    case "parallel": {
-      const given = planning ? 0 : (plan?.tasks.length ?? 0);
-      const [few, many] = given > 0 ? [given, given] : PLANNED_TASKS;
-      const planned = given > 0 ? 0 : 1;
-      const judged = (plan?.success_criteria ?? []).some((one) => !one.startsWith("cel:")) ? [1, 3] : [0, 0];
-      return of(
-        few * turns[0] + planned + (judged[0] ?? 0),
-        many * turns[1] + planned + (judged[1] ?? 0),
-        `${given > 0 ? counted(given, "task") : `${few} to ${many} planned tasks`}, ${inRange(turns)} each${judged[1] ? ", and the check of the criteria" : ""}`,
-      );
-    }
+    case "parallel":
+      return taskCalls(planning ? 0 : (plan?.tasks.length ?? 0), plan?.success_criteria ?? [], turns);
     case "hierarchical":
       return of(
         2 * workers + 1,
@@ -158,6 +149,27 @@ function callsOf(
   }
 }
 
+/** The calls for that many tasks; 0: the crew plans them first. */
+function taskCalls(
+  given: number,
+  criteria: readonly string[],
+  turns: Range,
+): { calls: Range; basis: string } {
+  const isJudged = criteria.some((criterion) => !criterion.startsWith("cel:"));
+  const [least, most]: Range = isJudged ? [1, 3] : [0, 0];
+  const check = isJudged ? ", and the check of the criteria" : "";
+  if (given > 0)
+    return {
+      calls: [given * turns[0] + least, given * turns[1] + most],
+      basis: `${counted(given, "task")}, ${inRange(turns)} each${check}`,
+    };
+  const [few, many] = PLANNED_TASKS;
+  return {
+    calls: [few * turns[0] + 1 + least, many * turns[1] + 1 + most],
+    basis: `${few} to ${many} planned tasks, ${inRange(turns)} each${check}`,
+  };
+}
+
 const turnsOf = (role: RoleDefinition | undefined, most = 10): Range => [
   1,
   (role?.tools.length ?? 0) > 0 ? Math.min(most, MOST_TURNS) : Math.min(most, 2),
@@ -173,7 +185,7 @@ const inRange = ([least, most]: Range) =>
 /** Tokens of an agent's system message. */
 function sizeOf(role: RoleDefinition | undefined, members: number): number {
   if (!role) return USUAL_ROLE;
-  // An own template may name values that are known in a run alone.
+  // A custom template may read values that are known only in a run.
   const own = role.system_prompt_template;
   const length = own ? own.length : systemPrompt(role, { hasTools: role.tools.length > 0 }).length;
   return Math.round(length / 4) + (members > 1 ? 35 * members : 0);

@@ -23,7 +23,7 @@ const keysOf = ({ refuses = [], learned_at: _times, ...others }: Capability): st
   ...refuses.map((field) => REFUSES + field),
 ];
 
-/** Adds what a refusal taught, and when. */
+/** Adds what a refusal taught at this time. */
 export function withLesson(before: Capability, change: Capability, now: number): Capability {
   const kept = currentCapability(before, now);
   const refuses = [...new Set([...(kept.refuses ?? []), ...(change.refuses ?? [])])];
@@ -38,7 +38,7 @@ export function withLesson(before: Capability, change: Capability, now: number):
   };
 }
 
-/** What still holds: without lessons that are old. */
+/** The lessons that have not expired. */
 export function currentCapability(capability: Capability, now: number): Capability {
   const old = Object.entries(capability.learned_at ?? {}).filter(([, at]) => now - at >= LESSON_MS);
   return old.reduce((left, [key]) => withoutLesson(left, key), capability);
@@ -74,38 +74,27 @@ const SHAPES: Readonly<Record<string, string>> = {
   prompt: "Shapes of answers are asked for in words only.",
 };
 
+const TEXTS: Readonly<Record<string, (capability: Capability) => string | false | undefined>> = {
+  api: ({ api }) => api === "responses" && "It is asked by the Responses API.",
+  native_tools: ({ native_tools }) =>
+    native_tools === false && "Tools are offered as text: it does not know functions.",
+  parallel_tools: ({ parallel_tools }) =>
+    parallel_tools === false && "It is asked for one call of a tool at a time.",
+  response_format: ({ response_format }) => SHAPES[response_format ?? ""],
+  stream_usage: ({ stream_usage }) =>
+    stream_usage === false && "It is not asked for its count of tokens, which it refuses.",
+  max_tokens_name: ({ max_tokens_name }) => `The limit of an answer is sent as “${max_tokens_name}”.`,
+  wants_reasoning: ({ wants_reasoning }) => wants_reasoning && "Its earlier thoughts are sent back to it.",
+  system_role: ({ system_role }) =>
+    system_role === false && "Instructions stand before the first message: it knows no system messages.",
+  effort_with_tools: () => "Effort is not sent where tools are offered: it takes only one of them.",
+  context_window: ({ context_window }) =>
+    `It reads up to ${context_window?.toLocaleString("en-US")} tokens at once.`,
+};
+
 function lessonText(key: string, capability: Capability): string | null {
   if (key === `${REFUSES}reasoning.summary`) return "Summaries of its thoughts are not asked for.";
   if (key === `${REFUSES}include`) return "Its thoughts are not asked for in sealed form, to be sent back.";
   if (key.startsWith(REFUSES)) return `“${key.slice(REFUSES.length)}” is left out: it refuses that setting.`;
-  switch (key) {
-    case "api":
-      return capability.api === "responses" ? "It is asked by the Responses API." : null;
-    case "native_tools":
-      return capability.native_tools === false
-        ? "Tools are offered as text: it does not know functions."
-        : null;
-    case "parallel_tools":
-      return capability.parallel_tools === false ? "It is asked for one call of a tool at a time." : null;
-    case "response_format":
-      return SHAPES[capability.response_format ?? ""] ?? null;
-    case "stream_usage":
-      return capability.stream_usage === false
-        ? "It is not asked for its count of tokens, which it refuses."
-        : null;
-    case "max_tokens_name":
-      return `The limit of an answer is sent as “${capability.max_tokens_name}”.`;
-    case "wants_reasoning":
-      return capability.wants_reasoning ? "Its earlier thoughts are sent back to it." : null;
-    case "system_role":
-      return capability.system_role === false
-        ? "Instructions stand before the first message: it knows no system messages."
-        : null;
-    case "effort_with_tools":
-      return "Effort is not sent where tools are offered: it takes only one of them.";
-    case "context_window":
-      return `It reads up to ${capability.context_window?.toLocaleString("en-US")} tokens at once.`;
-    default:
-      return null;
-  }
+  return TEXTS[key]?.(capability) || null;
 }

@@ -1,7 +1,6 @@
 import { defined } from "@/server/domain/base/defined";
 import { isObject } from "@/server/domain/base/guards";
 import { parseJson } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { defineNode, NodeFailure, type SchemaParts, toolOutputs } from "./define";
 
@@ -111,7 +110,7 @@ function withQuery(address: string, query: Readonly<Record<string, string>>): st
 
 function isOk(status: number, ranges: string): boolean {
   return ranges.split(",").some((range) => {
-    const [from, to = from] = range.split("-").map(Number);
-    return status >= present(from, "from") && status <= present(to, "to");
+    const [from = Number.NaN, to = from] = range.split("-").map(Number);
+    return status >= from && status <= to;
   });
 }

@@ -16,7 +16,7 @@ import type { AgentView, ModelCall, RunState } from "./";
 /** What an agent's work cost. `unknown_cost_calls`: calls whose price is unknown, which is not zero. */
 export interface HubMetrics {
   usage: Usage;
-  /** What is known of it; null where nothing is. */
+  /** The known part; null if none is known. */
   cost_usd: number | null;
   unknown_cost_calls: number;
 }
@@ -31,7 +31,7 @@ export interface HubSubtask {
   /** The subtask whose agent delegated this one. */
   parent: string | null;
   local_iteration: number;
-  /** How often it was warned that it goes in circles; 0 once it is done. */
+  /** How often it was warned about a loop; 0 once it ended. */
   almost_stuck: number;
   metrics: HubMetrics;
 }
@@ -53,7 +53,7 @@ export interface HubState {
   start_id: number;
   end_id: number;
   metrics: HubMetrics;
-  /** What the run has worked out so far, by key. */
+  /** The run's state, by key. */
   extra_data: JsonObject;
 }
 
@@ -88,7 +88,7 @@ export function hubState(run: RunState): HubState {
   };
 }
 
-/** What an agent did and met, in the agent hub's forms, oldest first. */
+/** An agent's actions and observations in the agent hub's format, oldest first. */
 export function hubHistory(agent: AgentView): JsonObject[] {
   const history: (Action | Observation)[] = [];
   const open = new Map<string, Action>();
@@ -146,22 +146,29 @@ function paidFor(calls: readonly ModelCall[]): Paid {
   return { cost_usd: knownCost({ cost_usd: known, unknown_cost_calls }), unknown_cost_calls };
 }
 
+/** How an agent ended. */
+const ENDED: Readonly<Record<Exclude<AgentView["status"], "running">, AgentState>> = {
+  completed: "FINISHED",
+  handed_off: "FINISHED",
+  rejected: "REJECTED",
+  failed: "ERROR",
+  stopped: "STOPPED",
+};
+
 export function agentStateOf(run: RunState, agent: AgentView): AgentState {
-  switch (agent.status) {
-    case "completed":
-    case "handed_off":
-      return "FINISHED";
-    case "rejected":
-      return "REJECTED";
-    case "failed":
-      return "ERROR";
-    case "stopped":
-      return "STOPPED";
-    case "running":
-      break;
-  }
+  if (agent.status !== "running") return ENDED[agent.status];
   if (run.run.final_status === "INCOMPLETE") return "PAUSED";
   if (run.run.status === "finished") return "STOPPED";
+  const asking = interactionState(run, agent);
+  if (asking) return asking;
+  if (run.run.paused_at || run.activations[agent.activation_id]?.waiting?.for === "limit") return "PAUSED";
+  const call = lastCall(run, agent);
+  if (call?.status === "failed" && call.error?.code === "RATE_LIMIT") return "RATE_LIMITED";
+  return agent.iteration === undefined ? "LOADING" : "RUNNING";
+}
+
+/** The state of an agent that waits for a person, or has an answer and hasn't continued yet. */
+function interactionState(run: RunState, agent: AgentView): AgentState | undefined {
   const own = Object.values(run.interactions).filter(
     ({ activation_id, agent_id }) => activation_id === agent.activation_id && agent_id === agent.agent_id,
   );
@@ -170,16 +177,10 @@ export function agentStateOf(run: RunState, agent: AgentView): AgentState {
     return question.requested.kind === "tool_confirmation"
       ? "AWAITING_USER_CONFIRMATION"
       : "AWAITING_USER_INPUT";
-  const answered = own.at(-1);
-  // The answer was the last thing that happened: the agent has not gone on yet.
-  if (answered?.answered_at !== undefined && answered.answered_at >= (lastCallAt(run, agent) ?? 0))
-    return answered.answered?.answer === "approve" || answered.answered?.answer === "approve_always"
-      ? "USER_CONFIRMED"
-      : "USER_REJECTED";
-  if (run.run.paused_at || run.activations[agent.activation_id]?.waiting?.for === "limit") return "PAUSED";
-  const call = lastCall(run, agent);
-  if (call?.status === "failed" && call.error?.code === "RATE_LIMIT") return "RATE_LIMITED";
-  return agent.iteration === undefined ? "LOADING" : "RUNNING";
+  const last = own.at(-1);
+  if (last?.answered_at === undefined || last.answered_at < lastCallAt(run, agent)) return undefined;
+  const answer = last.answered?.answer;
+  return answer === "approve" || answer === "approve_always" ? "USER_CONFIRMED" : "USER_REJECTED";
 }
 
 const lastCall = (run: RunState, agent: AgentView) =>
@@ -187,7 +188,7 @@ const lastCall = (run: RunState, agent: AgentView) =>
     ({ activation_id, agent_id, task_id }) =>
       activation_id === agent.activation_id && agent_id === agent.agent_id && task_id === agent.task_id,
   );
-const lastCallAt = (run: RunState, agent: AgentView) => {
+const lastCallAt = (run: RunState, agent: AgentView): number => {
   const tool = Object.values(run.tool_calls).findLast(
     ({ activation_id, agent_id }) => activation_id === agent.activation_id && agent_id === agent.agent_id,
   );

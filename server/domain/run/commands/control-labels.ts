@@ -6,30 +6,19 @@ export function describePausedPlace(place: PausedPlace, nodeName: (id: string) =
   const { point, node_id, agent_id, tool, key, iteration } = place;
   const node = node_id === undefined ? "a node" : nodeName(node_id);
   const who = agent_id ?? node;
-  switch (point) {
-    case "anywhere":
-      return "where it was";
-    case "node_start":
-      return `before ${node}`;
-    case "node_end":
-      return `after ${node}`;
-    case "llm_call":
-      return `before a model call of ${who}`;
-    case "tool_call":
-      return `before ${who} uses ${tool ?? "a tool"}`;
-    case "handoff":
-      return `where the work is handed to ${who}`;
-    case "error":
-      return `where ${who} failed`;
-    case "state_write":
-      return `where ${key === undefined ? "the state" : `"${key}"`} was written`;
-    case "loop_iteration":
-      return `at round ${iteration ?? 1} of ${node}`;
-    case "edge":
-      return `on the way to ${node}`;
-    default:
-      return point satisfies never;
-  }
+  const places: Readonly<Record<PausedPlace["point"], string>> = {
+    anywhere: "where it was",
+    node_start: `before ${node}`,
+    node_end: `after ${node}`,
+    llm_call: `before a model call of ${who}`,
+    tool_call: `before ${who} uses ${tool ?? "a tool"}`,
+    handoff: `where the work is handed to ${who}`,
+    error: `where ${who} failed`,
+    state_write: `where ${key === undefined ? "the state" : `"${key}"`} was written`,
+    loop_iteration: `at round ${iteration ?? 1} of ${node}`,
+    edge: `on the way to ${node}`,
+  };
+  return places[point];
 }
 
 /** Whom an instruction is for, as a part of a sentence. */

@@ -94,16 +94,28 @@ export function unknownTask(plan: ExecutionPlan | undefined, task_id: string): P
   return { status: 400, message: `There is no task "${task_id}". The plan has: ${ids ?? "no tasks"}.` };
 }
 
-/**
- * What a person's edit comes to. Who is named must be in the crew: `members` by id, or a team of that name.
- * `cancelled`: the task that nobody is to do any more.
- */
+/** Who can do the tasks of a plan: `members` by id, and teams by name. */
+interface Workers {
+  members: readonly { agent_id: string; role_name: string }[];
+  teams: Readonly<Record<string, unknown>>;
+}
+
+/** The error if the crew lacks the agent, team or role that a task names. */
+function unknownWorker(
+  { members, teams }: Workers,
+  { assigned_agent: agent, required_role: role }: { assigned_agent?: string | null; required_role?: string },
+): string | null {
+  if (agent && !members.some(({ agent_id }) => agent_id === agent) && !Object.hasOwn(teams, agent))
+    return `There is no agent or team "${agent}" in this crew.`;
+  if (role && !members.some(({ role_name }) => role_name === role))
+    return `Nobody in this crew has the role "${role}".`;
+  return null;
+}
+
+/** The change of a plan by a person's edit. `cancelled`: the task that no one does any longer. */
 export function editPlan(
   plan: ExecutionPlan,
-  crew: {
-    members: readonly { agent_id: string; role_name: string }[];
-    teams: Readonly<Record<string, unknown>>;
-  },
+  crew: Workers,
   edit: PlanEdit,
 ): Outcome<{ change: PlanChange | null; cancelled?: Task }> {
   if (edit.kind === "cancel") {
@@ -114,22 +126,14 @@ export function editPlan(
     return { ok: true, change: null, cancelled: found.task };
   }
   const { assigned_agent, required_role, tags, ...rest } = edit.kind === "add" ? edit.task : edit.patch;
-  if (
-    assigned_agent &&
-    !crew.members.some(({ agent_id }) => agent_id === assigned_agent) &&
-    !Object.hasOwn(crew.teams, assigned_agent)
-  )
-    return { ok: false, status: 404, message: `There is no agent or team "${assigned_agent}" in this crew.` };
-  if (required_role && !crew.members.some(({ role_name }) => role_name === required_role))
-    return { ok: false, status: 404, message: `Nobody in this crew has the role "${required_role}".` };
+  const who = defined({ assigned_agent, required_role });
+  const unknown = unknownWorker(crew, who);
+  if (unknown !== null) return { ok: false, status: 404, message: unknown };
   if (edit.kind === "add" && !assigned_agent && !required_role)
     return { ok: false, status: 400, message: "Say who does the task: an agent, a team or a role." };
-  // Absent: as it was. A null agent: whoever has the role.
-  const who = {
-    ...defined({ assigned_agent, required_role }),
-  };
   const before =
     edit.kind === "change" ? plan.tasks.find(({ task_id }) => task_id === edit.task_id) : undefined;
+  // An absent agent stays as it was; with null, anyone with the role does the task.
   const more = {
     ...rest,
     ...who,

@@ -12,27 +12,23 @@ import type { RunState } from "../state";
 import { isOpen } from "./plan-edit";
 import { crewNow, memberAfter, roleFor, type TeamCommand, widening } from "./team-edit";
 
-/** So many members a crew may have; more are no help to each other. */
+/** Max agents of a crew. */
 const MOST_MEMBERS = 32;
 
-/** Why the team of a crew cannot be changed so, in a sentence; null where it can. */
+/** Why the team of a crew can't be changed like this, in a sentence; null if it can. */
 export function teamError(a: Analysis, s: RunState, command: TeamCommand): string | null {
   const { node_id, edit } = command;
   const node = Object.hasOwn(s.graph.nodes, node_id) ? s.graph.nodes[node_id] : undefined;
   if (!node) return `This workflow has no node "${node_id}".`;
-  const name = node.name || node.id;
+  const name = nodeName(s, node_id);
   const crew = crewNow(s, node_id);
   if (!crew) return `${name} has no crew.`;
   if (!isAhead(a, s, node_id))
     return `The work of the crew of ${name} is over, and nothing leads to it again.`;
-  const activeCrew = workOf(s, node_id);
   if (crew.process === "sample")
     return "One agent gives all the answers of this crew, and they are only compared if it stays the same.";
-  if (
-    activeCrew &&
-    crew.process === "consensus" &&
-    Object.values(activeCrew.proposals).some(({ outcome }) => !outcome)
-  )
+  const proposals = Object.values(workOf(s, node_id)?.proposals ?? {});
+  if (crew.process === "consensus" && proposals.some(({ outcome }) => !outcome))
     return "Its members are voting. Who they are stays the same until it is decided.";
   if (command.only_narrows) {
     const wider = widening(s, command);
@@ -41,25 +37,32 @@ export function teamError(a: Analysis, s: RunState, command: TeamCommand): strin
   const ids = crew.agents.map(({ agent_id }) => agent_id);
   if (edit.kind !== "add" && !ids.includes(edit.agent_id))
     return `${name} has no agent "${edit.agent_id}". It has: ${ids.join(", ")}.`;
-  if (edit.kind === "remove")
-    return removalError(s, node_id, edit.agent_id, activeCrew) ?? crewError(s, command);
+  return editError(s, command, ids) ?? crewError(s, command);
+}
+
+/** `ids`: of the crew's agents. */
+function editError(s: RunState, command: TeamCommand, ids: readonly string[]): string | null {
+  const { node_id, edit } = command;
+  if (edit.kind === "remove") return removalError(s, node_id, edit.agent_id);
   if (edit.kind === "add") {
     if (ids.length >= MOST_MEMBERS) return `A crew has at most ${MOST_MEMBERS} members.`;
     const id = edit.agent_id;
     if (id !== undefined && ids.some((one) => plainName(one) === plainName(id)))
-      return `${name} has an agent "${id}" already.`;
+      return `${nodeName(s, node_id)} has an agent "${id}" already.`;
     if (id !== undefined && plainName(id) === "user") return `"${id}" stands for the person who asked.`;
   } else if (Object.keys(edit.patch).length === 0) return `Say what is to change about ${edit.agent_id}.`;
-  return settingsError(s, command, activeCrew) ?? crewError(s, command);
+  return settingsError(s, command);
 }
 
-/** The crew of a node where it is at work. */
+const nodeName = (s: RunState, id: string) => s.graph.nodes[id]?.name || id;
+
+/** The running crew of a node. */
 function workOf(s: RunState, node_id: string): CrewRun | undefined {
   const crew = s.crews[s.nodes[node_id]?.activation ?? ""];
   return crew?.status === "running" ? crew : undefined;
 }
 
-function settingsError(s: RunState, command: TeamCommand, activeCrew: CrewRun | undefined): string | null {
+function settingsError(s: RunState, command: TeamCommand): string | null {
   const { node_id, edit } = command;
   const after = memberAfter(s, command);
   if (!after || edit.kind === "remove") return null;
@@ -74,17 +77,13 @@ function settingsError(s: RunState, command: TeamCommand, activeCrew: CrewRun | 
   if (withheld !== undefined) return `No agent of this run may use ${withheld}.`;
   const before = crewNow(s, node_id)?.agents.find((one) => one.agent_id === agent_id);
   if (!before || before.role_name === role_name) return null;
-  return waitingFor(s, node_id, agent_id, activeCrew, { byRole: true });
+  return waitingFor(s, node_id, agent_id, { byRole: true });
 }
 
-function removalError(
-  s: RunState,
-  node_id: string,
-  id: string,
-  activeCrew: CrewRun | undefined,
-): string | null {
+function removalError(s: RunState, node_id: string, id: string): string | null {
   const crew = crewNow(s, node_id);
   if (!crew) return null;
+  const activeCrew = workOf(s, node_id);
   if (crew.agents.length === 1) return `${id} is the last of this crew. Add another member first.`;
   if (isLed(crew) && leaderOf(crew).agent_id === id)
     return `${id} leads this crew, which cannot go on without. Change its model or its instructions instead.`;
@@ -96,7 +95,7 @@ function removalError(
     ({ outcome, stakeholders }) => !outcome && stakeholders.includes(id),
   );
   if (votes) return `${id} is to vote on what the crew decides just now.`;
-  return waitingFor(s, node_id, id, activeCrew, { byRole: false });
+  return waitingFor(s, node_id, id, { byRole: false });
 }
 
 /** Whether a member is at work, or is to go on this very moment. */
@@ -119,12 +118,12 @@ function waitingFor(
   s: RunState,
   node_id: string,
   id: string,
-  activeCrew: CrewRun | undefined,
   { byRole }: { byRole: boolean },
 ): string | null {
   const crew = crewNow(s, node_id);
   const node = s.graph.nodes[node_id];
   if (!crew || !node || !isCrewNode(node)) return null;
+  const activeCrew = workOf(s, node_id);
   const own = activeCrew ? s.plans[activeCrew.activation_id] : crew.planning ? undefined : node.config.plan;
   const role = crew.agents.find(({ agent_id }) => agent_id === id)?.role_name;
   const isOnly = crew.agents.filter(({ role_name }) => role_name === role).length === 1;

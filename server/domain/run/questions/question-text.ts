@@ -26,10 +26,12 @@ export function whenSilent(
         : "lets the run go on with the standard answer";
     case "approve":
       return `means ${quoted(yesOf(options)?.label) ?? "yes"}`;
-    case "reject":
-    case undefined:
-      break;
+    default:
+      return whenRejected(kind, options);
   }
+}
+
+function whenRejected(kind: Silence["kind"], options: NonNullable<Silence["options"]>): string {
   if (kind === "input") return "lets this step fail";
   if (kind === "budget") return "leaves the run where it stopped";
   if (options.length === 0) return "means no";

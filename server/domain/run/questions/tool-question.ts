@@ -61,23 +61,21 @@ export function checkAnswer(
   return fieldErrors.length > 0 ? { ok: false, errors: fieldErrors } : { ok: true, content };
 }
 
-/** What is wrong with an answer to that question, by field; empty where it can be given. */
+/** The errors of an answer to a question, by field. */
 export function answerErrors(
   { kind, asks }: Pick<Payloads["interaction_requested"], "kind" | "asks">,
   { answer, content }: Pick<PersonsAnswer, "answer" | "content">,
 ): FieldError[] {
-  if (answer === "chosen" || answer === "given")
-    return [{ key: "answer", message: "This question takes a yes or a no." }];
-  if (kind !== "question" && answer === "cancel")
+  if (answer === "chosen" || answer === "given" || (kind !== "question" && answer === "cancel"))
     return [{ key: "answer", message: "This question takes a yes or a no." }];
   if (kind === "question" && answer === "approve_always")
     return [{ key: "answer", message: "Such a question is answered each time." }];
-  if (content === undefined && !(answer === "approve" && asks?.schema)) return [];
-  if (answer !== "approve" || !asks?.schema)
-    return [{ key: "content", message: "Only a yes to a question with a form has a content." }];
+  const schema = answer === "approve" ? asks?.schema : undefined;
+  if (content === undefined && !schema) return [];
+  if (!schema) return [{ key: "content", message: "Only a yes to a question with a form has a content." }];
   if (JSON.stringify(content ?? {}).length > MOST_CHARS)
     return [{ key: "content", message: "This is too long to be an answer." }];
-  const checked = checkAnswer(asks.schema, content ?? {});
+  const checked = checkAnswer(schema, content ?? {});
   return checked.ok ? [] : checked.errors;
 }
 

@@ -1,7 +1,7 @@
 import { NO_USAGE } from "@/server/domain/agent/outcome";
 import { withVersions } from "@/server/domain/base/changes";
 import { defined } from "@/server/domain/base/defined";
-import { must, present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { endActivation, finishWork, takeFromReady } from "../endings";
 import type { NodeEvents } from "../events";
 import type { Activation, RunState } from "../state";
@@ -114,8 +114,9 @@ export const nodes: Handlers<keyof NodeEvents> = {
       waiting: { for: "retry", until: event.ts + event.payload.delay_ms },
     });
   },
-  node_skipped(s, { node_id, activation_id, ts }) {
-    const id = present(node_id, "node_id");
+  node_skipped(s, event) {
+    const id = must(event, "node_id");
+    const { activation_id, ts } = event;
     if (activation_id) {
       takeFromReady(s, activation_id);
       setActivation(s, activation_id, { status: "skipped", finished_at: ts });

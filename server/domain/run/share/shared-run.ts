@@ -10,9 +10,9 @@ import { sharedSentence } from "./shared-event-descriptions";
 
 /** What a shared file includes. The workflow, the order of steps, times, tokens and costs are always included. */
 export interface ShareChoice {
-  /** What agents were told and what they answered; what people were asked and answered. */
+  /** Prompts and replies of agents; questions to people and their answers. */
   prompts: boolean;
-  /** What tools were asked and gave. */
+  /** Arguments and results of tools. */
   tool_results: boolean;
   /** The files of its workspace. */
   files: boolean;
@@ -20,7 +20,7 @@ export interface ShareChoice {
   state: boolean;
 }
 
-/** One event of a shared run: what it says, and what it changed since the one before. */
+/** One event of a shared run: its text, and the changes since the one before. */
 export interface SharedStep {
   seq: number;
   /** Milliseconds since the run began. */
@@ -28,13 +28,13 @@ export interface SharedStep {
   text: string;
   node?: string;
   agent?: string;
-  /** What was said in full, where that goes in. */
+  /** Full texts, if they are included. */
   detail?: { title: string; text: string }[];
   nodes?: Record<string, { status: NodeStatus; count: number }>;
   edges?: string[];
   set?: JsonObject;
   gone?: string[];
-  /** In all, up to here. */
+  /** Totals up to here. */
   tokens?: number;
   cost?: number;
 }
@@ -45,7 +45,7 @@ export interface SharedFile {
   text: string;
 }
 
-/** A run as a shared file holds it: data for the viewer in the file, nothing that runs. */
+/** A run in a shared file: data for the viewer, no code. */
 export interface SharedRun {
   format: "troupe-run";
   version: 1;
@@ -74,7 +74,7 @@ const UNTOLD: ReadonlySet<RunEvent["type"]> = new Set([
   "timer_fired",
 ]);
 
-/** A run for a shared file. Only what the choice names goes in; secrets are for the caller to take out. */
+/** A run for a shared file. Only what the choice names is included; the caller removes secrets. */
 export function sharedRun(
   events: readonly RunEvent[],
   choice: ShareChoice,
@@ -88,7 +88,7 @@ export function sharedRun(
     const before = event.node_id ? state.nodes[event.node_id] : undefined;
     const totals = state.totals;
     evolve(state, event);
-    const changed = { ...left, ...changesOf(state, event, keys, before, left) };
+    const changed = { ...left, ...changesOf(left, state, { event, keys, before }) };
     if (UNTOLD.has(event.type)) {
       left = changed;
       continue;
@@ -128,29 +128,29 @@ export function sharedRun(
 }
 
 function changesOf(
-  state: RunState,
-  event: RunEvent,
-  keys: readonly string[],
-  before: RunState["nodes"][string] | undefined,
   left: Pick<SharedStep, "nodes" | "edges" | "set" | "gone">,
+  state: RunState,
+  {
+    event,
+    keys,
+    before,
+  }: { event: RunEvent; keys: readonly string[]; before: RunState["nodes"][string] | undefined },
 ): Pick<SharedStep, "nodes" | "edges" | "set" | "gone"> {
   const node = event.node_id ? state.nodes[event.node_id] : undefined;
   const there = keys.filter((key) => state.state[key] !== undefined);
   const gone = keys.filter((key) => state.state[key] === undefined);
   const isOther = node && event.node_id && node !== before;
-  return {
-    ...defined({
-      nodes: isOther
-        ? { ...left.nodes, [event.node_id ?? ""]: { status: node.status, count: node.count } }
+  return defined({
+    nodes: isOther
+      ? { ...left.nodes, [event.node_id ?? ""]: { status: node.status, count: node.count } }
+      : undefined,
+    edges: event.type === "edge_taken" ? [...(left.edges ?? []), event.payload.edge_id] : undefined,
+    set:
+      there.length > 0
+        ? { ...left.set, ...Object.fromEntries(there.map((key) => [key, state.state[key] ?? null])) }
         : undefined,
-      edges: event.type === "edge_taken" ? [...(left.edges ?? []), event.payload.edge_id] : undefined,
-      set:
-        there.length > 0
-          ? { ...left.set, ...Object.fromEntries(there.map((key) => [key, state.state[key] ?? null])) }
-          : undefined,
-      gone: gone.length > 0 ? [...(left.gone ?? []), ...gone] : undefined,
-    }),
-  };
+    gone: gone.length > 0 ? [...(left.gone ?? []), ...gone] : undefined,
+  });
 }
 
 const asText = (value: Json | undefined): string =>
@@ -172,7 +172,7 @@ function detailOf(event: RunEvent, choice: ShareChoice): { title: string; text: 
   return [];
 }
 
-/** What a person was asked and answered; a tool's arguments are the tool's. */
+/** A person's question and answer; the arguments of a tool count as the tool's. */
 function personDetail(event: RunEvent, { interactions }: RunState, choice: ShareChoice) {
   if (event.type === "interaction_requested") {
     const { title, why, body, draft, args, calls } = event.payload;

@@ -83,13 +83,14 @@ export function checkTools(seen: Seen, { tool, called, args, node }: Expectation
   const so = schema ? " with such arguments" : "";
   const count = fitting.length;
   const holds = typeof called === "number" ? count === called : called === count > 0;
+  const timesCalled = count === 0 ? "never called" : `called ${times(count)}`;
   const wanted = typeof called === "number" ? times(called) : called ? "" : "never";
   const otherwise = schema && made.length > count ? ` Its other calls had others.` : "";
   return found(
     holds,
     holds
-      ? `${tool} was ${count === 0 ? "never called" : `called ${times(count)}`}${where}${so}.`
-      : `${tool} was ${wanted === "never" ? "never to be called" : `to be called${wanted && ` ${wanted}`}`}${where}${so}, and was ${count === 0 ? "never called" : `called ${times(count)}`}.${otherwise}`,
+      ? `${tool} was ${timesCalled}${where}${so}.`
+      : `${tool} was ${wanted === "never" ? "never to be called" : `to be called${wanted && ` ${wanted}`}`}${where}${so}, and was ${timesCalled}.${otherwise}`,
     {
       expected: called,
       seen: count,
