@@ -1,10 +1,10 @@
 import { createContext, useContext, useSyncExternalStore } from "react";
 
-/** How the breakpoint of a card or a line looks, and what it says. */
+/** The variant and text of a breakpoint on a card or an edge. */
 export interface BreakpointMark {
-  /** `conditional`: it holds only sometimes; `disabled`: it holds nothing. */
+  /** `conditional`: pauses only sometimes; `disabled`: never. */
   variant: "plain" | "conditional" | "disabled";
-  /** In words, such as "Before Review, if state.n == 2". */
+  /** As text: "Before Review, if state.n == 2". */
   text: string;
 }
 
@@ -16,12 +16,12 @@ export interface CanvasBreakpoints {
   subscribe(listener: () => void): () => void;
   node(nodeId: string): BreakpointMark | undefined;
   edge(edgeId: string): BreakpointMark | undefined;
-  /** Whether a card stands for a node that a run can hold at. */
+  /** Whether a run can pause at the node of a card. */
   canHold(nodeId: string): boolean;
   toggle(place: { kind: "node" | "edge"; id: string }): void;
 }
 
-/** Absent where a drawing is only looked at. */
+/** Absent on read-only canvases. */
 export const BreakpointsContext = createContext<CanvasBreakpoints | null>(null);
 
 export const useBreakpoints = (): CanvasBreakpoints | null => useContext(BreakpointsContext);

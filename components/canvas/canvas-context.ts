@@ -7,20 +7,20 @@ export interface DropPoint {
   flow: { x: number; y: number };
 }
 
-/** What a person may do on the drawing. Absent on canvases that only show. */
+/** The edits that the canvas offers. Absent on read-only canvases. */
 export interface CanvasEditing {
   /** Nodes came to rest at new places; one gesture, one call. */
   onMove(places: Record<string, { x: number; y: number }>): void;
   onConnect(drawn: { source: string; target: string; sourceHandle?: string | null }): void;
   onReconnect(edgeId: string, drawn: { source: string; target: string; sourceHandle?: string | null }): void;
   canConnect(drawn: { source: string; target: string; sourceHandle?: string | null }): boolean;
-  /** A connection was dropped on empty canvas, or the + of a way out was pressed. */
+  /** A connection was dropped on empty canvas, or the + of an output was pressed. */
   onAddFrom(nodeId: string, portId: string, at: DropPoint | null): void;
   onInsertOn(edgeId: string, at: DropPoint): void;
   /** A node was dropped on an edge. */
   onSplice(nodeId: string, edgeId: string, place: { x: number; y: number }): void;
   onRemoveEdge(edgeId: string): void;
-  /** A connection was drawn backwards from an entry and dropped on empty canvas. */
+  /** A connection was dragged backwards from an entry and dropped on empty canvas. */
   onAddBefore(nodeId: string, at: DropPoint): void;
   /** Something from the palette was dropped: on an edge, or where nothing is. */
   onDropKind(payload: string, at: DropPoint, edgeId: string | null): void;
@@ -28,9 +28,9 @@ export interface CanvasEditing {
   onAddAt(at: DropPoint): void;
   /** A node or an edge was double-clicked: a node opens, an edge wants a name. */
   onOpen(id: string, kind: "node" | "edge"): void;
-  /** A note was written where it stands. */
+  /** A note was edited in place. */
   onWriteNote(id: string, text: string): void;
-  /** A note got another size, in the drawing's measure. */
+  /** A note was resized, in canvas coordinates. */
   onResizeNote(id: string, size: { width: number; height: number }): void;
   onMenu(target: { kind: "node" | "edge" | "pane"; id?: string }, at: DropPoint): void;
 }
@@ -50,7 +50,7 @@ export const CanvasContext = createContext<CanvasValue>({
   agents: new Map(),
 });
 
-/** Whether cards are too small for any words: then they are plain plates. */
+/** Whether cards are too small for text: then they are plain plates. */
 export const TinyContext = createContext(false);
 
 export function useCanvas(): CanvasValue {

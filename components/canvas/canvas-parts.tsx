@@ -64,10 +64,10 @@ export function Arrow() {
   );
 }
 
-/** Until then the drawing itself has what there is of the processor. */
+/** How long the processor belongs to the canvas alone. */
 const SETTLED_MS = 250;
 
-/** The whole drawing, small, in a corner. It comes once the drawing is there: it draws every card a second time. */
+/** The minimap. It appears after the canvas, since it renders every card a second time. */
 export function Overview() {
   const [isDue, setDue] = useState(false);
   useEffect(() => whenSettled(() => setDue(true), SETTLED_MS), []);

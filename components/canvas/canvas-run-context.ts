@@ -14,22 +14,22 @@ export interface NodeRunView {
   attempt?: number;
   /** While waiting: what for, and until when (ISO text or milliseconds since 1970). */
   waiting?: { for: string; until?: string | number };
-  /** The run is put aside: nothing goes on by itself, whatever it waits for. */
+  /** The run is quarantined: nothing resumes by itself. */
   isHeld?: boolean;
   /** The run is paused, and here. */
   isPausedHere?: boolean;
   /** Of the latest activation. */
   durationMs?: number;
   error?: string;
-  /** What came out of it, in one line. */
+  /** The output in one line. */
   summary?: string;
-  /** What it cost, in words; absent where nothing was asked that costs. */
+  /** The cost as text; absent if it called no model. */
   cost?: string;
   /** When two runs are compared: the only one that reached this node. */
   only?: "a" | "b" | undefined;
 }
 
-/** What is being written for a node right now. */
+/** The text being streamed for a node. */
 export interface NodePeek {
   /** Who writes, where several may. */
   who?: string;
@@ -45,11 +45,11 @@ export interface EdgeRunView {
   only?: "a" | "b" | undefined;
 }
 
-/** What a run adds to each card: whoever shows a run brings it, so that a drawing that only is drawn need not load it. */
+/** What a run adds to each card; passed in, so that the editor doesn't load it. */
 export interface RunParts {
   Slip: ComponentType<{ node: WorkflowNode; run: NodeRunView }>;
   Status: ComponentType<{ status: NodeStatus }>;
-  /** What is inside a card that has grown, below its head. */
+  /** The content of a grown card, below its header. */
   Inside?: ComponentType<{ node: WorkflowNode }>;
 }
 

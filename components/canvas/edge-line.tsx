@@ -20,12 +20,12 @@ import { HoverContext } from "./hover";
 import { ROW, type XY } from "./layout/places";
 import { curvePoint, drawRoute, isForward } from "./layout/routes";
 
-/** A line from node to node, with its words in the middle, and ways to insert or remove when pointed at. */
+/** An edge with its label in the middle; on hover, buttons to insert a node or remove it. */
 export const EdgeLine = memo(function EdgeLine(props: EdgeProps<FlowEdge>) {
   const { id, data, selected } = props;
   const run = useEdgeRun(id);
   const { path, x, y, isSteep } = draw(props);
-  // A router's label already stands at its port.
+  // A router's label is shown at its port already.
   const text = data ? edgeText(data.edge, props.sourceHandleId !== "out") : null;
   const isTiny = useContext(TinyContext);
   const hover = useContext(HoverContext);
@@ -101,7 +101,7 @@ function Chip(props: {
         </div>
       )}
       {editing && isActive && (
-        // Beside the line, never on it: what is clicked on the line selects it.
+        // Next to the edge, never on it: a click on the edge selects it.
         // biome-ignore lint/a11y/noStaticElementInteractions: the pointer over it only lights its edge up
         <div
           className="edge-tools nodrag nopan"
@@ -163,7 +163,7 @@ function EdgeTool(props: {
   );
 }
 
-/** The words on a line: its label and its condition. */
+/** The text on an edge: its label and condition. */
 export function edgeText(edge: WorkflowEdge, isLabelShown = false): string | null {
   const label = isLabelShown ? null : edge.edge_label || null;
   const condition = edge.condition || edge.condition_name || null;
@@ -178,14 +178,14 @@ export function edgeText(edge: WorkflowEdge, isLabelShown = false): string | nul
 
 interface Drawing {
   path: string;
-  /** Its middle, where words stand. */
+  /** Its middle, for the label. */
   x: number;
   y: number;
   /** It runs rather up and down there. */
   isSteep: boolean;
 }
 
-/** A soft curve, or the way around cards that was found for where its ends are now. */
+/** A curve, or the route around cards if it fits the current ends. */
 function draw({ sourceX, sourceY, targetX, targetY, data }: EdgeProps<FlowEdge>): Drawing {
   const from = { x: sourceX, y: sourceY };
   const to = { x: targetX, y: targetY };

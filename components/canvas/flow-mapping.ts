@@ -14,21 +14,21 @@ import type { Box, Line } from "./layout/routes";
  * so an edit of one node re-renders one card.
  */
 
-/** The worst problem of a node or edge, in words. */
+/** The worst problem of a node or edge, as text. */
 export interface Mark {
   /** `todo`: not wrong, only not done yet. */
   severity: "error" | "warning" | "todo";
   text: string;
 }
 
-/** What is drawn besides the graph, by node or edge id. Keep the objects' identities where nothing changed. */
+/** What to show besides the graph, by node or edge id. Unchanged objects must stay identical. */
 export interface Dressing {
   marks?: ReadonlyMap<string, Mark> | undefined;
   /** Extra class names, such as the target that connect mode offers. */
   classNames?: ReadonlyMap<string, string> | undefined;
-  /** Ways around cards, by edge id, ends included. */
+  /** Routes around cards, by edge id, ends included. */
   routes?: ReadonlyMap<string, XY[]> | undefined;
-  /** Cards that show what is inside them, by node id, with the size they take; the others make room. */
+  /** Cards that show their content, by node id, with their sizes; the others make room. */
   grown?: ReadonlyMap<string, CardSize> | undefined;
 }
 

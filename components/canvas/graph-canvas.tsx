@@ -216,7 +216,7 @@ function CanvasContexts({
   );
 }
 
-/** What is selected, and how a person changes that. */
+/** The selection, and its changes by mouse and keyboard. */
 function useSelecting({ selectedId, selection = NOTHING, onSelect, onSelectionChange }: GraphCanvasProps) {
   return {
     selected: { nodes: useSelected(selectedId, selection), edges: selection.edges },

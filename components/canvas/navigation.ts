@@ -3,7 +3,7 @@ import { depths, fallbackPlaces, type XY } from "./layout/places";
 
 export type Direction = "left" | "right" | "up" | "down";
 
-/** The order in which people read the drawing: along the flow, then from top to bottom. */
+/** The reading order of the nodes: along the flow, then from top to bottom. */
 export function readingOrder(graph: WorkflowGraph): string[] {
   const depth = depths(graph);
   const place = placesOf(graph);

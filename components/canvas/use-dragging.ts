@@ -9,10 +9,13 @@ import type { XY } from "./layout/places";
 import type { CanvasView } from "./use-canvas-view";
 import { type Selection, toggled } from "./use-flow";
 
-/** How far away others may stand for a dragged card to line up with them. */
+/** How close other cards must be for a dragged card to align with them, in pixels. */
 const NEAR = 1500;
 
-/** Dragging cards: where they are meanwhile (also of those that somebody else moves, in changes that say nothing of dragging), the guides they snap to, and the line that a loose one was put on. */
+/**
+ * Dragging cards: where they are meanwhile (also of those that somebody else moves, in changes that say nothing of
+ * dragging), the guides they snap to, and the line that a loose one was put on.
+ */
 export function useDragging({
   graph,
   editing,
@@ -55,7 +58,7 @@ export function useDragging({
     spliceId,
     setSpliceId,
     guides,
-    /** What React Flow tells of nodes: picked ones go to whoever keeps them, places and sizes into the drawing. */
+    /** Handles React Flow's changes: selections go to the owner, positions and sizes to the flow. */
     onNodesChange(
       changes: NodeChange<FlowNode>[],
       setNodes: (change: (old: FlowNode[]) => FlowNode[]) => void,

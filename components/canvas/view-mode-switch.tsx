@@ -4,7 +4,7 @@ import { SegmentedControl } from "@/components/ui/input/segmented-control";
 
 type ViewMode = "list" | "drawing";
 
-/** On phones: the nodes as a list that can be read, or the drawing. Above the list it has a row of its own, over the drawing a corner. */
+/** On phones: switches between the list and the canvas. A row above the list, a corner of the canvas. */
 export function ViewModeSwitch({
   viewMode,
   onChange,

@@ -5,7 +5,7 @@ export interface Announcement {
   nonce: number;
 }
 
-/** What a screen reader is told about what just happened; the same words twice are said twice. */
+/** Announcements for screen readers; a repeated text is announced again. */
 export type Announcer = StoreApi<Announcement> & { announce(text: string): void };
 
 export function newAnnouncer(): Announcer {

@@ -18,10 +18,10 @@ import { tryOutCommands } from "./commands/try-out-commands";
 import type { EditorStore } from "./editing/editor-store";
 import type { UiStore } from "./ui-store";
 
-/** Everything a person can do in the editor, for buttons, menus and keys alike. */
+/** All commands of the editor, for buttons, menus and keys. */
 export type EditorCommands = ReturnType<typeof newEditorCommands>;
 
-/** What commands act on, and where they say what they did. */
+/** What commands act on. */
 interface EditorParts {
   store: EditorStore;
   ui: UiStore;
@@ -32,7 +32,7 @@ interface EditorParts {
   saveNow(): void;
 }
 
-/** All groups of commands, joined; each knows only those that it is handed. */
+/** All groups of commands; each gets only the groups it uses. */
 export function newEditorCommands({ breakpoints, tryOuts, saveNow, ...parts }: EditorParts) {
   const context = newCommandContext(parts);
   const { store, view, announce, focus, pickedNodes } = context;
@@ -79,7 +79,7 @@ export function newEditorCommands({ breakpoints, tryOuts, saveNow, ...parts }: E
 
 export const CommandsContext = createContext<EditorCommands | null>(null);
 
-/** What a person can do here. */
+/** The commands of the editor. */
 export function useEditorCommands(): EditorCommands {
   const commands = useContext(CommandsContext);
   if (!commands) throw new Error("This part belongs inside an editor.");

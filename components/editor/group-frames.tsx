@@ -22,7 +22,7 @@ import { useUi, useUiStore } from "./ui-store";
 const AROUND = 20;
 const HEAD = 30;
 
-/** The frames of groups behind their cards, and what stands on the cards of collapsed ones. */
+/** The frames of groups behind their cards, and the cards of collapsed groups. */
 export function GroupFrames({ graph, marks }: { graph: WorkflowGraph; marks?: Dressing["marks"] }) {
   return (
     <ViewportPortal>
@@ -33,7 +33,7 @@ export function GroupFrames({ graph, marks }: { graph: WorkflowGraph; marks?: Dr
   );
 }
 
-/** The worst of what is wrong inside a collapsed group, whose own cards are not seen. */
+/** The worst problem inside a collapsed group, whose cards are hidden. */
 export function worstMark(
   { is_collapsed, node_ids }: Pick<NodeGroup, "is_collapsed" | "node_ids">,
   marks: Dressing["marks"],
@@ -131,7 +131,10 @@ function useNoteSizes(graph: WorkflowGraph, { node_ids }: NodeGroup): ReadonlyMa
   );
 }
 
-/** The bounds of a group's frame or, if it is collapsed, of the card that replaces it. Null if none of its nodes exist. `sizes`: of notes. */
+/**
+ * The bounds of a group's frame or, if it is collapsed, of the card that replaces it. Null if none of its nodes exist.
+ * `sizes`: of notes.
+ */
 export function boxOf(
   graph: WorkflowGraph,
   group: NodeGroup,
@@ -163,7 +166,7 @@ interface HeadProps {
   onShift: (shift: { x: number; y: number }) => void;
 }
 
-/** The group's name, by which it is picked and moved, and what can be done with it. */
+/** The group's name, a handle to select and move it, and its actions. */
 function Head({ graph, group, onShift }: HeadProps) {
   const store = useEditorStore();
   const commands = useEditorCommands();

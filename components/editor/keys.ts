@@ -3,13 +3,13 @@ import type { EditorCommands } from "./commands";
 import { edits } from "./editing/edits";
 import type { UiStore } from "./ui-store";
 
-/** A key and what it does: the canvas's keys, the help and the command palette all come from this list. */
+/** A shortcut: the canvas, the help and the command palette use this list. */
 export interface KeyCommand {
   id: string;
   label: string;
   /** As `Kbd` takes them; several are separated by a space. */
   keys: string;
-  /** Where it works: on the drawing only, or everywhere in the editor while nothing is being written. */
+  /** Where it works: on the canvas only, or in the whole editor except in text fields. */
   where: "drawing" | "editor";
   /** Not offered in the command palette: makes sense only as a key. */
   isKeyOnly?: boolean;
@@ -24,7 +24,7 @@ const directionOf: ReadonlyMap<string, Direction> = new Map([
   ["ArrowDown", "down"],
 ]);
 
-/** Everything that a key does here, beside walking with the arrows, which the drawing does by itself. */
+/** All shortcuts except the arrow keys, which the canvas handles. */
 export const keyCommands: readonly KeyCommand[] = [
   { id: "pick", label: "Add a node", keys: "N Tab", where: "drawing", run: (it) => it.openPicker() },
   {
@@ -168,7 +168,7 @@ export const keyCommands: readonly KeyCommand[] = [
   { id: "save", label: "Save now", keys: "mod+S", where: "editor", run: (it) => it.saveNow() },
 ];
 
-/** What is not a command of its own, for the help. */
+/** Keys that aren't commands, for the help. */
 export const moreKeys: readonly { keys: string; label: string }[] = [
   { keys: "ArrowLeft ArrowRight", label: "Walk from node to node" },
   { keys: "shift+ArrowLeft shift+ArrowRight", label: "Select one more" },
@@ -197,7 +197,7 @@ export function drawingCommandFromAfar(event: KeyboardEvent): KeyCommand | null 
   return commandFor(event, "drawing");
 }
 
-/** Compares what the key produces, as `\` and the like stand elsewhere on other keyboards. */
+/** Compares the character, since keys such as `\` have other positions on other keyboards. */
 function isPressed(event: KeyboardEvent, keys: string): boolean {
   const parts = keys.split("+");
   const key = parts.at(-1) ?? "";
@@ -249,7 +249,7 @@ export function pressOnSelection(
   const isPlain = !event.altKey && !event.ctrlKey && !event.metaKey && !event.shiftKey;
   if (way && isPlain) return commands.leaveEdge(way);
   const id = target instanceof HTMLElement ? target.dataset.node : undefined;
-  // The card of a collapsed group is none of the drawing's nodes: its keys open it.
+  // The card of a collapsed group isn't a node: its keys open it.
   if (id !== undefined && isPlain && ["Enter", " "].includes(event.key) && commands.isGroup(id)) {
     commands.foldGroup(id);
     return true;

@@ -52,7 +52,7 @@ export function ProblemActions({
   );
 }
 
-/** What does not keep a field from working, where it is: calmer than a mistake, with what can be done about it. */
+/** Advice at a field, quieter than an error, with its actions. */
 export function FieldWarnings({ problems }: { problems: readonly ShownProblem[] }) {
   return problems.map((problem) => (
     <div

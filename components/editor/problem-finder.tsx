@@ -14,7 +14,7 @@ import { useWithheld } from "./use-grants";
 
 const keyOf = ({ provider_id = "", model = "" }: ModelChoice) => JSON.stringify([provider_id, model]);
 
-/** Tells whether a model's price is known; asked only where the drawing has a budget in dollars. */
+/** Whether a model's price is known; queried only if the workflow has a cost limit. */
 function useKnownPrices(graph: WorkflowGraph): ((choice: ModelChoice) => boolean) | undefined {
   const trpc = useTrpc();
   const hasBudget = graph.config?.budget?.max_cost_usd != null;
@@ -25,7 +25,7 @@ function useKnownPrices(graph: WorkflowGraph): ((choice: ModelChoice) => boolean
   const { data } = useQuery(
     trpc.providers.knownPrices.queryOptions(choices, { enabled: choices.length > 0 }),
   );
-  // The drawing changes with every key; what it asks of the models hardly ever does.
+  // The graph changes with every key, its models rarely.
   const asked = choices.map(keyOf).join(" ");
   return useMemo(() => {
     if (!data) return undefined;
@@ -34,7 +34,7 @@ function useKnownPrices(graph: WorkflowGraph): ((choice: ModelChoice) => boolean
   }, [asked, data]);
 }
 
-/** What the installation has of what a drawing names: prices, tools, crews, agents. The last two are asked for only where one is named. */
+/** The prices, tools, crews and agents of this installation that the workflow refers to. */
 function useProblemContext(graph: WorkflowGraph): ProblemContext {
   const trpc = useTrpc();
   const isPriceKnown = useKnownPrices(graph);
@@ -45,7 +45,7 @@ function useProblemContext(graph: WorkflowGraph): ProblemContext {
   const namesAgents = agentUses(graph).size > 0;
   const agents = useQuery(trpc.agents.list.queryOptions(undefined, { enabled: namesAgents })).data;
   const library = useMemo<Library | undefined>(() => {
-    // Half a library would call things unknown that are only on their way.
+    // A partly loaded library would report known things as unknown.
     if ((namesCrews && !crews) || (namesAgents && !agents)) return undefined;
     const crewOf = new Map(crews?.map(({ id, crew }) => [id, crew]));
     const agentOf = new Map(agents?.map(({ id, agent }) => [id, agent]));
@@ -77,7 +77,7 @@ export interface ProblemFinderProps {
   onFound: (problems: readonly Problem[]) => void;
 }
 
-/** Looks for the problems of a drawing in the pauses of drawing it. It loads after the drawing, with all that it asks of. */
+/** Finds the problems of a workflow between edits. Loaded after the canvas. */
 export function ProblemFinder({ graph, roles, onFound }: ProblemFinderProps) {
   const context = useProblemContext(graph);
   useEffect(() => {

@@ -6,11 +6,11 @@ import type { BreakpointPlace } from "@/components/run/breakpoints/breakpoint-st
 import type { WorkflowEdge } from "@/server/domain/graph/graph";
 import type { Place } from "./editing/placing";
 
-/** What the next node that is picked will hang on. */
+/** Where the node goes that is picked next. */
 export interface PickerRequest {
   /** Where the picker opens, on the screen; absent: in the middle. */
   client?: { x: number; y: number } | undefined;
-  /** Where the node goes; absent: beside what it hangs on, else in the middle. */
+  /** The position of the node; absent: next to the node it is connected to, else in the middle. */
   at?: Place | undefined;
   after?: { nodeId: string; edge: Pick<WorkflowEdge, "kind" | "edge_label"> } | undefined;
   /** Leads to this node. */
@@ -20,7 +20,7 @@ export interface PickerRequest {
   typed?: string;
 }
 
-/** Connecting by keyboard: from a way out, through the possible targets. */
+/** Connect mode: from an output, through the possible targets. */
 export interface ConnectMode {
   from: string;
   portId: string;
@@ -31,12 +31,12 @@ export interface ConnectMode {
 
 export type SidePanel = "add" | "outline" | "problems";
 
-/** What is open and under way in one editor: never saved. */
+/** The UI state of one editor: never saved. */
 export interface EditorUi {
   side: SidePanel | null;
-  /** On phones: the nodes as a list, or the drawing. */
+  /** On phones: the list or the canvas. */
   viewMode: "list" | "drawing";
-  /** On small screens the inspector lies over the drawing. */
+  /** On small screens the inspector covers the canvas. */
   isInspectorOpen: boolean;
   inspectorWidth: number;
   picker: PickerRequest | null;
@@ -50,15 +50,18 @@ export interface EditorUi {
   find: { nonce: number } | null;
   /** The list of breakpoints is open; `at`: at the one of this place. A new number: it was asked for once more. */
   breakpoints: { at: BreakpointPlace | null; nonce: number } | null;
-  /** The node to run alone, after asking for its inputs (`run`) or with its last ones (`try`), or the node whose output to pin. */
+  /**
+   * The node to run alone, after asking for its inputs (`run`) or with its last ones (`try`), or the node whose output
+   * to pin.
+   */
   tryOut: { what: "run" | "try" | "pin"; nodeId: string } | null;
   /** The run sheet is open for a run up to this node. */
   runTo: string | null;
   /** The crew that is to be unfolded into nodes. */
   unfold: string | null;
-  /** Nodes that were added here and have not been run: what is missing there is to be done, not wrong. */
+  /** Nodes that were added here and never run: what is missing there is a to-do, not an error. */
   fresh: ReadonlySet<string>;
-  /** Fields of such nodes that somebody has left; see `fieldKey`. */
+  /** Fields of such nodes that were focused and left; see `fieldKey`. */
   left: ReadonlySet<string>;
   /** The whole workflow was just begun. */
   isNew: boolean;

@@ -5,7 +5,7 @@ import { useEditor } from "./editing/editor-store";
 
 const NONE: readonly string[] = [];
 
-/** What this workflow would use and may not: keys that nobody has allowed. */
+/** What this workflow needs but isn't allowed to use: keys without a grant. */
 export function useWithheld(): readonly string[] {
   const id = useEditor((editor) => editor.id);
   const grants = useQuery(useTrpc().workflows.capabilities.queryOptions({ id })).data;

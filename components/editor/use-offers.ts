@@ -52,7 +52,7 @@ export function useOffers(commands: EditorCommands, onRun: () => void, onTests: 
   useHelpSection(help);
 }
 
-/** The nodes of this drawing, to be found by their names. */
+/** The nodes of this workflow, by name. */
 function useNodeOffers(commands: EditorCommands): readonly ShellCommand[] {
   // As one text, which is the same as long as no name changes.
   const names = useEditor(({ doc }) =>

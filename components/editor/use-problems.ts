@@ -7,7 +7,7 @@ import type { EditorUi } from "./ui-store";
 /** Before anybody looked. */
 export const NO_PROBLEMS: readonly Problem[] = [];
 
-/** A problem as people meet it: what nobody has got to yet is something to do, and not red. */
+/** A problem as shown: what no one has filled in yet is a to-do, not an error. */
 export interface ShownProblem extends Problem {
   isToDo: boolean;
 }
@@ -39,7 +39,7 @@ export function shownProblems(
 /** A field of a node, also for what lies inside of it. */
 export const fieldKey = (id: string, field: string) => `${id} ${field.split(".")[0]}`;
 
-/** The worst problem of each node and edge, for its mark on the drawing. */
+/** The worst problem of each node and edge, for its mark on the canvas. */
 export function marksOf(problems: readonly ShownProblem[]): Map<string, Mark> {
   const marks = new Map<string, Mark>();
   const rank = { error: 2, warning: 1, todo: 0 };

@@ -13,7 +13,7 @@ export function useWindowKeys({ onRun }: { onRun: () => void }, commands: Editor
     run.current = onRun;
   }, [onRun]);
   useEffect(() => {
-    // A text that nobody has touched yet has nothing to take back: the drawing's own undo is meant.
+    // An untouched text field has nothing to undo, so undo means the workflow.
     let untouched: { field: EventTarget | null; value: string } = { field: null, value: "" };
     const onFocus = ({ target }: FocusEvent) => {
       untouched = { field: target, value: textIn(target) };
@@ -46,12 +46,12 @@ export function useWindowKeys({ onRun }: { onRun: () => void }, commands: Editor
   }, [commands, ui]);
 }
 
-/** Keys of the drawing pressed beside it, such as on a button or on nothing at all. True: the key was taken. */
+/** Canvas keys pressed elsewhere, such as on a button. True: the key was handled. */
 function pressFromAfar(event: KeyboardEvent, commands: EditorCommands, ui: UiStore): boolean {
   if (pressInConnectMode(event, commands, ui)) return true;
   const command = drawingCommandFromAfar(event);
   if (command) command.run(commands, event);
-  // Arrows mean something to tabs and sliders; to nothing at all they mean the drawing.
+  // Tabs and sliders use the arrow keys; without a focused element they go to the canvas.
   const isFree =
     event.target === document.body ||
     (event.target instanceof Element && ["main", "drawing"].includes(event.target.id));

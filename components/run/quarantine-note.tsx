@@ -30,7 +30,7 @@ export function HeldActions({
       )}
       <Button
         size={size}
-        // Where its engine may come back, that is the better way on.
+        // If its engine may come back, waiting is better.
         variant={code === "engine_missing" ? "secondary" : "primary"}
         icon={<RotateCw aria-hidden />}
         pending={again.isPending}
@@ -55,7 +55,7 @@ export function HeldActions({
 
 const clock = (at: number) => new Date(at).toLocaleTimeString("en-GB", { hour12: false });
 
-/** Says that a run is held, why, and since when, with what can be done. */
+/** Says why and since when a run is quarantined, and offers actions. */
 export function QuarantineNote({
   runId,
   held,

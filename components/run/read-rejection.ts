@@ -3,7 +3,9 @@ import { toApiError } from "@/components/trpc";
 import { isObject, isText, listOf, recordOf } from "@/server/domain/base/guards";
 import type { ReportedProblem } from "./start/launch-problems";
 
-/** Why a run or an answer was not taken: in a sentence, by the fields of what was sent, and by places of the workflow. */
+/**
+ * Why a run or an answer was not taken: in a sentence, by the fields of what was sent, and by places of the workflow.
+ */
 export function readRejection(error: unknown): {
   message: string;
   errors: InputError[];

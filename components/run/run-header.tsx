@@ -47,7 +47,7 @@ import { runStatus } from "./status";
 const ShareDialog = dynamic(() => import("./past/share-dialog").then((m) => m.ShareDialog), { ssr: false });
 const Lineage = dynamic(() => import("./history/lineage").then((m) => m.Lineage), { ssr: false });
 
-/** What the run is, how it stands, what it took, and what can be done about it. */
+/** The header of a run: name, status, duration, cost and actions. */
 export function RunHeader({
   runId,
   workflowId,
@@ -56,7 +56,7 @@ export function RunHeader({
 }: {
   runId: string;
   workflowId: string;
-  /** What can be done about it then stands elsewhere. */
+  /** The run is quarantined: its actions are shown elsewhere. */
   isHeld: boolean;
   place: RunPlace | null;
 }) {
@@ -99,7 +99,7 @@ export function RunHeader({
   );
 }
 
-/** What it means for a run that its workflow was deleted. */
+/** What a deleted workflow means for its run. */
 function GoneNote({ workflowId }: { workflowId: string }) {
   const trpc = useTrpc();
   const queryClient = useQueryClient();
@@ -142,7 +142,7 @@ function RunStatus({ isHeld }: { isHeld: boolean }) {
   );
 }
 
-/** The tab says how the run stands, for whoever looks at another one meanwhile. */
+/** Shows the status in the title of the browser tab. */
 function useRunTitle(name: string, isHeld: boolean): void {
   const statusText = useRun(({ head }) => statusWord(statusOf(head.run)), "");
   const word = isHeld ? statusWord("held") : statusText;

@@ -4,7 +4,7 @@ import { getNodeKind, isAgentNode, isCrewNode } from "@/server/domain/nodes";
 import { type NamedAgents, useCanvas } from "../canvas-context";
 import { KindIcon } from "./kind-icon";
 
-/** Who does a task: an agent of the library by its name and with its own role, else whoever has the role. */
+/** Who does a task: an agent of the library by name, with its own role, or else the role. */
 export function doerOf(node: WorkflowNode, agents: NamedAgents): { role: string; name?: string | undefined } {
   if (!isAgentNode(node)) return { role: "" };
   const { agent_ref, agent: copy, required_role } = node.config;

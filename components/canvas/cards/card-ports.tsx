@@ -7,7 +7,7 @@ import { getNodeKind } from "@/server/domain/nodes";
 import { useCanvas } from "../canvas-context";
 import type { CardSize } from "./card-size";
 
-/** One way out sits in the middle of the card; several are rows, each with its words. */
+/** A single output is in the middle of the card; several are rows with labels. */
 export function Ports({ node, ports }: { node: WorkflowNode; ports: readonly Port[] }) {
   const { editing } = useCanvas();
   const isRouter = !!getNodeKind(node.node_type).routes;
@@ -68,7 +68,7 @@ function PortHandle({ node, port }: { node: WorkflowNode; port: Port }) {
   );
 }
 
-/** React Flow measures where lines begin once; when a card's ways out or its size change, it has to look again. */
+/** React Flow measures handles once; it must measure again if a card's outputs or size change. */
 export function useFreshPorts(nodeId: string, ports: readonly Port[], grown: CardSize | undefined) {
   const update = useUpdateNodeInternals();
   const ids = [...ports.map(({ id }) => id), grown?.width, grown?.height].join("\n");

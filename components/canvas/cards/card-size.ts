@@ -27,7 +27,10 @@ export const PLAIN_HEIGHT = HEAD + 2 * BORDER;
 /** How far below the top of a card lines arrive. */
 export const ENTRY_LINE = BORDER + HEAD / 2;
 
-/** Where lines begin and end on a card, known before it is drawn; canvas.css puts them there. `grown`: its size then. */
+/**
+ * Where edges start and end on a card, known before it renders; keep in sync with canvas.css. `grown`: its size if it
+ * has grown.
+ */
 export function cardHandles(node: WorkflowNode, ports: readonly Port[], grown?: CardSize): NodeHandle[] {
   const at = (x: number, y: number) => ({
     x: x - HANDLE / 2,
@@ -38,7 +41,7 @@ export function cardHandles(node: WorkflowNode, ports: readonly Port[], grown?: 
   const kind = getNodeKind(node.node_type);
   const rows = ports.filter((port) => !!kind.routes || port.kind !== "out");
   const right = (grown?.width ?? CARD_WIDTH) - BORDER;
-  // On a grown card the rows stand at its end.
+  // On a grown card the rows are at the bottom.
   const firstRow = grown ? grown.height - 2 * BORDER - ROWS_END - rows.length * ROW_HEIGHT : HEAD;
   const top = firstRow + ROW_HEIGHT / 2;
   const entry: NodeHandle[] =
@@ -55,7 +58,7 @@ export function cardHandles(node: WorkflowNode, ports: readonly Port[], grown?: 
   ];
 }
 
-/** How high a card is, known before it is drawn; canvas.css gives its rows these heights. */
+/** The height of a card, known before it renders; keep in sync with canvas.css. */
 export function cardHeight(node: WorkflowNode, ports: readonly Port[]): number {
   if (noteTextOf(node) !== undefined) return 96;
   const rows = ports.filter(({ kind }) => kind !== "out").length;

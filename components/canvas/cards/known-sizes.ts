@@ -29,7 +29,7 @@ export function unlessAsKnown(measure: Measure, known: (id: string) => KnownCard
   };
 }
 
-/** What is said of a card before it is drawn. */
+/** The size of a card before it is rendered. */
 export interface KnownCard {
   width?: number | undefined;
   height?: number | undefined;

@@ -3,7 +3,7 @@ import type { Mark } from "../flow-mapping";
 
 const ICONS = { error: CircleAlert, warning: TriangleAlert, todo: CircleDashed };
 
-/** What is wrong with a node, or still to do, by sign and colour, in words when pointed at. */
+/** The worst problem or to-do of a node as an icon, with its text on hover. */
 export function MarkIcon({ mark: { severity, text } }: { mark: Mark }) {
   const Icon = ICONS[severity];
   return (

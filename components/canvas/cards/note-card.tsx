@@ -18,7 +18,7 @@ interface Size {
   height: number;
 }
 
-/** Words on paper, in Markdown: a note is not part of any run. A double click writes on it, its corner makes it larger. */
+/** A note in Markdown, not part of any run. Double-click edits it, its corner resizes it. */
 export const NoteCard = memo(function NoteCard({ data: { node } }: NodeProps<FlowNode>) {
   const { editing } = useCanvas();
   const text = noteTextOf(node) ?? "";
@@ -36,7 +36,7 @@ export const NoteCard = memo(function NoteCard({ data: { node } }: NodeProps<Flo
       data-color={color}
       data-sized={height !== undefined || undefined}
       style={{ ...defined({ width: width || undefined, height: height || undefined }) }}
-      // What is higher than the note is scrolled to by the keyboard, too.
+      // Text that overflows can be scrolled by keyboard, too.
       tabIndex={height === undefined ? -1 : 0}
       onDoubleClick={(event) => {
         if (!editing) return;
@@ -76,7 +76,7 @@ export const NoteCard = memo(function NoteCard({ data: { node } }: NodeProps<Flo
   );
 }, isSameData);
 
-/** Whether some of it stands below what is seen of the note around it. */
+/** Whether the text overflows the note. */
 function useIsCut(inside: RefObject<HTMLElement | null>, isAsked: boolean): boolean {
   const [isCut, setCut] = useState(false);
   useEffect(() => {
@@ -99,7 +99,7 @@ function useIsCut(inside: RefObject<HTMLElement | null>, isAsked: boolean): bool
 /** By how many pixels a text may be taller than its card before the card says that there is more: less than a line. */
 const HARDLY = 12;
 
-/** Plain words need no reader of Markdown, which is only loaded for what looks like it. */
+/** The Markdown renderer is loaded only for text that looks like Markdown. */
 function Text({ text }: { text: string }) {
   if (text === "")
     return (

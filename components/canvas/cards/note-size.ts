@@ -2,7 +2,7 @@ import { defined } from "@/server/domain/base/defined";
 import { recordOf } from "@/server/domain/base/guards";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 
-/** The sizes that a note can have, in the drawing's measure. */
+/** The sizes that a note can have, in canvas coordinates. */
 export const NOTE_LEAST = { width: 160, height: 80 };
 export const NOTE_MOST = { width: 960, height: 960 };
 
@@ -16,7 +16,7 @@ export function noteSize({ width, height }: { width: number; height: number }) {
   };
 }
 
-/** The size that a note was given; what nobody set follows from its text. */
+/** The size of a note; a missing one follows from its text. */
 export function sizeOfNote(node: WorkflowNode): { width?: number; height?: number } {
   const { width, height } = recordOf(node.ui);
   return {

@@ -37,7 +37,7 @@ export function RunCaption({ node, run }: { node: WorkflowNode; run: NodeRunView
   );
 }
 
-/** Who is at work, and the end of what is being written. */
+/** Who is running, and the end of the streamed text. */
 function Writing({ nodeId }: { nodeId: string }) {
   const peek = useNodePeek(nodeId);
   if (!peek) return null;
@@ -54,7 +54,7 @@ function Writing({ nodeId }: { nodeId: string }) {
   );
 }
 
-/** What a waiting node waits for; said of a held run, too, which waits for nothing. */
+/** What a waiting node waits for, also in a quarantined run. */
 export function Waiting({ run: { waiting, isHeld } }: { run: NodeRunView }) {
   const until = isHeld || waiting?.until === undefined ? null : new Date(waiting.until).getTime();
   const left = useSecondsUntil(until);

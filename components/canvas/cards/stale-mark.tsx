@@ -8,7 +8,7 @@ export const StaleContext = createContext<ReadonlyMap<string, string>>(NONE);
 
 export const useStaleReason = (nodeId: string): string | undefined => use(StaleContext).get(nodeId);
 
-/** On the corner of a card: what it gave may not hold any more, and why. */
+/** On the corner of a card: its output may be out of date, and why. */
 export function StaleMark({ reason }: { reason: string }) {
   const label = `May be out of date: ${reason}`;
   return (

@@ -5,9 +5,9 @@ export interface CardTry {
   /** A pinned output, a run of the node alone, or a run of the workflow. */
   from: "pin" | "try" | "run";
   status: "running" | "waiting" | "completed" | "failed";
-  /** What came of it, in one line. */
+  /** The result in one line. */
   summary: string;
-  /** Why that may not hold any more. */
+  /** Why it may be out of date. */
   stale: string | null;
 }
 

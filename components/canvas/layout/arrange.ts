@@ -3,7 +3,9 @@ import { CARD_WIDTH, ENTRY_LINE } from "../cards/card-size";
 import { COLUMN, ROW, type XY } from "./places";
 import { READABLE, SMALLEST_WHOLE } from "./view-fit";
 
-/** Cards and lines to arrange, in the order in which they should lie. Lines back to where a loop begins are left out. */
+/**
+ * Cards and lines to arrange, in the order in which they should lie. Lines back to where a loop begins are left out.
+ */
 export interface ToArrange {
   cards: readonly { id: string; height: number }[];
   lines: readonly { from: string; to: string }[];
@@ -18,13 +20,19 @@ const SIDES = 80;
 
 /** Room below a card: for what a run says there, and for lines that pass. */
 const GAP = ROW - 74;
-/** An end reached from this many depths is placed to the side: it would pull the columns apart, and routing long lines is slow. */
+/**
+ * An end reached from this many depths is placed to the side: it would pull the columns apart, and routing long lines
+ * is slow.
+ */
 const COMMON = 4;
 const LIKED_SHAPE = 1.5;
 const FEWEST_COLUMNS = 4;
 const MOST_COLUMNS = 8;
 
-/** Upper left corners for cards, from left to right; wraps into rows where a single line continues if it is wider than the window. */
+/**
+ * Upper left corners for cards, from left to right; wraps into rows where a single line continues if it is wider than
+ * the window.
+ */
 export function arrange({ cards, lines, width = 0 }: ToArrange): Record<string, XY> {
   const aside = commonEnds(lines);
   const main = cards.filter(({ id }) => !aside.has(id));
@@ -65,7 +73,7 @@ function inColumns(cards: ToArrange["cards"], lines: ToArrange["lines"]): Map<st
       ranker: "network-simplex",
     })
     .setDefaultEdgeLabel(() => ({}));
-  // Symmetric about the height at which lines arrive: cards of different heights then stand on one straight line.
+  // Symmetric about the height of the entries, so that cards of different heights line up.
   for (const { id, height } of cards)
     drawing.setNode(id, { width: CARD_WIDTH, height: 2 * (height - ENTRY_LINE) });
   for (const [at, { from, to }] of lines.entries()) drawing.setEdge(from, to, { weight: 1 }, String(at));
@@ -78,7 +86,7 @@ function inColumns(cards: ToArrange["cards"], lines: ToArrange["lines"]): Map<st
   );
 }
 
-/** Upside down a drawing is as good as it was; it stands so that branches lie as the ports they come from. */
+/** A layout can be mirrored: choose the side on which branches are ordered like their ports. */
 function mirrorIfUpsideDown(places: Map<string, XY>, lines: ToArrange["lines"]): void {
   const height = (id: string) => places.get(id)?.y ?? 0;
   const outgoing = new Map<string, string[]>();

@@ -1,7 +1,7 @@
 import type { XY } from "./places";
 import type { Box } from "./routes";
 
-/** A guide to draw: where it lies, and from where to where it spans. */
+/** An alignment guide: its position and extent. */
 export interface Guide {
   at: number;
   from: number;
@@ -9,7 +9,7 @@ export interface Guide {
 }
 
 export interface Alignment {
-  /** Where the dragged box should be drawn. */
+  /** The position of the dragged box. */
   place: XY;
   vertical: Guide | null;
   horizontal: Guide | null;

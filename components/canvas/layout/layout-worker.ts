@@ -1,4 +1,4 @@
 import { arrange, type ToArrange } from "./arrange";
 
-// Dense drawings take seconds: beside the page, so that it never stands still.
+// Dense graphs take seconds: in a worker, so that the page stays responsive.
 self.onmessage = ({ data }: MessageEvent<ToArrange>) => self.postMessage(arrange(data));

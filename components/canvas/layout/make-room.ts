@@ -8,7 +8,7 @@ import type { Box } from "./routes";
  * the view: the places that a graph says are never changed by it.
  */
 
-/** Where each card stands once those named have grown. `boxes`: everything, as it stands before. */
+/** The position of each card after some have grown. `boxes`: all cards before. */
 export function withRoom(
   boxes: readonly Box[],
   grown: ReadonlyMap<string, CardSize>,

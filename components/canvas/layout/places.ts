@@ -8,9 +8,9 @@ export interface XY {
   y: number;
 }
 
-/** How far apart columns of cards stand, from left side to left side: lines and their words have room between. */
+/** The distance of columns, from left side to left side, with room for edges and labels. */
 export const COLUMN = CARD_WIDTH + 64;
-/** How far apart rows of cards stand: a card, and what a run writes below it. */
+/** The distance of rows: a card, and the caption of a run below it. */
 export const ROW = 152;
 
 /** Places for files that say none: columns by distance from the start, at once and without the layout library. */
@@ -27,10 +27,10 @@ export function fallbackPlaces(graph: WorkflowGraph): Map<string, XY> {
   return places;
 }
 
-/** Few drawings are so close that this does not do; more would tear them apart. */
+/** Enough for most graphs; more would pull them apart. */
 const MAX_SCALE = 2;
 
-/** The drawing stretched in height as far as it needs for each card to have so much room below it. */
+/** The graph, stretched vertically until each card has this much room below. */
 export function withRoomBelow(graph: WorkflowGraph, room: number): WorkflowGraph {
   const outgoing = groupBySource(graph.edges);
   const cards = Object.values(graph.nodes)

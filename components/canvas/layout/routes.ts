@@ -24,17 +24,17 @@ export interface Line {
 const CLEAR = 8;
 /** How far beside a card a line turns. */
 const TURN = 20;
-/** Room that a run takes below a card for its words: lines rather pass under it. */
+/** The space of a run's caption below a card: edges pass under it. */
 export const SLIP = 63;
 /** A curve whose height is this many times its width looks like a slanted line. */
 const STEEP = 10;
 /** Lines side by side keep this distance. */
 const STEP = 10;
-/** A drawing of more cards gets plain ways around, without lines being kept apart. */
+/** With more cards than this, edges aren't kept apart. */
 const MANY = 120;
 const MOST_GAPS = 48;
 
-/** Which lines need a way of their own, with all points of it, ends included. */
+/** The edges that need a route around cards, with all points, ends included. */
 export function routesOf(lines: readonly Line[], boxes: readonly Box[]): Map<string, XY[]> {
   const field = new Field(boxes);
   const routes = new Map<string, XY[]>();
@@ -76,7 +76,7 @@ interface Drawn extends Segment {
   target: string;
 }
 
-/** The shortest way of five pieces that touches no card, keeping clear of other lines where it can. */
+/** The shortest route of five segments that touches no card and, if possible, no other edge. */
 function around(line: Line, field: Field, drawn: readonly Drawn[]): XY[] | null {
   const { from, to } = line;
   const isMany = field.count > MANY;
@@ -170,7 +170,7 @@ class Field {
   isBlocked({ a, b }: Segment, line: Line): boolean {
     const [left, right] = span(a.x, b.x);
     const [top, bottom] = span(a.y, b.y);
-    // Only where it begins and ends it touches its own cards.
+    // It touches its own cards only at its ends.
     const isEnd = a.y === b.y && (a === line.from || b === line.to);
     return this.some(a, b, (box) => {
       const clear = isEnd && !isOther(box, line) ? -1 : CLEAR;
@@ -239,7 +239,7 @@ class Field {
     return sorted;
   }
 
-  /** Whether this holds for any card in or near the upright rectangle between two corners. */
+  /** Whether the predicate is true for any card in or near the rectangle between two corners. */
   private some(corner: XY, other: XY, holds: (box: Box) => boolean): boolean {
     const [left, right] = span(bucketOf(corner.x), bucketOf(other.x));
     const [top, bottom] = span(bucketOf(corner.y), bucketOf(other.y));
@@ -267,7 +267,7 @@ const isOther = ({ id }: Box, { source, target }: Line) => id !== source && id !
 const isInside = ({ x: left, y: top, width, height }: Box, x: number, y: number) =>
   x > left - CLEAR && x < left + width + CLEAR && y > top - CLEAR && y < top + height + CLEAR;
 
-/** A way as SVG draws it, with round corners, and the middle of its longest piece, where its words stand. */
+/** A route as an SVG path with round corners, and the middle of its longest segment, for the label. */
 export function drawRoute(route: readonly XY[], radius = 12) {
   const [first = { x: 0, y: 0 }, ...rest] = route;
   let path = `M ${first.x} ${first.y}`;

@@ -3,7 +3,7 @@ import type { XY } from "./places";
 export const MIN_ZOOM = 0.1;
 /** Graphs with fewer nodes need no minimap. */
 export const MINIMAP_FROM = 12;
-/** Nothing is made larger than it was drawn. */
+/** Never zoom in beyond the original size. */
 export const MAX_FIT = 1;
 /** The smallest zoom at which a card can be read: its 13 pixels are 11 then. */
 export const READABLE = 0.85;
@@ -37,7 +37,7 @@ export interface View extends XY {
   zoom: number;
 }
 
-/** What may be used of the place where the drawing is seen. */
+/** The usable part of the viewport. */
 export interface Room {
   left: number;
   top: number;
@@ -45,7 +45,10 @@ export interface Room {
   height: number;
 }
 
-/** Estimates how many cards are in view. Assumes that they are spread evenly, so that panning does not change the result. */
+/**
+ * Estimates how many cards are in view. Assumes that they are spread evenly, so that panning does not change the
+ * result.
+ */
 export const cardsInView = (
   drawing: { count: number; width: number; height: number },
   room: Pick<Room, "width" | "height">,
@@ -89,7 +92,7 @@ export function besideView(now: View, room: Room, around: Area, cards: Area | nu
 export const isSameView = (a: View, b: View) =>
   Math.abs(a.x - b.x) < 1 && Math.abs(a.y - b.y) < 1 && Math.abs(a.zoom - b.zoom) < 0.001;
 
-/** What is looked at: a card of a drawing, in the room there is. */
+/** A card, the graph around it, and the room to show them. */
 interface Scene {
   drawing: Area;
   room: Room;
@@ -127,7 +130,7 @@ export function viewAt(zoom: number, { drawing, room, card }: Scene, now?: View)
   };
 }
 
-/** One direction of it: by how much the drawing is moved. */
+/** The offset on one axis. */
 function along(drawing: Span, room: number, card: Span, zoom: number): number {
   if (drawing.size * zoom <= room) return (room - drawing.size * zoom) / 2 - drawing.start * zoom;
   const fromStart = -drawing.start * zoom;

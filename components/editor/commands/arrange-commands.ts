@@ -4,9 +4,9 @@ import { type Place, placeOf } from "@/components/editor/editing/placing";
 import { movedGroup } from "@/server/domain/graph/groups";
 import type { CommandContext } from "./command-context";
 
-/** Where cards stand: moved one by one, or all tidied up. */
+/** Moves cards, or arranges all of them. */
 export function arrangeCommands({ store, view, announce, graph, nameOf, pickedNodes }: CommandContext) {
-  /** Tidying up takes its time on large drawings. */
+  /** Arranging large workflows takes time. */
   let tidying: AbortController | null = null;
 
   async function tidy() {
@@ -23,7 +23,7 @@ export function arrangeCommands({ store, view, announce, graph, nameOf, pickedNo
     if (graph() !== before) return announce("The workflow changed. Run auto-layout again.");
     store.getState().edit(edits.layout, { places });
     announce("Layout applied");
-    // After the new places are drawn.
+    // After the new positions are rendered.
     requestAnimationFrame(() => view.open(readingOrder(graph())[0]));
   }
 

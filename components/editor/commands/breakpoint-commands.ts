@@ -6,7 +6,7 @@ import {
 import { isExecutable } from "@/server/domain/nodes";
 import type { CommandContext } from "./command-context";
 
-/** What a person can do with breakpoints while drawing. */
+/** The breakpoint commands of the editor. */
 export function breakpointCommands({
   graph,
   pickedNodes,
@@ -17,7 +17,7 @@ export function breakpointCommands({
 }: Pick<CommandContext, "graph" | "pickedNodes" | "pickedEdges" | "ui" | "announce"> & {
   breakpoints: BreakpointStore;
 }) {
-  /** Where what is picked can hold a run. */
+  /** The places of the selection where a breakpoint can be set. */
   const places = (): BreakpointPlace[] => [
     ...pickedNodes().flatMap((id) => {
       const node = graph().nodes[id];
@@ -61,7 +61,7 @@ export function breakpointCommands({
     }));
   }
 
-  /** Opens the breakpoint of what is picked, setting it first where there is none. */
+  /** Opens the breakpoint of the selection, after setting one if there is none. */
   function editBreakpoint() {
     const [place] = places();
     if (!place) return announce("Select a node or a connection to set a breakpoint");

@@ -12,7 +12,7 @@ import type { connectCommands } from "./connect-commands";
 import type { groupCommands } from "./group-commands";
 import type { PanelCommands } from "./panel-commands";
 
-/** What the pointer does on the drawing, as the commands that it means. */
+/** Maps pointer actions on the canvas to commands. */
 export function canvasEditing(
   { store, ui, announce, nameOf, focus }: CommandContext,
   {
@@ -41,12 +41,12 @@ export function canvasEditing(
     onAddFrom(nodeId, portId, at) {
       const after = { nodeId, edge: edgeFrom(portId) };
       const client = at?.client ?? adding.besideCard(nodeId);
-      // The card's entry comes to lie where the line was dropped.
+      // The card's entry goes where the edge was dropped.
       const dropped = at && { x: snap(at.flow.x), y: snap(at.flow.y - ENTRY_LINE) };
       openPicker({ after, client, ...defined({ at: dropped || undefined }) });
     },
     onAddBefore(nodeId, at) {
-      // The card's way out comes to lie where the line was dropped.
+      // The card's output goes where the edge was dropped.
       const dropped = { x: snap(at.flow.x - CARD_WIDTH), y: snap(at.flow.y - ENTRY_LINE) };
       openPicker({ before: nodeId, client: at.client, at: dropped });
     },

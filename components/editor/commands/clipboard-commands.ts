@@ -11,9 +11,9 @@ import { centredAt, type Place, snap } from "@/components/editor/editing/placing
 import { toast } from "@/components/ui/toasts";
 import type { CommandContext } from "./command-context";
 
-/** Copies of nodes: by the clipboard, from one drawing to another, or beside themselves. */
+/** Copy, paste and duplicate. */
 export function clipboardCommands({ store, ui, view, announce, graph, pickedNodes, focus }: CommandContext) {
-  /** Where the pointer is over the drawing, on the screen: what is pasted goes there. */
+  /** The pointer over the canvas, in client coordinates: pasted nodes go there. */
   let pointer: Place | null = null;
 
   function insert(fragment: Fragment, at: Place, how: "insert" | "duplicate" = "insert") {
@@ -42,7 +42,9 @@ export function clipboardCommands({ store, ui, view, announce, graph, pickedNode
     return true;
   }
 
-  /** Adds what was copied at the pointer; a whole workflow asks first what to do with it. False: the text is neither. */
+  /**
+   * Adds what was copied at the pointer; a whole workflow asks first what to do with it. False: the text is neither.
+   */
   function paste(text: string): boolean {
     const at = pointer ? view.toFlow(pointer) : centredAt(view.middle());
     if (isFragmentText(text)) {

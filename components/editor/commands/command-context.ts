@@ -4,19 +4,19 @@ import type { EditorStore } from "@/components/editor/editing/editor-store";
 import type { UiStore } from "@/components/editor/ui-store";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 
-/** What every group of commands works on: the drawing as it is now, what is picked in it, and ways to show and say things. */
+/** What every group of commands works on: the current graph, the selection, the view and announcements. */
 export interface CommandContext {
   store: EditorStore;
   ui: UiStore;
   view: CanvasView;
-  /** Tells a screen reader what happened. */
+  /** Announces what happened to screen readers. */
   announce(text: string): void;
   graph(): WorkflowGraph;
   nameOf(nodeId: string): string;
-  /** The card of a collapsed group stands for all of its nodes. */
+  /** The card of a collapsed group counts as all of its nodes. */
   pickedNodes(): string[];
   pickedEdges(): string[];
-  /** Gives a node the keyboard, in view. */
+  /** Focuses a node, in view. */
   focus(nodeId: string): void;
 }
 

@@ -7,13 +7,13 @@ import type { CommandContext } from "./command-context";
 export function groupCommands({ store, ui, announce, graph, pickedNodes, focus }: CommandContext) {
   const groupOf = (id: string): NodeGroup | undefined => graph().groups?.find((one) => one.id === id);
 
-  /** The group of the first picked node; null where it is in none. */
+  /** The group of the first selected node; null if it has none. */
   function pickedGroup(): NodeGroup | null {
     const [id] = pickedNodes();
     return graph().groups?.find(({ node_ids }) => id !== undefined && node_ids.includes(id)) ?? null;
   }
 
-  /** Puts a frame around the picked nodes, and asks for its name. */
+  /** Groups the selected nodes, and asks for a name. */
   function group() {
     const nodes = pickedNodes();
     if (nodes.length === 0) return announce("Select the nodes that belong together");
@@ -31,7 +31,7 @@ export function groupCommands({ store, ui, announce, graph, pickedNodes, focus }
     announce(`Ungrouped ${found.name || "the nodes"}`);
   }
 
-  /** Draws a group as one card, or as its nodes again. `id` absent: the group of what is picked. */
+  /** Collapses or expands a group. `id` absent: the group of the selection. */
   function foldGroup(id?: string) {
     const found = id === undefined ? pickedGroup() : groupOf(id);
     if (!found) return announce("Select a node of the group");

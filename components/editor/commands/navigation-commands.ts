@@ -5,7 +5,7 @@ import type { Problem } from "@/server/domain/problems/problems";
 import type { CommandContext } from "./command-context";
 import type { PanelCommands } from "./panel-commands";
 
-/** Going to a place of the drawing, from wherever: it is selected, and the view moves there. */
+/** Goes to a place of the workflow: selects it and moves the view. */
 export function navigationCommands(
   { store, ui, view, announce, graph, focus }: CommandContext,
   { goToField }: Pick<PanelCommands, "goToField">,
@@ -48,14 +48,14 @@ export function navigationCommands(
   return { showNode, goTo, showHit };
 }
 
-/** What is wrong on the drawing: when it may be said, and how it is put right. */
+/** The commands for problems: when to show them, and how to fix them. */
 export function problemCommands({ store, ui, announce }: Pick<CommandContext, "store" | "ui" | "announce">) {
   return {
-    /** Somebody was in this field of a node and went on: what is wrong there may be said. */
+    /** A field was left: its problems may be shown. */
     leaveField(id: string, field: string) {
       ui.setState(({ left }) => ({ left: new Set(left).add(fieldKey(id, field)) }));
     },
-    /** From now on whatever is missing is wrong: somebody wants to run it. */
+    /** The workflow is about to run: from now on missing parts are errors. */
     callDue() {
       ui.setState({ fresh: new Set(), isNew: false });
     },

@@ -3,7 +3,7 @@ import type { CommandContext } from "./command-context";
 
 export type PanelCommands = ReturnType<typeof panelCommands>;
 
-/** What is opened beside the drawing or over it: the inspector, at a field or as a whole, and what asks before it does something. */
+/** Opens panels and dialogs: the inspector, a field in it, confirmations. */
 export function panelCommands({ store, ui, announce, graph, pickedNodes }: CommandContext) {
   function goToField(field: string) {
     ui.setState(({ goTo }) => ({ isInspectorOpen: true, goTo: { field, nonce: (goTo?.nonce ?? 0) + 1 } }));
@@ -29,7 +29,7 @@ export function panelCommands({ store, ui, announce, graph, pickedNodes }: Comma
     return isCrewNode(graph().nodes[id]) ? id : null;
   }
 
-  /** Asks about putting nodes in the place of the one picked crew. */
+  /** Asks to replace the selected crew by nodes. */
   function unfold() {
     const id = pickedCrew();
     if (id === null) return announce("Select one crew to unfold it");

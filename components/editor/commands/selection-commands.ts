@@ -29,7 +29,7 @@ export function selectionCommands({
     announce(`${nameOf(id)} ${nodes.has(id) ? "selected" : "not selected"}, ${nodes.size} in all`);
   }
 
-  /** Selects the next connection of the picked node, or of where the picked connection begins, and says which it is. */
+  /** Selects and announces the next edge of the selected node, or of the source of the selected edge. */
   function walkEdges(step: 1 | -1) {
     const [node] = pickedNodes();
     const [picked] = pickedEdges();
@@ -61,7 +61,7 @@ export function selectionCommands({
     return `Connection from ${nameOf(source_node_id)} to ${nameOf(target_node_id)}${way}`;
   }
 
-  /** From the picked connection to the node at its beginning or its end. True: there was one. */
+  /** Goes from the selected edge to its source or target. True: there was an edge. */
   function leaveEdge(way: Direction): boolean {
     const [picked, ...others] = pickedEdges();
     const edge = graph().edges.find(({ id }) => id === picked);
@@ -75,7 +75,7 @@ export function selectionCommands({
   return { selectAll, toggle, walkEdges, leaveEdge };
 }
 
-/** Taking away what is picked. The keyboard goes on to a neighbour. */
+/** Deletes the selection and focuses a neighbor. */
 export function deleteCommands({ store, announce, graph, nameOf, pickedNodes, focus }: CommandContext) {
   function remove() {
     const { selection } = store.getState();
@@ -102,7 +102,7 @@ export function deleteCommands({ store, announce, graph, nameOf, pickedNodes, fo
   return { remove, removeAndReconnect };
 }
 
-/** Where the keyboard goes when these nodes are gone: to what came before them. */
+/** The node to focus after deleting these: the one before them. */
 function neighbourOf(graph: WorkflowGraph, ids: readonly string[]): string | null {
   const gone = new Set(ids);
   const [first] = ids;

@@ -2,7 +2,7 @@ import type { TryOutStore } from "@/components/run/try-out/try-out-store";
 import { getNodeKind, isExecutable } from "@/server/domain/nodes";
 import type { CommandContext } from "./command-context";
 
-/** What a person can try out with one node while drawing. */
+/** The commands for running a single node. */
 export function tryOutCommands({
   graph,
   pickedNodes,

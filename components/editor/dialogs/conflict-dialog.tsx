@@ -13,7 +13,7 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { type Clash, mergeVersions, type Version } from "@/server/domain/graph/merge";
 import { useEditor, useEditorStore } from "../editing/editor-store";
 
-/** Somebody else saved this workflow meanwhile: shows both sides and asks, and overwrites nothing unasked. */
+/** Someone else saved this workflow: shows both versions and asks which to keep. */
 export function ConflictDialog({ onSettled }: { onSettled: () => void }) {
   const save = useEditor((state) => state.save);
   return save.state === "conflict" ? (

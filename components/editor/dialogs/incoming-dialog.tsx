@@ -10,7 +10,7 @@ import { useEditorCommands } from "../commands";
 import { fragmentOf } from "../editing/fragment";
 import { useUi, useUiStore } from "../ui-store";
 
-/** A whole workflow was pasted onto the drawing: import it as one of its own, or put its nodes in here. */
+/** A whole workflow was pasted: import it as a new one, or add its nodes here. */
 export function IncomingDialog() {
   const incoming = useUi((ui) => ui.incoming);
   return incoming ? <Open key={incoming.text} {...incoming} /> : null;

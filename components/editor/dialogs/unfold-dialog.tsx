@@ -79,7 +79,7 @@ function Offer({
     ui.setState({ unfold: null });
     store.getState().edit(UNFOLD, { graph: placed }, { select: {} });
     commands.announce(`Unfolded into ${nodes.length} nodes`);
-    // After the new places are drawn.
+    // After the new positions are rendered.
     requestAnimationFrame(() => commands.view.fit());
   }
 

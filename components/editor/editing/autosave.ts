@@ -1,6 +1,6 @@
 import { errorMessage } from "@/server/domain/base/guards";
 
-/** Where saving stands; shown at the top of the editor. */
+/** The save status, shown at the top of the editor. */
 export type SaveState<D> =
   | { state: "clean" }
   | { state: "dirty" }
@@ -31,14 +31,14 @@ export interface AutosaveOptions<D> {
 export interface Autosave {
   /** The document changed. `atOnce`: something came or went, which must not be lost to a closed tab. */
   changed(atOnce?: boolean): void;
-  /** Saves what is not saved; true if afterwards nothing is left to save. */
+  /** Saves pending changes; true if everything is saved afterwards. */
   flush(): Promise<boolean>;
   /** A conflict was settled: the document is based on the newer revision now. */
   settled(): void;
   stop(): void;
 }
 
-/** Saves by itself: one request at a time, debounced, and never over somebody else's version. */
+/** Autosave: one request at a time, debounced, never overwriting someone else's version. */
 export function newAutosave<D>(options: AutosaveOptions<D>): Autosave {
   const { delayMs = 800, retryMs = 5000, now = Date.now } = options;
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -84,7 +84,7 @@ export function redo<D>(history: EditHistory<D>, present: D): EditStep<D> | null
   };
 }
 
-/** The same steps over other documents: each as `rebase` makes it of what it was. Nothing merges with the last one. */
+/** The same steps on rebased documents. The next edit doesn't merge with the last one. */
 export function onTop<D>({ past, future }: EditHistory<D>, rebase: (doc: D) => D): EditHistory<D> {
   const moved = (entry: Entry<D>): Entry<D> => ({ ...entry, doc: rebase(entry.doc) });
   return { past: past.map(moved), future: future.map(moved), mergeKey: null, mergedAt: 0 };

@@ -5,7 +5,7 @@ import type { NodeGroup, WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/ser
 import { withGroups } from "@/server/domain/graph/groups";
 import { type Place, placeOf } from "./placing";
 
-/** A part of a drawing, as it is copied: nodes, the edges between them, and the groups that it holds whole. */
+/** A copied part of a graph: nodes, the edges between them, and the groups it contains completely. */
 export interface Fragment {
   nodes: Record<string, WorkflowNode>;
   edges: WorkflowEdge[];
@@ -14,7 +14,7 @@ export interface Fragment {
   leftOut?: number;
 }
 
-/** What a copied text says it is. */
+/** The marker of copied text. */
 export const FRAGMENT_FORMAT = "troupe-fragment";
 
 /** These nodes and the edges between them. */
@@ -34,18 +34,18 @@ export function fragmentOf(graph: WorkflowGraph, ids: Iterable<string>): Fragmen
   };
 }
 
-/** The text that goes onto the clipboard: JSON that also means something to a reader. */
+/** The text for the clipboard: readable JSON. */
 export function writeFragment(fragment: Fragment): string {
   return JSON.stringify({ format: FRAGMENT_FORMAT, version: 1, ...fragment }, null, 2);
 }
 
-/** Whether a text says that it was copied here. */
+/** Whether a text was copied from here. */
 export const isFragmentText = (text: string): boolean => {
   const value = parseJson(text);
   return isObject(value) && value.format === FRAGMENT_FORMAT;
 };
 
-/** Ids for what comes in that nobody has yet. */
+/** Unused ids for pasted nodes and edges. */
 export function freshIds(graph: WorkflowGraph, fragment: Fragment): Record<string, string> {
   const taken = new Set(Object.keys(graph.nodes));
   const ids: Record<string, string> = {};

@@ -15,22 +15,22 @@ export function loneStart(graph: WorkflowGraph): string | null {
   return start && others.length === 0 && getNodeKind(start.node_type).begins ? start.id : null;
 }
 
-/** On the drawing's grid. */
+/** Snapped to the grid. */
 export const snap = (value: number) => Math.round(value / 8) * 8;
 
-/** Where a card stands whose entry is at the middle of this place. */
+/** The position of a card whose entry is at this point. */
 export const centredAt = ({ x, y }: Place): Place => ({
   x: snap(x - CARD_WIDTH / 2),
   y: snap(y - ENTRY_LINE),
 });
 
-/** Where a card stands that was dropped, or asked for, at this point. */
+/** The position of a card that was dropped at this point. */
 export const dropPlace = ({ flow }: DropPoint): Place => ({
   x: snap(flow.x - 40),
   y: snap(flow.y - ENTRY_LINE),
 });
 
-/** Where a node stands, also in files that do not say. */
+/** The position of a node; a default if the file has none. */
 export function placeOf(graph: WorkflowGraph, id: string): Place {
   const ui = graph.nodes[id]?.ui;
   return ui ? { x: ui.x, y: ui.y } : (fallbackPlaces(graph).get(id) ?? { x: 0, y: 0 });
@@ -42,7 +42,7 @@ export function placeAfter(graph: WorkflowGraph, id: string): Place {
   return freePlace(graph, { x: x + COLUMN, y });
 }
 
-/** The nearest place below (then above) where no other card stands. */
+/** The nearest free position below, then above. */
 export function freePlace(graph: WorkflowGraph, wanted: Place): Place {
   const taken = Object.keys(graph.nodes).map((id) => placeOf(graph, id));
   const isFree = (place: Place) =>
@@ -55,7 +55,7 @@ export function freePlace(graph: WorkflowGraph, wanted: Place): Place {
   return { x: snap(wanted.x), y: snap(wanted.y) };
 }
 
-/** Where a node comes in between, and how far what follows has to give way. `isBack`: the line leads back. */
+/** Where to insert a node, and how far the nodes after it move. `isBack`: the edge leads back. */
 export function placeOnEdge(
   graph: WorkflowGraph,
   edge: WorkflowEdge,

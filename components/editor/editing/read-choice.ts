@@ -6,7 +6,7 @@ import { configSchema } from "@/server/domain/nodes/schemas";
 import type { Choice } from "./choice";
 import { parseJson } from "./fragment";
 
-/** What was dragged onto the drawing; null where it is no choice of the palette. A drag can come from any page. */
+/** Reads what was dropped; null if it isn't from the palette. A drag can come from any page. */
 export function readChoice(payload: string): Choice | null {
   const value = parseJson(payload);
   const kind = isObject(value) && isText(value.type) ? findNodeKind(value.type) : undefined;

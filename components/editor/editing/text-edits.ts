@@ -7,7 +7,7 @@ import { type Hit, replaceText } from "@/server/domain/graph/search/search";
 import { getNodeKind, withSettings } from "@/server/domain/nodes";
 import { edit, withNode } from "./edits";
 
-/** Changes that read templates and expressions. They come with the forms: the drawing itself opens without a parser. */
+/** Edits that parse templates and expressions. Loaded with the forms, so that the canvas opens without a parser. */
 export const textEdits = {
   setConfig: edit<{ id: string; patch: Record<string, unknown> }>({
     id: "set_config",
@@ -16,7 +16,7 @@ export const textEdits = {
       const node = graph.nodes[id];
       if (!node) return graph;
       const kind = getNodeKind(node.node_type);
-      // The kind's own schema will say what is wrong with it; a half-written value must not be lost meanwhile.
+      // The schema of the kind reports the error; a half-written value must not be lost.
       const written = withoutUndefined({ ...node.config, ...patch });
       const labels = routerRoutes(graph, id)?.routes.map(({ label }) => label) ?? [];
       const config: unknown = kind.follow?.(node.config, written, labels) ?? written;

@@ -29,7 +29,7 @@ export function WithBreakpoints({ children }: { children: ReactNode }) {
   return <BreakpointsContext.Provider value={value}>{children}</BreakpointsContext.Provider>;
 }
 
-/** The list of breakpoints over the drawing, while it is open. */
+/** The list of breakpoints over the canvas, while open. */
 export function BreakpointList() {
   const open = useUi((ui) => ui.breakpoints);
   return open ? <OpenList key={open.nonce} at={open.at} /> : null;

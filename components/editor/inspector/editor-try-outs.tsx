@@ -44,7 +44,7 @@ export function WithTryOuts({ children }: { children: ReactNode }) {
   return <TriesContext.Provider value={value}>{children}</TriesContext.Provider>;
 }
 
-/** The dialogs of trying out, and who looks after what is under way. */
+/** The dialogs for running single nodes, and the watchers of those in progress. */
 export function TryOutDialogs({ flush }: { flush: () => Promise<boolean> }) {
   const id = useEditor((state) => state.id);
   const graph = useEditor(({ doc }) => doc.graph);

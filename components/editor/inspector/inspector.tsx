@@ -25,7 +25,7 @@ const WorkflowInspector = dynamic(() => import("./workflow-inspector").then((m) 
   loading,
 });
 
-/** Over the right side of the drawing: whatever is selected, or else the workflow. */
+/** The settings of the selection, or else of the workflow, over the right side of the canvas. */
 export function Inspector({ roles }: { roles: readonly RoleDefinition[] }) {
   const isShown = useIsInspectorShown();
   const store = useEditorStore();
@@ -122,7 +122,7 @@ function Several({ nodes, edges }: { nodes: number; edges: number }) {
   );
 }
 
-/** Brings the field that somebody asked for into view, opens what it stands in, and gives it the keyboard. */
+/** Scrolls to a requested field, expands its section and focuses it. */
 function useGoTo(panel: React.RefObject<HTMLElement | null>) {
   const goTo = useUi((ui) => ui.goTo);
   useEffect(() => {

@@ -55,7 +55,7 @@ function inputSchema(keys: readonly string[], schema: JsonSchema | undefined): J
   };
 }
 
-/** What can wait behind a line until somebody wants it. */
+/** Whether a field starts collapsed. */
 const isAside = (field: Field, node: WorkflowNode) =>
   field.as === "llm" || (field.as === "schema" && !getNodeKind(node.node_type).begins);
 
@@ -126,7 +126,7 @@ function KindField({ node, field, problems, hideLabel }: KindFieldProps) {
   const store = useEditorStore();
   const { key } = field;
   const warnings = warningsAt(problems, key);
-  // Below a whole crew or plan nobody would see them.
+  // Below a whole crew or plan no one would see them.
   const isLong = field.as === "crew" || field.as === "plan";
   return (
     <div data-field={key} className="empty:hidden">

@@ -62,7 +62,7 @@ export function warningsAt(problems: readonly ShownProblem[], field: string): Sh
   );
 }
 
-/** The error of a field or of something inside it; what is still to be filled in is none. */
+/** The error of a field or its content; a field that is still to be filled in has none. */
 export function mistakeAt(problems: readonly ShownProblem[], field: string): string | undefined {
   return problems.find(({ at, isToDo, severity }) => !isToDo && severity === "error" && isIn(at.field, field))
     ?.message;

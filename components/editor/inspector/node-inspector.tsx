@@ -84,7 +84,7 @@ function GoesOnTo({ graph, node }: { graph: WorkflowGraph; node: WorkflowNode })
   );
 }
 
-/** Everything about one node: drawn from its kind's fields, then what every node has. */
+/** The settings of one node: the fields of its kind, then those of every node. */
 export function NodeInspector({ id, roles }: { id: string; roles: readonly RoleDefinition[] }) {
   const graph = useEditor(({ doc }) => doc.graph);
   const node = graph.nodes[id];
@@ -101,7 +101,7 @@ interface Props {
 function Inspector({ graph, node, roles }: Props) {
   const kind = getNodeKind(node.node_type);
   const problems = useProblemsAt("node", node.id);
-  // What can be read here follows the drawing with a delay: typing comes first, also in large drawings.
+  // Text here follows the graph with a delay: typing comes first, even in large workflows.
   const settled = useDeferredValue(graph);
   const analysis = useMemo(() => analyse(settled), [settled]);
   const keys = useMemo(() => keysAvailableAt(settled, node.id, analysis), [settled, node.id, analysis]);

@@ -112,7 +112,7 @@ const PROJECT: readonly FormPart<ProjectContext>[] = [
 ];
 const NO_PROJECT = ProjectContext.parse({});
 
-/** What every agent is told of the project that the workflow belongs to. */
+/** The project context that every agent gets. */
 export function ProjectSection() {
   const project = useEditor(({ doc }) => doc.graph.project_context);
   const set = useSetWorkflow();
@@ -137,7 +137,7 @@ export function ProjectSection() {
   );
 }
 
-/** What runs of it may use: found in the saved drawing, and allowed or not by whoever has this installation. */
+/** What runs may use: found in the saved workflow, allowed or not in this installation. */
 function Capabilities({ graph }: { graph: WorkflowGraph }) {
   const id = useEditor((editor) => editor.id);
   const saved = useEditor(({ save }) => save.state === "clean");
@@ -220,7 +220,7 @@ export function StateKeys({ graph }: { graph: WorkflowGraph }) {
   const declared = Object.keys(properties);
   const written = Object.values(graph.nodes).flatMap(({ output_keys }) => output_keys);
   const undeclared = [...new Set(written)].filter((key) => !declared.includes(key));
-  // As they stand in the file: also those that no form can show, such as `true`.
+  // As in the file, including schemas that no form can show, such as `true`.
   const asWritten = graph.global_state_schema?.properties;
   const held = Object.entries(isObject(asWritten) ? asWritten : {});
   const write = (next: Record<string, Json>) => {

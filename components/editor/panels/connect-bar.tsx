@@ -6,7 +6,7 @@ import { useEditorCommands } from "../commands";
 import { useEditor } from "../editing/editor-store";
 import { useUi } from "../ui-store";
 
-/** Says what connect mode is doing, and offers the same by mouse. */
+/** The state of connect mode, and the same commands by mouse. */
 export function ConnectBar({ insetRight }: { insetRight: number }) {
   const connect = useUi((ui) => ui.connect);
   const graph = useEditor(({ doc }) => doc.graph);

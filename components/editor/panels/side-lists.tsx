@@ -9,7 +9,7 @@ import { ProblemActions } from "../problem-actions";
 import { useUiStore } from "../ui-store";
 import type { ShownProblem } from "../use-problems";
 
-/** The drawing as a list beside it. */
+/** The outline of the workflow. */
 export function Outline({ roles }: { roles: ReadonlyMap<string, RoleDefinition> }) {
   const graph = useEditor(({ doc }) => doc.graph);
   const selected = useEditor(({ selection }) => selection.nodes);
@@ -36,7 +36,7 @@ export function Outline({ roles }: { roles: ReadonlyMap<string, RoleDefinition> 
   );
 }
 
-/** What is wrong, with the way to its place and, where there is one, its repair. */
+/** The problems, linked to their places, with fixes. */
 export function ProblemList({ problems }: { problems: readonly ShownProblem[] }) {
   const commands = useEditorCommands();
   const graph = useEditor(({ doc }) => doc.graph);

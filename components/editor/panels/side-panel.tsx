@@ -23,7 +23,7 @@ export const loadSideLists = () => import("./side-lists");
 const Outline = dynamic(() => loadSideLists().then((m) => m.Outline));
 const ProblemList = dynamic(() => loadSideLists().then((m) => m.ProblemList));
 
-/** Left of the drawing: what can be added, what is there, and what is wrong. */
+/** The side panel: palette, outline and problems. */
 export function SidePanel({ roles }: { roles: readonly RoleDefinition[] }) {
   const side = useUi((ui) => ui.side);
   const ui = useUiStore();
@@ -108,7 +108,7 @@ const groups: { group: AnyNodeKind["group"]; title: string }[] = [
   { group: "notes", title: "Notes" },
 ];
 
-/** What can be added: drag it onto the drawing, or click it to hang it on what is selected. */
+/** The palette: drag a node to the canvas, or click to add it after the selection. */
 function Palette({ roles }: { roles: readonly RoleDefinition[] }) {
   const [search, setSearch] = useState("");
   const [at, setAt] = useState<string | null>(null);
@@ -216,7 +216,7 @@ function PaletteItem({
   icon,
 }: {
   choice: Choice;
-  /** The one that Tab comes to. */
+  /** The one in the tab order. */
   isStop: boolean;
   onStop: () => void;
   title: string;

@@ -47,7 +47,7 @@ export interface TopBarProps {
   onImport: () => void;
 }
 
-/** Above the drawing: what it is, whether it is saved, what can be done with it, and Run. */
+/** The top bar: name, save status, actions and Run. */
 export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopBarProps) {
   const id = useEditor((state) => state.id);
   const { name, graph } = useEditor(({ doc }) => doc);
@@ -127,7 +127,7 @@ const withWord = (icon: ReactNode, word: string) => (
   </>
 );
 
-/** The name, to be written over where it stands. */
+/** The name, edited in place. */
 function Name({ name }: { name: string }) {
   const store = useEditorStore();
   const [draft, setDraft] = useState<string | null>(null);
@@ -162,7 +162,7 @@ function Name({ name }: { name: string }) {
 
 function SaveMark({ flush }: { flush: () => Promise<boolean> }) {
   const save = useEditor((state) => state.save);
-  // On a phone the name has the room: only trouble takes some.
+  // On phones the name has the space: only errors take some.
   const isQuiet = ["clean", "saved", "dirty", "saving"].includes(save.state);
   const statusClass = clsx(
     "flex items-center gap-1.5 whitespace-nowrap text-xs text-ink-3 sm:px-1.5",
@@ -289,7 +289,7 @@ function More({
   const commands = useEditorCommands();
   const router = useRouter();
   const isPhone = useMedia(PHONE);
-  // A file must hold what is seen, not what was last saved.
+  // Export what is on the canvas, not what was last saved.
   const exportAs = (kind: ExportKind) => async () => {
     if (await flush()) await actions.exportFile(id, kind);
   };

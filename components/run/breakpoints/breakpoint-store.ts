@@ -13,7 +13,10 @@ export interface BreakpointList {
   list: readonly KeptBreakpoint[];
 }
 
-/** The breakpoints of one workflow, stored in this browser and never in the workflow; or of one run, stored with the run. */
+/**
+ * The breakpoints of one workflow, stored in this browser and never in the workflow; or of one run, stored with the
+ * run.
+ */
 export interface BreakpointStore extends StoreApi<BreakpointList> {
   /** Adds one; answers with its id. */
   add(breakpoint: Breakpoint): string;
@@ -23,7 +26,7 @@ export interface BreakpointStore extends StoreApi<BreakpointList> {
   clear(): void;
   /** Adds those that are not there yet. */
   adopt(list: readonly Breakpoint[]): void;
-  /** Takes those at a place away, or sets a plain one there. Answers with what holds there afterwards. */
+  /** Removes the breakpoints at a place, or sets a plain one. Returns those that are there afterwards. */
   toggle(place: BreakpointPlace): "set" | "removed";
 }
 
@@ -36,7 +39,7 @@ export interface BreakpointPlace {
 const keyOf = (workflowId: string) => `troupe.breakpoints.${workflowId}`;
 const opened = new Map<string, BreakpointStore>();
 
-/** The breakpoints of a workflow: the same store wherever it is asked for in this tab. */
+/** The breakpoints of a workflow: one store per tab. */
 export function breakpointsOf(workflowId: string): BreakpointStore {
   const known = opened.get(workflowId);
   if (known) return known;
@@ -92,7 +95,7 @@ export function removeSame(store: BreakpointStore, one: Breakpoint): void {
   for (const known of store.getState().list) if (sameAs(known) === sameAs(one)) store.remove(known.id);
 }
 
-/** The same text for breakpoints that hold at the same moments; a run is given none of the spaces around what is written. */
+/** The same text for equivalent breakpoints; surrounding spaces don't count. */
 const sameAs = ({ on, node_id, agent_id, tool, key, edge_id, condition, hit_count }: Breakpoint): string =>
   JSON.stringify([
     on,
@@ -105,11 +108,11 @@ const sameAs = ({ on, node_id, agent_id, tool, key, edge_id, condition, hit_coun
     hit_count ?? 1,
   ]);
 
-/** Whether a breakpoint shows at a node or an edge of the drawing. */
+/** Whether a breakpoint shows at a node or an edge. */
 export const isAt = (one: Breakpoint, { kind, id }: BreakpointPlace): boolean =>
   kind === "node" ? one.node_id === id : one.edge_id === id;
 
-/** Those that a run of this drawing can be given: what they name is there, and they are on. */
+/** The breakpoints that a run of this graph gets: enabled, and their places exist. */
 export function breakpointsFor(list: readonly KeptBreakpoint[], graph: WorkflowGraph): Breakpoint[] {
   return list
     .filter((one) => one.enabled !== false && isKnown(one, graph))
@@ -122,7 +125,7 @@ export function breakpointsFor(list: readonly KeptBreakpoint[], graph: WorkflowG
     }));
 }
 
-/** Whether the drawing has what a breakpoint names. */
+/** Whether the place of a breakpoint exists in the graph. */
 export const isKnown = ({ node_id, edge_id }: Breakpoint, graph: WorkflowGraph): boolean =>
   (node_id === undefined || graph.nodes[node_id] !== undefined) &&
   (edge_id === undefined || graph.edges.some(({ id }) => id === edge_id));

@@ -9,7 +9,7 @@ const BreakpointsPanel = dynamic(() => import("./breakpoints-panel").then((m) =>
   ssr: false,
 });
 
-/** The list of breakpoints over the drawing of a run, while it is open. */
+/** The list of breakpoints over the canvas of a run, while open. */
 export function BreakpointsOver() {
   const control = useControlling();
   const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, null);

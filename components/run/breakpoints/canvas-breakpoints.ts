@@ -39,7 +39,7 @@ export function describeBreakpoint(one: KeptBreakpoint, graph: WorkflowGraph): s
   return one.enabled === false ? `${text} (off)` : text;
 }
 
-/** One that is on and always holds decides; hollow only where all of them are off. */
+/** An enabled, unconditional breakpoint decides; hollow only if all are disabled. */
 export function variantOf(here: readonly KeptBreakpoint[]): BreakpointMark["variant"] {
   const on = here.filter(({ enabled }) => enabled !== false);
   if (on.length === 0) return "disabled";

@@ -5,7 +5,7 @@ import { wordDifference } from "@/server/domain/text/word-diff";
 const textOf = (value: Json | undefined): string =>
   value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2);
 
-/** Two values as one text: what only the first has is struck out, what only the second has stands out. */
+/** The difference of two values: deletions are struck out, insertions are highlighted. */
 export function WordDiff({ before, after }: { before: Json | undefined; after: Json | undefined }) {
   const pieces = useMemo(() => wordDifference(textOf(before), textOf(after)), [before, after]);
   return (

@@ -52,7 +52,7 @@ export interface NodeCommand {
   label: string;
   icon: ReactNode;
   form: (node: NodeInRun) => CommandForm;
-  /** Whether it applies, while the run goes on. */
+  /** Whether it applies while the run is running. */
   applies: (node: Omit<NodeInRun, "run_id">) => boolean;
 }
 

@@ -17,7 +17,7 @@ import { stateField } from "./state-edit";
 /** What the form calls the value: a key that is still being written is no name for it. */
 const VALUE = "value";
 
-/** A form for one key of the state, in the field that fits what the workflow says of it; any JSON where it says nothing. */
+/** A field for one key of the state, by its schema in the workflow; JSON if it has none. */
 export function EditKey({
   runId,
   name,
@@ -94,7 +94,7 @@ export function EditKey({
   );
 }
 
-/** What is wrong with a key's name; undefined: nothing. */
+/** The error of a key's name; undefined if there is none. */
 function keyErrorOf(key: string, isTaken: boolean): string | undefined {
   if (isTaken) return "The state has this key already. Edit it where it stands.";
   return StateKey.safeParse(key).error?.issues[0]?.message;

@@ -7,7 +7,7 @@ import { useRunPage } from "@/components/run/run-page-context";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 
-/** Tries a failed node of a run again; a run that had ended because of it goes on. Nothing where it cannot be. */
+/** Retries a failed node; a run that ended because of it continues. Nothing if it can't be retried. */
 export function RetryButton({
   activationId,
   label = "Retry",

@@ -28,22 +28,22 @@ interface Controlling extends RunControl {
   ofWorkflow: BreakpointStore;
   isListOpen: boolean;
   setListOpen(isOpen: boolean): void;
-  /** Whether it is asked what its agents are to be told. */
+  /** Whether the dialog for a message to the agents is open. */
   isInstructing: boolean;
   setInstructing(isOpen: boolean): void;
   /** The node that keys and buttons are about. */
   selected: string | null;
   select(nodeId: string | null): void;
-  /** Goes on until just before a node. */
+  /** Continues until just before a node. */
   runTo(nodeId: string): Promise<void>;
 }
 
 const ControlContext = createContext<Controlling | null>(null);
 
-/** What holds, steps and lets the run around go on; null beside a run's page. */
+/** The controls of the run; null outside of a run's page. */
 export const useControlling = (): Controlling | null => useContext(ControlContext);
 
-/** Controls of one run for everything inside: breakpoints on its drawing, keys, commands of the palette. */
+/** Provides the controls of a run: breakpoints, keys and palette commands. */
 export function RunControlProvider({
   runId,
   workflowId,
@@ -122,14 +122,14 @@ function useSentBreakpoints({ setBreakpoints }: RunControl, store: BreakpointSto
   useEffect(() => {
     send.current = setBreakpoints;
   });
-  // A fork begins with its original's, and has its own from where it goes its own way.
+  // A fork starts with the breakpoints of its original, then has its own.
   const forkSeq = useRun(({ head }) => head.run.forked ?? 0, 0);
   const adopted = useRef<number | null>(null);
   const isAdopting = useRef(false);
   useEffect(() => {
     if (!run || !isActive || adopted.current === forkSeq) return;
     adopted.current = forkSeq;
-    // Wherever it has them from: a change here sends the whole list, and would take away what is not in it.
+    // A change sends the whole list, so it must contain the run's own breakpoints.
     isAdopting.current = true;
     store.adopt(breakpointsOfRun(run).filter(({ once }) => !once));
     isAdopting.current = false;
@@ -144,7 +144,7 @@ function useSentBreakpoints({ setBreakpoints }: RunControl, store: BreakpointSto
       sent = JSON.stringify(next);
       if (isAdopting.current) return;
       clearTimeout(timer);
-      // A condition is written letter by letter; what is refused is said by a toast.
+      // A condition is sent as it is typed; errors appear as a toast.
       timer = setTimeout(() => {
         const forOnce = breakpointsOfRun(run).filter(({ once }) => once);
         void send.current([...next, ...forOnce]).catch(() => undefined);
@@ -163,7 +163,7 @@ const SETTLED_MS = 400;
 const breakpointsOfRun = (run: RunViewStore): readonly Breakpoint[] =>
   run.view.getState().head.run.breakpoints ?? [];
 
-/** Goes on to a node, by a breakpoint that holds the run once. */
+/** Continues to a node, using a one-time breakpoint. */
 function useRunTo({ setBreakpoints, resume }: RunControl, store: BreakpointStore) {
   const run = useRunViewStore();
   return async (nodeId: string) => {
@@ -174,7 +174,9 @@ function useRunTo({ setBreakpoints, resume }: RunControl, store: BreakpointStore
   };
 }
 
-/** The keys of the list, wherever the focus is while nothing is being written; the palette and the help have them, too. */
+/**
+ * The keys of the list, wherever the focus is while nothing is being written; the palette and the help have them, too.
+ */
 function useRunKeys(controlling: Controlling) {
   const isActive = useIsActive();
   const isPaused = usePaused() !== null;

@@ -24,7 +24,7 @@ export const runKeys: readonly RunKey[] = [
   { id: "instruct", label: "Message the agents of the run", keys: "I", when: "under way" },
 ];
 
-/** The key's command as the run stands; null: the key means nothing here. */
+/** The command of a key in the current state of the run; null if it has none. */
 export function runKeyFor(
   event: KeyboardEvent,
   standing: { isActive: boolean; isPaused: boolean },

@@ -19,7 +19,7 @@ export function patchOf(before: JsonObject, after: JsonObject): StatePatch | nul
   };
 }
 
-/** What is wrong with a state that a person wrote; null: nothing. */
+/** The error of an edited state; null if there is none. */
 export function stateError(before: JsonObject, after: Json): string | null {
   if (!isState(after)) return "A state is an object with keys.";
   for (const { key } of changesBetween(before, after)) {
@@ -29,7 +29,7 @@ export function stateError(before: JsonObject, after: Json): string | null {
   return null;
 }
 
-/** A change of the state in words. */
+/** A change of the state as text. */
 export function describePatch(patch: StatePatch | null): string {
   if (!patch) return "Nothing is changed.";
   const quoted = (keys: readonly string[]) => formatList(keys.map((key) => `“${key}”`));

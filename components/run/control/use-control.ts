@@ -6,14 +6,14 @@ import type { RunState } from "@/server/domain/run";
 
 export type Paused = NonNullable<RunState["run"]["paused_at"]>;
 
-/** Where the run is held now, wherever in time the page looks; null while it goes on. */
+/** Where the run is paused now, wherever the cursor is; null if it isn't. */
 export const usePaused = (): Paused | null => useRun(({ head }) => head.run.paused_at ?? null, null);
 
-/** Whether it can be told anything: it is under way, and has begun. */
+/** Whether the run takes commands: it has started and not ended. */
 export const useIsActive = (): boolean =>
   useRun(({ head, lastSeq }) => lastSeq > 0 && head.run.status !== "finished", false);
 
-/** What people tell a run while it goes on. What it refuses is said in its own words. */
+/** Sends commands to a run; rejections show the server's message. */
 export function useControl(runId: string) {
   const trpc = useTrpc();
   const pause = useMutation(trpc.runs.pause.mutationOptions());

@@ -22,10 +22,10 @@ import {
 import { type CrewLayout, MEMBER, PROPOSAL_SIZE, sizeOf } from "./crew-layout";
 import { type CrewScene, lastMessage, type MemberState, memberActivity, taskOf } from "./members";
 
-/** What a person looks at more closely. */
+/** The selected member or line. */
 export type Picked = { kind: "member"; id: string } | { kind: "exchange"; seq: number };
 
-/** Everyone in the crew, what each is doing and says, and what goes from one to another; the newest line is lit. */
+/** The members of a crew, their activity, and the exchanges between them; the newest line is highlighted. */
 export function CrewDrawing({
   scene,
   layout: { size, spots },
@@ -43,7 +43,7 @@ export function CrewDrawing({
   const proposalSpot = proposal && spots[PROPOSAL + proposal.id];
   const ids = crew.members.map(({ agent_id }) => agent_id);
   const [stop, setStop] = useState<string | null>(null);
-  // Where the keyboard comes in: who works now.
+  // The first focus: a running member.
   const working = ids.find((id) => WORKING.has(memberActivity(scene, id).state));
   const stopId = stop !== null && ids.includes(stop) ? stop : (working ?? ids[0]);
   const walk = (event: KeyboardEvent<HTMLElement>) => {
@@ -101,7 +101,7 @@ export function CrewDrawing({
 
 const WORKING: ReadonlySet<MemberState> = new Set(["working", "thinking", "tool", "waiting"]);
 
-/** The member that an arrow key leads to: the nearest one in that direction. */
+/** The nearest member in the direction of an arrow key. */
 function toward(
   key: string,
   from: string | undefined,
@@ -141,7 +141,7 @@ function Lines({
   onPick: (picked: Picked) => void;
 }) {
   const isNow = useRun(({ state }) => state.run.status === "running", false);
-  // Looking for ways takes its time, and nothing of it changes while somebody writes.
+  // Routing is slow, and text being streamed doesn't change it.
   const drawn = useMemo(() => routeLines(lines, spots, sizeOf, area), [lines, spots, area]);
   return (
     <>
@@ -198,7 +198,7 @@ function Lines({
   );
 }
 
-/** The kind as the style sheet knows it: votes by what they say. */
+/** The kind as the style sheet names it; votes by their choice. */
 function kindOf(exchange: CrewExchange): string {
   if (exchange.kind === "vote") return exchange.vote.vote;
   if (exchange.kind === "delegation" && exchange.done === "failed") return "failed";
@@ -274,7 +274,7 @@ function MemberCard({
   );
 }
 
-/** The face of a role as the run knows it. */
+/** The face of a role, as recorded in the run. */
 const isSameWord = (a: string, b: string) =>
   a.replaceAll(" ", "").toLowerCase() === b.replaceAll(" ", "").toLowerCase();
 
@@ -294,10 +294,10 @@ export function MemberFace({ roleName, size }: { roleName: string; size: number 
   );
 }
 
-/** How much of what is being written is shown. */
+/** How much streamed text is shown, in characters. */
 const WRITING = 84;
 
-/** The line that a member is saying: as it comes, else the last thing that it said. */
+/** The message of a member: streamed, or else its last one. */
 export function MemberMessage({ scene, agentId }: { scene: CrewScene; agentId: string }) {
   const writing = scene.calls.findLast(
     ({ status, agent_id }) => status === "running" && agent_id === agentId,
@@ -316,7 +316,7 @@ export function MemberMessage({ scene, agentId }: { scene: CrewScene; agentId: s
   );
 }
 
-/** A member's state as a small picture; the words stand beside it. */
+/** A member's status as an icon, next to its text. */
 export function StateIcon({ state }: { state: MemberState }) {
   const Icon = {
     idle: Dot,
@@ -332,7 +332,7 @@ export function StateIcon({ state }: { state: MemberState }) {
   return <Icon aria-hidden className="size-3 shrink-0" />;
 }
 
-/** Votes counted in words. */
+/** The count of votes as text. */
 export function tally(votes: readonly { vote: "approve" | "reject" | "abstain"; round: number }[]): string {
   const last = Math.max(0, ...votes.map(({ round }) => round));
   const count = (vote: string) => votes.filter((one) => one.round === last && one.vote === vote).length;

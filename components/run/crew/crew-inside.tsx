@@ -33,7 +33,7 @@ export function CrewInside({ node }: { node: WorkflowNode }) {
     cardOf(node.id)?.focus({ preventScroll: true });
   };
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
-    // The drawing has keys of its own.
+    // The canvas has keys of its own.
     event.stopPropagation();
     if (event.key === "Escape" && !event.defaultPrevented) {
       event.preventDefault();
@@ -129,7 +129,7 @@ export function viewsOf(
   return views;
 }
 
-/** One click leads to everything else of a crew, in the panel beside the drawing. */
+/** Opens the rest of a crew in the panel next to the canvas. */
 export function CrewLinks({ nodeId, scene }: { nodeId: string; scene: CrewScene }) {
   const stage = useCrewStage();
   const checked = useRun<RunState["criteria"][string] | undefined>(

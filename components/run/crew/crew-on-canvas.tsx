@@ -14,13 +14,13 @@ import { focusCrew, useCrewStage } from "./crew-stage";
 import { headCrew } from "./use-crew";
 import "./crew.css";
 
-/** What stands above and below the members: the card's head, and the ways to everything else of the crew. */
+/** What surrounds the members: the border, the card's header and the links to the rest of the crew. */
 const FRAME = { width: 2, height: 74 + 44 };
 
 /** How large the cards of open crews are: as large as their members need. */
 export function useGrownCards(): ReadonlyMap<string, CardSize> {
   const open = useCrewStage()?.open;
-  // In words, so that it only changes with a size.
+  // As text, so that it only changes with a size.
   const sizes = useRunList<string>(({ head }) =>
     [...(open ?? [])].flatMap((id) => {
       const crew = headCrew(head, id);
@@ -47,7 +47,7 @@ export const useCrewNodes = (): string[] =>
     ...new Set(Object.keys(head.crews).map((activation) => activation.split("#")[0] ?? activation)),
   ]);
 
-/** Inside the drawing of a run: a door at every crew that is not open, and a hand where a person is asked. */
+/** On the canvas of a run: a button at every closed crew, and a mark where a question waits. */
 export function CrewDoors() {
   const stage = useCrewStage();
   const crews = useRunList<string>(({ state }) => [
@@ -90,7 +90,7 @@ export function CrewCamera({ onShow }: { onShow: () => void }) {
     known.current = open ?? new Set();
     if (added === undefined) return;
     if (!store || spotlightNode(store.view.getState()) !== added) onShow();
-    // In the next frame the drawing has made room.
+    // The canvas has made room by the next frame.
     const frame = requestAnimationFrame(() =>
       view.show(added, `[data-crew="${CSS.escape(added)}"] [data-member][tabindex="0"]`),
     );

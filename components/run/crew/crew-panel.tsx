@@ -24,7 +24,7 @@ import { ExchangeText, MemberTitle, MemberWork } from "./member-work";
 import type { CrewScene } from "./members";
 import { useCrew } from "./use-crew";
 
-/** Everything of a run's crews beside the drawing: who did what, plan, board, votes, messages, and what it takes. */
+/** The crews of a run next to the canvas: work, plan, board, votes, messages and cost. */
 export function CrewPanel({ nodeIds, fallback }: { nodeIds: readonly string[]; fallback: string | null }) {
   const stage = useCrewStage();
   const asked = stage?.panelView?.nodeId ?? fallback;
@@ -52,7 +52,7 @@ interface OneCrewProps {
   picked: Picked | null;
   onViewChange: (tab: CrewTab, picked: Picked | null) => void;
   onNode: (nodeId: string) => void;
-  /** Absent where it is open on the drawing already. */
+  /** Absent if it is already open on the canvas. */
   onUnfold: (() => void) | undefined;
 }
 
@@ -248,7 +248,7 @@ function Members({
   );
 }
 
-/** All that was said, or one message with all its words. */
+/** All messages, or one in full. */
 function MessagesTab({
   crew,
   picked,

@@ -12,10 +12,10 @@ import "./crew.css";
 
 const intoView = (section: HTMLElement | null) => section?.parentElement?.scrollIntoView({ block: "start" });
 
-/** How many of the newest lines stand below the members. */
+/** How many of the newest lines are listed below the members. */
 const LINES = 4;
 
-/** In the list of a run's nodes: a crew that unfolds below its node, for where there is no room for the drawing. */
+/** A crew that expands below its node in the list of nodes, on screens too small for the canvas. */
 export function CrewSection({ nodeId }: { nodeId: string }) {
   const stage = useCrewStage();
   const activationId = useRun(({ state }) => state.nodes[nodeId]?.activation, undefined);

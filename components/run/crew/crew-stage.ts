@@ -15,12 +15,12 @@ export interface CrewPanelView {
   picked: Picked | null;
 }
 
-/** The crews that are open on a run's drawing, and what the panel beside it shows of one. */
+/** The crews that are open on a run's canvas, and what the panel shows of one. */
 export interface CrewStage {
   /** The nodes that show their crew inside them. */
   open: ReadonlySet<string>;
   panelView: CrewPanelView | null;
-  /** Opens a node's crew where it stands; on a map, whose cards have no room for words, in the panel. */
+  /** Opens a node's crew in its card, or in the panel if cards are too small for text. */
   unfold: (nodeId: string) => void;
   fold: (nodeId: string) => void;
   /** Shows something of a crew in the panel. */
@@ -76,11 +76,11 @@ export function useNewCrewStage(onShowPanel: () => void): CrewStage {
   }, [open, panelView, onShowPanel, store]);
 }
 
-/** The card of a node on the drawing. */
+/** The card of a node on the canvas. */
 export const cardOf = (nodeId: string) =>
   document.querySelector<HTMLElement>(`.graph-canvas [data-node="${CSS.escape(nodeId)}"]`);
 
-/** Brings the keyboard into an open crew: to whoever works, else to the first. */
+/** Focuses an open crew, once it is rendered. */
 export function focusCrew(nodeId: string, tries = 20): void {
   const section = document.querySelector<HTMLElement>(`[data-crew="${CSS.escape(nodeId)}"]`);
   if (section) section.focus({ preventScroll: true });

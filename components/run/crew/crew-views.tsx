@@ -75,7 +75,7 @@ export function PlanViews({ plan, activationId }: { plan: ExecutionPlan; activat
   );
 }
 
-/** How the plan was changed on the way, and by whom. */
+/** The changes of the plan, and who made them. */
 function PlanChanges({ activationId }: { activationId: string }) {
   const changes = useRun<RunState["plan_changes"][string]>(
     ({ state }) => state.plan_changes[activationId] ?? NO_CHANGES,
@@ -105,7 +105,7 @@ function describePlanChange({ added = [], changed = {} }: RunState["plan_changes
 
 const NO_CHANGES: RunState["plan_changes"][string] = [];
 
-/** Everything said, handed over and voted, in order. */
+/** All messages, handoffs and votes, in order. */
 export function Messages({ crew, onPick }: { crew: CrewRun; onPick: (seq: number) => void }) {
   if (crew.exchanges.length === 0)
     return (
@@ -143,7 +143,7 @@ export function Messages({ crew, onPick }: { crew: CrewRun; onPick: (seq: number
   );
 }
 
-/** Who said something to whom, and in what way. */
+/** The sender, receiver and kind of a message. */
 export function ExchangeTitle({ crew, exchange }: { crew: CrewRun; exchange: CrewExchange }) {
   const { from, to } = messageOf(exchange);
   const target =
@@ -265,7 +265,7 @@ function ChangedVote({ votes, vote }: { votes: Proposal["votes"]; vote: Proposal
   return before ? <span className="text-xs text-ink-3"> (was {VOTES[before].toLowerCase()})</span> : null;
 }
 
-/** What was proposed, who voted how and why, and what came of it. */
+/** A proposal, its votes with their reasons, and the result. */
 export function Votes({ crew }: { crew: CrewRun }) {
   const proposals = Object.values(crew.proposals);
   if (proposals.length === 0)

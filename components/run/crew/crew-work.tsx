@@ -11,7 +11,7 @@ import { person } from "@/components/run/timeline/sentence-parts";
 import { Disclosure } from "@/components/ui/disclosure";
 import type { AgentView, ModelCall, NodeStatus, RunState } from "@/server/domain/run";
 
-/** Agents' work by the rounds of their crew, the newest first; what belongs to no round stands in one group, last. */
+/** The agents' work by round, newest first; work outside of rounds comes last, in one group. */
 export function byRound(
   agents: readonly Pick<AgentView, "key" | "round">[],
 ): { round: number; keys: string[] }[] {
@@ -20,7 +20,7 @@ export function byRound(
   return [...groups].map(([round, keys]) => ({ round, keys })).toSorted((a, b) => b.round - a.round);
 }
 
-/** What several agents did in a node: by rounds where there were some, each task with what came of it. */
+/** The work of several agents in a node, by round if there are any, each task with its result. */
 export function CrewWork({ keys }: { keys: readonly string[] }) {
   const agents = useRunList<AgentView>(({ state }) => keys.flatMap((key) => state.agents[key] ?? []));
   const rounds = byRound(agents);
@@ -44,7 +44,7 @@ export function CrewWork({ keys }: { keys: readonly string[] }) {
 const namesOf = (agents: readonly AgentView[]) =>
   [...new Set(agents.map(({ agent_id }) => person(agent_id)))].join(", ");
 
-/** Pieces of work, one below the other. `isByTask`: all by one agent, so that its name says nothing. */
+/** A list of work items. `isByTask`: all by one agent, so its name is left out. */
 export function WorkRows({ keys, isByTask = false }: { keys: readonly string[]; isByTask?: boolean }) {
   return (
     <ul aria-label="Work" className="flex flex-col divide-y divide-line rounded-lg border border-line">
@@ -66,7 +66,7 @@ const MARKS: Record<AgentView["status"], NodeStatus> = {
   stopped: "cancelled",
 };
 
-/** Who worked on what and what came of it, in two lines; opened, the whole conversation. */
+/** A work item in two lines: agent, task and result; expanded, the whole conversation. */
 function WorkRow({
   agentKey,
   isByTask,
@@ -86,7 +86,7 @@ function WorkRow({
   const name = person(agent.agent_id);
   return (
     <details
-      // What is under way can be watched; of one agent's work, the newest.
+      // Running work can be watched; of one agent's work, the newest.
       open={agent.status === "running" || isNewest}
       onToggle={(event) => setOpen(event.currentTarget.open)}
       style={{ paddingLeft: agent.delegate_level * 12 }}
@@ -121,7 +121,7 @@ function WorkRow({
   );
 }
 
-/** What stands for the outcome of work that said nothing. */
+/** Shown instead of the result of work without output. */
 const OUTCOMES: Record<AgentView["status"], string> = {
   running: "At work",
   completed: "Done",
@@ -131,7 +131,7 @@ const OUTCOMES: Record<AgentView["status"], string> = {
   stopped: "Stopped: it was not needed any more",
 };
 
-/** The last answer with words that an agent got from its model in a piece of work. */
+/** The last non-empty answer of the model in a work item. */
 function lastAnswer({ agents, activations, calls }: RunState, key: string): ModelCall | undefined {
   const agent = agents[key];
   const ids = agent ? (activations[agent.activation_id]?.calls ?? []) : [];
@@ -148,7 +148,7 @@ function lastAnswer({ agents, activations, calls }: RunState, key: string): Mode
   return undefined;
 }
 
-/** What a piece of work is called: its task of the plan, else what its own id says, such as "Ballot 2". */
+/** The title of a work item: its task, or else from its id, such as "Ballot 2". */
 function taskTitle({ agents, plans }: RunState, key: string): string {
   const agent = agents[key];
   if (!agent?.task_id) return "";

@@ -9,7 +9,7 @@ import { exchangeText } from "./crew-edges";
 import { WorkRows } from "./crew-work";
 import { byDelegation, type CrewScene, memberActivity } from "./members";
 
-/** Who it is, as whom it works, and what it is doing. */
+/** The name, role and activity of a member. */
 export function MemberTitle({
   scene,
   agentId,
@@ -73,7 +73,7 @@ export function MemberWork({
   );
 }
 
-/** All words of what was said, with what came of it. */
+/** A message in full, with its result. */
 export function ExchangeText({ exchange }: { exchange: CrewExchange }) {
   return (
     <>

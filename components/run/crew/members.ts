@@ -79,7 +79,7 @@ export function lastMessage({ calls, crew }: Pick<CrewScene, "calls" | "crew">, 
   return withoutDemoMark(oneLine(text)).slice(0, MAX_MESSAGE_LENGTH);
 }
 
-/** How much of what was said a card keeps. */
+/** How much of a message a card shows, in characters. */
 const MAX_MESSAGE_LENGTH = 200;
 
 /** What one agent, role or model took. */
@@ -119,7 +119,7 @@ export function costsBy(calls: readonly ModelCall[], by: "agent" | "role" | "mod
   return [...rows.values()].sort((a, b) => (b.cost_usd ?? 0) - (a.cost_usd ?? 0) || tokens(b) - tokens(a));
 }
 
-/** Agents in the order of their delegation: each stands behind whoever delegated to it. */
+/** Agents in the order of their delegation: each follows the one that delegated to it. */
 export function byDelegation(agents: readonly AgentView[]): AgentView[] {
   const known = new Set(agents.map(({ key }) => key));
   const under = (parent: string | undefined): AgentView[] =>

@@ -2,7 +2,7 @@ import type { CrewExchange, Proposal } from "@/server/domain/run";
 
 type Vote = Proposal["votes"][number];
 
-/** The vote that an agent cast in the round before, where it has changed since; else undefined. */
+/** The vote of an agent in the round before, if it has changed since. */
 export function changedFrom(
   votes: readonly Vote[],
   { agent_id, round, vote }: Vote,
@@ -26,7 +26,7 @@ export function changesByRound(votes: readonly Vote[]): { round: number; changed
   });
 }
 
-/** How many messages there were in each round; what was said outside of rounds is left out. */
+/** The number of messages per round; messages outside of rounds don't count. */
 export function messagesByRound(exchanges: readonly CrewExchange[]): { round: number; count: number }[] {
   const counts = new Map<number, number>();
   for (const { round } of exchanges) if (round > 0) counts.set(round, (counts.get(round) ?? 0) + 1);

@@ -5,14 +5,14 @@ import type { ForkedMoment } from "./fork-moment";
 /** What messages say instead, by agent and place: "agent 3". */
 export type MessageDraft = Readonly<Record<string, string>>;
 
-/** What is other about a task; `isOut`: it is not done. */
+/** Changes of a task; `isOut`: it is left out. */
 export interface TaskDraft {
   description?: string;
   who?: string;
   isOut?: boolean;
 }
 
-/** What is other about tasks, by crew and task: "crew#1 t1"; and one that comes in, by crew. */
+/** Changed tasks by crew and task ("crew#1 t1"), and added tasks by crew. */
 export interface PlanDraft {
   tasks: Readonly<Record<string, TaskDraft>>;
   added: Readonly<Record<string, { description: string; who: string }>>;
@@ -21,7 +21,7 @@ export interface PlanDraft {
 export const messageKey = (agent: string, at: number) => `${agent} ${at}`;
 export const taskKey = (activation: string, task: string) => `${activation} ${task}`;
 
-/** The messages that were changed, as the fork is told them. */
+/** The changed messages, as the fork command takes them. */
 export function messagesOf({ agents }: ForkedMoment, draft: MessageDraft): MessagePatch[] {
   return agents.flatMap(({ key, messages }) =>
     messages.flatMap(({ content: before }, at) => {
@@ -31,7 +31,7 @@ export function messagesOf({ agents }: ForkedMoment, draft: MessageDraft): Messa
   );
 }
 
-/** The changes of plans, as the fork is told them. */
+/** The changes of plans, as the fork command takes them. */
 export function plansOf({ plans }: ForkedMoment, { tasks, added }: PlanDraft): z.infer<typeof PlanPatch>[] {
   return plans.flatMap(({ crew: { activation_id }, plan }) => [
     ...plan.tasks.flatMap((task): z.infer<typeof PlanPatch>[] => {

@@ -11,7 +11,7 @@ import { type MessageDraft, messageKey } from "./fork-draft";
 
 const ROLES = { system: "Rules", user: "Told", assistant: "Answered", tool: "Result of a tool" } as const;
 
-/** Lets a person change what a message of a conversation says that goes on in the fork. */
+/** Edits the messages of conversations that continue in the fork. */
 export function ForkMessages({
   agents,
   draft,

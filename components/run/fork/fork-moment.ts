@@ -10,7 +10,7 @@ import { getNodeKind } from "@/server/domain/nodes";
 import type { AgentView, CrewRun, RunState } from "@/server/domain/run";
 import { isOpen } from "@/server/domain/run/commands/plan-edit";
 
-/** A moment of a run as it stood when it was asked for: the run may go on meanwhile. */
+/** A snapshot of a run at one moment; the run may continue meanwhile. */
 export interface ForkedMoment {
   seq: number;
   /** What happened then. */
@@ -21,7 +21,7 @@ export interface ForkedMoment {
   config: RunState["run"]["config"];
   workflowId: string | null;
   cost: string;
-  /** The conversations that go on in the fork. */
+  /** The conversations that continue in the fork. */
   agents: readonly AgentView[];
   /** Plans with something left to do, with their crews. */
   plans: readonly { crew: CrewRun; plan: ExecutionPlan }[];

@@ -25,7 +25,7 @@ export const howOf = (config: RunConfig): ForkHow => ({
   hasBreakpoints: true,
 });
 
-/** The breakpoints of this browser for a workflow, as far as the drawing has their places. */
+/** This browser's breakpoints for a workflow whose places exist in the graph. */
 export const breakpointsHere = (workflowId: string | null, graph: WorkflowGraph) =>
   workflowId === null ? [] : breakpointsFor(breakpointsOf(workflowId).getState().list, graph);
 

@@ -91,7 +91,7 @@ function Family({ runId, family, forks }: { runId: string; family: readonly RunS
 const madeAs = ({ origin }: RunSummary) =>
   !origin ? "The first run" : origin.kind === "replay" ? "Replay" : `From event ${origin.seq}`;
 
-/** The last moment that both runs have, in words: both logs have the same event there. */
+/** Text for the last moment that both runs share. */
 function useMoment(seq: number): string {
   const store = useRunViewStore();
   const graph = useRun(({ head }) => head.graph, null);
@@ -110,7 +110,7 @@ interface FamilyRow {
   depth: number;
 }
 
-/** The runs of a lineage as a tree, each right before those that come from it; whose original is gone stands at the root. */
+/** The runs of a lineage as a tree, each followed by its forks; without its original, a fork is a root. */
 function familyTree(family: readonly RunSummary[]): FamilyRow[] {
   const ids = new Set(family.map(({ id }) => id));
   const parentOf = ({ origin }: RunSummary) => (origin && ids.has(origin.run_id) ? origin.run_id : null);

@@ -11,7 +11,7 @@ import { defined } from "@/server/domain/base/defined";
 import { entriesOf, keysOf } from "@/server/domain/base/guards";
 import type { RunOrder } from "@/server/domain/run/run-order";
 
-/** How runs stand or ended, as a person narrows a list down. */
+/** The statuses to filter by. */
 export type Standing = "all" | "going" | "person" | "paused" | "held" | FinalStatus;
 const WHEN = { any: "Any time", day: "Today", week: "Last 7 days", month: "Last 30 days" } as const;
 const COSTS = {
@@ -72,7 +72,7 @@ function sinceOf(when: RunFilters["when"], now: Date): { since?: number } {
   return { since: now.getTime() - (when === "week" ? 7 : 30) * DAY_MS };
 }
 
-/** What the server is asked for. */
+/** The query for the server. */
 export function askedFor({ standing, search, workflow, when, cost, order }: RunFilters, now = new Date()) {
   return {
     order,

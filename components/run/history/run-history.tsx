@@ -30,7 +30,7 @@ export function RunHistory({ workflowId }: { workflowId?: string }) {
     workflow_id ? <EditInput runId={id} workflowId={workflow_id} onClose={close} /> : null,
   );
   const remove = useRemove(() => setChosen(new Set()));
-  // What is not in the list any more is not deleted unseen.
+  // Don't delete runs that are no longer in the list.
   const inView = runs.items.filter(({ id }) => chosen.has(id)).map(({ id }) => id);
   const deletable = runs.items.filter(({ status }) => status === "finished").map(({ id }) => id);
 
@@ -256,7 +256,7 @@ function useRuns(filters: RunFilters) {
     },
     // Another choice shows what was there until its own answer comes.
     placeholderData: keepPreviousData,
-    // What one way of ending shows says nothing about the runs that are still under way.
+    // A filter by outcome says nothing about runs in progress.
     refetchInterval: ({ state }) =>
       filters.standing !== "all" || state.data?.pages.flat().some((run) => run.status !== "finished")
         ? 2_000

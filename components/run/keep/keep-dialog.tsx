@@ -34,7 +34,7 @@ export function KeepDialog({ runId, onClose }: { runId: string; onClose: () => v
     trpc.tests.keep.mutationOptions({
       onSuccess(kept) {
         void queryClient.invalidateQueries(trpc.tests.pathFilter());
-        // What was left out, or does not hold, is read before anything else.
+        // Read first what was left out or fails.
         if (kept.notes.length > 0 || kept.report.status !== "passed") return;
         toast(`Kept as “${kept.test.name}”. It passes.`);
         router.push(addressOf(kept));
@@ -68,7 +68,7 @@ export function KeepDialog({ runId, onClose }: { runId: string; onClose: () => v
   );
 }
 
-/** What of the run the test will hold, made as the server makes it. */
+/** What the test will contain of the run, computed as on the server. */
 function WhatIsKept() {
   const store = useRunViewStore();
   const kept = useMemo(() => {
@@ -122,7 +122,7 @@ function WhatIsKept() {
   );
 }
 
-/** The test is there, and something about it has to be said. */
+/** Shown after the test was saved, with notes about it. */
 function Kept({ kept, onClose }: { kept: Answers["tests"]["keep"]; onClose: () => void }) {
   const { report, notes, test } = kept;
   return (

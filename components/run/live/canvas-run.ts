@@ -90,7 +90,7 @@ function nodeView(
   };
 }
 
-/** Until when a person may answer is no time at which the node goes on. */
+/** The deadline of a question isn't a time at which the node resumes. */
 function waitingFor(waiting: { for: string; until?: number }): { for: string; until?: number } {
   return waiting.for === "human" ? { for: "your answer" } : waiting;
 }

@@ -68,7 +68,7 @@ const TWO_DAYS = 48 * 3_600_000;
 /** How long it is until a moment, counting down by seconds; null once it has come. */
 export function useTimeLeft(until: number): string | null {
   const left = until - useNow(1_000);
-  // Nobody counts the minutes of a week.
+  // No one counts the minutes of a week.
   if (left > TWO_DAYS) return `${Math.round(left / (TWO_DAYS / 2))} days`;
   return left > 0 ? formatDuration(Math.ceil(left / 1_000) * 1_000) : null;
 }

@@ -1,6 +1,6 @@
 import type { RunView } from "./run-view-store";
 
-/** The node on which the eye should rest: the newest one under way, else the last that something happened to. */
+/** The node to show: the newest running one, else the last one with an event. */
 export function spotlightNode({ state, events }: RunView): string | null {
   let newest: { order: number; node: string } | null = null;
   for (const id of state.running) {

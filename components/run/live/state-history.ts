@@ -53,7 +53,7 @@ function copyState(state: RunState): RunState {
 }
 
 function copyContainer<K extends keyof RunState>(state: RunState, key: K): void {
-  // A copy is of the kind of what it was made of; the compiler cannot follow a value from branch to branch by its key.
+  // A copy has the type of its source; the compiler can't follow that by key.
   state[key] = copied(key, state[key]) as RunState[K];
 }
 

@@ -17,7 +17,7 @@ const ADVICE: Record<RunError["user_action"], string | null> = {
   raise_limit: "Raise the limit to continue.",
 };
 
-/** What a person can do about an error; null if its message says so itself. */
+/** What a person can do about an error; null if the message already says so. */
 export function adviceFor({ user_action, message }: RunError): string | null {
   const advice = ADVICE[user_action];
   return advice !== null && message.includes(advice) ? null : advice;

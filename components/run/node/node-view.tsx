@@ -15,7 +15,7 @@ import { ActivationDetail } from "./activation-detail";
 
 const MANY = 12;
 
-/** 1 2 3 …: how often the node ran; the last one is followed until another is picked. */
+/** 1 2 3 …: the executions of the node; the latest is shown until another is selected. */
 function ActivationPicker({
   ids,
   shown,
@@ -97,7 +97,7 @@ function TurnChip({
   );
 }
 
-/** One node's part in the run: what it got, what it did, what came out. */
+/** One node's part in the run: input, work, output. */
 export function NodeView({
   nodeId,
   pickedActivation,

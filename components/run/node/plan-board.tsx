@@ -216,12 +216,12 @@ function TaskDetail({
   );
 }
 
-/** Ways of working in which the plan decides what is done. */
+/** Processes in which the plan decides what is done. */
 const WITH_PLANS: ReadonlySet<CrewRun["process"]> = new Set(["sequential", "parallel"]);
 
 const URGENCY = { low: "can wait", medium: null, high: "urgent", critical: "most urgent" };
 
-/** What the plan says of a task beside what is to be done: how urgent it is, until when, where it meets others. */
+/** The details of a task: priority, deadline, condition, tags, expected output. */
 function TaskTerms({ task }: { task: Task }) {
   const { deadline, tags } = task.metadata;
   const details = [

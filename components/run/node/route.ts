@@ -22,13 +22,18 @@ export function routeOf(
   };
 }
 
-/** The most informative part: of a start node, the first input that is not empty; of any other node, the whole output. */
+/**
+ * The most informative part: of a start node, the first input that is not empty; of any other node, the whole output.
+ */
 function mainOf(node: WorkflowNode | undefined, output: JsonObject): Json {
   if (!node || !getNodeKind(node.node_type).begins) return output;
   return node.output_keys.map((key) => output[key] ?? "").find((value) => oneLine(value) !== "") ?? output;
 }
 
-/** What a node returned, in one line: the start of its output, or where a router or a person sent the run. A fallback names the value that matched no edge. */
+/**
+ * What a node returned, in one line: the start of its output, or where a router or a person sent the run. A fallback
+ * names the value that matched no edge.
+ */
 export function resultLine(
   graph: WorkflowGraph,
   nodeId: string,

@@ -14,10 +14,10 @@ import { useRun } from "../run-context";
 import { useRunPage } from "../run-page-context";
 import { ValueView } from "../values";
 
-/** The most arguments or words of a result that stand open. */
+/** Longer arguments and results start collapsed. In characters. */
 const SHORT = 240;
 
-/** One call of a tool: what was asked of it, what it gave, and what is to be known about both. */
+/** One tool call: arguments, result and notes. */
 export function ToolCallCard({ call }: { call: ToolCallView }) {
   const asked = JSON.stringify(call.args);
   const hasArgs = Object.keys(call.args).length > 0;

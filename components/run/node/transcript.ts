@@ -2,13 +2,13 @@ import { must, present } from "@/server/domain/base/must";
 import type { AgentView, ModelCall, ToolCallView } from "@/server/domain/run";
 import type { ChatMessage } from "@/server/domain/run/events";
 
-/** A step of an agent's conversation: what was said to the model, a call with what it answered, or a tool at work. */
+/** A step of an agent's conversation: a message to the model, a model call, or a tool call. */
 export type TranscriptStep =
   | { kind: "message"; key: string; message: ChatMessage; title: string }
   | { kind: "call"; key: string; call: ModelCall }
   | { kind: "tool"; key: string; tool: ToolCallView };
 
-/** An agent's conversation in order: each answer stands as the call that gave it, with its tools right behind. */
+/** An agent's conversation in order: each answer appears as its model call, followed by its tool calls. */
 export function transcript(
   agent: AgentView,
   calls: readonly ModelCall[],
@@ -45,7 +45,7 @@ export function transcript(
   return turns;
 }
 
-/** What a message is in the conversation: only the first words of the user are the task. */
+/** The title of a message: only the user's first message is the task. */
 function titleOf(messages: readonly ChatMessage[], at: number): string {
   const { role } = must(messages, at);
   if (role === "system") return "The role's prompt";

@@ -12,7 +12,7 @@ const loadDetectors = () => import("@/server/domain/run/findings");
 
 const NONE: readonly Finding[] = [];
 
-/** What went wrong in the run around, once it rests: while it goes on, what looks wrong may still come right. */
+/** The findings of the run, once it rests: while it runs, problems may still resolve. */
 export function useFindings(): readonly Finding[] {
   const events = useAllEvents();
   const isOver = useRun(({ head }) => head.run.status === "finished", false);
@@ -30,7 +30,7 @@ export function useFindings(): readonly Finding[] {
   return isOver && found?.of === events ? found.findings : NONE;
 }
 
-/** Known ways of failing that the events of the run prove, each with its moment and what to do. */
+/** Known failures that the events of the run prove, each with its moment and advice. */
 export function FindingsView({ findings }: { findings: readonly Finding[] }) {
   return (
     <div className="flex flex-col gap-3 p-4">

@@ -10,10 +10,10 @@ import { type KeyWrite, keyHistory } from "@/server/domain/run/past/key-history"
 import { MomentLink } from "./moment-link";
 import { useEventsSoFar } from "./use-past";
 
-/** So many writes stand open; the newest tell most. */
+/** How many writes start expanded, the newest first. */
 const SHOWN = 8;
 
-/** The history of a key, folded: it goes through all events, so only what is opened is made. */
+/** The history of a key, collapsed: it reads all events, so it is computed when opened. */
 export function FoldedKeyHistory({ name }: { name: string }) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -32,7 +32,7 @@ export function FoldedKeyHistory({ name }: { name: string }) {
   );
 }
 
-/** Who wrote a key of the state, when, and what it was before: up to the moment that is looked at, the latest first. */
+/** The writes of a state key up to the cursor, latest first: who, when, and the value before. */
 function KeyHistory({ name }: { name: string }) {
   const events = useEventsSoFar();
   const writes = useMemo(() => keyHistory(events, name).toReversed(), [events, name]);

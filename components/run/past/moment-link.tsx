@@ -6,7 +6,7 @@ import type { ReactNode } from "react";
 import { formatDuration } from "@/components/display/format";
 import { useRun, useRunViewStore } from "@/components/run/run-context";
 
-/** Goes to a moment of the run around. Its words are the time since the run began, unless others are given. */
+/** Moves the cursor to a moment. The default label is the time since the run started. */
 export function MomentLink({
   seq,
   about,
@@ -14,7 +14,7 @@ export function MomentLink({
   className,
 }: {
   seq: number;
-  /** What happened there, for who does not see what stands beside it. */
+  /** What happened there, for screen readers. */
   about: string;
   children?: ReactNode;
   className?: string;

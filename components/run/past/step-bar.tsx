@@ -30,7 +30,10 @@ export const INITIAL_PLAYBACK: PlaybackSettings = { unit: "event", speed: 1, sou
 
 const NO_EVENTS: readonly RunEvent[] = [];
 
-/** While one looks at the past: the size of the steps, how fast it plays, what the step changed, and where something comes again. */
+/**
+ * While one looks at the past: the size of the steps, how fast it plays, what the step changed, and where something
+ * comes again.
+ */
 export function StepBar({
   playback,
   onPlaybackChange,

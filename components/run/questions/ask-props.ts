@@ -1,6 +1,6 @@
 import type { Interaction } from "@/server/domain/run";
 
-/** How a question stands now, whichever moment of its run is looked at. */
+/** The current status of a question, wherever the cursor is. */
 export interface Standing {
   status: Interaction["status"];
   answered?: Interaction["answered"];
@@ -15,10 +15,10 @@ export interface AskProps {
   ask: Interaction;
   runId: string;
   standing: Standing;
-  /** Its title, and for whom it is, stand above the card already. */
+  /** The title and the addressee are shown above the card already. */
   isTitled?: boolean | undefined;
   /** An answer was taken. */
   onAnswered?: (() => void) | undefined;
-  /** An answer was not taken: it does not fit, somebody was first, or the time was over. */
+  /** An answer was rejected: invalid, too late, or someone else was first. */
   onAnswerFailed?: (() => void) | undefined;
 }

@@ -40,7 +40,7 @@ function RunAsk({ ask }: { ask: Interaction }) {
 
 const isAdvisory = ({ requested }: Interaction) => requested.mode === "advisory";
 
-/** Questions of a run that has ended for which nobody waited: what is said to them is kept, marked late. */
+/** Advisory questions of an ended run: answers are kept, marked late. */
 function useLateAsks(): Interaction[] {
   return useRunList<Interaction>(({ head }) =>
     head.run.status === "finished"
@@ -49,7 +49,7 @@ function useLateAsks(): Interaction[] {
   );
 }
 
-/** On the page of a run that has ended: what was asked in passing, and what was said to it since. */
+/** On the page of an ended run: advisory questions and their late answers. */
 export function LateAsks() {
   const asks = useLateAsks();
   const [isOpen, setOpen] = useState(false);
@@ -74,7 +74,7 @@ export function LateAsks() {
   );
 }
 
-/** The questions that can be answered now, wherever in time the page looks; the oldest first. A run that is put aside takes no answer. */
+/** The questions that can be answered now, wherever the cursor is, oldest first. A quarantined run takes no answers. */
 export function useOpenAsks(): Interaction[] {
   const isHeld = useRunPage()?.held != null;
   return useRunList<Interaction>(({ head }) => (isHeld ? [] : openAsksOf(head)));

@@ -10,7 +10,7 @@ import type { AnswerOption } from "@/server/domain/tool/person-question";
 import { TimeLeft } from "./time-left";
 import { type Answering, useAnswer } from "./use-answer";
 
-/** A question with answers to choose from, with a comment and, where it is asked about a draft, the draft to change. */
+/** A question with options, a comment and, if it is about a draft, the editable draft. */
 export function ChoiceForm({ options, ...props }: Answering & { options: readonly AnswerOption[] }) {
   const { ask } = props;
   const { draft, response_schema } = ask.requested;

@@ -42,7 +42,7 @@ export function QuestionForm({ asks, ...props }: Answering & { asks: ToolQuestio
   );
 }
 
-/** An address that a stranger names: where it leads is said before anybody goes there, and nobody is taken there. */
+/** An untrusted address: shows where it leads before a person opens it. */
 function Address({ url, from }: { url: string; from: string }) {
   return (
     <div className="flex min-w-0 flex-col gap-2 rounded-lg border border-line p-3 text-[13px]">

@@ -9,7 +9,7 @@ const NOTES = {
     "This run was made before requests were recorded: none of its answers can be found again. A strict replay ends at its first call; a lenient one asks you before each.",
 } as const;
 
-/** What people did in a run, as another one repeats it: said before the run is replayed or kept as a test. */
+/** The human inputs that a replay or test repeats. */
 export function DoingsNote({ runId, as }: { runId: string; as: "replay" | "test" }) {
   const { data } = useQuery(useTrpc().runs.recorded.queryOptions({ run_id: runId }));
   const { repeats = [], not_repeated = [] } = data ?? {};

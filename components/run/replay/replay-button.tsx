@@ -16,7 +16,7 @@ const CommandDialog = dynamic(() => import("../control/command-dialog").then((m)
   ssr: false,
 });
 
-/** The way to a replay of a run, as an entry of a menu, and the dialog that it opens. */
+/** The menu item for a replay, and its dialog. */
 export function useReplay(runId: string, workflowId: string | null): { entry: MenuEntry; dialog: ReactNode } {
   const router = useRouter();
   const trpc = useTrpc();

@@ -8,7 +8,7 @@ import { useRunPage } from "../run-page-context";
 /** A file of a run's workspace, as its event tells of it. */
 export type FileEvent = RunEventOf<"artifact_created">["payload"];
 
-/** Files of a run, each with a way to open and to download it. */
+/** Files of a run, to open and download. */
 export function FileList({
   title,
   files,

@@ -14,7 +14,7 @@ import { must } from "@/server/domain/base/must";
 import { useRun } from "../run-context";
 import { describeLimit, limitValue } from "../timeline/sentence-parts";
 
-/** Lets a run that stopped at a limit go on: how far is asked first. */
+/** Resumes a run that stopped at a limit, after asking for a new limit. */
 export function RaiseLimit({ runId, onRaised }: { runId: string; onRaised: () => void }) {
   const resumable = useRun<readonly RaisableLimit[] | undefined>(({ head }) => head.run.resumable, undefined);
   const config = useRun<RunConfig | null>(({ head }) => head.run.config, null);

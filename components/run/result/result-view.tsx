@@ -60,7 +60,7 @@ export function ResultView() {
 function useResult() {
   const store = useRunViewStore();
   const output = useRun<JsonObject | undefined>(({ state }) => state.run.output, undefined);
-  // The run's state changes in place; what it is taken from is settled once there is an output.
+  // The run's state changes in place, but what this reads is final once there is an output.
   return useMemo(
     () => (store && output ? resultOf(store.view.getState().state) : { main: NOTHING, rest: NOTHING }),
     [store, output],

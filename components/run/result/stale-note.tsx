@@ -14,7 +14,7 @@ import { pinsFor, tryOutsOf } from "../try-out/try-out-store";
 
 const NONE: readonly StaleOutput[] = [];
 
-/** The outputs of the run around that may be another now; none as long as it goes on. */
+/** The outputs of the run that may differ today; none while it runs. */
 function useStale(): readonly StaleOutput[] {
   const page = useRunPage();
   const isOver = useRun(({ head }) => head.run.status === "finished", false);
@@ -31,20 +31,20 @@ function useStale(): readonly StaleOutput[] {
   return data ?? NONE;
 }
 
-/** Marks the cards of the run's drawing whose outputs may be another now. */
+/** Marks the cards whose outputs may differ today. */
 export function StaleCards({ children }: { children: ReactNode }) {
   const stale = useStale();
   const reasons = useMemo(() => new Map(stale.map(({ node_id, reason }) => [node_id, reason])), [stale]);
   return <StaleContext value={reasons}>{children}</StaleContext>;
 }
 
-/** Says why what a node gave in this run may be another now; nothing where it holds. */
+/** Why a node's output may differ today; nothing if it is up to date. */
 export function StaleNote({ nodeId }: { nodeId: string }) {
   const found = useStale().find(({ node_id }) => node_id === nodeId);
   return found ? <Note>{`May be out of date: ${found.reason}`}</Note> : null;
 }
 
-/** Says which outputs of the run may be another now; nothing where all hold. */
+/** Which outputs of the run may differ today; nothing if all are up to date. */
 export function StaleOutputs() {
   const stale = useStale();
   const page = useRunPage();

@@ -8,7 +8,7 @@ import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { modelsAskedFor } from "./run-form";
 
-/** Says which model will answer in a run, and whether it is only the demo. */
+/** The model that a run will use, and whether it is the demo. */
 export function AnsweredBy({ graph }: { graph: WorkflowGraph }) {
   const { data } = useQuery(useTrpc().providers.list.queryOptions());
   const asked = modelsAskedFor(graph);

@@ -6,7 +6,7 @@ import { formatEstimate } from "@/components/display/format-estimate";
 import { useTrpc } from "@/components/trpc";
 import { Disclosure } from "@/components/ui/disclosure";
 
-/** What the run will roughly take, with what that was counted from; nothing where no model is asked. */
+/** The estimated cost and duration, and their basis; nothing if no model is used. */
 export function Estimate({ workflowId }: { workflowId: string }) {
   const { data } = useQuery(
     useTrpc().workflows.estimate.queryOptions({ id: workflowId }, { staleTime: 0, gcTime: 0 }),

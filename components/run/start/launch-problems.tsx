@@ -69,7 +69,7 @@ export function Warnings(
   );
 }
 
-/** What stops a start, each sentence once, with the way to its place. */
+/** The problems that prevent a start, each once, linked to their places. */
 export function Refusal({ refusal, ...rest }: Omit<ListProps, "problems"> & { refusal: StartRefusal }) {
   const problems = once(refusal.problems);
   return (
@@ -132,7 +132,7 @@ function ProblemText({
 const linkClass =
   "text-left text-ink-2 underline-offset-2 hover:text-accent hover:underline pointer-coarse:py-1.5";
 
-/** One place may be wrong in the same way twice, such as two fields of one node. */
+/** One place may have the same problem twice, such as two fields of a node. */
 const keyOf = ({ at, message }: ReportedProblem) => `${at.kind} ${at.id ?? ""} ${message}`;
 
 const once = (problems: readonly ReportedProblem[]): ReportedProblem[] => [

@@ -31,7 +31,7 @@ export function rememberInput(workflowId: string, input: JsonObject, at: number)
   }
 }
 
-/** An input in a few words, for a list. */
+/** A short text for an input. */
 export function summarizeInput(input: JsonObject): string {
   const parts = Object.values(input).map((value) =>
     typeof value === "string" ? value : JSON.stringify(value),

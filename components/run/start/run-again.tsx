@@ -30,7 +30,7 @@ const RunAgainContext = createContext<RunAgain | null>(null);
 /** What the run's page offers; null beside a run's page. */
 export const useRunAgain = (): RunAgain | null => useContext(RunAgainContext);
 
-/** One way to run again for the whole page, so that two buttons never start two runs. */
+/** One "run again" for the whole page, so that two buttons never start two runs. */
 export function RunAgainProvider({
   runId,
   workflowId,
@@ -61,11 +61,11 @@ function useTodaysWorkflow(workflowId: string) {
   return { graph: data?.graph, isGone: error !== null && toApiError(error).code === "NOT_FOUND" };
 }
 
-/** Says so where today's workflow is not the one that ran. */
+/** A note if the workflow has changed since the run. */
 function useStartAgain(workflowId: string, today: WorkflowGraph | undefined) {
   const router = useRouter();
   const store = useRunViewStore();
-  // One key for as long as this page stands: however often it is clicked, one run starts.
+  // One key per page: several clicks start one run.
   const [key] = useState(newIdempotencyKey);
   const start = useMutation(
     useTrpc().runs.start.mutationOptions({
@@ -94,7 +94,7 @@ function useStartAgain(workflowId: string, today: WorkflowGraph | undefined) {
 
 const NAMED = 3;
 
-/** What a workflow does otherwise now than in a run, in words; null where nothing but places changed. */
+/** How a workflow has changed since a run; null if nodes only moved. */
 export function changesSince(then: WorkflowGraph, now: WorkflowGraph): string | null {
   const changes = differences({ name: "", graph: then }, { name: "", graph: now }).filter(
     ({ kind }) => kind !== "moved",

@@ -13,7 +13,7 @@ export const exampleInput = (graph: WorkflowGraph): JsonObject =>
     inputFields(graph).flatMap(({ key, example }) => (example === undefined ? [] : [[key, example]])),
   );
 
-/** Which models the agents of a workflow ask for; null stands for the default provider. */
+/** The models that the agents of a workflow use; null is the default provider. */
 export function modelsAskedFor(graph: WorkflowGraph): { provider_id: string | null; model: string | null }[] {
   const asked = new Map<string, { provider_id: string | null; model: string | null }>();
   const add = (config: { provider_id?: string | undefined; model?: string | undefined } | undefined) => {

@@ -1,7 +1,7 @@
 import type { SelectOption } from "@/components/ui/input/select";
 import type { RunConfig } from "@/server/domain/agent/outcome";
 
-/** How a run goes on by itself, in the words in which people choose it: at its start and at a fork. */
+/** The modes of a run, as offered when starting and forking. */
 export const RUN_MODES: readonly SelectOption<RunConfig["mode"]>[] = [
   { value: "continuous", label: "Run through", hint: "Stops at breakpoints only" },
   { value: "step", label: "Step by step", hint: "Stops before each node" },

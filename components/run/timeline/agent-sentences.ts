@@ -3,7 +3,7 @@ import type { Usage } from "@/server/domain/agent/outcome";
 import { formatCost, ofOneCall } from "@/server/domain/model/cost";
 import { after, byPerson, closed, detail, person, type SentencesOf, story, who } from "./sentence-parts";
 
-/** What an agent does in a turn that the way of working named itself; null for tasks of a plan. */
+/** What an agent does in a turn named by the process; null for tasks of a plan. */
 function describeTurn(id: string): string | null {
   const [, kind, count] = /^(round|hop|ballot|step|replan|criteria)-(\d+)$/.exec(id) ?? [];
   switch (kind) {
@@ -34,7 +34,7 @@ function paid(
   return `${describeTokens(usage)}, ${simulated ? "simulated" : formatCost(ofOneCall(cost_usd))}`;
 }
 
-/** What an agent does, and what is asked of people, in sentences. */
+/** The sentences for events of agents and questions. */
 export const agentSentences = {
   agent_started: ({ payload, agent_id, task_id, activation_id }, names) => {
     const id = task_id ?? payload.task_id;

@@ -8,7 +8,7 @@ import { sentenceOf } from "./sentences";
 
 const EVERY_MS = 1_500;
 
-/** Tells screen readers how the run goes; what comes in quick succession is told together. */
+/** Announces the progress of the run to screen readers, several events together. */
 export function RunAnnouncer() {
   const store = useRunViewStore();
   const graph = useRun((view) => view.head.graph, null);

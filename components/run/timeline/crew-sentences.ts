@@ -3,7 +3,7 @@ import type { TaskStatus } from "@/server/domain/crew/plan";
 import { CREW_PROCESSES } from "@/server/domain/crew/processes";
 import { byPerson, detail, person, type Sentence, type SentencesOf, story } from "./sentence-parts";
 
-/** How much of what agents say to each other a sentence holds. */
+/** How much of a message between agents a sentence shows, in characters. */
 const MAX_MESSAGE_LENGTH = 120;
 
 const TASK_STATUS_LABELS: Record<TaskStatus, string> = {

@@ -1,12 +1,12 @@
 import type { NodeEvents, RunEvent } from "@/server/domain/run/events";
 
-/** A stretch of the log in which a node was under way. */
+/** A segment of the log in which a node was running. */
 export interface Span {
   id: string;
   nodeId: string;
   lane: number;
   from: number;
-  /** Null: still under way. */
+  /** Null: still running. */
   to: number | null;
   end: "completed" | "failed" | "cancelled" | "running" | "waiting";
 }
@@ -50,7 +50,7 @@ export function spansOf(events: readonly RunEvent[]): { spans: Span[]; lanes: nu
   return { spans, lanes: Math.min(MOST_LANES, Math.max(1, busy.length)) };
 }
 
-/** What the events of nodes mean for a stretch under way; null: it stays what it is. */
+/** How node events end a segment; null: it stays the same. */
 const STATUS_AFTER: Readonly<Record<keyof NodeEvents, Span["end"] | null>> = {
   node_ready: null,
   node_started: "running",

@@ -20,7 +20,7 @@ export interface Names {
   task(activationId: string | undefined, taskId: string | undefined): string;
 }
 
-/** Tasks are called by what is to be done, as far as that fits. */
+/** A task is named by its description, shortened. */
 const MAX_TASK_LENGTH = 64;
 
 /** Names from the graph that a run runs on, and from its plans as they come to be. */
@@ -54,7 +54,7 @@ export const LIMIT_LABELS: Record<RaisableLimit, string> = {
   max_total_tokens: "tokens",
 };
 
-/** A limit in words. */
+/** A limit as text. */
 export function describeLimit(limit: RaisableLimit): string {
   return LIMIT_LABELS[limit];
 }
@@ -82,7 +82,7 @@ export const keys = (names: readonly string[]) => formatList(names.map((name) =>
 
 export const after = (ms: number | undefined) => (ms ? ` in ${formatDuration(ms)}` : "");
 
-/** An agent as people call it: its id in words. "user" stands for whoever started the crew. */
+/** The display name of an agent, from its id. "user" is the person who started the crew. */
 export function person(agentId: string): string {
   if (agentId.toLowerCase() === "user") return "The requester";
   const agentName = agentId.replace(/[_-]+/g, " ").trim();
@@ -91,7 +91,7 @@ export function person(agentId: string): string {
 
 export const who = (agentId: string | undefined) => (agentId ? person(agentId) : "The agent");
 
-/** Whoever answered: the one person of this installation has no name of their own. */
+/** Who answered: the one person of this installation has no name. */
 export const byPerson = (by: string) => (by === "user" || by === "" ? "A person" : person(by));
 
 /** A message that ends as a sentence does. */

@@ -105,7 +105,7 @@ const DOT: Record<Sentence["tone"], string> = {
   cancelled: "bg-ink-3",
 };
 
-/** One event in a sentence; open, with all that it says. */
+/** One event as a sentence; expanded, with its payload. */
 export function EventRow({
   row,
   cursor,

@@ -23,7 +23,7 @@ const OVERSCAN = 400;
 const BESIDE_TEXT = 126;
 const CHAR_WIDTH = 6.6;
 
-/** How the timeline is looked at; kept by whoever shows it, so that it outlives a change of tabs. */
+/** The view settings of the timeline; kept by the parent, so that they survive a change of tabs. */
 export interface TimelineView {
   level: "story" | "all";
   query: string;
@@ -113,7 +113,7 @@ function useRows(options: Parameters<typeof timelineRows>[2]) {
     [graph, store],
   );
   const { level, query, closed, opened } = options;
-  // The list of events grows in place: its length is what says that it changed.
+  // The list of events grows in place, so its length is the dependency.
   const rows = useMemo(() => {
     const events = store?.view.getState().events ?? NO_EVENTS;
     return timelineRows(events.slice(0, lastSeq), formatEvent, { level, query, closed, opened });

@@ -12,7 +12,7 @@ interface Known {
   made_of: string;
 }
 
-/** Why what a node gave may not be what it would give now, in words; null where nothing speaks against it. */
+/** Why the output of a node may be out of date; null if it isn't. */
 export function staleReason(
   nodeId: string,
   one: Known,

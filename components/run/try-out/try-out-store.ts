@@ -6,19 +6,19 @@ import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import type { Pins } from "@/server/domain/run/commands/pins";
 
-/** What a node gave when it was tried out, and of what it was made then. */
+/** The output of a node that was run alone, and what it was made from. */
 export interface Tried {
   /** Unix milliseconds. */
   at: number;
   input: JsonObject;
   output: JsonObject;
-  /** Of a router: the ways that it took. */
+  /** Of a router: the routes that it took. */
   labels?: readonly string[];
   /** The node as it was, as `makeOf` tells it. */
   made_of: string;
 }
 
-/** What came, or is to come, of running one node by itself. */
+/** The run of a single node, running or ended. */
 export interface NodeTry extends Omit<Tried, "output"> {
   run_id: string;
   status: "running" | "waiting" | "completed" | "failed";
@@ -41,7 +41,7 @@ export interface TryOuts {
   last: Readonly<Record<string, LastRun>>;
 }
 
-/** What was tried out beside one drawing: kept in this browser, never in the workflow. */
+/** The outputs of single nodes: stored in this browser, never in the workflow. */
 export interface TryOutStore extends StoreApi<TryOuts> {
   pin(nodeId: string, pinned: Tried): void;
   unpin(nodeId: string): void;
@@ -53,7 +53,7 @@ export interface TryOutStore extends StoreApi<TryOuts> {
 const keyOf = (workflowId: string) => `troupe.tried.${workflowId}`;
 const opened = new Map<string, TryOutStore>();
 
-/** The same store wherever it is asked for in this tab. */
+/** One store per tab. */
 export function tryOutsOf(workflowId: string): TryOutStore {
   const known = opened.get(workflowId);
   if (known) return known;
@@ -86,7 +86,7 @@ export function shownResult({ pins, tries, last }: TryOuts, nodeId: string) {
   return run && { from: "run" as const, result: run };
 }
 
-/** The pins that a run of this drawing can be given. */
+/** The pins that a run of this graph can use. */
 export function pinsFor(pins: TryOuts["pins"], { nodes }: WorkflowGraph): Pins {
   return Object.fromEntries(
     Object.entries(pins)
@@ -98,7 +98,7 @@ export function pinsFor(pins: TryOuts["pins"], { nodes }: WorkflowGraph): Pins {
   );
 }
 
-/** What a node does, as text: its name and its place on the drawing are no part of it. */
+/** What a node does, as text; without its name and position. */
 export function makeOf({ name: _name, ui: _ui, description: _about, ...node }: WorkflowNode): string {
   return canonicalJson(node);
 }

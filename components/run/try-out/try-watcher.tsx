@@ -8,7 +8,7 @@ import type { NodeTry, TryOutStore } from "./try-out-store";
 
 const EVERY_MS = 700;
 
-/** Looks after a node that is being run by itself until it is over, and says what came of it. */
+/** Watches the run of a single node until it ends, and reports the result. */
 export function TryWatcher({
   workflowId,
   nodeId,
