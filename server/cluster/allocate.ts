@@ -2,30 +2,30 @@ import { defined } from "@/server/domain/base/defined";
 import { must } from "@/server/domain/base/must";
 import type { Share } from "@/server/domain/model/provider-lease";
 
-// How the limits of one provider are shared out among those who call it. Pure: who is told what, and when a share counts as
-// given back, is the business of `leases.ts`.
+// Divides the limits of one provider among its callers. Pure: `leases.ts` decides who is told what, and when a share counts
+// as returned.
 
-/** What a provider allows all of them together; absent rates: any number. */
+/** A provider's limits for all callers together; absent rates: none. */
 export type Limit = Share;
 
 export interface Contender {
   id: string;
-  /** Calls under way and calls that wait. */
+  /** Running and waiting calls. */
   demand: number;
-  /** Has a base share also while it calls nothing, so that its first call need not wait for others. */
+  /** Keeps a base share while idle, so that its first call needn't wait for others. */
   isStanding: boolean;
-  /** What it has now. */
+  /** Its current share. */
   holds: number;
-  /** Where there is not one call for each: it is its turn. */
+  /** Whether it is its turn, if there isn't one call for each. */
   isInTurn: boolean;
-  /** When it last had a share; whoever waits for longest comes first. */
+  /** When it last had a share; the caller that has waited longest comes first. */
   servedAt: number;
 }
 
-/** Of what a provider allows, the part that is kept for those who call nothing now. */
+/** The fraction of a provider's limits that is reserved for idle callers. */
 const BASE_PART = 0.5;
 
-/** How many calls each should have at the same time: never more than the limit together. */
+/** How many concurrent calls each should have, together never more than the limit. */
 export function callTargets(limit: number, contenders: readonly Contender[]): Map<string, number> {
   const order = [...contenders].sort(
     (a, b) => a.servedAt - b.servedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
@@ -47,7 +47,7 @@ export function callTargets(limit: number, contenders: readonly Contender[]): Ma
     .sort((a, b) => Number(b.holds > 0) - Number(a.holds > 0));
   give(idle, (_one, has) => has >= 1, Math.min(left, Math.floor(limit * BASE_PART)));
   give(wanting, ({ demand }, has) => has >= demand);
-  // What nobody asks for is there for whoever asks next.
+  // Unused calls are available to the next caller.
   give(
     order.filter(({ isStanding }) => isStanding),
     () => false,
@@ -55,7 +55,7 @@ export function callTargets(limit: number, contenders: readonly Contender[]): Ma
   return targets;
 }
 
-/** One call each for as many as there are; the others get on once somebody's turn is over. */
+/** One call each for as many callers as possible; the others follow when a turn is over. */
 function inTurn(
   limit: number,
   order: readonly Contender[],
@@ -85,10 +85,10 @@ function lowest(
   return least;
 }
 
-/** What each should have of a provider's limits. Rates follow calls. */
+/** Each caller's share of a provider's limits. Rates are proportional to calls. */
 export function targetsOf(limit: Limit, contenders: readonly Contender[]): Map<string, Share> {
   const { requests_per_minute: requests, tokens_per_minute: tokens } = limit;
-  // Everybody who may call has at least one request in a minute.
+  // Every caller with calls has at least one request per minute.
   const calls = callTargets(Math.min(limit.calls, requests ?? limit.calls), contenders);
   const requestShares = requests === undefined ? null : shareOut(requests, calls);
   const tokenShares = tokens === undefined ? null : shareOut(tokens, calls);
@@ -106,7 +106,7 @@ export function targetsOf(limit: Limit, contenders: readonly Contender[]): Map<s
   );
 }
 
-/** A whole number in whole parts, by weights; what is left over goes to the first. */
+/** Divides a whole number into whole parts by weights; the remainder goes to the first. */
 function shareOut(total: number, weights: ReadonlyMap<string, number>): Map<string, number> {
   const sum = [...weights.values()].reduce((all, weight) => all + weight, 0);
   const parts = new Map(

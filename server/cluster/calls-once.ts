@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 
 export const TIMES = {
-  /** How long a call continues after the last one who wanted its answer is gone: whoever lost the connection asks again. */
+  /** How long a call continues after its last caller is gone: one that lost the connection asks again. */
   graceMs: 5_000,
-  /** How long an answer is kept for whoever did not get it. */
+  /** How long an answer is kept for callers that didn't get it. */
   keepMs: 60_000,
-  /** Otherwise time passes only where `sweep` is called. */
+  /** Without a timer, time passes only when `sweep` is called. */
   isTimed: true,
 };
 
@@ -14,24 +14,24 @@ interface Call {
   abort: AbortController;
   listeners: number;
   isSettled: boolean;
-  /** When it was last waited for, or settled, by a clock that cannot be set. */
+  /** When it was last waited for, or settled, by a monotonic clock. */
   since: number;
 }
 
-/** By what a call is known: whoever asks the same again, to the letter, means the same call. */
+/** The key of a call: exactly the same question means the same call. */
 export const callId = (asked: unknown): string =>
   createHash("sha256").update(JSON.stringify(asked)).digest("base64");
 
 /**
- * Calls that are asked for at least once and executed once: whoever asks for the same again gets the answer of the call
- * that is running, or that was given a moment ago. A call without a waiting caller is aborted after a while.
+ * Calls that are asked for at least once and executed once: asking again returns the answer of the running call, or of one
+ * that ended a moment ago. A call without a waiting caller is aborted after a while.
  */
 export class CallsOnce {
   private readonly calls = new Map<string, Call>();
 
   constructor(private readonly times = TIMES) {}
 
-  /** `asked`: the same for every attempt. `listener`: aborted once whoever asks is gone. */
+  /** `asked`: the same for every attempt. `listener`: aborted once the caller is gone. */
   run<T>(asked: unknown, listener: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const id = callId(asked);
     const call = this.calls.get(id) ?? this.begin(id, work);
@@ -46,7 +46,7 @@ export class CallsOnce {
     return call.answer as Promise<T>;
   }
 
-  /** All that are running, and those whose answers are kept. */
+  /** Running calls, and those whose answers are kept. */
   ids(): string[] {
     return [...this.calls.keys()];
   }
@@ -62,7 +62,7 @@ export class CallsOnce {
     if (call && !call.isSettled && call.listeners === 0) this.drop(id, call);
   }
 
-  /** Gives every call its whole time once more. */
+  /** Restarts the time of every call. */
   restart(): void {
     for (const call of this.calls.values()) this.touch(call);
   }

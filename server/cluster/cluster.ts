@@ -14,8 +14,8 @@ import type { SegmentReceiver } from "./internal-routes";
 import type { SegmentJournal } from "./protocol";
 
 /**
- * What a worker needs of a run's log to carry the stretch out: up to where it begins, whatever came since. Null where that is
- * not the run's present stretch any more. Throws DamagedLog.
+ * The part of a run's log that a worker needs to run the segment: up to where it begins. Null if it is no longer the run's
+ * current segment. Throws DamagedLog.
  */
 export function segmentJournal(
   runs: Pick<RunStore, "journal" | "answers" | "ancestors">,
@@ -31,7 +31,7 @@ export function segmentJournal(
   return {
     turns: turns.filter(({ turn }) => turn <= active.from_turn),
     timers: [...timers],
-    ...(fork ? { fork } : {}),
+    ...defined({ fork }),
     ...(from_run === undefined
       ? {}
       : {
@@ -46,9 +46,9 @@ export function segmentJournal(
 }
 
 /**
- * How many runs may be at work by what each worker carries out at the same time: as many as find a place should any one of
- * them die, so that what it had goes on elsewhere at once. Never fewer than the largest takes by itself, so that a small
- * one that joins takes nothing away.
+ * How many runs may run at once, by the capacity of each worker: as many as still fit if any one of them dies, so that its
+ * runs continue elsewhere at once. Never fewer than the largest takes alone, so that a small worker that joins doesn't
+ * reduce the number.
  */
 export function capacityOf(limits: readonly number[]): number {
   const all = limits.reduce((sum, limit) => sum + limit, 0);
@@ -58,15 +58,15 @@ export function capacityOf(limits: readonly number[]): number {
 
 const USUAL_INGRESS = "http://127.0.0.1:8080";
 
-/** The server's side of runs that workers carry out; does nothing where the server is told of no engine. */
+/** The server's side of runs on workers; does nothing if no engine is configured. */
 export interface Cluster {
   dispatcher: Dispatcher;
   status: EngineStatus;
-  /** How many runs may be at work at the same time by the workers that are there; null where they are not the ones who do, or none is there. */
+  /** How many runs the connected workers may run at once; null if workers don't execute runs, or none is connected. */
   capacity(): number | null;
-  /** What workers say of runs goes there. */
+  /** Receives what workers report about runs. */
   receiver(host: Pick<Host, "segments" | "frames">): SegmentReceiver;
-  /** Tells the engine what it has not been told, and looks after it from then on. */
+  /** Sends the engine what it hasn't received, and monitors it from then on. */
   start(): void;
   stop(): void;
 }
@@ -76,7 +76,7 @@ export function newCluster(options: {
   settings: Settings;
   runs: RunStore;
   rules: InstallationRules;
-  /** Makes what the engine keeps readable for workers only; absent where no key is set. */
+  /** Encrypts what the engine keeps, for workers only; absent if no key is set. */
   seal: ((bytes: Uint8Array) => Uint8Array) | null;
   workers: () => WorkerState[];
   log: ConstructorParameters<typeof Dispatcher>[0]["log"];

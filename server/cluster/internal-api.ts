@@ -5,18 +5,18 @@ import { guardsItself } from "@/server/access/boot";
 import { namedError } from "@/server/domain/base/named-error";
 import { logUnexpected } from "@/server/log";
 
-// The server's own port for its workers. Apart from the one that people and programs use: nothing of a browser gets here,
-// and whoever does not carry the workers' token learns nothing.
+// The server's own port for its workers, separate from the one for people and programs: no browser can reach it, and it
+// reveals nothing without the workers' token.
 
 const NORMAL_BYTES = 1024 * 1024;
 const MOST_CONNECTIONS = 2_000;
 /** How long a request may take to come in; an answer may take as long as a tool does. */
 const RECEIVE_MS = 120_000;
-/** A stranger is noted at most this often. */
+/** How often a request without the token is logged at most. */
 const NOTE_EVERY_MS = 60_000;
 
-/** Refuses a request with a status and a reason for whoever runs the worker. */
-export class RequestRejected extends namedError("Refused") {
+/** Rejects a request with a status and a reason for the operator of the worker. */
+export class RequestRejected extends namedError("RequestRejected") {
   constructor(
     readonly status: 400 | 404 | 409 | 413,
     readonly code: string,
@@ -28,7 +28,7 @@ export class RequestRejected extends namedError("Refused") {
 
 interface Asked {
   search: URLSearchParams;
-  /** Aborted once whoever asked is gone. */
+  /** Aborted once the caller is gone. */
   signal: AbortSignal;
 }
 
@@ -46,7 +46,7 @@ export const get = (path: string, serve: (asked: Asked) => unknown): Route => ({
   serve: async (_body, asked) => await serve(asked),
 });
 
-/** A route whose body is checked before anything is done with it. */
+/** A route whose body is validated first. */
 export const post = <T>(
   path: string,
   body: z.ZodType<T>,
@@ -126,7 +126,7 @@ export class InternalApi {
   }
 }
 
-/** Compares in the same time whatever is given. */
+/** Compares in constant time. */
 function newTokenCheck(token: string): (authorization: string | undefined) => boolean {
   const hash = (text: string) => createHash("sha256").update(text).digest();
   const wanted = hash(token);

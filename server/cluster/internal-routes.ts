@@ -23,36 +23,36 @@ import {
 } from "./worker-protocol";
 
 const MIB = 1024 * 1024;
-/** Of a turn's events and results together; a message of the engine is no larger. */
+/** The limit of a turn's events and results together; the engine's messages are no larger. */
 const NEWS_BYTES = 64 * MIB;
 const LIVE_BYTES = 8 * MIB;
 const TOOL_BYTES = 40 * MIB;
 
-/** Takes in what workers say of runs: the host of the runs. */
+/** Receives what workers report about runs. */
 export interface SegmentReceiver {
-  /** Resolves once it is in the log; news that nobody needs any more is dropped. */
+  /** Resolves once it is in the log; outdated progress is dropped. */
   receive(news: SegmentProgress): Promise<void>;
-  /** A worker carries it out from now on. */
+  /** A worker runs it from now on. */
   taken(hold: SegmentHold): void;
-  /** Whether it still does, as far as is known. */
+  /** Whether it still runs it, as far as is known. */
   isHeld(hold: SegmentHold): boolean;
-  /** Null where that is not the run's present stretch. */
+  /** Null if it isn't the run's current segment. */
   journal(runId: string, segment: number): SegmentJournal | null;
   live(news: LiveNews): void;
 }
 
-/** What workers need of the server, whoever does it. */
+/** What the server provides to workers. */
 export interface InternalParts {
   runs: SegmentReceiver;
   tools: ToolHost;
-  /** Keeps a whole result of a tool as an artifact of its run; answers its id. */
+  /** Stores a tool's whole result as an artifact of its run; returns its id. */
   keep(runId: string, callKey: string, about: { tool: string; tainted: boolean }, text: string): string;
-  /** Blacks out what the server knows to be secret, and its workers may not. */
+  /** Redacts secrets that the server knows, and its workers may not. */
   redact<T>(value: T): T;
   providers: { version(): string; snapshot(): ProviderSnapshot; learn(lesson: LearnBody): void };
-  /** `beat` answers null to what is overtaken. */
+  /** `beat` returns null for an outdated heartbeat. */
   workers: { beat(heartbeat: Heartbeat): HeartbeatAnswer | null; list(): unknown };
-  /** What workers do for the server because of their labels. */
+  /** Work for the server that depends on a worker's labels. */
   lines: Pick<WorkerConnections, "ask" | "hear">;
   calls?: CallsOnce;
 }

@@ -4,15 +4,15 @@ import type { KeptLeases, Share } from "@/server/domain/model/provider-lease";
 import { type Contender, type Limit, targetsOf } from "./allocate";
 import type { HeartbeatAnswer, ProviderUse } from "./worker-protocol";
 
-/** For how long a worker goes on by its shares without hearing from the server. */
+/** How long a worker may use its shares without hearing from the server. */
 export const LEASE_MS = 120_000;
-/** What two clocks may differ by over that time. */
+/** How far two clocks may drift apart in that time. */
 const MARGIN_MS = 5_000;
-/** Where there is not one call for each, whoever has one keeps it for so long at least. */
+/** If there isn't one call for each, a caller keeps its call at least this long. */
 const TURN_MS = 5_000;
 const MINUTE_MS = 60_000;
 
-/** What somebody may believe to have of one provider, and how it uses it. */
+/** The share of one provider that a caller may believe it has, and its use. */
 interface Hold {
   share: Share;
   use: ProviderUse;
@@ -24,36 +24,36 @@ interface Hold {
 interface Member {
   isStanding: boolean;
   beat: number;
-  /** Until then it may still go by what it was told. */
+  /** Until then it may still use what it was granted. */
   until: number;
   holds: Map<string, Hold>;
 }
 
 /**
- * Who may use how much of each provider's limits. What one gives back is given to another only once that one has said that
- * it goes by less and has no more calls under way, or once it is surely gone; so all together never have more than the
- * limit, whatever gets lost on the way. Times in milliseconds of a clock that cannot be set.
+ * Who may use how much of each provider's limits. A returned share goes to another caller only once its owner has confirmed
+ * the smaller share and runs no more calls, or is certainly gone; so all together never exceed the limit, whatever messages
+ * get lost. Times are milliseconds of a monotonic clock.
  */
 export class LeaseBook {
   private readonly members = new Map<string, Member>();
-  /** Until when a provider wants to be left alone. */
+  /** Until when a provider wants no calls. */
   private readonly coolDowns = new Map<string, number>();
-  /** When somebody last had a share of a provider that limits calls or tokens in a minute. */
+  /** When a provider that limits calls or tokens per minute was last shared. */
   private readonly ratedAt = new Map<string, number>();
   private kept = "";
 
   constructor(
     private readonly options: {
-      /** By provider, as they are now. */
+      /** Current limits by provider. */
       limits: () => ReadonlyMap<string, Limit>;
       now: () => number;
-      /** Keeps it safely before anybody is told. */
+      /** Stores a grant before it is announced. */
       keep?: (leases: KeptLeases) => void;
       leaseMs?: number;
     },
   ) {}
 
-  /** Takes in what an earlier process gave out. */
+  /** Restores what an earlier process granted. */
   load(leases: KeptLeases): void {
     const now = this.options.now();
     for (const [id, shares] of Object.entries(leases)) {
@@ -65,21 +65,21 @@ export class LeaseBook {
     }
   }
 
-  /** Whether it may still go by something that it was told. */
+  /** Whether it may still use a share that it was granted. */
   has(id: string): boolean {
     this.expire();
     return this.members.has(id);
   }
 
-  /** Everybody whose shares are not surely given back. */
+  /** All callers whose shares aren't certainly returned. */
   ids(): string[] {
     this.expire();
     return [...this.members.keys()];
   }
 
   /**
-   * Somebody says how it stands; answers what it may use from now on. Null where it has said something newer already.
-   * `isStanding`: it is to have a share also while it calls nothing.
+   * Takes a caller's report; returns what it may use from now on. Null if a newer report has come. `isStanding`: it keeps a
+   * share while idle.
    */
   beat(
     id: string,
@@ -112,12 +112,12 @@ export class LeaseBook {
     return answer;
   }
 
-  /** It is surely gone, and its calls with it. */
+  /** Notes that a caller is certainly gone, and its calls with it. */
   end(id: string): void {
     if (this.members.delete(id)) this.keep();
   }
 
-  /** Whether a minute's worth is there at once: nobody has had any of it for a minute. */
+  /** Whether a minute's worth is available at once: no one has used it for a minute. */
   private isFresh(provider_id: string, share: Share, now: number): boolean {
     if (share.requests_per_minute === undefined && share.tokens_per_minute === undefined) return false;
     const last = this.ratedAt.get(provider_id) ?? Number.NEGATIVE_INFINITY;
@@ -146,7 +146,7 @@ export class LeaseBook {
     return member;
   }
 
-  /** What it says that it goes by is all that it may believe to have: what it was told before, it has heard or never will. */
+  /** The share that a caller reports is all that it may believe it has: earlier grants have arrived or never will. */
   private confirm(member: Member, uses: readonly ProviderUse[], now: number): void {
     const reported = new Map(uses.map((use) => [use.provider_id, use]));
     for (const provider_id of member.holds.keys())
@@ -179,7 +179,7 @@ export class LeaseBook {
     return share;
   }
 
-  /** As much of the target as nobody else may believe to have. */
+  /** As much of the target as no one else may believe it has. */
   private within(limit: Limit, target: Share, { share: has }: Hold, provider_id: string): Share {
     const others = { calls: 0, requests_per_minute: 0, tokens_per_minute: 0 };
     for (const { holds } of this.members.values()) {
@@ -195,7 +195,7 @@ export class LeaseBook {
       limit.requests_per_minute === undefined ? {} : { requests_per_minute: part("requests_per_minute") };
     const tokens =
       limit.tokens_per_minute === undefined ? {} : { tokens_per_minute: part("tokens_per_minute") };
-    // Without any rate left nothing can be called.
+    // Without a rate no call is possible.
     const isStuck = requests.requests_per_minute === 0 || tokens.tokens_per_minute === 0;
     return { calls: isStuck ? 0 : part("calls"), ...requests, ...tokens };
   }
@@ -226,7 +226,7 @@ const newHold = (provider_id: string): Hold => ({
   servedAt: 0,
 });
 
-/** Whichever of the two it goes by. */
+/** Whichever of the two it uses. */
 function largest(a: Share, b: Share): Share {
   const rate = (name: "requests_per_minute" | "tokens_per_minute") =>
     a[name] === undefined && b[name] === undefined ? {} : { [name]: Math.max(a[name] ?? 0, b[name] ?? 0) };

@@ -8,25 +8,25 @@ import type { AskedRequest } from "@/server/runner/replay/difference";
 import type { RecordedAnswer } from "@/server/runner/replay/recorded-answers";
 import type { StoredTurn } from "@/server/store/runs/runs";
 
-// What the server, the engine and the workers tell one another. Everything here travels as JSON, at least once; so whoever
-// receives it twice changes nothing the second time.
+// The messages between the server, the engine and the workers. All travel as JSON, at least once, so receiving one twice has
+// no effect.
 //
-// A run is carried out elsewhere in stretches: from where its log ends to where it next rests (it waits for a person or a
-// time, is paused, stopped at a limit) or ends. A stretch is one invocation of the engine. Between stretches nobody but the
-// database knows of the run, so the next one may begin in another version, another engine, or in the server itself.
+// Workers execute a run in segments: from where its log ends to where it next rests (it waits for a person or a time, is
+// paused, stopped at a limit) or ends. A segment is one invocation of the engine. Between segments only the database knows
+// the run, so the next one may start in another version, another engine, or in the server itself.
 
-/** What an engine is asked to carry out. */
+/** A segment for the engine to run. */
 export interface SegmentStart {
   run_id: string;
-  /** Counts the stretches of this run, from 1. What an earlier one still says is not heard any more. */
+  /** Counts the segments of this run, from 1. Reports of earlier ones are ignored. */
   stretch: number;
   interpreter_version: number;
   created: RunEventOf<"run_created">;
-  /** The last turn of its log. 0: nothing but its creation; otherwise the worker asks for the journal. */
+  /** The last turn of its log. 0: only its creation; otherwise the worker asks for the journal. */
   from_turn: number;
-  /** What it was sent so far, in order. */
+  /** The signals so far, in order. */
   signals: SentSignal[];
-  /** What holds in every run at the server now. */
+  /** The server's current rules for every run. */
   rules: InstallationRules | null;
 }
 
@@ -35,14 +35,14 @@ export interface SentSignal {
   value: Json;
 }
 
-/** A signal for a stretch at work: the `index`th after those that it began with, from 1. */
+/** A signal for a running segment: the `index`th after those that it started with, from 1. */
 export interface SegmentSignal extends SentSignal {
   run_id: string;
   stretch: number;
   index: number;
 }
 
-/** The log of a run as a worker needs it, with what it may take from the run that it began as. */
+/** A run's log as a worker needs it, with what it may reuse of the run that it was forked from. */
 export interface SegmentJournal {
   turns: StoredTurn[];
   timers: [key: string, dueAt: number][];
@@ -51,12 +51,12 @@ export interface SegmentJournal {
     run_id: string;
     replay?: ReplayMode;
     answers: RecordedAnswer[];
-    /** Only where it is a replay: it names the nearest request where one was not recorded. */
+    /** Only for a replay: it names the nearest request if one wasn't recorded. */
     requests: (AskedRequest & { request: string })[];
   };
 }
 
-/** A worker at a stretch: it takes it up, or asks whether nobody else has. */
+/** A worker with a segment: it starts it, or asks whether no other worker has. */
 export interface SegmentHold {
   run_id: string;
   stretch: number;

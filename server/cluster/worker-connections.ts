@@ -13,16 +13,16 @@ import { RequestRejected } from "./internal-api";
 import type { FramesBody, LineAnswer, LineBody, ToWorker } from "./worker-protocol";
 
 interface Times {
-  /** How long a worker's question waits at most for something to say to it. */
+  /** How long a worker's poll waits at most for something to send. */
   holdMs: number;
-  /** Who has not asked again for so long is gone. */
+  /** A worker that hasn't polled for this long is gone. */
   goneMs: number;
   /** How long a call waits for a worker that is about to come back, also after the server's own start. */
   waitMs: number;
 }
 const TIMES: Times = { holdMs: 10_000, goneMs: 3_000, waitMs: 5_000 };
 
-/** A wire as the server has it. */
+/** The server's end of a channel. */
 interface Open {
   what: AtWorkers;
   key: string;
@@ -36,19 +36,19 @@ interface WorkerConnection {
   name: string;
   labels: ReadonlySet<string>;
   offers: ReadonlySet<string>;
-  /** Those that the worker had before this line began. */
+  /** Calls that the worker had before this connection began. */
   calls: ReadonlySet<string>;
-  /** What it has not said that it heard, and the number of the first of these. */
+  /** Unacknowledged frames, and the number of the first of them. */
   unheard: ToWorker[];
   from: number;
-  /** The last that it may have heard. */
+  /** The last frame that it may have received. */
   given: number;
-  /** How much was heard of it. */
+  /** The number of the last frame that was received from it. */
   heard: number;
   channels: Map<string, Open>;
-  /** Answers the question that waits. */
+  /** Answers the waiting poll. */
   rouse: () => void;
-  /** How many questions of it are open. */
+  /** How many of its polls are open. */
   asking: number;
   leaving: ReturnType<typeof setTimeout> | undefined;
 }
@@ -56,9 +56,9 @@ interface WorkerConnection {
 const offerOf = ({ kind, name }: Pick<AtWorkers, "kind" | "name">) => `${kind}:${name}`;
 
 /**
- * What workers are asked to do for the server because they have a label: tools and MCP servers that the operator's file wants
- * carried out there. A worker keeps a question open at the server's port, and hears by its answer; what it has to say
- * it posts. Both are numbered, so what is said twice is heard once.
+ * Connections to workers with labels, for tools and MCP servers that the operator's file assigns to them. A worker keeps a
+ * poll open at the server's port and receives frames with its answer; it posts its own. Both are numbered, so repeated
+ * frames have no effect.
  */
 export class WorkerConnections implements WorkerChannels {
   /** By worker. */
@@ -66,7 +66,7 @@ export class WorkerConnections implements WorkerChannels {
   private readonly listeners: Parameters<WorkerChannels["onThere"]>[0][] = [];
   private readonly waiting = new Set<() => void>();
   private readonly times: Times;
-  /** Whether every worker that is there has had the time to say so. */
+  /** Whether every running worker has had time to connect. */
   private isSettled = false;
 
   constructor(times: Partial<Times> = {}) {
@@ -115,10 +115,10 @@ export class WorkerConnections implements WorkerChannels {
     this.listeners.push(listener);
   }
 
-  /** A worker asks what there is to do; answered once there is something, or after a while. */
+  /** A worker's poll; answered once there is something to send, or after a while. */
   async ask({ line: id, heard, ...about }: LineBody, gone: AbortSignal): Promise<LineAnswer> {
     const line = this.lines.get(about.worker) ?? this.begin(about);
-    // What it heard over another line has other numbers. It asks again at once, by this one.
+    // Frames of another connection have other numbers. The worker polls again at once, over this one.
     if (id !== null && id !== line.id) return { line: line.id, from: 1, frames: [] };
     this.offered(line, about);
     line.unheard.splice(0, Math.max(0, heard - line.from + 1));
@@ -137,12 +137,12 @@ export class WorkerConnections implements WorkerChannels {
         if (gone.aborted) line.rouse();
       });
     if (--line.asking === 0) this.left(line);
-    // Nobody hears what is answered to a connection that is lost.
+    // An answer over a lost connection doesn't arrive.
     if (!gone.aborted) line.given = line.from + line.unheard.length - 1;
     return { line: line.id, from: line.from, frames: [...line.unheard] };
   }
 
-  /** A worker says something. Throws Refused where its line is not known any more. */
+  /** Takes a worker's frames. Throws if its connection is no longer known. */
   hear({ line: id, from, frames }: FramesBody): void {
     const line = [...this.lines.values()].find((one) => one.id === id);
     if (!line) throw new RequestRejected(404, "NO_LINE", "The server does not know that line any more.");
@@ -176,7 +176,7 @@ export class WorkerConnections implements WorkerChannels {
     return line;
   }
 
-  /** Nothing of it is asked at the moment. */
+  /** It has no open poll. */
   private left(line: WorkerConnection): void {
     line.leaving = setTimeout(() => this.drop(line), this.times.goneMs);
     line.leaving.unref();
@@ -217,7 +217,7 @@ export class WorkerConnections implements WorkerChannels {
     const id = call === undefined ? null : callId(call);
     const choose = () => {
       const holder = id === null ? null : [...this.lines.values()].find(({ calls }) => calls.has(id));
-      // The worker that executes it may not have said so yet.
+      // The worker that executes it may not have reported it yet.
       return holder ?? (id === null || this.isSettled ? closest(this.findOffering(what), key) : null);
     };
     const line = choose() ?? (await this.arrival(choose, signal));
@@ -256,7 +256,7 @@ export class WorkerConnections implements WorkerChannels {
       : noWorkerText(what);
   }
 
-  /** It asks no more: whoever waits for an answer of it is told. */
+  /** It polls no more: callers that wait for its answers are told. */
   private drop(line: WorkerConnection): void {
     if (this.lines.get(line.worker) !== line) return;
     this.lines.delete(line.worker);
@@ -266,7 +266,7 @@ export class WorkerConnections implements WorkerChannels {
     for (const [channelId, open] of line.channels) {
       const frames = undelivered.filter((frame) => frame.wire === channelId);
       const other = frames[0]?.open === undefined ? null : closest(this.findOffering(open.what), open.key);
-      // What it never heard of, another does.
+      // Another worker takes what it never received.
       if (other) move(channelId, open, other, frames);
       else open.end.closed(`The worker ${line.name}, which had it, is gone.`);
     }
@@ -285,7 +285,7 @@ function move(channelId: string, open: Open, to: WorkerConnection, frames: reado
   for (const frame of frames) enqueue(to, frame);
 }
 
-/** The same for a key as long as it is there, and others for others. */
+/** Chooses the same worker for a key as long as it is connected, and spreads keys over workers. */
 function closest(lines: readonly WorkerConnection[], key: string): WorkerConnection | null {
   const weight = ({ name }: WorkerConnection) => createHash("sha256").update(`${key} ${name}`).digest("hex");
   return lines.toSorted((a, b) => (weight(a) < weight(b) ? -1 : 1))[0] ?? null;

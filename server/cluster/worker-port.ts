@@ -20,11 +20,11 @@ import { WorkerConnections } from "./worker-connections";
 import type { LearnBody } from "./worker-protocol";
 import { Workers } from "./workers";
 
-/** The server as a caller of providers, beside its workers. */
+/** The server as a caller of providers, besides its workers. */
 const SERVER = "server";
 const REFRESH_INTERVAL_MS = 1_000;
 
-/** What providers allow, shared by the server and its workers. */
+/** Providers' limits, shared by the server and its workers. */
 export class SharedLimits {
   readonly leases: LeaseBook;
   /** The server's own model calls go through these. */
@@ -82,14 +82,14 @@ function limitOf(provider: Provider): Limit {
   };
 }
 
-/** What a server has for its workers; all of it is empty where there can be none. */
+/** The server's services for its workers; all empty if there can be none. */
 export interface WorkerPort {
-  /** Where the server's own model calls wait, since workers call the same providers; undefined: it has them to itself. */
+  /** Limits the server's own model calls, because workers call the same providers; undefined if there are no workers. */
   gates: Gates | undefined;
   workers(): WorkerState[];
-  /** The way to workers by their labels. */
+  /** Channels to workers by their labels. */
   lines: WorkerChannels;
-  /** Opens the port. Rejects with a sentence where that is not possible. */
+  /** Opens the port. Rejects with a sentence if that fails. */
   open(parts: Pick<InternalParts, "runs" | "tools" | "keep" | "redact">): Promise<void>;
   close(): Promise<void>;
 }
@@ -154,7 +154,7 @@ const NO_WORKERS: WorkerPort = {
   close: async () => {},
 };
 
-/** Keeps what a worker learned about a model. */
+/** Stores what a worker learned about a model. */
 export function learn(providers: Pick<ProviderStore, "observe" | "keepReported">, lesson: LearnBody): void {
   if ("models" in lesson) providers.keepReported(lesson.provider_id, lesson.models);
   else providers.observe(lesson.provider_id, lesson.model, lesson.capability);

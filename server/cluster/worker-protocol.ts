@@ -12,8 +12,8 @@ import type { SegmentProgress } from "@/server/runner/lifecycle/segment-progress
 import type { SentTurn } from "@/server/runner/log/record-turns";
 import type { SegmentHold, SegmentJournal } from "./protocol";
 
-// What workers ask of the server over its own port, and in which form. A worker carries the token that both know, so a
-// body is checked for its shape and not for what it is up to.
+// The requests of workers to the server's own port. Workers authenticate with a shared token, so bodies are validated for
+// their schema only.
 
 const Id = z.string().min(1).max(300);
 const Count = z.number().int().min(0);
@@ -60,7 +60,7 @@ export const HoldBody: z.ZodType<SegmentHold> = z.object({
 
 export const LiveBody = z.object({ run_id: Id, frames: z.array(Frame).max(10_000) });
 
-/** Who calls a tool, as `ToolScope` says, without what cannot travel. */
+/** The caller of a tool: the serializable part of `ToolScope`. */
 export const CallerBody = z.object({
   run: z.object({ id: Id, workflow_id: Id.nullable() }).nullable(),
   agent: z
@@ -116,42 +116,42 @@ export const RunCodeBody = z.object({
   }),
 });
 
-/** What the server says over a worker's line: a wire is opened, something comes over it, it is ended. */
+/** A frame to a worker: a channel is opened, a message comes over it, or it is closed. */
 export const ToWorker = z.object({
   wire: Id,
-  /** What of the operator's file: tool:NAME or mcp:NAME. */
+  /** An entry of the operator's file: tool:NAME or mcp:NAME. */
   open: z.string().exactOptional(),
   message: Json.exactOptional(),
   closed: z.string().exactOptional(),
 });
 export type ToWorker = z.infer<typeof ToWorker>;
 
-/** A worker with labels asks what there is to do. */
+/** The poll of a worker with labels. */
 export const LineBody = z.object({
   worker: Id,
   name: z.string().max(200),
   labels: z.array(z.string()).max(100),
-  /** What of the operator's file it carries out. */
+  /** The entries of the operator's file that it executes. */
   offers: z.array(z.string()).max(1000),
   /** As the server named it; null: none yet. */
   line: z.string().nullable(),
-  /** The number of the last frame that it heard over it. */
+  /** The number of the last frame that it received over it. */
   heard: Count,
-  /** The calls that it is executing or has the answers of, by `callId`; absent where it has said so over this line. */
+  /** Calls that it executes or has the answers of, by `callId`; absent if reported over this connection before. */
   calls: z.array(z.string()).exactOptional(),
 });
 export type LineBody = z.infer<typeof LineBody>;
 
 export const LineAnswer = z.object({
-  /** Another one than asked for: the server knows nothing of what went on over that. */
+  /** If not the requested one, the server doesn't know the state of that one. */
   line: z.string(),
-  /** The number of the first of these. */
+  /** The number of the first frame. */
   from: z.number().int(),
   frames: z.array(ToWorker),
 });
 export type LineAnswer = z.infer<typeof LineAnswer>;
 
-/** What a worker says over its line; `from`: the number of the first of these. */
+/** Frames from a worker; `from`: the number of the first. */
 export const FramesBody = z.object({
   line: z.string(),
   from: z.number().int().min(1),
@@ -167,45 +167,45 @@ export const LearnBody = z.union([
 ]);
 export type LearnBody = z.infer<typeof LearnBody>;
 
-/** How somebody stands with a provider. `share`: the one by which it goes; null: none yet. */
+/** A caller's use of a provider. `share`: the one it uses; null: none yet. */
 export const ProviderUse = z.object({
   provider_id: Id,
   share: Share.nullable(),
-  /** Calls under way, calls that wait, and calls begun since its start. */
+  /** Running calls, waiting calls, and calls started so far. */
   in_use: Count,
   waiting: Count,
   begun: Count,
-  /** For how long the provider wants to be left alone, in milliseconds. */
+  /** For how long the provider wants no calls, in milliseconds. */
   cool_down_ms: z.number().min(0).exactOptional(),
 });
 export type ProviderUse = z.infer<typeof ProviderUse>;
 
-/** A worker's sign of life. Its id is that of the process: started again, it is another one of the same name. */
+/** A worker's heartbeat. Its id is that of the process: a restarted worker has another id and the same name. */
 export const Heartbeat = WorkerState.omit({ seen_at: true }).extend({
-  /** Counts its signs of life; the answer to an older one is not heard any more. */
+  /** Counts its heartbeats; answers to older ones are ignored. */
   beat: z.number().int().min(1),
   uses: z.array(ProviderUse).max(1000),
 });
 export type Heartbeat = z.infer<typeof Heartbeat>;
 
 export const HeartbeatAnswer = z.object({
-  /** Of the snapshot of providers as it is now. */
+  /** The version of the current snapshot of providers. */
   providers: z.string(),
   shares: z.array(
     z.object({
       provider_id: z.string(),
       share: Share,
       cool_down_ms: z.number().exactOptional(),
-      /** A minute's worth may be used at once. Otherwise what is new fills up over time. */
+      /** A minute's worth is available at once. Otherwise a raised rate fills up over time. */
       is_fresh: z.boolean().exactOptional(),
     }),
   ),
-  /** For how long the shares hold from when the sign of life was sent, in milliseconds. */
+  /** How long the shares are valid after the heartbeat was sent, in milliseconds. */
   lease_ms: z.number(),
 });
 export type HeartbeatAnswer = z.infer<typeof HeartbeatAnswer>;
 
-/** Its providers are read for what a version must have; what it adds is left to whoever knows it. */
+/** Only the required fields of providers are validated; newer versions may add others. */
 export const SnapshotBody = z.custom<ProviderSnapshot>(
   (value) =>
     isObject(value) &&
@@ -217,7 +217,7 @@ export const SnapshotBody = z.custom<ProviderSnapshot>(
     typeof value.proof === "string",
 );
 
-/** Its turns may be many and large: each is read for its shape, and not its events. */
+/** Turns may be many and large, so their events aren't validated. */
 export const SegmentJournalBody = z.custom<SegmentJournal>(
   (value) =>
     isObject(value) &&
@@ -228,5 +228,5 @@ export const SegmentJournalBody = z.custom<SegmentJournal>(
     Array.isArray(value.timers),
 );
 
-/** A refusal or failure of the server, as its answer says it. */
+/** A rejection or failure in the server's answer. */
 export const ErrorBody = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
