@@ -3,6 +3,7 @@ import { createEndpointHandler } from "@restatedev/restate-sdk";
 import { segmentKey } from "@/server/cluster/engine-client";
 import type { SegmentHold, SegmentJournal, SegmentStart } from "@/server/cluster/protocol";
 import type { JournalSealer } from "@/server/cluster/seal";
+import { defined } from "@/server/domain/base/defined";
 import type { LiveFrame } from "@/server/domain/base/durable";
 import { errorMessage } from "@/server/domain/base/guards";
 import { WorkTime } from "@/server/runner/durable/clock";
@@ -17,29 +18,29 @@ import { type Entry, type Program, Session } from "./session";
 import { Sessions } from "./sessions";
 
 export interface WorkerOptions {
-  /** What runs reach outside themselves. */
+  /** The models, tools and files that runs use. */
   effects: Effects;
   sealer: JournalSealer;
-  /** Public keys of the engine; whoever does not sign with one is refused. None: on loopback only. */
+  /** Public keys of the engine; requests not signed with one are rejected. None: on loopback only. */
   identityKeys: readonly string[];
   workerId: string;
   server: {
-    /** Resolves when the server has it; rejects where that has to be tried again. */
+    /** Resolves when the server has it; rejects if it has to be retried. */
     postNews(news: SegmentProgress, abort: AbortSignal): Promise<void>;
-    /** The log of the run; null where the stretch is not to be carried on. Rejects where it has to be asked again. */
+    /** The run's log; null if the segment is not to be continued. Rejects if it has to be retried. */
     journal(start: SegmentStart, abort: AbortSignal): Promise<SegmentJournal | null>;
-    /** Tells the server that this worker carries the stretch out from now on. Rejects where that is not to be told any more. */
+    /** Tells the server that this worker now runs the segment. Rejects if that no longer applies. */
     taken(hold: SegmentHold, abort: AbortSignal): Promise<void>;
-    /** Whether no other worker has taken it up meanwhile. Rejects where that cannot be known now. */
+    /** Whether no other worker has started it meanwhile. Rejects if that is unknown. */
     isHeld(hold: SegmentHold): Promise<boolean>;
   };
   live(runId: string, frame: LiveFrame): void;
-  /** Blacks out secrets in what comes from outside. */
+  /** Redacts secrets in content from outside. */
   redact?: <T>(value: T) => T;
   time?: WorkTime;
-  /** Stretches at work at the same time. */
+  /** The most segments that run at the same time. */
   maxRuns?: number;
-  /** How long a stretch goes on whose connection to the engine was lost, in milliseconds. */
+  /** How long a segment continues after its connection to the engine was lost, in milliseconds. */
   lingerMs?: number;
   log?: (level: "debug" | "info" | "warn" | "error", message: string) => void;
   /** A test may carry out programs of its own in the place of runs. */
@@ -51,28 +52,28 @@ export interface WorkerOptions {
 export interface WorkerEndpoint {
   /** For the server of `node:http2`. */
   handler(request: Http2ServerRequest, response: Http2ServerResponse): void;
-  /** `isQuiet`: there are runs, and each waits for what comes from outside, with nothing left to record. */
+  /** `isQuiet`: there are runs, and each waits for something outside, with nothing left to record. */
   load(): { runs: number; steps: number; isQuiet: boolean };
-  /** Ends at once what goes on here of a stretch, as happens by itself once another worker has it. */
+  /** Ends a segment here at once, as happens anyway once another worker has it. */
   drop(runId: string, segment: number): void;
-  /** Takes up nothing more, lets what is under way finish for at most `ms`, and gives the stretches back to the engine. */
+  /** Accepts no more work, lets running steps finish for at most `ms`, and returns the segments to the engine. */
   drain(ms: number): Promise<void>;
   /** Drops everything. */
   close(): void;
 }
 
-/** Its levels by ours. */
+/** The engine's log levels by ours. */
 const LEVELS = { trace: "debug", debug: "debug", info: "info", warn: "warn", error: "error" } as const;
 const LINGER_MS = 15_000;
 const MAX_RUNS = 64;
-/** The engine takes messages of 32 MiB; the same turn goes into an entry and into a message, each with a little around it. */
+/** The engine accepts messages of 32 MiB; a turn goes into an entry and into a message, each with some overhead. */
 const LARGEST_SEALED = 24 * 1024 * 1024;
-/** What the server takes in of one message, with a little around it. */
+/** The most that the server accepts in one message, less some overhead. */
 const LARGEST_PLAIN = 60 * 1024 * 1024;
-/** Fewer characters than that cannot be more bytes than the engine takes. */
+/** Texts with fewer characters can't exceed the engine's limit of bytes. */
 const SURELY_FITS = 7 * 1024 * 1024;
 
-/** What a worker serves to the engine. */
+/** The endpoint that a worker serves to the engine. */
 export function newEndpoint(options: WorkerOptions): WorkerEndpoint {
   const { sealer, server, identityKeys, log = () => {} } = options;
   const time = options.time ?? new WorkTime();
@@ -98,7 +99,7 @@ export function newEndpoint(options: WorkerOptions): WorkerEndpoint {
     const journal = await journalOf(start, server.journal, abort);
     if (!journal) return null;
     const { live, redact, workerId, stopwatch } = options;
-    // Told in vain where the attempt is over: whoever goes on tells it anew.
+    // Has no effect if the attempt is over: the next one tells the server again.
     server.taken({ ...holdOf(start), worker: workerId }, abort).catch(() => {});
     return new Session({
       runId: start.run_id,
@@ -111,18 +112,17 @@ export function newEndpoint(options: WorkerOptions): WorkerEndpoint {
       rules: start.rules,
       time,
       live,
-      ...(redact ? { redact } : {}),
-      ...(stopwatch ? { stopwatch } : {}),
+      ...defined({ redact, stopwatch }),
       fits,
     });
   };
   const handler = createEndpointHandler({
     services: [newService({ sessions, maxRuns: options.maxRuns ?? MAX_RUNS, open })],
-    ...(identityKeys.length > 0 ? { identityKeys: [...identityKeys] } : {}),
+    ...defined({ identityKeys: identityKeys.length > 0 ? [...identityKeys] : undefined }),
     journalValueCodecProvider: async () => codecOf(sealer),
     logger: ({ level }, ...parts: unknown[]) => {
       const message = parts.map(String).join(" ");
-      // The engine was restarted, or goes on elsewhere: nothing that somebody has to mend.
+      // The engine was restarted, or continues on another worker: no one has to fix anything.
       const isLost = /abort error from connection/.test(message);
       log(isLost ? "info" : LEVELS[level], message);
     },
@@ -138,7 +138,7 @@ export function newEndpoint(options: WorkerOptions): WorkerEndpoint {
 
 const holdOf = ({ run_id, stretch }: SegmentStart) => ({ run_id, stretch });
 
-/** What the engine keeps is sealed; what is empty says nothing. */
+/** Encrypts what the engine keeps; empty values stay empty. */
 const codecOf = (sealer: JournalSealer) => ({
   encode: (plain: Uint8Array) => (plain.length === 0 ? plain : sealer.seal(plain)),
   decode: async (sealed: Uint8Array) => (sealed.length === 0 ? sealed : sealer.open(sealed)),
@@ -159,7 +159,7 @@ const heldEntry = (worker: string, { interpreter_version }: SegmentStart): Entry
   end: { kind: "held", code: "unknown_version", message: unknownVersionText(interpreter_version) },
 });
 
-/** The log as it was when the stretch began; what the server got to know since, the engine keeps as well. */
+/** The log as it was when the segment began; the engine keeps everything that the server has received since. */
 async function journalOf(
   start: SegmentStart,
   ask: WorkerOptions["server"]["journal"],
@@ -176,7 +176,7 @@ async function journalOf(
   return {
     turns: turns.filter(({ turn }) => turn <= from_turn),
     timers: new Map(timers),
-    ...(fork ? { fork } : {}),
+    ...defined({ fork }),
     ...(recorded
       ? {
           recorded: new RecordedAnswers(

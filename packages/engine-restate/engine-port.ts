@@ -3,16 +3,16 @@ import type { WorkerEndpoint } from "./endpoint";
 
 /**
  * How long a connection of the engine is used for new work. Balancers spread connections, so a worker that came back gets
- * work only once others are opened; what is under way on one that ends goes on.
+ * work only once others are opened. Running work continues on a connection that ends.
  */
 const CONNECTION_MS = 60_000;
 
 export interface EnginePort {
-  /** Lets no new work in, over connections that are open neither; what is under way on them goes on. */
+  /** Accepts no new work, not even over open connections; running work on them continues. */
   leave(): void;
 }
 
-/** Takes work from the engine. Rejects where it cannot listen there. */
+/** Accepts work from the engine. Rejects if it can't listen there. */
 export function openEnginePort(
   endpoint: WorkerEndpoint,
   { host, port, broke }: { host: string; port: number; broke?: (error: Error) => void },

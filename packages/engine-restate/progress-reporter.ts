@@ -1,11 +1,11 @@
 import type { SegmentProgress } from "@/server/runner/lifecycle/segment-progress";
 import { NoEntry } from "./session";
 
-/** What one message to the server holds at most, in characters, unless a single entry is larger. */
+/** The most characters in one message to the server, unless a single entry is larger. */
 const FULL_MESSAGE = 4 * 1024 * 1024;
-/** So many characters may wait for a server that does not answer; then the run waits, too. */
+/** How many characters may wait for a server that doesn't answer before the run waits, too. */
 const MOST_UNTOLD = 64 * 1024 * 1024;
-/** How long until the server is told again that did not answer: doubled each time, up to the second. */
+/** Delay before a message is sent again, in milliseconds: doubled each time, up to the second. */
 const RETRY_MS = [50, 2_000] as const;
 
 interface Untold {
@@ -14,14 +14,14 @@ interface Untold {
 }
 
 export interface ProgressReporterOptions {
-  /** Resolves when the server has it; rejects where it has to be told again. */
+  /** Resolves when the server has it; rejects if it has to be sent again. */
   post(news: SegmentProgress, abort: AbortSignal): Promise<void>;
   failed(error: unknown): void;
 }
 
 /**
- * Tells the server what the engine keeps of a stretch, in order and for as long as it takes. What comes while it is being
- * told goes along with the next message. It forgets with its process; the stretch, which ends only when all is told, does not.
+ * Reports a segment's entries to the server, in order and for as long as it takes. Entries that come meanwhile go into the
+ * next message. They are lost with the process, but the segment ends only when all are reported.
  */
 export class ProgressReporter {
   private readonly untold: Untold[] = [];
@@ -33,7 +33,7 @@ export class ProgressReporter {
 
   constructor(private readonly options: ProgressReporterOptions) {}
 
-  /** The `count`th entry of the stretch; one that came already is told once. */
+  /** Adds the `count`th entry of the segment; a repeated one is reported once. */
   add(count: number, news: SegmentProgress, chars: number): void {
     if (count <= this.heard) return;
     this.heard = count;
@@ -42,12 +42,12 @@ export class ProgressReporter {
     if (!this.isSending) void this.send();
   }
 
-  /** Resolves once all is told. */
+  /** Resolves once everything is reported. */
   done(): Promise<void> {
     return this.until(() => this.untold.length === 0);
   }
 
-  /** Resolves once there is not too much to tell. */
+  /** Resolves once there is room for more. */
   room(): Promise<void> {
     return this.until(() => this.chars <= MOST_UNTOLD);
   }
@@ -71,7 +71,7 @@ export class ProgressReporter {
   private async send(): Promise<void> {
     this.isSending = true;
     let retryIn: number = RETRY_MS[0];
-    // What comes in the same moment goes along.
+    // Entries of the same moment share a message.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.untold.length > 0 && !this.stopped.signal.aborted) {
       const { news, count } = this.message();
@@ -90,7 +90,7 @@ export class ProgressReporter {
     this.isSending = false;
   }
 
-  /** The next message, and of how many entries it is made. */
+  /** The next message, and how many entries it contains. */
   private message(): { news: SegmentProgress; count: number } {
     let chars = 0;
     let count = 0;

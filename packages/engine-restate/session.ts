@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { SentSignal } from "@/server/cluster/protocol";
 import type { InstallationRules } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import type { DurableContext, LiveFrame } from "@/server/domain/base/durable";
 import { errorMessage } from "@/server/domain/base/guards";
 import { namedError } from "@/server/domain/base/named-error";
@@ -14,18 +15,18 @@ import type { SegmentEnd } from "@/server/runner/lifecycle/segment-progress";
 import type { SentTurn } from "@/server/runner/log/record-turns";
 import { statusOf, TurnWriter } from "@/server/runner/log/turn-write";
 
-/** What the engine keeps of a stretch, entry by entry: turns that were put down together, and perhaps its end. */
+/** An entry of a segment that the engine keeps: turns that were recorded together, and perhaps the end. */
 export interface Entry {
-  /** The session that made it. */
+  /** The id of the session that made it. */
   session: string;
   worker: string;
   turns: SentTurn[];
-  /** How long they are as JSON, about. */
+  /** Their approximate length as JSON. */
   chars: number;
   end?: SegmentEnd;
 }
 
-/** Carries a run out on a context; `watch` is told of the state that its events make. */
+/** Runs a run on a context; `watch` gets the state after its events. */
 export type Program = (ctx: DurableContext, watch: (state: RunState) => void) => Promise<void>;
 
 export interface SessionOptions {
@@ -33,31 +34,31 @@ export interface SessionOptions {
   stretch: number;
   workerId: string;
   program: Program;
-  /** Its log as it is kept, with what the engine keeps of this stretch. */
+  /** Its stored log, with this segment's entries in the engine. */
   journal: Journal;
-  /** How many entries of this stretch are in it. */
+  /** How many entries of this segment are in it. */
   entries: number;
-  /** How many signals the run got before this stretch, and during it, of those that are in it. */
+  /** How many signals in the log the run got before this segment, and during it. */
   signals: { atStart: number; since: number };
   rules: InstallationRules | null;
   time: WorkTime;
   live(runId: string, frame: LiveFrame): void;
   redact?: <T>(value: T) => T;
-  /** Whether a turn of that many bytes, as JSON, may be handed to the engine. */
+  /** Whether the engine accepts a turn of this many bytes as JSON. */
   fits(turn: SentTurn, chars: number): boolean;
   /** A test may stop it: see EmbeddedHost. */
   stopwatch?: () => number;
 }
 
-/** The engine takes messages of 32 MiB; what holds a result holds it in its events as well. */
+/** The engine accepts messages of 32 MiB; a turn holds its result in its events as well. */
 const LONGEST_RESULT = 8 * 1024 * 1024;
-/** An entry takes no more turns from here on, in characters. */
+/** An entry of this many characters takes no more turns. */
 const FULL_ENTRY = 4 * 1024 * 1024;
 
-/** Whoever waited for an entry gets none: the session goes on without, or not here. */
+/** There is no entry for a caller that waits: the session continues without it, or not here. */
 export class NoEntry extends namedError("NoEntry") {}
 
-/** A turn that can never be handed on. */
+/** A turn that is too large for the engine. */
 class TooLargeTurn extends namedError("TooLargeTurn") {}
 
 interface Unrecorded {
@@ -67,17 +68,17 @@ interface Unrecorded {
 }
 
 /**
- * A stretch of a run at work in this process: the run itself, and what it has put down that the engine does not keep yet.
- * It outlives the engine's attempts at the stretch: whoever asks next goes on with the steps that are under way.
+ * A segment of a run that runs in this process: the run itself, and the turns that the engine doesn't keep yet. It outlives
+ * the engine's attempts at the segment: the next attempt continues with the running steps.
  */
 export class Session {
-  /** Tells its entries from those of another one for the same stretch. */
+  /** Distinguishes its entries from those of another session of the segment. */
   readonly id = randomUUID();
   private readonly run: EmbeddedRun;
   private readonly writer: TurnWriter;
   private readonly unrecorded: Unrecorded[] = [];
   private end: SegmentEnd | null = null;
-  /** Entries of the stretch that are known to be kept. */
+  /** Entries of the segment that the engine is known to keep. */
   private kept: number;
   private readonly begunWith: number;
   private signals: number;
@@ -96,9 +97,7 @@ export class Session {
         live: options.live,
         workerId,
         time,
-        ...(rules ? { rules } : {}),
-        ...(redact ? { redact } : {}),
-        ...(stopwatch ? { stopwatch } : {}),
+        ...defined({ rules, redact, stopwatch }),
         longestResult: LONGEST_RESULT,
         recordsTogether: true,
         takesOver: true,
@@ -107,7 +106,7 @@ export class Session {
     );
   }
 
-  /** Carries the run on; its turns and its end wait for whoever asks for entries. */
+  /** Continues the run; its turns and its end wait until entries are asked for. */
   begin(): void {
     const watch = (state: RunState) => {
       this.writer.state = state;
@@ -125,22 +124,22 @@ export class Session {
     return this.options;
   }
 
-  /** Steps under way. */
+  /** Running steps. */
   get steps(): number {
     return this.run.inFlight;
   }
 
-  /** Whether the run waits for what comes from outside, and the engine keeps all that was put down. */
+  /** Whether the run waits for something outside, and the engine keeps every turn. */
   get isQuiet(): boolean {
     return this.unrecorded.length === 0 && this.run.isIdle;
   }
 
-  /** Whether it can be left: nothing is under way, and the engine keeps all that was put down. */
+  /** Whether it can be dropped: nothing is running, and the engine keeps every turn. */
   get isAtRest(): boolean {
     return this.isOver || (!this.end && this.run.inFlight === 0 && this.isQuiet);
   }
 
-  /** Whether it is the one that made what the engine keeps of the stretch since it began. */
+  /** Whether this session made all entries that the engine has kept since it began. */
   made(entries: readonly Entry[]): boolean {
     return (
       !this.isOver &&
@@ -149,7 +148,7 @@ export class Session {
     );
   }
 
-  /** The next entry, as soon as there is something to keep. Who asks again gets the same turns until they are kept. */
+  /** The next entry, as soon as there is something to keep; the same turns until they are kept. */
   async next(): Promise<Entry> {
     this.refuse(new NoEntry("Somebody else asks for the next entry of this stretch."));
     if (this.isOver) throw new NoEntry("This stretch is not carried out here any more.");
@@ -160,7 +159,7 @@ export class Session {
       setImmediate(() => this.restIfDue());
       await something;
     }
-    // What comes in the same moment goes along.
+    // Turns of the same moment share an entry.
     await new Promise((resolve) => setImmediate(resolve));
     return this.entry();
   }
@@ -179,11 +178,11 @@ export class Session {
       worker: this.options.workerId,
       turns,
       chars,
-      ...(this.end && isAll ? { end: this.end } : {}),
+      ...defined({ end: this.end && isAll ? this.end : undefined }),
     };
   }
 
-  /** The engine keeps this, as the `count`th entry of the stretch. */
+  /** Notes that the engine keeps this, as the `count`th entry of the segment. */
   keep(count: number, { turns }: Entry): void {
     if (count <= this.kept) return;
     this.kept = count;
@@ -191,7 +190,7 @@ export class Session {
     while (this.unrecorded[0] && this.unrecorded[0].sent.turn <= last) this.unrecorded.shift()?.recorded();
   }
 
-  /** The `index`th signal of the stretch; one that came already changes nothing. */
+  /** Delivers the `index`th signal of the segment; a repeated one has no effect. */
   deliver(index: number, { name, value }: SentSignal): void {
     const count = this.options.signals.atStart + index;
     if (count <= this.signals) return;
@@ -199,7 +198,7 @@ export class Session {
     this.run.deliver(name, value);
   }
 
-  /** Tells the run where the clock jumped or the machine slept. */
+  /** Tells the run that the clock jumped or the machine slept. */
   checkClock(): void {
     this.run.checkClock();
   }
@@ -209,14 +208,14 @@ export class Session {
     this.run.freeze();
   }
 
-  /** Whoever waits for an entry gets none. */
+  /** Rejects the caller that waits for an entry. */
   refuse(why: Error): void {
     const { asking } = this;
     this.asking = null;
     asking?.refuse(why);
   }
 
-  /** Ends it here: what is under way is aborted, what was not kept is lost to it. */
+  /** Ends it here: running steps are aborted, and turns that weren't kept are lost. */
   drop(): void {
     this.isOver = true;
     this.run.stop();
@@ -278,7 +277,7 @@ export class Session {
   }
 }
 
-/** How the stretch of a run ends whose interpreter gave up. */
+/** The end of a segment whose interpreter failed. */
 export function endFor(error: unknown): SegmentEnd {
   if (error instanceof ReplayMismatch)
     return { kind: "held", code: "log_differs", message: errorMessage(error) };
@@ -290,8 +289,7 @@ export function endFor(error: unknown): SegmentEnd {
     kind: "broke",
     name,
     message,
-    ...(stack === undefined ? {} : { stack }),
-    ...(error instanceof TooLargeTurn ? { edit_graph: true } : {}),
+    ...defined({ stack, edit_graph: error instanceof TooLargeTurn ? true : undefined }),
   };
 }
 
@@ -307,10 +305,7 @@ function sentTurn(write: ReturnType<TurnWriter["write"]>["write"]): SentTurn {
     inlined,
     events,
     timers,
-    ...(wakeAt === undefined ? {} : { wakeAt }),
-    ...(progress ? { progress } : {}),
-    ...(questions ? { questions } : {}),
-    ...(work ? { work } : {}),
+    ...defined({ wakeAt, progress, questions, work }),
   };
 }
 

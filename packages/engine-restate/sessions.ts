@@ -2,36 +2,36 @@ import { CLOCK_CHECK_INTERVAL_MS } from "@/server/runner/durable/clock";
 import { ProgressReporter, type ProgressReporterOptions } from "./progress-reporter";
 import { type Entry, NoEntry, Session } from "./session";
 
-/** What one of the engine's attempts at a stretch asks with. */
+/** One of the engine's attempts at a segment. */
 export interface Attempt {
   key: string;
-  /** What the engine keeps of the stretch. */
+  /** The segment's entries that the engine keeps. */
   entries: readonly Entry[];
   /** Aborted when the attempt is over, or its connection lost. */
   signal: AbortSignal;
 }
 
-/** How a stretch goes on whose attempt was lost. */
+/** How a segment continues whose attempt was lost. */
 export interface Lingering {
-  /** For so long, in milliseconds. */
+  /** For how long, in milliseconds. */
   forMs: number;
-  /** Whether no other worker has taken it up. Rejects where that cannot be known now. */
+  /** Whether no other worker has started it. Rejects if that is unknown. */
   isHeld(place: Session["place"]): Promise<boolean>;
 }
 
-/** How often that is asked, in milliseconds. */
+/** How often to check that, in milliseconds. */
 const ASK_EVERY_MS = 250;
 
 interface Held {
   session: Session;
   attempt: AbortSignal;
-  /** Runs out where no attempt comes back. */
+  /** Expires if no attempt comes back. */
   dropping: ReturnType<typeof setTimeout> | undefined;
 }
 
 /**
- * The stretches at work in this process. One whose attempt was lost stays for a while: the engine was restarted, or the
- * connection broke, and the next attempt may come to the same worker.
+ * The segments that run in this process. One whose attempt was lost stays for a while: if the engine was restarted or the
+ * connection broke, the next attempt may come to the same worker.
  */
 export class Sessions {
   private readonly held = new Map<string, Held>();
@@ -49,7 +49,7 @@ export class Sessions {
     this.looking.unref();
   }
 
-  /** Stretches that are carried out here; one whose attempt was lost may be at work elsewhere by now. */
+  /** Segments that run here; one whose attempt was lost may run elsewhere by now. */
   get size(): number {
     let count = 0;
     for (const { dropping } of this.held.values()) if (dropping === undefined) count++;
@@ -74,7 +74,7 @@ export class Sessions {
     return this.held.has(key);
   }
 
-  /** Who tells the server of a stretch, as long as it or an attempt at it is here. */
+  /** The reporter of a segment, as long as it or an attempt at it is here. */
   reporter(key: string, attempt: AbortSignal): ProgressReporter {
     const reporter = this.reporters.get(key) ?? new ProgressReporter(this.reporterOptions);
     this.reporters.set(key, reporter);
@@ -87,14 +87,14 @@ export class Sessions {
   }
 
   /**
-   * Whether a stretch may be taken up here beside what is at work. What another worker had begun is taken on in any case: there
-   * may be nobody else.
+   * Whether a segment may start here besides those that run. One that another worker had begun is always accepted: there
+   * may be no other worker.
    */
   admits(key: string, entries: readonly Entry[], most: number): boolean {
     return entries.length > 0 || this.has(key) || this.size < most;
   }
 
-  /** The session that goes on with the stretch: the one at work here, where the engine keeps what it made, else what `begin` answers. */
+  /** The session that continues the segment: the one here, if the engine keeps its entries, else what `begin` returns. */
   async open<Other>(
     { key, entries, signal }: Attempt,
     begin: () => Promise<Session | Other>,
@@ -107,7 +107,7 @@ export class Sessions {
     this.end(key);
     const session = await begin();
     if (!(session instanceof Session)) return session;
-    // Another attempt may have come meanwhile, or this one may be over.
+    // Another attempt may have started meanwhile, or this one may be over.
     if (signal.aborted || this.held.has(key) || this.draining) {
       session.drop();
       throw new NoEntry("This attempt at the stretch is over.");
@@ -134,7 +134,7 @@ export class Sessions {
     void this.watch(key, held);
   }
 
-  /** Ends a stretch whose attempt was lost as soon as another worker has it. */
+  /** Ends a segment whose attempt was lost as soon as another worker has it. */
   private async watch(key: string, held: Held): Promise<void> {
     const isLost = () => this.held.get(key) === held && held.dropping !== undefined;
     while (isLost()) {
@@ -144,14 +144,14 @@ export class Sessions {
     }
   }
 
-  /** Ends what goes on here of a stretch: its end is kept, or another worker has it. */
+  /** Ends a segment here: its end is kept, or another worker has it. */
   drop(key: string): void {
     this.reporters.get(key)?.stop();
     this.reporters.delete(key);
     this.end(key);
   }
 
-  /** Ends the session alone: what the engine keeps of it is still told. */
+  /** Ends only the session: its kept entries are still reported. */
   private end(key: string): void {
     const held = this.held.get(key);
     if (!held) return;
@@ -161,8 +161,8 @@ export class Sessions {
   }
 
   /**
-   * Takes up nothing more, lets what is under way finish, for at most `ms`, and gives each stretch back once nothing is: the
-   * engine goes on with it elsewhere.
+   * Accepts no more work, lets running steps finish, for at most `ms`, and returns each segment once nothing runs: the
+   * engine continues it elsewhere.
    */
   async drain(ms: number): Promise<void> {
     this.draining = true;

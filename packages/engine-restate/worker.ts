@@ -1,4 +1,4 @@
-// `npm run worker`: a process that carries out runs of a server, handed to it by Restate.
+// `npm run worker`: a process that executes a server's runs, which Restate assigns to it.
 import process from "node:process";
 import packageJson from "@/package.json";
 import { newWorkerProcess, type WorkerProcess } from "@/server/cluster/worker/worker-process";
@@ -6,7 +6,7 @@ import { errorMessage } from "@/server/domain/base/guards";
 import { newEndpoint, type WorkerEndpoint } from "./endpoint";
 import { type EnginePort, openEnginePort } from "./engine-port";
 
-/** How long what is under way may take to finish once the worker is asked to stop. */
+/** How long running steps may take to finish once the worker is asked to stop. */
 const DRAIN_MS = 30_000;
 const CONFIGURATION_ERROR = 78;
 
