@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { freshId, toId } from "@/server/domain/base/ids";
 import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
 import { cutText } from "@/server/domain/base/sizes";
@@ -94,9 +95,11 @@ export class Drawing {
         key,
         {
           ...(schema ?? { type: "string" }),
-          ...(title ? { title } : {}),
-          ...(description ? { description: redact(description).slice(0, 1000) } : {}),
-          ...(defaultValue === undefined ? {} : { default: defaultValue }),
+          ...defined({
+            title: title || undefined,
+            description: description ? redact(description).slice(0, 1000) : undefined,
+            default: defaultValue,
+          }),
         },
       ]),
     );
@@ -129,9 +132,11 @@ export class Drawing {
     this.edges.push({
       source_node_id: from,
       target_node_id: to,
-      ...(label === undefined ? {} : { edge_label: label.slice(0, 200) }),
-      ...(condition === undefined ? {} : { condition }),
-      ...(isDefault ? { is_default: true } : {}),
+      ...defined({
+        edge_label: label === undefined ? undefined : label.slice(0, 200),
+        condition,
+        is_default: isDefault ? true : undefined,
+      }),
     });
   }
 
@@ -191,10 +196,12 @@ export class Drawing {
         graph_id: toId(this.name) || "workflow",
         nodes: Object.fromEntries(this.nodes),
         edges: this.edges,
-        ...(this.startId === undefined ? {} : { start_node_id: this.startId }),
-        ...(more.description ? { description: redact(more.description).slice(0, 4000) } : {}),
-        ...(more.schema ? { global_state_schema: more.schema } : {}),
-        ...(more.config ? { config: more.config } : {}),
+        ...defined({
+          start_node_id: this.startId,
+          description: more.description ? redact(more.description).slice(0, 4000) : undefined,
+          global_state_schema: more.schema,
+          config: more.config,
+        }),
       },
       "",
       this.findings,

@@ -1,4 +1,5 @@
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { freshId } from "@/server/domain/base/ids";
 import type { Findings } from "@/server/domain/base/lenient-reader";
 import { asTemplate } from "@/server/domain/text/template/template";
@@ -37,7 +38,9 @@ export class RoleRegistry {
       name,
       description: description.slice(0, LONGEST.description),
       goals: goals.map((goal) => goal.slice(0, LONGEST.goal)),
-      ...(prompt ? { system_prompt_template: asTemplate(prompt).slice(0, LONGEST.prompt) } : {}),
+      ...defined({
+        system_prompt_template: prompt ? asTemplate(prompt).slice(0, LONGEST.prompt) : undefined,
+      }),
     });
     this.roles.push(made);
     this.byName.set(name, made);

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { textsOf } from "@/server/domain/base/guards";
 import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
 import { type Evaluator, NO_SCOPE } from "./evaluator";
@@ -6,17 +7,12 @@ import type { CallExpr, ClassStatement, Entry, Expr } from "./program";
 
 const MAX_DEPTH = 12;
 
-/** A zod schema, a pydantic class or a written JSON Schema as JSON Schema; null where it cannot be told. */
+/** A zod schema, a pydantic class or a written JSON Schema as JSON Schema; null if unknown. */
 export function schemaOf(type: Expr, evaluator: Evaluator, depth = 0): Raw | null {
-  // About what a short text costs, since it becomes one.
+  // About the cost of the short text that it becomes.
   evaluator.work.spend(8);
   if (depth > MAX_DEPTH) return {};
-  if (type.is === "name") {
-    const value = evaluator.value(type.name);
-    if (value) return schemaOf(value, evaluator, depth + 1);
-    const declared = evaluator.class(type.name);
-    return declared ? schemaOfClass(declared, evaluator, depth) : pythonName(type.name);
-  }
+  if (type.is === "name") return schemaOfName(type.name, evaluator, depth);
   if (type.is === "nothing") return { type: "null" };
   if (type.is === "text") return typeof type.parts[0] === "string" ? pythonName(type.parts[0]) : null;
   if (type.is === "binary" && type.operator === "|") return anyOf([type.left, type.right], evaluator, depth);
@@ -28,31 +24,32 @@ export function schemaOf(type: Expr, evaluator: Evaluator, depth = 0): Raw | nul
   return wrapped ? schemaOf(wrapped, evaluator, depth + 1) : zodOf(type, evaluator, depth);
 }
 
+function schemaOfName(name: string, evaluator: Evaluator, depth: number): Raw | null {
+  const value = evaluator.value(name);
+  if (value) return schemaOf(value, evaluator, depth + 1);
+  const declared = evaluator.class(name);
+  return declared ? schemaOfClass(declared, evaluator, depth) : pythonName(name);
+}
+
+const PYTHON_TYPES: ReadonlyMap<string, string> = new Map([
+  ["str", "string"],
+  ["datetime", "string"],
+  ["date", "string"],
+  ["UUID", "string"],
+  ["int", "integer"],
+  ["float", "number"],
+  ["Decimal", "number"],
+  ["bool", "boolean"],
+  ["list", "array"],
+  ["List", "array"],
+  ["dict", "object"],
+  ["Dict", "object"],
+]);
+
 function pythonName(name: string): Raw | null {
-  switch (name) {
-    case "str":
-    case "datetime":
-    case "date":
-    case "UUID":
-      return { type: "string" };
-    case "int":
-      return { type: "integer" };
-    case "float":
-    case "Decimal":
-      return { type: "number" };
-    case "bool":
-      return { type: "boolean" };
-    case "list":
-    case "List":
-      return { type: "array" };
-    case "dict":
-    case "Dict":
-      return { type: "object" };
-    case "Any":
-      return {};
-    default:
-      return null;
-  }
+  if (name === "Any") return {};
+  const type = PYTHON_TYPES.get(name);
+  return type === undefined ? null : { type };
 }
 
 /** A JSON Schema in the code, also in the wrapper of the Responses API. */
@@ -68,11 +65,7 @@ function schemaOfClass(declared: ClassStatement, evaluator: Evaluator, depth: nu
   evaluator.work.spend(1 + declared.fields.length);
   const names = declared.bases.map((base) => pathOf(base)?.at(-1) ?? "");
   if (names.some((name) => /Enum$/.test(name))) {
-    const values = declared.fields.flatMap(({ value }) => (value && jsonOf(value)) ?? []);
-    return {
-      ...(values.every((value) => typeof value === "string") ? { type: "string" } : {}),
-      enum: values,
-    };
+    return enumOf(declared.fields.flatMap(({ value }) => (value && jsonOf(value)) ?? []));
   }
   const properties: Raw = {};
   const required: string[] = [];
@@ -88,7 +81,7 @@ function schemaOfClass(declared: ClassStatement, evaluator: Evaluator, depth: nu
     const description = textIn(field && fieldOf(field, "description"), evaluator);
     properties[name] = {
       ...(schemaOf(type, evaluator, depth + 1) ?? {}),
-      ...(description ? { description } : {}),
+      ...defined({ description: description || undefined }),
     };
     if (value === null || (field && isRequired(field))) required.push(name);
   }
@@ -113,18 +106,29 @@ function anyOf(options: readonly Expr[], evaluator: Evaluator, depth: number): R
   return only && more.length === 0 ? only : { anyOf: schemas };
 }
 
+const enumOf = (values: unknown[]): Raw => ({
+  ...defined({ type: values.every((value) => typeof value === "string") ? "string" : undefined }),
+  enum: values,
+});
+
+const arrayOf = (item: Expr | null | undefined, evaluator: Evaluator, depth: number): Raw => ({
+  type: "array",
+  ...defined({ items: item ? (schemaOf(item, evaluator, depth + 1) ?? {}) : undefined }),
+});
+
+const itemsOf = (list: Expr | undefined): Expr[] =>
+  list?.is === "list" ? list.items.flatMap((item) => ("spread" in item ? [] : [item])) : [];
+
 function genericOf(of: Expr, index: Expr, evaluator: Evaluator, depth: number): Raw | null {
-  const name = pathOf(of)?.at(-1);
-  const inner =
-    index.is === "list" ? index.items.flatMap((item) => ("spread" in item ? [] : [item])) : [index];
+  const inner = index.is === "list" ? itemsOf(index) : [index];
   const [first] = inner;
-  switch (name) {
+  switch (pathOf(of)?.at(-1)) {
     case "list":
     case "List":
     case "Sequence":
     case "set":
     case "Set":
-      return { type: "array", ...(first ? { items: schemaOf(first, evaluator, depth + 1) ?? {} } : {}) };
+      return arrayOf(first, evaluator, depth);
     case "dict":
     case "Dict":
     case "Mapping":
@@ -134,89 +138,87 @@ function genericOf(of: Expr, index: Expr, evaluator: Evaluator, depth: number): 
       return first ? schemaOf(first, evaluator, depth + 1) : null;
     case "Union":
       return anyOf(inner, evaluator, depth);
-    case "Literal": {
-      const values = inner.flatMap((one) => jsonOf(one) ?? []);
-      return {
-        ...(values.every((value) => typeof value === "string") ? { type: "string" } : {}),
-        enum: values,
-      };
-    }
+    case "Literal":
+      return enumOf(inner.flatMap((one) => jsonOf(one) ?? []));
     default:
       return null;
   }
 }
 
-/** `z.object({...}).optional()` and the like: what is called last stands outermost. */
+const ZOD_TYPES: ReadonlyMap<string, string> = new Map([
+  ["string", "string"],
+  ["email", "string"],
+  ["url", "string"],
+  ["uuid", "string"],
+  ["date", "string"],
+  ["number", "number"],
+  ["int", "integer"],
+  ["boolean", "boolean"],
+  ["null", "null"],
+  ["record", "object"],
+]);
+
+/** `z.object({...}).optional()` and the like: the last call is the outermost. */
 function zodOf(call: CallExpr, evaluator: Evaluator, depth: number): Raw | null {
   if (call.callee.is !== "member") return null;
   const { of, key } = call.callee;
   const first = positional(call);
   if (of.is !== "name" || !/^(z|zod)$/.test(of.name)) {
     const inner = schemaOf(of, evaluator, depth + 1);
-    if (!inner) return null;
-    if (key === "describe") {
-      const description = textIn(first, evaluator);
-      return description ? { ...inner, description } : inner;
-    }
-    if (key === "int") return { ...inner, type: "integer" };
-    if (key === "array") return { type: "array", items: inner };
-    if (key === "nullable" || key === "nullish") return { anyOf: [inner, { type: "null" }] };
-    return inner;
+    return inner && refined(inner, key, key === "describe" ? textIn(first, evaluator) : null);
   }
+  const type = ZOD_TYPES.get(key);
+  if (type !== undefined) return { type };
   switch (key) {
-    case "string":
-    case "email":
-    case "url":
-    case "uuid":
-    case "date":
-      return { type: "string" };
-    case "number":
-      return { type: "number" };
-    case "int":
-      return { type: "integer" };
-    case "boolean":
-      return { type: "boolean" };
-    case "null":
-      return { type: "null" };
     case "any":
     case "unknown":
       return {};
-    case "record":
-      return { type: "object" };
     case "literal":
     case "enum": {
       const value = first ? jsonOf(first) : undefined;
-      const values = Array.isArray(value) ? value : value === undefined ? [] : [value];
-      return { ...(values.every((one) => typeof one === "string") ? { type: "string" } : {}), enum: values };
+      return enumOf(Array.isArray(value) ? value : value === undefined ? [] : [value]);
     }
     case "array":
-      return { type: "array", ...(first ? { items: schemaOf(first, evaluator, depth + 1) ?? {} } : {}) };
+      return arrayOf(first, evaluator, depth);
     case "union":
-    case "discriminatedUnion": {
-      const list = call.args.find(({ value }) => value.is === "list")?.value;
-      const options =
-        list?.is === "list" ? list.items.flatMap((item) => ("spread" in item ? [] : [item])) : [];
-      return anyOf(options, evaluator, depth);
-    }
+    case "discriminatedUnion":
+      return anyOf(itemsOf(call.args.find(({ value }) => value.is === "list")?.value), evaluator, depth);
     case "object":
     case "strictObject":
-    case "looseObject": {
-      if (first?.is !== "record") return { type: "object" };
-      const entries = first.entries.filter(
-        (entry): entry is Entry => !("spread" in entry) && entry.key !== "__proto__",
-      );
-      const properties = Object.fromEntries(
-        entries.map(({ key: name, value }) => [name, schemaOf(value, evaluator, depth + 1) ?? {}]),
-      );
-      return {
-        type: "object",
-        properties,
-        required: entries.filter(({ value }) => !isOptional(value)).map((e) => e.key),
-      };
-    }
+    case "looseObject":
+      return objectOf(first, evaluator, depth);
     default:
       return null;
   }
+}
+
+/** A zod schema after a method such as `.int()`. */
+function refined(inner: Raw, method: string, description: string | null): Raw {
+  switch (method) {
+    case "describe":
+      return description ? { ...inner, description } : inner;
+    case "int":
+      return { ...inner, type: "integer" };
+    case "array":
+      return { type: "array", items: inner };
+    case "nullable":
+    case "nullish":
+      return { anyOf: [inner, { type: "null" }] };
+    default:
+      return inner;
+  }
+}
+
+function objectOf(fields: Expr | null, evaluator: Evaluator, depth: number): Raw {
+  if (fields?.is !== "record") return { type: "object" };
+  const entries = fields.entries.filter(
+    (entry): entry is Entry => !("spread" in entry) && entry.key !== "__proto__",
+  );
+  const properties = Object.fromEntries(
+    entries.map(({ key, value }) => [key, schemaOf(value, evaluator, depth + 1) ?? {}]),
+  );
+  const required = entries.filter(({ value }) => !isOptional(value)).map(({ key }) => key);
+  return { type: "object", properties, required };
 }
 
 function isOptional(type: Expr): boolean {
@@ -228,7 +230,7 @@ function isOptional(type: Expr): boolean {
   return false;
 }
 
-/** The properties of an object's schema; null where it is none. */
+/** The properties of an object's schema; null if it has none. */
 export function propertiesOf(schema: Raw | null): [name: string, schema: Raw][] | null {
   const properties = schema?.properties;
   if (!properties || typeof properties !== "object" || Array.isArray(properties)) return null;

@@ -1,4 +1,5 @@
 import { AgentConfig, type LlmConfig } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { freshId, toId } from "@/server/domain/base/ids";
 import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
 import type { Bound, Evaluator } from "../../code/evaluator";
@@ -178,11 +179,16 @@ export class AgentRegistry {
     const top_p = number("topP", "top_p");
     const max_tokens = number("maxTokens", "max_tokens");
     const llm: LlmConfig = {
-      ...(this.keepsModel && model ? { model: model.slice(0, 200) } : {}),
-      ...(temperature !== null && temperature >= 0 && temperature <= 2 ? { temperature } : {}),
+      ...defined({
+        model: this.keepsModel && model ? model.slice(0, 200) : undefined,
+        temperature: temperature !== null && temperature >= 0 && temperature <= 2 ? temperature : undefined,
+      }),
       ...(top_p === null ? {} : { top_p }),
-      ...(max_tokens !== null && Number.isInteger(max_tokens) && max_tokens > 0 ? { max_tokens } : {}),
-      ...(this.keepsModel && isEffort(effort) ? { reasoning_effort: effort } : {}),
+      ...defined({
+        max_tokens:
+          max_tokens !== null && Number.isInteger(max_tokens) && max_tokens > 0 ? max_tokens : undefined,
+        reasoning_effort: this.keepsModel && isEffort(effort) ? effort : undefined,
+      }),
     };
     return Object.keys(llm).length > 0 ? llm : undefined;
   }

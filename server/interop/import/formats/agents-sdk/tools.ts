@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { type Bound, type Evaluator, NO_SCOPE } from "../../code/evaluator";
 import { calledName } from "../../code/literals";
 import type { CallExpr, Place } from "../../code/program";
@@ -61,7 +62,7 @@ export function asksFirst(bound: Bound | null, evaluator: Evaluator): boolean {
 
 const ownCode = (name: string, code?: Place): CodeTool => ({
   name: name.slice(0, 200),
-  ...(code ? { code: { from: code.from, to: code.to } } : {}),
+  ...defined({ code: code ? { from: code.from, to: code.to } : undefined }),
 });
 
 function hostedServer(call: Bound<CallExpr>, evaluator: Evaluator): CodeTool {

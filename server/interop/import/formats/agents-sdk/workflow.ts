@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
 import { asTemplate } from "@/server/domain/text/template/template";
 import { type CallSite, type Evaluator, NO_SCOPE } from "../../code/evaluator";
@@ -126,8 +127,7 @@ function drawStep(member: Member, task: string | null, context: Context): { id: 
   const config = {
     required_role: member.config.role_name,
     task_description_template: template,
-    ...(member.llm ? { llm_config: member.llm } : {}),
-    ...(schema ? { output_schema: schema } : {}),
+    ...defined({ llm_config: member.llm, output_schema: schema }),
   };
   return {
     id: drawing.add(id, { ...common, node_type: "agent_task", output_keys: outputs, config }),
@@ -181,7 +181,9 @@ function crewOf(member: Member, { registry, findings }: Context): Raw {
       : { manager: { agent_id: idOf(member) } }),
     agents: all.map((one) => ({
       ...one.config,
-      ...(handsOver ? { handoffs: one.handoffs.map((agent) => idOf(registry.member(agent))) } : {}),
+      ...defined({
+        handoffs: handsOver ? one.handoffs.map((agent) => idOf(registry.member(agent))) : undefined,
+      }),
     })),
   };
 }

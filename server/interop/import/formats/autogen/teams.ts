@@ -222,6 +222,7 @@ function drawGraph(team: Team, start: string, termination: Termination): void {
   const byName = new Map(members.map((member) => [member.name, member]));
   const end = drawing.end(members.map((member) => keyOf(team, member)));
   drawing.change(end, { input_keys: [], optional_input_keys: members.map((member) => keyOf(team, member)) });
+  const targetOf = (edge: Raw) => ids.get(textOf(edge.target)) ?? end;
   const entered = new Set<string>();
   for (const [name, node] of Object.entries(nodes)) {
     const id = ids.get(name);
@@ -237,55 +238,19 @@ function drawGraph(team: Team, start: string, termination: Termination): void {
       .filter(isRaw)
       .filter(({ target }) => ids.has(textOf(target)));
     for (const edge of edges) entered.add(textOf(edge.target));
-    const conditional = edges.filter(
-      (edge) => edge.condition !== undefined && edge.condition !== null && edge.condition !== "",
-    );
-    const plain = edges.filter((edge) => !conditional.includes(edge));
     if (edges.some((edge) => edge.condition_function))
       report.dropped(
         `config.graph.nodes.${name}`,
         `A function decides where to go on after "${name}"; it is code and was left out.`,
       );
-    if (conditional.length === 0) {
-      for (const edge of plain) drawing.edge(id, ids.get(textOf(edge.target)) ?? end);
-      if (plain.length === 0) drawing.edge(id, end);
-      continue;
-    }
-    const conditions = conditional.map((edge) => ({
-      label: (typeof edge.condition === "string" ? edge.condition : textOf(edge.target)).slice(0, 200),
-      when:
-        typeof edge.condition === "string"
-          ? `state.${keyOf(team, member)}.contains(${quoted(edge.condition)})`
-          : "",
-      target: ids.get(textOf(edge.target)) ?? end,
-    }));
-    const router = drawing.add(`after_${name}`, {
-      node_type: "conditional_router",
-      name: `After ${name}`,
-      max_iterations: MOST_ROUNDS,
-      config: {
-        kind: "expression",
-        mode: "all",
-        conditions: conditions.map(({ label, when }) => ({ label, when })),
-        default_label: "otherwise",
-      },
-    });
-    drawing.edge(id, router);
-    for (const { label, target } of conditions) drawing.edge(router, target, { label });
-    const [defaultEdge, ...more] = plain;
-    drawing.edge(router, defaultEdge ? (ids.get(textOf(defaultEdge.target)) ?? end) : end, {
-      label: "otherwise",
-      isDefault: true,
-    });
-    for (const edge of more) drawing.edge(id, ids.get(textOf(edge.target)) ?? end);
-    if (conditions.some(({ when }) => when === ""))
-      report.placeholder(
-        `config.graph.nodes.${name}`,
-        `A condition after "${name}" is code. Write it at the router; the workflow cannot run until then.`,
-        router,
-      );
-    else
-      report.keeps(`config.graph.nodes.${name}`, `After "${name}" the words of its message decide.`, router);
+    const conditional = edges.filter(
+      ({ condition }) => condition !== undefined && condition !== null && condition !== "",
+    );
+    const plain = edges.filter((edge) => !conditional.includes(edge)).map(targetOf);
+    if (conditional.length > 0) {
+      const conditions = conditional.map((edge) => conditionOf(edge, keyOf(team, member), targetOf(edge)));
+      drawRouter(team, { name, id }, conditions, plain.length > 0 ? plain : [end]);
+    } else for (const target of plain.length > 0 ? plain : [end]) drawing.edge(id, target);
   }
   const first = textOf(graph.default_start_node);
   const begins = ids.has(first) ? [first] : [...ids.keys()].filter((name) => !entered.has(name));
@@ -296,4 +261,49 @@ function drawGraph(team: Team, start: string, termination: Termination): void {
       "config.termination_condition",
       "What ends the team beside its graph was left out: here the graph ends it.",
     );
+}
+
+interface Condition {
+  label: string;
+  /** Empty if it is code. */
+  when: string;
+  target: string;
+}
+
+const conditionOf = ({ condition, target: name }: Raw, key: string, target: string): Condition => ({
+  label: (typeof condition === "string" ? condition : textOf(name)).slice(0, 200),
+  when: typeof condition === "string" ? `state.${key}.contains(${quoted(condition)})` : "",
+  target,
+});
+
+/** A router after a member. The first of the `plain` targets is its default; the others follow in any case. */
+function drawRouter(
+  { drawing, component: { report } }: Team,
+  { name, id }: { name: string; id: string },
+  conditions: readonly Condition[],
+  [otherwise = "", ...more]: readonly string[],
+): void {
+  const router = drawing.add(`after_${name}`, {
+    node_type: "conditional_router",
+    name: `After ${name}`,
+    max_iterations: MOST_ROUNDS,
+    config: {
+      kind: "expression",
+      mode: "all",
+      conditions: conditions.map(({ label, when }) => ({ label, when })),
+      default_label: "otherwise",
+    },
+  });
+  drawing.edge(id, router);
+  for (const { label, target } of conditions) drawing.edge(router, target, { label });
+  drawing.edge(router, otherwise, { label: "otherwise", isDefault: true });
+  for (const target of more) drawing.edge(id, target);
+  const place = `config.graph.nodes.${name}`;
+  if (conditions.some(({ when }) => when === ""))
+    report.placeholder(
+      place,
+      `A condition after "${name}" is code. Write it at the router; the workflow cannot run until then.`,
+      router,
+    );
+  else report.keeps(place, `After "${name}" the words of its message decide.`, router);
 }

@@ -40,6 +40,12 @@ export interface CrewCode {
 }
 
 type Kind = "agent" | "task";
+/** Fields that list agents or tasks. */
+const LISTS: ReadonlyMap<string, Kind> = new Map([
+  ["agents", "agent"],
+  ["context", "task"],
+  ["tasks", "task"],
+]);
 const MAKES: Readonly<Record<Kind, readonly string[]>> = {
   agent: ["Agent"],
   task: ["Task", "ConditionalTask"],
@@ -233,19 +239,8 @@ class Reader {
     const { evaluator } = this;
     const { expr } = evaluator.resolve(bound);
     if (field === "agent" || field === "manager_agent") return this.named("agent", bound);
-    if (field === "agents" || field === "context" || field === "tasks") {
-      if (expr.is === "nothing") return undefined;
-      const kind = field === "agents" ? "agent" : "task";
-      const items = evaluator.items(bound);
-      if (items) return items.flatMap((item) => this.named(kind, item) ?? []);
-      const one = this.named(kind, bound, true);
-      if (one !== undefined) return [one];
-      this.report(bound.expr).dropped(
-        "",
-        `"${field}" (${this.text(bound.expr)}) is made by code, and was left out.`,
-      );
-      return undefined;
-    }
+    const kind = LISTS.get(field);
+    if (kind) return expr.is === "nothing" ? undefined : this.namedList(field, kind, bound);
     if (field === "tools") return expr.is === "nothing" ? undefined : this.tools(bound);
     if (field === "process") return pathOf(expr)?.at(-1) ?? this.template(bound) ?? this.text(expr);
     if (MODELS.has(field)) return this.model(bound);
@@ -255,11 +250,26 @@ class Reader {
         ? { python: this.text(bound.expr), schema }
         : { python: this.text(expr) };
     }
-    if (expr.is === "nothing") return null;
-    const value = this.template(bound) ?? evaluator.json(bound);
+    return expr.is === "nothing" ? null : this.valueOf(bound);
+  }
+
+  private namedList(field: string, kind: Kind, bound: Bound): string[] | undefined {
+    const items = this.evaluator.items(bound);
+    if (items) return items.flatMap((item) => this.named(kind, item) ?? []);
+    const one = this.named(kind, bound, true);
+    if (one !== undefined) return [one];
+    this.report(bound.expr).dropped(
+      "",
+      `"${field}" (${this.text(bound.expr)}) is made by code, and was left out.`,
+    );
+    return undefined;
+  }
+
+  private valueOf(bound: Bound): unknown {
+    const value = this.template(bound) ?? this.evaluator.json(bound);
     if (value !== undefined) return value;
-    for (const item of evaluator.items(bound) ?? [bound]) this.keepProgram(item.expr);
-    const items = evaluator.items(bound);
+    const items = this.evaluator.items(bound);
+    for (const item of items ?? [bound]) this.keepProgram(item.expr);
     return items
       ? items.map((item) => this.template(item) ?? { python: this.text(item.expr) })
       : { python: this.text(bound.expr) };

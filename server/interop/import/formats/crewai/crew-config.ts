@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { freshId, toId } from "@/server/domain/base/ids";
 import type { Raw } from "@/server/domain/base/lenient-reader";
 import type { RoleRegistry } from "../../role-registry";
@@ -75,11 +76,13 @@ export function crewSettings(
       agent_id: idOf(agent.key),
       role_name: role,
       allow_delegation: agent.allow_delegation,
-      ...(agent.max_iter ? { max_iterations: Math.min(agent.max_iter, 200) } : {}),
-      ...(agent.max_rpm ? { max_rpm: agent.max_rpm } : {}),
-      ...(agent.max_execution_time ? { max_execution_time_s: agent.max_execution_time } : {}),
+      ...defined({
+        max_iterations: agent.max_iter ? Math.min(agent.max_iter, 200) : undefined,
+        max_rpm: agent.max_rpm || undefined,
+        max_execution_time_s: agent.max_execution_time || undefined,
+      }),
     })),
-    ...(isLed && model.manager !== null ? { manager: { agent_id: idOf(model.manager) } } : {}),
+    ...defined({ manager: isLed && model.manager !== null ? { agent_id: idOf(model.manager) } : undefined }),
   };
   if (isLed)
     return {
@@ -107,7 +110,7 @@ export function crewSettings(
         return {
           task_id: taskIds.get(task.key),
           description: task.description || humanize(task.key),
-          ...(task.expected_output ? { expected_output: task.expected_output } : {}),
+          ...defined({ expected_output: task.expected_output || undefined }),
           ...(assigned === null ? {} : { assigned_agent: idOf(assigned) }),
           dependencies: contextOf(model.tasks, place).map((key) => taskIds.get(key)),
           human_review: task.human_input,

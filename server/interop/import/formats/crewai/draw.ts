@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
 import { Drawing } from "../../drawing";
 import type { Choice, Imported } from "../../format";
@@ -356,10 +357,12 @@ class Chain {
     return {
       required_role: doer?.role ?? "",
       task_description_template: toTemplate(text, keyOf),
-      ...(isFixed && expected ? { expected_output: expected.slice(0, 8000) } : {}),
-      ...(tools.length > 0 ? { tools } : {}),
-      ...(doer?.agent.max_iter ? { max_iterations: Math.min(doer.agent.max_iter, 200) } : {}),
-      ...(task.schema ? { output_schema: answering(drawing.keyFor(task.key, "output"), task.schema) } : {}),
+      ...defined({
+        expected_output: isFixed && expected ? expected.slice(0, 8000) : undefined,
+        tools: tools.length > 0 ? tools : undefined,
+        max_iterations: doer?.agent.max_iter ? Math.min(doer.agent.max_iter, 200) : undefined,
+        output_schema: task.schema ? answering(drawing.keyFor(task.key, "output"), task.schema) : undefined,
+      }),
       guardrails: guardrailsOf(task),
     };
   }

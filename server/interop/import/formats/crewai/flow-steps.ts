@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { type Findings, isRaw, type Raw } from "@/server/domain/base/lenient-reader";
 import { asTemplate } from "@/server/domain/text/template/template";
 import { writeText } from "../../../text-files";
@@ -89,13 +90,15 @@ export class FlowSteps {
     return this.drawing.add(name, {
       node_type: "agent_task",
       name: humanize(name),
-      ...(Object.keys(mapping).length > 0 ? { input_mapping: mapping } : {}),
+      ...defined({ input_mapping: Object.keys(mapping).length > 0 ? mapping : undefined }),
       output_keys: [key],
       config: {
         required_role: role,
         task_description_template: input ? template : asTemplate(agent.goal),
-        ...(tools.length > 0 ? { tools } : {}),
-        ...(agent.max_iter ? { max_iterations: Math.min(agent.max_iter, 200) } : {}),
+        ...defined({
+          tools: tools.length > 0 ? tools : undefined,
+          max_iterations: agent.max_iter ? Math.min(agent.max_iter, 200) : undefined,
+        }),
         // A router's answer must be one of its labels.
         ...(isRouter && emit.length > 0
           ? {
@@ -148,7 +151,7 @@ export class FlowSteps {
     const id = this.drawing.add(name, {
       node_type: "crew_task",
       name: humanize(name),
-      ...(Object.keys(mapping).length > 0 ? { input_mapping: mapping } : {}),
+      ...defined({ input_mapping: Object.keys(mapping).length > 0 ? mapping : undefined }),
       output_keys: [key],
       config: crewSettings(model, agents, who, (text) => toTemplate(text, local)),
     });

@@ -154,36 +154,11 @@ export function readAgent(key: string, source: Raw, report: Findings): AgentMode
 
 /** Reads a task; findings say what of it has no counterpart. */
 export function readTask(key: string, raw: Raw, report: Findings): TaskModel {
-  for (const [field, value] of Object.entries(raw))
-    if (
-      value !== null &&
-      value !== false &&
-      value !== undefined &&
-      !TASK_FIELDS.has(field) &&
-      !NO_EFFECT.has(field)
-    )
-      if (MODEL_FIELDS.has(field)) reportModel(field, value, report);
-      else if (!schemaIn(value))
-        report.dropped(
-          field,
-          `"${field}" of a task has no counterpart here and was left out${isRaw(value) ? `: ${referenceOf(value)}` : ""}.`,
-        );
+  reportUnknownFields(raw, report);
   const file = textOf(raw.output_file);
   if (file) report.dropped("output_file", `The answer is kept in the run; it is not written to ${file}.`);
-  const rules = [...listOf(raw.guardrail), ...listOf(raw.guardrails)];
-  for (const rule of rules)
-    if (typeof rule !== "string")
-      report.dropped(
-        "guardrail",
-        `A guardrail is a program (${referenceOf(rule)}) and was left out. Write its rule at the step in words.`,
-      );
-  const type = typeof raw.type === "string" ? raw.type : isRaw(raw.type) ? referenceOf(raw.type) : "";
-  const isConditional = type === "ConditionalTask" || (raw.condition !== undefined && raw.condition !== null);
-  if (type && type !== "Task" && !isConditional)
-    report.dropped(
-      "type",
-      `The task is of a kind of its own (${type}), which is a program; it became an ordinary step.`,
-    );
+  const guardrails = readGuardrails(raw, report);
+  const isConditional = readConditional(raw, report);
   const expected = textOf(raw.expected_output);
   if (!expected) report.info("expected_output", "The task does not say what it should give.");
   return {
@@ -196,7 +171,7 @@ export function readTask(key: string, raw: Raw, report: Findings): TaskModel {
         ? null
         : listOf(raw.context).map(textOf).filter(Boolean),
     tools: readTools(raw.tools, report, "tools"),
-    guardrails: rules.filter((rule): rule is string => typeof rule === "string" && rule.trim() !== ""),
+    guardrails,
     guardrail_retries: numberOf(raw.guardrail_max_retries),
     isAsync: raw.async_execution === true,
     human_input: raw.human_input === true,
@@ -209,7 +184,43 @@ export function readTask(key: string, raw: Raw, report: Findings): TaskModel {
   };
 }
 
-/** The JSON Schema that code names for what a task answers. */
+function reportUnknownFields(raw: Raw, report: Findings): void {
+  for (const [field, value] of Object.entries(raw)) {
+    if (value === null || value === false || value === undefined) continue;
+    if (TASK_FIELDS.has(field) || NO_EFFECT.has(field)) continue;
+    if (MODEL_FIELDS.has(field)) reportModel(field, value, report);
+    else if (!schemaIn(value))
+      report.dropped(
+        field,
+        `"${field}" of a task has no counterpart here and was left out${isRaw(value) ? `: ${referenceOf(value)}` : ""}.`,
+      );
+  }
+}
+
+function readGuardrails(raw: Raw, report: Findings): string[] {
+  return [...listOf(raw.guardrail), ...listOf(raw.guardrails)].flatMap((rule) => {
+    if (typeof rule === "string") return rule.trim() === "" ? [] : [rule];
+    report.dropped(
+      "guardrail",
+      `A guardrail is a program (${referenceOf(rule)}) and was left out. Write its rule at the step in words.`,
+    );
+    return [];
+  });
+}
+
+/** Whether a task depends on a condition. */
+function readConditional(raw: Raw, report: Findings): boolean {
+  const type = typeof raw.type === "string" ? raw.type : isRaw(raw.type) ? referenceOf(raw.type) : "";
+  if (type === "ConditionalTask" || (raw.condition !== undefined && raw.condition !== null)) return true;
+  if (type && type !== "Task")
+    report.dropped(
+      "type",
+      `The task is of a kind of its own (${type}), which is a program; it became an ordinary step.`,
+    );
+  return false;
+}
+
+/** The JSON Schema that code names for a task's answer. */
 const schemaIn = (value: unknown): Raw | null => (isRaw(value) && isRaw(value.schema) ? value.schema : null);
 
 /** Names of tools; those that are programs stay names, which nothing here answers to. */

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { Findings, PlaceOf, Raw } from "@/server/domain/base/lenient-reader";
 import type { CodePart, CrewCode } from "./code";
 import { type AgentModel, type CrewModel, checkContexts, readAgent, readTask, type TaskModel } from "./model";
@@ -36,7 +37,9 @@ export function crewOfCode(
     const { raw, report } = merged(part, described.tasks, "task", findings);
     const renamed = {
       ...raw,
-      ...(typeof raw.agent === "string" ? { agent: agentKeys.get(raw.agent) ?? raw.agent } : {}),
+      ...defined({
+        agent: typeof raw.agent === "string" ? (agentKeys.get(raw.agent) ?? raw.agent) : undefined,
+      }),
       ...(Array.isArray(raw.context)
         ? {
             context: raw.context.map((one: unknown) =>

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { type Findings, isRaw, type PlaceOf } from "@/server/domain/base/lenient-reader";
 import type { Claim, ReadableFormat } from "../../format";
 import { RoleRegistry } from "../../role-registry";
@@ -131,8 +132,7 @@ function describedIn(
         const line = source.lineOf(whole);
         return {
           at: whole,
-          ...(source.path ? { file: source.path } : {}),
-          ...(line === undefined ? {} : { line }),
+          ...defined({ file: source.path || undefined, line }),
         };
       };
       if (isAgents && isAgent(value)) agents.set(key, { raw: value, place });

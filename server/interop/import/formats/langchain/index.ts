@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { type Findings, isRaw } from "@/server/domain/base/lenient-reader";
 import { Drawing, type DrawnInput } from "../../drawing";
 import { claimEach, type Imported, nothingImported, type ReadableFormat } from "../../format";
@@ -70,7 +71,7 @@ function drawCalls(calls: readonly PromptCall[], name: string, source: Source, f
       who,
       text,
       at,
-      template: toTemplate(text, format, keyFor, report, at),
+      template: toTemplate(text, format, { keyFor, report, at }),
     }));
     const output = drawing.keyFor(call.output ?? (calls.length === 1 ? "answer" : `answer_${nth + 1}`));
     const closed = texts.filter(({ template }) => template === null);
@@ -86,39 +87,18 @@ function drawCalls(calls: readonly PromptCall[], name: string, source: Source, f
         }),
       );
     } else {
-      const system = texts.filter(({ who }) => who === "system");
-      const isPlain = system.every(({ template }) => !/\{\{[A-Za-z_]/.test(template ?? ""));
-      const role = roleRegistry.add({
-        name: title,
-        description: "",
-        prompt: isPlain
-          ? call.messages
-              .filter(({ who }) => who === "system")
-              .map(({ text, format }) =>
-                format === "f-string" ? text.replace(/\{\{|\}\}/g, (two) => two.charAt(0)) : text,
-              )
-              .join("\n\n")
-          : "",
-      });
-      const task = texts
-        .filter(({ who }) => who !== "system" || !isPlain)
-        .map(({ who, template }) => (who === "ai" ? `(assistant) ${template}` : template))
-        .join("\n\n");
-      if (!isPlain)
-        report.changed(
-          call.at,
-          `The system message reads values, which roles do not know; it stands in the task of "${title}".`,
-        );
-      const ours = roleRegistry.wants(role, call.tools, call.at, report);
+      const { role, task } = promptOf(call, texts, title, report);
+      const required_role = roleRegistry.add({ name: title, description: "", prompt: role });
+      const ours = roleRegistry.wants(required_role, call.tools, call.at, report);
       steps.push(
         drawing.add(title, {
           node_type: "agent_task",
           name: title,
           output_keys: [output],
           config: {
-            required_role: role,
+            required_role,
             task_description_template: task || "Do what your role says.",
-            ...(ours.length > 0 ? { tools: ours } : {}),
+            ...defined({ tools: ours.length > 0 ? ours : undefined }),
           },
         }),
       );
@@ -142,4 +122,34 @@ function drawCalls(calls: readonly PromptCall[], name: string, source: Source, f
   if (value.memory !== null && value.memory !== undefined)
     report.dropped("memory", "The memory of the chain was left out.");
   return { ...roleRegistry.imported(name), graph: drawing.finish() };
+}
+
+/** A call's messages as the prompt of a role and the task. A system message with variables goes into the task. */
+function promptOf(
+  { messages, at }: PromptCall,
+  texts: readonly { who: string; template: string | null }[],
+  title: string,
+  report: Findings,
+): { role: string; task: string } {
+  const isPlain = texts.every(
+    ({ who, template }) => who !== "system" || !/\{\{[A-Za-z_]/.test(template ?? ""),
+  );
+  const task = texts
+    .filter(({ who }) => who !== "system" || !isPlain)
+    .map(({ who, template }) => (who === "ai" ? `(assistant) ${template}` : template))
+    .join("\n\n");
+  if (!isPlain) {
+    report.changed(
+      at,
+      `The system message reads values, which roles do not know; it stands in the task of "${title}".`,
+    );
+    return { role: "", task };
+  }
+  const role = messages
+    .filter(({ who }) => who === "system")
+    .map(({ text, format }) =>
+      format === "f-string" ? text.replace(/\{\{|\}\}/g, (two) => two.charAt(0)) : text,
+    )
+    .join("\n\n");
+  return { role, task };
 }

@@ -1,20 +1,21 @@
 import type { Findings } from "@/server/domain/base/lenient-reader";
 import { asTemplate } from "@/server/domain/text/template/template";
 
-/** A text of LangChain as a template here; null where it is one that must not be filled in (jinja2). */
-export function toTemplate(
-  text: string,
-  format: string,
-  keyFor: (name: string) => string,
-  report: Findings,
-  at: string,
-): string | null {
+/** Where a text stands, and the state keys of its variables. */
+interface Filling {
+  keyFor: (name: string) => string;
+  report: Findings;
+  at: string;
+}
+
+/** A text of LangChain as a template here; null if it must not be filled in (jinja2). */
+export function toTemplate(text: string, format: string, filling: Filling): string | null {
   if (format === "jinja2") return null;
-  return format === "mustache" ? ofMustache(text, keyFor, report, at) : ofFString(text, keyFor, report, at);
+  return format === "mustache" ? ofMustache(text, filling) : ofFString(text, filling);
 }
 
 /** `{name}`; doubled braces are literal ones. An access into a value is kept as written. */
-function ofFString(text: string, keyFor: (name: string) => string, report: Findings, at: string): string {
+function ofFString(text: string, { keyFor, report, at }: Filling): string {
   const pieces = text.split(/(\{\{|\}\}|\{[^{}]*\})/);
   let plain = "";
   let out = "";
@@ -39,7 +40,7 @@ function ofFString(text: string, keyFor: (name: string) => string, report: Findi
 }
 
 /** `{{name}}` and `{{{name}}}`; sections are kept as they are written. */
-function ofMustache(text: string, keyFor: (name: string) => string, report: Findings, at: string): string {
+function ofMustache(text: string, { keyFor, report, at }: Filling): string {
   let out = "";
   for (const piece of text.split(/(\{\{\{[^{}]*\}\}\}|\{\{[^{}]*\}\})/)) {
     const name = /^\{\{\{?&?\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}?\}\}$/.exec(piece)?.[1];

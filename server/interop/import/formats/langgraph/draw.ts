@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { Findings } from "@/server/domain/base/lenient-reader";
 import type { Work } from "@/server/domain/base/work-budget";
 import { Drawing } from "../../drawing";
@@ -33,7 +34,7 @@ export function drawLangGraph(
     steps.set(node.id, {
       entry: before ?? step,
       exit: after ?? step,
-      ...(after ? { label: APPROVED } : {}),
+      ...defined({ label: after ? APPROVED : undefined }),
     });
   }
   const known = edges.filter(({ from, to }) => {
@@ -129,7 +130,7 @@ function leadOn(
     config: {
       kind: "expression",
       conditions: [...new Set(labels.values())].map((label) => ({ label, when: "" })),
-      ...(defaultEdge ? { default_label: OTHERWISE } : {}),
+      ...defined({ default_label: defaultEdge ? OTHERWISE : undefined }),
     },
   });
   drawing.edge(id, router, step);

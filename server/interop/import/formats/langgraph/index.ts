@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
 import {
   claimEach,
@@ -82,7 +83,7 @@ const mermaid = format(
     const diagram = mermaidIn(source.text) ?? "";
     const before = source.text.slice(0, Math.max(0, source.text.indexOf(diagram))).split("\n").length;
     const report = findings.of((at) => ({
-      ...(source.path ? { file: source.path } : {}),
+      ...defined({ file: source.path || undefined }),
       ...(/^\d+$/.test(at) ? { at: `line ${Number(at) + before}`, line: Number(at) + before } : {}),
     }));
     const { nodes, edges, unread } = readMermaid(diagram);
