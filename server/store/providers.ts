@@ -132,7 +132,7 @@ export class ProviderStore implements Providers {
       this.settings.set(reportedModelsKey(id), JSON.stringify({ base_url, models }));
   }
 
-  /** Throws where stored headers are to be kept and cannot be read. */
+  /** Throws if stored headers are to be kept and can't be read. */
   save(input: ProviderInput): { id: string } {
     const now = Date.now();
     const before =
@@ -141,39 +141,20 @@ export class ProviderStore implements Providers {
         : this.db.select().from(providers).where(eq(providers.id, input.id)).get();
     const id = before?.id ?? newId("prov");
     const baseUrl = normalUrl(input.base_url);
-    const isSameAddress = before?.baseUrl === baseUrl;
-    const { secret, secretHint } = savedSecret(input.key, isSameAddress && before, (key) =>
+    // Keys, headers and what was learned are valid for one address only.
+    const kept = before?.baseUrl === baseUrl ? before : undefined;
+    const { secret, secretHint } = savedSecret(input.key, kept, (key) =>
       sealKey(this.sealer, id, baseUrl, key),
     );
-    const needsStored = input.headers?.some(({ value }) => value === undefined);
-    const known = before && isSameAddress && needsStored ? this.headersOf(before.id) : {};
-    const headers = (input.headers ?? []).flatMap(({ name, value = known[name] }) =>
-      value === undefined ? [] : [[name, value] as const],
-    );
-    const storedHeaders =
-      input.headers === undefined
-        ? isSameAddress
-          ? (before?.headers ?? null)
-          : null
-        : headers.length === 0
-          ? null
-          : sealHeaders(this.sealer, id, baseUrl, headers);
-    const kept = readSettings(before?.settings);
-    const { capabilities: _fromOutside, ...given } = input.settings ?? kept;
-    // What was learned holds for one address only, and only the server learns.
-    const own = {
-      ...given,
-      ...defined({ capabilities: isSameAddress && kept.capabilities ? kept.capabilities : undefined }),
-    };
     const values = {
       name: input.name.trim(),
       kind: "openai-compatible",
       baseUrl,
       secret,
       secretHint: secret === null ? null : (secretHint ?? ""),
-      headers: storedHeaders,
+      headers: this.savedHeaders(input.headers, kept, { id, baseUrl }),
       defaultModel: input.default_model.trim(),
-      settings: JSON.stringify(own),
+      settings: JSON.stringify(savedSettings(input.settings, before, kept !== undefined)),
       updatedAt: now,
     };
     if (before) this.db.update(providers).set(values).where(eq(providers.id, id)).run();
@@ -183,6 +164,21 @@ export class ProviderStore implements Providers {
         .values({ id, createdAt: now, ...values })
         .run();
     return { id };
+  }
+
+  /** The encrypted headers. Those without a value keep their stored one. */
+  private savedHeaders(
+    given: ProviderInput["headers"],
+    kept: Row | undefined,
+    { id, baseUrl }: { id: string; baseUrl: string },
+  ): string | null {
+    if (given === undefined) return kept?.headers ?? null;
+    const needsStored = given.some(({ value }) => value === undefined);
+    const known = kept && needsStored ? this.headersOf(kept.id) : {};
+    const headers = given.flatMap(({ name, value = known[name] }) =>
+      value === undefined ? [] : [[name, value] as const],
+    );
+    return headers.length === 0 ? null : sealHeaders(this.sealer, id, baseUrl, headers);
   }
 
   /** False if the provider doesn't exist or can't be removed. */
@@ -266,6 +262,17 @@ export function normalUrl(text: string): string {
 
 function readSettings(text: string | undefined): ProviderSettings {
   return parsedSettings(text) ?? {};
+}
+
+/** The given settings, else the stored ones; only the server itself sets what was learned. */
+function savedSettings(
+  given: ProviderSettings | undefined,
+  before: Row | undefined,
+  isSameAddress: boolean,
+): ProviderSettings {
+  const stored = readSettings(before?.settings);
+  const { capabilities: _fromOutside, ...own } = given ?? stored;
+  return { ...own, ...defined({ capabilities: isSameAddress ? stored.capabilities : undefined }) };
 }
 
 const isReadable = (text: string) => parsedSettings(text) !== null;

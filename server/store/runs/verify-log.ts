@@ -81,21 +81,11 @@ function verifyRun(
       addError(turn + 1, seq + 1, missing === 1 ? "Missing: this record." : `Missing: ${missing} records.`);
     turn = row.turn;
     const texts = textsOf(row.events);
-    if (texts === null) addError(turn, null, "Its events cannot be read.");
-    else {
-      report.events += texts.length;
-      const gap = numbersOf(texts).find((number, at) => number !== seq + at + 1);
-      // What follows a missing record cannot be compared: the hash that it builds on is gone.
-      if (isChained && row.chain && missing > 0) {
-        before = lastOf(row.chain);
-      } else if (isChained && row.chain) {
-        const place = firstBreak(before, { ...row, runId: run.id }, texts, row.chain);
-        if (place === "head")
-          addError(turn, null, "Altered: what began this record, when it was, or what stands before it.");
-        else if (place !== null) addError(turn, seq + place + 1, "Altered, missing or added: this event.");
-      } else if (isChained) addError(turn, null, "Added: a record without hashes.");
-      else if (gap !== undefined) addError(turn, gap, "This event is out of order.");
-    }
+    report.events += texts?.length ?? 0;
+    const error = isChained
+      ? chainError({ ...row, runId: run.id }, texts, { before, seq, isGap: missing > 0 })
+      : orderError(texts, seq);
+    if (error) addError(turn, error.seq, error.message);
     before = row.chain ? lastOf(row.chain) : before;
     seq = row.last_seq;
   }
@@ -109,7 +99,41 @@ function verifyRun(
     addError(turn, null, "Altered: the end of the log is not the one that was kept.");
 }
 
-/** The texts of a row's events as they were written, or null where it is no list of them. */
+interface RowError {
+  seq: number | null;
+  message: string;
+}
+
+const UNREADABLE: RowError = { seq: null, message: "Its events cannot be read." };
+
+/** The error of a row in a log without hashes. */
+function orderError(texts: string[] | null, before: number): RowError | null {
+  if (texts === null) return UNREADABLE;
+  const gap = numbersOf(texts).find((number, at) => number !== before + at + 1);
+  return gap === undefined ? null : { seq: gap, message: "This event is out of order." };
+}
+
+/** The error of a row in a log with hashes. */
+function chainError(
+  row: TurnRow & { runId: string },
+  texts: string[] | null,
+  { before, seq, isGap }: { before: string; seq: number; isGap: boolean },
+): RowError | null {
+  if (texts === null) return UNREADABLE;
+  if (!row.chain) return { seq: null, message: "Added: a record without hashes." };
+  // A row after a missing one can't be checked: the hash that it builds on is gone.
+  if (isGap) return null;
+  const place = firstBreak(before, row, texts, row.chain);
+  if (place === null) return null;
+  return place === "head"
+    ? {
+        seq: null,
+        message: "Altered: what began this record, when it was, or what stands before it.",
+      }
+    : { seq: seq + place + 1, message: "Altered, missing or added: this event." };
+}
+
+/** The texts of a row's events as they were written; null if it isn't a list. */
 function textsOf(events: string): string[] | null {
   try {
     const list: unknown = JSON.parse(events);
