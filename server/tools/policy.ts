@@ -13,28 +13,15 @@ import { addressesIn, UserProvidedText } from "./user-provided-text";
 export interface Grants {
   /** What the agent may call, by name. */
   granted: ToolSpec[];
-  /** What its role or its task names and it does not get, with the reason. */
+  /** Tools that its role or task names but it doesn't get, with the reason. */
   withheld: { tool_name: string; reason: string }[];
 }
 
 /**
- * The one place that says which tools an agent gets: what its role names and this installation has, without what
- * was denied, and never more than the agent that delegated to it has.
+ * Decides which tools an agent gets: those that its role names and this installation has, without denied ones, and
+ * never more than the agent that delegated to it has.
  */
-export function grantTools(about: {
-  /** `RoleDefinition.tools`. */
-  role_tools: readonly string[];
-  /** Everything there is. */
-  known: readonly ToolSpec[];
-  /** What the task allows of that; absent: all of it. */
-  only?: readonly string[];
-  /** Wins over every grant. */
-  denied: readonly string[];
-  /** What the crew does without, and why. */
-  without?: { tools: readonly string[]; reason: string };
-  /** What the delegating agent may call; absent for an agent without one. */
-  parent?: readonly string[];
-}): Grants {
+export function grantTools(about: GrantRequest): Grants {
   const granted: ToolSpec[] = [];
   const withheld: Grants["withheld"] = [];
   const matched = new Set<string>();
@@ -42,15 +29,7 @@ export function grantTools(about: {
     const grant = about.role_tools.find((name) => isGranted([name], spec.name));
     if (grant === undefined) continue;
     matched.add(grant);
-    const reason = isGranted(about.denied, spec.name)
-      ? "It is denied for this run."
-      : about.only && !isGranted(about.only, spec.name)
-        ? "The task does without it."
-        : about.without?.tools.includes(spec.name)
-          ? about.without.reason
-          : about.parent && !about.parent.includes(spec.name)
-            ? "The agent that delegated this task may not use it."
-            : (spec.unavailable ?? null);
+    const reason = reasonToWithhold(spec, about);
     if (reason === null) granted.push(spec);
     else withheld.push({ tool_name: spec.name, reason });
   }
@@ -60,6 +39,30 @@ export function grantTools(about: {
   for (const name of about.role_tools)
     if (!matched.has(name)) withheld.push({ tool_name: name, reason: NO_SUCH_TOOL });
   return { granted, withheld };
+}
+
+interface GrantRequest {
+  /** `RoleDefinition.tools`. */
+  role_tools: readonly string[];
+  /** All tools of the installation. */
+  known: readonly ToolSpec[];
+  /** The tools that the task allows; absent: all. */
+  only?: readonly string[];
+  /** Takes precedence over every grant. */
+  denied: readonly string[];
+  /** Tools that the crew does without, and why. */
+  without?: { tools: readonly string[]; reason: string };
+  /** What the delegating agent may call; absent for an agent without one. */
+  parent?: readonly string[];
+}
+
+/** Why an agent doesn't get a tool that its role names; null if it does. */
+function reasonToWithhold(spec: ToolSpec, { denied, only, without, parent }: GrantRequest): string | null {
+  if (isGranted(denied, spec.name)) return "It is denied for this run.";
+  if (only && !isGranted(only, spec.name)) return "The task does without it.";
+  if (without?.tools.includes(spec.name)) return without.reason;
+  if (parent && !parent.includes(spec.name)) return "The agent that delegated this task may not use it.";
+  return spec.unavailable ?? null;
 }
 
 /** Something that an agent has read: where it came from, and the whole of it. */

@@ -136,8 +136,8 @@ export interface Address {
 }
 
 /**
- * The web and e-mail addresses in a text. `bareHosts`: whatever looks like a host is one; otherwise only what begins
- * with a scheme or www, has a path, or ends as hosts usually do, so that names of files are none.
+ * The web and email addresses in a text. `bareHosts`: anything that looks like a host is one; otherwise only what begins
+ * with a scheme or www, has a path, or ends as hosts usually do, so that file names are not included.
  */
 export function addressesIn(text: string, { bareHosts = false } = {}): Address[] {
   const found: Address[] = [];
@@ -149,25 +149,24 @@ export function addressesIn(text: string, { bareHosts = false } = {}): Address[]
       continue;
     }
     for (const part of word.split("=")) {
-      const email = /^(?:mailto:)?([^@:/]{1,64}@[^@:/?]{1,250})/i.exec(part)?.[1];
-      if (email && HOST.test(email.slice(email.indexOf("@") + 1))) {
-        found.push({ kind: "email", value: email.toLowerCase() });
-        continue;
-      }
-      const bare = part.replace(/^\/\//, "");
-      const end = bare.search(/[/:?#]/);
-      const host = (end < 0 ? bare : bare.slice(0, end)).toLowerCase();
-      if (!HOST.test(host) || (/^[\d.]*\.\d{0,2}$/.test(host) && !isIp(host))) continue;
-      const isOne =
-        /^www\./.test(host) ||
-        ENDINGS.test(host) ||
-        isIp(host) ||
-        (end >= 0 && bare[end] === "/") ||
-        bareHosts;
-      if (isOne) found.push({ kind: "web", value: bare });
+      const address = schemelessAddress(part, bareHosts);
+      if (address) found.push(address);
     }
   }
   return found;
+}
+
+function schemelessAddress(part: string, bareHosts: boolean): Address | undefined {
+  const email = /^(?:mailto:)?([^@:/]{1,64}@[^@:/?]{1,250})/i.exec(part)?.[1];
+  if (email && HOST.test(email.slice(email.indexOf("@") + 1)))
+    return { kind: "email", value: email.toLowerCase() };
+  const bare = part.replace(/^\/\//, "");
+  const end = bare.search(/[/:?#]/);
+  const host = (end < 0 ? bare : bare.slice(0, end)).toLowerCase();
+  if (!HOST.test(host) || (/^[\d.]*\.\d{0,2}$/.test(host) && !isIp(host))) return undefined;
+  const hasPath = end >= 0 && bare[end] === "/";
+  const isHost = bareHosts || hasPath || /^www\./.test(host) || ENDINGS.test(host) || isIp(host);
+  return isHost ? { kind: "web", value: bare } : undefined;
 }
 
 const isIp = (host: string) => /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host);

@@ -211,15 +211,10 @@ const optionsOf = ({ fetch, authorization }: Extract<McpAddress, { kind: "http" 
 export function describeError(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause.name === "EgressError" || cause.name === "SignInFailure") return cause.message;
-  // Finding out the version failed because of something else, which says more.
+  // The cause says more than the failed version negotiation.
   if (error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed && error.cause)
     return describeError(error.cause);
-  if (error instanceof SdkHttpError && (error.status === 401 || error.status === 403))
-    return error.status === 401
-      ? "The server refuses the Authorization header (401). Enter it again, or remove it and sign in."
-      : "The server refuses access (403): whoever it is told to trust may not do this.";
-  if (error instanceof SdkHttpError && error.status >= 400)
-    return `The server answers ${error.status} instead of speaking MCP${quotedMessage(error.message)}.`;
+  if (error instanceof SdkHttpError && error.status >= 400) return httpText(error);
   if (error instanceof SseError && error.code !== undefined)
     return `The server answers ${error.code}, to the older way of speaking MCP, too.`;
   const unreached = describeUnreachable(error);
@@ -227,6 +222,13 @@ export function describeError(error: unknown): string {
   const message = errorMessage(error);
   const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : "";
   return readable(`${message.replace(/^MCP error -?\d{1,6}: /, "")}${cause}`).slice(0, 1000);
+}
+
+function httpText({ status, message }: SdkHttpError): string {
+  if (status === 401)
+    return "The server refuses the Authorization header (401). Enter it again, or remove it and sign in.";
+  if (status === 403) return "The server refuses access (403): whoever it is told to trust may not do this.";
+  return `The server answers ${status} instead of speaking MCP${quotedMessage(message)}.`;
 }
 
 /** What a server said with its refusal, as `: “...”`: its JSON error's message, or the words of its page. */

@@ -106,26 +106,20 @@ export class McpSignIn {
     }
   }
 
-  /** Sends requests to the server with the token, renewed in time. Throws SignInNeeded where a person is needed. */
+  /** Sends requests to the server with the token, renewed in time. Throws SignInNeeded if a person is needed. */
   readonly fetch: Fetch = async (input, init) => {
     await this.renewEarly();
     const used = this.kept().grant?.access_token ?? null;
     const response = await this.send(input, init, used);
     if (response.status !== 401 && response.status !== 403) return response;
     const challenge = challengeOf(response.headers.get("www-authenticate"));
+    const { resource_metadata, scope } = challenge;
+    if (response.status === 403 && challenge.error !== "insufficient_scope") return response;
+    this.challenge = { resource_metadata, scope };
     if (response.status === 403) {
-      if (challenge.error !== "insufficient_scope") return response;
       await response.body?.cancel();
-      this.challenge = { resource_metadata: challenge.resource_metadata, scope: challenge.scope };
-      this.wantsMore = challenge.scope ?? "";
-      if (this.isProgram())
-        throw new SignInNeeded("The client that was entered may not do this, by the server's word.", true);
-      throw new SignInNeeded(
-        `The server wants more rights for this${challenge.scope === null ? "" : ` (${readable(challenge.scope).slice(0, 200)})`}. Sign in again on the Tools page to grant them.`,
-        true,
-      );
+      throw this.needsMore(scope);
     }
-    this.challenge = { resource_metadata: challenge.resource_metadata, scope: challenge.scope };
     // Another request may have renewed it meanwhile.
     const isStale =
       (used !== null || this.isProgram()) &&
@@ -145,6 +139,17 @@ export class McpSignIn {
       false,
     );
   };
+
+  private needsMore(scope: string | null): SignInNeeded {
+    this.wantsMore = scope ?? "";
+    if (this.isProgram())
+      return new SignInNeeded("The client that was entered may not do this, by the server's word.", true);
+    const rights = scope === null ? "" : ` (${readable(scope).slice(0, 200)})`;
+    return new SignInNeeded(
+      `The server wants more rights for this${rights}. Sign in again on the Tools page to grant them.`,
+      true,
+    );
+  }
 
   /**
    * Begins to sign in: finds out where, registers if need be, and answers where to send the person. `owner`: the

@@ -46,6 +46,12 @@ export async function runProcess(order: ProcessOrder): Promise<ProcessResult> {
   }
 }
 
+function startFailure(program: string, { code, message }: NodeJS.ErrnoException): ToolFailure {
+  if (code === "ENOENT") return new ToolFailure(503, `The program ${program} is not there.`);
+  if (code === "E2BIG") return new ToolFailure(413, "The arguments are too long for a program.");
+  return new ToolFailure(500, `The program ${program} cannot be started: ${code ?? message}.`);
+}
+
 function inFolder(
   folder: string,
   program: string,
@@ -72,14 +78,14 @@ function inFolder(
         if (child.pid !== undefined && process.platform !== "win32") process.kill(-child.pid, "SIGKILL");
         else child.kill("SIGKILL");
       } catch {
-        // Nothing of it is left.
+        // It has ended.
       }
     };
     const stop = (why: ToolFailure) => {
       if (failure) return;
       failure = why;
       endGroup();
-      // After the process, which could otherwise still start what is being ended.
+      // Only after the process, which could otherwise still start what this ends.
       order.onKill?.();
     };
     const timer = setTimeout(
@@ -108,18 +114,9 @@ function inFolder(
     child.stdin.end(order.stdin);
     child.on("error", (error: NodeJS.ErrnoException) => {
       settle();
-      reject(
-        error.code === "ENOENT"
-          ? new ToolFailure(503, `The program ${program} is not there.`)
-          : error.code === "E2BIG"
-            ? new ToolFailure(413, "The arguments are too long for a program.")
-            : new ToolFailure(
-                500,
-                `The program ${program} cannot be started: ${error.code ?? error.message}.`,
-              ),
-      );
+      reject(startFailure(program, error));
     });
-    // What it left running would keep its output open, and so this call.
+    // Children that it left running would keep its output open.
     child.on("exit", endGroup);
     child.on("close", (exit_code) => {
       settle();
