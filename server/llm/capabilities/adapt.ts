@@ -16,12 +16,12 @@ const TOOLS = /\b(?:tools?|functions?|function[_ -]?call(?:s|ing)?|tool[_ -](?:c
 /** About one tool or one message: no lesson about others. */
 const THIS_TOOL =
   /invalid schema|schema for function|invalid_function_parameters|\brole\b|tool_call_id|must be (?:a response|followed)|thought[_ ]signature/i;
-/** What is asked for by the Responses API only, and how services refuse it. */
+/** Fields of the Responses API only, and how services refuse them. */
 const ONLY_THERE = [
   { field: SUMMARIES, pattern: /\breasoning\.summary\b|reasoning summar(?:y|ies)/i },
   { field: SEALED_THOUGHTS, pattern: /\binclude\[|encrypted content/i },
 ];
-/** Templates of some models know only two roles. */
+/** Some models' templates have only two roles. */
 const NO_SYSTEM =
   /system (?:role|messages?|prompts?) (?:is |are )?not supported|(?:does not|doesn't) support (?:the )?system|only (?:supports? )?user(?:,| and) assistant|roles must alternate/i;
 const NAMES = /\bmessages[.[]\d{1,6}\]?[.\w]{0,80}\.name\b/;
@@ -36,71 +36,96 @@ const FIELDS = [
   "max_completion_tokens",
 ];
 
-/** What was asked, as far as a refusal may be about it. */
+/** The parts of a request that a refusal may be about. */
 export interface Asked {
-  /** How a shape was asked for, where it is ours to ask otherwise; null: not at all. */
+  /** How a schema was asked for, if that may be changed; null: not at all. */
   rung: ResponseRung | null;
   /** Functions were offered. */
   hasFunctions: boolean;
-  /** It is ours to offer them otherwise. */
+  /** They may be offered in another way. */
   mayDropFunctions: boolean;
   /** An effort was sent. */
   hasEffort: boolean;
-  /** Nobody chose the protocol. */
+  /** No one chose the protocol. */
   mayChangeApi: boolean;
 }
 
-/**
- * What a refusal says about the model: which part of the request it does not know. Null where the refusal is about
- * something else.
- */
-export function adapt(error: ServerError, capability: Capability, asked: Asked): Adaptation | null {
-  const { rung, hasFunctions, mayDropFunctions, hasEffort, mayChangeApi } = asked;
-  if (error.status !== 400 && error.status !== 404 && error.status !== 422) return null;
-  const refusal = `${error.param} ${error.code} ${error.message}`;
-  if (CONTEXT.test(refusal) || isBadGeneration(error)) return null;
-  const learned = (change: Capability, remember = true): Adaptation => ({
-    learned: change,
-    remember,
-  });
-  // DeepSeek's thinking models want their thoughts back in every message of theirs.
-  if (/\breasoning_content\b/.test(refusal) && capability.wants_reasoning !== true)
-    return learned({ wants_reasoning: true });
-  if (/stream_options|include_usage/i.test(refusal) && capability.stream_usage !== false)
-    return learned({ stream_usage: false });
-  if (NO_SYSTEM.test(refusal) && capability.system_role !== false) return learned({ system_role: false });
-  if (NAMES.test(refusal) && !(capability.refuses ?? []).includes("name"))
-    return learned({ refuses: ["name"] });
-  const unknownThere = ONLY_THERE.find(
-    ({ field, pattern }) =>
-      (error.param === field || pattern.test(refusal)) && !(capability.refuses ?? []).includes(field),
-  );
-  if (unknownThere) return learned({ refuses: [unknownThere.field] });
-  // Newer models do their reasoning with tools in the other protocol only, and say where.
-  if (mayChangeApi && capability.api !== "responses" && /\/responses\b|\bresponses api\b/i.test(refusal))
-    return learned({ api: "responses" });
-  // Each of the two alone may be fine.
-  if (hasFunctions && /\breasoning(?:_effort)?\b/i.test(refusal) && TOOLS.test(refusal)) {
-    const { effort_with_tools } = capability;
-    if (effort_with_tools !== "none")
-      return learned({ effort_with_tools: hasEffort && effort_with_tools === undefined ? "omit" : "none" });
-    if (mayDropFunctions) return learned({ native_tools: false });
-  }
-  const field = FIELDS.find(
-    (name) =>
-      new RegExp(`(?:^|[^\\w])${name}(?:$|[^\\w])`).test(refusal) &&
-      !(capability.refuses ?? []).includes(name),
-  );
-  if (field && !FORMAT.test(error.param)) return learned(withoutField(field, refusal, capability));
-  if (mayDropFunctions && TOOLS.test(refusal))
-    return learned({ native_tools: false }, !THIS_TOOL.test(refusal));
-  if (rung !== null && rung !== "prompt" && (FORMAT.test(refusal) || isVague(error))) {
+/** A refusal of a request, with its text in one. */
+interface Refused {
+  error: ServerError;
+  refusal: string;
+  capability: Capability;
+  asked: Asked;
+}
+
+const learned = (change: Capability, remember = true): Adaptation => ({ learned: change, remember });
+const refuses = ({ refuses: known = [] }: Capability, field: string): boolean => known.includes(field);
+
+/** What a refusal shows of the model: one rule for each part of a request. The first that applies counts. */
+const RULES: readonly ((refused: Refused) => Adaptation | false | undefined)[] = [
+  // DeepSeek's thinking models need their thoughts back in each of their messages.
+  ({ refusal, capability }) =>
+    /\breasoning_content\b/.test(refusal) &&
+    capability.wants_reasoning !== true &&
+    learned({ wants_reasoning: true }),
+  ({ refusal, capability }) =>
+    /stream_options|include_usage/i.test(refusal) &&
+    capability.stream_usage !== false &&
+    learned({ stream_usage: false }),
+  ({ refusal, capability }) =>
+    NO_SYSTEM.test(refusal) && capability.system_role !== false && learned({ system_role: false }),
+  ({ refusal, capability }) =>
+    NAMES.test(refusal) && !refuses(capability, "name") && learned({ refuses: ["name"] }),
+  ({ error, refusal, capability }) => {
+    const unknown = ONLY_THERE.find(
+      ({ field, pattern }) => (error.param === field || pattern.test(refusal)) && !refuses(capability, field),
+    );
+    return unknown && learned({ refuses: [unknown.field] });
+  },
+  // Newer models combine reasoning with tools in the other protocol only, and say so.
+  ({ refusal, capability, asked }) =>
+    asked.mayChangeApi &&
+    capability.api !== "responses" &&
+    /\/responses\b|\bresponses api\b/i.test(refusal) &&
+    learned({ api: "responses" }),
+  // Each of the two alone may be accepted.
+  ({ refusal, capability: { effort_with_tools }, asked }) => {
+    if (!asked.hasFunctions || !/\breasoning(?:_effort)?\b/i.test(refusal) || !TOOLS.test(refusal))
+      return false;
+    const mayOmit = asked.hasEffort && effort_with_tools === undefined;
+    if (effort_with_tools !== "none") return learned({ effort_with_tools: mayOmit ? "omit" : "none" });
+    return asked.mayDropFunctions && learned({ native_tools: false });
+  },
+  ({ error, refusal, capability }) => {
+    const field = FIELDS.find(
+      (name) => new RegExp(`(?:^|[^\\w])${name}(?:$|[^\\w])`).test(refusal) && !refuses(capability, name),
+    );
+    if (field === undefined || FORMAT.test(error.param)) return undefined;
+    return learned(withoutField(field, refusal, capability));
+  },
+  ({ refusal, asked }) =>
+    asked.mayDropFunctions &&
+    TOOLS.test(refusal) &&
+    learned({ native_tools: false }, !THIS_TOOL.test(refusal)),
+  ({ error, refusal, asked: { rung } }) => {
+    if (rung === null || rung === "prompt" || (!FORMAT.test(refusal) && !isVague(error))) return false;
     const next = ResponseRung.options[ResponseRung.options.indexOf(rung) + 1] ?? "prompt";
-    // A schema that the server cannot take says nothing about others.
+    // A schema that the server rejects says nothing about others.
     const isAboutThisSchema = /invalid schema|invalid_json_schema|in context=|schema is (?:too|not)/i.test(
       refusal,
     );
     return learned({ response_format: next }, FORMAT.test(refusal) && !isAboutThisSchema);
+  },
+];
+
+/** Which part of the request the model doesn't support, by a refusal; null if it is about something else. */
+export function adapt(error: ServerError, capability: Capability, asked: Asked): Adaptation | null {
+  if (error.status !== 400 && error.status !== 404 && error.status !== 422) return null;
+  const refusal = `${error.param} ${error.code} ${error.message}`;
+  if (CONTEXT.test(refusal) || isBadGeneration(error)) return null;
+  for (const rule of RULES) {
+    const adaptation = rule({ error, refusal, capability, asked });
+    if (adaptation) return adaptation;
   }
   return null;
 }

@@ -1,22 +1,23 @@
 import { reasonOf } from "@/server/domain/base/guards";
 
-/** How much may go out in a minute; absent: any number. */
+/** Limits per minute; absent: none. */
 export interface Rate {
   requests?: number | undefined;
   tokens?: number | undefined;
 }
 
-/** Lets a number of calls through at once and in a minute; the others wait in the order in which they were asked for. */
+/** Admits a number of calls at once and per minute; the others wait in the order in which they were asked for. */
 export interface RateLimiter {
   /**
    * Resolves with a function that frees the place; told the tokens that a call really used, it corrects what was
-   * counted for it. `tokens`: how many the call will use at a guess. `begunAt`: when it was asked for the first time, in Unix
-   * milliseconds, which may be long ago for one that was cut with its process; absent: now. Rejects with the signal's reason.
+   * counted for it. `tokens`: an estimate of what the call will use. `begunAt`: when it was first asked for, in Unix
+   * milliseconds, which may be long ago for one that was interrupted with its process; absent: now. Rejects with the
+   * signal's reason.
    */
   enter(signal: AbortSignal, tokens?: number, begunAt?: number): Promise<(usedTokens?: number) => void>;
   /** Admits no calls until then; `untilMs` is Unix time. */
   coolDown(untilMs: number): void;
-  /** `isFresh`: a minute's worth may go out at once. Otherwise a rate that was raised fills up over time. */
+  /** `isFresh`: a minute's worth is available at once. Otherwise a rate that was raised fills up over time. */
   setLimit(limit: number, rate?: Rate, isFresh?: boolean): void;
   readonly waiting: number;
   /** Calls in progress, and calls admitted so far. */
@@ -34,7 +35,7 @@ interface Waiter {
 
 const MINUTE_MS = 60_000;
 
-/** Fills evenly, holds one minute's worth, and may be overdrawn by what a call used more than it was thought to. */
+/** Fills evenly, holds one minute's worth, and may be overdrawn by calls that used more than estimated. */
 class Bucket {
   private level: number;
   private filledAt: number;
@@ -46,7 +47,7 @@ class Bucket {
     this.level = isFull ? perMinute : 0;
     this.filledAt = now;
   }
-  /** What was there stays, as far as it fits. */
+  /** Keeps its level, as far as it fits. */
   resize(perMinute: number, now: number) {
     this.fill(now);
     this.perMinute = perMinute;
@@ -71,102 +72,119 @@ class Bucket {
   }
 }
 
-export function newRateLimiter(limit: number, now: () => number = Date.now): RateLimiter {
-  let most = limit;
-  let inside = 0;
-  let begun = 0;
-  let closedUntil = 0;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let requests: Bucket | undefined;
-  let tokens: Bucket | undefined;
-  const queue: Waiter[] = [];
+export const newRateLimiter = (limit: number, now: () => number = Date.now): RateLimiter =>
+  new QueuedLimiter(limit, now);
 
-  const bucketFor = (perMinute: number | undefined, known: Bucket | undefined, isFresh: boolean) => {
+class QueuedLimiter implements RateLimiter {
+  private active = 0;
+  private admitted = 0;
+  private closedUntil = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private requests: Bucket | undefined;
+  private tokens: Bucket | undefined;
+  private readonly queue: Waiter[] = [];
+
+  constructor(
+    private limit: number,
+    private readonly now: () => number,
+  ) {}
+
+  get waiting(): number {
+    return this.queue.length;
+  }
+  get inside(): number {
+    return this.active;
+  }
+  get begun(): number {
+    return this.admitted;
+  }
+  get closedForMs(): number {
+    return Math.max(0, this.closedUntil - this.now());
+  }
+
+  enter(signal: AbortSignal, tokens = 0, begunAt = this.now()): Promise<(usedTokens?: number) => void> {
+    const { queue } = this;
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(reasonOf(signal));
+      const stop = () => {
+        queue.splice(queue.indexOf(waiter), 1);
+        reject(reasonOf(signal));
+        // The next call may need fewer tokens.
+        this.advance();
+      };
+      // A run's own time may be ahead of a clock that was set back.
+      const askedAt = Math.min(begunAt, this.now());
+      const waiter: Waiter = {
+        askedAt,
+        tokens,
+        admit: () => {
+          signal.removeEventListener("abort", stop);
+          resolve(this.leaveOnce(tokens));
+        },
+      };
+      signal.addEventListener("abort", stop, { once: true });
+      const before = queue.findLastIndex((other) => other.askedAt <= askedAt);
+      queue.splice(before + 1, 0, waiter);
+      this.advance();
+    });
+  }
+
+  coolDown(untilMs: number): void {
+    this.closedUntil = Math.max(this.closedUntil, untilMs);
+  }
+
+  setLimit(limit: number, rate: Rate = {}, isFresh?: boolean): void {
+    const { requests, tokens } = this;
+    this.limit = limit;
+    this.requests = this.bucketFor(rate.requests, requests, isFresh ?? rate.requests !== requests?.perMinute);
+    this.tokens = this.bucketFor(rate.tokens, tokens, isFresh ?? rate.tokens !== tokens?.perMinute);
+    this.advance();
+  }
+
+  private bucketFor(perMinute: number | undefined, known: Bucket | undefined, isFresh: boolean) {
     if (perMinute === known?.perMinute && !isFresh) return known;
     if (perMinute === undefined) return undefined;
-    if (!known || isFresh) return new Bucket(perMinute, now(), isFresh);
-    known.resize(perMinute, now());
+    if (!known || isFresh) return new Bucket(perMinute, this.now(), isFresh);
+    known.resize(perMinute, this.now());
     return known;
-  };
+  }
 
   /** How long the next in the queue must wait whatever others do, in milliseconds. */
-  const waitOf = (next: Waiter): number =>
-    Math.max(closedUntil - now(), requests?.waitFor(1, now()) ?? 0, tokens?.waitFor(next.tokens, now()) ?? 0);
+  private waitOf(next: Waiter): number {
+    const now = this.now();
+    return Math.max(
+      this.closedUntil - now,
+      this.requests?.waitFor(1, now) ?? 0,
+      this.tokens?.waitFor(next.tokens, now) ?? 0,
+    );
+  }
 
-  const advance = () => {
-    clearTimeout(timer);
-    timer = undefined;
-    for (let next = queue[0]; next && inside < most; next = queue[0]) {
-      const wait = waitOf(next);
+  private advance(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    for (let next = this.queue[0]; next && this.active < this.limit; next = this.queue[0]) {
+      const wait = this.waitOf(next);
       if (wait > 0) {
-        timer = setTimeout(advance, wait);
+        this.timer = setTimeout(() => this.advance(), wait);
         return;
       }
-      queue.shift();
-      inside++;
-      begun++;
-      requests?.take(1, now());
-      tokens?.take(next.tokens, now());
+      this.queue.shift();
+      this.active++;
+      this.admitted++;
+      this.requests?.take(1, this.now());
+      this.tokens?.take(next.tokens, this.now());
       next.admit();
     }
-  };
-  const leaveOnce = (guessed: number) => {
+  }
+
+  private leaveOnce(guessed: number) {
     let left = false;
     return (usedTokens?: number) => {
       if (left) return;
       left = true;
-      inside--;
-      if (usedTokens !== undefined) tokens?.take(usedTokens - guessed, now());
-      advance();
+      this.active--;
+      if (usedTokens !== undefined) this.tokens?.take(usedTokens - guessed, this.now());
+      this.advance();
     };
-  };
-
-  return {
-    enter(signal, guessed = 0, begunAt = now()) {
-      return new Promise((resolve, reject) => {
-        if (signal.aborted) return reject(reasonOf(signal));
-        const stop = () => {
-          queue.splice(queue.indexOf(waiter), 1);
-          reject(reasonOf(signal));
-          // Whoever is next may want less.
-          advance();
-        };
-        // A run's own time may be ahead of a clock that was set back.
-        const askedAt = Math.min(begunAt, now());
-        const waiter: Waiter = {
-          askedAt,
-          tokens: guessed,
-          admit() {
-            signal.removeEventListener("abort", stop);
-            resolve(leaveOnce(guessed));
-          },
-        };
-        signal.addEventListener("abort", stop, { once: true });
-        const before = queue.findLastIndex((other) => other.askedAt <= askedAt);
-        queue.splice(before + 1, 0, waiter);
-        advance();
-      });
-    },
-    coolDown(untilMs) {
-      closedUntil = Math.max(closedUntil, untilMs);
-    },
-    setLimit(next, rate = {}, isFresh) {
-      most = next;
-      requests = bucketFor(rate.requests, requests, isFresh ?? rate.requests !== requests?.perMinute);
-      tokens = bucketFor(rate.tokens, tokens, isFresh ?? rate.tokens !== tokens?.perMinute);
-      advance();
-    },
-    get waiting() {
-      return queue.length;
-    },
-    get inside() {
-      return inside;
-    },
-    get begun() {
-      return begun;
-    },
-    get closedForMs() {
-      return Math.max(0, closedUntil - now());
-    },
-  };
+  }
 }

@@ -2,21 +2,21 @@ import { defined } from "@/server/domain/base/defined";
 import { isObject } from "@/server/domain/base/guards";
 import { must, present } from "@/server/domain/base/must";
 
-/** What a server says about why it said no; "" where it does not say. */
+/** A server's own description of its error; "" if it gives none. */
 export interface ReportedError {
   code: string;
   type: string;
   /** The field of the request that it is about. */
   param: string;
-  /** Its words, as they are. */
+  /** Its text, unchanged. */
   message: string;
-  /** How long it asks to wait, in milliseconds, where the body says so. */
+  /** How long it asks to wait, in milliseconds, if the body says so. */
   retry_after_ms?: number;
 }
 
 const NOTHING: ReportedError = { code: "", type: "", param: "", message: "" };
 const MAX_DEPTH = 6;
-/** Of several errors, this many are reported. */
+/** How many of several errors are reported. */
 const MAX_REPORTED = 3;
 const MAX_FALLBACK = 600;
 
@@ -46,42 +46,37 @@ export function readError(value: unknown, depth = 0): ReportedError {
   return isObject(value) ? readObject(value, depth) : NOTHING;
 }
 
+/** Fields with an error inside, and fields with the message of the error itself. */
+const WRAPPERS = ["error", "errors", "fault", "Error"];
+const MESSAGES = [
+  "message",
+  "msg",
+  "detail",
+  "Message",
+  "error_message",
+  "error_description",
+  "faultstring",
+  "reason",
+  "title",
+];
+
 function readObject(body: Record<string, unknown>, depth: number): ReportedError {
-  const inner = ["error", "errors", "fault", "Error"]
-    .map((key) => readError(body[key], depth + 1))
-    .find(({ message }) => message !== "");
-  const own =
-    [
-      "message",
-      "msg",
-      "detail",
-      "Message",
-      "error_message",
-      "error_description",
-      "faultstring",
-      "reason",
-      "title",
-    ]
-      .map((key) => readError(body[key], depth + 1))
-      .find(({ message }) => message !== "") ?? NOTHING;
+  const firstIn = (keys: readonly string[]) =>
+    keys.map((key) => readError(body[key], depth + 1)).find(({ message }) => message !== "") ?? NOTHING;
+  const inner = firstIn(WRAPPERS);
+  const own = firstIn(MESSAGES);
   const place = locationOf(body.loc);
-  const wait = waitIn(body) ?? inner?.retry_after_ms ?? own.retry_after_ms;
+  const status = typeof body.status === "string" ? body.status : "";
   return {
-    code: (inner?.code ?? "") || word(body.code) || word(body.error_code) || own.code,
-    type:
-      (inner?.type ?? "") ||
-      word(body.type) ||
-      word(body.error_type) ||
-      word(body.__type) ||
-      (typeof body.status === "string" ? body.status : "") ||
-      own.type,
-    param: (inner?.param ?? "") || word(body.param) || place || own.param,
-    message: joined(place, inner?.message ?? "", own.message, behind(body, depth)),
-    ...defined({ retry_after_ms: wait }),
+    code: inner.code || word(body.code) || word(body.error_code) || own.code,
+    type: inner.type || word(body.type) || word(body.error_type) || word(body.__type) || status || own.type,
+    param: inner.param || word(body.param) || place || own.param,
+    message: joined(place, inner.message, own.message, behind(body, depth)),
+    ...defined({ retry_after_ms: waitIn(body) ?? inner.retry_after_ms ?? own.retry_after_ms }),
   };
 }
 
-/** What a service in between says of the one behind it: OpenRouter's way. */
+/** What a gateway reports about the service behind it, in OpenRouter's format. */
 function behind(body: Record<string, unknown>, depth: number): string {
   const { metadata } = body;
   if (!isObject(metadata)) return "";
@@ -144,7 +139,7 @@ function several(all: readonly ReportedError[]): ReportedError {
   };
 }
 
-/** Parts of one message, without those that say the same again. */
+/** Joins the parts of a message, without repetitions. */
 function joined(...parts: string[]): string {
   return parts.reduce((whole, part) =>
     part === "" || whole.includes(part)
@@ -155,7 +150,7 @@ function joined(...parts: string[]): string {
   );
 }
 
-/** Where in the request, as FastAPI tells it. */
+/** The location in the request, in FastAPI's format. */
 const locationOf = (loc: unknown): string =>
   Array.isArray(loc)
     ? loc

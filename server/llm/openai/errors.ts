@@ -4,27 +4,27 @@ import { windowInRefusal } from "../limits/context-window";
 import { ModelError } from "../model";
 import { parseWait, type ReportedError, readError, readErrorText } from "./error-body";
 
-/** Whom a call went to, for sentences. */
+/** Whom a call went to, for messages. */
 export interface Callee {
   provider: string;
   base_url: string;
   model: string;
-  /** Blacked out of whatever a server says back. */
+  /** Redacted from a server's text. */
   key: string | null;
 }
 
 /** A failed answer of a server, or an error inside an answer that began well. */
 export interface ServerError extends ReportedError {
-  /** Undefined where the answer began well and the error names none. */
+  /** Undefined if the answer began well and the error has none. */
   status: number | undefined;
   headers: Headers | undefined;
 }
 
-/** A server said no. Whoever asked decides whether that ends the call or only changes how to ask. */
+/** A server rejected a request. The caller decides whether to adapt the request or to fail. */
 export class ProviderRejection extends Error {
   constructor(
     readonly refusal: ServerError,
-    /** The usage that the server reported all the same, in the format of a Chat Completions chunk. */
+    /** The usage that the server reported nevertheless, in the format of a Chat Completions chunk. */
     readonly usage?: unknown,
   ) {
     super(refusal.message);
@@ -59,14 +59,14 @@ const QUOTA =
 const KEY = /api[_ -]?key|invalid[_ ]?token|unauthori[sz]ed|authentication/i;
 const NO_MODEL =
   /model[_ ]not[_ ]found|no such model|unknown model|(?:model|deployment)\b.{0,120}\b(?:not (?:found|exist|available|supported)|does(?: not|n't) exist|is not a valid)|not found, try pulling/is;
-/** No such path, in the words of web servers. */
+/** How web servers report an unknown path. */
 const NO_ROUTE =
   /not found|no (?:such )?route|cannot (?:post|get)|unknown (?:path|url|route|endpoint)|invalid (?:path|url)|no static resource|does not exist|method not allowed/i;
-/** The model wrote something that the server could not read; asked again, it may write it right. */
+/** The model's output couldn't be parsed by the server; another attempt may succeed. */
 const BAD_GENERATION =
   /tool_use_failed|json_validate_failed|failed_generation|failed to (?:call a function|generate json|validate json)|malformed_function_call/i;
 
-/** Whether one answer of the model went wrong, which says nothing about the request. */
+/** Whether one answer of the model failed, which says nothing about the request. */
 export const isBadGeneration = (error: ReportedError): boolean => has(error, BAD_GENERATION);
 
 /** What a server's refusal means, and what a person can do about it. */
@@ -94,76 +94,114 @@ export function classifyServerError(error: ServerError, callee: Callee): ModelEr
   );
 }
 
-function classOf(error: ServerError, callee: Callee): Class {
-  const { provider, model } = callee;
-  const { status } = error;
-  const fail = (
-    code: RunError["code"],
-    message: string,
-    user_action: RunError["user_action"] = "settings",
-  ): Class => ({ code, message, retryable: false, user_action });
-  const again = (code: RunError["code"], message: string): Class => ({
-    code,
-    message,
-    retryable: true,
-    user_action: "retry",
-  });
-  if (isBadGeneration(error))
-    return again(
-      "OUTPUT_INVALID",
+interface ErrorRule {
+  code: RunError["code"];
+  /** What helps: changing the settings, unless another is named. */
+  remedy?: "retry" | "edit_graph";
+  matches(error: ServerError): boolean;
+  message(callee: Callee, error: ServerError): string;
+}
+
+const isAboutModel = (error: ServerError) => has(error, NO_MODEL) || /model/i.test(error.message);
+
+/** The first rule that matches applies. */
+const RULES: readonly ErrorRule[] = [
+  {
+    code: "OUTPUT_INVALID",
+    remedy: "retry",
+    matches: isBadGeneration,
+    message: ({ model, provider }) =>
       `${model} wrote something that ${provider} could not read as a call of a tool or as JSON.`,
-    );
-  // Some say "too many tokens" of the limit of a minute.
-  if ((has(error, CONTEXT) && status !== 429) || status === 413)
-    return fail(
-      "CONTEXT_OVERFLOW",
+  },
+  {
+    code: "CONTEXT_OVERFLOW",
+    remedy: "edit_graph",
+    // Some services say "too many tokens" about the limit per minute.
+    matches: (error) => (has(error, CONTEXT) && error.status !== 429) || error.status === 413,
+    message: ({ model }) =>
       `The prompt is longer than ${model} can read. Give the node less to read, or choose a model with a larger context.`,
-      "edit_graph",
-    );
-  // Some say of the limit of a minute what others say of an account without credit; those say how long to wait.
-  const isPassing = status === 429 && waitAsked({ ...error, headers: undefined }) !== undefined;
-  if (!isPassing && (status === 402 || has(error, QUOTA)))
-    return fail(
-      "QUOTA",
+  },
+  {
+    code: "QUOTA",
+    matches: (error) => !isRateLimit(error) && (error.status === 402 || has(error, QUOTA)),
+    message: ({ provider }) =>
       `The account at ${provider} has no credit left. Top it up, or choose another provider.`,
-    );
-  if (status === 401 || (status === 400 && has(error, KEY)))
-    return fail(
-      "AUTH",
-      callee.key === null
+  },
+  {
+    code: "AUTH",
+    matches: (error) => error.status === 401 || (error.status === 400 && has(error, KEY)),
+    message: ({ provider, key }) =>
+      key === null
         ? `${provider} wants a key. Enter one in the settings.`
         : `${provider} refused the key. Check it in the settings; it may be mistyped, expired or for another service.`,
-    );
-  if (status === 429) return again("RATE_LIMIT", `${provider} is answering no more requests for the moment.`);
-  if (has(error, FILTER) && (status === 400 || status === 403))
-    return fail(
-      "CONTENT_FILTER",
+  },
+  {
+    code: "RATE_LIMIT",
+    remedy: "retry",
+    matches: ({ status }) => status === 429,
+    message: ({ provider }) => `${provider} is answering no more requests for the moment.`,
+  },
+  {
+    code: "CONTENT_FILTER",
+    remedy: "edit_graph",
+    matches: (error) => has(error, FILTER) && (error.status === 400 || error.status === 403),
+    message: ({ provider }) =>
       `A content filter of ${provider} refused the prompt. Word the task differently.`,
-      "edit_graph",
-    );
-  if (status === 403)
-    return fail(
-      "AUTH",
+  },
+  {
+    code: "AUTH",
+    matches: ({ status }) => status === 403,
+    message: ({ provider, model }) =>
       `The key for ${provider} may not use ${model}. Check its rights, or choose another model.`,
-    );
-  const isAboutModel = has(error, NO_MODEL) || /model/i.test(error.message);
-  const isNoRoute = (error.code === "" && error.type === "") || NO_ROUTE.test(error.message);
-  if ((status === 405 || status === 404) && !isAboutModel && isNoRoute)
-    return fail(
-      "CONFIG",
-      `There is no model service at ${callee.base_url}. Check the address in the settings; it often ends in /v1.`,
-    );
-  if ((status === 404 && isAboutModel) || has(error, NO_MODEL))
-    return fail("CONFIG", `${provider} has no model called “${model}”. Choose another model.`);
-  if (status === 408 || status === 504 || status === 524)
-    return again("TIMEOUT", `${provider} took too long to answer.`);
-  if (status === undefined || status === 409 || status >= 500)
-    return again(
-      "TRANSIENT",
+  },
+  {
+    code: "CONFIG",
+    matches(error) {
+      const isNoRoute = (error.code === "" && error.type === "") || NO_ROUTE.test(error.message);
+      return (error.status === 405 || error.status === 404) && !isAboutModel(error) && isNoRoute;
+    },
+    message: ({ base_url }) =>
+      `There is no model service at ${base_url}. Check the address in the settings; it often ends in /v1.`,
+  },
+  {
+    code: "CONFIG",
+    matches: (error) => (error.status === 404 && isAboutModel(error)) || has(error, NO_MODEL),
+    message: ({ provider, model }) => `${provider} has no model called “${model}”. Choose another model.`,
+  },
+  {
+    code: "TIMEOUT",
+    remedy: "retry",
+    matches: ({ status }) => status === 408 || status === 504 || status === 524,
+    message: ({ provider }) => `${provider} took too long to answer.`,
+  },
+  {
+    code: "TRANSIENT",
+    remedy: "retry",
+    matches: ({ status }) => status === undefined || status === 409 || status >= 500,
+    message: ({ provider }, { status }) =>
       `${provider} has trouble answering${status === undefined ? "" : ` (${status})`}.`,
-    );
-  if (status >= 300 && status < 400) return redirected(callee);
-  return fail("CONFIG", `${provider} did not accept the request (${status}).`);
+  },
+  {
+    code: "CONFIG",
+    matches: ({ status = 0 }) => status < 300 || status >= 400,
+    message: ({ provider }, { status }) => `${provider} did not accept the request (${status}).`,
+  },
+];
+
+/** Whether a limit per minute was reached: some word it like a lack of credit, but then say how long to wait. */
+const isRateLimit = (error: ServerError) =>
+  error.status === 429 && waitAsked({ ...error, headers: undefined }) !== undefined;
+
+function classOf(error: ServerError, callee: Callee): Class {
+  const rule = RULES.find(({ matches }) => matches(error));
+  if (!rule) return redirected(callee);
+  const { code, remedy = "settings" } = rule;
+  return {
+    code,
+    message: rule.message(callee, error),
+    retryable: remedy === "retry",
+    user_action: remedy,
+  };
 }
 
 /** Errors inside an answer carry no status, but often its number or name. */
@@ -189,7 +227,7 @@ export const redirectError = (callee: Callee, status: number) => new ModelError(
 export const waitAsked = (error: Pick<ServerError, "headers" | "message" | "retry_after_ms">) =>
   retryAfter(error.headers) ?? error.retry_after_ms ?? parseWait(error.message);
 
-/** The wait that an answer's head asks for, in milliseconds. */
+/** The wait that a response's headers ask for, in milliseconds. */
 export function retryAfter(headers: Headers | undefined, now = Date.now()): number | undefined {
   const ms = Number(headers?.get("retry-after-ms") ?? Number.NaN);
   if (Number.isFinite(ms) && ms >= 0) return ms;
@@ -201,57 +239,60 @@ export function retryAfter(headers: Headers | undefined, now = Date.now()): numb
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** What kept a request from getting an answer at all. */
+/** Why a request got no answer. */
 export function classifyNetworkError(error: unknown, callee: Callee): ModelError {
-  const codes: string[] = [];
-  let reason = "";
-  for (
-    let cause: unknown = error, hops = 0;
-    cause instanceof Error && hops < 8;
-    cause = cause.cause, hops++
-  ) {
-    if ("code" in cause && typeof cause.code === "string") codes.push(cause.code);
-    reason = cause.message || reason;
-    if (cause.name === "EgressError") return fromEgress(cause, callee);
-    if (cause instanceof AggregateError)
-      for (const inner of cause.errors)
-        if (inner instanceof Error && "code" in inner) codes.push(String(inner.code));
-  }
+  const { codes, reason, egress } = causesOf(error);
+  if (egress) return fromEgress(egress, callee);
   const where = hostOf(callee.base_url);
   const is = (pattern: RegExp) => codes.some((code) => pattern.test(code));
-  const lost = (message: string, user_action: RunError["user_action"] = "settings") =>
-    new ModelError({ code: "TRANSIENT", message, retryable: true, user_action });
+  const fail = (code: "CONFIG" | "TIMEOUT" | "TRANSIENT", message: string, isRetry = false) =>
+    new ModelError({
+      code,
+      message,
+      retryable: code !== "CONFIG",
+      user_action: isRetry ? "retry" : "settings",
+    });
   if (
     is(/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/) ||
     /certificate|ssl routines|wrong version number/i.test(reason)
   )
-    return new ModelError({
-      code: "CONFIG",
-      message: `The connection to ${where} is not secure: ${tlsReason(reason)}. Check the address, and whether it is http or https.`,
-      retryable: false,
-      user_action: "settings",
-    });
+    return fail(
+      "CONFIG",
+      `The connection to ${where} is not secure: ${tlsReason(reason)}. Check the address, and whether it is http or https.`,
+    );
   if (/bad port/i.test(reason))
-    return new ModelError({
-      code: "CONFIG",
-      message: `${where}: this port belongs to another kind of service. Check the address in the settings.`,
-      retryable: false,
-      user_action: "settings",
-    });
+    return fail(
+      "CONFIG",
+      `${where}: this port belongs to another kind of service. Check the address in the settings.`,
+    );
   if (is(/ENOTFOUND|EAI_AGAIN/))
-    return lost(
+    return fail(
+      "TRANSIENT",
       `There is no server called ${where}. Check the address in the settings and the network connection.`,
     );
-  if (is(/ECONNREFUSED/)) return lost(`Nothing answers at ${where}. Is the model server running?`);
+  if (is(/ECONNREFUSED/))
+    return fail("TRANSIENT", `Nothing answers at ${where}. Is the model server running?`);
   if (is(/UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT/) || /timed? ?out/i.test(reason))
-    return new ModelError({
-      code: "TIMEOUT",
-      message: `${where} did not accept a connection in time.`,
-      retryable: true,
-      user_action: "retry",
-    });
-  if (is(/EHOSTUNREACH|ENETUNREACH|ENETDOWN/)) return lost(`${where} cannot be reached from here.`);
-  return lost(`The connection to ${where} broke off before the answer was complete.`, "retry");
+    return fail("TIMEOUT", `${where} did not accept a connection in time.`, true);
+  if (is(/EHOSTUNREACH|ENETUNREACH|ENETDOWN/))
+    return fail("TRANSIENT", `${where} cannot be reached from here.`);
+  return fail("TRANSIENT", `The connection to ${where} broke off before the answer was complete.`, true);
+}
+
+/** The error codes of an error and its causes, the innermost message, and the first error of our egress rules. */
+function causesOf(error: unknown): { codes: string[]; reason: string; egress?: Error } {
+  const codes: string[] = [];
+  let reason = "";
+  let cause = error;
+  for (let hops = 0; cause instanceof Error && hops < 8; cause = cause.cause, hops++) {
+    if ("code" in cause && typeof cause.code === "string") codes.push(cause.code);
+    reason = cause.message || reason;
+    if (cause.name === "EgressError") return { codes, reason, egress: cause };
+    if (cause instanceof AggregateError)
+      for (const inner of cause.errors)
+        if (inner instanceof Error && "code" in inner) codes.push(String(inner.code));
+  }
+  return { codes, reason };
 }
 
 function tlsReason(reason: string): string {
@@ -282,7 +323,7 @@ export function tooLarge(callee: Callee): ModelError {
   });
 }
 
-/** Time that runs out once may run out for no reason; twice, it will again, and each time costs. */
+/** A call may time out once by chance; after a second timeout, more attempts would only cost. */
 const TIMEOUT_TRIES = 2;
 
 /** What took too long, and the setting that says how long it may take. */
@@ -331,7 +372,7 @@ export function cutOff(callee: Callee, how: string): ModelError {
   });
 }
 
-/** Asked for again at once only: a server that always ends so would cost each time. */
+/** Retried once only: a server that always ends so would cost each time. */
 export const endedUnknown = (callee: Callee, reason: string | null) =>
   new ModelError(
     {
@@ -353,7 +394,7 @@ export const cancelled = () =>
     user_action: "none",
   });
 
-/** A server's words, shortened, without anything that looks like a key. */
+/** A server's text, shortened, without anything that looks like a key. */
 export function scrub(text: string, key: string | null): string {
   let clean = text.replace(/\s+/g, " ").trim();
   if (key !== null && key.length >= 6) clean = clean.replaceAll(key, "[key]");

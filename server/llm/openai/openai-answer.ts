@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import { defined } from "@/server/domain/base/defined";
 import { must } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
@@ -18,14 +19,14 @@ import { namesFor } from "./openai-request";
 import { type Counted, readChatUsage } from "./usage";
 
 interface Collected {
-  /** What was said, calls in text included. */
+  /** The whole text, including calls in text. */
   text: string;
-  /** What of it was streamed as the answer. */
+  /** The part of it that was streamed as the answer. */
   content: string;
   tool_args: string;
   /** The part of `tool_args` that came as functions: the rest is in the text, too. */
   own_args: string;
-  /** What of the text was streamed as calls, before anybody could know whether it is one. */
+  /** The part of the text that was streamed as calls before it was clear whether it is one. */
   held: string;
   /** Streams more of the answer. */
   show(content: string): void;
@@ -43,16 +44,18 @@ interface Collected {
 /** Longer than any answer; thoughts count, too. */
 const MAX_CHARS = 4 * 1024 * 1024;
 
-/** Puts the pieces of a stream together and hands them on. */
-export function newCollector(io: ModelIo, callee: Callee, hasTools: boolean) {
-  const started = performance.now();
-  const got: Collected = {
+type Delta = NonNullable<NonNullable<z.infer<typeof Chunk>["choices"]>[number]["delta"]>;
+
+/** Collects the pieces of a stream and passes them on. */
+export class Collector {
+  private readonly started = performance.now();
+  private readonly got: Collected = {
     text: "",
     content: "",
     tool_args: "",
     own_args: "",
     held: "",
-    show: (content) => give("content", content),
+    show: (content) => this.give("content", content),
     calls: newCallAssembler(),
     reasoning: "",
     refusal: "",
@@ -62,64 +65,96 @@ export function newCollector(io: ModelIo, callee: Callee, hasTools: boolean) {
     details: [],
     items: [],
   };
-  let hasToolCalls = false;
-  const splitter = newThinkSplitter();
-  const callSplitter = newCallSplitter();
-  const give = (channel: "content" | "reasoning" | "tool_args", piece: string) => {
+  private readonly thoughts = newThinkSplitter();
+  private readonly textCalls = newCallSplitter();
+  private hasToolCalls = false;
+
+  constructor(
+    private readonly io: ModelIo,
+    private readonly callee: Callee,
+    private readonly hasTools: boolean,
+  ) {}
+
+  /** Throws a ModelError if the answer is far too long. */
+  add(raw: unknown): void {
+    const { got } = this;
+    const parsed = Chunk.safeParse(raw);
+    if (!parsed.success) return;
+    got.usage = readChatUsage(parsed.data.usage) ?? readChatUsage(parsed.data.x_groq?.usage) ?? got.usage;
+    const choice = parsed.data.choices?.find(({ index }) => index === 0);
+    if (!choice) return;
+    if (choice.delta) this.addDelta(choice.delta);
+    got.finish = choice.finish_reason || got.finish;
+    if (got.text.length + got.reasoning.length + got.tool_args.length > MAX_CHARS)
+      throw tooLarge(this.callee);
+  }
+
+  isFinished(): boolean {
+    return this.got.finish !== null;
+  }
+
+  hasBegun(): boolean {
+    return this.got.ttft_ms !== null || this.got.calls.size > 0;
+  }
+
+  taken(isAccepted: boolean): Taken {
+    return takenOf(this.got, isAccepted);
+  }
+
+  end(): Collected {
+    const { got } = this;
+    this.split(this.thoughts.end());
+    if (this.hasTools) this.show(this.textCalls.end());
+    const unopened = splitUnopened(got.text);
+    if (unopened) {
+      got.text = unopened.content;
+      got.reasoning += unopened.reasoning;
+    }
+    return got;
+  }
+
+  private addDelta(delta: Delta): void {
+    const { got } = this;
+    this.give("reasoning", delta.reasoning_content ?? delta.reasoning ?? "");
+    const parts = readContent(delta.content);
+    this.give("reasoning", parts.reasoning);
+    if (parts.content) this.split(this.thoughts.push(parts.content));
+    got.refusal += delta.refusal ?? "";
+    for (const detail of delta.reasoning_details ?? []) addDetail(got.details, detail);
+    got.items.push(...(delta.carried?.items ?? []));
+    this.addCalls(delta);
+  }
+
+  private addCalls({ tool_calls: calls, function_call: only }: Delta): void {
+    // Some servers send the same call in both fields.
+    if (calls?.length) this.hasToolCalls = true;
+    const isOld = !this.hasToolCalls && Boolean(only?.name || only?.arguments);
+    const pieces = calls?.length ? calls : isOld ? [{ function: only }] : [];
+    const { grown } = this.got.calls.add(pieces.map(asPiece));
+    this.got.own_args += grown;
+    this.give("tool_args", grown);
+  }
+
+  private split({ content, reasoning }: { content: string; reasoning: string }): void {
+    this.give("reasoning", reasoning);
+    this.got.text += content;
+    if (this.hasTools) this.show(this.textCalls.push(content));
+    else this.give("content", content);
+  }
+
+  private show({ content, calls }: { content: string; calls: string }): void {
+    this.give("content", content);
+    this.give("tool_args", calls);
+    this.got.held += calls;
+  }
+
+  private give(channel: "content" | "reasoning" | "tool_args", piece: string): void {
+    const { got } = this;
     if (piece === "") return;
-    got.ttft_ms ??= Math.round(performance.now() - started);
-    io.delta(channel, got[channel].length, piece);
+    got.ttft_ms ??= Math.round(performance.now() - this.started);
+    this.io.delta(channel, got[channel].length, piece);
     got[channel] += piece;
-  };
-  const split = ({ content, reasoning }: { content: string; reasoning: string }) => {
-    give("reasoning", reasoning);
-    got.text += content;
-    if (hasTools) show(callSplitter.push(content));
-    else give("content", content);
-  };
-  const show = ({ content, calls }: { content: string; calls: string }) => {
-    give("content", content);
-    give("tool_args", calls);
-    got.held += calls;
-  };
-  return {
-    /** Throws a ModelError where far too much came. */
-    add(raw: unknown) {
-      const parsed = Chunk.safeParse(raw);
-      if (!parsed.success) return;
-      got.usage = readChatUsage(parsed.data.usage) ?? readChatUsage(parsed.data.x_groq?.usage) ?? got.usage;
-      const choice = parsed.data.choices?.find(({ index }) => index === 0);
-      if (!choice) return;
-      give("reasoning", choice.delta?.reasoning_content ?? choice.delta?.reasoning ?? "");
-      const parts = readContent(choice.delta?.content);
-      give("reasoning", parts.reasoning);
-      if (parts.content) split(splitter.push(parts.content));
-      got.refusal += choice.delta?.refusal ?? "";
-      for (const detail of choice.delta?.reasoning_details ?? []) addDetail(got.details, detail);
-      got.items.push(...(choice.delta?.carried?.items ?? []));
-      const { tool_calls: calls, function_call: only } = choice.delta ?? {};
-      // Some servers tell the same call in both ways.
-      if (calls?.length) hasToolCalls = true;
-      const isOld = !hasToolCalls && Boolean(only?.name || only?.arguments);
-      const pieces = calls?.length ? calls : isOld ? [{ function: only }] : [];
-      const { grown } = got.calls.add(pieces.map(asPiece));
-      got.own_args += grown;
-      give("tool_args", grown);
-      got.finish = choice.finish_reason || got.finish;
-      if (got.text.length + got.reasoning.length + got.tool_args.length > MAX_CHARS) throw tooLarge(callee);
-    },
-    isFinished: () => got.finish !== null,
-    hasBegun: () => got.ttft_ms !== null || got.calls.size > 0,
-    taken: (isAccepted: boolean): Taken => takenOf(got, isAccepted),
-    end(): Collected {
-      split(splitter.end());
-      if (hasTools) show(callSplitter.end());
-      const unopened = splitUnopened(got.text);
-      if (unopened)
-        Object.assign(got, { text: unopened.content, reasoning: got.reasoning + unopened.reasoning });
-      return got;
-    },
-  };
+  }
 }
 
 const takenOf = (got: Collected, isAccepted: boolean): Taken => ({
@@ -129,21 +164,66 @@ const takenOf = (got: Collected, isAccepted: boolean): Taken => ({
   reasoning: got.reasoning,
 });
 
-/** The answer that was collected, where it is one. Throws ModelError where it ended too soon, in an error or with nothing. */
-export function finished(
-  got: Collected,
-  request: ModelRequest,
-  call: {
-    /** Whether the service said that the stream is over. */
-    isDone: boolean;
-    rung: ResponseRung | null;
-    protocol: ToolProtocol | null;
-    provider: Provider;
-  },
-  callee: Callee,
-): RawAnswer {
-  const { isDone, rung, protocol, provider } = call;
+interface EndedCall {
+  /** Whether the service said that the stream is over. */
+  isDone: boolean;
+  rung: ResponseRung | null;
+  protocol: ToolProtocol | null;
+  provider: Provider;
+}
+
+/** The collected answer. Throws a ModelError if it ended too soon, with an error or with nothing. */
+export function finished(got: Collected, request: ModelRequest, ended: EndedCall, callee: Callee): RawAnswer {
+  const { rung, protocol } = ended;
   const end = readFinish(got.finish);
+  rejectFailed(end, callee);
+  const { content, calls } = called(got, request, protocol, end === "length" || end === null);
+  const isBlank = content.trim() === "" && got.refusal === "" && calls.length === 0;
+  // A stream that ended without a reason may be complete; a truncated call isn't.
+  const mayBeComplete = ended.isDone && !isBlank && calls.every(({ fault }) => fault === undefined);
+  if (end === null && !mayBeComplete) throw cutOff(callee, "ended in the middle");
+  if (!takesEnd(end, ended.provider)) throw endedUnknown(callee, got.finish);
+  if (protocol === null) rejectUnoffered(isBlank ? toolsCalled(got, request) : leaked(got, request), callee);
+  if (isBlank && end !== "length") throw blank(got, callee);
+  got.show(unseen(got, content, calls.length > 0));
+  return {
+    content,
+    ...defined({
+      tool_calls: calls.length > 0 ? calls : undefined,
+      tool_protocol: protocol ?? undefined,
+      reasoning: got.reasoning.trim() === "" ? undefined : got.reasoning,
+    }),
+    ...passthroughOf(got, calls),
+    ...defined({ refusal: got.refusal || undefined }),
+    // Servers end calls with "stop", and answers without any with "tool_calls".
+    finish_reason: end === "length" ? "length" : calls.length > 0 ? "tool_calls" : "stop",
+    taken: takenOf(got, true),
+    ttft_ms: got.ttft_ms,
+    response_format: RESPONSE_FORMATS[rung ?? "none"],
+    notes: end === "unknown" || end === null ? [unknownEnd(callee, got.finish)] : [],
+  };
+}
+
+const RESPONSE_FORMATS = {
+  none: "text",
+  strict: "json_schema",
+  json_schema: "json_schema",
+  json_object: "json_object",
+  prompt: "prompt",
+} as const satisfies Record<ResponseRung | "none", RawAnswer["response_format"]>;
+
+const invalid = (message: string) =>
+  new ModelError({ code: "OUTPUT_INVALID", message, retryable: true, user_action: "retry" });
+
+const blank = ({ reasoning }: Collected, { model }: Callee) =>
+  invalid(
+    reasoning.trim() === ""
+      ? `${model} answered with nothing.`
+      : `${model} only thought, and answered with nothing. More tokens for an answer, or less effort for its thoughts, may help.`,
+  );
+
+/** Throws if the server itself reports that the answer failed. */
+function rejectFailed(end: ReturnType<typeof readFinish>, callee: Callee): void {
   if (end === "filter")
     throw new ModelError({
       code: "CONTENT_FILTER",
@@ -152,56 +232,28 @@ export function finished(
       user_action: "edit_graph",
     });
   if (end === "error") throw cutOff(callee, "ended with an error");
-  const invalid = (message: string) =>
-    new ModelError({ code: "OUTPUT_INVALID", message, retryable: true, user_action: "retry" });
   if (end === "garbled")
     throw invalid(
       `${callee.model} wrote something that ${callee.provider} could not read as a call of a tool.`,
     );
-  const { content, calls } = called(got, request, protocol, end === "length" || end === null);
-  const isBlank = content.trim() === "" && got.refusal === "" && calls.length === 0;
-  // Whoever says that the stream is over, but not why, may still have said all; a cut call shows.
-  if (end === null && (!isDone || isBlank || calls.some(({ fault }) => fault !== undefined)))
-    throw cutOff(callee, "ended in the middle");
-  if (!takesEnd(end, provider)) throw endedUnknown(callee, got.finish);
-  const unoffered = protocol !== null ? null : isBlank ? toolsCalled(got, request) : leaked(got, request);
-  if (unoffered)
-    throw invalid(
-      `${callee.model} called ${unoffered.join(" and ") || "a tool"}, but it was offered no tools here. Give the role what it needs, or word the task differently.`,
-    );
-  if (isBlank && end !== "length")
-    throw invalid(
-      got.reasoning.trim() === ""
-        ? `${callee.model} answered with nothing.`
-        : `${callee.model} only thought, and answered with nothing. More tokens for an answer, or less effort for its thoughts, may help.`,
-    );
-  got.show(unseen(got, content, calls.length > 0));
-  return {
-    content,
-    ...defined({
-      tool_calls: calls.length > 0 ? calls : undefined,
-      tool_protocol: protocol === null ? undefined : protocol,
-      reasoning: got.reasoning.trim() === "" ? undefined : got.reasoning,
-    }),
-    ...passthroughOf(got, calls),
-    ...defined({ refusal: got.refusal === "" ? undefined : got.refusal }),
-    // Servers end calls with "stop", and answers without any with "tool_calls".
-    finish_reason: end === "length" ? "length" : calls.length > 0 ? "tool_calls" : "stop",
-    taken: takenOf(got, true),
-    ttft_ms: got.ttft_ms,
-    response_format: rung === null ? "text" : rung === "strict" ? "json_schema" : rung,
-    notes: end === "unknown" || end === null ? [unknownEnd(callee, got.finish)] : [],
-  };
 }
 
-/** What of an answer was held back as if it were calls, and is none. */
+/** Throws if the model called tools although none were offered. */
+function rejectUnoffered(names: string[] | null, { model }: Callee): void {
+  if (names)
+    throw invalid(
+      `${model} called ${names.join(" and ") || "a tool"}, but it was offered no tools here. Give the role what it needs, or word the task differently.`,
+    );
+}
+
+/** The part of an answer that was held back as calls, but isn't any. */
 function unseen(got: Collected, content: string, hasCalls: boolean): string {
   if (got.held === "") return "";
   if (content.startsWith(got.content)) return content.slice(got.content.length);
   return hasCalls || got.content.includes(content) ? "" : content;
 }
 
-/** A piece of a thought belongs to the one before it of the same place and kind. */
+/** Appends a piece of a thought to the one before it if both have the same index and type. */
 function addDetail(details: JsonObject[], piece: JsonObject): void {
   const before = details.at(-1);
   if (!before || before.index === undefined || before.index !== piece.index || before.type !== piece.type)
@@ -213,10 +265,10 @@ function addDetail(details: JsonObject[], piece: JsonObject): void {
   }
 }
 
-/** Larger than any signature or sealed thought; the log of a run should not carry more. */
+/** Larger than any signature or encrypted thought; a run's log should not hold more. */
 const MAX_PASSTHROUGH_CHARS = 256 * 1024;
 
-/** What the service wants back with this message: what stood in its calls, and its thoughts as it wrote them. */
+/** What the service needs back with this message: extra fields of its calls, and its thoughts as it sent them. */
 function passthroughOf(got: Collected, calls: readonly ToolCall[]): { carried?: JsonObject } {
   const extras = got.calls.extras();
   const isOwn = extras.length === calls.length;
@@ -249,7 +301,7 @@ function toolsCalled(got: Collected, request: ModelRequest): string[] | null {
   return calls.length > 0 ? [...new Set(calls.map(({ tool_name }) => tool_name))] : null;
 }
 
-/** The same of calls that were written as text, unless they are the JSON that was asked for. */
+/** The names of tools called in text, unless that is the JSON that was asked for. */
 function leaked(got: Collected, { response }: ModelRequest): string[] | null {
   const leak = findLeak(got.text);
   const isAsked = leak?.isJson && response && parseOutput(got.text, response.schema).ok;

@@ -17,8 +17,8 @@ export interface ChatRequest {
 }
 
 /**
- * A request of Chat Completions as the Responses endpoint takes it. It keeps nothing at the service: `store` is false.
- * `refuses`: what the model was seen to refuse of what is only asked for there.
+ * A request of Chat Completions in the format of the Responses endpoint. The service stores nothing: `store` is false.
+ * `refuses`: fields of this endpoint that the model is known to refuse.
  */
 export function asResponsesRequest(
   body: ChatRequest,
@@ -56,11 +56,11 @@ export function asResponsesRequest(
   };
 }
 
-/** What is asked for there only, under the names by which a model's refusal of it is known. */
+/** Fields of this endpoint only, by the names under which a model's refusal is stored. */
 export const SUMMARIES = "reasoning.summary";
 export const SEALED_THOUGHTS = "include";
 
-/** Settings of a model that the Responses endpoint has no word for. */
+/** Settings that the Responses endpoint doesn't have. */
 export const UNKNOWN_TO_RESPONSES: readonly string[] = ["stop", "seed"];
 
 /** Responses has functions without a wrapper. Not strict: strict mode would require every argument. */
@@ -78,7 +78,7 @@ function asFormat(format: JsonObject): JsonObject {
     : rest;
 }
 
-/** A message as items: sealed thoughts first, then what was said, then the calls that came of it. */
+/** A message as items: encrypted thoughts first, then the text, then the calls. */
 function itemsOf({ role, content, tool_calls, tool_call_id, carried }: WireMessage): JsonObject[] {
   if (role === "tool")
     return [{ type: "function_call_output", call_id: tool_call_id ?? "", output: content ?? "" }];
@@ -100,19 +100,64 @@ export interface ChatChunk {
   error?: JsonObject;
 }
 
-/**
- * Reads the events of one answer. `chunk` translates an event, null if it only repeats another one; a whole answer,
- * from a service that doesn't stream, is one chunk.
- */
-export function newResponsesReader(): { chunk(value: unknown): ChatChunk | null } {
-  /** What came in pieces already, by its place: the whole that follows it says the same again. */
-  const streamed = new Set<string>();
-  let calls = 0;
-  const callAt = new Map<string, number>();
+/** Reads the events of one answer. */
+export class ResponsesReader {
+  /** The parts that came in pieces; the whole that follows repeats them. */
+  private readonly streamed = new Set<string>();
+  private readonly callAt = new Map<string, number>();
+  private calls = 0;
 
-  /** Everything of one item that did not come in pieces before. */
-  function whole(item: JsonObject, key: string): JsonObject {
-    const isNew = (part: string) => !streamed.has(`${key}/${part}`);
+  /**
+   * An event as a chunk; null if it only repeats another one. A whole answer, from a service that doesn't stream, is one
+   * chunk.
+   */
+  chunk(value: unknown): ChatChunk | null {
+    if (!isRecord(value)) return null;
+    const { type } = value;
+    const delta = DELTAS.get(type);
+    if (delta) return this.delta(value, delta);
+    const item = isRecord(value.item) ? value.item : {};
+    const response = isRecord(value.response) ? value.response : undefined;
+    switch (type) {
+      case "response.reasoning_summary_part.added":
+        return this.streamed.has(`${keyOf(value)}/thought`) ? chunkOf({ reasoning: "\n\n" }) : null;
+      case "response.output_item.added":
+        if (item.type !== "function_call") return null;
+        return chunkOf({ tool_calls: [this.callOf(item, keyOf(value), "")] });
+      case "response.function_call_arguments.delta":
+        return this.callDelta(value);
+      case "response.output_item.done":
+        return chunkOf(this.whole(item, keyOf(value)));
+      case "response.completed":
+      case "response.incomplete":
+        return response ? ended(response) : chunkOf({}, "stop");
+      case "response.failed":
+        return {
+          error: isRecord(response?.error) ? response.error : {},
+          ...(response ? usageIn(response) : {}),
+        };
+      case "error":
+        return { error: isRecord(value.error) ? value.error : value };
+      default:
+        return value.object === "response" ? this.wholeAnswer(value) : null;
+    }
+  }
+
+  private delta(event: JsonObject, { part, field }: Delta): ChatChunk {
+    this.streamed.add(`${keyOf(event)}/${part}`);
+    return chunkOf({ [field]: textOf(event.delta).join("") });
+  }
+
+  private callDelta(event: JsonObject): ChatChunk | null {
+    this.streamed.add(`${keyOf(event)}/call`);
+    const index = this.callAt.get(keyOf(event));
+    if (index === undefined) return null;
+    return chunkOf({ tool_calls: [{ index, function: { arguments: textOf(event.delta).join("") } }] });
+  }
+
+  /** The parts of an item that did not come in pieces before. */
+  private whole(item: JsonObject, key: string): JsonObject {
+    const isNew = (part: string) => !this.streamed.has(`${key}/${part}`);
     switch (item.type) {
       case "message": {
         const parts = recordsIn(item.content);
@@ -120,34 +165,30 @@ export function newResponsesReader(): { chunk(value: unknown): ChatChunk | null 
         const refusal = parts
           .flatMap((part) => (part.type === "refusal" ? textOf(part.refusal) : []))
           .join("");
-        return {
-          ...defined({
-            content: text !== "" && isNew("text") ? text : undefined,
-            refusal: refusal !== "" && isNew("refusal") ? refusal : undefined,
-          }),
-        };
+        return defined({
+          content: text !== "" && isNew("text") ? text : undefined,
+          refusal: refusal !== "" && isNew("refusal") ? refusal : undefined,
+        });
       }
       case "function_call":
-        return isNew("call") ? { tool_calls: [callOf(item, key, textOf(item.arguments).join(""))] } : {};
+        return isNew("call") ? { tool_calls: [this.callOf(item, key, textOf(item.arguments).join(""))] } : {};
       case "reasoning": {
         const parts = [...recordsIn(item.summary), ...recordsIn(item.content)];
         const thought = parts.flatMap((part) => textOf(part.text)).join("\n\n");
-        return {
-          ...defined({ reasoning: thought !== "" && isNew("thought") ? thought : undefined }),
-          // Only a sealed thought can be given back: the service kept nothing.
-          ...defined({
-            carried: typeof item.encrypted_content === "string" ? { items: [sealed(item)] } : undefined,
-          }),
-        };
+        return defined({
+          reasoning: thought !== "" && isNew("thought") ? thought : undefined,
+          // Only an encrypted thought can be sent back: the service kept nothing.
+          carried: typeof item.encrypted_content === "string" ? { items: [sealed(item)] } : undefined,
+        });
       }
       default:
         return {};
     }
   }
 
-  function callOf(item: JsonObject, key: string, args: string): JsonObject {
-    const index = callAt.get(key) ?? calls++;
-    callAt.set(key, index);
+  private callOf(item: JsonObject, key: string, args: string): JsonObject {
+    const index = this.callAt.get(key) ?? this.calls++;
+    this.callAt.set(key, index);
     return {
       index,
       id: typeof item.call_id === "string" ? item.call_id : "",
@@ -156,68 +197,9 @@ export function newResponsesReader(): { chunk(value: unknown): ChatChunk | null 
     };
   }
 
-  const once = (event: JsonObject, part: string) => streamed.add(`${keyOf(event)}/${part}`);
-
-  function ended(response: JsonObject, delta: JsonObject = {}): ChatChunk {
-    const details = isRecord(response.incomplete_details) ? response.incomplete_details : {};
-    const why = typeof details.reason === "string" ? details.reason : "incomplete";
-    const reason = response.status === "incomplete" ? why : "stop";
-    return {
-      ...chunkOf(delta, reason),
-      ...usageIn(response),
-    };
-  }
-
-  return {
-    chunk(value) {
-      if (!isRecord(value)) return null;
-      const { type } = value;
-      const delta = textOf(value.delta).join("");
-      const item = isRecord(value.item) ? value.item : {};
-      switch (type) {
-        case "response.output_text.delta":
-          once(value, "text");
-          return chunkOf({ content: delta });
-        case "response.refusal.delta":
-          once(value, "refusal");
-          return chunkOf({ refusal: delta });
-        case "response.reasoning_summary_text.delta":
-        case "response.reasoning_text.delta":
-          once(value, "thought");
-          return chunkOf({ reasoning: delta });
-        case "response.reasoning_summary_part.added":
-          return streamed.has(`${keyOf(value)}/thought`) ? chunkOf({ reasoning: "\n\n" }) : null;
-        case "response.output_item.added":
-          if (item.type !== "function_call") return null;
-          return chunkOf({ tool_calls: [callOf(item, keyOf(value), "")] });
-        case "response.function_call_arguments.delta": {
-          once(value, "call");
-          const index = callAt.get(keyOf(value));
-          return index === undefined
-            ? null
-            : chunkOf({ tool_calls: [{ index, function: { arguments: delta } }] });
-        }
-        case "response.output_item.done":
-          return chunkOf(whole(item, keyOf(value)));
-        case "response.completed":
-        case "response.incomplete":
-          return isRecord(value.response) ? ended(value.response) : chunkOf({}, "stop");
-        case "response.failed": {
-          const failed =
-            isRecord(value.response) && isRecord(value.response.error) ? value.response.error : {};
-          return { error: failed, ...(isRecord(value.response) ? usageIn(value.response) : {}) };
-        }
-        case "error":
-          return { error: isRecord(value.error) ? value.error : value };
-        default:
-          return value.object === "response" ? wholeAnswer(value) : null;
-      }
-    },
-  };
-
-  function wholeAnswer(response: JsonObject): ChatChunk {
+  private wholeAnswer(response: JsonObject): ChatChunk {
     if (isRecord(response.error)) return { error: response.error, ...usageIn(response) };
-    const parts = recordsIn(response.output).map((item, at) => whole(item, String(at)));
+    const parts = recordsIn(response.output).map((item, at) => this.whole(item, String(at)));
     const joined = (key: string) => parts.flatMap((part) => textOf(part[key])).join("");
     return ended(response, {
       content: joined("content"),
@@ -229,7 +211,28 @@ export function newResponsesReader(): { chunk(value: unknown): ChatChunk | null 
   }
 }
 
-/** The items of several pieces together. */
+interface Delta {
+  /** The part of an item that comes in pieces, and its field in a chunk. */
+  part: "text" | "refusal" | "thought";
+  field: "content" | "refusal" | "reasoning";
+}
+
+const DELTAS: ReadonlyMap<unknown, Delta> = new Map<unknown, Delta>([
+  ["response.output_text.delta", { part: "text", field: "content" }],
+  ["response.refusal.delta", { part: "refusal", field: "refusal" }],
+  ["response.reasoning_summary_text.delta", { part: "thought", field: "reasoning" }],
+  ["response.reasoning_text.delta", { part: "thought", field: "reasoning" }],
+]);
+
+/** The last chunk of an answer. */
+function ended(response: JsonObject, delta: JsonObject = {}): ChatChunk {
+  const details = isRecord(response.incomplete_details) ? response.incomplete_details : {};
+  const why = typeof details.reason === "string" ? details.reason : "incomplete";
+  const reason = response.status === "incomplete" ? why : "stop";
+  return { ...chunkOf(delta, reason), ...usageIn(response) };
+}
+
+/** The items of all parts. */
 function passthroughOf(parts: readonly JsonObject[]): JsonObject {
   const items = parts.flatMap(({ carried }) =>
     isRecord(carried) && Array.isArray(carried.items) ? carried.items : [],
@@ -237,7 +240,7 @@ function passthroughOf(parts: readonly JsonObject[]): JsonObject {
   return items.length > 0 ? { carried: { items } } : {};
 }
 
-/** A sealed thought as the service wants it back: without the state that only its own streams have. */
+/** An encrypted thought as the service accepts it back: without the status of a stream. */
 const sealed = ({ type, id, summary, encrypted_content }: JsonObject): JsonObject => ({
   type: type ?? "reasoning",
   ...defined({ id }),
@@ -245,7 +248,7 @@ const sealed = ({ type, id, summary, encrypted_content }: JsonObject): JsonObjec
   encrypted_content: encrypted_content ?? null,
 });
 
-/** Which item an event is about: its place among the items. */
+/** The item that an event is about: its index. */
 const keyOf = ({ output_index, item_id }: JsonObject) =>
   typeof output_index === "number" ? String(output_index) : typeof item_id === "string" ? item_id : "";
 
@@ -273,7 +276,7 @@ const FIELD_NAMES: readonly (readonly [there: RegExp, here: string])[] = [
   [/\binput\[(\d+)\]/g, "messages[$1]"],
 ];
 
-/** A refusal's words for parts of a request, in the words of Chat Completions, so that the same lessons are learned. */
+/** Renames the fields in a refusal to those of Chat Completions, so that the same rules apply. */
 export const toChatFields = (text: string): string =>
   FIELD_NAMES.reduce((result, [there, here]) => result.replace(there, here), text);
 

@@ -3,7 +3,8 @@ import { parseJson } from "@/server/domain/base/json";
 import { asSchema, enumOf, optionsOf } from "@/server/domain/base/json-schema";
 import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
-import { TooMuchWork, type Work } from "@/server/domain/regex/work";
+import { WorkError } from "@/server/domain/base/work-budget";
+import type { Work } from "@/server/domain/regex/work";
 import { deref } from "./schema";
 
 /**
@@ -21,7 +22,7 @@ export function coerce(value: Json, schema: JsonSchema, check: (value: Json) => 
     }
     return correct(value, schema, root, 0);
   } catch (error) {
-    if (error instanceof TooMuchWork) return value;
+    if (error instanceof WorkError) return value;
     throw error;
   }
 }
@@ -48,7 +49,7 @@ function unwrapped(value: Json, properties: readonly string[]): Json[] {
 
 function correct(value: Json, schema: JsonSchema, root: Root, depth: number): Json {
   root.work.spend(20);
-  if (depth > MAX_DEPTH) throw new TooMuchWork("This leads too deep.");
+  if (depth > MAX_DEPTH) throw new WorkError("This leads too deep.");
   const plain = deref(schema, root.schema);
   const values = enumOf(plain);
   if (values) return sameValue(value, values, root.work);
@@ -150,37 +151,49 @@ function sameValue(value: Json, values: readonly Json[], work: Work): Json {
 }
 const plainWord = (text: string) => text.toLowerCase().replace(/[\s_\-."'`*]+/g, "");
 
-/** The value as the one type that the schema names; undefined where it is not meant as that. */
+/** The value as the one type that the schema names; undefined if it isn't meant as that. */
 function convert(value: Json, schema: JsonSchema, root: Root, depth: number): Json | undefined {
-  const { type } = schema;
-  switch (type) {
+  switch (schema.type) {
     case "number":
+      return asNumber(value);
     case "integer": {
-      const number =
-        typeof value === "string" && /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?\s*%?$/i.test(value.trim())
-          ? Number.parseFloat(value)
-          : undefined;
-      return number !== undefined && (type === "number" || Number.isInteger(number)) ? number : undefined;
+      const number = asNumber(value);
+      return Number.isInteger(number) ? number : undefined;
     }
-    case "boolean": {
-      const text = asText(value).trim().toLowerCase();
-      return text === "true" || text === "yes" ? true : text === "false" || text === "no" ? false : undefined;
-    }
+    case "boolean":
+      return BOOLEANS.get(asText(value).trim().toLowerCase());
     case "string":
-      if (typeof value === "number" || typeof value === "boolean") return String(value);
-      if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value.join("\n");
-      return value !== null && typeof value === "object" ? JSON.stringify(value, null, 2) : undefined;
+      return asString(value);
     case "array":
     case "object": {
       const inner = typeof value === "string" ? parsedJson(value) : undefined;
-      if (inner !== undefined && typeName(inner) === type) return inside(inner, schema, root, depth + 1);
-      return type === "array" && value !== null && value !== ""
+      if (inner !== undefined && typeName(inner) === schema.type)
+        return inside(inner, schema, root, depth + 1);
+      return schema.type === "array" && value !== null && value !== ""
         ? [correct(value, asSchema(schema.items), root, depth + 1)]
         : undefined;
     }
     default:
       return undefined;
   }
+}
+
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["yes", true],
+  ["false", false],
+  ["no", false],
+]);
+
+const asNumber = (value: Json): number | undefined =>
+  typeof value === "string" && /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?\s*%?$/i.test(value.trim())
+    ? Number.parseFloat(value)
+    : undefined;
+
+function asString(value: Json): string | undefined {
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value.join("\n");
+  return value !== null && typeof value === "object" ? JSON.stringify(value, null, 2) : undefined;
 }
 
 /** A value that came as JSON text inside a string. */

@@ -7,7 +7,7 @@ import { adapt } from "../capabilities/adapt";
 import type { ModelRequest } from "../model";
 import { newOfflineModel } from "../offline";
 import { classifyServerError, refusalInside, refusalOf } from "../openai/errors";
-import { finished, newCollector } from "../openai/openai-answer";
+import { Collector, finished } from "../openai/openai-answer";
 import { serverEvents } from "../openai/sse";
 import { offlineProvider } from "../testing";
 import { readWrittenCalls } from "./call-dialects";
@@ -147,7 +147,7 @@ const request = (more: Partial<ModelRequest>): ModelRequest => ({
 
 /** Reads an answer as it comes, in pieces of this size. */
 function streamed(text: string, size: number, deltaOf: (piece: string) => unknown, hasTools: boolean) {
-  const collector = newCollector({ signal, delta: () => undefined }, callee, hasTools);
+  const collector = new Collector({ signal, delta: () => undefined }, callee, hasTools);
   for (let at = 0; at < text.length; at += size)
     collector.add({ choices: [{ index: 0, delta: deltaOf(text.slice(at, at + size)) }] });
   collector.add({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] });
