@@ -3,16 +3,15 @@ import "server-only";
 import type { OpenAI } from "openai";
 import type { SendRequest } from "./openai/transport";
 
-/** As long as a timer can be: how long an answer may take is the wire's business. */
+/** The longest possible timer: the transport has its own timeouts. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * A `fetch` that sends through the official client, which knows how a service of this protocol is addressed, and gives the
- * answer's head and body as they are. Nothing else of the client is used: it repeats no request, reads no answer, and what
- * it would add to the headers stays here.
+ * A `fetch` that sends through the official client, which knows how services of this protocol are addressed, and returns the
+ * raw response. Nothing else of the client is used: no retries, no parsing, no headers of its own.
  */
 export async function clientFetch(baseUrl: string, send: typeof fetch): Promise<SendRequest> {
-  // Loaded with the first call, and before anything of it is timed.
+  // Loaded with the first call, before its timers start.
   const { OpenAI } = await import("openai");
   return async (url, init) => {
     let rejected: Response | undefined;
@@ -35,13 +34,13 @@ export async function clientFetch(baseUrl: string, send: typeof fetch): Promise<
           redirect: "manual",
         });
         if (answer.ok) return answer;
-        // The client would read it, and lose an error's words unless they stand under `error`.
+        // The client would read the body, and drop an error's text unless it is under `error`.
         rejected = answer;
         throw new Error("refused");
       },
     });
     const request: OpenAI.RequestOptions = {
-      // Already serialized: with this header a text is sent as it is.
+      // The body is already serialized: with this header, text is sent unchanged.
       body: init?.body,
       headers: { "content-type": "application/json" },
       ...defined({ signal: init?.signal ? init.signal : undefined }),
@@ -51,7 +50,7 @@ export async function clientFetch(baseUrl: string, send: typeof fetch): Promise<
       return await client.post(url.slice(baseUrl.length), request).asResponse();
     } catch (error) {
       if (rejected) return rejected;
-      // What the network said stands behind the client's own words.
+      // The network's error is the cause of the client's own.
       throw error instanceof Error && error.cause instanceof Error ? error.cause : error;
     }
   };

@@ -5,7 +5,7 @@ import { newOfflineFetch } from "./offline";
 
 const DEMO = offlineDemo(true);
 
-/** Whatever provider is named, it is the offline demo model. Nothing is learned or kept. */
+/** Every provider is the offline demo model. Nothing is learned or stored. */
 const EVERYWHERE: Providers = {
   list: () => [DEMO],
   find: () => DEMO,

@@ -50,14 +50,14 @@ export interface ModelIo {
 export interface ModelAnswer {
   content: string;
   reasoning?: string;
-  /** What the service wants back with this message, where it gave anything. */
+  /** What the service needs back with this message, if anything. */
   carried?: JsonObject;
   refusal?: string;
-  /** What the model calls, in order, with the names that the request gave; absent or empty: it answered. */
+  /** The model's calls, in order, with the names in the request; absent or empty: it answered. */
   tool_calls?: ToolCall[];
   /** How the tools were offered; absent if there were none. */
   tool_protocol?: ToolProtocol;
-  /** stop | length | tool_calls, whatever word the service has for it. */
+  /** stop | length | tool_calls, whatever the service calls it. */
   finish_reason: string;
   /** What people should know of this answer, a sentence each, such as settings that were left out; absent: nothing. */
   notes?: string[];
@@ -66,7 +66,7 @@ export interface ModelAnswer {
   model: string;
   simulated: boolean;
   usage: Usage;
-  /** US dollars; null where the price is unknown, which is not zero. */
+  /** US dollars; null if the price is unknown, which is not zero. */
   cost_usd: number | null;
   cost_source: "provider" | "override" | "price_table" | "local" | "simulated" | "unknown";
   latency_ms: number;
@@ -87,20 +87,20 @@ export type FailedCost = Pick<
 export interface Reads {
   /** Tokens that a prompt and its answer may have together. */
   context_window: number;
-  /** Real tokens for each that a quarter of a text's bytes would make. */
+  /** Real tokens per estimated token, at four bytes each. */
   token_ratio: number;
 }
 
-/** A model call that failed, classified. Retrying is the caller's business; `retry_after_ms` is the server's wish. */
+/** A failed model call, classified. Callers decide about retries; `retry_after_ms` is what the server asks for. */
 export class ModelError extends namedError("ModelError") {
   constructor(
     readonly error: RunError,
     readonly http_status?: number,
     readonly retry_after_ms?: number,
     readonly more: {
-      /** How often a call may fail in this way before it is given up; undefined: as often as any other. */
+      /** How often a call may fail in this way; undefined: as often as any other. */
       tries?: number;
-      /** Undefined where it cost nothing. */
+      /** Undefined if it cost nothing. */
       cost?: FailedCost;
       /** Stored data of the provider can't be read: a run waits for its repair instead of failing. */
       isDamage?: boolean;

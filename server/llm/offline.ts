@@ -138,7 +138,7 @@ async function respond(
   return body.stream ? stream(body, reply, delay, request.signal) : whole(body, reply, delay, request.signal);
 }
 
-/** The trouble that the nth attempt meets: each kind lasts for its number of attempts, one after the other. */
+/** The failure of the nth attempt: each kind lasts for its number of attempts, one after the other. */
 function scriptedFailureAt(turn: DirectedTurn, attempt: number): ScriptedFailure | undefined {
   let before = 0;
   for (const scripted of turn.failures) {
@@ -148,7 +148,7 @@ function scriptedFailureAt(turn: DirectedTurn, attempt: number): ScriptedFailure
   return undefined;
 }
 
-/** Waits as the script says; false when the caller went away meanwhile. */
+/** Waits as the script says; false if the caller left meanwhile. */
 async function paused(turn: DirectedTurn, signal: AbortSignal): Promise<boolean> {
   if (turn.delayMs > 0 && !(await sleep(turn.delayMs, signal))) return false;
   return turn.hangMs === 0 || sleep(turn.hangMs ?? 2 ** 31 - 1, signal);

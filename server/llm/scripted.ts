@@ -22,7 +22,7 @@ export interface ScriptedModels extends Models {
   readonly calls: ModelRequest[];
   /** Adds steps at the end. */
   add(...steps: ScriptedStep[]): void;
-  /** Throws where steps are left over. */
+  /** Throws if steps are left over. */
   assertComplete(): void;
 }
 

@@ -18,7 +18,7 @@ export interface CheckResult {
   ok: boolean;
   /** A sentence for people: that it works, or what is wrong and what to do. */
   message: string;
-  /** What was found out about the model, a sentence each. */
+  /** Findings about the model, a sentence each. */
   found: string[];
   models: string[];
   latency_ms: number;
@@ -28,18 +28,18 @@ export type Checked = Pick<Provider, "name" | "kind" | "base_url" | "default_mod
   headers?: Readonly<Record<string, string>>;
   settings?: Provider["settings"];
 };
-/** What is worth keeping of a check. */
+/** The results of a check to store. */
 export interface Findings {
-  /** What the service says of its models; absent where it gave no list. */
+  /** What the service reports about its models; absent if it gave no list. */
   reported?: Record<string, ModelFacts>;
-  /** What the model was seen to do; absent where it did not answer. */
+  /** What the model was seen to do; absent if it didn't answer. */
   learned?: { model: string; capability: Capability };
 }
 
 const LIST_MS = 8_000;
 const DESCRIBE_MS = 2_000;
 const MAX_LIST_BYTES = 4 * 1024 * 1024;
-/** Models that Ollama is asked to describe, as its list says nothing about them. */
+/** How many models Ollama is asked to describe, because its list has only names. */
 const MAX_DESCRIBED = 20;
 
 /** Tries a provider as a run would use it: its list of models, then a few tiny questions. */
@@ -111,7 +111,7 @@ export async function checkProvider(
   }
 }
 
-/** What was said of each model, by its name; models that nothing was said of are left out. */
+/** What the service reports about each model, by name; models without any facts are left out. */
 export const factsByName = (models: readonly ListedModel[]): Record<string, ModelFacts> =>
   Object.fromEntries(
     models.flatMap(({ name, facts }) => (Object.keys(facts).length > 0 ? [[name, facts]] : [])),
@@ -124,14 +124,14 @@ const calleeOf = ({ name, base_url, default_model, key }: Checked): Callee => ({
   key,
 });
 
-/** A service's models, and what it says of them. Throws a ModelError that says what is wrong. */
+/** A service's models, and what it reports about them. Throws a ModelError that says what is wrong. */
 export async function describeModels(
   checked: Checked,
   fetch: typeof globalThis.fetch = providerFetch,
 ): Promise<{ models: ListedModel[]; isOllama: boolean }> {
   const list = await listModels(checked, fetch);
   if (!list.isOllama) return list;
-  // The one in use first: more of them than are described may be there.
+  // The chosen model first, because not all may be described.
   const wanted = list.models.toSorted((a, b) => Number(isAsked(b)) - Number(isAsked(a)));
   for (const model of wanted.slice(0, MAX_DESCRIBED))
     model.facts = await getText(`${ollamaRoot(checked)}/api/show`, {
@@ -152,7 +152,7 @@ export async function describeModels(
 
 const ollamaRoot = ({ base_url }: Checked) => base_url.replace(/\/v1$/, "");
 
-/** How much of a prompt Ollama lets the model read that it has just loaded. */
+/** The context window that Ollama gives the model it has just loaded. */
 const loadedWindow = (checked: Checked, fetch: typeof globalThis.fetch): Promise<number | undefined> =>
   getText(`${ollamaRoot(checked)}/api/ps`, { own: headersFor(checked), ms: DESCRIBE_MS, fetch }).then(
     ({ text }) => readOllamaLoaded(parse(text), checked.default_model),
@@ -183,7 +183,7 @@ export async function listModels(
   return list;
 }
 
-/** What tells a service who asks: the key, and the provider's own headers. */
+/** Authorization: the key, and the provider's own headers. */
 const headersFor = ({ key, headers = {} }: Checked): Record<string, string> => ({
   ...defined({ authorization: key === null ? undefined : `Bearer ${key}` }),
   ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defined } from "@/server/domain/base/defined";
 import type { ModelFacts, Price, ResponseRung } from "@/server/domain/model/provider";
 
-// What services tell of their models in lists and descriptions, each in its own words.
+// Facts about models in services' lists and descriptions, each in its own format.
 
 export interface ListedModel {
   name: string;
@@ -10,11 +10,11 @@ export interface ListedModel {
 }
 
 const MAX_MODELS = 2_000;
-/** More is a mistake in the list, less is of no use. */
+/** More is a mistake in the list, less is useless. */
 const [FEWEST_TOKENS, MOST_TOKENS] = [500, 100_000_000];
 
 const tokens = z.coerce.number().int().min(FEWEST_TOKENS).max(MOST_TOKENS).nullish().catch(undefined);
-/** US dollars for one token; OpenRouter writes -1 where it depends. */
+/** US dollars per token; OpenRouter writes -1 if it varies. */
 const perToken = z
   .union([z.string().min(1), z.number()])
   .transform(Number)
@@ -54,7 +54,7 @@ const Entry = z
   .loose();
 const List = z.object({ data: z.array(Entry).max(100_000) });
 
-/** The models of a list by the OpenAI protocol, in the order of their names; null where it is none. */
+/** The models of a list in the OpenAI protocol, sorted by name; null if it isn't one. */
 export function readModelList(value: unknown): { models: ListedModel[]; isOllama: boolean } | null {
   const list = List.safeParse(value);
   if (!list.success) return null;
@@ -124,7 +124,7 @@ export function readOllamaDescription(value: unknown): ModelFacts {
   if (!read.success) return {};
   const { capabilities, model_info, parameters } = read.data;
   const length = Object.entries(model_info ?? {}).find(([key]) => key.endsWith(".context_length"))?.[1];
-  // What it was set up for counts more than what it could do.
+  // The configured window takes precedence over the possible one.
   const set = /^num_ctx\s+(\d+)/m.exec(parameters ?? "")?.[1];
   const context_window = tokens.parse(set ?? length);
   return {
@@ -139,7 +139,7 @@ const Loaded = z.object({
   models: z.array(z.object({ name: z.string(), model: z.string().optional(), context_length: tokens })),
 });
 
-/** How much a model that Ollama holds in memory (`/api/ps`) reads; undefined where it does not say. */
+/** The context window of a model that Ollama has in memory (`/api/ps`); undefined if unknown. */
 export function readOllamaLoaded(value: unknown, model: string): number | undefined {
   const read = Loaded.safeParse(value);
   const plain = (name: string) => name.replace(/:latest$/, "");

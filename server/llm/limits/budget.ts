@@ -3,23 +3,23 @@ import { reasonOf } from "@/server/domain/base/guards";
 import { must } from "@/server/domain/base/must";
 import { type BudgetCheck, ModelError } from "../model";
 
-/** What a call will use at most, as far as one can say before it. */
+/** An estimate of what a call will use at most. */
 export interface Estimate {
   input_tokens: number;
-  /** The call's own limit on its answer; undefined where it sets none. */
+  /** The call's own limit on its answer; undefined if it has none. */
   max_tokens: number | undefined;
-  /** How long its answer may become where it sets none. */
+  /** The expected length of an answer without a limit. */
   usual_tokens: number;
   /** US dollars for this many tokens; null if the price is unknown. */
   price(inputTokens: number, outputTokens: number): number | null;
-  /** In words for people. */
+  /** Its name for people. */
   model: string;
 }
 
 export interface Reservation {
-  /** What was reserved for the answer, which may not become longer; undefined where no hard limit holds. */
+  /** Tokens reserved for the answer, which may not become longer; undefined if there is no hard limit. */
   max_tokens?: number;
-  /** Frees what was held back, and counts what was really used. */
+  /** Releases the reservation, and counts the real usage. */
   settle(used: { tokens: number; cost_usd: number | null }): void;
 }
 
@@ -40,7 +40,7 @@ export interface Budgets {
 /** Tokens reserved for an answer without a limit of its own; four times as many if the model thinks first. */
 export const USUAL_ANSWER = 8192;
 export const THOUGHTFUL_ANSWER = 4 * USUAL_ANSWER;
-/** With less than this left, an answer would be of no use. */
+/** With less than this left, an answer would be useless. */
 const SMALLEST_ANSWER = 256;
 
 interface Ledger {

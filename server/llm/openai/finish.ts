@@ -9,7 +9,7 @@ import { isNearby } from "../limits/time-limits";
  */
 export type Finish = "end" | "length" | "filter" | "garbled" | "error" | "unknown" | null;
 
-/** The words that services use for it, in small letters. */
+/** Services' finish reasons, in lower case. */
 const FINISH_REASONS: Readonly<Record<Exclude<Finish, "unknown" | null>, readonly string[]>> = {
   end: [
     "stop",

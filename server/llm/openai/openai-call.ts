@@ -3,13 +3,13 @@ import type { ModelAnswer, ModelRequest } from "../model";
 import type { TransportLimits } from "./transport";
 import type { Counted } from "./usage";
 
-/** What a call used, as far as the server told, and what came of its answer. */
+/** A call's usage, as reported by the server, and the received parts of its answer. */
 export interface Taken {
-  /** The server took the request. */
+  /** The server accepted the request. */
   isAccepted: boolean;
-  /** Undefined where the server did not count. */
+  /** Undefined if the server didn't report it. */
   usage: Counted | undefined;
-  /** All that the model wrote besides its thoughts. */
+  /** Everything that the model wrote besides its thoughts. */
   written: string;
   reasoning: string;
 }
@@ -22,7 +22,7 @@ export interface ProviderCall {
   model: string;
   request: ModelRequest;
   capability: Capability;
-  /** A limit on the answer where the budget sets one. */
+  /** The budget's limit on the answer, if any. */
   max_tokens?: number;
   fetch: typeof fetch;
   limits: TransportLimits;
@@ -42,6 +42,6 @@ export type RawAnswer = Pick<
   | "response_format"
 > & {
   taken: Taken;
-  /** What people should know of it, a sentence each. */
+  /** Notes for people, a sentence each. */
   notes: string[];
 };

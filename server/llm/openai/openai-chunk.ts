@@ -17,7 +17,7 @@ const CalledFunction = z
   })
   .nullish()
   .catch(undefined);
-/** Whatever else it holds came as JSON: nothing further in it is looked at. */
+/** Any other fields are kept unread. */
 const AnyObject = z.record(z.string(), z.any());
 const CalledPiece = z
   .object({
@@ -45,7 +45,7 @@ export const Chunk = z.object({
             tool_calls: z.array(CalledPiece).nullish().catch(undefined),
             /** The one call that servers from before tool_calls make. */
             function_call: CalledFunction,
-            /** Sealed or signed thoughts, in pieces. */
+            /** Encrypted or signed thoughts, in pieces. */
             reasoning_details: z.array(AnyObject).nullish().catch(undefined),
             carried: z
               .object({ items: z.array(AnyObject) })

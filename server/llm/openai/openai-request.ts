@@ -9,16 +9,16 @@ import type { ProviderCall } from "./openai-call";
 import { type ChatRequest, UNKNOWN_TO_RESPONSES } from "./responses";
 import { strictSchema } from "./strict-schema";
 
-/** How this model is asked: as a person chose, else as a test or a refusal found out. */
+/** The API to use for this model: a person's choice, else what a test or a refusal showed. */
 export const apiOf = ({ provider, capability }: Pick<ProviderCall, "provider" | "capability">): ModelApi =>
   provider.kind === "offline" ? "chat" : (provider.settings.api ?? capability.api ?? "chat");
 
-/** The request as this provider's model is known to take it. */
+/** The request body that this provider's model is known to accept. */
 export function bodyOf(call: ProviderCall): {
   body: ChatRequest;
   rung: ResponseRung | null;
   protocol: ToolProtocol | null;
-  /** What of a person's wishes is not in it, a sentence each. */
+  /** Settings that were left out, a sentence each. */
   notes: string[];
 } {
   const { request, model, capability } = call;
@@ -57,7 +57,7 @@ export function bodyOf(call: ProviderCall): {
   );
   const extra = Object.entries(config.extra_body ?? {});
   const body = {
-    // What the budget allows counts more than a limit that was written there.
+    // The budget's limit takes precedence over one in the extra body.
     ...Object.fromEntries(extra.filter(([name]) => call.max_tokens === undefined || !CAPS.includes(name))),
     model,
     messages: asTaken(
@@ -83,7 +83,7 @@ export function bodyOf(call: ProviderCall): {
 
 const CAPS = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
 
-/** What people call the settings of a request. */
+/** The settings of a request, as people call them. */
 const SETTINGS = {
   temperature: "its temperature",
   top_p: "top p",
@@ -92,7 +92,7 @@ const SETTINGS = {
   reasoning_effort: "its effort",
 } as const satisfies Partial<Record<keyof ModelRequest["llm_config"], string>>;
 
-/** What a person set and the request does not hold, as the model was seen to refuse it. */
+/** Settings that aren't in the request because the model refuses them. */
 function leftOut(
   { request, model, capability, max_tokens }: ProviderCall,
   sent: Readonly<Record<string, unknown>>,
@@ -194,7 +194,7 @@ function messagesFor(
   }));
 }
 
-/** The model's own messages with what it thought before each; an empty thought where it told none. */
+/** The model's own messages with its thoughts before each; an empty one if it has none. */
 function withThoughts(messages: WireMessage[], request: ModelRequest): WireMessage[] {
   const thoughts = request.messages
     .filter(({ role }) => role === "assistant")
@@ -204,7 +204,7 @@ function withThoughts(messages: WireMessage[], request: ModelRequest): WireMessa
   );
 }
 
-/** The messages as a model takes them that knows fewer roles or fields than others. */
+/** The messages for a model that supports fewer roles or fields than others. */
 function asTaken(messages: WireMessage[], { system_role, refuses = [] }: Capability): WireMessage[] {
   const nameless = refuses.includes("name")
     ? messages.map(({ name: _name, ...message }) => message)

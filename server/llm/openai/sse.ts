@@ -2,7 +2,7 @@ import { createParser } from "eventsource-parser";
 
 /** A server-sent event. */
 export interface ServerEvent {
-  /** "message" where the server names none. */
+  /** "message" if the server names none. */
   event: string;
   data: string;
 }

@@ -5,7 +5,7 @@ import { mapSchema } from "../tool-calls/schema";
 
 const MAX_PROPERTIES = 100;
 const MAX_DEPTH = 5;
-/** Words that strict mode refuses somewhere; what they say goes into the description. */
+/** Keywords that strict mode refuses; they go into the description. */
 const DESCRIBED_KEYWORDS = [
   "minLength",
   "maxLength",
@@ -35,8 +35,8 @@ const KEPT = new Set([
 ]);
 
 /**
- * The schema as strict mode wants it: every property required, optional ones may be null, no unknown words. Null
- * where the shape cannot be said that way.
+ * The schema for strict mode: every property required, optional ones nullable, no unknown keywords. Null if the schema
+ * can't be expressed that way.
  */
 export function strictSchema(schema: JsonSchema): JsonSchema | null {
   try {

@@ -1,18 +1,18 @@
 import { z } from "zod";
 import type { Usage } from "@/server/domain/agent/outcome";
 
-/** What a server counted for a call. */
+/** A server's token counts for a call. */
 export interface Counted {
   input: number;
   /** Thoughts included. */
   output: number;
   cached: number;
   reasoning: number;
-  /** US dollars; undefined where it names none. */
+  /** US dollars; undefined if it reports none. */
   cost: number | undefined;
 }
 
-/** More tokens than any call has are no count. */
+/** A larger number can't be a count. */
 const most = 1e12;
 const count = z.number().nonnegative().max(most).catch(0);
 const optional = z.number().nonnegative().max(most).nullish().catch(undefined);
@@ -22,18 +22,18 @@ const ChatUsage = z.object({
   total_tokens: count,
   prompt_tokens_details: z.object({ cached_tokens: optional }).nullish().catch(undefined),
   completion_tokens_details: z.object({ reasoning_tokens: optional }).nullish().catch(undefined),
-  /** DeepSeek's word for cached tokens. */
+  /** DeepSeek's name for cached tokens. */
   prompt_cache_hit_tokens: optional,
   /** US dollars, from OpenRouter. */
   cost: optional,
 });
 
-/** The field `usage` of Chat Completions; undefined where it counts nothing. */
+/** The field `usage` of Chat Completions; undefined if it has no counts. */
 export function readChatUsage(value: unknown): Counted | undefined {
   const read = ChatUsage.safeParse(value);
   if (!read.success) return undefined;
   const { prompt_tokens, completion_tokens, total_tokens, ...more } = read.data;
-  // Some leave the thoughts out of the answer's tokens, but not out of the sum.
+  // Some exclude thoughts from the answer's tokens, but not from the total.
   const uncounted = Math.max(0, total_tokens - prompt_tokens - completion_tokens);
   if (prompt_tokens + completion_tokens + uncounted === 0) return undefined;
   return {
@@ -45,7 +45,7 @@ export function readChatUsage(value: unknown): Counted | undefined {
   };
 }
 
-/** What a call used: as the server counted, else at a guess. */
+/** A call's usage: the server's counts, else an estimate. */
 export function usageOf(
   taken: { usage: Counted | undefined; written: string; reasoning: string },
   prompt: string,
