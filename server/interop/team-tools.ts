@@ -1,0 +1,86 @@
+import { type Findings, isRaw, join, type Raw } from "@/server/domain/base/lenient-reader";
+import { BUILTIN_TOOLS } from "./tool-names";
+
+/** The items of a list, or of a map whose keys are their names, with their places. */
+export function entries(value: unknown, at: string): [at: string, value: unknown][] {
+  if (Array.isArray(value)) return value.map((item, position) => [join(at, position), item]);
+  if (!isRaw(value)) return [];
+  return Object.entries(value).map(([name, item]) => [
+    join(at, name),
+    isRaw(item) ? { name, ...item } : { name },
+  ]);
+}
+
+/**
+ * The tools that a team declares, by name: under which name roles may use them here, or null. None is installed: each
+ * finding says what a person can do to have it.
+ */
+export function readTools(value: unknown, findings: Findings): Map<string, string | null> {
+  const known = new Map<string, string | null>();
+  for (const [at, item] of entries(value, "tools")) {
+    const tool: Raw = isRaw(item) ? item : {};
+    const name = typeof item === "string" ? item : typeof tool.name === "string" ? tool.name : "";
+    if (!name) {
+      findings.dropped(at, "This is not a tool and was left out.");
+      continue;
+    }
+    const type = tool.type ?? "builtin";
+    const read = TOOL_READERS.get(type);
+    if (!read)
+      findings.dropped(at, `"${name}" is of the type ${JSON.stringify(type)}, which is not known here.`);
+    known.set(name, read ? read(name, tool, at, findings) : null);
+  }
+  return known;
+}
+
+type ToolReader = (name: string, tool: Raw, at: string, findings: Findings) => string | null;
+
+const TOOL_READERS: ReadonlyMap<unknown, ToolReader> = new Map<unknown, ToolReader>([
+  ["builtin", readBuiltin],
+  [
+    "custom",
+    (name, _tool, at, findings) => {
+      findings.dropped(
+        at,
+        `"${name}" is code of its own, and files of teams bring no code. Whoever runs this installation can declare it in the tools file, or you write it in JavaScript on the Tools page under the same name.`,
+      );
+      return name;
+    },
+  ],
+  [
+    "mcp",
+    (name, { server_url: url }, at, findings) => {
+      findings.changed(
+        at,
+        `"${name}" is an MCP server${typeof url === "string" ? ` (${url.slice(0, 200)})` : ""}; no connection was made. Add it under this name on the Tools page: roles that list it may then use all of its tools.`,
+      );
+      return `mcp:${name}/*`;
+    },
+  ],
+  ["hitl", readPersonTool],
+]);
+
+function readBuiltin(name: string, { config }: Raw, at: string, findings: Findings): string | null {
+  const isBuiltin = BUILTIN_TOOLS.has(name);
+  if (isBuiltin) findings.info(at, `"${name}" comes with Troupe; roles that list it may use it.`);
+  else findings.dropped(at, `There is no tool "${name}" here.`);
+  if (isRaw(config) && Object.keys(config).length > 0)
+    findings.dropped(
+      join(at, "config"),
+      `Settings of "${name}" are made on the Tools page, not in files of teams.`,
+    );
+  return isBuiltin ? name : null;
+}
+
+function readPersonTool(name: string, { config }: Raw, at: string, findings: Findings): string {
+  const isBuiltin = BUILTIN_TOOLS.has(name);
+  const own = isBuiltin ? name : "request_approval";
+  if (isBuiltin) findings.info(at, `"${name}" comes with Troupe; roles that list it ask a person by it.`);
+  else findings.changed(at, `"${name}" asks a person; it was kept as "${own}".`);
+  for (const key of isRaw(config) ? Object.keys(config) : [])
+    findings.dropped(
+      join(at, `config.${key}`),
+      `"${key}" is given with each request, not in files of teams.`,
+    );
+  return own;
+}
