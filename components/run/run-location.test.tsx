@@ -4,7 +4,7 @@ import { openPage } from "@/components/testing/page";
 import type { RunPlace } from "@/server/domain/run/engine-state";
 import { draw } from "@/server/domain/testing/drawing";
 import { useRunNow } from "./live/run-now";
-import { newRunViewStore } from "./live/run-view-store";
+import { RunViewStore } from "./live/run-view-store";
 import { RunProvider } from "./run-context";
 import { approvalRun } from "./run-example";
 import { RunLocation } from "./run-location";
@@ -19,7 +19,7 @@ const at = (place: Partial<RunPlace>): RunPlace => ({
 });
 
 function show(place: RunPlace | null, cursor: number | null = null) {
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   store.apply(activeRun);
   if (cursor !== null) store.goTo(cursor);
   const opened = openPage(
@@ -49,7 +49,7 @@ test("over the past of a run nothing is said of where it is now", () => {
 });
 
 test("the page of a run looks where it is, again and again, and lets it be once the run is over", async () => {
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   store.apply(activeRun);
   let runId = "";
   const Page = () => (

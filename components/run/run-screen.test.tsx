@@ -2,7 +2,7 @@ import { act, screen, waitFor, within } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
 import { formatDuration } from "@/components/display/format";
 import { stories } from "@/components/run/crew/testing/stories";
-import { newRunViewStore } from "@/components/run/live/run-view-store";
+import { RunViewStore } from "@/components/run/live/run-view-store";
 import { RunProvider } from "@/components/run/run-context";
 import { openPage } from "@/components/testing/page";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -18,7 +18,7 @@ async function watch(graph: WorkflowGraph, { phone = false } = {}) {
     addEventListener: () => undefined,
     removeEventListener: () => undefined,
   }));
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   const ids = { run: "", workflow: "" };
   const Watched = () => (
     <RunProvider store={store}>

@@ -1,6 +1,6 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { newRunViewStore } from "@/components/run/live/run-view-store";
+import { RunViewStore } from "@/components/run/live/run-view-store";
 import { StateView } from "@/components/run/state-view";
 import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
@@ -17,7 +17,7 @@ async function paused() {
     b: { config: { set: { n: "state.n + 1" } }, output_keys: ["n"] },
   });
   const drawn = { ...graph, global_state_schema: { properties: { n: { type: "number" } } } };
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   const page = openPage(
     <OnRunPage store={store} runId={() => runId}>
       {() => (

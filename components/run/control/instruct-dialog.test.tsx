@@ -1,6 +1,6 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { newRunViewStore } from "@/components/run/live/run-view-store";
+import { RunViewStore } from "@/components/run/live/run-view-store";
 import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import { RoleDefinition } from "@/server/domain/agent/role";
@@ -17,7 +17,7 @@ test("a person instructs the agent of a node of a paused run", async () => {
       config: { required_role: "Planner", task_description_template: "Say something." },
     },
   });
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   const { ask, troupe, person, show } = openPage(
     <OnRunPage store={store} runId={() => runId}>
       {() => <NodeActions node={present(graph.nodes.ask, "ask")} activationId="ask#1" />}

@@ -1,6 +1,6 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { newRunViewStore } from "@/components/run/live/run-view-store";
+import { RunViewStore } from "@/components/run/live/run-view-store";
 import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import { present } from "@/server/domain/base/must";
@@ -14,7 +14,7 @@ test("a person sends a paused run another way than its router chose", async () =
     set: { output_keys: ["r"], config: { set: { r: "'a'" } } },
     b: { name: "Plan B" },
   });
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   const page = {
     onResumed: nothing,
     openFile: nothing,

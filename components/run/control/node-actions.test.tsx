@@ -1,6 +1,6 @@
 import { screen, waitFor } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { newRunViewStore } from "@/components/run/live/run-view-store";
+import { RunViewStore } from "@/components/run/live/run-view-store";
 import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import { present } from "@/server/domain/base/must";
@@ -9,7 +9,7 @@ import { NodeActions } from "./node-actions";
 
 test("another run goes on from just before a node, and the first one stays as it was", async () => {
   const graph = draw("start > a > b > end");
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   let runId = "";
   const { ask, troupe, person, show } = openPage(
     <OnRunPage store={store} runId={() => runId}>

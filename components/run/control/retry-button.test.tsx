@@ -1,6 +1,6 @@
 import { screen, waitFor } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
-import { newRunViewStore } from "@/components/run/live/run-view-store";
+import { RunViewStore } from "@/components/run/live/run-view-store";
 import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import { present } from "@/server/domain/base/must";
@@ -11,7 +11,7 @@ test("a node that failed is tried again where it is looked at, and the run that 
   const graph = draw("start > sum > end", {
     sum: { config: { set: { n: "state.missing + 1" } }, output_keys: ["n"] },
   });
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   const onResumed = vi.fn();
   const { ask, troupe, person, show } = openPage(
     <OnRunPage store={store} runId={() => runId} page={{ onResumed }}>

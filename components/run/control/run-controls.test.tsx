@@ -3,7 +3,7 @@ import { type ReactNode, useEffect } from "react";
 import { beforeEach, expect, test } from "vitest";
 import { breakpointsOf } from "@/components/run/breakpoints/breakpoint-store";
 import { BreakpointsOver } from "@/components/run/breakpoints/breakpoints-over";
-import { newRunViewStore } from "@/components/run/live/run-view-store";
+import { RunViewStore } from "@/components/run/live/run-view-store";
 import { RunProvider } from "@/components/run/run-context";
 import { openPage } from "@/components/testing/page";
 import type { Breakpoint } from "@/server/domain/agent/breakpoint/breakpoint";
@@ -42,7 +42,7 @@ async function watch(
     kept = [],
   }: { trigger?: "api" | "editor"; graph?: WorkflowGraph; kept?: Breakpoint[] } = {},
 ) {
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   let ids = { run: "", workflow: "" };
   const page = openPage(
     <Late>

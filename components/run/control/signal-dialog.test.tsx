@@ -1,6 +1,6 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { newRunViewStore } from "@/components/run/live/run-view-store";
+import { RunViewStore } from "@/components/run/live/run-view-store";
 import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import { present } from "@/server/domain/base/must";
@@ -16,7 +16,7 @@ test("a person sends the signal that a node waits for, with its values", async (
       config: { signal: "paid" },
     },
   });
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   const { ask, troupe, person, show } = openPage(
     <OnRunPage store={store} runId={() => runId}>
       {() => <NodeActions node={present(graph.nodes.w, "w")} activationId="w#1" />}

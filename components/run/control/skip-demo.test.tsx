@@ -1,7 +1,7 @@
 import { act, screen, waitFor } from "@testing-library/react";
 import { beforeEach, expect, test } from "vitest";
 import { openPage } from "@/components/testing/page";
-import { newRunViewStore } from "../live/run-view-store";
+import { RunViewStore } from "../live/run-view-store";
 import { RunProvider } from "../run-context";
 import { approvalRun } from "../run-example";
 import { playsSlowly, watch } from "../start/demo-watch";
@@ -11,7 +11,7 @@ beforeEach(() => localStorage.clear());
 
 /** A demo run in progress. */
 function open() {
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   store.apply(approvalRun.slice(0, 12));
   const page = openPage(
     <RunProvider store={store}>

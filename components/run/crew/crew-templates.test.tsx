@@ -5,7 +5,7 @@ import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import { recordOf } from "@/server/domain/base/guards";
 import { present } from "@/server/domain/base/must";
 import { isCrewNode } from "@/server/domain/nodes";
-import { newRunViewStore } from "../live/run-view-store";
+import { RunViewStore } from "../live/run-view-store";
 import { OnRunPage } from "../testing";
 import { CrewInside } from "./crew-inside";
 import { CrewPanel } from "./crew-panel";
@@ -17,7 +17,7 @@ const nothing = () => undefined;
 
 /** Runs a template with its example inputs to the end, and shows its crew open, next to the panel. */
 async function ran(title: string) {
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   let runId = "";
   const page = openPage(
     <OnRunPage store={store} runId={() => runId}>

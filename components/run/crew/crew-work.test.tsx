@@ -1,7 +1,7 @@
 import { render, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { expect, test } from "vitest";
-import { newRunViewStore } from "@/components/run/live/run-view-store";
+import { RunViewStore } from "@/components/run/live/run-view-store";
 import { RunProvider } from "@/components/run/run-context";
 import { PlanViews } from "./crew-views";
 import { byRound, CrewWork, WorkRows } from "./crew-work";
@@ -19,7 +19,7 @@ test("work is told by rounds, the newest first, and what came before them last",
 
 test("each piece of work says who did it, what it was and what came of it; opened, the conversation", async () => {
   const person = userEvent.setup();
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   store.apply(stories.hierarchical);
   const { agents } = store.view.getState().state;
   const keys = Object.keys(agents);
@@ -41,7 +41,7 @@ test("each piece of work says who did it, what it was and what came of it; opene
 });
 
 test("of one agent's work the newest is open", () => {
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   store.apply(stories.hierarchical);
   const { agents } = store.view.getState().state;
   const keys = Object.values(agents).flatMap(({ key, agent_id }) => (agent_id === "researcher" ? [key] : []));
@@ -55,7 +55,7 @@ test("of one agent's work the newest is open", () => {
 
 test("a plan opens large", async () => {
   const person = userEvent.setup();
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   store.apply(stories.parallel);
   const [[activationId, plan] = ["", undefined]] = Object.entries(store.view.getState().state.plans);
   if (!plan) throw new Error("There is no plan.");

@@ -1,7 +1,7 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
 import { Lineage } from "@/components/run/history/lineage";
-import { newRunViewStore } from "@/components/run/live/run-view-store";
+import { RunViewStore } from "@/components/run/live/run-view-store";
 import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import type { CodeAreaProps } from "@/components/ui/input/code-area-editor";
@@ -22,7 +22,7 @@ vi.mock("@/components/ui/input/code-area", () => ({
 
 /** The page of a run of a workflow that keeps what it was given and counts twice. */
 async function openRun() {
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   let runId = "";
   const page = openPage(
     <OnRunPage store={store} runId={() => runId}>

@@ -1,6 +1,6 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { newRunViewStore } from "@/components/run/live/run-view-store";
+import { RunViewStore } from "@/components/run/live/run-view-store";
 import { RunAgainProvider } from "@/components/run/start/run-again";
 import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
@@ -9,7 +9,7 @@ import { KeepButton } from "./keep-button";
 
 /** The button beside the result of a run of a small workflow. */
 async function openRun() {
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   let [runId, workflowId] = ["", ""];
   const page = openPage(
     <OnRunPage store={store} runId={() => runId}>

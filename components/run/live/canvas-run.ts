@@ -14,12 +14,12 @@ const CrewInside = dynamic(() => import("../crew/crew-inside").then((module) => 
 
 /** Characters of streamed text on a card: about two lines. */
 const PEEK = 48;
-/** How much of an output a card keeps; more than it shows, for who points at it. */
+/** How much of an output a card keeps, in characters; more than it shows, for its tooltip. */
 const MAX_SUMMARY_LENGTH = 280;
 
 /**
- * A run as the canvas wants it: the same object as long as nothing changed for that node or edge. `isHeld`: the run is
- * put aside, which its events do not tell.
+ * A run for the canvas: returns the same object until something changes for that node or edge. `isHeld`: the run is
+ * quarantined, which no event reports.
  */
 export function newCanvasRun(store: RunViewStore, isHeld = false): CanvasRun {
   const nodes = new Map<string, { from: readonly unknown[]; view: NodeRunView }>();

@@ -7,8 +7,8 @@ import type { QuarantineReason } from "@/server/domain/run/quarantine";
 import { useRun } from "../run-context";
 
 /**
- * What the server knows of a run beside its events, looked at every few seconds until it is over: why it is put aside (a
- * damaged log takes no event), and where it is at work (which no event tells, as it changes nothing of what happens).
+ * Polls what no event reports, every few seconds until the run ends: why it is quarantined (a damaged log takes no
+ * event), and which worker executes it (which doesn't affect the result).
  */
 export function useRunNow(runId: string): { held: QuarantineReason | null; place: RunPlace | null } {
   const isOver = useRun(({ head }) => head.run.status === "finished", false);

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { approvalRun } from "../run-example";
-import { followRun, type NewsHandlers, type Page } from "./run-stream";
-import { newRunViewStore } from "./run-view-store";
+import { type NewsHandlers, type Page, RunFollower } from "./run-stream";
+import { RunViewStore } from "./run-view-store";
 
 /** A server and a page played by the test. */
 function stage() {
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   const subscriptions: { after: number; handlers: NewsHandlers; isOpen: boolean }[] = [];
   let isHidden = false;
   let onVisibility = () => {};
@@ -24,7 +24,7 @@ function stage() {
       };
     },
   };
-  const following = followRun(
+  const following = new RunFollower(
     store,
     (after, handlers) => {
       const subscription = { after, handlers, isOpen: true };

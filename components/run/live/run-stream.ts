@@ -3,7 +3,7 @@ import { must } from "@/server/domain/base/must";
 import type { RunEvent } from "@/server/domain/run/events";
 import type { RunViewStore } from "./run-view-store";
 
-/** What the server sends about one run. */
+/** A message of the server about a run. */
 export type RunNews =
   | { kind: "events"; events: RunEvent[] }
   | { kind: "live"; frames: LiveFrame[] }
@@ -12,123 +12,116 @@ export type RunNews =
 export interface NewsHandlers {
   onData(news: RunNews): void;
   onState(state: "connecting" | "open"): void;
-  /** The source is closed for good. `isFinal`: asking again would be answered in the same way. */
+  /** The source is closed for good. `isFinal`: retrying would fail the same way. */
   onClosed(why: { isFinal: boolean; message?: string }): void;
 }
 
 export type Subscribe = (after: number, handlers: NewsHandlers) => { unsubscribe(): void };
 
-/** What following needs of the page around it; tests bring their own. */
+/** The browser page; tests provide their own. */
 export interface Page {
   isHidden(): boolean;
   onVisibilityChange(listener: () => void): () => void;
   after(ms: number, work: () => void): () => void;
 }
 
-export interface Following {
-  /** Reads on after the end, where a run that stopped at a limit was let go on. */
-  resume(): void;
-  stop(): void;
-}
-
-/** A hidden tab gives its connection back after this long: a browser has only six for one server. */
+/** A hidden tab closes its connection after this long: browsers allow only six per server. */
 const REST_AFTER_MS = 5_000;
 const RETRY_MS = [500, 1_000, 2_000, 4_000, 8_000];
 
-/** Feeds a store with the news of a run: resumes after gaps, breaks and rests where it left off. */
-export function followRun(store: RunViewStore, subscribe: Subscribe, page: Page = browserPage): Following {
-  let open: { unsubscribe(): void } | null = null;
-  let cancelTimer: (() => void) | null = null;
-  let failures = 0;
-  let isOver = false;
+/** Feeds a store with the events of a run, and reconnects where it left off after gaps, errors and rests. */
+export class RunFollower {
+  private open: { unsubscribe(): void } | null = null;
+  private cancelTimer: (() => void) | null = null;
+  private failures = 0;
+  private isOver = false;
+  private readonly stopWatching: () => void;
 
-  function clearTimer() {
-    cancelTimer?.();
-    cancelTimer = null;
+  constructor(
+    private readonly store: RunViewStore,
+    private readonly subscribe: Subscribe,
+    private readonly page: Page = browserPage,
+  ) {
+    this.stopWatching = page.onVisibilityChange(() => this.onVisibilityChange());
+    this.connect("connecting");
   }
 
-  function close() {
-    const closing = open;
-    open = null;
-    closing?.unsubscribe();
+  /** Reads on after the end, when a run that had stopped continues. */
+  resume() {
+    this.isOver = false;
+    this.connect("reconnecting");
   }
 
-  function connect(word: "connecting" | "reconnecting") {
-    close();
-    clearTimer();
-    store.setConnection(word);
+  stop() {
+    this.stopWatching();
+    this.disconnect();
+  }
+
+  private connect(state: "connecting" | "reconnecting") {
+    this.disconnect();
+    const { store } = this;
+    store.setConnection(state);
     // Handlers of a closed subscription may still be called; they must not touch the next one.
     const mine: { unsubscribe(): void } = { unsubscribe: () => undefined };
-    open = mine;
-    const isMine = () => open === mine;
-    const subscription = subscribe(store.received(), {
-      onData: (news) => isMine() && take(news),
-      onState: (state) => {
-        if (isMine())
-          store.setConnection(
-            state === "open" ? "live" : failures > 0 || store.received() > 0 ? "reconnecting" : "connecting",
-          );
+    this.open = mine;
+    const isMine = () => this.open === mine;
+    const subscription = this.subscribe(store.received(), {
+      onData: (news) => isMine() && this.onNews(news),
+      onState: (next) => {
+        if (!isMine()) return;
+        const isAgain = this.failures > 0 || store.received() > 0;
+        store.setConnection(next === "open" ? "live" : isAgain ? "reconnecting" : "connecting");
       },
-      onClosed: (why) => isMine() && lost(why),
+      onClosed: (why) => isMine() && this.onClosed(why),
     });
     mine.unsubscribe = () => subscription.unsubscribe();
     if (!isMine()) subscription.unsubscribe();
   }
 
-  function take(news: RunNews) {
-    failures = 0;
-    if (news.kind === "end") {
-      isOver = true;
-      close();
-      clearTimer();
-      store.setConnection("ended");
-      return;
-    }
-    if (news.kind === "live") store.applyLive(news.frames);
-    else if (!store.apply(news.events)) connect("reconnecting");
-    else store.setConnection("live");
+  private disconnect() {
+    const closing = this.open;
+    this.open = null;
+    closing?.unsubscribe();
+    this.clearTimer();
   }
 
-  function lost({ isFinal, message }: { isFinal: boolean; message?: string }) {
-    close();
-    clearTimer();
-    if (isFinal) {
-      isOver = true;
-      store.setConnection("failed", message);
-      return;
-    }
-    store.setConnection("reconnecting");
-    const delay = must(RETRY_MS, Math.min(failures++, RETRY_MS.length - 1));
-    cancelTimer = page.after(delay, () => connect("reconnecting"));
+  private clearTimer() {
+    this.cancelTimer?.();
+    this.cancelTimer = null;
   }
 
-  function onVisibilityChange() {
-    if (isOver) return;
-    if (!page.isHidden()) {
-      clearTimer();
-      if (!open) connect("reconnecting");
-      return;
-    }
-    clearTimer();
-    cancelTimer = page.after(REST_AFTER_MS, () => {
-      close();
-      store.setConnection("resting");
-    });
+  private onNews(news: RunNews) {
+    this.failures = 0;
+    if (news.kind === "end") this.end("ended");
+    else if (news.kind === "live") this.store.applyLive(news.frames);
+    else if (this.store.apply(news.events)) this.store.setConnection("live");
+    else this.connect("reconnecting");
   }
 
-  const stopWatching = page.onVisibilityChange(onVisibilityChange);
-  connect("connecting");
-  return {
-    resume() {
-      isOver = false;
-      connect("reconnecting");
-    },
-    stop() {
-      stopWatching();
-      clearTimer();
-      close();
-    },
-  };
+  private onClosed({ isFinal, message }: { isFinal: boolean; message?: string }) {
+    if (isFinal) return this.end("failed", message);
+    this.disconnect();
+    this.store.setConnection("reconnecting");
+    const delay = must(RETRY_MS, Math.min(this.failures++, RETRY_MS.length - 1));
+    this.cancelTimer = this.page.after(delay, () => this.connect("reconnecting"));
+  }
+
+  private end(connection: "ended" | "failed", message?: string) {
+    this.isOver = true;
+    this.disconnect();
+    this.store.setConnection(connection, message);
+  }
+
+  private onVisibilityChange() {
+    if (this.isOver) return;
+    this.clearTimer();
+    if (this.page.isHidden())
+      this.cancelTimer = this.page.after(REST_AFTER_MS, () => {
+        this.disconnect();
+        this.store.setConnection("resting");
+      });
+    else if (!this.open) this.connect("reconnecting");
+  }
 }
 
 const browserPage: Page = {

@@ -5,13 +5,13 @@ import type { RunEvent } from "@/server/domain/run/events";
 import { approvalGraph, approvalRun } from "../run-example";
 import { newCanvasRun } from "./canvas-run";
 import { describeCost } from "./paid";
-import { newRunViewStore } from "./run-view-store";
+import { RunViewStore } from "./run-view-store";
 import { newHistory } from "./state-history";
 
 /** A store whose frames come when the test says so. */
 function newStore() {
   const waiting: (() => void)[] = [];
-  const store = newRunViewStore((work) => waiting.push(work));
+  const store = new RunViewStore((work) => waiting.push(work));
   const frame = () => {
     for (const work of waiting.splice(0)) work();
   };

@@ -1,4 +1,4 @@
-import { createStore, type StoreApi } from "zustand/vanilla";
+import { createStore } from "zustand/vanilla";
 import type { LiveFrame } from "@/server/domain/base/durable";
 import { newRecord } from "@/server/domain/base/json";
 import { must } from "@/server/domain/base/must";
@@ -6,52 +6,38 @@ import { evolve, newRun, type RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
 import { newHistory } from "./state-history";
 
-/** Text of a model call on its way. `from`: characters before it that this reader missed. */
+/** Streamed text of a model call. `from`: the characters before it that this reader missed. */
 export interface LiveText {
   content: string;
   reasoning: string;
   from: number;
 }
 
-/** How the page hears of the run. `resting`: closed because the tab is hidden; `ended`: all there is was read. */
+/** `resting`: closed because the tab is hidden; `ended`: all events were read. */
 export type Connection = "connecting" | "live" | "reconnecting" | "resting" | "ended" | "failed";
 
 /**
- * What the page shows of a run. `state` is the run as of the cursor: its records change in place and their
- * leaves are replaced, so select a leaf (`s.state.nodes[id]?.status`), never a record.
+ * What the page shows of a run. `state` is the run at the cursor: its records change in place and their leaves are
+ * replaced, so select a leaf (`s.state.nodes[id]?.status`), never a record.
  */
 export interface RunView {
-  /** Grows with every change; for what depends on everything. */
+  /** Grows with every change, for what depends on the whole run. */
   version: number;
   events: readonly RunEvent[];
   lastSeq: number;
-  /** Null: live. Otherwise the seq of the last event that is taken into account. */
+  /** The seq of the last event to consider; null: live. */
   cursor: number | null;
-  /** The cursor is advancing: the run is played back. */
+  /** The run is being played back. */
   isPlaying: boolean;
   state: RunState;
   /** The newest state, wherever the cursor is. */
   head: RunState;
   live: Readonly<Record<string, LiveText>>;
-  /** For each event: how many ms the run had only waited by then, since its start; grows in place. */
+  /** For each event, how long the run had only waited by then, in ms; grows in place. */
   waited: readonly number[];
   connection: Connection;
   /** Why the run cannot be shown, where the connection failed. */
   connectionError?: string | undefined;
-}
-
-export interface RunViewStore {
-  readonly view: StoreApi<RunView>;
-  /** Takes in events. False: some are missing before these, so read on again after `expected()`. */
-  apply(events: readonly RunEvent[]): boolean;
-  applyLive(frames: readonly LiveFrame[]): void;
-  /** The seq of the last event taken in, shown already or not. */
-  received(): number;
-  goTo(cursor: number | null): void;
-  setPlaying(isPlaying: boolean): void;
-  setConnection(connection: Connection, connectionError?: string): void;
-  /** Shows what was taken in; happens by itself once in a frame. */
-  flush(): void;
 }
 
 const FRAME_MS = 16;
@@ -73,105 +59,116 @@ function newPacer(): (work: () => void) => void {
   };
 }
 
-/** The store of one opened run: events go in, the run's state as of a cursor comes out. */
-export function newRunViewStore(schedule: (work: () => void) => void = newPacer()): RunViewStore {
-  const events: RunEvent[] = [];
-  const waited: number[] = [];
-  const history = newHistory();
-  let head = newRun();
-  let folded = 0;
-  let received = 0;
-  let frames: LiveFrame[] = [];
-  let isScheduled = false;
+/** The store of one opened run: takes in events, and provides the run's state at the cursor. */
+export class RunViewStore {
+  private readonly events: RunEvent[] = [];
+  private readonly waited: number[] = [];
+  private readonly history = newHistory();
+  private head = newRun();
+  /** How many events are part of `head`. */
+  private folded = 0;
+  private frames: LiveFrame[] = [];
+  private isScheduled = false;
 
-  const view = createStore<RunView>(() => ({
+  readonly view = createStore<RunView>(() => ({
     version: 0,
-    events,
+    events: this.events,
     lastSeq: 0,
     cursor: null,
     isPlaying: false,
-    state: head,
-    head,
+    state: this.head,
+    head: this.head,
     live: newRecord<LiveText>(),
-    waited,
+    waited: this.waited,
     connection: "connecting",
   }));
 
-  function wake(): void {
-    if (isScheduled) return;
-    isScheduled = true;
-    schedule(() => {
-      isScheduled = false;
-      flush();
+  /** `schedule`: when to show what was taken in; by default once per frame. */
+  constructor(private readonly schedule: (work: () => void) => void = newPacer()) {}
+
+  /** Takes in events. False: some are missing before these, so read on after `received()`. */
+  apply(batch: readonly RunEvent[]): boolean {
+    let isGapless = true;
+    for (const event of batch) {
+      if (event.seq <= this.received()) continue;
+      isGapless = event.seq === this.received() + 1;
+      if (!isGapless) break;
+      this.events.push(event);
+    }
+    this.wake();
+    return isGapless;
+  }
+
+  applyLive(frames: readonly LiveFrame[]): void {
+    this.frames.push(...frames);
+    this.wake();
+  }
+
+  /** The seq of the last event taken in, shown already or not. */
+  received(): number {
+    return this.events.length;
+  }
+
+  goTo(cursor: number | null): void {
+    this.flush();
+    const { events, view } = this;
+    const at = cursor === null ? null : Math.max(1, Math.min(cursor, events.length));
+    const { version, cursor: before } = view.getState();
+    if (at === before) return;
+    view.setState({
+      version: version + 1,
+      cursor: at,
+      state: at === null ? this.head : this.history.stateAt(events, at),
     });
   }
 
-  function flush(): void {
-    if (folded === events.length && frames.length === 0) return;
-    const before = view.getState();
-    const live = withFrames(before.live, frames, head);
-    frames = [];
+  setPlaying(isPlaying: boolean): void {
+    this.view.setState({ isPlaying });
+  }
+
+  setConnection(connection: Connection, connectionError?: string): void {
+    const before = this.view.getState();
+    if (before.connection !== connection || before.connectionError !== connectionError)
+      this.view.setState({ connection, connectionError });
+  }
+
+  /** Shows what was taken in. */
+  flush(): void {
+    const { events, waited } = this;
+    if (this.folded === events.length && this.frames.length === 0) return;
+    const before = this.view.getState();
+    const live = withFrames(before.live, this.frames, this.head);
+    this.frames = [];
     const ended = new Set<string>();
-    while (folded < events.length) {
-      const event = must(events, folded);
-      const gap = isIdle(head) ? event.ts - (events[folded - 1]?.ts ?? event.ts) : 0;
+    while (this.folded < events.length) {
+      const event = must(events, this.folded);
+      const gap = isIdle(this.head) ? event.ts - (events[this.folded - 1]?.ts ?? event.ts) : 0;
       const isStart = event.type === "run_started" || event.type === "run_forked";
-      waited.push(isStart ? 0 : (waited[folded - 1] ?? 0) + gap);
-      folded++;
-      head = evolve(head, event);
+      waited.push(isStart ? 0 : (waited[this.folded - 1] ?? 0) + gap);
+      this.folded++;
+      this.head = evolve(this.head, event);
       if (event.call_id && event.type !== "llm_call_started") ended.add(event.call_id);
     }
-    view.setState({
+    this.view.setState({
       version: before.version + 1,
       lastSeq: events.length,
-      head,
-      state: before.cursor === null ? head : before.state,
-      live: without(live, ended, head),
+      head: this.head,
+      state: before.cursor === null ? this.head : before.state,
+      live: without(live, ended, this.head),
     });
   }
 
-  return {
-    view,
-    received: () => received,
-    apply(batch) {
-      for (const event of batch) {
-        if (event.seq <= received) continue;
-        if (event.seq !== received + 1) {
-          wake();
-          return false;
-        }
-        received = event.seq;
-        events.push(event);
-      }
-      wake();
-      return true;
-    },
-    applyLive(more) {
-      frames.push(...more);
-      wake();
-    },
-    goTo(cursor) {
-      flush();
-      const at = cursor === null ? null : Math.max(1, Math.min(cursor, events.length));
-      const { version, cursor: before } = view.getState();
-      if (at === before) return;
-      view.setState({
-        version: version + 1,
-        cursor: at,
-        state: at === null ? head : history.stateAt(events, at),
-      });
-    },
-    setPlaying: (isPlaying) => view.setState({ isPlaying }),
-    setConnection(connection, connectionError) {
-      const before = view.getState();
-      if (before.connection !== connection || before.connectionError !== connectionError)
-        view.setState({ connection, connectionError });
-    },
-    flush,
-  };
+  private wake(): void {
+    if (this.isScheduled) return;
+    this.isScheduled = true;
+    this.schedule(() => {
+      this.isScheduled = false;
+      this.flush();
+    });
+  }
 }
 
-/** Whether a started run is only waiting: for a person, a time or a signal, or because it is paused. */
+/** Whether a started run is only waiting: for a person, a time or a signal, or because it is paused or finished. */
 export function isIdle({ run, running, ready, activations }: RunState): boolean {
   if (run.status === "finished" || run.paused_at) return true;
   if (running.size === 0 || ready.length > 0) return false;
@@ -179,7 +176,7 @@ export function isIdle({ run, running, ready, activations }: RunState): boolean 
   return true;
 }
 
-/** Adds streamed text; a frame that begins later than what is known leaves a gap and says so. */
+/** Adds streamed text; a frame that begins after the known text sets `from` to the gap. */
 function withFrames(
   live: Readonly<Record<string, LiveText>>,
   frames: readonly LiveFrame[],
@@ -207,7 +204,7 @@ const isOver = (head: RunState, callId: string) => {
   return (call !== undefined && call.status !== "running") || head.run.status === "finished";
 };
 
-/** Drops the text of calls that are over: their events hold it now. */
+/** Drops the text of finished calls: their events contain it now. */
 function without(
   live: Readonly<Record<string, LiveText>>,
   touched: ReadonlySet<string>,

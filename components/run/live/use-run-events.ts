@@ -2,14 +2,14 @@
 
 import { useEffect, useRef, useState } from "react";
 import { useTrpcClient } from "@/components/trpc";
-import { type Following, followRun, type NewsHandlers } from "./run-stream";
-import { newRunViewStore, type RunViewStore } from "./run-view-store";
+import { type NewsHandlers, RunFollower } from "./run-stream";
+import { RunViewStore } from "./run-view-store";
 
-/** Opens a run: one subscription that fills the store, for as long as the component is there. */
+/** Opens a run: one subscription that fills the store while the component is mounted. */
 export function useRunEvents(runId: string): { store: RunViewStore; resume: () => void } {
   const client = useTrpcClient();
-  const [store] = useState(() => newRunViewStore());
-  const following = useRef<Following | null>(null);
+  const [store] = useState(() => new RunViewStore());
+  const follower = useRef<RunFollower | null>(null);
 
   useEffect(() => {
     const subscribe = (after: number, handlers: NewsHandlers) =>
@@ -28,10 +28,10 @@ export function useRunEvents(runId: string): { store: RunViewStore; resume: () =
           onComplete: () => handlers.onClosed({ isFinal: false }),
         },
       );
-    const mine = followRun(store, subscribe);
-    following.current = mine;
+    const mine = new RunFollower(store, subscribe);
+    follower.current = mine;
     return () => mine.stop();
   }, [client, runId, store]);
 
-  return { store, resume: () => following.current?.resume() };
+  return { store, resume: () => follower.current?.resume() };
 }

@@ -1,6 +1,6 @@
 import { fireEvent, render, screen, within } from "@testing-library/react";
 import { beforeEach, expect, test } from "vitest";
-import { newRunViewStore, type RunViewStore } from "@/components/run/live/run-view-store";
+import { RunViewStore } from "@/components/run/live/run-view-store";
 import { RunProvider } from "@/components/run/run-context";
 import { approvalRun } from "@/components/run/run-example";
 import { StateView } from "@/components/run/state-view";
@@ -12,7 +12,7 @@ import { WhenSearch } from "./when-search";
 
 let store: RunViewStore;
 beforeEach(() => {
-  store = newRunViewStore((work) => work());
+  store = new RunViewStore((work) => work());
   store.apply(approvalRun);
 });
 const show = (part: React.ReactNode) => render(<RunProvider store={store}>{part}</RunProvider>);
@@ -97,7 +97,7 @@ test("what went wrong is shown with its moment, and nothing where nothing did", 
   const clean = show(<Found />);
   expect(screen.getByText("Nothing found")).toBeDefined();
   clean.unmount();
-  store = newRunViewStore((work) => work());
+  store = new RunViewStore((work) => work());
   const at = seqOf("state_patched") ?? 0;
   const conflict = {
     type: "state_conflict" as const,

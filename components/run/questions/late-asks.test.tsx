@@ -1,6 +1,6 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { newRunViewStore } from "@/components/run/live/run-view-store";
+import { RunViewStore } from "@/components/run/live/run-view-store";
 import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import { draw } from "@/server/domain/testing/drawing";
@@ -8,7 +8,7 @@ import { LateAsks } from "./asks";
 
 /** The bar over a run that asked in passing and has ended. */
 async function ended() {
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   const shown = { runId: "" };
   const Bar = () => (
     <OnRunPage store={store} runId={() => shown.runId}>

@@ -4,11 +4,11 @@ import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import { draw } from "@/server/domain/testing/drawing";
-import { newRunViewStore } from "../live/run-view-store";
+import { RunViewStore } from "../live/run-view-store";
 import { RaiseLimit } from "./raise-limit";
 
 test("a run that stopped at a limit goes on to its end when the limit is raised", async () => {
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   let runId = "";
   const { ask, troupe, person, show } = openPage(
     <OnRunPage store={store} runId={() => runId}>

@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { openPage } from "@/components/testing/page";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { NewEvent, RunEvent } from "@/server/domain/run/events";
-import { newRunViewStore } from "../live/run-view-store";
+import { RunViewStore } from "../live/run-view-store";
 import { RunProvider } from "../run-context";
 import { approvalRun } from "../run-example";
 import { type RunPage, RunPageProvider } from "../run-page-context";
@@ -25,7 +25,7 @@ const withOutput = (output: JsonObject) =>
   );
 
 function open(events: readonly RunEvent[], page: Partial<RunPage> = {}) {
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   store.apply(events);
   const whole: RunPage = {
     runId: "run_1",

@@ -5,7 +5,7 @@ import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import { present } from "@/server/domain/base/must";
 import { draw } from "@/server/domain/testing/drawing";
-import { newRunViewStore } from "../live/run-view-store";
+import { RunViewStore } from "../live/run-view-store";
 import { StaleCards, StaleNote, StaleOutputs } from "./stale-note";
 
 const drawing = (set: string) =>
@@ -15,7 +15,7 @@ const drawing = (set: string) =>
   });
 
 test("the page of a run says which outputs may not hold since the drawing was changed, and why", async () => {
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   const opened: string[] = [];
   const { ask, troupe, person, show } = openPage(
     <OnRunPage store={store} runId={() => runId} page={{ openNode: (id) => opened.push(id) }}>

@@ -1,6 +1,6 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { newRunViewStore } from "@/components/run/live/run-view-store";
+import { RunViewStore } from "@/components/run/live/run-view-store";
 import { RunProvider } from "@/components/run/run-context";
 import { openPage } from "@/components/testing/page";
 import { RoleDefinition } from "@/server/domain/agent/role";
@@ -13,7 +13,7 @@ const graph = draw("start > crew > end", {
 });
 
 test("a person adds a role to the crew of a run under way, and is told why another cannot go", async () => {
-  const store = newRunViewStore((work) => work());
+  const store = new RunViewStore((work) => work());
   let about: { runId: string; member?: string } = { runId: "" };
   let closed = 0;
   const Shown = () => (
