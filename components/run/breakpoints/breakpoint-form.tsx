@@ -19,23 +19,14 @@ import { breakpointTitle, KIND_LABELS } from "./breakpoint-labels";
 
 const ANY = "";
 
-/** Everything about one breakpoint: on what, where, and when. */
-export function BreakpointForm({
-  value,
-  graph,
-  onChange,
-}: {
+interface BreakpointFormProps {
   value: Breakpoint;
   graph: WorkflowGraph;
   onChange: (patch: Partial<Breakpoint>) => void;
-}) {
-  const nodes = useMemo(
-    () =>
-      Object.values(graph.nodes)
-        .filter(isExecutable)
-        .map(({ id, name }) => ({ value: id, label: name || id })),
-    [graph],
-  );
+}
+
+/** Edits the kind, place and condition of a breakpoint. */
+export function BreakpointForm({ value, graph, onChange }: BreakpointFormProps) {
   const keys = useMemo(() => allKeys(graph), [graph]);
   const scope = useMemo((): FormScope => {
     const node = value.node_id === undefined ? null : (graph.nodes[value.node_id] ?? null);
@@ -44,7 +35,6 @@ export function BreakpointForm({
       : keys.map((key) => ({ key, from: [], certain: false }));
     return { graph, node, keys: known, roles: [] };
   }, [graph, keys, value.node_id]);
-  const isOnEdge = value.on === "edge";
   return (
     <FormScopeContext.Provider value={scope}>
       <div className="flex flex-col gap-3 px-1 pt-1 pb-2">
@@ -55,29 +45,7 @@ export function BreakpointForm({
           value={value.on}
           onValueChange={(on) => onChange(asKind(on))}
         />
-        {isOnEdge ? (
-          <Select
-            label="Connection"
-            size="sm"
-            options={[
-              { value: ANY, label: "Any connection" },
-              ...graph.edges.map(({ id }) => ({
-                value: id,
-                label: breakpointTitle({ on: "edge", edge_id: id }, graph).replace("On the way from ", ""),
-              })),
-            ]}
-            value={value.edge_id ?? ANY}
-            onValueChange={(id) => onChange({ edge_id: id || undefined })}
-          />
-        ) : (
-          <Select
-            label="Node"
-            size="sm"
-            options={[{ value: ANY, label: "Any node" }, ...nodes]}
-            value={value.node_id ?? ANY}
-            onValueChange={(id) => onChange({ node_id: id || undefined })}
-          />
-        )}
+        <PlaceSelect {...{ value, graph, onChange }} />
         {value.on === "tool_call" ? (
           <TextField
             label="Tool"
@@ -116,7 +84,38 @@ export function BreakpointForm({
   );
 }
 
-/** Another kind has no use for what only the one before could say. */
+function PlaceSelect({ value, graph, onChange }: BreakpointFormProps) {
+  return value.on === "edge" ? (
+    <Select
+      label="Connection"
+      size="sm"
+      options={[
+        { value: ANY, label: "Any connection" },
+        ...graph.edges.map(({ id }) => ({
+          value: id,
+          label: breakpointTitle({ on: "edge", edge_id: id }, graph).replace("On the way from ", ""),
+        })),
+      ]}
+      value={value.edge_id ?? ANY}
+      onValueChange={(id) => onChange({ edge_id: id || undefined })}
+    />
+  ) : (
+    <Select
+      label="Node"
+      size="sm"
+      options={[
+        { value: ANY, label: "Any node" },
+        ...Object.values(graph.nodes)
+          .filter(isExecutable)
+          .map(({ id, name }) => ({ value: id, label: name || id })),
+      ]}
+      value={value.node_id ?? ANY}
+      onValueChange={(id) => onChange({ node_id: id || undefined })}
+    />
+  );
+}
+
+/** The kind, without the fields that only other kinds have. */
 function asKind(on: BreakpointKind): Partial<Breakpoint> {
   return {
     on,

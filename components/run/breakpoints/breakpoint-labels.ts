@@ -1,7 +1,6 @@
 import type { Breakpoint, BreakpointKind } from "@/server/domain/agent/breakpoint/breakpoint";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 
-/** What a breakpoint may be set on, as the list of kinds has it. */
 export const KIND_LABELS: Readonly<Record<BreakpointKind, { label: string; hint: string }>> = {
   node_start: { label: "Before a node", hint: "Holds just before it begins" },
   node_end: { label: "After a node", hint: "Holds once it has ended" },
@@ -14,33 +13,34 @@ export const KIND_LABELS: Readonly<Record<BreakpointKind, { label: string; hint:
   edge: { label: "Connection", hint: "Holds where a connection is taken" },
 };
 
-/** Where it holds, in words: "Before Review". */
+/** The place of a breakpoint: "Before Review". */
 export function breakpointTitle(one: Breakpoint, graph: WorkflowGraph): string {
   const node = one.node_id === undefined ? undefined : nameOf(one.node_id, graph);
-  const inNode = node === undefined ? "" : ` in ${node}`;
-  switch (one.on) {
-    case "node_start":
-      return `Before ${node ?? "each node"}`;
-    case "node_end":
-      return `After ${node ?? "each node"}`;
-    case "llm_call":
-      return `Before a model call${inNode}`;
-    case "tool_call":
-      return `Before a call of ${one.tool ?? "any tool"}${inNode}`;
-    case "handoff":
-      return `At a handoff${inNode}`;
-    case "error":
-      return `At an error${inNode}`;
-    case "state_write":
-      return `When ${one.key ?? "any key"} is written${node === undefined ? "" : ` by ${node}`}`;
-    case "loop_iteration":
-      return node === undefined ? "At each turn of a loop" : `At each turn of the loop at ${node}`;
-    case "edge":
-      return edgeTitle(one.edge_id, graph);
-  }
+  return TITLES[one.on]({ one, graph, node, inNode: node === undefined ? "" : ` in ${node}` });
 }
 
-/** What it waits for beside its place; empty where it always holds. */
+interface TitleParts {
+  one: Breakpoint;
+  graph: WorkflowGraph;
+  node: string | undefined;
+  inNode: string;
+}
+
+const TITLES: Readonly<Record<BreakpointKind, (parts: TitleParts) => string>> = {
+  node_start: ({ node = "each node" }) => `Before ${node}`,
+  node_end: ({ node = "each node" }) => `After ${node}`,
+  llm_call: ({ inNode }) => `Before a model call${inNode}`,
+  tool_call: ({ one: { tool = "any tool" }, inNode }) => `Before a call of ${tool}${inNode}`,
+  handoff: ({ inNode }) => `At a handoff${inNode}`,
+  error: ({ inNode }) => `At an error${inNode}`,
+  state_write: ({ one: { key = "any key" }, node }) =>
+    `When ${key} is written${node === undefined ? "" : ` by ${node}`}`,
+  loop_iteration: ({ node }) =>
+    node === undefined ? "At each turn of a loop" : `At each turn of the loop at ${node}`,
+  edge: ({ one, graph }) => edgeTitle(one.edge_id, graph),
+};
+
+/** The condition and hit count of a breakpoint; empty if it always pauses. */
 export function breakpointLimits({ condition, hit_count }: Breakpoint): string {
   const parts = [
     condition ? `if ${condition}` : "",

@@ -24,7 +24,7 @@ import {
 } from "./breakpoint-store";
 import { variantOf } from "./canvas-breakpoints";
 
-/** Over the drawing: where runs hold. All of it by keyboard; Escape closes it. */
+/** The list of breakpoints, over the canvas. Fully usable by keyboard; Escape closes it. */
 export function BreakpointsPanel({
   store,
   everyRun,
@@ -37,9 +37,9 @@ export function BreakpointsPanel({
   /** Present if `store` is of one run: the breakpoints that later runs get. */
   everyRun?: BreakpointStore | undefined;
   graph: WorkflowGraph;
-  /** Whose breakpoint is to be open at first. */
+  /** The place whose breakpoint is expanded first. */
   at?: BreakpointPlace | null | undefined;
-  /** What is said below the list, such as for which runs they count. */
+  /** The note below the list, such as which runs they apply to. */
   note?: string | undefined;
   onClose: () => void;
 }) {
@@ -47,7 +47,7 @@ export function BreakpointsPanel({
   const [opened, setOpened] = useState(() => (at ? list.find((one) => isAt(one, at))?.id : undefined));
   const panel = useRef<HTMLElement>(null);
   const isAnyOn = list.some(({ enabled }) => enabled !== false);
-  // Whoever opens it by a key goes on there.
+  // Opened by a key, it takes the focus.
   useEffect(() => panel.current?.focus(), []);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Escape" || event.defaultPrevented) return;
@@ -63,42 +63,9 @@ export function BreakpointsPanel({
       onKeyDown={onKeyDown}
       className="popup absolute top-3 left-3 z-10 flex max-h-[calc(100%-1.5rem)] w-88 max-w-[calc(100%-1.5rem)] flex-col outline-none"
     >
-      <header className="flex items-center gap-1 border-b border-line py-1.5 pr-1.5 pl-3">
-        <h2 className="flex-1 text-[13px] font-semibold">Breakpoints</h2>
-        <Menu
-          align="end"
-          trigger={
-            <IconButton
-              label="Add a breakpoint"
-              size="sm"
-              icon={<Plus aria-hidden />}
-              disabled={list.length >= MOST_BREAKPOINTS}
-            />
-          }
-          items={BREAKPOINT_KINDS.map((on) => ({
-            label: KIND_LABELS[on].label,
-            hint: KIND_LABELS[on].hint,
-            onSelect: () => setOpened(store.add({ on })),
-          }))}
-        />
-        <IconButton
-          label="Remove all"
-          size="sm"
-          variant="danger"
-          icon={<Trash2 aria-hidden />}
-          disabled={list.length === 0}
-          onClick={store.clear}
-        />
-        <IconButton label="Close" shortcut="Esc" size="sm" icon={<X aria-hidden />} onClick={onClose} />
-      </header>
+      <Header store={store} onAdded={setOpened} onClose={onClose} />
       {list.length === 0 ? (
-        <p className="flex items-start gap-2 px-3 py-3 text-[13px] text-ink-2">
-          <CircleDot aria-hidden className="mt-0.5 size-4 shrink-0 text-ink-3" />
-          <span>
-            A run pauses at a breakpoint, so that you can inspect and change it. Point at a card and choose
-            “Breakpoint”, or press F9 on a selected one.
-          </span>
-        </p>
+        <EmptyHint />
       ) : (
         <ul
           aria-label={everyRun ? "Breakpoints of this run" : "Breakpoints of this workflow"}
@@ -127,6 +94,58 @@ export function BreakpointsPanel({
     </section>
   );
 }
+
+function Header({
+  store,
+  onAdded,
+  onClose,
+}: {
+  store: BreakpointStore;
+  onAdded: (id: KeptBreakpoint["id"] | undefined) => void;
+  onClose: () => void;
+}) {
+  const list = useStore(store, (state) => state.list);
+  return (
+    <header className="flex items-center gap-1 border-b border-line py-1.5 pr-1.5 pl-3">
+      <h2 className="flex-1 text-[13px] font-semibold">Breakpoints</h2>
+      <Menu
+        align="end"
+        trigger={
+          <IconButton
+            label="Add a breakpoint"
+            size="sm"
+            icon={<Plus aria-hidden />}
+            disabled={list.length >= MOST_BREAKPOINTS}
+          />
+        }
+        items={BREAKPOINT_KINDS.map((on) => ({
+          label: KIND_LABELS[on].label,
+          hint: KIND_LABELS[on].hint,
+          onSelect: () => onAdded(store.add({ on })),
+        }))}
+      />
+      <IconButton
+        label="Remove all"
+        size="sm"
+        variant="danger"
+        icon={<Trash2 aria-hidden />}
+        disabled={list.length === 0}
+        onClick={store.clear}
+      />
+      <IconButton label="Close" shortcut="Esc" size="sm" icon={<X aria-hidden />} onClick={onClose} />
+    </header>
+  );
+}
+
+const EmptyHint = () => (
+  <p className="flex items-start gap-2 px-3 py-3 text-[13px] text-ink-2">
+    <CircleDot aria-hidden className="mt-0.5 size-4 shrink-0 text-ink-3" />
+    <span>
+      A run pauses at a breakpoint, so that you can inspect and change it. Point at a card and choose
+      “Breakpoint”, or press F9 on a selected one.
+    </span>
+  </p>
+);
 
 function Row({
   store,

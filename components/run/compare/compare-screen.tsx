@@ -83,24 +83,18 @@ export function CompareScreen({
 
 const NO_ROLES: ReadonlyMap<string, RoleDefinition> = new Map();
 
-export function Compared({
-  a,
-  b,
-  runs,
-  comparison,
-  divergence,
-  roles,
-  bisect,
-}: {
+interface ComparedProps {
   a: string;
   b: string;
   runs: { a: ComparedRun | undefined; b: ComparedRun | undefined };
   comparison: RunComparison;
   divergence: Divergence | null;
-  /** For the faces and colours of those who work. */
+  /** For the agents' faces and colors. */
   roles?: ReadonlyMap<string, RoleDefinition> | undefined;
   bisect?: (onSelect: (id: string) => void) => ReactNode;
-}) {
+}
+
+export function Compared({ a, b, runs, comparison, divergence, roles, bisect }: ComparedProps) {
   const first = firstApart(comparison);
   const [selected, setSelected] = useState<string | null>(first?.id ?? null);
   const [view, setView] = useState<"list" | "drawing">("list");
@@ -111,26 +105,7 @@ export function Compared({
   const bisection = bisect?.(setSelected);
   return (
     <div className="compare flex h-full min-h-0 flex-col bg-bg">
-      <header className="flex min-h-14 shrink-0 flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-surface px-3 py-2 md:px-4">
-        <Link
-          href="/runs"
-          aria-label="All runs"
-          className="inline-flex size-8 shrink-0 items-center justify-center rounded-lg text-ink-2 hover:bg-ink/6 hover:text-ink pointer-coarse:size-10"
-        >
-          <ArrowLeft aria-hidden className="size-4" />
-        </Link>
-        <h1 className="truncate text-[15px] font-semibold max-md:flex-1">Compare runs</h1>
-        <ButtonLink
-          href={`/runs/compare?a=${encodeURIComponent(b)}&b=${encodeURIComponent(a)}`}
-          size="sm"
-          className="md:order-last"
-          icon={<ArrowLeftRight aria-hidden />}
-        >
-          Swap
-        </ButtonLink>
-        <OneRun side="a" id={a} run={runs.a} totals={comparison.totals.a} />
-        <OneRun side="b" id={b} run={runs.b} totals={comparison.totals.b} />
-      </header>
+      <Header {...{ a, b, runs }} totals={comparison.totals} />
       <div className="relative flex min-h-0 flex-1 flex-col md:flex-row">
         {isNarrow ? <ViewModeSwitch viewMode={view} onChange={setView} /> : null}
         {isNarrow && view === "list" ? null : (
@@ -181,6 +156,36 @@ export function Compared({
         )}
       </div>
     </div>
+  );
+}
+
+function Header({
+  a,
+  b,
+  runs,
+  totals,
+}: Pick<ComparedProps, "a" | "b" | "runs"> & { totals: RunComparison["totals"] }) {
+  return (
+    <header className="flex min-h-14 shrink-0 flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-surface px-3 py-2 md:px-4">
+      <Link
+        href="/runs"
+        aria-label="All runs"
+        className="inline-flex size-8 shrink-0 items-center justify-center rounded-lg text-ink-2 hover:bg-ink/6 hover:text-ink pointer-coarse:size-10"
+      >
+        <ArrowLeft aria-hidden className="size-4" />
+      </Link>
+      <h1 className="truncate text-[15px] font-semibold max-md:flex-1">Compare runs</h1>
+      <ButtonLink
+        href={`/runs/compare?a=${encodeURIComponent(b)}&b=${encodeURIComponent(a)}`}
+        size="sm"
+        className="md:order-last"
+        icon={<ArrowLeftRight aria-hidden />}
+      >
+        Swap
+      </ButtonLink>
+      <OneRun side="a" id={a} run={runs.a} totals={totals.a} />
+      <OneRun side="b" id={b} run={runs.b} totals={totals.b} />
+    </header>
   );
 }
 

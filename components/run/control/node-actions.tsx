@@ -2,7 +2,7 @@
 
 import { GitBranch } from "lucide-react";
 import dynamic from "next/dynamic";
-import { useRun, useRunActivation, useRunViewStore } from "@/components/run/run-context";
+import { useRun, useRunActivation, useRunList, useRunViewStore } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
 import { Button } from "@/components/ui/button";
 import { useDialog } from "@/components/ui/overlay/use-dialog";
@@ -16,7 +16,7 @@ import { useIsActive } from "./use-control";
 const CommandDialog = dynamic(() => import("./command-dialog").then((m) => m.CommandDialog), { ssr: false });
 const ForkDialog = dynamic(() => import("../fork/fork-dialog").then((m) => m.ForkDialog), { ssr: false });
 
-/** What a person can do about a node while its run goes on; nothing where none of it applies. */
+/** The commands for a node of a run; nothing if none applies. */
 export function NodeActions({
   node,
   activationId,
@@ -31,13 +31,7 @@ export function NodeActions({
   const isAlone = useRun(({ head }) => head.run.only_node !== undefined, false);
   const activation = useRunActivation(activationId);
   const activation_id = activationId ?? "";
-  const applying = useRun(
-    ({ head }) =>
-      NODE_COMMANDS.filter(({ applies }) => applies({ head, node, activation_id }))
-        .map(({ label }) => label)
-        .join("\n"),
-    "",
-  );
+  const commands = useCommands(node, activation_id);
   const hasTeam = useRun(({ head }) => isCrewNode(node) && isAhead({ head, activation_id }), false);
   const command = useDialog((close, form: CommandForm) => <CommandDialog form={form} onClose={close} />);
   const fork = useDialog((close) =>
@@ -45,11 +39,9 @@ export function NodeActions({
   );
   if (!page || !store || !activation || isPast) return null;
   const { runId, held } = page;
-  const canCommand = isActive && !held;
-  const labels = canCommand ? applying.split("\n") : [];
   const canRetry = activation.ends_run === true || activation.waiting?.for === "retry";
   const canFork = activation.started_at !== undefined && !isAlone;
-  const offered = NODE_COMMANDS.filter(({ label }) => labels.includes(label));
+  const offered = isActive && !held ? commands : [];
   if (offered.length === 0 && !canRetry && !hasTeam && !canFork) return null;
   const open = ({ form }: NodeCommand) =>
     command.open(form({ run_id: runId, head: store.view.getState().head, node, activation_id }));
@@ -75,4 +67,12 @@ export function NodeActions({
       {fork.dialog}
     </div>
   );
+}
+
+/** The commands that apply to a node now. */
+function useCommands(node: WorkflowNode, activation_id: string): NodeCommand[] {
+  const labels = useRunList<string>(({ head }) =>
+    NODE_COMMANDS.filter(({ applies }) => applies({ head, node, activation_id })).map(({ label }) => label),
+  );
+  return NODE_COMMANDS.filter(({ label }) => labels.includes(label));
 }

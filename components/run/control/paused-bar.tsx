@@ -26,7 +26,7 @@ export function PausedBar() {
         : "",
     "",
   );
-  // What may change something outside is never broken off.
+  // Tools that may change something outside are never interrupted.
   const ending = useRun(({ head }) => describePendingTools(head), "");
   const nodeId = paused?.node_id;
   const isNarrow = useMedia(NARROW);
@@ -71,12 +71,8 @@ export function describePause(
       : nodeName(next);
   const then = coming ? ` Next: ${coming}` : "";
   switch (paused.reason) {
-    case "breakpoint": {
-      if (paused.breakpoint?.once) return `Paused${place}`;
-      const limits = paused.breakpoint ? breakpointLimits(paused.breakpoint) : "";
-      const where = paused.point === "node_start" ? ` on${place.slice(" before".length)}` : place;
-      return `Paused at the breakpoint${where}${limits ? ` (${limits})` : ""}`;
-    }
+    case "breakpoint":
+      return describeBreakpointPause(paused, place);
     case "step":
       return `Stepping.${place.startsWith(" before ") || !place ? "" : ` Paused${place}.`}${then}`;
     case "question":
@@ -84,6 +80,13 @@ export function describePause(
     case "person":
       return `Paused by ${paused.by === "user" ? "you" : paused.by}${then && `.${then}`}`;
   }
+}
+
+function describeBreakpointPause({ breakpoint, point }: Paused, place: string): string {
+  if (breakpoint?.once) return `Paused${place}`;
+  const limits = breakpoint ? breakpointLimits(breakpoint) : "";
+  const where = point === "node_start" ? ` on${place.slice(" before".length)}` : place;
+  return `Paused at the breakpoint${where}${limits ? ` (${limits})` : ""}`;
 }
 
 /** The tool calls that a paused run still waits for; empty if there are none. */

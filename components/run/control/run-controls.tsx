@@ -35,24 +35,37 @@ export function RunControls({ isHeld }: { isHeld: boolean }) {
   return control && isActive && !isHeld ? <Controls control={control} /> : null;
 }
 
+interface Action {
+  label: string;
+  shortcut: string;
+  icon: ReactElement;
+  disabled?: boolean;
+  onSelect: () => void;
+}
+
 function Controls({ control }: { control: Control }) {
   const isPaused = usePaused() !== null;
   const isNarrow = useMedia(NARROW);
   const count = useBreakpointCount(control.breakpoints);
-  const goals = useGoals(control);
   const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, null);
-  const { isBusy, isListOpen, isInstructing } = control;
-  const step = (label: string, shortcut: string, icon: ReactElement, onSelect: () => void) => ({
-    ...{ label, shortcut, icon, onSelect },
-    disabled: isBusy,
-  });
-  const steps = isPaused
-    ? [
-        step("Next node", "F10", <StepForward />, () => control.step("node")),
-        step("Next turn", "F11", <Footprints />, () => control.step("turn")),
-      ]
-    : [];
-  const others = [
+  const { isBusy: disabled, isListOpen, isInstructing } = control;
+  const steps: Action[] = [
+    {
+      label: "Next node",
+      shortcut: "F10",
+      icon: <StepForward />,
+      disabled,
+      onSelect: () => control.step("node"),
+    },
+    {
+      label: "Next turn",
+      shortcut: "F11",
+      icon: <Footprints />,
+      disabled,
+      onSelect: () => control.step("turn"),
+    },
+  ];
+  const others: Action[] = [
     {
       label: "Message agents",
       shortcut: "I",
@@ -66,13 +79,7 @@ function Controls({ control }: { control: Control }) {
       onSelect: () => control.setListOpen(!isListOpen),
     },
   ];
-  // The header has room for a text label only on a wide screen.
-  const labelClass = isPaused ? undefined : "max-xl:sr-only";
-  const button = ({ label, shortcut, icon, onSelect, ...buttonProps }: ReturnType<typeof step>) => (
-    <Button key={label} icon={icon} title={`${label} (${shortcut})`} onClick={onSelect} {...buttonProps}>
-      <span className={labelClass}>{label}</span>
-    </Button>
-  );
+  const button = (action: Action) => <ActionButton key={action.label} action={action} isWide={isPaused} />;
   return (
     <div role="toolbar" aria-label="Control of the run" className="flex flex-wrap items-center gap-1.5">
       {isPaused ? (
@@ -80,62 +87,31 @@ function Controls({ control }: { control: Control }) {
           <Button
             variant="primary"
             icon={<CirclePlay />}
-            pending={isBusy}
+            pending={disabled}
             title="Resume (F5)"
             onClick={control.resume}
           >
             Resume
           </Button>
           {(isNarrow ? steps.slice(0, 1) : steps).map(button)}
+          {isNarrow ? null : <RunToMenu control={control} />}
         </>
       ) : (
-        <Menu
-          align="end"
-          trigger={
-            <Button icon={<Pause aria-hidden />} pending={isBusy}>
-              Pause
-            </Button>
-          }
-          items={[
-            {
-              label: "Pause",
-              hint: "What is under way comes to its end",
-              icon: <Pause />,
-              shortcut: "P",
-              onSelect: () => control.pause(),
-            },
-            {
-              label: "Pause now",
-              hint: "Calls that only read are given up, and made again when it goes on",
-              icon: <CirclePause />,
-              onSelect: () => control.pause(true),
-            },
-          ]}
-        />
+        <PauseMenu control={control} />
       )}
-      {isPaused && !isNarrow && goals.length > 0 ? (
-        <Menu
-          trigger={
-            <Button icon={<FastForward />} disabled={isBusy}>
-              Run to…
-            </Button>
-          }
-          items={goals}
-        />
-      ) : null}
       {isNarrow ? (
         <MoreMenu
           label="More controls"
           plain={false}
           items={[
-            ...steps.slice(1),
+            ...(isPaused ? steps.slice(1) : []),
             ...others,
             "separator",
             { label: "Cancel", icon: <Ban />, danger: true, onSelect: control.cancel },
           ]}
         />
       ) : (
-        others.map((one) => button({ ...one, disabled: false }))
+        others.map(button)
       )}
       {isInstructing && graph ? (
         <CommandDialog
@@ -147,10 +123,68 @@ function Controls({ control }: { control: Control }) {
   );
 }
 
+/** `isWide`: with a text label. Otherwise only wide screens have room for one. */
+function ActionButton({
+  action: { label, shortcut, icon, disabled = false, onSelect },
+  isWide,
+}: {
+  action: Action;
+  isWide: boolean;
+}) {
+  return (
+    <Button icon={icon} title={`${label} (${shortcut})`} disabled={disabled} onClick={onSelect}>
+      <span className={isWide ? undefined : "max-xl:sr-only"}>{label}</span>
+    </Button>
+  );
+}
+
+function PauseMenu({ control }: { control: Control }) {
+  return (
+    <Menu
+      align="end"
+      trigger={
+        <Button icon={<Pause aria-hidden />} pending={control.isBusy}>
+          Pause
+        </Button>
+      }
+      items={[
+        {
+          label: "Pause",
+          hint: "What is under way comes to its end",
+          icon: <Pause />,
+          shortcut: "P",
+          onSelect: () => control.pause(),
+        },
+        {
+          label: "Pause now",
+          hint: "Calls that only read are given up, and made again when it goes on",
+          icon: <CirclePause />,
+          onSelect: () => control.pause(true),
+        },
+      ]}
+    />
+  );
+}
+
+function RunToMenu({ control }: { control: Control }) {
+  const goals = useGoals(control);
+  if (goals.length === 0) return null;
+  return (
+    <Menu
+      trigger={
+        <Button icon={<FastForward />} disabled={control.isBusy}>
+          Run to…
+        </Button>
+      }
+      items={goals}
+    />
+  );
+}
+
 const MOST_GOALS = 12;
 const AHEAD: ReadonlySet<string> = new Set(["idle", "ready"]);
 
-/** Where a paused run can run to: the selected node and the nodes to come. */
+/** Where a paused run can run to: the selected node and the nodes ahead. */
 function useGoals({ selected, runTo }: Control): MenuEntry[] {
   const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, null);
   const ahead = useRunList<string>(({ head }) =>
@@ -167,7 +201,7 @@ function useGoals({ selected, runTo }: Control): MenuEntry[] {
     }));
 }
 
-/** Cancels the run. Red on hover only: that a run can be cancelled is no error. */
+/** Cancels the run. Red on hover only, since nothing is wrong yet. */
 export function CancelButton({ isHeld }: { isHeld: boolean }) {
   const control = useControlling();
   const isActive = useIsActive();
@@ -184,7 +218,7 @@ export function CancelButton({ isHeld }: { isHeld: boolean }) {
   );
 }
 
-/** On a phone: the same, where the thumb is. */
+/** The controls at the bottom, on phones. */
 export function ControlsBelow({ isHeld }: { isHeld: boolean }) {
   const isActive = useIsActive();
   if (!isActive || isHeld) return null;

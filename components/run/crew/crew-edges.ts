@@ -6,15 +6,15 @@ export interface Size {
   height: number;
 }
 
-/** The middle of something in the drawing, in pixels. */
+/** The center of something on the canvas, in pixels. */
 export interface Spot {
   x: number;
   y: number;
 }
 
-/** Whoever started the crew; stands in the drawing where it says something. */
+/** The person who started the crew; shown if they sent or got a message. */
 export const REQUESTER = "user";
-/** What is voted on. */
+/** The proposal being voted on. */
 export const PROPOSAL = "proposal:";
 
 /** Who is meant by a name that an agent used: by id, by role, as the manager, or as the requester. */
@@ -26,7 +26,7 @@ export function memberNamed(crew: Pick<CrewRun, "members" | "manager">, name: st
   return name === "manager" && crew.manager ? crew.manager : null;
 }
 
-/** From whom to whom something went, as places in the drawing; null where it cannot be drawn. */
+/** The sender and receiver on the canvas; null if either isn't there. */
 export function endsOf(
   crew: Pick<CrewRun, "members" | "manager">,
   exchange: CrewExchange,
@@ -37,7 +37,7 @@ export function endsOf(
   return from && to && from !== to ? { from, to } : null;
 }
 
-/** What an exchange says, whatever its kind. */
+/** The message of an exchange of any kind. */
 export function messageOf(exchange: CrewExchange): { from: string; to: string; text: string } {
   switch (exchange.kind) {
     case "post":
@@ -51,7 +51,7 @@ export function messageOf(exchange: CrewExchange): { from: string; to: string; t
   }
 }
 
-/** A word for what went over, to stand on its line. */
+/** A word for an exchange, as the label of its line. */
 export function wordFor(exchange: CrewExchange): string {
   if (exchange.kind === "post" && exchange.post.outcome !== undefined)
     return plainName(exchange.post.outcome);
@@ -87,18 +87,18 @@ export function verbFor(exchange: CrewExchange): string {
   }
 }
 
-/** The words of an exchange; a vote that was not valid has none of its own. */
+/** The text of an exchange; an invalid vote has none. */
 export function exchangeText(exchange: CrewExchange): string {
   if (exchange.kind === "vote" && exchange.vote.forced) return "It gave no valid vote.";
   const { text } = messageOf(exchange);
-  // A step's outcome stands before its words already.
+  // The outcome of a step already precedes its text.
   const outcome = exchange.kind === "post" ? exchange.post.outcome : undefined;
   const ownText =
     outcome !== undefined && text.startsWith(`${outcome}: `) ? text.slice(outcome.length + 2) : text;
   return ownText || "Without words";
 }
 
-/** A line of the drawing: all that went from one to another, the oldest first; `latest` is what it leads to. */
+/** A line on the canvas: all exchanges from one to another, oldest first. */
 export interface CrewEdge {
   key: string;
   from: string;
@@ -109,7 +109,7 @@ export interface CrewEdge {
   age: number;
 }
 
-/** One line for each pair and direction, the oldest first, so that the newest is drawn on top. */
+/** One line per pair and direction, oldest first, so that the newest is on top. */
 export function linesOf(crew: Pick<CrewRun, "members" | "manager" | "exchanges">): CrewEdge[] {
   const lines = new Map<string, Omit<CrewEdge, "age">>();
   for (const latest of crew.exchanges) {
@@ -128,7 +128,7 @@ export function linesOf(crew: Pick<CrewRun, "members" | "manager" | "exchanges">
   }));
 }
 
-/** What stands on a line: its newest word, with how often that was said; of votes, how they changed. */
+/** The label of a line: its newest word with a count; for votes, how they changed. */
 export function lineLabel({ all, latest }: Pick<CrewEdge, "all" | "latest">): string {
   const labels = all.map(wordFor);
   const newest = wordFor(latest);
@@ -177,12 +177,7 @@ export function routeLines(
         const point = { ...at, width: 12, height: 12 };
         return !isInside(point) || others.some((box) => isTouching(point, box));
       }).length;
-    const natural = bendOf(from, to);
-    const bends = [natural, ...BENDS.filter((more) => more > natural)];
-    const bows = [
-      ...bends.flatMap((bend) => [bow(from, to, bend), bow(from, to, -bend)]),
-      ...sideBySide(from, to),
-    ];
+    const bows = bowsBetween(from, to);
     // Keep the two directions apart.
     const back = taken[`${line.to}→${line.from}`]?.at(0.5);
     const cost = new Map(
@@ -238,6 +233,13 @@ export function routeLines(
   return placedLines.sort((one, other) => other.age - one.age);
 }
 
+/** Candidate paths between two cards, the least bent first. */
+function bowsBetween(from: Spot & BoxSize, to: Spot & BoxSize): Bow[] {
+  const natural = bendOf(from, to);
+  const bends = [natural, ...BENDS.filter((more) => more > natural)];
+  return [...bends.flatMap((bend) => [bow(from, to, bend), bow(from, to, -bend)]), ...sideBySide(from, to)];
+}
+
 /** Lines from side to side, if the cards don't overlap horizontally: the shortest between columns. */
 function sideBySide(from: Spot & BoxSize, to: Spot & BoxSize): Bow[] {
   const side = Math.sign(to.x - from.x);
@@ -266,7 +268,7 @@ const LETTER = 7.1;
 const DOT: Size = { width: 14, height: 14 };
 /** The size of an arrowhead. */
 const HEAD: Size = { width: 14, height: 14 };
-/** How far lines may bend around what is in their way. */
+/** How far lines may bend around obstacles. */
 const BENDS = [90, 130, 180, 240];
 const SAMPLES = Array.from({ length: 19 }, (_, at) => (at + 1) / 20);
 /** Label positions along a line: closer to its source first, so that the labels of both directions don't collide. */
@@ -302,7 +304,7 @@ export function bow(from: Spot & BoxSize, to: Spot & BoxSize, bend: number = ben
   const dx = to.x - from.x;
   const dy = to.y - from.y;
   const length = Math.hypot(dx, dy) || 1;
-  // Always to the same side of the way, so that there and back lie apart.
+  // Always to the same side, so that the two directions are apart.
   const control = {
     x: (from.x + to.x) / 2 + (-dy / length) * bend,
     y: (from.y + to.y) / 2 + (dx / length) * bend,
@@ -325,7 +327,7 @@ export function bow(from: Spot & BoxSize, to: Spot & BoxSize, bend: number = ben
   };
 }
 
-/** Where the way from a box's middle to a point leaves the box, a little outside of it. */
+/** Where the line from a box's center to a point leaves the box, plus a small gap. */
 function borderTowards(box: Spot & BoxSize, point: Spot, distance: number): Spot {
   const dx = point.x - box.x;
   const dy = point.y - box.y;

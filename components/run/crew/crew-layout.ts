@@ -12,11 +12,11 @@ import {
 } from "./crew-edges";
 
 /*
- * Where everyone of a crew stands, and how much room that takes: the crew's node grows to it. Known from the members and
- * the way in which they work, so that nobody moves while the crew is at work. All measures are pixels of the drawing.
+ * The layout of a crew, and the size that its node grows to. It depends only on the members and the process, so that no
+ * one moves while the crew runs. All measures are canvas pixels.
  */
 
-/** A member's card: avatar and name, two lines of its task, two of what it says, and a badge above. */
+/** A member's card: avatar and name, two lines for its task, two for its message, and a badge above. */
 export const MEMBER: BoxSize = { width: 204, height: 132, badge: 12 };
 export const REQUESTER_SIZE: Size = { width: 118, height: 32 };
 export const PROPOSAL_SIZE: Size = { width: 236, height: 96 };
@@ -27,7 +27,7 @@ export function sizeOf(id: string): BoxSize {
   return id.startsWith(PROPOSAL) ? PROPOSAL_SIZE : MEMBER;
 }
 
-/** Between cards side by side, where lines carry their words. */
+/** Between cards side by side, with room for the labels of lines. */
 const ASIDE = 126;
 /** Between cards one below the other. */
 const BELOW = 84;
@@ -56,7 +56,7 @@ export interface CrewLayout {
   spots: Readonly<Record<string, Spot>>;
 }
 
-/** What a proposal stands at before there is one: its place is kept free. */
+/** The id that keeps a place free until there is a proposal. */
 const FUTURE = "";
 
 /** The layout of a crew in a run, as of all that is known of it. */
@@ -68,7 +68,7 @@ export function layoutOf(crew: CrewRun, plan: ExecutionPlan | undefined): CrewLa
     manager,
     members: members.map(({ agent_id }) => agent_id),
     layers: layersOf(crew, plan),
-    // Where the last word always goes to the requester, it stands there from the beginning.
+    // Where the result always goes to the requester, show it from the start.
     hasRequester:
       process === "hierarchical" ||
       process === "custom" ||
@@ -83,13 +83,15 @@ export function layoutOf(crew: CrewRun, plan: ExecutionPlan | undefined): CrewLa
 /** A manager of more members than this is placed in the center, so that no line has to pass a member. */
 const MOST_BELOW = 3;
 
+const IN_RING: ReadonlySet<Shape["process"]> = new Set(["swarm", "consensus", "custom"] as const);
+
 /**
  * A manager is placed above a few members or in the center of many. Members who hand off, vote or follow custom steps are
  * placed in a ring, those who work in parallel in columns, all others in rows.
  */
 export function placeCrew(shape: Shape): CrewLayout {
   const { process, manager, members } = shape;
-  if (process === "swarm" || process === "consensus" || process === "custom") return ring(shape);
+  if (IN_RING.has(process)) return ring(shape);
   const hasManager = manager !== undefined && members.includes(manager);
   const below = hasManager ? members.filter((id) => id !== manager) : members;
   if (hasManager && process === "hierarchical" && below.length > MOST_BELOW)
@@ -98,26 +100,26 @@ export function placeCrew(shape: Shape): CrewLayout {
   const isInColumns = process === "parallel" && new Set(below.flatMap((id) => layers[id] ?? [])).size > 1;
   const grid = isInColumns ? columns(below, layers) : rows(below, process === "sequential");
   const isTopTaken = hasManager || shape.hasRequester === true;
-  // Ways past whoever stands in between lead above and below the row.
+  // Lines past members in between run above and below the row.
   if (!isTopTaken) return laidOut(grid, { x: EDGE, y: !isInColumns && below.length === 3 ? AROUND : EDGE });
-  const pill = shape.hasRequester === true && hasManager ? REQUESTER_SIZE.width + ASIDE : 0;
+  return headed(grid, hasManager ? manager : undefined, shape.hasRequester === true);
+}
+
+/** The manager and the requester above a grid; if only one is there, it is centered. */
+function headed(grid: Grid, manager: string | undefined, hasRequester: boolean): CrewLayout {
+  const hasManager = manager !== undefined;
+  const pill = hasRequester && hasManager ? REQUESTER_SIZE.width + ASIDE : 0;
   const width = Math.max(grid.size.width, MEMBER.width + 2 * pill);
   const head = hasManager ? MEMBER.height : REQUESTER_SIZE.height;
-  const spots = {
-    ...moved(grid.spots, EDGE + (width - grid.size.width) / 2, EDGE + head + BELOW),
-    ...(hasManager ? { [manager]: { x: EDGE + width / 2, y: EDGE + head / 2 } } : {}),
-    ...(shape.hasRequester
-      ? {
-          [REQUESTER]: {
-            x: hasManager ? EDGE + REQUESTER_SIZE.width / 2 : EDGE + width / 2,
-            y: EDGE + head / 2,
-          },
-        }
-      : {}),
-  };
+  const center = { x: EDGE + width / 2, y: EDGE + head / 2 };
+  const side = { ...center, x: EDGE + REQUESTER_SIZE.width / 2 };
   return {
     size: { width: width + 2 * EDGE, height: grid.size.height + head + BELOW + 2 * EDGE },
-    spots,
+    spots: {
+      ...moved(grid.spots, EDGE + (width - grid.size.width) / 2, EDGE + head + BELOW),
+      ...(hasManager ? { [manager]: center } : {}),
+      ...(hasRequester ? { [REQUESTER]: hasManager ? side : center } : {}),
+    },
   };
 }
 
@@ -133,7 +135,7 @@ const moved = (spots: Readonly<Record<string, Spot>>, x: number, y: number): Rec
 
 const across = (count: number, size: number, gap: number) => count * size + Math.max(0, count - 1) * gap;
 
-/** How many stand side by side: two rows rather than one that is too wide. */
+/** Members per row: two rows rather than one that is too wide. */
 const perRowOf = (count: number) => (count <= 3 ? count : count === 4 ? 2 : count <= 9 ? 3 : MOST_COLUMNS);
 
 /** Row by row, from left to right or, for a chain, back and forth; a row that is not full is centered. */
@@ -164,7 +166,7 @@ function columns(ids: readonly string[], layers: Readonly<Record<string, number>
     const layer = layers[id];
     if (layer !== undefined) members[Math.min(used.indexOf(layer), MOST_COLUMNS - 1)]?.push(id);
   }
-  // Who has no task stands where most room is, rather at the end.
+  // Members without a task go where most room is, preferably at the end.
   for (const id of ids)
     if (layers[id] === undefined)
       members.reduceRight((least, column) => (column.length < least.length ? column : least)).push(id);
@@ -185,25 +187,40 @@ function columns(ids: readonly string[], layers: Readonly<Record<string, number>
   return { size: { width: across(count, MEMBER.width, ASIDE), height }, spots };
 }
 
-/** Around a middle that is kept free, clockwise from the top left; two stand side by side. */
-function ring({ process, members, manager, proposal, hasRequester }: Shape): CrewLayout {
-  const inMiddle =
-    process === "hierarchical"
-      ? manager
-      : proposal !== undefined
-        ? PROPOSAL + proposal
-        : hasRequester
-          ? REQUESTER
-          : undefined;
+/** Distributes members clockwise; `hasSides`: one each on the right and the left. */
+function sidesOf(members: readonly string[], hasSides: boolean): Sides {
+  const [others, side] = hasSides ? [members.slice(0, -1), 1] : [members, 0];
+  const count = Math.ceil((others.length - side) / 2);
+  return {
+    onTop: others.slice(0, count),
+    below: others.slice(count + side).toReversed(),
+    ...(hasSides ? { right: others[count], left: members.at(-1) } : {}),
+  };
+}
+
+interface Sides {
+  onTop: readonly string[];
+  below: readonly string[];
+  right?: string | undefined;
+  left?: string | undefined;
+}
+
+function middleOf({ process, manager, proposal, hasRequester }: Shape): string | undefined {
+  if (process === "hierarchical") return manager;
+  if (proposal !== undefined) return PROPOSAL + proposal;
+  return hasRequester ? REQUESTER : undefined;
+}
+
+/** Around a free center, clockwise from the top left; two members side by side. */
+function ring(shape: Shape): CrewLayout {
+  const { process, members, proposal, hasRequester } = shape;
+  const inMiddle = middleOf(shape);
   const core = sizeOf(inMiddle ?? REQUESTER);
   const hasSides = members.length > 6 && process !== "hierarchical";
-  const left = hasSides ? members.at(-1) : undefined;
-  const others = hasSides ? members.slice(0, -1) : members;
-  const onTop = others.slice(0, Math.ceil((others.length - (hasSides ? 1 : 0)) / 2));
-  const right = hasSides ? others[onTop.length] : undefined;
-  const below = others.slice(onTop.length + (hasSides ? 1 : 0)).toReversed();
   const hasTwo = members.length === 2 && proposal === undefined;
-  const perRow = Math.max(onTop.length, hasTwo ? 2 : 1, hasSides ? 3 : 1);
+  const sides: Sides = hasTwo ? { onTop: members, below: [] } : sidesOf(members, hasSides);
+  const { onTop, right, below, left } = sides;
+  const perRow = Math.max(onTop.length, hasSides ? 3 : 1);
   const isBeside = process === "hierarchical" && hasRequester === true;
   const width = Math.max(
     across(perRow, MEMBER.width, ASIDE),
@@ -219,8 +236,8 @@ function ring({ process, members, manager, proposal, hasRequester }: Shape): Cre
   const top = EDGE + MEMBER.height / 2;
   const middle = EDGE + MEMBER.height + AROUND_MIDDLE + band / 2;
   const bottom = middle + band / 2 + AROUND_MIDDLE + MEMBER.height / 2;
-  row(hasTwo ? members : onTop, top);
-  row(hasTwo ? [] : below, bottom);
+  row(onTop, top);
+  row(below, bottom);
   if (right !== undefined) spots[right] = { x: EDGE + width - MEMBER.width / 2, y: middle };
   if (left !== undefined) spots[left] = { x: EDGE + MEMBER.width / 2, y: middle };
   if (inMiddle !== undefined) spots[inMiddle] = { x: EDGE + width / 2, y: middle };
@@ -229,7 +246,7 @@ function ring({ process, members, manager, proposal, hasRequester }: Shape): Cre
   return { size: { width: width + 2 * EDGE, height: end + EDGE }, spots };
 }
 
-/** How many tasks come before each task, on the longest way there. */
+/** How many tasks come before each task, on the longest path. */
 export function depthOf(plan: Pick<ExecutionPlan, "tasks">): Record<string, number> {
   const byId = new Map(plan.tasks.map((task) => [task.task_id, task]));
   const depth: Record<string, number> = {};
@@ -245,7 +262,7 @@ export function depthOf(plan: Pick<ExecutionPlan, "tasks">): Record<string, numb
   return depth;
 }
 
-/** In which column each member works: that of its first task. Who has none is left out. */
+/** The column of each member: that of its first task. Members without a task are left out. */
 export function layersOf(
   crew: Pick<CrewRun, "members">,
   plan: ExecutionPlan | undefined,

@@ -66,8 +66,8 @@ export function taskOf({ crew, agents, plan }: CrewScene, agentId: string): stri
 }
 
 /**
- * The last thing that a member said, in one line, as of the moment of the scene: to somebody else, else in its last
- * answer. That a text is simulated stands above the run, and not in each line again.
+ * The last message of a member in one line, as of the moment of the scene: to someone else, or else its last answer.
+ * Without the mark of simulated text, which is shown once above the run.
  */
 export function lastMessage({ calls, crew }: Pick<CrewScene, "calls" | "crew">, agentId: string): string {
   const call = calls.findLast(

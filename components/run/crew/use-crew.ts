@@ -18,8 +18,8 @@ export function useCrew(activationId: string | undefined): CrewScene | undefined
 }
 
 /**
- * A node's crew and plan as they are now, wherever in time the page looks: where everyone stands follows from them, so
- * that nobody moves when a person goes through time.
+ * A node's crew and plan as they are now, wherever the cursor is: the layout follows from them, so that no one moves when
+ * the cursor does.
  */
 export function useHeadCrew(nodeId: string): { crew: CrewRun | undefined; plan: ExecutionPlan | undefined } {
   const crew = useRun<CrewRun | undefined>(({ head }) => headCrew(head, nodeId), undefined);

@@ -13,6 +13,7 @@ import { toApiError, useTrpc } from "@/components/trpc";
 import { Field } from "@/components/ui/input/field";
 import { SegmentedControl } from "@/components/ui/input/segmented-control";
 import { Select } from "@/components/ui/input/select";
+import { defined } from "@/server/domain/base/defined";
 import { isList, isObject } from "@/server/domain/base/guards";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { ForkGraph } from "@/server/domain/run/fork/lineage";
@@ -46,7 +47,7 @@ export function ForkDialog(props: ForkDialogProps) {
       )?.seq,
   );
   const moment = useMemo(() => (store && seq ? momentAt(store, seq) : null), [store, seq]);
-  return moment ? <Asking {...props} {...{ moment, choices }} onMoment={setSeq} /> : null;
+  return moment ? <ForkForm {...props} {...{ moment, choices }} onMoment={setSeq} /> : null;
 }
 
 /** The changes at one moment. */
@@ -58,42 +59,29 @@ interface Draft {
   planned: PlanDraft;
 }
 
-interface AskingProps extends ForkDialogProps {
+interface ForkFormProps extends ForkDialogProps {
   moment: ForkedMoment;
   choices: readonly ForkChoice[];
   onMoment: (seq: number) => void;
 }
 
-function Asking({ runId, activationId, onClose, moment, choices, onMoment }: AskingProps) {
+function ForkForm({ runId, activationId, onClose, moment, choices, onMoment }: ForkFormProps) {
   const { seq, state, config } = moment;
-  // Nothing but what a person changes here is other than it was.
   const [from, setFrom] = useState<"moment" | "beginning">("moment");
   const [graph, setGraph] = useState<ForkGraph>(activationId ? "latest" : "original");
-  // Each moment has a different state to change.
+  // The changes belong to one moment: another one has a different state.
   const unchanged: Draft = { seq, edited: state, messageDraft: {}, planned: { tasks: {}, added: {} } };
-  const [draft, setDraft] = useState(unchanged);
-  const { edited, messageDraft, planned } = draft.seq === seq ? draft : unchanged;
-  const change = (more: Partial<Draft>) => setDraft({ seq, edited, messageDraft, planned, ...more });
+  const [lastDraft, setDraft] = useState(unchanged);
+  const draft = lastDraft.seq === seq ? lastDraft : unchanged;
   const [how, setHow] = useState(() => howOf(config));
   const [breakpoints] = useState(() => breakpointsHere(moment.workflowId, moment.graph));
   const [fields] = useState(() => inputFields(moment.graph));
   const entered = useInput(fields, () => toValues(fields, moment.input));
   const { fork, isPending, refusal } = useFork(onClose);
   const isHere = from === "moment";
-  const patch = edited ? patchOf(state, edited) : null;
-  const messages = messagesOf(moment, messageDraft);
-  const plan = plansOf(moment, planned);
-  const settings = settingsOf(config, how, breakpoints);
-  const common = { run_id: runId, graph, ...(settings ? { config: settings } : {}) };
   const submit = () => {
-    if (isHere)
-      return fork({
-        ...common,
-        at: { seq },
-        ...(patch ? { state: patch } : {}),
-        ...(messages.length > 0 ? { messages } : {}),
-        ...(plan.length > 0 ? { plan } : {}),
-      });
+    const common = { run_id: runId, graph, ...defined({ config: settingsOf(config, how, breakpoints) }) };
+    if (isHere) return fork({ ...common, at: { seq }, ...changesOf(moment, draft) });
     const input = entered.read();
     if (input) fork({ ...common, input });
   };
@@ -105,7 +93,7 @@ function Asking({ runId, activationId, onClose, moment, choices, onMoment }: Ask
       submit="Fork"
       icon={<GitBranch aria-hidden />}
       mutation={{ isPending, error: null }}
-      isIncomplete={isHere && edited === undefined}
+      isIncomplete={isHere && draft.edited === undefined}
       onSubmit={submit}
       onClose={onClose}
     >
@@ -136,28 +124,7 @@ function Asking({ runId, activationId, onClose, moment, choices, onMoment }: Ask
         />
       </Field>
       {isHere ? (
-        <>
-          <ForkState
-            key={`state ${seq}`}
-            graph={moment.graph}
-            state={state}
-            edited={edited}
-            onChange={(next) => change({ edited: next })}
-          />
-          <ForkMessages
-            key={`messages ${seq}`}
-            agents={moment.agents}
-            draft={messageDraft}
-            changed={messages.length}
-            onChange={(next) => change({ messageDraft: next })}
-          />
-          <ForkPlan
-            plans={moment.plans}
-            draft={planned}
-            changed={plan.length}
-            onChange={(next) => change({ planned: next })}
-          />
-        </>
+        <Changes moment={moment} draft={draft} onChange={setDraft} />
       ) : (
         <>
           <p className="text-[13px] text-ink-2">
@@ -177,13 +144,62 @@ function Asking({ runId, activationId, onClose, moment, choices, onMoment }: Ask
   );
 }
 
-/** Why a fork was refused: a sentence, and what exactly is in its way, where it is more than the sentence says. */
+/** What the fork is to change; only what differs from the moment. */
+function changesOf(moment: ForkedMoment, { edited, messageDraft, planned }: Draft) {
+  const messages = messagesOf(moment, messageDraft);
+  const plan = plansOf(moment, planned);
+  return defined({
+    state: (edited && patchOf(moment.state, edited)) || undefined,
+    messages: messages.length > 0 ? messages : undefined,
+    plan: plan.length > 0 ? plan : undefined,
+  });
+}
+
+/** Edits the state, messages and plans at a moment. */
+function Changes({
+  moment,
+  draft,
+  onChange,
+}: {
+  moment: ForkedMoment;
+  draft: Draft;
+  onChange: (draft: Draft) => void;
+}) {
+  const { seq, graph, state, agents, plans } = moment;
+  const { edited, messageDraft, planned } = draft;
+  return (
+    <>
+      <ForkState
+        key={`state ${seq}`}
+        graph={graph}
+        state={state}
+        edited={edited}
+        onChange={(next) => onChange({ ...draft, edited: next })}
+      />
+      <ForkMessages
+        key={`messages ${seq}`}
+        agents={agents}
+        draft={messageDraft}
+        changed={messagesOf(moment, messageDraft).length}
+        onChange={(next) => onChange({ ...draft, messageDraft: next })}
+      />
+      <ForkPlan
+        plans={plans}
+        draft={planned}
+        changed={plansOf(moment, planned).length}
+        onChange={(next) => onChange({ ...draft, planned: next })}
+      />
+    </>
+  );
+}
+
+/** Why a fork was refused: a sentence, and the errors in detail, if there are any. */
 interface ForkRefusal {
   message: string;
   errors: readonly string[];
 }
 
-/** Makes a fork of the run around and opens its page; `onDone` is told just before. */
+/** Forks the run and opens the fork; calls `onDone` just before. */
 function useFork(onDone: () => void) {
   const router = useRouter();
   const trpc = useTrpc();
@@ -218,7 +234,6 @@ function sentencesOf(error: unknown): string[] {
   return isObject(error) && typeof error.message === "string" ? [error.message] : [];
 }
 
-/** Why no fork was made. */
 function ForkRejection({ refusal }: { refusal: ForkRefusal | null }) {
   if (!refusal) return null;
   const { message, errors } = refusal;

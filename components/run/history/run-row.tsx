@@ -18,7 +18,7 @@ import { runStatus } from "../status";
 
 export type RunSummary = Answers["runs"]["list"][number];
 
-/** One run in a list: how it stands, what went in, what came of it, what it took. */
+/** One run in a list: status, input, outcome, duration and cost. */
 export function RunRow({
   run,
   hasName,
@@ -28,17 +28,16 @@ export function RunRow({
   onEditInput,
 }: {
   run: RunSummary;
-  /** The workflow is named, in lists over several. */
+  /** Shows the name of the workflow, in lists of several workflows. */
   hasName: boolean;
   isChosen: boolean;
-  /** Absent where the list is not there to be tidied up. */
+  /** Absent if runs can't be selected or deleted here. */
   onChoose?: ((isChosen: boolean) => void) | undefined;
   onRemove?: ((run: RunSummary) => void) | undefined;
   onEditInput?: ((run: RunSummary) => void) | undefined;
 }) {
   const status = runStatus(run.status, run.final_status);
   const isOver = run.status === "finished";
-  const replay = useReplay(run.id, run.workflow_id);
   const name = run.workflow_name || "A workflow";
   const about = `${name}, ${statusWord(status)}, ${new Date(run.created_at).toLocaleString("en-GB")}`;
   return (
@@ -73,14 +72,7 @@ export function RunRow({
           {run.simulated ? <SimulatedBadge /> : null}
         </div>
         <Excerpts run={run} />
-        <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-3 tabular-nums">
-          {hasName ? <span>{statusWord(status)}</span> : null}
-          <TimeText at={run.created_at} />
-          <span>{new Date(run.created_at).toLocaleTimeString("en-GB")}</span>
-          <span className="max-sm:hidden">{TRIGGERS[run.trigger] ?? run.trigger}</span>
-          <Duration run={run} />
-          <Taken run={run} />
-        </p>
+        <Facts run={run} hasStatus={hasName} />
         {run.held ? (
           <div className="relative z-10 flex flex-wrap items-center gap-x-3 gap-y-1.5 pt-0.5">
             <p className="min-w-0 flex-1 basis-64 text-xs text-ink-2 [overflow-wrap:anywhere]">
@@ -90,27 +82,55 @@ export function RunRow({
           </div>
         ) : null}
       </div>
-      {isOver && onRemove && onEditInput ? (
-        <span className="relative z-10 shrink-0">
-          <MoreMenu
-            label={`Actions for ${about}`}
-            size="sm"
-            items={[
-              {
-                label: "Edit input and run again",
-                icon: <TextCursorInput />,
-                disabled: run.workflow_id === null,
-                onSelect: () => onEditInput(run),
-              },
-              replay.entry,
-              "separator",
-              { label: "Delete", icon: <Trash2 />, danger: true, onSelect: () => onRemove(run) },
-            ]}
-          />
-          {replay.dialog}
-        </span>
-      ) : null}
+      {isOver && onRemove && onEditInput ? <RowMenu {...{ run, about, onRemove, onEditInput }} /> : null}
     </li>
+  );
+}
+
+function Facts({ run, hasStatus }: { run: RunSummary; hasStatus: boolean }) {
+  return (
+    <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-3 tabular-nums">
+      {hasStatus ? <span>{statusWord(runStatus(run.status, run.final_status))}</span> : null}
+      <TimeText at={run.created_at} />
+      <span>{new Date(run.created_at).toLocaleTimeString("en-GB")}</span>
+      <span className="max-sm:hidden">{TRIGGERS[run.trigger] ?? run.trigger}</span>
+      <Duration run={run} />
+      <Taken run={run} />
+    </p>
+  );
+}
+
+function RowMenu({
+  run,
+  about,
+  onRemove,
+  onEditInput,
+}: {
+  run: RunSummary;
+  about: string;
+  onRemove: (run: RunSummary) => void;
+  onEditInput: (run: RunSummary) => void;
+}) {
+  const replay = useReplay(run.id, run.workflow_id);
+  return (
+    <span className="relative z-10 shrink-0">
+      <MoreMenu
+        label={`Actions for ${about}`}
+        size="sm"
+        items={[
+          {
+            label: "Edit input and run again",
+            icon: <TextCursorInput />,
+            disabled: run.workflow_id === null,
+            onSelect: () => onEditInput(run),
+          },
+          replay.entry,
+          "separator",
+          { label: "Delete", icon: <Trash2 />, danger: true, onSelect: () => onRemove(run) },
+        ]}
+      />
+      {replay.dialog}
+    </span>
   );
 }
 
@@ -144,7 +164,7 @@ function Excerpt({ name, text, tone = "text-ink-2" }: { name: string; text: stri
   );
 }
 
-/** What the run waits for: a person, and how long they have; or a time, and how long until it comes. */
+/** Whether the run waits for a person or a time, and how much time is left. */
 export function WaitsFor({ run: { waits_for, wakes_at, status } }: { run: RunSummary }) {
   if (!waits_for || status === "held" || status === "finished") return null;
   return (
@@ -160,7 +180,6 @@ export function WaitsFor({ run: { waits_for, wakes_at, status } }: { run: RunSum
   );
 }
 
-/** How long it is until a moment, counting down. */
 function Left({ until }: { until: number }) {
   const left = useTimeLeft(until);
   return left === null ? null : <>, {left} left</>;

@@ -23,7 +23,7 @@ import { PlanBoard } from "./plan-board";
 import { RouterDecision } from "./router-decision";
 import { ToolCallCard } from "./tool-call-card";
 
-/** How long it took and what it cost, as of the moment that is looked at. */
+/** Duration and cost, as of the cursor. */
 function ActivationFacts({ activation }: { activation: Activation }) {
   const { usage, started_at, finished_at, attempt, calls } = activation;
   const cursorTime = useRun<number | null>(
@@ -77,7 +77,6 @@ const WAITS: Record<string, string> = {
   retry: "It failed and waits before it is tried again.",
 };
 
-/** What it waits for, and until when. */
 function ActivationWaiting({ activation }: { activation: Activation }) {
   const waiting = activation.waiting;
   const isHeld = (useRunPage()?.held ?? null) !== null;
@@ -100,26 +99,11 @@ function TimeLeft({ until }: { until: number }) {
   );
 }
 
-/** One time a node ran: what it waits for, what was done, what came out and what went in. */
+/** One execution of a node: what it waits for, its work, output and input. */
 export function ActivationDetail({ node, activation }: { node: WorkflowNode; activation: Activation }) {
   const kind = getNodeKind(node.node_type);
-  const agents = useRunList<string>(({ state }) =>
-    byDelegation(Object.values(state.agents).filter((agent) => agent.activation_id === activation.id)).map(
-      ({ key }) => key,
-    ),
-  );
   const hasPlan = useRun(({ state }) => state.plans[activation.id] !== undefined, false);
-  // With a plan, the board shows each task's agents; only those without a task (a planner) stand here.
-  const own = useRunList<string>(({ state }) =>
-    agents.filter((key) => !hasPlan || state.agents[key]?.task_id === undefined),
-  );
   const isCrew = useRun(({ state }) => state.crews[activation.id] !== undefined, false);
-  // A node may call a tool itself, without any agent.
-  const direct = useRunList<ToolCallView>(({ state }) =>
-    Object.values(state.tool_calls).filter(
-      (call) => call.activation_id === activation.id && call.agent_id === undefined,
-    ),
-  );
   return (
     <>
       <ActivationFacts activation={activation} />
@@ -137,20 +121,8 @@ export function ActivationDetail({ node, activation }: { node: WorkflowNode; act
       ) : null}
       {activation.decided ? <RouterDecision activation={activation} /> : null}
       {hasPlan ? <PlanBoard activationId={activation.id} /> : null}
-      {own.length > 1 ? (
-        <ViewPart title={hasPlan ? "Beside the plan" : "Work"}>
-          <CrewWork keys={own} />
-        </ViewPart>
-      ) : (
-        own.map((key) => <AgentPart key={key} agentKey={key} />)
-      )}
-      {direct.length > 0 ? (
-        <ViewPart title="Tools">
-          {direct.map((call) => (
-            <ToolCallCard key={call.id} call={call} />
-          ))}
-        </ViewPart>
-      ) : null}
+      <AgentsWork activationId={activation.id} hasPlan={hasPlan} />
+      <DirectCalls activationId={activation.id} />
       {activation.input ? (
         <ViewPart title="Input">
           <KeyValues
@@ -162,6 +134,38 @@ export function ActivationDetail({ node, activation }: { node: WorkflowNode; act
       ) : null}
     </>
   );
+}
+
+/** The agents that took part. With a plan, its board shows the others: only those without a task, such as a planner. */
+function AgentsWork({ activationId, hasPlan }: { activationId: string; hasPlan: boolean }) {
+  const keys = useRunList<string>(({ state }) => {
+    const agents = Object.values(state.agents).filter((agent) => agent.activation_id === activationId);
+    return byDelegation(agents)
+      .filter(({ task_id }) => !hasPlan || task_id === undefined)
+      .map(({ key }) => key);
+  });
+  if (keys.length <= 1) return keys.map((key) => <AgentPart key={key} agentKey={key} />);
+  return (
+    <ViewPart title={hasPlan ? "Beside the plan" : "Work"}>
+      <CrewWork keys={keys} />
+    </ViewPart>
+  );
+}
+
+/** The tools that the node called itself, without an agent. */
+function DirectCalls({ activationId }: { activationId: string }) {
+  const calls = useRunList<ToolCallView>(({ state }) =>
+    Object.values(state.tool_calls).filter(
+      (call) => call.activation_id === activationId && call.agent_id === undefined,
+    ),
+  );
+  return calls.length > 0 ? (
+    <ViewPart title="Tools">
+      {calls.map((call) => (
+        <ToolCallCard key={call.id} call={call} />
+      ))}
+    </ViewPart>
+  ) : null;
 }
 
 function CrewDoor({ nodeId }: { nodeId: string }) {

@@ -25,7 +25,7 @@ import { transcript } from "./transcript";
 
 const AsSentDialog = dynamic(() => import("../past/as-sent").then((module) => module.AsSentDialog));
 
-/** What one agent was told and what it answered, the answer on its way included. */
+/** The messages of one agent, including the answer being streamed. */
 export function AgentTranscript({ agentKey }: { agentKey: string }) {
   const agent = useRun<AgentView | undefined>(({ state }) => state.agents[agentKey], undefined);
   const calls = useRunList<ModelCall>(({ state }) => (agent ? callsOf(state, agent) : []));
@@ -58,7 +58,7 @@ export function AgentTranscript({ agentKey }: { agentKey: string }) {
   );
 }
 
-/** Tools of its role that it was refused here, and why: those with the same reason together. */
+/** Tools of its role that the agent doesn't get here, grouped by reason. */
 function Withheld({ tools }: { tools: AgentView["withheld"] }) {
   const reasons = [...new Set(tools.map(({ reason }) => reason))];
   return (
@@ -106,35 +106,26 @@ function Message({ message, title }: { message: ChatMessage; title: string }) {
   );
 }
 
-/** A model call: its text, streamed while it runs, and what it took. */
+/** A model call: its text, streamed while it runs, its duration and cost. */
 export function CallView({ call }: { call: ModelCall }) {
-  const live = useLiveText(call.status === "running" ? call.id : undefined);
-  const content = call.status === "running" ? (live?.content ?? "") : call.content;
-  const reasoning = call.status === "running" ? live?.reasoning : call.reasoning;
-  const output = useRunActivation(call.activation_id)?.output;
+  const isRunning = call.status === "running";
+  const live = useLiveText(isRunning ? call.id : undefined);
+  const reasoning = isRunning ? live?.reasoning : call.reasoning;
   return (
     <div className="flex flex-col gap-1.5">
       {reasoning ? (
         <Disclosure
           icon={<Brain aria-hidden />}
           title="Reasoning"
-          aside={call.status === "running" ? tail(reasoning) : undefined}
+          aside={isRunning ? tail(reasoning) : undefined}
         >
           <TextBlock text={reasoning} label="reasoning" tone="quiet" />
         </Disclosure>
       ) : null}
-      {call.status === "running" ? (
-        <StreamedText text={content} missing={live?.from ?? 0} />
-      ) : call.status === "failed" && call.error ? (
-        <ErrorNote error={call.error} isQuiet />
-      ) : call.status === "stopped" ? (
-        <p className="text-[13px] text-ink-3">Stopped before it had answered.</p>
-      ) : content === "" && (call.tool_calls?.length ?? 0) > 0 ? null : isOutput(content, output) ? (
-        <Disclosure icon={<MessageSquareText aria-hidden />} title="Answer" aside={head(content)}>
-          <TextBlock text={content} label="answer" tone="quiet" />
-        </Disclosure>
+      {isRunning ? (
+        <StreamedText text={live?.content ?? ""} missing={live?.from ?? 0} />
       ) : (
-        <TextBlock text={content} label="answer" />
+        <CallResult call={call} />
       )}
       <CallFacts call={call} />
       {call.notes?.map((note) => (
@@ -143,6 +134,24 @@ export function CallView({ call }: { call: ModelCall }) {
         </p>
       ))}
     </div>
+  );
+}
+
+function CallResult({
+  call: { status, error, content, tool_calls = [], activation_id },
+}: {
+  call: ModelCall;
+}) {
+  const output = useRunActivation(activation_id)?.output;
+  if (status === "failed" && error) return <ErrorNote error={error} isQuiet />;
+  if (status === "stopped") return <p className="text-[13px] text-ink-3">Stopped before it had answered.</p>;
+  if (content === "" && tool_calls.length > 0) return null;
+  return isOutput(content, output) ? (
+    <Disclosure icon={<MessageSquareText aria-hidden />} title="Answer" aside={head(content)}>
+      <TextBlock text={content} label="answer" tone="quiet" />
+    </Disclosure>
+  ) : (
+    <TextBlock text={content} label="answer" />
   );
 }
 
@@ -155,7 +164,7 @@ function isOutput(content: string, output: JsonObject | undefined): boolean {
     : Object.values(output).includes(content);
 }
 
-/** Text as it comes; the box keeps its end in view and grows only so far. */
+/** Streamed text; scrolls to its end. */
 function StreamedText({ text, missing }: { text: string; missing: number }) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {

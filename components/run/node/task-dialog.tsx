@@ -17,6 +17,7 @@ import { Button } from "@/components/ui/button";
 import { toast } from "@/components/ui/toasts";
 import { defined } from "@/server/domain/base/defined";
 import type { FormPart } from "@/server/domain/base/form";
+import { isSameJson } from "@/server/domain/base/json";
 import { must } from "@/server/domain/base/must";
 import type { ExecutionPlan, Task } from "@/server/domain/crew/plan";
 import type { CrewRun } from "@/server/domain/run";
@@ -29,7 +30,7 @@ export interface TaskDialogProps {
   plan: ExecutionPlan;
   /** The task to change; absent: a new one. */
   task?: Task | undefined;
-  /** The crew has ended meanwhile: what was written can be read and copied, and does nothing any more. */
+  /** The crew has ended: the text can still be copied, but not sent. */
   isOver?: boolean | undefined;
   onClose: () => void;
 }
@@ -68,19 +69,10 @@ const TASK_FORM: readonly FormPart<TaskDraft>[] = [
 ];
 const FIRST_TASK_FORM = TASK_FORM.filter((part) => !("key" in part) || part.key !== "after");
 
-/** Changes a task that has not begun, takes it out, or adds one, while the crew works. */
+/** Changes or removes a task that has not started, or adds one, while the crew runs. */
 export function TaskDialog({ runId, crew, plan, task, isOver, onClose }: TaskDialogProps) {
-  const [draft, setDraft] = useState<TaskDraft>({
-    description: task?.description ?? "",
-    who: task && whoOf(task),
-    priority: task?.priority ?? "medium",
-    after: task?.dependencies ?? [],
-    tags: (task?.metadata.tags ?? []).join(", "),
-    output: task?.expected_output ?? "",
-    duration: task?.estimated_duration ?? "",
-  });
-  const { description, who, after, duration } = draft;
-  const error = durationError(duration);
+  const [draft, setDraft] = useState(() => draftOf(task));
+  const error = durationError(draft.duration);
   const edit = useMutation(
     useTrpc().runs.editPlan.mutationOptions({
       onError: () => {},
@@ -92,17 +84,9 @@ export function TaskDialog({ runId, crew, plan, task, isOver, onClose }: TaskDia
   );
   const send = (change: PlanEdit) =>
     edit.mutate({ run_id: runId, activation_id: crew.activation_id, edit: change });
-  const settings = {
-    description: description.trim(),
-    priority: draft.priority,
-    dependencies: after,
-    tags: tagsIn(draft.tags),
-    expected_output: draft.output.trim(),
-    estimated_duration: duration.trim(),
-    ...asWho(who),
-  };
   const others = plan.tasks.filter(
-    ({ task_id, status }) => task_id !== task?.task_id && (status !== "cancelled" || after.includes(task_id)),
+    ({ task_id, status }) =>
+      task_id !== task?.task_id && (status !== "cancelled" || draft.after.includes(task_id)),
   );
   return (
     <FormDialog
@@ -112,7 +96,7 @@ export function TaskDialog({ runId, crew, plan, task, isOver, onClose }: TaskDia
       submit={task ? "Save" : "Add"}
       cancel={isOver ? "Close" : undefined}
       mutation={isOver ? undefined : edit}
-      isIncomplete={isOver || error !== null || description.trim() === "" || (!task && !who)}
+      isIncomplete={isOver || error !== null || draft.description.trim() === "" || (!task && !draft.who)}
       actions={
         task && task.status !== "awaiting_human" && !isOver ? (
           <Button
@@ -128,8 +112,8 @@ export function TaskDialog({ runId, crew, plan, task, isOver, onClose }: TaskDia
       onSubmit={() =>
         send(
           task
-            ? { kind: "change", task_id: task.task_id, patch: changesOf(task, settings) }
-            : { kind: "add", task: settings },
+            ? { kind: "change", task_id: task.task_id, patch: changesOf(task, draft) }
+            : { kind: "add", task: { ...settingsOf(draft), ...asWho(draft.who) } },
         )
       }
       onClose={onClose}
@@ -196,24 +180,44 @@ function choicesOf({ members, teams }: CrewRun) {
   ];
 }
 
-/** Only what is different: what nobody touched may have been changed by the crew meanwhile. */
-function changesOf(task: Task, settings: Extract<PlanEdit, { kind: "add" }>["task"]) {
-  const { description, priority, dependencies, assigned_agent, required_role } = settings;
-  const { tags = [], expected_output, estimated_duration } = settings;
-  const isSame = (dependencies ?? []).join() === task.dependencies.join();
-  const isSameWho = (assigned_agent ?? null) === (task.assigned_agent ?? null);
+function draftOf(task: Task | undefined): TaskDraft {
+  return {
+    description: task?.description ?? "",
+    who: task && whoOf(task),
+    priority: task?.priority ?? "medium",
+    after: task?.dependencies ?? [],
+    tags: (task?.metadata.tags ?? []).join(", "),
+    output: task?.expected_output ?? "",
+    duration: task?.estimated_duration ?? "",
+  };
+}
+
+/** The task without who does it. */
+const settingsOf = ({ description, priority, after, tags, output, duration }: TaskDraft) => ({
+  description: description.trim(),
+  priority,
+  dependencies: after,
+  tags: tagsIn(tags),
+  expected_output: output.trim(),
+  estimated_duration: duration.trim(),
+});
+
+/** Only the changes: the crew may have changed the rest meanwhile. */
+function changesOf(task: Task, draft: TaskDraft) {
+  const before = draftOf(task);
+  const old = settingsOf(before);
+  const now = settingsOf(draft);
+  const ifChanged = <K extends keyof typeof now>(key: K) =>
+    isSameJson(old[key], now[key]) ? undefined : now[key];
   return {
     ...defined({
-      description: description === task.description ? undefined : description,
-      priority: priority === task.priority ? undefined : priority,
-      dependencies: isSame ? undefined : dependencies,
-      tags: tags.join() === (task.metadata.tags ?? []).join() ? undefined : tags,
-      expected_output: expected_output === (task.expected_output ?? "") ? undefined : expected_output,
-      estimated_duration:
-        estimated_duration === (task.estimated_duration ?? "") ? undefined : estimated_duration,
+      description: ifChanged("description"),
+      priority: ifChanged("priority"),
+      dependencies: ifChanged("dependencies"),
+      tags: ifChanged("tags"),
+      expected_output: ifChanged("expected_output"),
+      estimated_duration: ifChanged("estimated_duration"),
     }),
-    ...(isSameWho && (assigned_agent || (required_role ?? null) === (task.required_role ?? null))
-      ? {}
-      : { assigned_agent, ...defined({ required_role: required_role || undefined }) }),
+    ...(draft.who === before.who ? {} : asWho(draft.who)),
   };
 }

@@ -1,12 +1,10 @@
 "use client";
 
-import { useMutation } from "@tanstack/react-query";
 import { CircleHelp, ShieldAlert } from "lucide-react";
 import { Fragment, useId, useState } from "react";
 import { Markdown } from "@/components/display/markdown";
 import { person } from "@/components/run/timeline/sentence-parts";
 import { ValueView } from "@/components/run/values";
-import { toApiError, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/input/checkbox";
@@ -22,11 +20,12 @@ import { destinationOf } from "./destination";
 import { QuestionForm } from "./question-form";
 import { ResponseForm } from "./response-form";
 import { TimeLeft } from "./time-left";
+import { useAnswer } from "./use-answer";
 
 /**
- * A question to a person: what exactly will be done, why it is asked, and the answers. What is approved is named by
- * its fingerprint, so nothing else can be approved by it. Enter alone approves nothing. It knows nothing of the page
- * around it: a run's page and the inbox show the same card.
+ * A question to a person: what exactly will be done, why it is asked, and the answers. The answer carries the question's
+ * fingerprint, so it can't approve anything else. Enter alone approves nothing. Takes props only: a run's page and the
+ * inbox show the same card.
  */
 export function AskCard(props: AskProps) {
   const { ask } = props;
@@ -89,7 +88,7 @@ export function AskCard(props: AskProps) {
 type Requested = Interaction["requested"];
 type CallOfMany = NonNullable<Requested["calls"]>[number];
 
-/** Several calls, each with a tick of its own. */
+/** Several calls, each with a checkbox. */
 function Calls({
   calls,
   ticked,
@@ -116,7 +115,7 @@ function Calls({
       <ol aria-label="Calls" className="flex flex-col gap-3">
         {calls.map((call, at) => (
           <li
-            // Nothing else tells equal calls apart, and their order never changes.
+            // Calls may be equal, and their order never changes.
             key={at}
             className="flex min-w-0 flex-col gap-2 rounded-lg border border-line p-3"
           >
@@ -140,7 +139,7 @@ function Calls({
   );
 }
 
-/** What exactly is called, and where it leads. */
+/** The tool, its arguments and destinations. */
 function OneCall({ call }: { call: Pick<Requested, "tool_name" | "args" | "risk" | "destinations"> }) {
   const { tool_name, args, risk, destinations = [] } = call;
   const shown = destinations.filter(({ kind }) => kind !== "call" && kind !== "words");
@@ -181,7 +180,7 @@ function OneCall({ call }: { call: Pick<Requested, "tool_name" | "args" | "risk"
   );
 }
 
-/** Where something came from that no person wrote. */
+/** Where a value came from that the person didn't write. */
 const cameFrom = (source: string | null) =>
   source === null
     ? "Nobody wrote this, and nothing that was read contains it: the model came up with it."
@@ -195,7 +194,7 @@ function Risk({ risk }: { risk: RiskLevel }) {
   );
 }
 
-/** `ticked`: the calls that are agreed to, of several; null where one thing is asked. */
+/** `ticked`: the approved calls, if there are several; null for a single question. */
 function Answer({ ticked, ...props }: AskProps & { ticked: readonly number[] | null }) {
   const {
     ask,
@@ -213,26 +212,39 @@ function Answer({ ticked, ...props }: AskProps & { ticked: readonly number[] | n
       </div>
     );
   if (answered && sent !== undefined) return <Sent answered={answered} sent={sent} />;
-  if (answered)
-    return (
-      <p className="text-[13px] text-ink-2">
-        {answered.calls
-          ? `Approved ${answered.calls.length} of ${ask.requested.calls?.length ?? 0}, rejected the rest`
-          : answerLabel(answered, ask.requested)}
-        {answered.message ? `: ${answered.message}` : "."}
-      </p>
-    );
-  // Nobody waits for an advisory one: what is said later is kept.
+  if (answered) return <Answered answered={answered} requested={ask.requested} />;
+  // No one waits for an advisory question: a late answer is kept.
   const isLateChance = isOver && status === "open" && ask.requested.mode === "advisory";
   if (isOver && !isLateChance)
     return <p className="text-[13px] text-ink-2">The run ended before this was answered.</p>;
   if (status === "withdrawn")
     return <p className="text-[13px] text-ink-2">The work that asked this ended first.</p>;
-  const { asks, options, response_schema } = ask.requested;
+  return <FormOfAsk {...props} ticked={ticked} />;
+}
+
+function FormOfAsk({ ticked, ...props }: AskProps & { ticked: readonly number[] | null }) {
+  const { asks, options, response_schema } = props.ask.requested;
   if (asks) return <QuestionForm {...props} asks={asks} />;
   if (options) return <ChoiceForm {...props} options={options} />;
   if (response_schema) return <ResponseForm {...props} schema={response_schema} />;
   return <AnswerForm {...props} ticked={ticked} />;
+}
+
+function Answered({
+  answered,
+  requested,
+}: {
+  answered: NonNullable<Interaction["answered"]>;
+  requested: Requested;
+}) {
+  return (
+    <p className="text-[13px] text-ink-2">
+      {answered.calls
+        ? `Approved ${answered.calls.length} of ${requested.calls?.length ?? 0}, rejected the rest`
+        : answerLabel(answered, requested)}
+      {answered.message ? `: ${answered.message}` : "."}
+    </p>
+  );
 }
 
 /** What was entered in a form, or how a draft was changed. */
@@ -257,9 +269,9 @@ function Sent({ answered, sent }: { answered: NonNullable<Interaction["answered"
 interface AnswerLabels {
   yes: string;
   no: string;
-  /** What the reason for a no is for. */
+  /** Asks for the reason for a no. */
   why: string;
-  /** A yes may come with words of its own. */
+  /** Asks for a message that comes with a yes. */
   message?: string;
 }
 
@@ -280,36 +292,19 @@ const ANSWER_LABELS: Partial<Record<Interaction["requested"]["kind"], AnswerLabe
   },
 };
 
-function AnswerForm({
-  ask,
-  runId,
-  ticked,
-  onAnswered,
-  onAnswerFailed,
-}: AskProps & { ticked: readonly number[] | null }) {
+function AnswerForm({ ticked, ...props }: AskProps & { ticked: readonly number[] | null }) {
+  const { requested } = props.ask;
   const [isRejecting, setRejecting] = useState(false);
   const [message, setMessage] = useState("");
   const note = useId();
-  const answer = useMutation(
-    useTrpc().runs.answer.mutationOptions({
-      onSuccess: () => onAnswered?.(),
-      onError: () => onAnswerFailed?.(),
-    }),
-  );
-  const { kind } = ask.requested;
-  const labels = ANSWER_LABELS[kind] ?? YES_OR_NO;
-  // What was sent takes effect when its event comes back.
-  const total = ask.requested.calls?.length ?? 0;
-  const isNone = ticked?.length === 0;
-  const isSent = answer.isPending || answer.isSuccess;
-  const give = (value: "approve" | "approve_always" | "reject") =>
-    answer.mutate({
-      run_id: runId,
-      interaction_id: ask.id,
-      fingerprint: ask.requested.fingerprint,
-      answer: value,
+  const { send, isSent, problem } = useAnswer(props, undefined);
+  const labels = ANSWER_LABELS[requested.kind] ?? YES_OR_NO;
+  const isPartial = ticked !== null && ticked.length < (requested.calls?.length ?? 0);
+  const give = (answer: YesOrNo) =>
+    send({
+      answer,
       ...defined({
-        calls: value !== "reject" && ticked && ticked.length < total ? [...ticked] : undefined,
+        calls: answer !== "reject" && isPartial ? [...ticked] : undefined,
         message: message.trim() || undefined,
       }),
     });
@@ -336,42 +331,72 @@ function AnswerForm({
           </Button>
         </div>
       ) : (
-        <div className="flex flex-wrap gap-2">
-          <Button
-            variant="primary"
-            aria-describedby={note}
-            pending={isSent}
-            disabled={isNone}
-            onKeyDown={notByEnter}
-            onClick={() => give("approve")}
-          >
-            {ticked ? `${labels.yes} ${ticked.length} of ${total}` : labels.yes}
-          </Button>
-          {ask.requested.tool_name || ticked ? (
-            <Button
-              aria-describedby={note}
-              disabled={isSent || isNone}
-              onKeyDown={notByEnter}
-              onClick={() => give("approve_always")}
-            >
-              {ticked ? "Approve them for the rest of the run" : "Approve this tool for the rest of the run"}
-            </Button>
-          ) : null}
-          <Button variant="ghost" disabled={isSent} onClick={() => setRejecting(true)}>
-            {ticked ? `${labels.no} all…` : `${labels.no}…`}
-          </Button>
-        </div>
+        <AnswerButtons
+          {...{ requested, labels, ticked, isSent, note }}
+          onApprove={give}
+          onReject={() => setRejecting(true)}
+        />
       )}
-      {answer.error ? (
+      {problem ? (
         <p role="alert" className="text-[13px] text-failed">
-          {toApiError(answer.error).message}
+          {problem}
         </p>
       ) : null}
       {isRejecting ? null : (
         <p id={note} className="text-xs text-ink-3">
-          <TimeLeft ask={ask} />
+          <TimeLeft ask={props.ask} />
         </p>
       )}
+    </div>
+  );
+}
+
+type YesOrNo = "approve" | "approve_always" | "reject";
+
+function AnswerButtons({
+  requested: { tool_name, calls = [] },
+  labels: { yes, no },
+  ticked,
+  isSent,
+  note,
+  onApprove,
+  onReject,
+}: {
+  requested: Requested;
+  labels: AnswerLabels;
+  ticked: readonly number[] | null;
+  isSent: boolean;
+  /** The id of the element that describes the buttons. */
+  note: string;
+  onApprove: (answer: YesOrNo) => void;
+  onReject: () => void;
+}) {
+  const isNone = ticked?.length === 0;
+  return (
+    <div className="flex flex-wrap gap-2">
+      <Button
+        variant="primary"
+        aria-describedby={note}
+        pending={isSent}
+        disabled={isNone}
+        onKeyDown={notByEnter}
+        onClick={() => onApprove("approve")}
+      >
+        {ticked ? `${yes} ${ticked.length} of ${calls.length}` : yes}
+      </Button>
+      {tool_name || ticked ? (
+        <Button
+          aria-describedby={note}
+          disabled={isSent || isNone}
+          onKeyDown={notByEnter}
+          onClick={() => onApprove("approve_always")}
+        >
+          {ticked ? "Approve them for the rest of the run" : "Approve this tool for the rest of the run"}
+        </Button>
+      ) : null}
+      <Button variant="ghost" disabled={isSent} onClick={onReject}>
+        {ticked ? `${no} all…` : `${no}…`}
+      </Button>
     </div>
   );
 }

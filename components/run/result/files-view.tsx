@@ -20,7 +20,7 @@ const Markdown = dynamic(() => import("@/components/display/markdown").then((mod
   loading: () => <Spinner size={16} label="Loading" />,
 });
 
-/** The files of the run's workspace as of the cursor: a list, and the one that is open. */
+/** The files of the run's workspace at the cursor: a list, or the open file. */
 export function FilesView({ path, onPath }: { path: string | null; onPath: (path: string | null) => void }) {
   const files = useRunList<FileEvent>(({ state }) => Object.values(state.files));
   const open = files.find((file) => file.path === path);
@@ -43,27 +43,15 @@ export function FilesView({ path, onPath }: { path: string | null; onPath: (path
   );
 }
 
-/** Larger files are shown as text: a tree of a megabyte helps nobody. */
+/** Larger files are shown as text, in characters. */
 const NICE_MOST = 200_000;
 
 function FileView({ file, onClose }: { file: FileEvent; onClose: () => void }) {
   const page = useRunPage();
   const runId = page?.runId ?? "";
-  const client = useTrpcClient();
   const [isPlain, setPlain] = useState(false);
   const isLatest = useRun(({ head }) => head.files[file.path]?.version === file.version, true);
-  // A version never changes, so it is read once.
-  const query = useInfiniteQuery({
-    queryKey: ["run-file", runId, file.path, file.version],
-    queryFn: ({ pageParam }) =>
-      client.runs.file.query({ run_id: runId, path: file.path, version: file.version, offset: pageParam }),
-    initialPageParam: 0,
-    getNextPageParam: (last) => last.next_offset,
-    staleTime: Number.POSITIVE_INFINITY,
-    enabled: runId !== "",
-  });
-  const text = query.data?.pages.map(({ content }) => content).join("") ?? "";
-  const isWhole = query.data !== undefined && !query.hasNextPage;
+  const { text, isWhole, query } = useFileText(runId, file);
   const kind = isWhole && text.length <= NICE_MOST ? niceKind(file.path) : "text";
   return (
     <article aria-label={file.path} className="flex flex-col gap-3 p-4">
@@ -78,11 +66,7 @@ function FileView({ file, onClose }: { file: FileEvent; onClose: () => void }) {
         ) : null}
       </header>
       <div className="flex flex-wrap items-center gap-2">
-        <p className="mr-auto text-xs text-ink-3 tabular-nums">
-          {formatBytes(file.size)}
-          {file.version > 1 || !isLatest ? ` · version ${file.version}` : ""}
-          {isLatest ? "" : ", a newer one exists"}
-        </p>
+        <p className="mr-auto text-xs text-ink-3 tabular-nums">{describeVersion(file, isLatest)}</p>
         {kind === "text" ? null : (
           <SegmentedControl
             label="How the file is shown"
@@ -116,6 +100,26 @@ function FileView({ file, onClose }: { file: FileEvent; onClose: () => void }) {
       ) : null}
     </article>
   );
+}
+
+function describeVersion({ size, version }: FileEvent, isLatest: boolean): string {
+  const label = version > 1 || !isLatest ? ` · version ${version}` : "";
+  return `${formatBytes(size)}${label}${isLatest ? "" : ", a newer one exists"}`;
+}
+
+/** Reads a version of a file, part by part; a version never changes. */
+function useFileText(runId: string, { path, version }: FileEvent) {
+  const client = useTrpcClient();
+  const query = useInfiniteQuery({
+    queryKey: ["run-file", runId, path, version],
+    queryFn: ({ pageParam }) => client.runs.file.query({ run_id: runId, path, version, offset: pageParam }),
+    initialPageParam: 0,
+    getNextPageParam: (last) => last.next_offset,
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled: runId !== "",
+  });
+  const text = query.data?.pages.map(({ content }) => content).join("") ?? "";
+  return { text, isWhole: query.data !== undefined && !query.hasNextPage, query };
 }
 
 function Content({ text, kind, path }: { text: string; kind: "markdown" | "json" | "text"; path: string }) {

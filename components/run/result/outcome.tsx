@@ -20,7 +20,7 @@ import { runStatus } from "../status";
 import { RaiseLimit } from "./raise-limit";
 import { runSummary } from "./run-summary";
 
-/** How the run ended or why it stands still, in one form: what happened, why, and what can be done now. */
+/** How the run ended or why it is quarantined, and what can be done now. */
 export function Outcome() {
   const run = useRun<RunState["run"] | undefined>(({ state }) => state.run, undefined);
   const held = useRunPage()?.held ?? null;
@@ -179,19 +179,24 @@ function Actions({ run }: { run: RunState["run"] }) {
           Open node
         </Button>
       ) : null}
-      {canEdit && again ? (
-        // On a wide screen these are in the header.
-        <div className="flex flex-wrap gap-2 lg:hidden">
-          <Button icon={<RotateCcw aria-hidden />} pending={again.isPending} onClick={again.start}>
-            Run again
-          </Button>
-          <Button icon={<TextCursorInput aria-hidden />} onClick={again.editInput}>
-            Edit input
-          </Button>
-        </div>
-      ) : null}
+      {canEdit ? <RunAgainButtons /> : null}
     </>
   );
+}
+
+/** On wide screens these are in the header. */
+function RunAgainButtons() {
+  const again = useRunAgain();
+  return again ? (
+    <div className="flex flex-wrap gap-2 lg:hidden">
+      <Button icon={<RotateCcw aria-hidden />} pending={again.isPending} onClick={again.start}>
+        Run again
+      </Button>
+      <Button icon={<TextCursorInput aria-hidden />} onClick={again.editInput}>
+        Edit input
+      </Button>
+    </div>
+  ) : null;
 }
 
 function HeldButtons() {

@@ -1,5 +1,6 @@
 import { countOf, formatDuration, formatList } from "@/components/display/format";
 import { isApproval, isRejection } from "@/server/domain/base/yes-no";
+import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { formatCost } from "@/server/domain/model/cost";
 import { findNodeKind } from "@/server/domain/nodes";
 import type { Activation, RunState } from "@/server/domain/run";
@@ -38,17 +39,25 @@ function routeOf(state: RunState): string {
   return clausesOf(stepsOf(state)).join(", then ");
 }
 
-function stepsOf(state: RunState): Step[] {
+/** The completed activations of each node, in order. */
+function completedByNode({ activations }: RunState): Map<string, Activation[]> {
   const byNode = new Map<string, Activation[]>();
-  for (const one of Object.values(state.activations).sort((a, b) => a.order - b.order))
+  for (const one of Object.values(activations).sort((a, b) => a.order - b.order))
     if (one.status === "completed") byNode.set(one.node_id, [...(byNode.get(one.node_id) ?? []), one]);
+  return byNode;
+}
+
+const chosenLabel = ({ node_type }: WorkflowNode, { labels }: Activation) =>
+  findNodeKind(node_type)?.routes ? labels?.join(" and ") : undefined;
+
+function stepsOf(state: RunState): Step[] {
   const steps: Step[] = [];
-  for (const [id, activations] of byNode) {
-    const last = activations[activations.length - 1];
+  for (const [id, activations] of completedByNode(state)) {
+    const last = activations.at(-1);
     const node = state.graph.nodes[id];
     if (!last || !node) continue;
     const worker = workerOf(state, last.id);
-    const label = findNodeKind(node.node_type)?.routes ? last.labels?.join(" and ") : undefined;
+    const label = chosenLabel(node, last);
     const times = activations.length;
     if (last.next !== undefined) {
       if (worker !== undefined) steps.push({ by: worker, times });
@@ -56,14 +65,9 @@ function stepsOf(state: RunState): Step[] {
     } else if (label !== undefined) {
       const asked = Object.values(state.interactions).some(({ activation_id }) => activation_id === last.id);
       // A router that only reads an agent's verdict: the agent decided.
-      const decider = asked ? undefined : steps.at(-1);
-      const isRead = decider !== undefined && decider.label === undefined;
-      if (isRead) steps.pop();
-      steps.push({
-        by: asked ? "a person" : (worker ?? (isRead ? decider.by : node.name || id)),
-        times,
-        label,
-      });
+      const decider = !asked && steps.at(-1)?.label === undefined ? steps.pop() : undefined;
+      const by = asked ? "a person" : (worker ?? decider?.by ?? (node.name || id));
+      steps.push({ by, times, label });
     } else if (worker !== undefined) steps.push({ by: worker, times });
   }
   return steps;

@@ -18,7 +18,7 @@ export interface StartRefusal {
 
 /**
  * The problems of a workflow, requested once when the dialog opens; `save` runs first, so that they match the canvas.
- * Undefined while that is not known. Where it cannot be known, nothing is said: the start says it.
+ * Undefined while loading. Empty if the request fails: then the start reports the problems.
  */
 export function useProblems(
   workflowId: string,

@@ -20,7 +20,32 @@ import { crewNow, roleFor, type TeamEdit, toolsOfMember } from "@/server/domain/
 
 const NEW = "(new)";
 
-/** Changes who works in a crew of a run under way: adds a role, changes a member, takes one out. */
+function MemberSelect({
+  agents,
+  value,
+  onValueChange,
+}: {
+  agents: NonNullable<ReturnType<typeof crewNow>>["agents"];
+  value: string;
+  onValueChange: (agentId: string) => void;
+}) {
+  return (
+    <Select
+      label="Who"
+      options={[
+        { value: NEW, label: "A new member" },
+        ...agents.map(({ agent_id, role_name }) => ({
+          value: agent_id,
+          label: person(agent_id),
+          hint: role_name,
+        })),
+      ]}
+      {...{ value, onValueChange }}
+    />
+  );
+}
+
+/** Changes the crew of a running node: adds a role, changes or removes a member. */
 export function TeamDialog({
   runId,
   nodeId,
@@ -29,7 +54,7 @@ export function TeamDialog({
 }: {
   runId: string;
   nodeId: string;
-  /** Who it is about at first; absent: somebody new. */
+  /** The member to start with; absent: a new one. */
   member?: string | undefined;
   onClose: () => void;
 }) {
@@ -65,16 +90,8 @@ export function TeamDialog({
       onSubmit={() => submit(memberEdit(before, draft))}
       onClose={onClose}
     >
-      <Select
-        label="Who"
-        options={[
-          { value: NEW, label: "A new member" },
-          ...crew.agents.map(({ agent_id, role_name }) => ({
-            value: agent_id,
-            label: person(agent_id),
-            hint: role_name,
-          })),
-        ]}
+      <MemberSelect
+        agents={crew.agents}
         value={who}
         onValueChange={(next) => {
           setWho(next);
@@ -184,7 +201,7 @@ interface MemberDraft {
   tools?: string[];
 }
 
-/** What is sent for it, or what is still missing, in a sentence. */
+/** The edit to send, or a sentence about what is missing. */
 function memberEdit(
   before: { agent_id: string; role_name: string } | undefined,
   { role_name, llm_config, backstory, tools }: MemberDraft,
@@ -207,7 +224,7 @@ function memberEdit(
   return { kind: "change", agent_id: before.agent_id, patch };
 }
 
-/** What is left empty is left to the settings. */
+/** Empty fields fall back to the settings. */
 const withoutEmpty = (llm: LlmConfig): LlmConfig => {
   const { provider_id, model, ...rest } = llm;
   return { ...rest, ...defined({ provider_id: provider_id || undefined, model: model || undefined }) };

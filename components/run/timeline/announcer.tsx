@@ -45,8 +45,8 @@ export function RunAnnouncer() {
 }
 
 /**
- * What screen readers are told at once while a run goes on: where it is, and what went wrong or waits. The rest is in
- * the timeline. The compiler refuses a type about which nothing is decided.
+ * Which events screen readers announce at once while a run is running: progress, errors and questions. The rest is in the
+ * timeline. Complete, so that the compiler rejects an event type that is missing here.
  */
 const ANNOUNCED: Readonly<Record<EventType, boolean>> = {
   run_created: false,

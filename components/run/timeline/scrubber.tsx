@@ -20,18 +20,16 @@ import { sentenceOf } from "./sentences";
 
 const NO_EVENTS: readonly RunEvent[] = [];
 
-/** Goes through a run in time: drag, arrow keys, play; the last position is the present. */
+/** Moves the cursor through the run: drag, arrow keys, play. The last position is the present. */
 export function Scrubber() {
   const store = useRunViewStore();
   const lastSeq = useRun((view) => view.lastSeq, 0);
   const cursor = useRun((view) => view.cursor, null);
-  const isFinished = useRun((view) => view.head.run.status === "finished", false);
   const isPlaying = useRun((view) => view.isPlaying, false);
   const setPlaying = (next: boolean) => store?.setPlaying(next);
   const [playback, setPlayback] = useState(INITIAL_PLAYBACK);
   usePlaying(isPlaying, playback, () => setPlaying(false));
   const at = cursor ?? lastSeq;
-  const moment = useMomentText(at);
   // Each event moves all strips, so the cards on the canvas take precedence.
   const drawn = useDeferredValue(lastSeq);
 
@@ -79,42 +77,66 @@ export function Scrubber() {
         />
         <div className="relative h-10 min-w-0 flex-1">
           <Lanes lastSeq={drawn} at={cursor ?? drawn} />
-          <input
-            type="range"
-            aria-label="Moment of the run"
-            aria-valuetext={moment}
-            className="scrubber absolute inset-0 size-full"
-            min={Math.min(1, lastSeq)}
-            max={Math.max(1, lastSeq)}
-            value={at}
-            disabled={lastSeq < 2}
-            onChange={(event) => goTo(Number(event.target.value))}
-            onKeyDown={(event) => {
-              const direction = ARROWS[event.key];
-              if (direction === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-              event.preventDefault();
-              step(direction);
-            }}
-          />
+          <Slider at={at} onStep={step} onGoTo={goTo} />
         </div>
         <Moment at={at} />
         <ForkButton />
-        <button
-          type="button"
-          onClick={() => goTo(lastSeq)}
-          aria-pressed={cursor === null}
-          className={clsx(
-            "inline-flex h-7 w-18 shrink-0 items-center justify-center gap-1.5 rounded-full border text-xs font-medium transition-colors pointer-coarse:h-9",
-            cursor === null
-              ? "border-transparent bg-transparent text-ink-2"
-              : "border-accent bg-accent-soft text-accent hover:bg-accent hover:text-accent-ink",
-          )}
-        >
-          <Radio aria-hidden className="size-3.5" />
-          {isFinished ? "End" : "Live"}
-        </button>
+        <NowButton isNow={cursor === null} onClick={() => goTo(lastSeq)} />
       </section>
     </>
+  );
+}
+
+function Slider({
+  at,
+  onStep,
+  onGoTo,
+}: {
+  at: number;
+  onStep: (direction: 1 | -1) => void;
+  onGoTo: (seq: number) => void;
+}) {
+  const lastSeq = useRun((view) => view.lastSeq, 0);
+  const moment = useMomentText(at);
+  return (
+    <input
+      type="range"
+      aria-label="Moment of the run"
+      aria-valuetext={moment}
+      className="scrubber absolute inset-0 size-full"
+      min={Math.min(1, lastSeq)}
+      max={Math.max(1, lastSeq)}
+      value={at}
+      disabled={lastSeq < 2}
+      onChange={(event) => onGoTo(Number(event.target.value))}
+      onKeyDown={(event) => {
+        const direction = ARROWS[event.key];
+        if (direction === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+        event.preventDefault();
+        onStep(direction);
+      }}
+    />
+  );
+}
+
+/** Goes to the newest event. */
+function NowButton({ isNow, onClick }: { isNow: boolean; onClick: () => void }) {
+  const isFinished = useRun((view) => view.head.run.status === "finished", false);
+  return (
+    <button
+      type="button"
+      onClick={onClick}
+      aria-pressed={isNow}
+      className={clsx(
+        "inline-flex h-7 w-18 shrink-0 items-center justify-center gap-1.5 rounded-full border text-xs font-medium transition-colors pointer-coarse:h-9",
+        isNow
+          ? "border-transparent bg-transparent text-ink-2"
+          : "border-accent bg-accent-soft text-accent hover:bg-accent hover:text-accent-ink",
+      )}
+    >
+      <Radio aria-hidden className="size-3.5" />
+      {isFinished ? "End" : "Live"}
+    </button>
   );
 }
 
@@ -126,7 +148,7 @@ const ARROWS: Readonly<Record<string, 1 | -1>> = {
 };
 const NEXT_UNIT: Readonly<Record<StepUnit, StepUnit>> = { event: "turn", turn: "node", node: "event" };
 
-/** The keys of time work wherever on the page nothing is being written. */
+/** The keys of the time controls work on the whole page, except in text fields. */
 function useTimeKeys(commands: Record<TimeCommand, () => void>): void {
   useHelpSection(TIME_HELP);
   const newest = useRef(commands);
@@ -147,7 +169,7 @@ function useTimeKeys(commands: Record<TimeCommand, () => void>): void {
   }, []);
 }
 
-/** Where the nodes were under way, as thin strips behind the slider. */
+/** When the nodes were running, as thin strips behind the slider. */
 function Lanes({ lastSeq, at }: { lastSeq: number; at: number }) {
   const store = useRunViewStore();
   const { spans, lanes } = useMemo(() => {
@@ -189,7 +211,7 @@ const FILL: Record<Span["end"], string> = {
 function Moment({ at }: { at: number }) {
   const ts = useRun((view) => Math.max(0, (view.events[at - 1]?.ts ?? 0) - zeroOf(view)), 0);
   const lastSeq = useRun((view) => view.lastSeq, 0);
-  // While the run works, this clock ticks with the one in the header.
+  // While the run is running, this clock ticks with the one in the header.
   const isLive = useRun(({ cursor, head }) => cursor === null && head.run.status === "running", false);
   return (
     <p className="w-24 shrink-0 whitespace-nowrap text-right text-xs leading-4 text-ink-3 tabular-nums max-sm:hidden">
@@ -218,7 +240,9 @@ const WHOLE_MS = 15_000;
 const NODE_MS = 500;
 const NODE_EVENTS: ReadonlySet<string> = new Set(["node_started", "node_completed", "node_failed"]);
 
-/** Moves the cursor forward at the run's own rhythm, with pauses shortened; from turn to turn or node to node evenly. */
+/**
+ * Moves the cursor forward at the run's own rhythm, with pauses shortened; from turn to turn or node to node evenly.
+ */
 function usePlaying(isPlaying: boolean, { unit, speed }: PlaybackSettings, onEnd: () => void): void {
   const store = useRunViewStore();
   const end = useRef(onEnd);

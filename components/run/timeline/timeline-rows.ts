@@ -3,7 +3,6 @@ import type { RunEvent } from "@/server/domain/run/events";
 import type { Names, Sentence } from "./sentence-parts";
 import { sentenceOf } from "./sentences";
 
-/** A line of the timeline. */
 export type TimelineRow =
   | {
       kind: "group";
@@ -19,7 +18,7 @@ export type TimelineRow =
       key: string;
       event: RunEvent;
       sentence: Sentence;
-      /** It follows the heading of its node, with nothing else between them. */
+      /** Follows the heading of its node, with no other row in between. */
       isInside: boolean;
       /** The first event outside after a group of a node. */
       isAfterGroup: boolean;
@@ -29,16 +28,16 @@ export type TimelineRow =
 export interface TimelineOptions {
   /** `story`: what people want to know; `all`: every event. */
   level: "story" | "all";
-  /** Words that a sentence must contain. */
+  /** Text that a sentence must contain. */
   query?: string | undefined;
-  /** Activations folded away, and events folded open. */
+  /** Collapsed activations, and expanded events. */
   closed?: ReadonlySet<string> | undefined;
   opened?: ReadonlySet<number> | undefined;
 }
 
 export const ROW = { group: 40, event: 28, twoLines: 46, open: 300 } as const;
 
-/** Says each event once, however often the list is drawn. */
+/** Formats each event once. */
 export function newEventFormatter(names: Names): (event: RunEvent) => Sentence {
   const cache = new WeakMap<RunEvent, Sentence>();
   return (event) => {
@@ -62,30 +61,18 @@ export function timelineRows(
   const query = options.query?.trim().toLowerCase() ?? "";
   const headings = headingsOf(events);
   // A heading is shown even without events, since it says that the node ran; only a search hides those without a hit.
-  const hits =
-    query === ""
-      ? null
-      : new Set(
-          events.filter((event) => isShown(event, formatEvent, options, query)).map((e) => e.activation_id),
-        );
+  const isHit = (event: RunEvent) => isShown(event, formatEvent, options, query);
+  const hits = query === "" ? null : new Set(events.filter(isHit).map((event) => event.activation_id));
   const rows: TimelineRow[] = [];
   let inside: string | undefined;
   for (const event of events) {
     const id = event.activation_id;
     const isClosed = id !== undefined && options.closed?.has(id) === true;
-    if (id !== undefined && headings.get(id) === event.seq && (hits === null || hits.has(id))) {
-      rows.push({
-        kind: "group",
-        key: id,
-        activationId: id,
-        nodeId: event.node_id ?? id.split("#")[0] ?? "",
-        seq: event.seq,
-        ts: event.ts,
-        isClosed,
-      });
+    if (id !== undefined && headings.get(id) === event.seq && hits?.has(id) !== false) {
+      rows.push(headingOf(id, event, isClosed));
       inside = id;
     }
-    if (isClosed || !isShown(event, formatEvent, options, query)) continue;
+    if (isClosed || !isHit(event)) continue;
     const isInside = id !== undefined && id === inside;
     const isAfterGroup = !isInside && inside !== undefined;
     if (!isInside) inside = undefined;
@@ -101,6 +88,16 @@ export function timelineRows(
   }
   return rows;
 }
+
+const headingOf = (id: string, { node_id, seq, ts }: RunEvent, isClosed: boolean): TimelineRow => ({
+  kind: "group",
+  key: id,
+  activationId: id,
+  nodeId: node_id ?? id.split("#")[0] ?? "",
+  seq,
+  ts,
+  isClosed,
+});
 
 /** By activation, the event at which its heading appears: its start or, until it has started, its first event. */
 function headingsOf(events: readonly RunEvent[]): Map<string, number> {
@@ -127,7 +124,7 @@ function heightOf(row: TimelineRow, chars: number): number {
   return row.sentence.text.length > chars ? ROW.twoLines : ROW.event;
 }
 
-/** The first row that reaches below a place; rows are found by halving. */
+/** The first row that ends below `y`, by binary search. */
 export function rowAt(offsets: readonly number[], y: number): number {
   let low = 0;
   let high = Math.max(0, offsets.length - 2);
