@@ -51,8 +51,8 @@ export function worstMark(
 }
 
 /**
- * While a group is dragged its cards go along, and with them their lines; where they come to stand is saved at the end.
- * A change of place that says nothing of dragging is one of the view alone (see `useDragging`).
+ * While a group is dragged, its cards and their edges move along; their positions are saved at the end. A position change
+ * without a `dragging` flag only affects the view (see `useDragging`).
  */
 function useCardsAlong(graph: WorkflowGraph, group: NodeGroup) {
   const store = useStoreApi();

@@ -189,8 +189,8 @@ export function commandFor(event: KeyboardEvent, where: KeyCommand["where"]): Ke
 }
 
 /**
- * The command of the drawing for a key that was pressed elsewhere in the editor, where nothing is being written. Keys
- * that mean something to a button or a link stay theirs.
+ * The canvas command for a key that was pressed elsewhere in the editor, except in text fields. Buttons and links keep
+ * their own keys.
  */
 export function drawingCommandFromAfar(event: KeyboardEvent): KeyCommand | null {
   if (event.key === "Tab" || event.key === "Enter") return null;

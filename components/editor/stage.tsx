@@ -4,7 +4,7 @@ import { ViewportPortal } from "@xyflow/react";
 import clsx from "clsx";
 import { Plus } from "lucide-react";
 import dynamic from "next/dynamic";
-import { useMemo } from "react";
+import { type KeyboardEvent, type ReactNode, useMemo } from "react";
 import type { Dressing } from "@/components/canvas/flow-mapping";
 import { GraphCanvas } from "@/components/canvas/graph-canvas";
 import { COLUMN } from "@/components/canvas/layout/places";
@@ -16,14 +16,14 @@ import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { withFolded } from "@/server/domain/graph/groups";
-import { useEditorCommands } from "./commands";
+import { type EditorCommands, useEditorCommands } from "./commands";
 import { useEditor, useEditorStore } from "./editing/editor-store";
 import { loneStart, placeOf } from "./editing/placing";
 import { BreakpointList } from "./inspector/editor-breakpoints";
 import { useIsInspectorShown } from "./inspector/use-is-inspector-shown";
 import { commandFor, drawingCommandFromAfar, pressInConnectMode, pressOnSelection } from "./keys";
 import { menuItems } from "./menu-items";
-import { useUi, useUiStore } from "./ui-store";
+import { type UiStore, useUi, useUiStore } from "./ui-store";
 
 /** Asks for the first step while nothing follows the start. */
 function FirstStep() {
@@ -34,7 +34,7 @@ function FirstStep() {
   return (
     <ViewportPortal>
       <FirstStepButton
-        // Including the line from the start.
+        // Including the edge from the start.
         className="nodrag nopan pointer-events-auto absolute w-52 before:pointer-events-none before:absolute before:right-full before:w-14 before:border-t-2 before:border-dashed before:border-line-strong"
         style={{ translate: `${x + COLUMN}px ${y}px` }}
       />
@@ -77,7 +77,7 @@ const ConnectBar = dynamic(() => loadConnectBar().then((m) => m.ConnectBar), { s
 const GroupFrames = dynamic(() => import("./group-frames").then((m) => m.GroupFrames), { ssr: false });
 const FindPanel = dynamic(() => import("./panels/find-panel").then((m) => m.FindPanel), { ssr: false });
 
-/** The share of the canvas that the settings cover on a phone; keep in sync with editor.css. */
+/** The share of the canvas that the inspector covers on phones; keep in sync with editor.css. */
 const SHEET = 0.7;
 
 interface StageProps {
@@ -85,7 +85,7 @@ interface StageProps {
   marks: Dressing["marks"];
 }
 
-/** The drawing itself with what lies over it; on a phone also its nodes as a list. */
+/** The canvas and its panels; on phones, optionally the nodes as a list. */
 export function Stage({ roles, marks }: StageProps) {
   const graph = useEditor(({ doc }) => doc.graph);
   const name = useEditor(({ doc }) => doc.name);
@@ -103,30 +103,15 @@ export function Stage({ roles, marks }: StageProps) {
   );
   const shown = useMemo(() => withFolded(graph), [graph]);
   const isEmpty = Object.keys(graph.nodes).length === 0;
-  const hasOnlyStart = loneStart(graph) !== null;
   const isNarrow = useMedia(NARROW);
   const viewMode = useUi((state) => state.viewMode);
   const viewModeSwitch = isNarrow && !isEmpty && (
     <ViewModeSwitch viewMode={viewMode} onChange={(next) => ui.setState({ viewMode: next })} />
   );
-  const isCovered = useIsInspectorShown();
-  const isSideOpen = useUi((state) => state.side !== null);
-  const inspectorWidth = useUi((state) => state.inspectorWidth);
-  const isSheet = useMedia("(max-width: 640px)");
-  const insetRight = isCovered && !isSheet ? inspectorWidth : 0;
-  const subject = useMemo(
-    () => (isCovered ? subjectOf(shown, selection) : null),
-    [isCovered, shown, selection],
-  );
-  useViewBeside(commands.view, subject, `${isSideOpen} ${insetRight}`);
+  const inset = useInspectorInset(shown);
   if (isNarrow && !isEmpty && viewMode === "list")
     return (
-      <section
-        id="drawing"
-        tabIndex={-1}
-        aria-label="Nodes"
-        className="relative min-w-0 flex-1 scroll-pt-14 overflow-y-auto bg-stage outline-none"
-      >
+      <ListSection>
         {viewModeSwitch}
         <NodeList
           graph={graph}
@@ -139,9 +124,7 @@ export function Stage({ roles, marks }: StageProps) {
             ui.setState({ isInspectorOpen: true });
           }}
         />
-        {hasOnlyStart && <FirstStepButton className="mx-2 w-[calc(100%-1rem)]" />}
-        <BreakpointList />
-      </section>
+      </ListSection>
     );
   return (
     <ContextMenu
@@ -167,45 +150,81 @@ export function Stage({ roles, marks }: StageProps) {
           selection={selection}
           onSelectionChange={store.getState().changeSelection}
           dressing={dressing}
-          insetRight={insetRight}
-          insetBottom={isCovered && isSheet ? SHEET : undefined}
-          onKeyDown={(event) => {
-            const native = event.nativeEvent;
-            if (pressInConnectMode(native, commands, ui)) {
-              event.preventDefault();
-              event.stopPropagation();
-              return;
-            }
-            if (isTyping(event.target)) return;
-            if (pressOnSelection(native, event.target, commands)) {
-              event.preventDefault();
-              return;
-            }
-            const isCanvas = event.target === event.currentTarget;
-            const isCard = event.target instanceof HTMLElement && event.target.dataset.node !== undefined;
-            // Tab and Enter act on a focused card. On the canvas and in its controls they keep their usual meaning.
-            const command =
-              isCanvas || isCard ? commandFor(native, "drawing") : drawingCommandFromAfar(native);
-            if (!command || (isCanvas && (event.key === "Tab" || command.id === "open"))) return;
-            event.preventDefault();
-            command.run(commands, native);
-          }}
+          insetRight={inset.right}
+          insetBottom={inset.bottom}
+          onKeyDown={(event) => pressOnCanvas(event, commands, ui)}
         >
           {graph.groups && graph.groups.length > 0 ? <GroupFrames graph={graph} marks={marks} /> : null}
-          {hasOnlyStart && <FirstStep />}
+          <FirstStep />
         </GraphCanvas>
         {viewModeSwitch}
         {isFinding && <FindPanel />}
         <BreakpointList />
-        {connect && <ConnectBar insetRight={insetRight} />}
-        {isEmpty && (
-          <p className="pointer-events-none absolute inset-0 flex items-center justify-center px-6 text-center font-serif text-2xl text-ink-3">
-            An empty stage. Double-click, or press N, to add the first node.
-          </p>
-        )}
+        {connect && <ConnectBar insetRight={inset.right} />}
+        {isEmpty && <EmptyHint />}
       </section>
     </ContextMenu>
   );
+}
+
+const EmptyHint = () => (
+  <p className="pointer-events-none absolute inset-0 flex items-center justify-center px-6 text-center font-serif text-2xl text-ink-3">
+    An empty stage. Double-click, or press N, to add the first node.
+  </p>
+);
+
+function ListSection({ children }: { children: ReactNode }) {
+  const hasOnlyStart = useEditor(({ doc }) => loneStart(doc.graph) !== null);
+  return (
+    <section
+      id="drawing"
+      tabIndex={-1}
+      aria-label="Nodes"
+      className="relative min-w-0 flex-1 scroll-pt-14 overflow-y-auto bg-stage outline-none"
+    >
+      {children}
+      {hasOnlyStart && <FirstStepButton className="mx-2 w-[calc(100%-1rem)]" />}
+      <BreakpointList />
+    </section>
+  );
+}
+
+/** How much of the canvas the inspector covers. Keeps the selection clear of it. */
+function useInspectorInset(shown: WorkflowGraph): { right: number; bottom: number | undefined } {
+  const { view } = useEditorCommands();
+  const selection = useEditor((state) => state.selection);
+  const isCovered = useIsInspectorShown();
+  const isSideOpen = useUi((state) => state.side !== null);
+  const inspectorWidth = useUi((state) => state.inspectorWidth);
+  const isSheet = useMedia("(max-width: 640px)");
+  const right = isCovered && !isSheet ? inspectorWidth : 0;
+  const subject = useMemo(
+    () => (isCovered ? subjectOf(shown, selection) : null),
+    [isCovered, shown, selection],
+  );
+  useViewBeside(view, subject, `${isSideOpen} ${right}`);
+  return { right, bottom: isCovered && isSheet ? SHEET : undefined };
+}
+
+function pressOnCanvas(event: KeyboardEvent<HTMLElement>, commands: EditorCommands, ui: UiStore) {
+  const native = event.nativeEvent;
+  if (pressInConnectMode(native, commands, ui)) {
+    event.preventDefault();
+    event.stopPropagation();
+    return;
+  }
+  if (isTyping(event.target)) return;
+  if (pressOnSelection(native, event.target, commands)) {
+    event.preventDefault();
+    return;
+  }
+  const isCanvas = event.target === event.currentTarget;
+  const isCard = event.target instanceof HTMLElement && event.target.dataset.node !== undefined;
+  // Tab and Enter act on a focused card. On the canvas and in its controls they keep their usual meaning.
+  const command = isCanvas || isCard ? commandFor(native, "drawing") : drawingCommandFromAfar(native);
+  if (!command || (isCanvas && (event.key === "Tab" || command.id === "open"))) return;
+  event.preventDefault();
+  command.run(commands, native);
 }
 
 function targetClasses(

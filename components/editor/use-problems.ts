@@ -13,8 +13,8 @@ export interface ShownProblem extends Problem {
 }
 
 /**
- * What is wrong, apart from what is only not done yet: on a node that was just added, each field until it was left; all
- * until somebody wants to run it.
+ * Marks problems that are only to-dos: on a node that was just added, those of a field until it is left; in a new workflow,
+ * all until it is to run.
  */
 export function shownProblems(
   problems: readonly Problem[],

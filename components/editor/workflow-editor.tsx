@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { CircleSlash2 } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useRouter, useSearchParams } from "next/navigation";
-import { useEffect, useMemo, useState } from "react";
+import { type ComponentProps, useEffect, useMemo, useState } from "react";
 import { useStore } from "zustand";
 import { CanvasProvider } from "@/components/canvas/graph-canvas";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
@@ -62,7 +62,7 @@ const ImportDialog = dynamic(
 export function WorkflowEditor({ id }: { id: string }) {
   const trpc = useTrpc();
   const { data, error } = useNewest(id);
-  // Asked for along with the drawing, so that they are there when it is.
+  // Requested along with the workflow, so that both are there at once.
   useQuery(trpc.roles.list.queryOptions());
   if (error)
     return (
@@ -85,10 +85,7 @@ export function WorkflowEditor({ id }: { id: string }) {
 let openings = 0;
 const newOpening = () => ++openings;
 
-/**
- * The workflow as it is now. Each opening has an answer of its own, never one that another page left in the cache: the
- * revision decides what may be saved.
- */
+/** The current workflow. Never from the cache of another page, since its revision decides what may be saved. */
 function useNewest(id: string) {
   const [opening] = useState(newOpening);
   const trpc = useTrpcClient();
@@ -125,24 +122,24 @@ function Editor({ initial }: { initial: Initial }) {
   );
 }
 
-/** Just begun, and nothing drawn yet: what is missing then is no mistake. */
+/** Whether a workflow was just created: then missing parts are no mistakes. */
 const isUntouched = ({ revision, graph }: Initial) => revision === 1 && Object.keys(graph.nodes).length <= 2;
 
-/** From here on the palette takes no room that a drawing needs. */
+/** From this width on, in pixels, the palette and the canvas both fit. */
 const WIDE = 1680;
 
-/** What stands beside the drawing at first: the palette where there is still much to add, or room for it. */
+/** The side panel to open first: the palette if the workflow is almost empty, or the window wide. */
 function firstSide({ nodes }: WorkflowGraph): "add" | null {
   if (window.innerWidth < 900) return null;
   return Object.keys(nodes).length <= 2 || window.innerWidth >= WIDE ? "add" : null;
 }
 
-/** The room of the side panel until it is there, so that the drawing begins where it stays. */
+/** Keeps the space of the side panel while it loads, so that the canvas doesn't jump. */
 function SideFrame() {
   return <div className="w-62 shrink-0 border-r border-line bg-surface max-md:hidden" />;
 }
 
-/** Until then the drawing itself has what there is of the network and the processor. */
+/** How long network and processor belong to the canvas alone. */
 const SETTLED_MS = 300;
 
 const NO_ROLES: readonly RoleDefinition[] = [];
@@ -154,14 +151,12 @@ function Screen() {
   const view = useCanvasView();
   const autosave = useAutosave(store);
   const [announcer] = useState(newAnnouncer);
-  const asksToRun = useSearchParams().has("run");
-  const [isLaunching, setLaunching] = useState(asksToRun);
   const importing = useDialog((close) => <ImportDialog onClose={close} />);
   const [commands] = useState(() =>
     newEditorCommands({
       store,
       ui,
-      // The first one serves for good: it reads React Flow's store whenever it is asked.
+      // The first one stays valid: it reads React Flow's store on each call.
       view,
       announcer,
       breakpoints: breakpointsOf(store.getState().id),
@@ -174,27 +169,12 @@ function Screen() {
   const roles = useMemo(() => roleList.data?.map(({ role }) => role), [roleList.data]);
   const rolesByName = useMemo(() => new Map(roles?.map((role) => [role.name, role])), [roles]);
   const graph = useEditor(({ doc }) => doc.graph);
-  const [found, setFound] = useState(NO_PROBLEMS);
-  const fresh = useUi((state) => state.fresh);
-  const left = useUi((state) => state.left);
-  const isNew = useUi((state) => state.isNew);
-  const problems = useMemo(
-    () => shownProblems(found, graph, { fresh, left, isNew }),
-    [found, graph, fresh, left, isNew],
-  );
+  const { problems, setFound } = useShownProblems(graph);
   const isSideOpen = useUi(({ side }) => side !== null);
-  const isPicking = useUi(({ picker }) => picker !== null);
-  const hasIncoming = useUi(({ incoming }) => incoming !== null);
   const isInspectorWanted = useWasInspectorShown();
-  const isUnfolding = useUi(({ unfold }) => unfold !== null);
-  const isConflict = useEditor(({ save }) => save.state === "conflict");
   const marks = useMemo(() => marksOf(problems), [problems]);
 
-  const launch = (isOpen: boolean) => {
-    if (isOpen) commands.callDue();
-    else if (asksToRun) window.history.replaceState(null, "", window.location.pathname);
-    setLaunching(isOpen);
-  };
+  const { isLaunching, launch } = useLaunching(commands);
   useWindowKeys({ onRun: () => launch(true) }, commands);
   useClipboard(commands);
   const router = useRouter();
@@ -206,21 +186,11 @@ function Screen() {
   );
   useFirstLayout();
   useAskedNode(commands);
-  // Whoever opens a drawing can draw at once.
+  // The keys of the canvas work at once.
   useEffect(() => {
     if (document.activeElement === document.body) commands.view.focusDrawing(true);
   }, [commands]);
-  const [isAtRest, setAtRest] = useState(false);
-  // A key or a click opens these, and the next keys belong into them. The drawing itself comes first.
-  useEffect(
-    () =>
-      whenSettled(() => {
-        setAtRest(true);
-        void Promise.all([loadSchemas(), loadPicker(), loadInspector(), loadConnectBar(), loadSide()]);
-        void loadSide().then(({ loadSideLists }) => loadSideLists());
-      }, SETTLED_MS),
-    [],
-  );
+  const isAtRest = useIsAtRest();
 
   return (
     <CommandsContext.Provider value={commands}>
@@ -243,10 +213,7 @@ function Screen() {
           </div>
         </div>
         {isAtRest && roles && <ProblemFinder graph={graph} roles={roles} onFound={setFound} />}
-        {isPicking && <QuickPicker roles={roles ?? NO_ROLES} />}
-        {isConflict && <ConflictDialog onSettled={autosave.settled.bind(autosave)} />}
-        {hasIncoming && <IncomingDialog />}
-        {isUnfolding && <UnfoldDialog />}
+        <Dialogs roles={roles ?? NO_ROLES} onSettled={autosave.settled.bind(autosave)} />
         <TryOutDialogs flush={autosave.flush} />
         {importing.dialog}
         <Live announcer={announcer} />
@@ -255,7 +222,67 @@ function Screen() {
   );
 }
 
-/** Once it was shown it stays: hidden, it still knows what it was asked to bring into view. */
+function Dialogs({
+  roles,
+  onSettled,
+}: {
+  roles: readonly RoleDefinition[];
+  onSettled: ComponentProps<typeof ConflictDialog>["onSettled"];
+}) {
+  const isPicking = useUi(({ picker }) => picker !== null);
+  const isConflict = useEditor(({ save }) => save.state === "conflict");
+  const hasIncoming = useUi(({ incoming }) => incoming !== null);
+  const isUnfolding = useUi(({ unfold }) => unfold !== null);
+  return (
+    <>
+      {isPicking && <QuickPicker roles={roles} />}
+      {isConflict && <ConflictDialog onSettled={onSettled} />}
+      {hasIncoming && <IncomingDialog />}
+      {isUnfolding && <UnfoldDialog />}
+    </>
+  );
+}
+
+function useShownProblems(graph: WorkflowGraph) {
+  const [found, setFound] = useState(NO_PROBLEMS);
+  const fresh = useUi((state) => state.fresh);
+  const left = useUi((state) => state.left);
+  const isNew = useUi((state) => state.isNew);
+  const problems = useMemo(
+    () => shownProblems(found, graph, { fresh, left, isNew }),
+    [found, graph, fresh, left, isNew],
+  );
+  return { problems, setFound };
+}
+
+/** Whether the run dialog is open; `?run` opens it. */
+function useLaunching(commands: EditorCommands) {
+  const asksToRun = useSearchParams().has("run");
+  const [isLaunching, setLaunching] = useState(asksToRun);
+  const launch = (isOpen: boolean) => {
+    if (isOpen) commands.callDue();
+    else if (asksToRun) window.history.replaceState(null, "", window.location.pathname);
+    setLaunching(isOpen);
+  };
+  return { isLaunching, launch };
+}
+
+/** True once the canvas has loaded; then preloads what a key or a click opens, so that the next keys go there. */
+function useIsAtRest(): boolean {
+  const [isAtRest, setAtRest] = useState(false);
+  useEffect(
+    () =>
+      whenSettled(() => {
+        setAtRest(true);
+        void Promise.all([loadSchemas(), loadPicker(), loadInspector(), loadConnectBar(), loadSide()]);
+        void loadSide().then(({ loadSideLists }) => loadSideLists());
+      }, SETTLED_MS),
+    [],
+  );
+  return isAtRest;
+}
+
+/** Stays mounted once shown: it may be asked to scroll to a field while hidden. */
 function useWasInspectorShown(): boolean {
   const isShown = useIsInspectorShown();
   const [was, setWas] = useState(isShown);
@@ -281,7 +308,7 @@ function Live({ announcer }: { announcer: ReturnType<typeof newAnnouncer> }) {
   const { text, nonce } = useStore(announcer);
   return (
     <div role="status" aria-live="polite" className="sr-only">
-      {/* A new element for each, so that the same words are said again. */}
+      {/* A new element each time, so that a repeated text is announced again. */}
       <span key={nonce}>{text}</span>
     </div>
   );

@@ -2,14 +2,21 @@ import type { DropPoint } from "@/components/canvas/canvas-context";
 import { CARD_WIDTH } from "@/components/canvas/cards/card-size";
 import type { Choice } from "@/components/editor/editing/choice";
 import { edits, type NewNode, newNodeId } from "@/components/editor/editing/edits";
-import { centredAt, dropPlace, freePlace, loneStart, placeOf } from "@/components/editor/editing/placing";
+import {
+  centredAt,
+  dropPlace,
+  freePlace,
+  loneStart,
+  type Place,
+  placeOf,
+} from "@/components/editor/editing/placing";
 import type { PickerRequest, UiStore } from "@/components/editor/ui-store";
 import { edgeFrom, portsIn } from "@/components/forms/ports";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { getNodeKind } from "@/server/domain/nodes";
+import { getNodeKind, type NodeType } from "@/server/domain/nodes";
 import type { CommandContext } from "./command-context";
 
-/** Until the picker has the keyboard, what is typed belongs to it: letters that come at once are its search, no commands. */
+/** Until the picker has the focus, letters typed right away go to its search, not to commands. */
 function catchPickerKeys(ui: UiStore) {
   const type = (change: (text: string) => string) =>
     ui.setState(({ picker }) => (picker ? { picker: { ...picker, typed: change(picker.typed ?? "") } } : {}));
@@ -32,7 +39,7 @@ function catchPickerKeys(ui: UiStore) {
   window.addEventListener("keydown", onKeyDown, { capture: true });
 }
 
-/** Bringing new nodes onto the drawing: which one is asked for in the picker, or dropped from the palette. */
+/** Adds nodes, from the picker or the palette. */
 export function addCommands({
   store,
   ui,
@@ -45,53 +52,29 @@ export function addCommands({
   focus,
 }: CommandContext) {
   function add(choice: Choice, request: PickerRequest = {}): string {
-    const type = choice.type;
-    const id = newNodeId(graph(), type);
-    const kind = getNodeKind(type);
-    const joins = kind.hasEntry !== false && kind.executes !== false;
-    const start = loneStart(graph());
-    const after = request.after ?? (start !== null && joins ? freeWay(graph(), start) : null) ?? undefined;
-    // A step added after a node that leads straight to an end is inserted before that end.
-    const beforeEnd =
-      after && !request.at && joins && kind.hasExit !== false ? edgeToEnd(graph(), after) : undefined;
-    const onEdge = request.onEdge ?? beforeEnd;
-    const hangs = after && joins;
-    // What hangs on nothing, such as a note, comes to stand near what it was asked for at, else in the middle.
-    const beside = after && placeOf(graph(), after.nodeId);
-    const near = beside ? { x: beside.x, y: beside.y - 128 } : centredAt(view.middle());
-    const at = request.at ?? (hangs || onEdge ? undefined : freePlace(graph(), near));
-    const args: NewNode = {
-      id,
-      type,
-      at,
-      after,
-      before: request.before,
-      onEdge,
-      end: start === null ? undefined : newNodeId(graph(), "end"),
-      config: choice.config,
-      base: choice.name ? { name: choice.name } : undefined,
-    };
-    store.getState().edit(edits.addNode, args, { select: { nodes: [id] } });
+    const node = newNodeFor(graph(), choice, request, view.middle());
+    const { id, type, after } = node;
+    store.getState().edit(edits.addNode, node, { select: { nodes: [id] } });
     ui.setState(({ fresh }) => ({ fresh: new Set(fresh).add(id) }));
-    const place = hangs ? `, after ${nameOf(after.nodeId)}` : "";
+    const place = after && joinsFlow(type) ? `, after ${nameOf(after.nodeId)}` : "";
     announce(`Added ${nameOf(id)}${place}`);
     focus(id);
     return id;
   }
 
-  /** The one picked node's first free way out; null where none or several are picked. */
-  function freeWayOfPicked(): PickerRequest["after"] | null {
+  /** The first free output of the selected node; undefined unless exactly one is selected. */
+  function freeOutputOfSelected(): PickerRequest["after"] {
     const [picked, ...others] = pickedNodes();
-    return picked !== undefined && others.length === 0 ? freeWay(graph(), picked) : null;
+    return picked !== undefined && others.length === 0 ? freeOutput(graph(), picked) : undefined;
   }
 
-  /** Hangs it on the one picked node's first free way out, where that makes sense. */
+  /** Adds it after the selected node or on the selected edge, if exactly one is selected. */
   function addSensibly(choice: Choice): string {
     const [picked] = pickedNodes();
     const [edge, ...otherEdges] = pickedEdges();
     if (edge !== undefined && otherEdges.length === 0 && picked === undefined)
       return add(choice, { onEdge: edge });
-    const after = freeWayOfPicked();
+    const after = freeOutputOfSelected();
     return add(choice, after ? { after } : {});
   }
 
@@ -103,12 +86,12 @@ export function addCommands({
   function requestForPicked(): PickerRequest {
     const [picked] = pickedNodes();
     const [edge] = pickedEdges();
-    const after = freeWayOfPicked();
+    const after = freeOutputOfSelected();
     if (after && picked) return { after, client: besideCard(picked) };
     return edge !== undefined && picked === undefined ? { onEdge: edge } : {};
   }
 
-  /** Where the picker opens beside a card, on the screen. */
+  /** Where the picker opens next to a card, in client coordinates. */
   function besideCard(nodeId: string) {
     const place = placeOf(graph(), nodeId);
     return view.toClient({ x: place.x + CARD_WIDTH + 24, y: place.y });
@@ -125,6 +108,42 @@ export function addCommands({
   return { add, addSensibly, openPicker, besideCard, dropKind };
 }
 
+/** Whether a node of this kind can follow others. */
+function joinsFlow(type: NodeType): boolean {
+  const { hasEntry, executes } = getNodeKind(type);
+  return hasEntry !== false && executes !== false;
+}
+
+/** The node to add, with its place and connections. `middle`: the center of the viewport. */
+function newNodeFor(graph: WorkflowGraph, choice: Choice, request: PickerRequest, middle: Place): NewNode {
+  const { type, config, name } = choice;
+  const joins = joinsFlow(type);
+  const start = loneStart(graph);
+  const after = request.after ?? (start !== null && joins ? freeOutput(graph, start) : undefined);
+  // A step after a node that leads straight to an end is inserted before that end.
+  const fitsBeforeEnd = joins && getNodeKind(type).hasExit !== false;
+  const onEdge =
+    request.onEdge ?? (after && fitsBeforeEnd && !request.at ? edgeToEnd(graph, after) : undefined);
+  const isConnected = onEdge !== undefined || (after !== undefined && joins);
+  return {
+    id: newNodeId(graph, type),
+    type,
+    at: request.at ?? (isConnected ? undefined : unconnectedPlace(graph, after, middle)),
+    after,
+    before: request.before,
+    onEdge,
+    end: start === null ? undefined : newNodeId(graph, "end"),
+    config,
+    base: name ? { name } : undefined,
+  };
+}
+
+/** Where an unconnected node goes, such as a note: above the node that it was added from, else in the middle. */
+function unconnectedPlace(graph: WorkflowGraph, after: PickerRequest["after"], middle: Place): Place {
+  const from = after && placeOf(graph, after.nodeId);
+  return freePlace(graph, from ? { x: from.x, y: from.y - 128 } : centredAt(middle));
+}
+
 /** The edge from this output to an end node, if it is the only edge from there. */
 function edgeToEnd(
   { nodes, edges }: WorkflowGraph,
@@ -138,11 +157,11 @@ function edgeToEnd(
   return target && others.length === 0 && getNodeKind(target.node_type).ends ? edge.id : undefined;
 }
 
-/** The first way out of a node that leads nowhere yet; else its plain one, as several lines may begin there. */
-function freeWay(graph: WorkflowGraph, nodeId: string): PickerRequest["after"] | null {
+/** The first output without an edge; else the first one, as several edges may start there. */
+function freeOutput(graph: WorkflowGraph, nodeId: string): PickerRequest["after"] {
   const node = graph.nodes[nodeId];
-  if (!node) return null;
+  if (!node) return undefined;
   const ports = portsIn(graph, node).filter(({ kind }) => kind !== "error");
   const port = ports.find(({ isConnected }) => !isConnected) ?? ports[0];
-  return port ? { nodeId, edge: edgeFrom(port.id) } : null;
+  return port && { nodeId, edge: edgeFrom(port.id) };
 }

@@ -11,11 +11,9 @@ import type { PanelCommands } from "./panel-commands";
 
 type Drawn = Parameters<CanvasEditing["onConnect"]>[0];
 
-/** Drawing connections, with the pointer or from target to target by keyboard. */
-export function connectCommands(
-  { store, ui, view, announce, graph, nameOf, pickedNodes }: CommandContext,
-  { goToField }: Pick<PanelCommands, "goToField">,
-) {
+/** Connects nodes, with the pointer or from target to target by keyboard. */
+export function connectCommands(context: CommandContext, { goToField }: Pick<PanelCommands, "goToField">) {
+  const { store, announce, graph, nameOf } = context;
   const fits = (drawn: Drawn) => canConnect(graph(), fitted(graph(), drawn));
 
   function connect(drawn: Drawn) {
@@ -25,7 +23,7 @@ export function connectCommands(
     const source = graph().nodes[connection.source_node_id];
     const edge = graph().edges.at(-1);
     announce(`Connected ${nameOf(connection.source_node_id)} to ${nameOf(connection.target_node_id)}`);
-    // A router needs to know for which of its labels this way is.
+    // Ask which of the router's labels the edge is for.
     if (
       source &&
       edge &&
@@ -38,6 +36,14 @@ export function connectCommands(
     }
   }
 
+  return { fits, connect, ...connectModeCommands(context, { fits, connect }) };
+}
+
+/** Connect mode: a node is connected by keyboard, from target to target. */
+function connectModeCommands(
+  { ui, view, announce, graph, nameOf, pickedNodes }: CommandContext,
+  { fits, connect }: { fits: (drawn: Drawn) => boolean; connect: (drawn: Drawn) => void },
+) {
   function startConnecting() {
     const [from, ...others] = pickedNodes();
     if (from === undefined || others.length > 0)
@@ -72,7 +78,7 @@ export function connectCommands(
     announceTarget();
   }
 
-  /** Another way out of the same node. */
+  /** Continues from another output of the same node. */
   function aimFromNextPort() {
     const { connect } = ui.getState();
     if (!connect || connect.ports.length < 2) return;
@@ -101,10 +107,10 @@ export function connectCommands(
     connect({ source: mode.from, target, sourceHandle: mode.portId });
   }
 
-  return { fits, connect, startConnecting, aimNext, aimFromNextPort, endConnecting };
+  return { startConnecting, aimNext, aimFromNextPort, endConnecting };
 }
 
-/** What a drawn line connects; one drawn to a router's body gets the first label that has no line yet. */
+/** The connection that was drawn; from a router's body it gets the first label without an edge. */
 function fitted(graph: WorkflowGraph, drawn: Drawn): ReturnType<typeof toConnection> {
   const connection = toConnection(drawn);
   const source = graph.nodes[connection.source_node_id];

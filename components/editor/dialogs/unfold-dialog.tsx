@@ -125,8 +125,8 @@ const CLEAR = 16;
 const ROW = 120;
 
 /**
- * Places for nodes that stand where one node stood before: the first of them in its place, what lies to the right of
- * it gives way. Where that does not come out clear, the whole drawing is tidied up.
+ * Positions for nodes that replace one node: the first takes its place, and the nodes to the right of it make room. If
+ * cards would still overlap, the whole workflow is arranged.
  */
 async function placesInstead(
   before: WorkflowGraph,

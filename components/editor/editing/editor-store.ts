@@ -15,13 +15,13 @@ export interface EditorState {
   /** The document that the server has. The same object: nothing to save. */
   savedDoc: Version;
   history: EditHistory<Version>;
-  /** What is picked: never saved, never undone. */
+  /** Never saved, never undone. */
   selection: Selection;
   save: SaveState<Version>;
 }
 
 export interface EditOptions {
-  /** Edits with the same key that follow closely are one step back. */
+  /** Edits with the same key in quick succession are undone as one. */
   mergeKey?: string;
   select?: Partial<{ nodes: readonly string[]; edges: readonly string[] }>;
 }
@@ -35,11 +35,11 @@ export interface EditorActions {
   changeSelection(change: (before: Selection) => Selection): void;
   /** The server has this document under this revision. */
   saved(doc: Version, revision: number): void;
-  /** Takes over what the server has; one's own steps stay in the history, on top of it. */
+  /** Takes over the server's document; local edits stay in the history, on top of it. */
   adopt(doc: Version, revision: number): void;
-  /** Keeps the own document, but on top of the server's newer one: the next save overwrites it knowingly. */
+  /** Keeps the local document on top of the server's newer one, which the next save overwrites. */
   rebase(theirs: Version, revision: number): void;
-  /** Takes in what both sides changed; one's own steps can still be taken back, each without what came from elsewhere. */
+  /** Takes over the merged document; local edits can still be undone, without undoing the remote ones. */
   merge(merged: Version, theirs: Version, revision: number): void;
   setSave(save: SaveState<Version>): void;
 }
@@ -98,15 +98,13 @@ export function newEditorStore(
       changeSelection(change) {
         set(({ selection }) => ({ selection: change(selection) }));
       },
-      saved(doc, revision) {
-        set({ savedDoc: doc, revision });
-      },
+      saved: (savedDoc, revision) => set({ savedDoc, revision }),
       adopt(doc, revision) {
         set(({ selection, history, savedDoc, doc: mine }) => ({
           doc,
           savedDoc: doc,
           revision,
-          // One's own steps can still be taken back, each without what came from elsewhere.
+          // Local edits can still be undone, without undoing the remote ones.
           history: onTop(
             mine === savedDoc ? history : record(history, mine, { label: "Take theirs", now: now() }),
             (own) => rebased(own, savedDoc, doc),
@@ -115,9 +113,7 @@ export function newEditorStore(
           save: { state: "clean" },
         }));
       },
-      rebase(theirs, revision) {
-        set({ savedDoc: theirs, revision });
-      },
+      rebase: (savedDoc, revision) => set({ savedDoc, revision }),
       merge(merged, theirs, revision) {
         set(({ selection, history, savedDoc }) => ({
           doc: merged,
@@ -127,14 +123,12 @@ export function newEditorStore(
           selection: existing(selection, merged.graph),
         }));
       },
-      setSave(save) {
-        set({ save });
-      },
+      setSave: (save) => set({ save }),
     };
   });
 }
 
-/** Keeps the selection's identity as long as all that is picked exists. */
+/** The same object as long as everything selected exists. */
 function existing(selection: Selection, graph: WorkflowGraph): Selection {
   const edges = new Set(graph.edges.map(({ id }) => id));
   const isWhole =
@@ -156,7 +150,7 @@ export function useEditorStore(): EditorStore {
   return store;
 }
 
-/** One fact of the editor. Pick leaves: the component is drawn again when the fact changes. */
+/** A value of the editor. Select leaves: the component renders again when the value changes. */
 export function useEditor<T>(pick: (state: EditorState & EditorActions) => T): T {
   return useStore(useEditorStore(), pick);
 }

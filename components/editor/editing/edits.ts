@@ -13,7 +13,7 @@ import { newNode } from "@/server/domain/nodes/new-node";
 import { type Fragment, withFragment } from "./fragment";
 import { type Place, placeAfter, placeOnEdge, shiftRight } from "./placing";
 
-/** A change of the drawing: pure, and named for the undo button, menus and help. */
+/** An edit of the graph: pure, and named for undo, menus and help. */
 export interface Edit<A> {
   id: string;
   label: string;
@@ -28,9 +28,9 @@ export const edit = <A>(it: Edit<A>): Edit<A> => it;
 export interface NewNode {
   id: string;
   type: NodeType;
-  /** Absent: beside what it hangs on. */
+  /** Absent: next to the node it is connected to. */
   at?: Place | undefined;
-  /** Comes after this node, from this way out. */
+  /** Comes after this node, from this output. */
   after?: { nodeId: string; edge: Pick<WorkflowEdge, "kind" | "edge_label"> } | undefined;
   /** Leads to this node. */
   before?: string | undefined;
@@ -55,39 +55,22 @@ type WorkflowPatch = Partial<
   Pick<WorkflowGraph, "description" | "global_state_schema" | "config" | "start_node_id" | "project_context">
 >;
 
-/** Everything that can change a drawing. */
+/** All edits of a workflow. */
 export const edits = {
   addNode: edit<NewNode>({
     id: "add_node",
     label: "Add node",
-    apply(graph, { id, type, at, after, before, onEdge, end, config, base }) {
+    apply(graph, added) {
+      const { id, type, at, after, onEdge } = added;
       const kind = getNodeKind(type);
-      const source = after && graph.nodes[after.nodeId];
       const edge = onEdge === undefined ? undefined : graph.edges.find((known) => known.id === onEdge);
       const onLine = edge && placeOnEdge(graph, edge);
-      const place = at ?? onLine?.place ?? (source ? placeAfter(graph, source.id) : { x: 0, y: 0 });
-      const name = freeName(graph, base?.name ?? kind.newNode?.().name ?? kind.title);
-      const output_keys = (base?.output_keys ?? kind.newNode?.().output_keys ?? []).map((key) =>
-        freeKey(graph, key),
-      );
-      const node = newNode(type, { ...base, name, id, config, output_keys, ui: { ...place } });
-      let next = withNode(graph, node);
+      const beside = after && graph.nodes[after.nodeId] && placeAfter(graph, after.nodeId);
+      let next = withNode(graph, freshNode(graph, added, at ?? onLine?.place ?? beside ?? { x: 0, y: 0 }));
       if (kind.begins && !next.start_node_id) next = { ...next, start_node_id: id };
       if (kind.executes === false) return next;
       if (onLine && !at && onLine.shift > 0) next = shiftRight(next, edge.target_node_id, onLine.shift, id);
-      if (edge) return spliced(next, id, edge);
-      if (source && kind.hasEntry !== false) {
-        next = connected(next, { source_node_id: source.id, target_node_id: id, ...after.edge });
-        if (end === undefined || kind.hasExit === false) return next;
-        const last = newNode("end", {
-          id: end,
-          name: getNodeKind("end").title,
-          ui: { ...placeAfter(next, id) },
-        });
-        return connectedOn(withNode(next, last), id, end);
-      }
-      if (before !== undefined && kind.hasExit !== false) return connectedOn(next, id, before);
-      return next;
+      return edge ? spliced(next, id, edge) : withNeighbors(next, added);
     },
   }),
 
@@ -219,7 +202,7 @@ export const edits = {
     apply: (graph) => withGroups(graph, []),
   }),
 
-  /** A change that a form makes to more than its own node, such as a way of a router and its line. */
+  /** A change in a form that affects more than its node, such as a route and its edge. */
   change: edit<{ apply: (graph: WorkflowGraph) => WorkflowGraph }>({
     id: "change",
     label: "Change drawing",
@@ -254,7 +237,7 @@ export const edits = {
     apply: (graph, { patch }) => withoutUndefined({ ...graph, ...patch }),
   }),
 
-  /** Everything at once, such as one's own version after a conflict. */
+  /** Replaces the whole graph, such as after a conflict. */
   replace: edit<{ graph: WorkflowGraph }>({
     id: "replace",
     label: "Replace drawing",
@@ -262,7 +245,7 @@ export const edits = {
   }),
 };
 
-/** Whether this connection may exist: both ends there, allowed by their kinds, and not drawn already. */
+/** Whether this edge may be added: both ends exist, their kinds allow it, and it is new. */
 export function canConnect(graph: WorkflowGraph, connection: NewConnection): boolean {
   const source = graph.nodes[connection.source_node_id];
   const target = graph.nodes[connection.target_node_id];
@@ -272,7 +255,29 @@ export function canConnect(graph: WorkflowGraph, connection: NewConnection): boo
   return !graph.edges.some((edge) => isSameConnection(edge, connection));
 }
 
-/** A name that no other card of the drawing has: "End", "End 2". */
+/** A node with a name and output keys that no other node has. */
+function freshNode(graph: WorkflowGraph, { id, type, config, base }: NewNode, place: Place): WorkflowNode {
+  const kind = getNodeKind(type);
+  const name = freeName(graph, base?.name ?? kind.newNode?.().name ?? kind.title);
+  const keys = base?.output_keys ?? kind.newNode?.().output_keys ?? [];
+  const output_keys = keys.map((key) => freeKey(graph, key));
+  return newNode(type, { ...base, name, id, config, output_keys, ui: { ...place } });
+}
+
+/** Connects a new node to the one before it, and to a new end or the one after it. */
+function withNeighbors(graph: WorkflowGraph, { id, type, after, before, end }: NewNode): WorkflowGraph {
+  const { hasEntry, hasExit } = getNodeKind(type);
+  if (after && graph.nodes[after.nodeId] && hasEntry !== false) {
+    const next = connected(graph, { source_node_id: after.nodeId, target_node_id: id, ...after.edge });
+    if (end === undefined || hasExit === false) return next;
+    const { title } = getNodeKind("end");
+    const last = newNode("end", { id: end, name: title, ui: { ...placeAfter(next, id) } });
+    return connectedOn(withNode(next, last), id, end);
+  }
+  return before !== undefined && hasExit !== false ? connectedOn(graph, id, before) : graph;
+}
+
+/** A name that no other node has: "End", "End 2". */
 function freeName(graph: WorkflowGraph, name: string): string {
   const taken = new Set(Object.values(graph.nodes).map((node) => node.name));
   for (let n = 1; ; n++) {
@@ -309,7 +314,7 @@ function connected(graph: WorkflowGraph, connection: NewConnection): WorkflowGra
   return { ...drawn, edges: [...drawn.edges, newEdge({ id, ...connection, edge_label })] };
 }
 
-/** A line from a router that is for no way yet gets a way of its own. */
+/** An edge from a router without a label gets a new route. */
 function withWayFor(
   graph: WorkflowGraph,
   { source_node_id, kind, edge_label }: NewConnection,
@@ -320,7 +325,7 @@ function withWayFor(
   return { graph: addRoute(graph, source_node_id, label), edge_label: label };
 }
 
-/** A connection keeps its words when its end moves; when its beginning moves, the new port says the words. */
+/** An edge keeps its label when its target changes; when its source changes, the new port sets the label. */
 function movedEdge(graph: WorkflowGraph, edge: WorkflowEdge, connection: NewConnection): WorkflowEdge {
   if (
     edge.source_node_id === connection.source_node_id &&
@@ -348,7 +353,7 @@ function spliced(graph: WorkflowGraph, nodeId: string, edge: WorkflowEdge): Work
   return connectedOn({ ...graph, edges: into }, nodeId, edge.target_node_id);
 }
 
-/** Leads on from a node by its plain way out, or the first that it offers. */
+/** Connects from the plain output of a node, or from its first. */
 function connectedOn(graph: WorkflowGraph, source: string, target: string): WorkflowGraph {
   const node = graph.nodes[source];
   const routes = node && getNodeKind(node.node_type).routes;

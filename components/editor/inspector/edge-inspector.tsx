@@ -23,7 +23,7 @@ import { edits } from "../editing/edits";
 import { useProblemsAt } from "../use-problems";
 import { FieldFrame, mistakeAt } from "./node-form";
 
-/** Everything about one connection: from where to where, and when it is taken. */
+/** Edits one edge: when it is taken. */
 export function EdgeInspector({ id, roles }: { id: string; roles: readonly RoleDefinition[] }) {
   const graph = useEditor(({ doc }) => doc.graph);
   const edge = graph.edges.find((known) => known.id === id);
@@ -55,7 +55,7 @@ function Inspector({
   const isRouter = !!getNodeKind(source.node_type).routes;
   const scope = { graph, node: source, roles, keys: keysAvailableAt(graph, target.id) };
   const isPlain = edge.kind === "normal";
-  /** Stands first where it alone decides, and further down where a router's choice does. */
+  // Comes first where it alone decides, and last for a router.
   const condition = (labelProps: { label: string; hint: string }) => (
     <FieldFrame field="condition" problems={problems}>
       <Field {...labelProps} error={mistakeAt(problems, "condition")} group>
@@ -83,26 +83,7 @@ function Inspector({
             onValueChange={(kind) => set({ kind })}
           />
         )}
-        {isRouter && isPlain && (
-          <FieldFrame field="edge_label" problems={problems}>
-            <RouterLabel
-              graph={graph}
-              edge={edge}
-              error={mistakeAt(problems, "edge_label")}
-              onChange={(edge_label) => set({ edge_label })}
-            />
-          </FieldFrame>
-        )}
-        {isRouter && isPlain && (
-          <div data-field="is_default">
-            <Switch
-              label="Otherwise"
-              hint="Taken when nothing else matches"
-              checked={edge.is_default}
-              onCheckedChange={(is_default) => set({ is_default })}
-            />
-          </div>
-        )}
+        {isRouter && isPlain && <RouterChoice {...{ graph, edge, problems }} onChange={set} />}
         {!isRouter && isPlain && condition({ label: "Only if", hint: "Empty: always" })}
       </div>
       {isPlain && (
@@ -116,7 +97,6 @@ function Inspector({
   );
 }
 
-/** From where to where it leads. */
 function Header({ source, target }: { source: WorkflowNode; target: WorkflowNode }) {
   const store = useEditorStore();
   const commands = useEditorCommands();
@@ -193,6 +173,40 @@ function NodeLink({ name, onClick }: { name: string; onClick: () => void }) {
   );
 }
 
+/** When the router takes this edge. */
+function RouterChoice({
+  graph,
+  edge,
+  problems,
+  onChange,
+}: {
+  graph: WorkflowGraph;
+  edge: WorkflowEdge;
+  problems: ReturnType<typeof useProblemsAt>;
+  onChange: (patch: Partial<WorkflowEdge>) => void;
+}) {
+  return (
+    <>
+      <FieldFrame field="edge_label" problems={problems}>
+        <RouterLabel
+          graph={graph}
+          edge={edge}
+          error={mistakeAt(problems, "edge_label")}
+          onChange={(edge_label) => onChange({ edge_label })}
+        />
+      </FieldFrame>
+      <div data-field="is_default">
+        <Switch
+          label="Otherwise"
+          hint="Taken when nothing else matches"
+          checked={edge.is_default}
+          onCheckedChange={(is_default) => onChange({ is_default })}
+        />
+      </div>
+    </>
+  );
+}
+
 interface LabelProps {
   graph: WorkflowGraph;
   edge: WorkflowEdge;
@@ -200,7 +214,7 @@ interface LabelProps {
   onChange: (label: string | null) => void;
 }
 
-/** Which of the router's ways out this is; a new word where a value or a model decides. */
+/** Which of the router's routes this edge is; any label where a value or a model decides. */
 function RouterLabel({ graph, edge, error, onChange }: LabelProps) {
   const source = graph.nodes[edge.source_node_id];
   const labels = exitLabels(graph, edge.source_node_id);

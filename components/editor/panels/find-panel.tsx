@@ -14,46 +14,19 @@ import { useEditor, useEditorStore } from "../editing/editor-store";
 import { textEdits } from "../editing/text-edits";
 import { useUi, useUiStore } from "../ui-store";
 
-/** Over the drawing: words found in all of its texts, one by one or in a list, and others in their place. */
+/** Finds and replaces text in the whole workflow. */
 export function FindPanel() {
-  const graph = useEditor(({ doc }) => doc.graph);
-  const store = useEditorStore();
   const ui = useUiStore();
   const commands = useEditorCommands();
   const asked = useUi(({ find }) => find?.nonce);
   const panel = useRef<HTMLElement>(null);
-  const [query, setQuery] = useState("");
-  const [instead, setInstead] = useState("");
-  const [isExact, setExact] = useState(false);
-  const [isWord, setWord] = useState(false);
-  const [chosen, setChosen] = useState(0);
-  const settled = useDeferredValue(graph);
-  const hits = useMemo(
-    () => findText(settled, query, { isExact, isWord }),
-    [settled, query, isExact, isWord],
-  );
-  const at = hits.length === 0 ? -1 : Math.min(chosen, hits.length - 1);
+  const search = useSearch();
+  const { graph, query, hits, at } = search;
+  const [replacement, setReplacement] = useState("");
   useEffect(() => {
     if (asked !== undefined) panel.current?.querySelector<HTMLInputElement>("input")?.select();
   }, [asked]);
 
-  const go = (to: number) => {
-    const place = (to + hits.length) % hits.length;
-    const hit = hits[place];
-    if (!hit) return;
-    setChosen(place);
-    commands.showHit(hit.at, "looking");
-    commands.announce(`${place + 1} of ${hits.length}: ${placeOf(graph, hit)}`);
-  };
-  const replace = (which: readonly Hit[]) => {
-    // The hits belong to the drawing that was searched.
-    if (which.length === 0 || settled !== graph) return;
-    const before = store.getState().doc.graph;
-    store.getState().edit(textEdits.replaceText, { hits: which, replacement: instead });
-    const isDone = store.getState().doc.graph !== before;
-    const count = `${which.length} ${which.length === 1 ? "place" : "places"}`;
-    commands.announce(isDone ? `Replaced in ${count}` : `“${instead}” is not allowed here`);
-  };
   const close = () => {
     ui.setState({ find: null });
     commands.view.focusDrawing();
@@ -71,61 +44,8 @@ export function FindPanel() {
       onKeyDown={onKeyDown}
       className="popup absolute top-3 left-3 z-10 flex max-h-[70%] w-96 max-w-[calc(100%-1.5rem)] flex-col gap-2 p-2.5"
     >
-      <div className="flex items-center gap-1">
-        <TextField
-          label="Find"
-          hideLabel
-          placeholder="Find"
-          value={query}
-          onValueChange={(next) => {
-            setQuery(next);
-            setChosen(0);
-          }}
-          onKeyDown={(event) => {
-            if (event.key !== "Enter") return;
-            event.preventDefault();
-            go(event.shiftKey ? at - 1 : wasShown(hits[at], store) ? at + 1 : at);
-          }}
-          fieldClassName="flex-1"
-        />
-        <IconButton
-          label="Match case"
-          size="sm"
-          pressed={isExact}
-          icon={<CaseSensitive aria-hidden />}
-          onClick={() => setExact(!isExact)}
-        />
-        <IconButton
-          label="Match whole word"
-          size="sm"
-          pressed={isWord}
-          icon={<WholeWord aria-hidden />}
-          onClick={() => setWord(!isWord)}
-        />
-        <IconButton label="Close" shortcut="Esc" size="sm" icon={<X aria-hidden />} onClick={close} />
-      </div>
-      <div className="flex items-center gap-1">
-        <TextField
-          label="Replace with"
-          hideLabel
-          placeholder="Replace with…"
-          value={instead}
-          onValueChange={setInstead}
-          onKeyDown={(event) => {
-            const hit = hits[at];
-            if (event.key !== "Enter" || !hit) return;
-            event.preventDefault();
-            replace([hit]);
-          }}
-          fieldClassName="flex-1"
-        />
-        <Button size="sm" disabled={at < 0} onClick={() => replace(hits.slice(at, at + 1))}>
-          Replace
-        </Button>
-        <Button size="sm" disabled={at < 0} onClick={() => replace(hits)}>
-          All
-        </Button>
-      </div>
+      <FindRow search={search} onClose={close} />
+      <ReplaceRow search={search} replacement={replacement} onReplacementChange={setReplacement} />
       <div className="flex items-center gap-1 text-[13px] text-ink-2">
         <span role="status" className="flex-1 px-1 tabular-nums">
           {query === "" ? "" : hits.length === 0 ? "Nothing found" : `${at + 1} of ${hits.length}`}
@@ -136,7 +56,7 @@ export function FindPanel() {
           size="sm"
           icon={<ArrowUp aria-hidden />}
           disabled={at < 0}
-          onClick={() => go(at - 1)}
+          onClick={() => search.go(at - 1)}
         />
         <IconButton
           label="The next one"
@@ -144,20 +64,134 @@ export function FindPanel() {
           size="sm"
           icon={<ArrowDown aria-hidden />}
           disabled={at < 0}
-          onClick={() => go(at + 1)}
+          onClick={() => search.go(at + 1)}
         />
       </div>
-      <RenameKey graph={graph} from={query.trim()} to={instead.trim()} />
+      <RenameKey graph={graph} from={query.trim()} to={replacement.trim()} />
       {hits.length > 0 ? (
         <HitList
           {...{ graph, hits, at }}
           onPick={(hit, place) => {
-            setChosen(place);
+            search.setChosen(place);
             commands.showHit(hit.at, "writing");
           }}
         />
       ) : null}
     </section>
+  );
+}
+
+type Search = ReturnType<typeof useSearch>;
+
+/** The query and its hits. `at`: the index of the current hit, -1 if there is none. */
+function useSearch() {
+  const graph = useEditor(({ doc }) => doc.graph);
+  const commands = useEditorCommands();
+  const [query, setQuery] = useState("");
+  const [isExact, setExact] = useState(false);
+  const [isWord, setWord] = useState(false);
+  const [chosen, setChosen] = useState(0);
+  const settled = useDeferredValue(graph);
+  const hits = useMemo(
+    () => findText(settled, query, { isExact, isWord }),
+    [settled, query, isExact, isWord],
+  );
+  const at = hits.length === 0 ? -1 : Math.min(chosen, hits.length - 1);
+  const go = (to: number) => {
+    const place = (to + hits.length) % hits.length;
+    const hit = hits[place];
+    if (!hit) return;
+    setChosen(place);
+    commands.showHit(hit.at, "looking");
+    commands.announce(`${place + 1} of ${hits.length}: ${placeOf(graph, hit)}`);
+  };
+  /** Whether the hits are those of the current graph. */
+  const isSettled = settled === graph;
+  return { graph, query, setQuery, isExact, setExact, isWord, setWord, hits, at, isSettled, setChosen, go };
+}
+
+function FindRow({ search, onClose }: { search: Search; onClose: () => void }) {
+  const store = useEditorStore();
+  const { query, isExact, isWord, hits, at } = search;
+  return (
+    <div className="flex items-center gap-1">
+      <TextField
+        label="Find"
+        hideLabel
+        placeholder="Find"
+        value={query}
+        onValueChange={(next) => {
+          search.setQuery(next);
+          search.setChosen(0);
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter") return;
+          event.preventDefault();
+          search.go(event.shiftKey ? at - 1 : isSelected(hits[at], store) ? at + 1 : at);
+        }}
+        fieldClassName="flex-1"
+      />
+      <IconButton
+        label="Match case"
+        size="sm"
+        pressed={isExact}
+        icon={<CaseSensitive aria-hidden />}
+        onClick={() => search.setExact(!isExact)}
+      />
+      <IconButton
+        label="Match whole word"
+        size="sm"
+        pressed={isWord}
+        icon={<WholeWord aria-hidden />}
+        onClick={() => search.setWord(!isWord)}
+      />
+      <IconButton label="Close" shortcut="Esc" size="sm" icon={<X aria-hidden />} onClick={onClose} />
+    </div>
+  );
+}
+
+function ReplaceRow({
+  search: { hits, at, isSettled },
+  replacement,
+  onReplacementChange,
+}: {
+  search: Search;
+  replacement: string;
+  onReplacementChange: (text: string) => void;
+}) {
+  const store = useEditorStore();
+  const commands = useEditorCommands();
+  const current = hits.slice(at, at + 1);
+  const replace = (which: readonly Hit[]) => {
+    if (which.length === 0 || !isSettled) return;
+    const before = store.getState().doc.graph;
+    store.getState().edit(textEdits.replaceText, { hits: which, replacement });
+    const isDone = store.getState().doc.graph !== before;
+    const count = `${which.length} ${which.length === 1 ? "place" : "places"}`;
+    commands.announce(isDone ? `Replaced in ${count}` : `“${replacement}” is not allowed here`);
+  };
+  return (
+    <div className="flex items-center gap-1">
+      <TextField
+        label="Replace with"
+        hideLabel
+        placeholder="Replace with…"
+        value={replacement}
+        onValueChange={onReplacementChange}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || at < 0) return;
+          event.preventDefault();
+          replace(current);
+        }}
+        fieldClassName="flex-1"
+      />
+      <Button size="sm" disabled={at < 0} onClick={() => replace(current)}>
+        Replace
+      </Button>
+      <Button size="sm" disabled={at < 0} onClick={() => replace(hits)}>
+        All
+      </Button>
+    </div>
   );
 }
 
@@ -171,7 +205,7 @@ function HitList({
 }: {
   graph: WorkflowGraph;
   hits: readonly Hit[];
-  /** The place of the current one. */
+  /** The index of the current hit. */
   at: number;
   onPick: (hit: Hit, place: number) => void;
 }) {
@@ -200,8 +234,8 @@ function HitList({
   );
 }
 
-/** Whether the place of a hit is what is selected: then Enter goes on to the next. */
-function wasShown(hit: Hit | undefined, store: ReturnType<typeof useEditorStore>): boolean {
+/** Whether the place of a hit is selected: then Enter goes to the next hit. */
+function isSelected(hit: Hit | undefined, store: ReturnType<typeof useEditorStore>): boolean {
   const { nodes, edges } = store.getState().selection;
   return hit?.at.id !== undefined && (nodes.has(hit.at.id) || edges.has(hit.at.id));
 }
@@ -226,7 +260,7 @@ function Excerpt({ hit: { text, from, to } }: { hit: Hit }) {
   );
 }
 
-/** Where the words are a key of the state: another name for it, wherever it is named. */
+/** Renames a key of the state everywhere, if the search is for one. */
 function RenameKey({ graph, from, to }: { graph: WorkflowGraph; from: string; to: string }) {
   const store = useEditorStore();
   const commands = useEditorCommands();

@@ -1,7 +1,7 @@
 "use client";
 
 import { Command } from "cmdk";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { KindIcon } from "@/components/canvas/cards/kind-icon";
 import { RoleFace } from "@/components/display/role-face";
 import type { RoleDefinition } from "@/server/domain/agent/role";
@@ -16,7 +16,7 @@ const WIDTH = 304;
 const HEIGHT = 380;
 const MARGIN = 12;
 
-/** A search for what to add, where it is wanted: any node kind, or a role that does a task. */
+/** Searches for a node to add: any kind, or an agent task by role. */
 export function QuickPicker({ roles }: { roles: readonly RoleDefinition[] }) {
   const request = useUi((ui) => ui.picker);
   return request ? <Open request={request} roles={roles} /> : null;
@@ -26,7 +26,7 @@ function Open({ request, roles }: { request: PickerRequest; roles: readonly Role
   const commands = useEditorCommands();
   const ui = useUiStore();
   const box = useRef<HTMLDivElement>(null);
-  // Letters that were typed before this had the keyboard; what is typed here follows them.
+  // Starts with the letters typed before the picker had the focus.
   const [written, setSearch] = useState<string | null>(null);
   const search = written ?? request.typed ?? "";
   const close = () => ui.setState({ picker: null });
@@ -35,21 +35,9 @@ function Open({ request, roles }: { request: PickerRequest; roles: readonly Role
     if (request.after || request.onEdge || request.at) commands.add(choice, request);
     else commands.addSensibly(choice);
   };
-  useEffect(() => {
-    const onPointerDown = (event: PointerEvent) => {
-      if (!(event.target instanceof Node && box.current?.contains(event.target)))
-        ui.setState({ picker: null });
-    };
-    window.addEventListener("pointerdown", onPointerDown, { capture: true });
-    return () => window.removeEventListener("pointerdown", onPointerDown, { capture: true });
-  }, [ui]);
-  // What can follow something must have an entry; what is put on a line too.
+  useClickOutside(box, close);
   const isFirst = useEditor(({ doc }) => loneStart(doc.graph) !== null);
   const needsEntry = !!request.after || !!request.onEdge || isFirst;
-  // A note hangs on nothing: it can be put down anywhere.
-  const kinds = nodeKinds.filter(
-    ({ hasEntry, executes }) => !needsEntry || hasEntry !== false || executes === false,
-  );
   return (
     <div
       ref={box}
@@ -77,41 +65,61 @@ function Open({ request, roles }: { request: PickerRequest; roles: readonly Role
         />
         <Command.List className="max-h-[min(330px,50vh)] overflow-y-auto p-1.5 [&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-ink-3">
           <Command.Empty className="px-2 py-6 text-center text-sm text-ink-2">Nothing found.</Command.Empty>
-          <Command.Group heading="Nodes">
-            {kinds.map((kind) => (
-              <Item
-                key={kind.type}
-                value={kind.title}
-                keywords={[kind.hint, kind.type]}
-                onSelect={() => choose({ type: kind.type })}
-                face={
-                  <span className="grid size-8 place-items-center rounded-lg bg-sunken text-ink-2">
-                    <KindIcon name={kind.icon} />
-                  </span>
-                }
-                title={kind.title}
-                hint={kind.hint}
-              />
-            ))}
-          </Command.Group>
-          {roles.length > 0 && (
-            <Command.Group heading="Agent task by role">
-              {roles.map(({ name, description, icon, color }) => (
-                <Item
-                  key={name}
-                  value={`role ${name}`}
-                  keywords={[name, description.slice(0, 200)]}
-                  onSelect={() => choose({ type: "agent_task", name, config: { required_role: name } })}
-                  face={<RoleFace name={name} icon={icon} color={color} size={32} />}
-                  title={name}
-                  hint={description}
-                />
-              ))}
-            </Command.Group>
-          )}
+          <Choices needsEntry={needsEntry} roles={roles} onChoose={choose} />
         </Command.List>
       </Command>
     </div>
+  );
+}
+
+function Choices({
+  needsEntry,
+  roles,
+  onChoose,
+}: {
+  needsEntry: boolean;
+  roles: readonly RoleDefinition[];
+  onChoose: (choice: Choice) => void;
+}) {
+  // A note is never connected, so it can always be added.
+  const kinds = nodeKinds.filter(
+    ({ hasEntry, executes }) => !needsEntry || hasEntry !== false || executes === false,
+  );
+  return (
+    <>
+      <Command.Group heading="Nodes">
+        {kinds.map((kind) => (
+          <Item
+            key={kind.type}
+            value={kind.title}
+            keywords={[kind.hint, kind.type]}
+            onSelect={() => onChoose({ type: kind.type })}
+            face={
+              <span className="grid size-8 place-items-center rounded-lg bg-sunken text-ink-2">
+                <KindIcon name={kind.icon} />
+              </span>
+            }
+            title={kind.title}
+            hint={kind.hint}
+          />
+        ))}
+      </Command.Group>
+      {roles.length > 0 && (
+        <Command.Group heading="Agent task by role">
+          {roles.map(({ name, description, icon, color }) => (
+            <Item
+              key={name}
+              value={`role ${name}`}
+              keywords={[name, description.slice(0, 200)]}
+              onSelect={() => onChoose({ type: "agent_task", name, config: { required_role: name } })}
+              face={<RoleFace name={name} icon={icon} color={color} size={32} />}
+              title={name}
+              hint={description}
+            />
+          ))}
+        </Command.Group>
+      )}
+    </>
   );
 }
 
@@ -139,7 +147,21 @@ function Item(props: {
   );
 }
 
-/** Beginnings of words count more than letters anywhere. */
+function useClickOutside(box: RefObject<HTMLElement | null>, onClick: () => void) {
+  const newest = useRef(onClick);
+  useEffect(() => {
+    newest.current = onClick;
+  });
+  useEffect(() => {
+    const onPointerDown = (event: PointerEvent) => {
+      if (!(event.target instanceof Node && box.current?.contains(event.target))) newest.current();
+    };
+    window.addEventListener("pointerdown", onPointerDown, { capture: true });
+    return () => window.removeEventListener("pointerdown", onPointerDown, { capture: true });
+  }, [box]);
+}
+
+/** Matches at the start of words rank first. */
 function rank(value: string, search: string, keywords: string[] = []): number {
   const wanted = search.trim().toLowerCase();
   const name = value.toLowerCase().replace(/^role /, "");
@@ -149,7 +171,7 @@ function rank(value: string, search: string, keywords: string[] = []): number {
   return keywords.some((word) => word.toLowerCase().includes(wanted)) ? 0.3 : 0;
 }
 
-/** Inside the window, whatever was asked. */
+/** Where the picker opens, inside the window. */
 function placeIn(client: { x: number; y: number } | undefined): {
   left: number | string;
   top: number | string;
