@@ -9,7 +9,7 @@ export interface BreakpointMark {
 }
 
 /**
- * The breakpoints of a drawing. The getters answer the same object until it changes; `subscribe` calls its listener after
+ * The breakpoints on a canvas. The getters return the same object until it changes; `subscribe` calls its listener after
  * any change.
  */
 export interface CanvasBreakpoints {

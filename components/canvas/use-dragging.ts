@@ -13,8 +13,8 @@ import { type Selection, toggled } from "./use-flow";
 const NEAR = 1500;
 
 /**
- * Dragging cards: where they are meanwhile (also of those that somebody else moves, in changes that say nothing of
- * dragging), the guides they snap to, and the line that a loose one was put on.
+ * Drags cards: their positions meanwhile (also of cards moved by changes without a `dragging` flag), the guides they snap
+ * to, and the edge that an unconnected card is dropped on.
  */
 export function useDragging({
   graph,

@@ -4,8 +4,8 @@ import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, noteTextOf } from "@/server/domain/nodes";
 
 /*
- * How large cards are and where lines begin and end on them, known before anything is drawn. In pixels of the drawing;
- * canvas.css says the same.
+ * The sizes of cards and where edges start and end on them, known before anything renders. In canvas pixels; keep in sync
+ * with canvas.css.
  */
 
 export interface CardSize {

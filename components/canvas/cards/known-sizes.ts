@@ -6,9 +6,9 @@ type Measure = ReactFlowState<FlowNode>["updateNodeInternals"];
 type Update = Parameters<Measure>[0] extends Map<string, infer U> ? U : never;
 
 /**
- * React Flow measures every card after it is drawn, and then draws all cards and lines once more. Their sizes, and where
- * lines begin on them, are known beforehand (see card-size.ts): the first report of a card that came out as said is left
- * out. Whatever is reported of it later is measured. Plates have no handles to measure, so what is known of them stays.
+ * React Flow measures every card after it renders, and then renders all cards and edges again. Sizes and handles are known
+ * beforehand (see card-size.ts), so the first report of a card is skipped if it matches. Later reports are measured.
+ * Plates have no handles to measure, so their known ones stay.
  */
 export function unlessAsKnown(measure: Measure, known: (id: string) => KnownCard | undefined): Measure {
   const seen = new WeakSet<Element>();

@@ -5,11 +5,11 @@ import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { type NodeRunView, useNodePeek } from "../canvas-run-context";
 
 /*
- * The slip under a card in a run: what its node came to, writes or waits for. It hangs below the card, so that nothing
- * moves when it comes and goes.
+ * The caption under a card in a run: what its node returned, streams or waits for. It is below the card, so that nothing
+ * moves when it appears.
  */
 
-/** What a node of a run came to, or is doing; nothing for what was not reached. */
+/** The result or activity of a node in a run; nothing if the run did not reach it. */
 export function RunCaption({ node, run }: { node: WorkflowNode; run: NodeRunView }) {
   if (run.isPausedHere)
     return (

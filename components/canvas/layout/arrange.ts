@@ -15,10 +15,10 @@ export interface ToArrange {
 
 /** The minimum width to arrange for: the result is stored and shared, so it must not depend on a small window. */
 const LAPTOP = 1200;
-/** Room for lines that lead back, on both sides of the cards. */
+/** Room for edges that lead back, on both sides of the cards. */
 const SIDES = 80;
 
-/** Room below a card: for what a run says there, and for lines that pass. */
+/** Room below a card, for the caption of a run and passing edges. */
 const GAP = ROW - 74;
 /**
  * An end reached from this many depths is placed to the side: it would pull the columns apart, and routing long lines

@@ -3,9 +3,8 @@ import type { XY } from "./places";
 import type { Box } from "./routes";
 
 /*
- * Cards that grow on the drawing, and how the others make room: what stands to the right of one moves right, what stands
- * below moves down. Rows stay rows, columns stay columns, and nothing that lay apart comes to lie on something else. Only
- * the view: the places that a graph says are never changed by it.
+ * Makes room for cards that grow: cards to the right move right, cards below move down. Rows and columns stay, and cards
+ * that were apart don't overlap. Affects only the view, never the positions in the graph.
  */
 
 /** The position of each card after some have grown. `boxes`: all cards before. */

@@ -1,8 +1,8 @@
 import type { XY } from "./places";
 
 /*
- * Ways for lines around cards. A line is a soft curve where nothing lies in between; else it goes out to the right,
- * along a gap between the cards, and in from the left. All measures are pixels of the drawing.
+ * Routes edges around cards. An edge is a curve if nothing is in between; else it leaves to the right, follows a gap between
+ * the cards, and enters from the left. All measures are canvas pixels.
  */
 
 export interface Box extends XY {

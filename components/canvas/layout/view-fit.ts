@@ -111,9 +111,9 @@ const acrossRoom = ({ left, width }: Room): Span => ({ start: left, size: width 
 const downRoom = ({ top, height }: Room): Span => ({ start: top, size: height });
 
 /**
- * The view of a card at a zoom: the whole drawing centered if it fits; otherwise the card centered, unless the beginning
- * or end of the drawing is nearer than that, so that no room is left empty. A direction in which `now` already shows all
- * of the card at this zoom does not move.
+ * The view of a card at a zoom: the whole graph centered if it fits; otherwise the card centered, but never beyond the
+ * edges of the graph, so that no space is left empty. An axis on which `now` already shows the whole card at this zoom
+ * doesn't move.
  */
 export function viewAt(zoom: number, { drawing, room, card }: Scene, now?: View): View {
   const pan = (moved: number | undefined, [whole, place, shown]: [Span, Span, Span]) => {
@@ -141,8 +141,8 @@ function along(drawing: Span, room: number, card: Span, zoom: number): number {
 }
 
 /**
- * Where to look from so that a card is seen, moved as little as that needs: all of it where it fits at a readable size;
- * else the part of it that matters, as near its beginning as that allows.
+ * The view that shows a card, moved as little as possible: all of it if it fits at a readable size; else the part that
+ * matters, as close to its start as possible.
  */
 export function cardView(now: View, room: Room, card: Area, part: Area): View {
   const fits = zoomToFit(card, room);
