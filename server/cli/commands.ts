@@ -20,6 +20,7 @@ import { readyToRun, type StartErrors } from "@/server/runner/lifecycle/launch";
 import { newServices } from "@/server/services";
 import { newAnswering } from "./answering";
 import { type Command, readCommand, USAGE, UsageError } from "./arguments";
+import { callOf } from "./called";
 import { explainCommand } from "./explain";
 import { foreign } from "./foreign";
 import { findingLine, importCommand } from "./import-command";
@@ -53,7 +54,7 @@ export async function runCommand(argv: readonly string[], stdio: Stdio): Promise
     return await runFile(command, stdio);
   } catch (error) {
     if (error instanceof UsageError) {
-      stdio.err(`${printable(error.message)}\n\n${USAGE}`);
+      stdio.err(`${printable(error.message)}\nSee ${callOf("run")} --help.\n`);
       return UNUSABLE;
     }
     if (error instanceof UnusableError) {

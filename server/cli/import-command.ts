@@ -38,7 +38,8 @@ export async function importCommand(argv: readonly string[], stdio: Stdio): Prom
   try {
     return await showImport(argv, stdio);
   } catch (error) {
-    if (error instanceof UsageError) stdio.err(`${printable(error.message)}\n\n${IMPORT_USAGE}`);
+    if (error instanceof UsageError)
+      stdio.err(`${printable(error.message)}\nSee ${callOf("run")} import --help.\n`);
     else if (error instanceof UnusableError) stdio.err(`${printableLine(error.message)}\n`);
     else throw error;
     return UNUSABLE;
