@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import { Rejection } from "@/server/domain/errors/rejection";
 import { withoutLesson } from "@/server/domain/model/lessons";
 import { headerError, type Provider, ProviderSettings } from "@/server/domain/model/provider";
@@ -84,34 +85,18 @@ export const providerOperations = {
     audits: ["provider_added", "provider_changed"],
     http: { route: "PUT /providers/{id}", success: "It holds for the next call" },
     run({ providers }, input, { note, principal }) {
-      if (input.id !== undefined) changeable(providers, input.id);
-      const before = input.id === undefined ? undefined : providers.find(input.id);
+      const { key, settings, id, headers, ...rest } = input;
+      const before = id === undefined ? undefined : changeable(providers, id);
       const isMoved = normalUrl(input.base_url) !== before?.base_url;
       if (isMoved) onlyPerson(principal, ADDRESS);
-      const hadOnlyDemo = input.id === undefined && providers.list().every(({ simulated }) => simulated);
-      const { key, settings, id, headers, ...rest } = input;
+      const hadOnlyDemo = id === undefined && providers.list().every(({ simulated }) => simulated);
       if (before && !isMoved && headers?.some(({ value }) => value === undefined))
         storedHeaders(providers, before.id);
-      const saved = providers.save({
-        ...rest,
-        ...(id === undefined ? {} : { id }),
-        ...(key === undefined ? {} : { key }),
-        ...(headers === undefined ? {} : { headers }),
-        ...(settings === undefined ? {} : { settings }),
-      });
-      const after = providers.find(saved.id);
-      note(before ? "provider_changed" : "provider_added", {
-        provider: rest.name,
-        host: hostOf(rest.base_url),
-        ...(before && hostOf(before.base_url) !== hostOf(rest.base_url)
-          ? { host_before: hostOf(before.base_url) }
-          : {}),
-        key: keyFate(key, before?.has_key ?? false, after?.has_key ?? false),
-        ...(after && after.header_names.length > 0 ? { headers: [...after.header_names] } : {}),
-      });
+      const saved = providers.save({ ...rest, ...defined({ id, key, headers, settings }) });
+      note(before ? "provider_changed" : "provider_added", changeOf(before, providers.find(saved.id), input));
       const found = unsaved.get(normalUrl(rest.base_url));
       if (found && unsaved.delete(normalUrl(rest.base_url))) keep(providers, saved.id, found);
-      // Whoever adds the first real provider by hand means it to be used.
+      // The first real provider becomes the default.
       if (hadOnlyDemo) providers.setDefault(saved.id);
       return saved;
     },
@@ -231,6 +216,23 @@ export const providerOperations = {
   }),
 };
 
+/** What the audit records of a saved provider. */
+function changeOf(
+  before: Provider | undefined,
+  after: Provider | undefined,
+  { name, base_url, key }: z.infer<typeof SaveInput>,
+) {
+  const host = hostOf(base_url);
+  const hostBefore = before && hostOf(before.base_url);
+  return {
+    provider: name,
+    host,
+    ...defined({ host_before: hostBefore === host ? undefined : hostBefore }),
+    key: keyFate(key, before?.has_key ?? false, after?.has_key ?? false),
+    ...defined({ headers: after?.header_names.length ? [...after.header_names] : undefined }),
+  };
+}
+
 /** Keeps what was found out about a saved provider. The demo has nothing to keep. */
 function keep(providers: ProviderStore, id: string, { reported, learned }: Findings) {
   const provider = providers.find(id);
@@ -238,10 +240,7 @@ function keep(providers: ProviderStore, id: string, { reported, learned }: Findi
   if (reported) providers.keepReported(id, reported);
   if (!learned) return;
   const context_window = provider.settings.capabilities?.[learned.model]?.context_window;
-  providers.observe(id, learned.model, {
-    ...(context_window === undefined ? {} : { context_window }),
-    ...learned.capability,
-  });
+  providers.observe(id, learned.model, { ...defined({ context_window }), ...learned.capability });
 }
 
 /** What tests found out about addresses that are not saved yet: most people test first, then save. */
@@ -271,27 +270,35 @@ function changeable(providers: ProviderStore, id: string): Provider {
   return provider;
 }
 
-/** What to test: a saved provider, changed as the form has it. A stored key is only ever tried at its own address. */
+/** The provider to test: a saved one with the form's changes. A stored key is only ever sent to its own address. */
 function checkedFrom(providers: ProviderStore, input: z.infer<typeof TestInput>) {
   if (input.id === undefined && input.base_url === undefined)
     throw new Rejection("bad_request", "Name a provider, or give an address.");
   const saved = input.id === undefined ? undefined : providers.find(input.id);
   if (input.id !== undefined && !saved) throw notFound();
   const base_url = normalUrl(input.base_url ?? saved?.base_url ?? "");
-  const given = input.key === undefined ? undefined : input.key?.trim() || null;
-  const stored =
-    saved && saved.base_url === base_url ? opened(providers, saved.id) : { key: null, headers: {} };
-  const entered = input.headers?.flatMap(({ name, value = stored.headers[name] }) =>
-    value === undefined ? [] : [[name, value] as const],
-  );
+  const isSameAddress = saved?.base_url === base_url;
   return {
     name: saved?.name ?? new URL(base_url).host,
     kind: saved?.kind ?? ("openai-compatible" as const),
     base_url,
     default_model: input.default_model ?? saved?.default_model ?? "",
-    key: given === undefined ? stored.key : given,
-    headers: entered ? Object.fromEntries(entered) : stored.headers,
+    ...accessFrom(input, saved && isSameAddress ? opened(providers, saved.id) : { key: null, headers: {} }),
     settings: saved?.settings ?? {},
+  };
+}
+
+/** The entered key and headers; what is left out is taken from the stored ones. */
+function accessFrom(
+  { key, headers }: z.infer<typeof TestInput>,
+  stored: ReturnType<typeof opened>,
+): ReturnType<typeof opened> {
+  const entered = headers?.flatMap(({ name, value = stored.headers[name] }) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return {
+    key: key === undefined ? stored.key : key?.trim() || null,
+    headers: entered ? Object.fromEntries(entered) : stored.headers,
   };
 }
 

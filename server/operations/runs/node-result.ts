@@ -1,12 +1,12 @@
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { withLibrary } from "@/server/domain/library/library";
-import { type Activation, evolve, newRun } from "@/server/domain/run";
+import { type Activation, evolve, newRun, type RunState } from "@/server/domain/run";
 import { staleOutputs } from "@/server/domain/run/stale";
 import { shownOf } from "@/server/runner/lifecycle/redact-events";
 import type { Services } from "../services";
 import { stateOf } from "./run-view";
 
-/** What a node came to in a run. */
+/** A node's result in a run. */
 export interface NodeResult {
   run_id: string;
   /** Its state in that run; `none`: the run hasn't reached it, or ended without reaching it. */
@@ -19,48 +19,53 @@ export interface NodeResult {
   finished_at: number | null;
 }
 
-/** How many runs are looked through for one that came to the node. */
+/** How many runs are searched for one that reached the node. */
 const LOOKED_THROUGH = 8;
 
-/**
- * From one run, else from the newest that reached the node; null if none of the last few did. `keys`: state keys to add
- * to the input, with their values when the node started.
- */
-export function nodeResult(
-  services: Pick<Services, "runs">,
-  workflowId: string,
-  nodeId: string,
-  runId?: string,
-  keys: readonly string[] = [],
-): NodeResult | null {
+interface Wanted {
+  workflow_id: string;
+  node_id: string;
+  /** Absent: the newest run that reached the node. */
+  run_id?: string | undefined;
+  /** State keys to add to the input, with their values when the node started. */
+  keys?: readonly string[] | undefined;
+}
+
+/** From one run, else from the newest that reached the node; null if none of the last few did. */
+export function nodeResult(services: Pick<Services, "runs">, wanted: Wanted): NodeResult | null {
+  const { workflow_id, run_id } = wanted;
   const runs =
-    runId === undefined
-      ? services.runs.list({ workflow_id: workflowId, limit: LOOKED_THROUGH })
-      : [services.runs.find(runId)].filter((run) => run?.workflow_id === workflowId);
+    run_id === undefined
+      ? services.runs.list({ workflow_id, limit: LOOKED_THROUGH })
+      : [services.runs.find(run_id)].filter((run) => run?.workflow_id === workflow_id);
   for (const run of runs) {
     const state = run && stateOf(services, run);
     if (!run || !state) continue;
-    const node = state.nodes[nodeId];
+    const node = state.nodes[wanted.node_id];
     const activation = node?.activation === undefined ? undefined : state.activations[node.activation];
-    if (!activation && runId === undefined) continue;
-    return shownOf(
-      services.runs,
-      run.id,
-    )({
-      run_id: run.id,
-      status: activation?.status ?? "none",
-      is_over: state.run.status === "finished",
-      input: {
-        ...(activation && keys.length > 0 ? pick(stateAtStart(services, run.id, activation.id), keys) : {}),
-        ...activation?.input,
-      },
-      output: activation?.output ?? null,
-      labels: activation?.labels ?? null,
-      error: activation?.error?.message ?? state.run.error?.message ?? null,
-      finished_at: activation?.finished_at ?? null,
-    });
+    if (!activation && run_id === undefined) continue;
+    const result = resultIn(services, state, activation, wanted.keys ?? []);
+    return shownOf(services.runs, run.id)({ run_id: run.id, ...result });
   }
   return null;
+}
+
+function resultIn(
+  services: Pick<Services, "runs">,
+  { run }: RunState,
+  activation: Activation | undefined,
+  keys: readonly string[],
+): Omit<NodeResult, "run_id"> {
+  const read = activation && keys.length > 0 ? stateAtStart(services, run.id, activation.id) : {};
+  return {
+    status: activation?.status ?? "none",
+    is_over: run.status === "finished",
+    input: { ...pick(read, keys), ...activation?.input },
+    output: activation?.output ?? null,
+    labels: activation?.labels ?? null,
+    error: activation?.error?.message ?? run.error?.message ?? null,
+    finished_at: activation?.finished_at ?? null,
+  };
 }
 
 /**

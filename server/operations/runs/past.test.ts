@@ -141,7 +141,7 @@ test("a key that is typed into a node is in no last result, not even cut in half
   const results = lastResults(api, workflow);
   expect(results.map(({ node_id }) => node_id)).toContain("b");
   expect(JSON.stringify(results)).not.toContain("CANARY");
-  expect(JSON.stringify(nodeResult(api, workflow, "b"))).not.toContain("CANARY");
+  expect(JSON.stringify(nodeResult(api, { workflow_id: workflow, node_id: "b" }))).not.toContain("CANARY");
 });
 
 test("a run is handed out as one HTML file, without what was not asked for", async () => {

@@ -110,8 +110,7 @@ export const runOperations = {
       keys: z.array(z.string()).optional(),
     }),
     http: { browserOnly: "GET /runs/{id} tells it with the rest" },
-    run: (services, { workflow_id, node_id, run_id, keys }) =>
-      nodeResult(services, workflow_id, node_id, run_id, keys),
+    run: nodeResult,
   }),
 
   lastResults: query({
