@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { AgentConfig } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { freshEdgeId, freshId, toId } from "@/server/domain/base/ids";
 import { type Finding, Findings } from "@/server/domain/base/lenient-reader";
 import { must } from "@/server/domain/base/must";
@@ -34,7 +35,12 @@ export function compilePattern(
   const edges: EdgeInput[] = [];
   const connect = (from: string, to: string, edge_label?: string) => {
     const id = freshEdgeId(edges.map((edge) => edge.id));
-    edges.push({ id, source_node_id: from, target_node_id: to, ...(edge_label ? { edge_label } : {}) });
+    edges.push({
+      id,
+      source_node_id: from,
+      target_node_id: to,
+      ...defined({ edge_label: edge_label || undefined }),
+    });
   };
   const add = (wanted: string, node: (id: string) => NodeInput) => {
     const id = freshId(wanted, nodes);
@@ -64,7 +70,7 @@ export function compilePattern(
       node_type: "end",
       name: name.slice(0, 200),
       input_keys: ["summary", "result"],
-      ...(failed ? { config: { status: "ERROR" } } : {}),
+      ...defined({ config: failed ? { status: "ERROR" as const } : undefined }),
     }));
     ends.set(name, id);
     return id;
@@ -177,11 +183,11 @@ function taskNode(
     output_keys: [...(outcomes.length > 0 ? ["outcome"] : []), "summary", "result"],
     config: {
       required_role: member?.role_name ?? step.agent,
-      ...(member ? { agent_id: member.agent_id } : {}),
+      ...defined({ agent_id: member?.agent_id }),
       task_description_template: `${what}\n\nThe request: {{user_request}}\n\nWhat the step before reported:\n{{summary | default: "This is the first step."}}\n\nIts work:\n{{result | default: "None yet."}}`,
       output_schema: {
         type: "object",
-        properties: { ...(outcomes.length > 0 ? { outcome } : {}), summary, result },
+        properties: defined({ outcome: outcomes.length > 0 ? outcome : undefined, summary, result }),
         required: [...(outcomes.length > 0 ? ["outcome"] : []), "summary", "result"],
       },
     },

@@ -162,7 +162,7 @@ function questionOf(config: GateConfig, ctx: NodeContext) {
   };
 }
 
-/** What may be changed: the present text of the first key that the node writes, or what it is about. */
+/** The text that a person may edit: the value of the node's first output key, else the body of the question. */
 function draftOf(ctx: NodeContext, body: string): string {
   const [key] = ctx.node.output_keys;
   const value: Json | undefined = key === undefined ? undefined : (ctx.input[key] ?? ctx.state[key]);
@@ -174,23 +174,15 @@ function draftOf(ctx: NodeContext, body: string): string {
   );
 }
 
-/** Which way is taken. Throws NodeFailure where nobody decided and nothing is to stand for that. */
+/** The chosen route. Throws NodeFailure if no one decided and there is no route for that. */
 function labelFor({ answer, option, message }: NodeAnswer, config: GateConfig, ctx: NodeContext): string {
   if (answer === "chosen" && option !== undefined) return option;
   if (answer === "pending") return silentWay(config) ?? "";
-  const { options, on_timeout } = config;
-  if (answer === "reject") return refusal(options, message, ctx);
-  const hasTimeout = ctx.exits.some(({ label }) => label === TIMEOUT);
-  const label =
-    on_timeout === "continue" || (on_timeout === undefined && hasTimeout)
-      ? TIMEOUT
-      : on_timeout === "approve"
-        ? options.find(isApproval)
-        : on_timeout === "default"
-          ? (silentWay(config) ?? undefined)
-          : on_timeout === "fail" || on_timeout === "escalate"
-            ? undefined
-            : options.find(isRejection);
+  if (answer === "reject") return refusal(config.options, message, ctx);
+  const label = labelAtTimeout(
+    config,
+    ctx.exits.some(({ label }) => label === TIMEOUT),
+  );
   if (label !== undefined) return label;
   throw new NodeFailure(
     "HUMAN_TIMEOUT",
@@ -199,7 +191,23 @@ function labelFor({ answer, option, message }: NodeAnswer, config: GateConfig, c
   );
 }
 
-/** The way of a plain no. Throws NodeFailure where no answer of the gate means that. */
+function labelAtTimeout(config: GateConfig, hasTimeout: boolean): string | undefined {
+  const { options, on_timeout } = config;
+  switch (on_timeout ?? (hasTimeout ? "continue" : "reject")) {
+    case "continue":
+      return TIMEOUT;
+    case "approve":
+      return options.find(isApproval);
+    case "default":
+      return silentWay(config) ?? undefined;
+    case "reject":
+      return options.find(isRejection);
+    default:
+      return undefined;
+  }
+}
+
+/** The route of a plain no. Throws NodeFailure if the gate has none. */
 function refusal(options: readonly string[], message: string | undefined, ctx: NodeContext): string {
   const no = options.find(isRejection);
   if (no !== undefined) return no;

@@ -77,13 +77,11 @@ export const userInput = defineNode({
       ...termsOf(config),
     });
     if (answer === "given" && isObject(value)) return { output: formOutputs(value, ctx.node.output_keys) };
-    const isSilent = answer === "expired" || answer === "pending";
-    const { on_timeout, default_response } = config;
-    if (isSilent && (answer === "pending" || on_timeout === "default") && isObject(default_response))
-      return { output: formOutputs(default_response, ctx.node.output_keys) };
-    if (isSilent && on_timeout === "continue") return { output: formOutputs({}, ctx.node.output_keys) };
-    if (isSilent)
+    if (answer === "expired" || answer === "pending") {
+      const form = formWithoutAnswer(config, answer);
+      if (form) return { output: formOutputs(form, ctx.node.output_keys) };
       throw new NodeFailure("HUMAN_TIMEOUT", `Nobody filled in “${name}” in time.`, { user_action: "retry" });
+    }
     throw new NodeFailure(
       "HUMAN_REJECTED",
       `A person declined to fill in “${name}”${message ? `: ${message}` : "."}`,
@@ -127,7 +125,7 @@ function schemaDiagnostics(schema: JsonSchema | undefined): NodeDiagnostic[] {
 
 const FILE_FORMATS: readonly unknown[] = ["binary", "byte", "file", "data-url"];
 
-/** Whether a field is to be a file, in any of the ways in which schemas say so. */
+/** Whether a field asks for a file, in any of the ways that schemas have for it. */
 function asksForFile(properties: unknown, key: string): boolean {
   const field = isObject(properties) ? properties[key] : undefined;
   if (!isObject(field)) return false;
@@ -139,7 +137,17 @@ function asksForFile(properties: unknown, key: string): boolean {
   );
 }
 
-/** Why what follows where nobody fills it in cannot be done; null where it can. */
+/** The values without an answer; null if the node fails. */
+function formWithoutAnswer(
+  { on_timeout, default_response }: Config,
+  answer: "expired" | "pending",
+): JsonObject | null {
+  if ((answer === "pending" || on_timeout === "default") && isObject(default_response))
+    return default_response;
+  return on_timeout === "continue" ? {} : null;
+}
+
+/** Why the setting for a missing answer can't work, or null. */
 function timeoutError({ on_timeout, default_response, schema }: Config, misfit: Misfit): string | null {
   if (on_timeout === "approve")
     return "A form cannot be approved. Choose standard values, or let the node fail.";
@@ -150,7 +158,7 @@ function timeoutError({ on_timeout, default_response, schema }: Config, misfit: 
   return wrong === null ? null : `The standard values do not fit the fields: ${wrong}.`;
 }
 
-/** One value per key: the field of its name; where the form has one field and one other key is written, that. */
+/** A value per key: the field of its name, a single key of another name gets the only field, or the whole form. */
 function formOutputs(form: JsonObject, keys: readonly string[]): JsonObject {
   if (keys.length === 0) return form;
   const [only] = keys;

@@ -24,7 +24,7 @@ export function proposedExpectations(
     proposed.push({
       kind: "status",
       is,
-      ...(is === "COMPLETED" || !reason_code ? {} : { reason: reason_code }),
+      ...defined({ reason: is === "COMPLETED" ? undefined : reason_code || undefined }),
     });
   if (path.length > 0 && path.length <= 1000) proposed.push({ kind: "path", nodes: path, mode: "exactly" });
   proposed.push(

@@ -139,8 +139,7 @@ class Compiler {
   /** Gives every schema its resource, and every resource its anchors. */
   private index(schema: unknown, around: Resource | null, base: string): void {
     if (!isObject(schema) || this.resourceOf.has(schema)) return;
-    const given = this.isFirstDraft ? schema.id : schema.$id;
-    const id = typeof given === "string" ? given : null;
+    const id = this.idOf(schema);
     let resource = around;
     if (!resource || (id !== null && !id.startsWith("#") && !(this.refStandsAlone && "$ref" in schema))) {
       const address =
@@ -153,6 +152,11 @@ class Compiler {
     if (id?.startsWith("#") && id.length > 1) resource.anchors.set(id.slice(1), schema);
     this.indexAnchors(schema, resource);
     for (const inner of schemasIn(schema)) this.index(inner, resource, resource.address);
+  }
+
+  private idOf(schema: Record<string, unknown>): string | null {
+    const id = this.isFirstDraft ? schema.id : schema.$id;
+    return typeof id === "string" ? id : null;
   }
 
   private indexAnchors(schema: Record<string, unknown>, resource: Resource): void {

@@ -139,18 +139,19 @@ function readNodes(source: unknown, at: string, findings: Findings): ReadNodes {
     renameField(raw, ["ui", "position"]);
     const own = idText(raw.id);
     const original = key ?? own;
-    if (original !== null) given.add(original);
     if (own !== null && own !== original)
       findings.changed(join(place, "id"), `The id "${own}" became "${key}", under which the node stands.`);
+    if (original !== null) given.add(original);
     const kind = kindOf(raw.node_type);
     if (!kind) {
       findings.dropped(
         place,
-        `${describeNode(raw, original)} is of the type ${JSON.stringify(raw.node_type ?? null)}, which is not known here; it was left out with its edges.`,
+        `${describeNode(raw, original)}, which is not known here; it was left out with its edges.`,
       );
       continue;
     }
-    const id = freshId(validId(original ?? toId(firstText(raw.name))) || kind.type, taken);
+    const wanted = original === null ? toId(firstText(raw.name)) : validId(original);
+    const id = freshId(wanted || kind.type, taken);
     if (original === null) findings.changed(place, `This node had no id; it is now "${id}".`);
     else if (id !== original) findings.changed(join(place, "id"), `The id "${original}" became "${id}".`);
     const node = readNode({ raw, at: place, findings }, id, kind);
@@ -176,7 +177,8 @@ const idText = (value: unknown): string | null =>
 const validId = (given: string): string => (Id.safeParse(given).success ? given : toId(given));
 
 function describeNode(raw: Raw, id: string | null): string {
-  return `The node ${JSON.stringify(firstText(raw.name) || id || "without a name")}`;
+  const name = firstText(raw.name) || id || "without a name";
+  return `The node ${JSON.stringify(name)} is of the type ${JSON.stringify(raw.node_type ?? null)}`;
 }
 
 /** Whether a file's name for a kind of node is known, ours or an alias. */

@@ -38,13 +38,7 @@ export function toOriginal(graph: WorkflowGraph): { graph: Raw; losses: Finding[
     const type = ORIGINAL_TYPES.get(node.node_type);
     if (!type) {
       removed.add(node.id);
-      const { title, executes } = getNodeKind(node.node_type);
-      findings.dropped(
-        at,
-        executes === false
-          ? `${title}s are not part of this format.`
-          : `"${node.name || node.id}" (${title}) is not part of this format; its edges lead past it.`,
-      );
+      findings.dropped(at, lostNode(node));
       continue;
     }
     const written = recordOf(recordOf(full.nodes)[node.id]);
@@ -83,6 +77,13 @@ export function toOriginal(graph: WorkflowGraph): { graph: Raw; losses: Finding[
     },
     losses: findings.all(),
   };
+}
+
+function lostNode({ id, name, node_type }: WorkflowGraph["nodes"][string]): string {
+  const { title, executes } = getNodeKind(node_type);
+  return executes === false
+    ? `${title}s are not part of this format.`
+    : `"${name || id}" (${title}) is not part of this format; its edges lead past it.`;
 }
 
 function originalEdges(graph: WorkflowGraph, removed: ReadonlySet<string>, findings: Findings): Raw[] {

@@ -22,24 +22,19 @@ export function drawTasks(drawn: Unfolded, written: ExecutionPlan): void {
     const previous = crew.process === "sequential" && before ? [before.task_id] : [];
     const reads = task.dependencies.length > 0 ? task.dependencies : previous;
     const key = must(keys, task.task_id);
-    const id = drawn.task(
-      task.task_id,
-      agentOf(drawn, task),
-      task.required_role ?? task.assigned_agent ?? "",
-      {
-        task: asTemplate(task.description),
-        key,
-        reads: reads.flatMap((other) => keys.get(other) ?? []),
-        schema: {
-          type: "object",
-          properties: { [key]: task.output_schema ?? { type: "string" } },
-          required: [key],
-        },
-        ...defined({ when: task.condition || undefined }),
-        expected_output: task.expected_output,
-        guardrails: task.guardrails,
+    const id = drawn.task(task.task_id, agentOf(drawn, task), roleOf(task) ?? "", {
+      task: asTemplate(task.description),
+      key,
+      reads: reads.flatMap((other) => keys.get(other) ?? []),
+      schema: {
+        type: "object",
+        properties: { [key]: task.output_schema ?? { type: "string" } },
+        required: [key],
       },
-    );
+      ...defined({ when: task.condition || undefined }),
+      expected_output: task.expected_output,
+      guardrails: task.guardrails,
+    });
     ids.set(task.task_id, id);
     const name = task.description.replace(/\n.*/s, "").slice(0, 60);
     drawn.added.set(id, { ...must(drawn.added, id), name });
@@ -98,12 +93,15 @@ function outputsOf(
   );
 }
 
+const roleOf = ({ required_role, assigned_agent }: Task): string | undefined =>
+  required_role ?? assigned_agent ?? undefined;
+
 function agentOf(drawn: Unfolded, task: Task): AgentConfig | undefined {
   const { agents } = drawn.crew;
   const wanted = task.assigned_agent ?? undefined;
   const named = agents.find(({ agent_id }) => agent_id === wanted);
   if (named) return named;
-  const role = task.required_role ?? wanted;
+  const role = roleOf(task);
   const fitting = agents.filter(({ role_name }) => role_name === role);
   if (fitting.length > 1)
     drawn.findings.changed(

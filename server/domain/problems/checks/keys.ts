@@ -21,8 +21,8 @@ type Reader = Pick<NodeCheck, "report" | "node" | "kind" | "isRead"> & {
   written: ReadonlySet<string>;
   /** Whether the state may have this key when the node starts. */
   exists(key: string): boolean;
-  /** Reports a key that the node reads and nothing before it writes. */
-  missing(key: string, place: Place): void;
+  /** Reports a key that the node reads, unless it may exist. */
+  reads(key: string, place: Place): void;
 };
 
 /** Keys that are read where nothing before writes them. */
@@ -44,8 +44,8 @@ export function checkKeys(check: Check): void {
       isRead: reading.ofNode(id),
       // The engine itself writes these two, after failures and at limits.
       exists: (key) => here?.has(key) || key === "_error" || key === "_loop_limit",
-      missing(key, place) {
-        if (reported.has(key)) return;
+      reads(key, place) {
+        if (reader.exists(key) || reported.has(key)) return;
         reported.add(key);
         reportMissing(reader, key, place, hints-- > 0 ? nearest(key, here?.list() ?? []) : null);
       },
@@ -76,18 +76,17 @@ function reportMissing({ report, node, id }: Reader, key: string, place: Place, 
 
 /** The node's input keys, and what its settings read. */
 function checkNodeReads(reader: Reader, isStart: boolean): void {
-  const { node, kind, isRead, exists, missing } = reader;
-  if (!isStart && !node.input_mapping)
-    for (const key of node.input_keys) if (!exists(key)) missing(key, { field: "input_keys" });
+  const { node, kind, isRead, reads } = reader;
+  if (!isStart && !node.input_mapping) for (const key of node.input_keys) reads(key, { field: "input_keys" });
   const inputs = node.input_mapping
     ? Object.keys(node.input_mapping)
     : [...node.input_keys, ...node.optional_input_keys];
   if (isRead)
     for (const { key, optional, field, from, to } of readsOfTemplates(node))
-      if (!optional && !inputs.includes(key) && !exists(key)) missing(key, { field, from, to });
+      if (!optional && !inputs.includes(key)) reads(key, { field, from, to });
   for (const { field, expression } of kind.expressions?.(node.config) ?? [])
     checkReads(reader, field, expression, { inputs });
-  for (const key of ruleOf(node, kind)?.reads ?? []) if (!exists(key)) missing(key, { field: "input_keys" });
+  for (const key of ruleOf(node, kind)?.reads ?? []) reads(key, { field: "input_keys" });
   if (node.when !== undefined) checkReads(reader, "when", node.when);
 }
 
@@ -109,14 +108,14 @@ function checkMappings(reader: Reader): void {
 
 /** `inputs`: what it may read of the node's input, if it is checked; `written`: what it may read besides the state. */
 function checkReads(
-  { report, node, id, isRead, exists, missing }: Reader,
+  { report, node, id, isRead, reads }: Reader,
   field: string,
   text: string,
   { inputs, written }: { inputs?: readonly string[]; written?: ReadonlySet<string> } = {},
 ): void {
   for (const { variable, key, optional, from, to } of isRead ? expressionReads(text) : []) {
     if (optional) continue;
-    if (variable === "state" && !exists(key) && !written?.has(key)) missing(key, { field, from, to });
+    if (variable === "state" && !written?.has(key)) reads(key, { field, from, to });
     if (variable === "input" && inputs && !inputs.includes(key))
       report.warning(
         "W_INPUT_KEY_NOT_PRODUCED",

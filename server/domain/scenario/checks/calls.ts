@@ -63,6 +63,11 @@ export function checkQuestions(seen: Seen, { nodes, count }: ExpectationOf<"ques
 const questions = (count: number) =>
   count === 0 ? "No question was" : count === 1 ? "One question was" : `${count} questions were`;
 
+function wantedCalls(called: number | boolean): string {
+  const wanted = typeof called === "number" ? times(called) : called ? "" : "never";
+  return wanted === "never" ? "never to be called" : `to be called${wanted && ` ${wanted}`}`;
+}
+
 export function checkTools(seen: Seen, { tool, called, args, node }: ExpectationOf<"tools">): Finding {
   const schema = args === undefined ? null : readSchema(args);
   const work = newWork();
@@ -84,13 +89,12 @@ export function checkTools(seen: Seen, { tool, called, args, node }: Expectation
   const count = fitting.length;
   const holds = typeof called === "number" ? count === called : called === count > 0;
   const timesCalled = count === 0 ? "never called" : `called ${times(count)}`;
-  const wanted = typeof called === "number" ? times(called) : called ? "" : "never";
   const otherwise = schema && made.length > count ? ` Its other calls had others.` : "";
   return found(
     holds,
     holds
       ? `${tool} was ${timesCalled}${where}${so}.`
-      : `${tool} was ${wanted === "never" ? "never to be called" : `to be called${wanted && ` ${wanted}`}`}${where}${so}, and was ${timesCalled}.${otherwise}`,
+      : `${tool} was ${wantedCalls(called)}${where}${so}, and was ${timesCalled}.${otherwise}`,
     {
       expected: called,
       seen: count,

@@ -20,6 +20,8 @@ import { EvaluationError, isMap, keysOf, type Type, typeOf } from "./expression-
 
 /** Macros that iterate over a list or an object and name its items: `all`, `exists`, `filter`, `map` and so on. */
 
+const ITERABLE: ReadonlySet<Type> = new Set(["dyn", "list", "map"]);
+
 /** The possible numbers of arguments of each macro. */
 const MACROS: Readonly<Record<string, readonly number[]>> = {
   all: [2, 3],
@@ -48,8 +50,7 @@ export function compileMacro(
   const bound = macroBinds(name, args);
   if (bound === 0) return null;
   const over = compile(receiver, names);
-  if (over.type !== "dyn" && over.type !== "list" && over.type !== "map")
-    throw new CompileError(goesThrough(name, over.type), node);
+  if (!ITERABLE.has(over.type)) throw new CompileError(goesThrough(name, over.type), node);
   const slot = names.size;
   const known = new Map(names.known);
   for (const [i, arg] of args.slice(0, bound).entries()) {
