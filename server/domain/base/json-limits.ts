@@ -1,6 +1,6 @@
 /**
- * How deep, how wide and how long-winded JSON from outside may be. `containers`: objects and lists in all; `values`:
- * everything in them, so that what walks over the parsed value stays below a tenth of a second or two.
+ * Limits of untrusted JSON. `containers`: all objects and lists; `values`: everything in them, so that walking over the
+ * parsed value takes no more than a tenth of a second or two.
  */
 export const JSON_LIMITS = {
   depth: 32,
@@ -11,9 +11,9 @@ export const JSON_LIMITS = {
 } as const;
 
 /**
- * What is wrong with a JSON text before it is parsed, in one sentence, or null. One pass over the characters with no
- * recursion: JSON.parse would spend seconds on a bracket bomb, and what walks the result would overflow its stack.
- * Whether the text is JSON at all is left to the parser; comments, as JSONC has them, count for nothing.
+ * The limit that a JSON text exceeds, in one sentence, or null. One pass over the characters without recursion:
+ * JSON.parse would spend seconds on a bracket bomb, and walking over the result would overflow the stack. The parser
+ * decides whether the text is JSON at all; comments, as in JSONC, are skipped.
  */
 export function jsonTextProblem(text: string): string | null {
   let depth = 0;
@@ -61,7 +61,7 @@ export function jsonTextProblem(text: string): string | null {
   return null;
 }
 
-/** The place of the quote that ends the string beginning at `start`, or the end of the text. */
+/** The offset of the quote that ends the string at `start`, or the end of the text. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start); end !== -1; end = text.indexOf('"', end + 1)) {
     let slashes = 0;
@@ -71,7 +71,7 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** The last place of the comment that begins at a slash; the slash itself where none does. */
+/** The last offset of the comment at a slash; the slash itself if there is none. */
 function endOfComment(text: string, slash: number): number {
   const mark = text.charAt(slash + 1);
   if (mark !== "/" && mark !== "*") return slash;

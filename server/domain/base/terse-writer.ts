@@ -3,8 +3,8 @@ import { isObject } from "./guards";
 import { isSameJson } from "./json";
 
 /**
- * A value as its schema would write it: keys in the schema's order, without what is absent anyway and without
- * what is as the schema's default says. Reading the result gives the same value again.
+ * A value as short as its schema allows: keys in the schema's order, without absent values and defaults. Reading the
+ * result gives the same value again.
  */
 export function writeTersely(schema: z.core.$ZodType, value: unknown): unknown {
   const def = definitionOf(schema);
@@ -41,7 +41,7 @@ export function writeTersely(schema: z.core.$ZodType, value: unknown): unknown {
   }
 }
 
-/** The same of an object, whose fields its schema names. */
+/** The same for the fields of an object. */
 export const writeFields = (
   schema: z.core.$ZodObject,
   value: Readonly<Record<string, unknown>>,
@@ -73,7 +73,7 @@ function isDefault(schema: z.core.$ZodType, value: unknown): boolean {
   return absent.success && isSameJson(absent.data, value);
 }
 
-/** Whether null says the same as nothing; a field for any JSON takes null at its word. */
+/** Whether null means absent; in a field for any JSON it is a value. */
 function isNullable(schema: z.core.$ZodType): boolean {
   const def = definitionOf(schema);
   if (def.type === "nullable") return true;

@@ -1,6 +1,6 @@
 import type { Guardrail } from "@/server/domain/agent/role";
 
-/** A crew in the settings of any kind of node, as far as the checks look. */
+/** What the checks need of a crew in the settings of any kind of node. */
 export interface CrewLike {
   agents?: readonly { agent_id: string; role_name: string }[];
 }

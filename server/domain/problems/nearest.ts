@@ -1,6 +1,6 @@
 import { must } from "@/server/domain/base/must";
 
-/** The candidate that a misspelt word most likely means, or null. */
+/** The candidate that a misspelled word most likely means, or null. */
 export function nearest(word: string, candidates: readonly string[]): string | null {
   const plain = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
   const wanted = plain(word);
@@ -20,7 +20,7 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   return best;
 }
 
-/** Two words without what they begin and end with alike; long rests are cut, they are too far apart anyway. */
+/** Two words without their common start and end, cut to 6 characters: longer rests are too different anyway. */
 function differing(a: string, b: string): [string, string] {
   let from = 0;
   while (from < a.length && from < b.length && a[from] === b[from]) from++;

@@ -2,7 +2,7 @@ import type { Library } from "@/server/domain/library/library";
 import type { ModelChoice } from "@/server/domain/library/model-uses";
 import type { Fix } from "./fixes";
 
-/** Something wrong with a workflow, with its place and what to do about it. Errors stop a run, warnings do not. */
+/** A problem of a workflow, with its place and a repair. Errors stop a run, warnings do not. */
 export interface Problem {
   severity: "error" | "warning";
   code: string;
@@ -17,24 +17,24 @@ export interface Problem {
     to?: number;
   };
   fix?: Fix;
-  /** Advice: the workflow works as it is, and a person may say that they know. */
+  /** Set for advice, which a person may dismiss: the workflow works as it is. */
   dismiss?: Fix;
 }
 
-/** What is known of the installation. Where something is left out, nothing is said about it. */
+/** What is known about the installation. Checks that need an absent part are skipped. */
 export interface ProblemContext {
   /** Whether a model's price is known. */
   isPriceKnown?: ((choice: ModelChoice) => boolean) | undefined;
   /** Whether there is a tool of this name, or a server for `mcp:server/*`. */
   isToolKnown?: ((name: string) => boolean) | undefined;
-  /** Why a tool that there is cannot be used yet; null where it can. */
+  /** Why an existing tool can't be used yet; null if it can. */
   whyUnavailable?: ((name: string) => string | null) | undefined;
-  /** Whether a tool changes something outside, such as sending a message. */
+  /** Whether a tool has an external effect, such as sending a message. */
   actsOutside?: ((name: string) => boolean) | undefined;
-  /** The crews and agents that may be named. */
+  /** The crews and agents that nodes may refer to. */
   library?: Library | undefined;
-  /** Whether crews may let delegates keep the tools of their own roles; left out: they may. */
+  /** Whether crews may let delegates keep the tools of their own roles; default true. */
   delegatesMayKeepTools?: boolean | undefined;
-  /** Keys of what this workflow may not use here, although it would: nobody allowed it when its file came in. */
+  /** Keys of the grants that this workflow needs and that no one gave when its file was imported. */
   withheld?: readonly string[] | undefined;
 }

@@ -18,7 +18,7 @@ export { type AvailableKey, keysAvailableAt } from "@/server/domain/graph/keys/d
 export { applyFix, type Fix } from "./fixes";
 export type { Problem, ProblemContext } from "./problem";
 
-/** All that a workflow is checked for, in this order; the checks are in checks/. */
+/** The checks of a workflow, in this order. */
 const CHECKS: readonly ((check: Check) => void)[] = [
   checkSize,
   checkEnds,
@@ -35,7 +35,7 @@ const CHECKS: readonly ((check: Check) => void)[] = [
   checkWithheld,
 ];
 
-/** Everything that is wrong with a workflow: first the errors, then the warnings, each in the order of the graph. */
+/** The problems of a workflow: first the errors, then the warnings, each in the order of the checks. */
 export function findProblems(
   graph: WorkflowGraph,
   roles: readonly NamedRole[],

@@ -3,19 +3,19 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { getNodeKind, settingsOf, type WorkflowNode } from "../nodes";
 import type { PlanLike } from "./crew-like";
 
-/** Which expressions and templates of a drawing are read while it is checked. */
+/** Which expressions and templates of a workflow are parsed by the checks. */
 export interface Reading {
-  /** Characters of all of them together: expressions whole, templates without their plain text. */
+  /** Characters of all of them: whole expressions, and templates without their plain text. */
   chars: number;
-  /** Whether those of this node are read, by its key in the graph. */
+  /** Whether those of a node are parsed, by its key in the graph. */
   ofNode(key: string): boolean;
-  /** Whether the condition of this edge is read, by its id. */
+  /** Whether the condition of an edge is parsed, by its id. */
   ofEdge(id: string): boolean;
 }
 
 /**
- * Parsing takes far longer than all else that is checked, and checking holds the thread: so only the first
- * `GRAPH_LIMITS.readChars` are read, nodes first, then edges, in the order of the graph. Counting them parses nothing.
+ * Parsing takes far longer than all other checks, and checks block the thread. So only the first `GRAPH_LIMITS.readChars`
+ * are parsed: nodes, then edges, in the order of the graph. Counting them parses nothing.
  */
 export function planReading(graph: WorkflowGraph): Reading {
   const nodes = new Set<string>();
@@ -30,7 +30,7 @@ export function planReading(graph: WorkflowGraph): Reading {
   return { chars, ofNode: (key) => !nodes.has(key), ofEdge: (id) => !edges.has(id) };
 }
 
-/** Characters of all that is parsed to check a node. */
+/** Characters to parse for the checks of a node. */
 function charsToRead(node: WorkflowNode): number {
   const kind = getNodeKind(node.node_type);
   if (kind.executes === false) return 0;
@@ -50,11 +50,10 @@ function charsToRead(node: WorkflowNode): number {
   return charsOf(expressions) + templates.reduce((sum, { template }) => sum + charsInBraces(template), 0);
 }
 
-/** Characters of texts together. */
 export const charsOf = (texts: readonly string[]): number =>
   texts.reduce((sum, text) => sum + text.length, 0);
 
-/** Characters of a template that are more than plain text: from each "{{" to its "}}". */
+/** Characters of a template from each "{{" to its "}}". */
 function charsInBraces(template: string): number {
   let chars = 0;
   for (let open = template.indexOf("{{"); open >= 0; ) {

@@ -14,7 +14,7 @@ import { charsOf } from "../reading";
 import { checkCrew } from "./crews";
 import { checkRoles } from "./roles";
 
-/** Keys and passwords that are typed into the settings of a node. */
+/** API keys and passwords in the settings of a node. */
 function checkTypedKeys({ report, at, node, isRead }: NodeCheck): void {
   if (!isRead) return;
   const [first] = keysIn(node.config);
@@ -26,12 +26,12 @@ function checkTypedKeys({ report, at, node, isRead }: NodeCheck): void {
     );
 }
 
-/** Expressions and templates that cannot be read. */
+/** Expressions and templates with errors. */
 function checkTexts({ report, at, node, kind, edges, isRead }: NodeCheck): void {
   if (!isRead) return;
   const own = kind.expressions?.(node.config) ?? [];
   const mapped = [node.input_mapping, node.output_mapping].map((mapping) => Object.values(mapping ?? {}));
-  // What is evaluated at once shares one budget: the node's own, each mapping, and the conditions of the ways on.
+  // Expressions of one step share a budget: the node's own, each mapping, and the conditions of its edges.
   const edgeConditions = edges.flatMap(({ condition }) => (condition === undefined ? [] : [condition]));
   const long = [own.map(({ expression }) => expression), ...mapped, edgeConditions].find(
     (texts) => charsOf(texts) > MAX_EXPRESSION_CHARS,
@@ -56,7 +56,7 @@ function checkTexts({ report, at, node, kind, edges, isRead }: NodeCheck): void 
     report.texts("E_BAD_EXPRESSION", at, `output_mapping.${key}`, checkExpression(expression));
 }
 
-/** What a schema or a pattern asks for and nobody checks is told while drawing, never only left out. */
+/** Parts of schemas and patterns that are not checked in a run. */
 function checkRules({ report, at, node, kind }: NodeCheck): void {
   const settings = settingsOf(node);
   const warn = (field: string, what: string, detail: string) =>
@@ -92,7 +92,7 @@ function checkRules({ report, at, node, kind }: NodeCheck): void {
   }
 }
 
-/** The answer of an agent or a crew that no key keeps. */
+/** An agent or a crew whose output no key keeps. */
 function checkKeptOutput({ report, at, node, kind }: NodeCheck): void {
   if (kind.group === "agents" && writtenKeys(node).length === 0) {
     const own = `${node.id.replace(/[^A-Za-z0-9_]/g, "_")}_result`;
@@ -110,7 +110,7 @@ function checkKeptOutput({ report, at, node, kind }: NodeCheck): void {
   }
 }
 
-/** A node that waits for more ways than lead to it. */
+/** A node that waits for more edges than lead to it. */
 function checkJoin({ analysis, report, at, node }: NodeCheck): void {
   if (typeof node.join === "object") {
     const incomingCount = (analysis.incoming.get(node.id) ?? []).filter(
@@ -133,7 +133,7 @@ function checkJoin({ analysis, report, at, node }: NodeCheck): void {
   }
 }
 
-/** An error edge that is meant to be there. */
+/** A node that needs an error edge and has none. */
 function checkErrorHandling({ report, at, node, edges }: NodeCheck): void {
   if (node.on_error === "error_edge" && !edges.some((edge) => edge.kind === "error"))
     report.warning(
@@ -149,7 +149,7 @@ function checkErrorHandling({ report, at, node, edges }: NodeCheck): void {
     );
 }
 
-/** What each node that runs is checked for, in this order. */
+/** The checks of each node that runs, in this order. */
 const NODE_CHECKS: readonly ((check: NodeCheck) => void)[] = [
   checkTexts,
   checkTypedKeys,
@@ -161,7 +161,7 @@ const NODE_CHECKS: readonly ((check: NodeCheck) => void)[] = [
   checkJoin,
 ];
 
-/** Every node by itself: its id, what its kind finds in its settings, and what holds of all kinds. */
+/** Every node: its id, the checks of its kind, and those of all kinds. */
 export function checkNodes(check: Check): void {
   const { graph, report, outgoing, reading } = check;
   for (const [key, node] of Object.entries(graph.nodes)) {

@@ -92,7 +92,7 @@ export const COMMAND_LABELS: Readonly<Record<RunCommand["kind"], string>> = {
 
 const REJECTION_CODES: ReadonlySet<string> = new Set(["COMMAND_TOO_LATE", "PLAN_EDIT_REFUSED"]);
 
-/** Says in a run's log why a command is not applied. */
+/** The warning in a run's log about a command that is not applied. */
 export const tooLateEvent = (message: string): NewEventOf<"warning"> => ({
   type: "warning",
   payload: { code: "COMMAND_TOO_LATE", message },
@@ -104,14 +104,14 @@ export const dropped = (command_id: string): NewEventOf<"warning"> => ({
   command_id,
 });
 
-/** Why a command came too late, as what the run made of it says; null where it took effect, or is still to. */
+/** Why a command came too late, by the run's events about it; null if it took effect or still may. */
 export function tooLate(heard: readonly RunEvent[] | "ended" | null): string | null {
   if (heard === "ended") return "This run has ended.";
   const late = heard?.find((event) => event.type === "warning" && REJECTION_CODES.has(event.payload.code));
   return late?.type === "warning" ? late.payload.message : null;
 }
 
-/** Why a run cannot take a command as it stands, in a sentence; null where it can. */
+/** Why a run can't take a command in its present state, in a sentence; null if it can. */
 export function commandError(a: Analysis, s: RunState, command: RunCommand): string | null {
   if (s.run.status === "finished" && command.kind !== "retry_node") return "This run has ended.";
   switch (command.kind) {
@@ -143,7 +143,7 @@ export function commandError(a: Analysis, s: RunState, command: RunCommand): str
   }
 }
 
-/** Says where a run is to stop that its drawing does not have; null where it has it all. */
+/** The error for a breakpoint or stop that the workflow doesn't have, or null. */
 export const unknownStop = (
   graph: Pick<WorkflowGraph, "nodes" | "edges">,
   { breakpoints = [], stop_at }: Partial<Pick<RunConfig, "breakpoints" | "stop_at">>,
@@ -153,7 +153,7 @@ export const unknownStop = (
     ...(stop_at === undefined ? [] : [{ on: "node_start" as const, node_id: stop_at }]),
   ]);
 
-/** Says which node or edge a breakpoint names that the drawing does not have; null where it has them all. */
+/** The error for a breakpoint whose node or edge the workflow doesn't have, or null. */
 function unknownPlace(
   graph: Pick<WorkflowGraph, "nodes" | "edges">,
   breakpoints: readonly Breakpoint[],

@@ -64,7 +64,7 @@ function estimateMessage(message: ChatMessage, ratio: number): number {
   return TOKENS_PER_MESSAGE + estimateTokens(message.content + calls, ratio);
 }
 
-/** Whether a transcript has grown beyond what its limits allow. */
+/** Whether a transcript exceeds its limits. */
 export function isTooLong(messages: readonly ChatMessage[], limits: CondenseLimits): boolean {
   return (
     messages.length > limits.max_messages ||
@@ -73,8 +73,8 @@ export function isTooLong(messages: readonly ChatMessage[], limits: CondenseLimi
 }
 
 /**
- * What to do about a transcript: null if it is short enough. `reset`: how often the provider has said in a row that it
- * does not fit, from 1; the plan is then made in any case, for a window that is smaller each time.
+ * How to shorten a transcript: null if it is short enough. `reset`: how often in a row the provider rejected it as too
+ * long, from 1; then it is always shortened, for a smaller window each time.
  */
 export function planCondensation(
   messages: readonly ChatMessage[],
@@ -108,7 +108,7 @@ export function planCondensation(
     const size = estimateTranscript(pruned.slice(piece.from, piece.to), ratio);
     const fits =
       head + allowance + tail + size <= target && from + 1 + (messages.length - piece.from) <= mostMessages;
-    // The newest piece stays in any case: it is what the agent has to answer.
+    // The newest piece always stays: the agent has to answer it.
     if (!fits && to < messages.length) break;
     to = piece.from;
     tail += size;

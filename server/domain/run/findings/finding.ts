@@ -2,7 +2,7 @@ import { defined } from "@/server/domain/base/defined";
 import { agentKey, evolve, newRun, type RunState } from "..";
 import type { EventType, RunEvent, RunEventOf } from "../events";
 
-/** The known ways in which crews and workflows fail, as far as events alone tell. */
+/** Known failures of crews and workflows that events alone prove. */
 export const FINDING_KINDS = {
   repeated_step: "The same step again and again",
   history_lost: "What was known got lost",
@@ -40,7 +40,7 @@ export interface Finding {
   advice: string;
 }
 
-/** A run to look through. */
+/** A run to search for findings. */
 export interface Looked {
   events: readonly RunEvent[];
   /** After the last event. */
@@ -51,7 +51,7 @@ export interface Looked {
   activations: ReadonlyMap<string, readonly RunEvent[]>;
 }
 
-/** Finds one kind of trouble. It never guesses: what the events do not prove is not said. */
+/** Finds one kind of failure. It never guesses: it reports only what the events prove. */
 export type Detector = (run: Looked) => Finding[];
 
 /** Sorts a run's events for detectors. */
@@ -98,13 +98,12 @@ export function placeOf({
   };
 }
 
-/** An agent as people read its name. */
 export const named = (id: string | undefined): string => (id ?? "an agent").replaceAll("_", " ");
 
-/** The same text whatever its spaces and its case. */
+/** A text for comparison: without differences in spaces and case. */
 export const plain = (text: string): string => text.replace(/\s+/g, " ").trim().toLowerCase();
 
-/** A text as a part of a sentence: short, in one line. */
+/** A text shortened to one line, for use in a sentence. */
 export const brief = (text: string, most = 120): string => {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length > most ? `${line.slice(0, most - 1).trimEnd()}…`.toWellFormed() : line;

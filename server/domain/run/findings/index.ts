@@ -40,7 +40,7 @@ const DETECTORS: Readonly<Record<FindingKind, Detector>> = {
   failure_passed_over: failurePassedOver,
 };
 
-/** What went wrong in a run, in the order in which it shows; nothing where nothing is proven. No model is asked. */
+/** The failures in a run that its events prove, in order. No model is asked. */
 export function findingsOf(events: readonly RunEvent[]): Finding[] {
   const run = indexEvents(events);
   return Object.values(DETECTORS)

@@ -7,7 +7,7 @@ type Silence = Pick<
   "kind" | "mode" | "on_timeout" | "default_response" | "options" | "escalation"
 >;
 
-/** What happens without an answer, as the end of "Unanswered …": "means no". `levels`: how many were asked so far. */
+/** What happens without an answer, as the end of "Unanswered …": "means no". `levels`: the escalation levels so far. */
 export function whenSilent(
   { kind, mode, on_timeout, default_response, options = [], escalation = [] }: Silence,
   levels = 0,
@@ -48,7 +48,7 @@ const LEVELS: Readonly<Record<NonNullable<Requested["urgency"]>, string>> = {
   critical: "Very urgent",
 };
 
-/** How urgent a question is, for whom it is meant and what they should know, a phrase each. */
+/** The urgency, the addressee and the required expertise of a question, a phrase each. */
 export function askedOf({
   urgency = "normal",
   assigned_to,
@@ -61,7 +61,6 @@ export function askedOf({
   ].filter(Boolean);
 }
 
-/** What was answered, in a word or two. */
 export function answerLabel(
   { answer, option }: Pick<Payloads["interaction_answered"], "answer" | "option">,
   { options = [] }: Pick<Requested, "options"> = {},
@@ -77,7 +76,7 @@ export function answerLabel(
   }[answer];
 }
 
-/** An answer in the words in which agents read it. */
+/** An answer as text for agents. */
 export function answerText(
   { by, value, message, ...given }: Omit<Payloads["interaction_answered"], "interaction_id">,
   requested: Pick<Requested, "options">,
