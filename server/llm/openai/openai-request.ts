@@ -22,54 +22,18 @@ export function bodyOf(call: ProviderCall): {
   notes: string[];
 } {
   const { request, model, capability } = call;
-  const config = request.llm_config;
   const protocol = protocolFor(call);
   // Many servers can't do both; the schema is requested once the tools are done.
   const rung = request.response && protocol === null ? rungFor(call) : null;
-  const stop = [
-    // Services reject an empty one, which is a line not filled in yet.
-    ...(config.stop ?? []).filter((word) => word !== "").slice(0, protocol === "text" ? 3 : 4),
-    ...(protocol === "text" ? [RESULT_STOP] : []),
-  ];
-  const maxTokens = call.max_tokens ?? config.max_tokens;
-  const tokensName =
-    capability.max_tokens_name ??
-    (/^https:\/\/(?:api\.openai\.com|[\w-]+\.openai\.azure\.com)\b/.test(call.provider.base_url)
-      ? "max_completion_tokens"
-      : "max_tokens");
-  const pair = protocol === "native" ? capability.effort_with_tools : undefined;
-  const effort = pair === undefined ? config.reasoning_effort : pair === "none" ? "none" : undefined;
-  const optional: Record<string, unknown> = {
-    temperature: config.temperature,
-    top_p: config.top_p,
-    seed: config.seed,
-    stop: stop.length > 0 ? stop : undefined,
-    reasoning_effort: effort,
-    [tokensName]: maxTokens,
-    parallel_tool_calls: protocol === "native" && capability.parallel_tools === false ? false : undefined,
-  };
-  const unsupported = new Set([
-    ...(capability.refuses ?? []),
-    ...(apiOf(call) === "responses" ? UNKNOWN_TO_RESPONSES : []),
-  ]);
-  const sent = Object.fromEntries(
-    Object.entries(optional).filter(([name, value]) => value !== undefined && !unsupported.has(name)),
-  );
-  const extra = Object.entries(config.extra_body ?? {});
+  const sent = settingsOf(call, protocol);
+  const extra = Object.entries(request.llm_config.extra_body ?? {});
+  const messages = messagesFor(call, protocol);
+  const thoughtful = capability.wants_reasoning ? withThoughts(messages, request) : messages;
   const body = {
     // The budget's limit takes precedence over one in the extra body.
     ...Object.fromEntries(extra.filter(([name]) => call.max_tokens === undefined || !CAPS.includes(name))),
     model,
-    messages: asTaken(
-      withShape(
-        capability.wants_reasoning
-          ? withThoughts(messagesFor(call, protocol), request)
-          : messagesFor(call, protocol),
-        request,
-        rung,
-      ),
-      capability,
-    ),
+    messages: asTaken(withShape(thoughtful, request, rung), capability),
     ...defined({
       tools: protocol === "native" ? functionsOf(request.tools ?? [], namesFor(request)) : undefined,
     }),
@@ -80,6 +44,41 @@ export function bodyOf(call: ProviderCall): {
   };
   return { body, rung, protocol, notes: leftOut(call, sent, protocol) };
 }
+
+/** The settings of a request, without those that the model refuses. */
+function settingsOf(call: ProviderCall, protocol: ToolProtocol | null): Record<string, unknown> {
+  const { request, capability } = call;
+  const config = request.llm_config;
+  const stop = [
+    // Services reject an empty one, which is a line not filled in yet.
+    ...(config.stop ?? []).filter((word) => word !== "").slice(0, protocol === "text" ? 3 : 4),
+    ...(protocol === "text" ? [RESULT_STOP] : []),
+  ];
+  const pair = protocol === "native" ? capability.effort_with_tools : undefined;
+  const effort = pair === undefined ? config.reasoning_effort : pair === "none" ? "none" : undefined;
+  const optional: Record<string, unknown> = {
+    temperature: config.temperature,
+    top_p: config.top_p,
+    seed: config.seed,
+    stop: stop.length > 0 ? stop : undefined,
+    reasoning_effort: effort,
+    [tokensNameOf(call)]: call.max_tokens ?? config.max_tokens,
+    parallel_tool_calls: protocol === "native" && capability.parallel_tools === false ? false : undefined,
+  };
+  const unsupported = new Set([
+    ...(capability.refuses ?? []),
+    ...(apiOf(call) === "responses" ? UNKNOWN_TO_RESPONSES : []),
+  ]);
+  return Object.fromEntries(
+    Object.entries(optional).filter(([name, value]) => value !== undefined && !unsupported.has(name)),
+  );
+}
+
+const tokensNameOf = ({ capability, provider }: ProviderCall): string =>
+  capability.max_tokens_name ??
+  (/^https:\/\/(?:api\.openai\.com|[\w-]+\.openai\.azure\.com)\b/.test(provider.base_url)
+    ? "max_completion_tokens"
+    : "max_tokens");
 
 const CAPS = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
 

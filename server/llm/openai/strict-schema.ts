@@ -1,6 +1,6 @@
 import { isText, textsOf } from "@/server/domain/base/guards";
 import { asSchema } from "@/server/domain/base/json-schema";
-import type { JsonSchema } from "@/server/domain/base/values";
+import type { Json, JsonSchema } from "@/server/domain/base/values";
 import { mapSchema } from "../tool-calls/schema";
 
 const MAX_PROPERTIES = 100;
@@ -54,10 +54,11 @@ export function strictSchema(schema: JsonSchema): JsonSchema | null {
 
 class NotStrict extends Error {}
 
+const UNSUPPORTED = ["definitions", "allOf", "prefixItems", "patternProperties", "not", "if"];
+
 function strictPart(schema: JsonSchema): JsonSchema {
   const part: JsonSchema = { ...schema };
-  if (part.definitions || part.allOf || part.prefixItems || part.patternProperties || part.not || part.if)
-    throw new NotStrict();
+  if (UNSUPPORTED.some((word) => part[word])) throw new NotStrict();
   if (part.oneOf) {
     part.anyOf = part.oneOf;
     delete part.oneOf;
@@ -70,18 +71,19 @@ function strictPart(schema: JsonSchema): JsonSchema {
     (word) => `${word}: ${JSON.stringify(part[word])}`,
   );
   if (described.length > 0)
-    part.description = [
-      ...(isText(part.description) ? [part.description] : []),
-      `(${described.join(", ")})`,
-    ].join(" ");
+    part.description = `${isText(part.description) ? `${part.description} ` : ""}(${described.join(", ")})`;
   for (const word of Object.keys(part)) if (!KEPT.has(word)) delete part[word];
-  if (part.type === undefined && !part.anyOf && !part.$ref) {
-    if (!Array.isArray(part.enum)) throw new NotStrict();
-    const types = [...new Set(part.enum.map((value): string => (value === null ? "null" : typeof value)))];
-    part.type = types.length === 1 ? (types[0] ?? null) : types;
-  }
-  if ([part.type].flat().includes("array") && !part.items) throw new NotStrict();
-  return [part.type].flat().includes("object") ? strictObject(part) : part;
+  if (part.type === undefined && !part.anyOf && !part.$ref) part.type = typeOf(part.enum);
+  const types = [part.type].flat();
+  if (types.includes("array") && !part.items) throw new NotStrict();
+  return types.includes("object") ? strictObject(part) : part;
+}
+
+/** The type, or types, of the values of an enum. */
+function typeOf(values: Json | undefined): Json {
+  if (!Array.isArray(values)) throw new NotStrict();
+  const types = [...new Set(values.map((value): string => (value === null ? "null" : typeof value)))];
+  return types.length === 1 ? (types[0] ?? null) : types;
 }
 
 function strictObject(part: JsonSchema): JsonSchema {
