@@ -49,14 +49,7 @@ export function* followPattern(crew: Crew): Flow<JsonObject> {
     const { outcome, summary, result: work } = answer;
     made = work || summary;
     results[step.step] = made;
-    const exit = outcomesOf(step).find((one) => one.outcome === outcome);
-    const target: Target = exit
-      ? targetOf(exit.target, steps)
-      : { end: "completed", name: outcome ?? "done" };
-    if ("nobody" in target)
-      throw new NodeFailure("CONFIG", `${crew.name} cannot go on after "${step.step}": ${target.nobody}`, {
-        user_action: "edit_graph",
-      });
+    const { exit, target } = targetAfter(crew, step, outcome, steps);
     const asked = crew.takeNext();
     const other = asked && steps.findIndex((one) => crew.member(one.agent) === asked);
     if ("end" in target && other === undefined) {
@@ -76,6 +69,26 @@ export function* followPattern(crew: Crew): Flow<JsonObject> {
     step = next;
   }
   throw new NodeFailure("CONFIG", `${crew.name} has a pattern without steps.`);
+}
+
+/** Where an outcome leads. Without an `exit` for it, the pattern ends. */
+function targetAfter(
+  crew: Crew,
+  step: PatternStep,
+  outcome: string | undefined,
+  steps: readonly PatternStep[],
+): {
+  exit: ReturnType<typeof outcomesOf>[number] | undefined;
+  target: Exclude<Target, { nobody: string }>;
+} {
+  const exit = outcomesOf(step).find((one) => one.outcome === outcome);
+  if (!exit) return { exit, target: { end: "completed", name: outcome ?? "done" } };
+  const target = targetOf(exit.target, steps);
+  if ("nobody" in target)
+    throw new NodeFailure("CONFIG", `${crew.name} cannot go on after "${step.step}": ${target.nobody}`, {
+      user_action: "edit_graph",
+    });
+  return { exit, target };
 }
 
 /** Runs a step's agent, and those that it hands off to; returns who answered, and the answer. */
