@@ -11,7 +11,7 @@ import { askedPerson } from "@/server/domain/run/past/asked-person";
 import { MomentLink } from "../past/moment-link";
 import { useAllEvents } from "../past/use-past";
 
-/** The questions of an activation that were answered by the moment that is looked at, and what people saw. */
+/** The questions of an activation that were answered at the cursor, as people saw them. */
 export function AnsweredAsks({ activationId }: { activationId: string }) {
   const asks = useRunList<Interaction>(({ state }) =>
     Object.values(state.interactions).filter(

@@ -10,7 +10,7 @@ export interface Standing {
   isOver: boolean;
 }
 
-/** What the card of a question needs of the page around it: a run's page and the inbox show the same card. */
+/** The props of a question's card: a run's page and the inbox show the same card. */
 export interface AskProps {
   ask: Interaction;
   runId: string;

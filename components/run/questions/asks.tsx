@@ -15,7 +15,7 @@ import type { Interaction, RunState } from "@/server/domain/run";
 
 const AskCard = dynamic(() => import("./ask-card").then((module) => module.AskCard));
 
-/** A question of the run around. It may be looked at in the past; it can be answered while it is open now. */
+/** A question of the run. It may be shown in the past; it can be answered while it is open now. */
 function RunAsk({ ask }: { ask: Interaction }) {
   const page = useRunPage();
   const now = useRun<Interaction | undefined>(({ head }) => head.interactions[ask.id], undefined);
@@ -176,7 +176,7 @@ function AskDialog({
   );
 }
 
-/** The questions of one activation, as of the moment that is looked at. */
+/** The questions of one activation at the cursor. */
 export function ActivationAsks({ activationId }: { activationId: string }) {
   const asks = useRunList<Interaction>(({ state }) =>
     Object.values(state.interactions).filter((ask) => ask.activation_id === activationId),
