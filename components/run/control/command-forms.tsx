@@ -27,7 +27,7 @@ export interface CommandForm {
   icon: ReactNode;
   parts: readonly FormPart<Entered>[];
   initial: Entered;
-  /** The state keys whose values are asked for. */
+  /** The state keys to ask for. */
   keys: readonly string[];
   /** Shown where there is nothing to enter. */
   nothing?: string;

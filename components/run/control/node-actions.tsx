@@ -24,6 +24,33 @@ export function NodeActions({
   node: WorkflowNode;
   activationId: string | undefined;
 }) {
+  const offers = useOffers(node, activationId);
+  const command = useDialog((close, form: CommandForm) => <CommandDialog form={form} onClose={close} />);
+  if (!offers) return null;
+  const { runId, activation_id, head, commands, canRetry, hasTeam, canFork } = offers;
+  const open = ({ form }: NodeCommand) =>
+    command.open(form({ run_id: runId, head: head(), node, activation_id }));
+  return (
+    <div
+      role="toolbar"
+      aria-label={`What can be done about ${node.name || node.id}`}
+      className="flex flex-wrap gap-2"
+    >
+      {commands.map((one) => (
+        <Button key={one.label} size="sm" icon={one.icon} onClick={() => open(one)}>
+          {one.label}
+        </Button>
+      ))}
+      {canRetry ? <RetryButton size="sm" activationId={activation_id} /> : null}
+      {hasTeam ? <TeamButton nodeId={node.id} /> : null}
+      {canFork ? <ForkHere runId={runId} activationId={activation_id} /> : null}
+      {command.dialog}
+    </div>
+  );
+}
+
+/** What can be done about an execution of a node; null if nothing. */
+function useOffers(node: WorkflowNode, activationId: string | undefined) {
   const page = useRunPage();
   const store = useRunViewStore();
   const isActive = useIsActive();
@@ -31,41 +58,28 @@ export function NodeActions({
   const isAlone = useRun(({ head }) => head.run.only_node !== undefined, false);
   const activation = useRunActivation(activationId);
   const activation_id = activationId ?? "";
-  const commands = useCommands(node, activation_id);
+  const applying = useCommands(node, activation_id);
   const hasTeam = useRun(({ head }) => isCrewNode(node) && isAhead({ head, activation_id }), false);
-  const command = useDialog((close, form: CommandForm) => <CommandDialog form={form} onClose={close} />);
-  const fork = useDialog((close) =>
-    page ? <ForkDialog runId={page.runId} activationId={activation_id} onClose={close} /> : null,
-  );
   if (!page || !store || !activation || isPast) return null;
-  const { runId, held } = page;
+  const commands = isActive && !page.held ? applying : [];
   const canRetry = activation.ends_run === true || activation.waiting?.for === "retry";
   const canFork = activation.started_at !== undefined && !isAlone;
-  const offered = isActive && !held ? commands : [];
-  if (offered.length === 0 && !canRetry && !hasTeam && !canFork) return null;
-  const open = ({ form }: NodeCommand) =>
-    command.open(form({ run_id: runId, head: store.view.getState().head, node, activation_id }));
+  if (commands.length === 0 && !canRetry && !hasTeam && !canFork) return null;
+  const head = () => store.view.getState().head;
+  return { runId: page.runId, activation_id, head, commands, canRetry, hasTeam, canFork };
+}
+
+function ForkHere({ runId, activationId }: { runId: string; activationId: string }) {
+  const { open, dialog } = useDialog((close) => (
+    <ForkDialog runId={runId} activationId={activationId} onClose={close} />
+  ));
   return (
-    <div
-      role="toolbar"
-      aria-label={`What can be done about ${node.name || node.id}`}
-      className="flex flex-wrap gap-2"
-    >
-      {offered.map((one) => (
-        <Button key={one.label} size="sm" icon={one.icon} onClick={() => open(one)}>
-          {one.label}
-        </Button>
-      ))}
-      {canRetry ? <RetryButton size="sm" activationId={activation_id} /> : null}
-      {hasTeam ? <TeamButton nodeId={node.id} /> : null}
-      {canFork ? (
-        <Button size="sm" icon={<GitBranch aria-hidden />} onClick={fork.open}>
-          Run from here…
-        </Button>
-      ) : null}
-      {command.dialog}
-      {fork.dialog}
-    </div>
+    <>
+      <Button size="sm" icon={<GitBranch aria-hidden />} onClick={open}>
+        Run from here…
+      </Button>
+      {dialog}
+    </>
   );
 }
 
