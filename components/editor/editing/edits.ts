@@ -11,6 +11,7 @@ import { addRoute, newRouteLabel, routerRoutes } from "@/server/domain/graph/rou
 import { getNodeKind, type NodeBase, type NodeType, withSettings } from "@/server/domain/nodes";
 import { newNode } from "@/server/domain/nodes/new-node";
 import { type Fragment, withFragment } from "./fragment";
+import { freshNode } from "./fresh-node";
 import { type Place, placeAfter, placeOnEdge, shiftRight } from "./placing";
 
 /** An edit of the graph: pure, and named for undo, menus and help. */
@@ -255,15 +256,6 @@ export function canConnect(graph: WorkflowGraph, connection: NewConnection): boo
   return !graph.edges.some((edge) => isSameConnection(edge, connection));
 }
 
-/** A node with a name and output keys that no other node has. */
-function freshNode(graph: WorkflowGraph, { id, type, config, base }: NewNode, place: Place): WorkflowNode {
-  const kind = getNodeKind(type);
-  const name = freeName(graph, base?.name ?? kind.newNode?.().name ?? kind.title);
-  const keys = base?.output_keys ?? kind.newNode?.().output_keys ?? [];
-  const output_keys = keys.map((key) => freeKey(graph, key));
-  return newNode(type, { ...base, name, id, config, output_keys, ui: { ...place } });
-}
-
 /** Connects a new node to the one before it, and to a new end or the one after it. */
 function withNeighbors(graph: WorkflowGraph, { id, type, after, before, end }: NewNode): WorkflowGraph {
   const { hasEntry, hasExit } = getNodeKind(type);
@@ -275,24 +267,6 @@ function withNeighbors(graph: WorkflowGraph, { id, type, after, before, end }: N
     return connectedOn(withNode(next, last), id, end);
   }
   return before !== undefined && hasExit !== false ? connectedOn(graph, id, before) : graph;
-}
-
-/** A name that no other node has: "End", "End 2". */
-function freeName(graph: WorkflowGraph, name: string): string {
-  const taken = new Set(Object.values(graph.nodes).map((node) => node.name));
-  for (let n = 1; ; n++) {
-    const free = n === 1 ? name : `${name} ${n}`;
-    if (!taken.has(free)) return free;
-  }
-}
-
-/** The key, or one with a number after it, that no node writes yet. */
-function freeKey(graph: WorkflowGraph, key: string): string {
-  const taken = new Set(Object.values(graph.nodes).flatMap((node) => node.output_keys));
-  for (let n = 1; ; n++) {
-    const free = n === 1 ? key : `${key}_${n}`;
-    if (!taken.has(free)) return free;
-  }
 }
 
 /** An id for a new node of this kind. */

@@ -65,7 +65,7 @@ export function useAutosave(store: EditorStore): Autosave {
   return autosave;
 }
 
-/** What was saved in one window of this browser, for the others; other browsers learn of it when they are looked at. */
+/** Tells other tabs of this browser about a save; other browsers check when they get the focus. */
 interface Saved {
   id: string;
   revision: number;
@@ -87,7 +87,7 @@ function hearWindows(onSaved: (saved: Saved) => void): () => void {
   return () => channel.close();
 }
 
-/** What checks a drawing before it is sent: an editor can be drawn in without it, and has it once it is at rest. */
+/** Checks a workflow before it is saved. Loaded late, since editing doesn't need it. */
 export const loadSchemas = () => import("@/server/domain/graph/graph");
 
 const isDirty = (store: EditorStore) => store.getState().doc !== store.getState().savedDoc;
@@ -136,7 +136,7 @@ async function save(
   }
 }
 
-/** Back in this tab: takes the newer version, if nothing of one's own would be lost. */
+/** Back in this tab: takes over a newer version, unless that would lose local changes. */
 async function catchUp(client: Client, store: EditorStore): Promise<void> {
   const { id } = store.getState();
   const found = await client.workflows.get.query({ id }).catch(() => null);

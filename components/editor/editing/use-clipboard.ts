@@ -3,7 +3,7 @@ import { isInDialog } from "@/components/canvas/hits";
 import { isTyping } from "@/components/page/typing";
 import type { EditorCommands } from "../commands";
 
-/** The clipboard's own events: they work on plain HTTP too, where the modern way does not exist. */
+/** Uses clipboard events: they also work on plain HTTP, where `navigator.clipboard` doesn't exist. */
 export function useClipboard(commands: EditorCommands) {
   useEffect(() => {
     const isOurs = (event: ClipboardEvent) => {
