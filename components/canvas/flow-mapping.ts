@@ -125,7 +125,7 @@ export function toFlowEdges(
     });
 }
 
-/** The graph with places and connections as they are drawn: the way back of the two functions above. */
+/** The graph with the positions and edges of the canvas: the inverse of the two functions above. */
 export function fromFlow(
   graph: WorkflowGraph,
   nodes: readonly FlowNode[],
@@ -154,7 +154,7 @@ export function fromFlow(
   };
 }
 
-/** What a connection that was drawn says, in the words of the graph. */
+/** The edge for a connection of React Flow. */
 export function toConnection(drawn: { source: string; target: string; sourceHandle?: string | null }) {
   return {
     source_node_id: drawn.source,

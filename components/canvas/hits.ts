@@ -34,7 +34,7 @@ export function pointOf(event: MouseEvent | TouchEvent): XY | null {
   return touch ? { x: touch.clientX, y: touch.clientY } : null;
 }
 
-/** Whether it is the empty drawing. */
+/** Whether it is empty canvas. */
 export const isPane = (target: EventTarget) =>
   target instanceof Element && target.classList.contains("react-flow__pane");
 

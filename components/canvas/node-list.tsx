@@ -31,14 +31,14 @@ export interface NodeListProps {
   selected: ReadonlySet<string>;
   onPick: (nodeId: string) => void;
   onOpen?: (nodeId: string) => void;
-  /** What stands below a node's row. */
+  /** The content below a node's row. */
   under?: (nodeId: string) => ReactNode;
 }
 
 const NO_ROLES: ReadonlyMap<string, RoleDefinition> = new Map();
 const NO_AGENTS: NamedAgents = new Map();
 
-/** The drawing as a list, in reading order: for phones, for screen readers, and for large drawings. */
+/** The nodes as a list, in reading order: for phones, screen readers and large workflows. */
 export function NodeList(props: NodeListProps) {
   const { graph, roles = NO_ROLES, agents = NO_AGENTS, run = null, marks, selected, onPick, onOpen } = props;
   const canvas = useMemo(() => ({ editing: null, roles, agents }), [roles, agents]);
@@ -75,7 +75,7 @@ export function NodeList(props: NodeListProps) {
   );
 }
 
-/** Its name, who does it, and what came of it in the run, or where it leads. */
+/** The name, who does it, and its result in the run, or the next nodes. */
 function ItemContent({ graph, node }: { graph: WorkflowGraph; node: WorkflowNode }) {
   const { agents } = useCanvas();
   const run = useNodeRunView(node.id);

@@ -6,7 +6,7 @@ import { cardsInView, MAX_FIT, READABLE } from "./layout/view-fit";
 import { readingOrder } from "./navigation";
 import { useCanvasView } from "./use-canvas-view";
 
-/** Below this a card's words are told by its name alone. */
+/** Below this zoom a card shows only its name. */
 const FAR = 0.42;
 /** Below this not even a name can be read. */
 const TINY = 0.22;
@@ -16,7 +16,7 @@ const TINY = 0.22;
  */
 export const MANY_NODES = 150;
 
-/** Whether a drawing is so large that it opens as a map. */
+/** Whether a graph is so large that it opens as an overview. */
 export const isMap = (graph: WorkflowGraph) => Object.keys(graph.nodes).length > MANY_NODES;
 
 /** Opens so large that it can be read: all of it where it fits, else from its beginning; very large ones as a map. */
@@ -25,7 +25,7 @@ export function FirstView({ graph }: { graph: WorkflowGraph }) {
   // Until then there is no place to fit anything into.
   const hasRoom = useStore(({ width, panZoom }) => width > 0 && panZoom !== null);
   const view = useCanvasView();
-  // What is drawn onto an empty stage appears where it was put.
+  // A first node appears where it was added.
   const isDone = useRef(Object.keys(graph.nodes).length === 0);
   useLayoutEffect(() => {
     if (!hasNodes || !hasRoom || isDone.current) return;
@@ -36,7 +36,7 @@ export function FirstView({ graph }: { graph: WorkflowGraph }) {
   return null;
 }
 
-/** How much of the cards can be seen. Until the drawing is fitted into its place, that is guessed from its size. */
+/** How much detail cards show. Estimated from the size of the graph until the view is fitted. */
 export function useDetail(graph: WorkflowGraph) {
   const drawing = sizeOf(graph);
   const [guess] = useState(() => guessZoom(drawing));
@@ -49,7 +49,7 @@ export function useDetail(graph: WorkflowGraph) {
     return zoom < TINY || (zoom < FAR && cardsInView(drawing, room, zoom) > MANY_NODES);
   });
   const isSmall = useStore(({ transform }) => zoomOf(transform) < READABLE - 0.001);
-  // All cards in view are drawn anew: in pieces, so that zooming goes on meanwhile.
+  // All visible cards render again: deferred, so that zooming stays responsive.
   return { isFar, isSmall: isSmall && !isFar, isTiny: useDeferredValue(isTiny) };
 }
 

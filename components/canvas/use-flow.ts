@@ -12,7 +12,7 @@ import {
 import type { XY } from "./layout/places";
 import { routesOf } from "./layout/routes";
 
-/** What is picked on a drawing. */
+/** The selected nodes and edges. */
 export interface Selection {
   nodes: ReadonlySet<string>;
   edges: ReadonlySet<string>;
@@ -24,7 +24,7 @@ interface Flow {
   of: readonly unknown[];
   nodes: FlowNode[];
   edges: FlowEdge[];
-  /** Where everything stands, in one text: ways around cards are looked for anew only when it changes. */
+  /** All positions as one text: edges are routed again only when it changes. */
   geometry: string;
   routes: ReadonlyMap<string, XY[]>;
   grown?: Dressing["grown"];
@@ -51,7 +51,7 @@ export function useFlow(
     const geometry = isMoved ? JSON.stringify([boxes, lines]) : flow.geometry;
     const routes = geometry === flow.geometry ? flow.routes : routesOf(lines, boxes);
     const edges = toFlowEdges(graph, selectedEdges, flow.edges, { ...dressing, classNames, routes });
-    // The way React recommends to derive state from props: before anything is drawn.
+    // Derives state from props during rendering, as React recommends.
     current = { of, nodes, edges, geometry, routes, grown: dressing?.grown };
     setFlow(current);
   }
@@ -60,7 +60,7 @@ export function useFlow(
   return { nodes: current.nodes, edges: current.edges, setNodes };
 }
 
-/** What is picked: the one node of a drawing to look at, else whatever editing picked. */
+/** The selected nodes: the one of a read-only canvas, else those of the editor. */
 export function useSelected(
   selectedId: string | null | undefined,
   selection: Selection,
@@ -69,7 +69,7 @@ export function useSelected(
   return selectedId === undefined ? selection.nodes : one;
 }
 
-/** A set with what was picked added and what was unpicked taken away. */
+/** A set with the selection changes applied. */
 export function toggled(before: ReadonlySet<string>, picked: readonly { id: string; selected: boolean }[]) {
   const after = new Set(before);
   for (const { id, selected } of picked) {

@@ -46,9 +46,9 @@ export interface EditorUi {
   incoming: { text: string; at: Place } | null;
   /** The group whose name is being written. */
   naming: string | null;
-  /** Finding and replacing is open; a new number: it was asked for once more. */
+  /** Find and replace is open; a new number: it was requested again. */
   find: { nonce: number } | null;
-  /** The list of breakpoints is open; `at`: at the one of this place. A new number: it was asked for once more. */
+  /** The list of breakpoints is open, with the one `at` a place expanded. A new number: it was requested again. */
   breakpoints: { at: BreakpointPlace | null; nonce: number } | null;
   /**
    * The node to run alone, after asking for its inputs (`run`) or with its last ones (`try`), or the node whose output

@@ -13,7 +13,7 @@ export function RunProvider({ store, children }: { store: RunViewStore; children
   return <RunContext value={store}>{children}</RunContext>;
 }
 
-/** The store of the run around, or null where nothing is being run (the editor). */
+/** The store of the run, or null outside of a run (the editor). */
 export function useRunViewStore(): RunViewStore | null {
   return useContext(RunContext);
 }
@@ -21,7 +21,7 @@ export function useRunViewStore(): RunViewStore | null {
 const nothing = createStore<RunView | null>(() => null);
 
 /**
- * One fact of the run around; `otherwise` where there is no run.
+ * A value of the run; `otherwise` outside of a run.
  * Select leaves or primitives: records change in place and would look unchanged.
  */
 export function useRun<T>(select: (view: RunView) => T, otherwise: T): T {
@@ -40,7 +40,7 @@ export function useRunList<T>(select: (view: RunView) => T[]): T[] {
   );
 }
 
-/** Where a node is in the run around; undefined in the editor and before it was reached. */
+/** The state of a node in the run; undefined in the editor and before the run reached it. */
 export function useRunNode(id: string): RunState["nodes"][string] | undefined {
   return useRun((view) => view.state.nodes[id], undefined);
 }

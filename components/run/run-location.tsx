@@ -11,7 +11,7 @@ const ICONS = { at_work: Server, waits_for_worker: Hourglass, engine_away: Unplu
 const timeOf = (at: number) =>
   new Date(at).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
 
-/** Where the run is at work now; nothing where the server carries it out itself, and nothing over its past. */
+/** The worker that executes the run; nothing if the server does, or if the past is shown. */
 export function RunLocation({
   place,
   className,

@@ -104,7 +104,7 @@ function around(line: Line, field: Field, drawn: readonly Drawn[]): XY[] | null 
   return best?.route ?? null;
 }
 
-/** Whether it would lie on a line that leads elsewhere; lines to the same card may run together. */
+/** Whether it would overlap an edge to another card; edges to the same card may share a route. */
 function coversOther({ a, b }: Segment, target: string, drawn: readonly Drawn[]): boolean {
   const isFlat = a.y === b.y;
   return drawn.some((other) => {

@@ -2,7 +2,7 @@ import { useMedia } from "@/components/ui/use-media";
 import { useEditor } from "../editing/editor-store";
 import { useUi } from "../ui-store";
 
-/** Whether the inspector is to be seen: asked for, or, where there is room, because something is selected. */
+/** Whether the inspector is shown: on request or, if there is room, for a selection. */
 export function useIsInspectorShown(): boolean {
   const isOpen = useUi((ui) => ui.isInspectorOpen);
   const isWide = useMedia(WIDE, true);

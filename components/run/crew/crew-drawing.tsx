@@ -221,7 +221,7 @@ function MemberCard({
   onPick: () => void;
 }) {
   const activity = memberActivity(scene, agentId);
-  // One word for both: "Qualityreviewer" is the role QualityReviewer.
+  // Compare without case: "Qualityreviewer" is the role QualityReviewer.
   const own = person(agentId);
   const name = isSameWord(own, roleName) ? roleName : own;
   const task = taskOf(scene, agentId);

@@ -18,7 +18,7 @@ import { type CrewTab, cardOf, useCrewStage } from "./crew-stage";
 import type { CrewScene } from "./members";
 import { useCrew, useHeadCrew } from "./use-crew";
 
-/** What a crew's card shows when it is open: its members at work, and what goes from one to another. */
+/** The content of an open crew's card: its members and their exchanges. */
 export function CrewInside({ node }: { node: WorkflowNode }) {
   const stage = useCrewStage();
   const activationId = useRun(({ state }) => state.nodes[node.id]?.activation, undefined);

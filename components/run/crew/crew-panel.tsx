@@ -155,7 +155,7 @@ function Views({
     ),
   };
   const views = viewsOf(scene, diagnostics.length);
-  // In the past there is less to see: what a person looked at stays.
+  // The past has less to show: the selected part stays.
   const kept =
     tab === "members" || views.some(({ value }) => value === tab)
       ? []
@@ -213,7 +213,7 @@ function Diagnostics({ diagnostics }: { diagnostics: readonly CrewRunDiagnostic[
   );
 }
 
-/** Everyone, or one of them with all that it did. */
+/** All members, or one with its work. */
 function Members({
   scene,
   activationId,

@@ -30,7 +30,7 @@ export interface CrewStage {
 const CrewStageContext = createContext<CrewStage | null>(null);
 export const CrewStageProvider = CrewStageContext.Provider;
 
-/** The crews of the run around; null where a run's parts are shown elsewhere. */
+/** The crews of the run; null outside of a run's page. */
 export const useCrewStage = (): CrewStage | null => useContext(CrewStageContext);
 
 /** The state of it, for the page of a run. `onShowPanel`: the panel is to come to the front. */

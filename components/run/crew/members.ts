@@ -31,7 +31,7 @@ export interface MemberActivity {
   tainted: boolean;
 }
 
-/** What a member is doing; a member may be at work on several tasks, then what needs most attention counts. */
+/** The status of a member; with several tasks, the one that needs most attention. */
 export function memberActivity(scene: CrewScene, agentId: string): MemberActivity {
   const mine = scene.agents.filter(({ agent_id }) => agent_id === agentId);
   const tainted = mine.some((agent) => agent.tainted === true);

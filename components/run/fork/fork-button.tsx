@@ -9,7 +9,7 @@ import { useDialog } from "@/components/ui/overlay/use-dialog";
 
 const ForkDialog = dynamic(() => import("./fork-dialog").then((m) => m.ForkDialog), { ssr: false });
 
-/** Opens the dialog that forks the run at the moment that is looked at; only on a run's page. */
+/** Opens the fork dialog at the cursor; only on a run's page. */
 export function ForkButton() {
   const page = useRunPage();
   const hasBegun = useRun(({ state }) => state.seq > 0, false);

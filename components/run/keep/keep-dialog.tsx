@@ -23,7 +23,7 @@ const LONGEST_NAME = 200;
 const addressOf = ({ workflow_id, test }: Answers["tests"]["keep"]) =>
   `/workflows/${workflow_id}/tests?test=${encodeURIComponent(test.id)}`;
 
-/** Keeps the run around as a test of its workflow: says what of it, asks for a name, and leads to the test. */
+/** Saves the run as a test: previews its content, asks for a name, and opens the test. */
 export function KeepDialog({ runId, onClose }: { runId: string; onClose: () => void }) {
   const workflow = useRun(({ head }) => head.run.workflow_name, "");
   const [name, setName] = useState(() => `${workflow || "Run"} as it went`.slice(0, LONGEST_NAME));

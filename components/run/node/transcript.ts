@@ -54,7 +54,7 @@ function titleOf(messages: readonly ChatMessage[], at: number): string {
   if (role === "assistant") return "Answer";
   if (!before.some((one) => one.role === "user")) return "The task";
   const last = before.findLast((one) => one.role !== "user");
-  // Whoever had answered is asked to answer better; who was at work with tools is told something on the way.
+  // After an answer the model is asked to improve it; between tool calls it gets a note.
   return last?.role === "assistant" && !last.tool_calls?.length ? "Asked to correct it" : "Told on the way";
 }
 

@@ -19,7 +19,7 @@ const PARTS: readonly { value: keyof ShareChoice; label: string; hint: string }[
   { value: "files", label: "Files", hint: "What was written into the run's workspace" },
 ];
 
-/** Saves the run around as one HTML file, with what a person wants in it. */
+/** Saves the run as one HTML file, with the selected parts. */
 export function ShareDialog({ runId, onClose }: { runId: string; onClose: () => void }) {
   const client = useTrpcClient();
   const [chosen, setChosen] = useState<readonly string[]>(["state", "prompts"]);

@@ -10,7 +10,7 @@ import { useIsActive } from "../control/use-control";
 
 const TeamDialog = dynamic(() => import("./team-dialog").then((m) => m.TeamDialog), { ssr: false });
 
-/** Changes who works in a node's crew; nothing where the run is over, held, or looked at as it was. */
+/** Opens the team dialog; nothing if the run has ended, is quarantined or shows the past. */
 export function TeamButton({ nodeId, member }: { nodeId: string; member?: string }) {
   const page = useRunPage();
   const isActive = useIsActive();

@@ -143,7 +143,7 @@ export const crewSentences = {
       }`,
       payload.met ? "completed" : "warning",
     ),
-  // Who takes up a task says so itself: the beginning is only a detail, unless somebody had to be chosen.
+  // The agent's own start follows, so the start of a task is a detail, unless an agent had to be chosen.
   task_status_changed: ({ task_id, activation_id, payload }, names) => {
     const who =
       payload.to === "in_progress" && payload.assigned_agent ? ` with ${person(payload.assigned_agent)}` : "";

@@ -19,7 +19,7 @@ export const nodeSentences = {
         : `${names.node(node_id)} is queued`,
       "ready",
     ),
-  // A first attempt and an end without words are told by the heading of the node's part of the timeline.
+  // The heading of the node already reports a first attempt and an end without text.
   node_started: ({ node_id, payload }, names) =>
     payload.attempt > 1
       ? story(`${names.node(node_id)} began its ${ordinal(payload.attempt)} attempt`, "running")

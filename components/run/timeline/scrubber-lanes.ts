@@ -11,7 +11,7 @@ export interface Span {
   end: "completed" | "failed" | "cancelled" | "running" | "waiting";
 }
 
-/** More than this cannot be told apart on a screen. */
+/** More lanes can't be told apart on a screen. */
 const MOST_SPANS = 400;
 const MOST_LANES = 5;
 

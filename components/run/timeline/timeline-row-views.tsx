@@ -86,7 +86,7 @@ export function GroupRow({
   );
 }
 
-/** What comes after the moment that is looked at: paler, and still to be read. */
+/** Events after the cursor: paler, but readable. */
 const FUTURE = "[&_button]:!font-normal [&_button]:!text-ink-3 [&_svg]:opacity-45";
 
 /** A column of times, as its heading is. */

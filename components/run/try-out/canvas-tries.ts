@@ -76,7 +76,7 @@ export function cardResult(all: TryOuts, graph: WorkflowGraph, id: string): Card
   };
 }
 
-/** What was tried out as the canvas wants it; `drawing` tells of changes of the drawing, which make outputs stale. */
+/** The outputs of single nodes for the canvas; `drawing` reports edits, which make outputs out of date. */
 export function newCanvasTries(
   store: TryOutStore,
   drawing: { graph: () => WorkflowGraph; subscribe: (listener: () => void) => () => void },

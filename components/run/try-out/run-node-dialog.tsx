@@ -19,7 +19,7 @@ export interface RunNodeProps {
   graph: WorkflowGraph;
   node: WorkflowNode;
   store: TryOutStore;
-  /** Runs before the start: saves what is drawn. False: it could not be saved. */
+  /** Runs before the start: saves the workflow. False: it could not be saved. */
   beforeStart: () => Promise<boolean>;
   /** Runs without asking if the last inputs are all that the node needs. */
   isDirect?: boolean;
