@@ -7,8 +7,8 @@ import { parseText, writeText } from "./text-files";
 export const MAX_ROLES = 500;
 
 /**
- * Reads roles from YAML or JSON, as text or parsed already: a list, one role, a map from name to role, each also under `roles:`. Findings name
- * what was left out; an error among them means that nothing could be read.
+ * Reads roles from YAML or JSON, as text or already parsed: a list, one role, or a map from name to role, each also under
+ * `roles:`. Findings say what was left out; an error among them means that nothing could be read.
  */
 export function readRoles(source: unknown): { roles: RoleDefinition[]; findings: Finding[] } {
   const findings = new Findings();
@@ -21,14 +21,15 @@ export function readRoles(source: unknown): { roles: RoleDefinition[]; findings:
   const copy = cleanCopy(parsed.value, findings);
   if (!copy) return nothing("The file is nested too deeply to hold roles.");
   const { value } = copy;
-  if (isRaw(value) && (value.nodes !== undefined || value.troupe !== undefined) && value.roles === undefined)
+  const file = isRaw(value) ? value : {};
+  const isUnderRoles = file.roles !== undefined;
+  if (!isUnderRoles && (file.nodes !== undefined || file.troupe !== undefined))
     return nothing("This file holds a workflow, not roles. Read it on the page of workflows.");
-  const listed = isRaw(value) && value.roles !== undefined ? value.roles : value;
+  const listed = isUnderRoles ? file.roles : value;
   const count = Array.isArray(listed) ? listed.length : isRaw(listed) ? Object.keys(listed).length : 0;
   if (count > MAX_ROLES)
     return nothing(`The file holds ${count} roles; at most ${MAX_ROLES} can be read at once.`);
-  const under = isRaw(value) && value.roles !== undefined;
-  const roles = readRoleList(listed, under ? "roles" : "", findings);
+  const roles = readRoleList(listed, isUnderRoles ? "roles" : "", findings);
   if (roles.length === 0 && !findings.list.some(({ level }) => level === "error"))
     findings.error("", "No role was found in this file.");
   return { roles, findings: findings.all() };

@@ -19,8 +19,8 @@ import { Id } from "@/server/domain/base/values";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { withoutSecrets } from "@/server/domain/graph/secrets";
 import { asTemplate } from "@/server/domain/text/template/template";
+import { entries, readTools } from "./team-tools";
 import { parseText, writeText } from "./text-files";
-import { BUILTIN_TOOLS } from "./tool-names";
 
 /** What a file of teams holds: crews with their agents, agents of no crew, and the roles that they need. */
 export interface Teams {
@@ -39,54 +39,68 @@ const MAX_CREWS = 100;
  */
 export function readTeams(source: unknown): Teams & { findings: Finding[] } {
   const findings = new Findings();
-  const teams: Teams = { crews: [], agents: [], roles: [] };
-  const refuse = (message: string) => {
-    findings.error("", message);
+  const file = openFile(source, findings);
+  const teams = typeof file === "string" ? file : readFile(file, findings);
+  if (typeof teams === "string") {
+    findings.error("", teams);
     return { crews: [], agents: [], roles: [], findings: findings.all() };
-  };
-  const parsed = typeof source === "string" ? parseText(source) : { value: source };
-  if ("problem" in parsed) return refuse(parsed.problem);
-  const copy = cleanCopy(parsed.value, findings);
-  if (!copy) return refuse("The file is nested too deeply to hold crews.");
-  if (!isRaw(copy.value)) return refuse('This is not a crew: an object with "agents", or with "crews".');
-  const file = withoutNulls(copy.value);
-  if (file.nodes !== undefined || file.workflow !== undefined)
-    return refuse("This file holds a workflow, not crews. Read it on the page of workflows.");
-
-  const tools = readTools(file.tools, findings);
-  teams.roles.push(...readRoleList(file.roles, "roles", findings));
-  const reading: Reading = { findings, roles: teams.roles, tools };
-  const { roles: _roles, tools: _tools, crews, crew, team, agents: given, ...rest } = file;
-  const single = crew ?? team;
-  const agents = given ?? (crews === undefined && single === undefined ? named(rest, findings) : undefined);
-  if (crews !== undefined || single !== undefined) {
-    const listed =
-      crews === undefined ? [["crew" in file ? "crew" : "team", single] as const] : entries(crews, "crews");
-    if (listed.length > MAX_CREWS) return refuse(`The file holds more than ${MAX_CREWS} crews.`);
-    for (const [at, value] of listed) {
-      const read = readCrew(value, at, reading);
-      if (read && teams.crews.some(({ crew_id }) => crew_id === read.crew_id))
-        findings.dropped(at, `The crew "${read.crew_id}" stands twice; the first one was kept.`);
-      else if (read) teams.crews.push(read);
-    }
-    const names = newNames();
-    for (const [at, value] of entries(agents, "agents")) {
-      const agent = readAgent(value, at, names, reading);
-      if (agent) teams.agents.push(asLibraryAgent(agent));
-    }
-    for (const key of Object.keys(rest))
-      findings.dropped(key, `"${key}" is not known here and was left out.`);
-  } else if (agents === undefined && ["agent_id", "role_name", "role"].some((key) => key in file)) {
-    const agent = readAgent(file, "", newNames(), reading);
-    if (agent) teams.agents.push(asLibraryAgent(agent));
-  } else if (agents !== undefined) {
-    const read = readCrew({ ...rest, agents }, "", reading, file.tools !== undefined);
-    if (read) teams.crews.push(read);
   }
   const isEmpty = teams.crews.length + teams.agents.length + teams.roles.length === 0;
   if (isEmpty && !findings.list.some(({ level }) => level === "error"))
     findings.error("", "No crew and no agent was found in this file.");
   return { ...teams, findings: findings.all() };
+}
+
+/** The parsed file, or why it can't be read. */
+function openFile(source: unknown, findings: Findings): Raw | string {
+  const parsed = typeof source === "string" ? parseText(source) : { value: source };
+  if ("problem" in parsed) return parsed.problem;
+  const copy = cleanCopy(parsed.value, findings);
+  if (!copy) return "The file is nested too deeply to hold crews.";
+  if (!isRaw(copy.value)) return 'This is not a crew: an object with "agents", or with "crews".';
+  const file = withoutNulls(copy.value);
+  return file.nodes !== undefined || file.workflow !== undefined
+    ? "This file holds a workflow, not crews. Read it on the page of workflows."
+    : file;
+}
+
+/** The crews, agents and roles of a file, or why they can't be read. */
+function readFile(file: Raw, findings: Findings): Teams | string {
+  const teams: Teams = { crews: [], agents: [], roles: [] };
+  const tools = readTools(file.tools, findings);
+  teams.roles.push(...readRoleList(file.roles, "roles", findings));
+  const reading: Reading = { findings, roles: teams.roles, tools };
+  const { roles: _roles, tools: _tools, crews, crew, team, agents: given, ...rest } = file;
+  const single = crew ?? team;
+  if (crews !== undefined || single !== undefined) {
+    const listed =
+      crews === undefined ? [["crew" in file ? "crew" : "team", single] as const] : entries(crews, "crews");
+    if (listed.length > MAX_CREWS) return `The file holds more than ${MAX_CREWS} crews.`;
+    for (const [at, value] of listed) addCrew(teams, readCrew(value, at, reading), at, findings);
+    const names = newNames();
+    for (const [at, value] of entries(given, "agents")) addAgent(teams, readAgent(value, at, names, reading));
+    for (const key of Object.keys(rest))
+      findings.dropped(key, `"${key}" is not known here and was left out.`);
+    return teams;
+  }
+  const agents = given ?? named(rest, findings);
+  if (agents !== undefined) {
+    const read = readCrew({ ...rest, agents }, "", reading, file.tools !== undefined);
+    if (read) teams.crews.push(read);
+  } else if (["agent_id", "role_name", "role"].some((key) => key in file))
+    addAgent(teams, readAgent(file, "", newNames(), reading));
+  return teams;
+}
+
+function addAgent({ agents }: Teams, agent: AgentConfig | null): void {
+  if (agent) agents.push(asLibraryAgent(agent));
+}
+
+function addCrew({ crews }: Teams, crew: ReturnType<typeof readCrew>, at: string, findings: Findings): void {
+  if (!crew) return;
+  if (crews.some(({ crew_id }) => crew_id === crew.crew_id))
+    findings.dropped(at, `The crew "${crew.crew_id}" stands twice; the first one was kept.`);
+  else crews.push(crew);
 }
 
 /** Crews, agents and roles as a file that readTeams reads back to the same, without secrets. */
@@ -97,10 +111,10 @@ export function writeTeams(teams: Partial<Teams>, format: "yaml" | "json"): stri
       roles: roles.length > 0 ? roles.map((role) => writeTersely(RoleDefinition, role)) : undefined,
       agents: agents.length > 0 ? agents.map((agent) => writeTersely(AgentConfig, agent)) : undefined,
     }),
-    // Always there: it tells agents of no crew from the agents of one.
+    // Always present: it distinguishes agents of the library from the agents of one crew.
     crews: crews.map((crew) => ({
       crew_id: crew.crew_id,
-      // Said in any case: where it is not, a reader concludes it from the patterns.
+      // Always written: otherwise a reader derives it from the patterns.
       process: crew.process,
       ...writeFields(CrewConfig, crew),
     })),
@@ -110,9 +124,9 @@ export function writeTeams(teams: Partial<Teams>, format: "yaml" | "json"): stri
 
 interface Reading {
   findings: Findings;
-  /** Those of the file; agents that say what they are for add theirs. */
+  /** The file's roles, and those made from agents that describe their own. */
   roles: RoleDefinition[];
-  /** What became of the tools that the file declares; null: left out. */
+  /** The names here of the tools that the file declares; null: left out. */
   tools: ReadonlyMap<string, string | null>;
 }
 
@@ -138,19 +152,9 @@ function named({ collaboration_patterns: patterns }: Raw, findings: Findings): R
   return distinctNames.map((name) => ({ name }));
 }
 
-/** An agent of no crew is no member of anything. */
+/** An agent of the library is no member of a crew. */
 function asLibraryAgent({ agent_ref: _member, ...agent }: AgentConfig): AgentConfig {
   return agent;
-}
-
-/** The items of a list, or of a map whose keys are their names, with their places. */
-function entries(value: unknown, at: string): [at: string, value: unknown][] {
-  if (Array.isArray(value)) return value.map((item, position) => [join(at, position), item]);
-  if (!isRaw(value)) return [];
-  return Object.entries(value).map(([name, item]) => [
-    join(at, name),
-    isRaw(item) ? { name, ...item } : { name },
-  ]);
 }
 
 function readCrew(value: unknown, at: string, reading: Reading, isForeign = false): CrewConfig | null {
@@ -230,31 +234,36 @@ function readAgent(value: unknown, at: string, names: Names, reading: Reading): 
   );
   for (const key of ROLE_FIELDS) delete raw[key];
   raw.role_name ??= word;
-  if (Object.keys(own).length > 0) {
-    if (roles.some(({ name }) => name === raw.role_name))
-      findings.dropped(
-        at,
-        `What this agent says of its own role (${Object.keys(own).join(", ")}) was left out: the file has the role "${String(raw.role_name)}".`,
-      );
-    else {
-      const [role] = readRoleList({ ...own, name: raw.role_name }, at, findings);
-      if (role) {
-        const tools = role.tools.flatMap((tool, position) => {
-          const known = reading.tools.get(tool);
-          if (known === undefined || known === tool) return [tool];
-          if (known === null)
-            findings.dropped(
-              join(at, `tools.${position}`),
-              `"${tool}" was left out of the role: see its entry under tools.`,
-            );
-          return known === null ? [] : [known];
-        });
-        roles.push({ ...role, tools });
-        findings.info(at, `The role "${role.name}" was made from what this agent says of itself.`);
-      } else findings.dropped(at, "What this agent says of its role cannot be read.");
-    }
-  }
+  if (Object.keys(own).length > 0) readOwnRole(own, raw.role_name, at, reading);
   return readLeniently(AgentConfig, raw, at, findings);
+}
+
+/** Makes a role from what an agent says of itself, unless the file has a role of that name. */
+function readOwnRole(own: Raw, name: unknown, at: string, { findings, roles, tools: known }: Reading): void {
+  if (roles.some((role) => role.name === name)) {
+    findings.dropped(
+      at,
+      `What this agent says of its own role (${Object.keys(own).join(", ")}) was left out: the file has the role "${String(name)}".`,
+    );
+    return;
+  }
+  const [role] = readRoleList({ ...own, name }, at, findings);
+  if (!role) {
+    findings.dropped(at, "What this agent says of its role cannot be read.");
+    return;
+  }
+  const tools = role.tools.flatMap((tool, position) => {
+    const here = known.get(tool);
+    if (here === undefined) return [tool];
+    if (here !== null) return [here];
+    findings.dropped(
+      join(at, `tools.${position}`),
+      `"${tool}" was left out of the role: see its entry under tools.`,
+    );
+    return [];
+  });
+  roles.push({ ...role, tools });
+  findings.info(at, `The role "${role.name}" was made from what this agent says of itself.`);
 }
 
 function asId(value: unknown, fallback: string, at: string, findings: Findings): string {
@@ -324,65 +333,4 @@ function readPatterns(value: unknown, at: string, names: Names, findings: Findin
     return item;
   });
   return found;
-}
-
-/** Tools that a team declares. None is installed: each finding says what a person can do to have it. */
-function readTools(value: unknown, findings: Findings): Map<string, string | null> {
-  const known = new Map<string, string | null>();
-  for (const [at, item] of entries(value, "tools")) {
-    const name =
-      typeof item === "string" ? item : isRaw(item) && typeof item.name === "string" ? item.name : "";
-    if (!name) {
-      findings.dropped(at, "This is not a tool and was left out.");
-      continue;
-    }
-    const tool: Raw = isRaw(item) ? item : {};
-    const isBuiltin = BUILTIN_TOOLS.has(name);
-    switch (tool.type ?? "builtin") {
-      case "builtin":
-        if (isBuiltin) findings.info(at, `"${name}" comes with Troupe; roles that list it may use it.`);
-        else findings.dropped(at, `There is no tool "${name}" here.`);
-        if (isRaw(tool.config) && Object.keys(tool.config).length > 0)
-          findings.dropped(
-            join(at, "config"),
-            `Settings of "${name}" are made on the Tools page, not in files of teams.`,
-          );
-        known.set(name, isBuiltin ? name : null);
-        break;
-      case "custom":
-        findings.dropped(
-          at,
-          `"${name}" is code of its own, and files of teams bring no code. Whoever runs this installation can declare it in the tools file, or you write it in JavaScript on the Tools page under the same name.`,
-        );
-        known.set(name, name);
-        break;
-      case "mcp":
-        findings.changed(
-          at,
-          `"${name}" is an MCP server${typeof tool.server_url === "string" ? ` (${tool.server_url.slice(0, 200)})` : ""}; no connection was made. Add it under this name on the Tools page: roles that list it may then use all of its tools.`,
-        );
-        known.set(name, `mcp:${name}/*`);
-        break;
-      case "hitl": {
-        const own = isBuiltin ? name : "request_approval";
-        if (isBuiltin)
-          findings.info(at, `"${name}" comes with Troupe; roles that list it ask a person by it.`);
-        else findings.changed(at, `"${name}" asks a person; it was kept as "${own}".`);
-        for (const key of isRaw(tool.config) ? Object.keys(tool.config) : [])
-          findings.dropped(
-            join(at, `config.${key}`),
-            `"${key}" is given with each request, not in files of teams.`,
-          );
-        known.set(name, own);
-        break;
-      }
-      default:
-        findings.dropped(
-          at,
-          `"${name}" is of the type ${JSON.stringify(tool.type)}, which is not known here.`,
-        );
-        known.set(name, null);
-    }
-  }
-  return known;
 }
