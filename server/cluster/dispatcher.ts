@@ -6,17 +6,17 @@ import type { ActiveSegment, SegmentStore } from "@/server/store/runs/segments";
 import type { EngineClient, Invocation } from "./engine-client";
 import type { SegmentStart, SentSignal } from "./protocol";
 
-/** How many runs the engine is told of at the same time. */
+/** For how many runs messages are sent at the same time. */
 const AT_ONCE = 16;
-/** How long until the engine is asked again that did not answer: doubled each time, up to the second. */
+/** Delay before an unreachable engine is tried again, in milliseconds: doubled each time, up to the second. */
 const RETRY_MS = [250, 2_000] as const;
-/** A stretch that nobody has said anything of for so long is looked for in the engine's own list. */
+/** After this long without news, a segment is looked up in the engine's own list. */
 const LOST_AFTER_MS = 60_000;
 
 interface DispatcherOptions {
   segments: SegmentStore;
   runs: Pick<RunStore, "creation" | "find">;
-  /** Absent where the server is not told of an engine. */
+  /** Absent if no engine is configured. */
   engine?: EngineClient;
   isPreferred: boolean;
   rules: InstallationRules | null;
@@ -24,28 +24,28 @@ interface DispatcherOptions {
   log?: (level: "info" | "warn" | "error", message: string, about?: Record<string, unknown>) => void;
 }
 
-/** How the way to the engine stands. Times in Unix milliseconds. */
+/** The state of the connection to the engine. Times in Unix milliseconds. */
 export interface OutboxState {
-  /** How many stretches and signals the engine has yet to be told of, and since when the oldest waits. */
+  /** How many segments and signals wait to be sent to the engine, and since when the oldest waits. */
   waiting: number;
   oldest_at: number | null;
-  /** Since when it does not answer, and why; null where it does. */
+  /** Since when it doesn't answer, and why; null if it does. */
   error: { since: number; message: string } | null;
 }
 
 /**
- * Tells the engine of stretches and signals, at least once and in order for each run, until it has taken them. What is to be
- * told stands in the database (`store/stretches.ts`), so nothing is lost with this process.
+ * Sends segments and signals to the engine, at least once and in order for each run, until it has accepted them. They are
+ * stored in the database (`store/stretches.ts`), so nothing is lost with this process.
  */
 export class Dispatcher implements RemoteEngine {
   readonly isPreferred: boolean;
   readonly isConfigured: boolean;
   /**
-   * The stretches at work elsewhere, by run, as the database has them, which nobody else writes: asked at each beginning of a
-   * run, also where there is no engine.
+   * The segments that run elsewhere, by run. A copy of the database, which only this process writes, because it is read
+   * whenever a run starts, even without an engine.
    */
   private readonly activeSegments: Map<string, number>;
-  /** Runs that something is to be told of. */
+  /** Runs with something to send. */
   private readonly due = new Set<string>();
   private readonly busy = new Set<string>();
   private error: OutboxState["error"] = null;
@@ -59,7 +59,7 @@ export class Dispatcher implements RemoteEngine {
     this.activeSegments = new Map(options.segments.all().map(({ run_id, stretch }) => [run_id, stretch]));
   }
 
-  /** Tells the engine what an earlier process did not come to tell it. */
+  /** Sends the engine what an earlier process left unsent. */
   start(): void {
     for (const runId of this.activeSegments.keys()) this.due.add(runId);
     this.pump();
@@ -112,8 +112,8 @@ export class Dispatcher implements RemoteEngine {
   }
 
   /**
-   * Begins anew what the engine has lost, such as with its disk: a stretch that it was told of, of which nothing was heard for a
-   * minute and which it neither has nor has news of. Answers what the engine has. Throws EngineUnreachable.
+   * Restarts what the engine has lost, for instance with its disk: a segment that was sent, without news for a minute, that
+   * the engine doesn't have. Returns what the engine has. Throws EngineUnreachable.
    */
   async reconcile(): Promise<Invocation[]> {
     const { engine, segments, log } = this.options;
@@ -125,7 +125,7 @@ export class Dispatcher implements RemoteEngine {
     const known = await engine.invocations();
     const runs = new Set(known.map(({ run_id }) => run_id));
     for (const { run_id, stretch } of quiet) {
-      // Something may have been heard of it while the engine was asked.
+      // There may be news of it since the engine was asked.
       const now = segments.active(run_id);
       if (runs.has(run_id) || now?.stretch !== stretch || (now.heard_at ?? now.begun_at) >= before) continue;
       log?.("warn", "The engine lost a run; it goes on from where its log ends.", { run_id });
@@ -159,7 +159,7 @@ export class Dispatcher implements RemoteEngine {
     }
   }
 
-  /** Tells the engine everything of one run that it has not been told. */
+  /** Sends everything of one run that the engine hasn't received. */
   private async sendPending(engine: EngineClient, runId: string): Promise<void> {
     const { segments } = this.options;
     const segment = segments.active(runId);

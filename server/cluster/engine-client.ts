@@ -3,42 +3,42 @@ import { errorMessage } from "@/server/domain/base/guards";
 import { namedError } from "@/server/domain/base/named-error";
 import type { SegmentSignal, SegmentStart } from "./protocol";
 
-// What the server says to Restate and asks of it, over HTTP: its ingress takes messages for good, its admin port tells what
-// it has. https://docs.restate.dev/invoke/http, https://docs.restate.dev/operate/introspection
+// The server's client of Restate, over HTTP: its ingress accepts messages durably, its admin port lists what it has.
+// https://docs.restate.dev/invoke/http, https://docs.restate.dev/operate/introspection
 
 /** The engine does not answer, or refuses; the message is for people. */
 export class EngineUnreachable extends namedError("EngineUnreachable") {}
 
-/** How the engine has a stretch of a run, until all that came of it is told. */
+/** A segment of a run in the engine, until everything about it is reported. */
 export interface Invocation {
   run_id: string;
   stretch: number;
   status: string;
-  /** How often it was begun in vain, and why the last time. */
+  /** How often it failed to start, and why the last time. */
   retries: number;
   failure: string | null;
 }
 
 export interface EngineClient {
-  /** Hands a stretch over; again is harmless. Throws EngineUnreachable. */
+  /** Sends a segment; sending it again has no effect. Throws EngineUnreachable. */
   begin(start: SegmentStart): Promise<void>;
   /** Throws EngineUnreachable. */
   deliver(signal: SegmentSignal): Promise<void>;
-  /** Whether it takes in what it is told. Throws EngineUnreachable. */
+  /** Whether it accepts messages. Throws EngineUnreachable. */
   ping(): Promise<void>;
-  /** What it has not completed, of all runs. Throws EngineUnreachable. */
+  /** The uncompleted segments of all runs. Throws EngineUnreachable. */
   invocations(): Promise<Invocation[]>;
 }
 
 /** The name of the service that workers offer. */
 export const SERVICE = "troupe";
 
-/** By what the engine knows a stretch. */
+/** The engine's key of a segment. */
 export const segmentKey = (runId: string, segment: number) => `${runId}.${segment}`;
 
 const WITHIN_MS = 10_000;
 
-/** `seal`: what the engine keeps of a message is readable for workers only. */
+/** `seal`: encrypts the messages that the engine keeps, for workers only. */
 export function newEngineClient(options: {
   ingress: string;
   admin: string;

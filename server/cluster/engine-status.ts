@@ -10,7 +10,7 @@ import type { Dispatcher, OutboxState } from "./dispatcher";
 import type { Invocation } from "./engine-client";
 import { workerNameOf } from "./worker/worker-id";
 
-/** How often the engine is asked what it has, in milliseconds; sooner where it did not answer. */
+/** How often the engine is asked what it has, in milliseconds; sooner if it didn't answer. */
 const CHECK_INTERVAL_MS = 15_000;
 const CHECK_RETRY_MS = 2_000;
 
@@ -18,24 +18,24 @@ interface EngineStatusOptions {
   kind: EngineState["kind"];
   dispatcher: Pick<Dispatcher, "outbox" | "ping" | "reconcile" | "isConfigured" | "runs">;
   segments: Pick<SegmentStore, "place">;
-  /** The workers of which something was heard lately. */
+  /** The workers that were heard from lately. */
   workers: () => WorkerState[];
   now?: () => number;
 }
 
-/** Who carries out runs and how that stands, put together for people. */
+/** Who executes runs, and its state, as shown to people. */
 export class EngineStatus {
   private known: Invocation[] = [];
-  /** Since when it does not answer a look, and why; the outbox knows of what it was told itself. */
+  /** Since when it doesn't answer a check, and why; the outbox tracks its own messages. */
   private silence: OutboxError | null = null;
-  /** Why it does not say what it has, though it takes in what it is told. */
+  /** Why it doesn't say what it has, although it accepts messages. */
   private unreported: string | null = null;
   private checkTimer: ReturnType<typeof setTimeout> | null = null;
   private isStopped = false;
 
   constructor(private readonly options: EngineStatusOptions) {}
 
-  /** Looks at the engine from time to time, and begins anew what it lost. */
+  /** Checks the engine from time to time, and restarts what it lost. */
   start(): void {
     if (!this.options.dispatcher.isConfigured || this.checkTimer) return;
     this.scheduleCheck(CHECK_RETRY_MS);
@@ -46,10 +46,10 @@ export class EngineStatus {
     this.isStopped = true;
   }
 
-  /** Asks the engine whether it is there, and what it has. Never throws. */
+  /** Asks the engine whether it runs, and what it has. Never throws. */
   async check(): Promise<void> {
     const { dispatcher } = this.options;
-    // Of what it was known to have, nothing is said until it answers again.
+    // What it had is unknown until it answers again.
     this.known = [];
     this.unreported = null;
     try {
@@ -92,7 +92,7 @@ export class EngineStatus {
     };
   }
 
-  /** Where a run is at work elsewhere; null where it is not. */
+  /** Where a run executes elsewhere; null if it doesn't. */
   place(runId: string): RunPlace | null {
     const { segments, dispatcher } = this.options;
     const place = segments.place(runId);
@@ -114,7 +114,7 @@ export class EngineStatus {
     };
   }
 
-  /** What is amiss of an engine that answers, in words; null where nothing is. */
+  /** The problem of an engine that answers, as text; null if there is none. */
   private describeError(workers: readonly WorkerState[]): string | null {
     if (!workers.some(({ state }) => state === "working"))
       return "No worker is there to carry out runs: start one with npm run worker.";
@@ -137,7 +137,7 @@ export class EngineStatus {
   }
 }
 
-/** Whether it was started again: that one stands for it. */
+/** Whether it was restarted: then the new process represents it. */
 const isReplaced = (worker: WorkerState, all: readonly WorkerState[]): boolean =>
   worker.state === "gone" &&
   all.some(({ name, seen_at }) => name === worker.name && seen_at > worker.seen_at);
@@ -147,7 +147,7 @@ type OutboxError = NonNullable<OutboxState["error"]>;
 const describeOutage = ({ message }: OutboxError, activeCount: number) =>
   activeCount === 0 ? message : `${message} Runs keep their place and go on once it does.`;
 
-/** Of what the engine tries in vain. */
+/** The segments that the engine fails to start. */
 function stalledInvocation({
   run_id,
   status,

@@ -2,22 +2,22 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 import { gunzipSync, gzipSync } from "node:zlib";
 import { namedError } from "@/server/domain/base/named-error";
 
-/** Keeps what server, engine and workers hand one another unreadable and small wherever it lies between them. */
+/** Encrypts and compresses messages between server, engine and workers wherever they are stored. */
 export interface JournalSealer {
   seal(plain: Uint8Array): Uint8Array;
-  /** Throws SealBroken where it was sealed with another key, was changed, or was never sealed. */
+  /** Throws SealBroken if the text was encrypted with another key, was changed, or was never encrypted. */
   open(sealed: Uint8Array): Uint8Array;
 }
 
 export class SealBroken extends namedError("SealBroken") {}
 
-/** Layout: version, 12 bytes nonce, 16 bytes tag, then sealed: how it is packed (one byte), and the bytes. */
+/** Layout: version, 12 bytes nonce, 16 bytes tag, then encrypted: the compression (one byte), and the bytes. */
 const VERSION = 1;
 const NONCE = 12;
 const TAG = 16;
 const HEAD = 1 + NONCE + TAG;
 const [AS_IS, GZIP] = [0, 1];
-/** Less than so many bytes become no smaller by packing. */
+/** Fewer bytes don't get smaller by compression. */
 const WORTH_PACKING = 128;
 
 /** `secretKey`: 32 bytes in base64, as TROUPE_SECRET_KEY is; the journal's own key is derived from it. */
