@@ -256,16 +256,21 @@ async function replay({ id, version, turns, timers, signals }: Recorded): Promis
     },
     { turns, timers: new Map(timers), signals: new Map(signals) },
   );
-  const emit = engine.emit.bind(engine);
-  engine.emit = (event) => {
+  const recordedOf = engine.asRecorded.bind(engine);
+  engine.asRecorded = (event) => {
     made.push(event);
-    emit(event);
+    return recordedOf(event);
   };
   const nobody = fakeModels(() => Promise.reject(new Error("A replay asks no model.")));
   await interpreters[version]!(engine, created, { models: nobody });
   await engine.close();
   return made;
 }
+
+/** Texts for people, which a later version may word differently, and hashes of them. */
+const WORDING = new Set(["message", "title", "why", "reason", "fingerprint", "warnings", "label"]);
+const withoutWording = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (key, inner: unknown) => (WORDING.has(key) ? typeof inner : inner)));
 
 if (process.env.TROUPE_RECORD_JOURNALS) {
   const all = await recordAll();
@@ -286,6 +291,6 @@ for (const file of files) {
     test(`a run recorded by ${file.replace(".json.gz", "")} goes as it went: ${recorded.name}`, async () => {
       const held = recorded.turns.flatMap(({ events }) => events);
       const made = JSON.parse(JSON.stringify(await replay(recorded))) as RunEvent[];
-      expect(made).toEqual(held);
+      expect(withoutWording(made)).toEqual(withoutWording(held));
     });
 }

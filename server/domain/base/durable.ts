@@ -1,3 +1,4 @@
+import { namedError } from "@/server/domain/base/named-error";
 import type { Json } from "./values";
 
 /**
@@ -42,6 +43,8 @@ export interface DurableContext<Event = unknown> {
   next(pending: readonly Durable[]): Promise<Settlement> | Settlement;
   /** Gives up a handle: its work is aborted and its result will never be asked for. */
   abandon(handle: Durable): void;
+  /** The event that counts: in a replay, the recorded one, whose texts another version may have worded. */
+  asRecorded(event: Event): Event;
   /** Buffers an event for the record of the present turn. Synchronous. */
   emit(event: Event): void;
 }
@@ -137,8 +140,7 @@ export interface LiveFrame {
 }
 
 /** Thrown by `next` when the run was cancelled from outside. */
-export class Cancelled extends Error {
-  override name = "Cancelled";
+export class Cancelled extends namedError("Cancelled") {
   constructor(
     readonly by = "user",
     readonly reason = "",

@@ -133,6 +133,12 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
     return this.host.time.clock.now();
   }
 
+  asRecorded(event: RunEvent): RunEvent {
+    const recorded = this.isRecorded ? this.known.get(this.turn).events[this.open.events.length] : undefined;
+    // Of another type, it is a mismatch that the end of the turn reports.
+    return recorded?.type === event.type ? recorded : event;
+  }
+
   emit(event: RunEvent): void {
     this.lastSeq = event.seq;
     this.open.add(event, this.isRecorded);

@@ -1,6 +1,7 @@
 import type { InstallationRules } from "@/server/domain/agent/outcome";
 import { canonicalJson } from "@/server/domain/base/json";
 import { must } from "@/server/domain/base/must";
+import { namedError } from "@/server/domain/base/named-error";
 import type { Json } from "@/server/domain/base/values";
 import type { Journal, Turn } from "./embedded-contract";
 import type { OpenTurn } from "./open-turn";
@@ -86,8 +87,7 @@ export class KnownTurns {
 }
 
 /** The interpreter did not repeat what the log says it did: it is another version, or it is not deterministic. */
-export class ReplayMismatch extends Error {
-  override name = "ReplayMismatch";
+export class ReplayMismatch extends namedError("ReplayMismatch") {
   constructor(runId: string, turn: number) {
     super(`Run ${runId} cannot be continued: its turn ${turn} came out differently from what its log says.`);
   }

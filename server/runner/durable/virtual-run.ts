@@ -133,6 +133,10 @@ export class VirtualRun implements DurableContext<RunEvent> {
     });
   }
 
+  asRecorded(event: RunEvent): RunEvent {
+    return event;
+  }
+
   emit(event: RunEvent): void {
     this.events.push(event);
   }

@@ -29,7 +29,7 @@ export class RunLog {
   commandId: string | null = null;
 
   constructor(
-    private readonly ctx: Pick<DurableContext<RunEvent>, "runId" | "begunAt" | "emit">,
+    private readonly ctx: Pick<DurableContext<RunEvent>, "runId" | "begunAt" | "asRecorded" | "emit">,
     created: RunEvent,
   ) {
     this.at = ctx.begunAt;
@@ -52,14 +52,15 @@ export class RunLog {
     const event = id === null ? made : { ...made, command_id: id };
     const size = sizeOf(event.payload);
     if (size > SIZES.event) throw tooLarge(`What is to be recorded here (${event.type})`, size, SIZES.event);
-    this.chars += size + EVENT_CHARS;
     // Who made the event hands it over, so it need not be copied on this hot path; the type cannot say that it gets its place here.
     const placed = event as RunEvent;
     placed.seq = this.s.seq + 1;
     placed.ts = this.at;
-    evolve(this.s, placed);
-    this.reads.note(placed, placed.seq);
-    this.ctx.emit(placed);
+    const counted = this.ctx.asRecorded(placed);
+    this.chars += (counted === placed ? size : sizeOf(counted.payload)) + EVENT_CHARS;
+    evolve(this.s, counted);
+    this.reads.note(counted, counted.seq);
+    this.ctx.emit(counted);
     if (event.type === "edge_skipped") this.skippedTargets.push(must(event, "node_id"));
     if (event.type === "loop_iteration") this.watchLoop(must(event, "node_id"));
     this.pausePoints.heed(event);

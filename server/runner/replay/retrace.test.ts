@@ -50,8 +50,8 @@ const hashed = (kind: StepRequest["kind"], asked: Json) => requestHash({ kind, a
 /** A flow that does this, and then takes all that comes. */
 const flow =
   (
-    begin: (ctx: DurableContext, effects: Effects) => void,
-    then: (key: string, ctx: DurableContext) => void = () => {},
+    begin: (ctx: DurableContext<RunEvent>, effects: Effects) => void,
+    then: (key: string, ctx: DurableContext<RunEvent>) => void = () => {},
   ) =>
   (came: Settlement[] = []): Execute =>
   async (ctx, _created, effects) => {
@@ -276,7 +276,7 @@ test("nothing outside is reached while a run is retraced", async () => {
 
 test("whether a signal was sent is known from what came after", () => {
   const found: boolean[] = [];
-  const inspect = (ctx: DurableContext) => found.push(ctx.isSent("a"), ctx.isSent("b"), ctx.isSent("c"));
+  const inspect = (ctx: DurableContext<RunEvent>) => found.push(ctx.isSent("a"), ctx.isSent("b"), ctx.isSent("c"));
   retraced(
     "r",
     logOf(turn(200, null, null), turn(210, "a", ok(1)), turn(220, "b", ok(1))),
@@ -287,9 +287,9 @@ test("whether a signal was sent is known from what came after", () => {
 
 test("a signal that came after the run's end was not there before it", () => {
   const found: boolean[] = [];
-  const inspect = (ctx: DurableContext) => found.push(ctx.isSent("a"));
+  const inspect = (ctx: DurableContext<RunEvent>) => found.push(ctx.isSent("a"));
   const log = logOf(turn(200, null, null, { lastSeq: 2 }), turn(210, "a", ok(1)));
-  const end = (ctx: DurableContext) => {
+  const end = (ctx: DurableContext<RunEvent>) => {
     inspect(ctx);
     ctx.emit(warning(2));
     inspect(ctx);

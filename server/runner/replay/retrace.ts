@@ -57,7 +57,7 @@ export interface RetracedAnswer {
 
 /** Repeats a run's interpreter on that context, from its first event. */
 export type Execute = (
-  ctx: DurableContext,
+  ctx: DurableContext<RunEvent>,
   created: RunEvent,
   effects: Effects,
   watch?: (state: RunState) => void,
@@ -131,10 +131,6 @@ export function pure(work: StepWork): Json {
   return value instanceof Promise ? null : value;
 }
 
-class EndOfLog extends Error {
-  override name = "EndOfLog";
-}
-
 interface Waited {
   kind: RetracedAnswer["kind"];
   request?: StepRequest;
@@ -193,6 +189,10 @@ class Retracing implements DurableContext<RunEvent> {
   timeout(key: string): Durable {
     return { key };
   }
+  asRecorded(made: RunEvent): RunEvent {
+    const recorded = this.journal.turns[this.turn]?.events.find(({ seq }) => seq === made.seq);
+    return recorded?.type === made.type ? recorded : made;
+  }
   emit(made: RunEvent): void {
     this.lastSeq = made.seq;
     if (made.type === "interaction_requested") this.questions.set(made.payload.interaction_id, made);
@@ -214,7 +214,7 @@ class Retracing implements DurableContext<RunEvent> {
     const upcoming = turns[++this.turn];
     this.inlined = 0;
     if (!upcoming || upcoming.key === null || upcoming.result === null || upcoming.key === "$ended")
-      throw new EndOfLog();
+      throw new Error("The log ends here.");
     const { key, result, at } = upcoming;
     this.at = at;
     this.onTurn(key, upcoming);
