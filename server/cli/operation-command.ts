@@ -27,7 +27,7 @@ export async function operationCommand(argv: readonly string[], terminal: Server
     return 2;
   }
   const outcome = outcomes[command.operation.name] ?? runOutcome;
-  return outcome(response.answer, { input, json, ask, terminal });
+  return outcome(response.value, { input, json, ask, terminal });
 }
 
 /** The request of an operation: what is not in the path is the body. */

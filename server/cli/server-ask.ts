@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defined } from "@/server/domain/base/defined";
-import type { JsonObject } from "@/server/domain/base/values";
+import type { JsonObject, Result } from "@/server/domain/base/values";
 import { UsageError } from "./arguments";
 
 /** A request to the server, and how the person is told. */
@@ -13,11 +13,7 @@ export interface ServerTerminal {
 }
 
 /** A request to the API of a server that is at work, and what it answers or why it refuses. */
-export type Ask = (
-  method: "GET" | "POST",
-  path: string,
-  body?: JsonObject,
-) => Promise<{ answer: unknown } | { error: string }>;
+export type Ask = (method: "GET" | "POST", path: string, body?: JsonObject) => Promise<Result<unknown>>;
 
 const Refusal = z.object({ error: z.object({ message: z.string() }) });
 
@@ -39,9 +35,9 @@ export function newAsk({ url }: { url: string | undefined }, { send, env }: Serv
     } catch {
       return { error: `No Troupe answers at ${base}. Start it, or say where it is with --url.` };
     }
-    const answer: unknown = await response.json().catch(() => null);
-    if (response.ok) return { answer };
-    const parsed = Refusal.safeParse(answer);
+    const value: unknown = await response.json().catch(() => null);
+    if (response.ok) return { value };
+    const parsed = Refusal.safeParse(value);
     return {
       error:
         response.status === 401

@@ -17,7 +17,7 @@ export function readRoles(source: unknown): { roles: RoleDefinition[]; findings:
     return { roles: [], findings: findings.all() };
   };
   const parsed = typeof source === "string" ? parseText(source) : { value: source };
-  if ("problem" in parsed) return nothing(parsed.problem);
+  if ("error" in parsed) return nothing(parsed.error);
   const copy = cleanCopy(parsed.value, findings);
   if (!copy) return nothing("The file is nested too deeply to hold roles.");
   const { value } = copy;

@@ -203,7 +203,7 @@ function readMarkdown(name: string, text: string, isTool: (name: string) => bool
   if (!raw) {
     findings.error(
       "",
-      "problem" in parsed ? parsed.problem : "The front matter is not a list of names with values.",
+      "error" in parsed ? parsed.error : "The front matter is not a list of names with values.",
     );
     return { roles: [], findings: findings.all() };
   }

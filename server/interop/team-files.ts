@@ -15,7 +15,7 @@ import {
   withoutNulls,
 } from "@/server/domain/base/lenient-reader";
 import { writeFields, writeTersely } from "@/server/domain/base/terse-writer";
-import { Id } from "@/server/domain/base/values";
+import { Id, type Result } from "@/server/domain/base/values";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { withoutSecrets } from "@/server/domain/graph/secrets";
 import { asTemplate } from "@/server/domain/text/template/template";
@@ -40,11 +40,12 @@ const MAX_CREWS = 100;
 export function readTeams(source: unknown): Teams & { findings: Finding[] } {
   const findings = new Findings();
   const file = openFile(source, findings);
-  const teams = typeof file === "string" ? file : readFile(file, findings);
-  if (typeof teams === "string") {
-    findings.error("", teams);
+  const read = "error" in file ? file : readFile(file.value, findings);
+  if ("error" in read) {
+    findings.error("", read.error);
     return { crews: [], agents: [], roles: [], findings: findings.all() };
   }
+  const teams = read.value;
   const isEmpty = teams.crews.length + teams.agents.length + teams.roles.length === 0;
   if (isEmpty && !findings.list.some(({ level }) => level === "error"))
     findings.error("", "No crew and no agent was found in this file.");
@@ -52,20 +53,20 @@ export function readTeams(source: unknown): Teams & { findings: Finding[] } {
 }
 
 /** The parsed file, or why it can't be read. */
-function openFile(source: unknown, findings: Findings): Raw | string {
+function openFile(source: unknown, findings: Findings): Result<Raw> {
   const parsed = typeof source === "string" ? parseText(source) : { value: source };
-  if ("problem" in parsed) return parsed.problem;
+  if ("error" in parsed) return parsed;
   const copy = cleanCopy(parsed.value, findings);
-  if (!copy) return "The file is nested too deeply to hold crews.";
-  if (!isRaw(copy.value)) return 'This is not a crew: an object with "agents", or with "crews".';
+  if (!copy) return { error: "The file is nested too deeply to hold crews." };
+  if (!isRaw(copy.value)) return { error: 'This is not a crew: an object with "agents", or with "crews".' };
   const file = withoutNulls(copy.value);
   return file.nodes !== undefined || file.workflow !== undefined
-    ? "This file holds a workflow, not crews. Read it on the page of workflows."
-    : file;
+    ? { error: "This file holds a workflow, not crews. Read it on the page of workflows." }
+    : { value: file };
 }
 
 /** The crews, agents and roles of a file, or why they can't be read. */
-function readFile(file: Raw, findings: Findings): Teams | string {
+function readFile(file: Raw, findings: Findings): Result<Teams> {
   const teams: Teams = { crews: [], agents: [], roles: [] };
   const tools = readTools(file.tools, findings);
   teams.roles.push(...readRoleList(file.roles, "roles", findings));
@@ -75,13 +76,13 @@ function readFile(file: Raw, findings: Findings): Teams | string {
   if (crews !== undefined || single !== undefined) {
     const listed =
       crews === undefined ? [["crew" in file ? "crew" : "team", single] as const] : entries(crews, "crews");
-    if (listed.length > MAX_CREWS) return `The file holds more than ${MAX_CREWS} crews.`;
+    if (listed.length > MAX_CREWS) return { error: `The file holds more than ${MAX_CREWS} crews.` };
     for (const [at, value] of listed) addCrew(teams, readCrew(value, at, reading), at, findings);
     const names = newNames();
     for (const [at, value] of entries(given, "agents")) addAgent(teams, readAgent(value, at, names, reading));
     for (const key of Object.keys(rest))
       findings.dropped(key, `"${key}" is not known here and was left out.`);
-    return teams;
+    return { value: teams };
   }
   const agents = given ?? named(rest, findings);
   if (agents !== undefined) {
@@ -89,7 +90,7 @@ function readFile(file: Raw, findings: Findings): Teams | string {
     if (read) teams.crews.push(read);
   } else if (["agent_id", "role_name", "role"].some((key) => key in file))
     addAgent(teams, readAgent(file, "", newNames(), reading));
-  return teams;
+  return { value: teams };
 }
 
 function addAgent({ agents }: Teams, agent: AgentConfig | null): void {

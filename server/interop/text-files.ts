@@ -2,25 +2,24 @@ import { Document, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import { errorMessage } from "@/server/domain/base/guards";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { unwrapText } from "@/server/domain/base/lenient-reader";
+import type { Result } from "@/server/domain/base/values";
 
 /** Files in YAML or JSON, as people write them: small, without aliases, and never able to stop the process. */
 
 const MAX_BYTES = 256 * 1024;
 
-export type Parsed = { value: unknown } | { problem: string };
-
 /** The value that a text in YAML or JSON holds, or a sentence that says why it cannot be read. */
-export function parseText(text: string): Parsed {
+export function parseText(text: string): Result<unknown> {
   if (text.length > MAX_BYTES || new TextEncoder().encode(text).length > MAX_BYTES)
-    return { problem: "The file is larger than 256 KiB." };
+    return { error: "The file is larger than 256 KiB." };
   const plain = unwrapText(text);
-  if (!plain.trim()) return { problem: "The file is empty." };
+  if (!plain.trim()) return { error: "The file is empty." };
   return /^\s*[{[]/.test(plain) ? parseJson(plain) : parseYaml(plain);
 }
 
-function parseJson(text: string): Parsed {
-  const problem = jsonTextProblem(text);
-  if (problem) return { problem };
+function parseJson(text: string): Result<unknown> {
+  const error = jsonTextProblem(text);
+  if (error) return { error };
   try {
     const value: unknown = JSON.parse(text);
     return { value };
@@ -30,10 +29,10 @@ function parseJson(text: string): Parsed {
   }
 }
 
-function parseYaml(text: string): Parsed {
+function parseYaml(text: string): Result<unknown> {
   // Aliases are refused: a few lines of them can stand for gigabytes.
   const parsed = parseYamlDocument(text, { maxAliasCount: 0, merge: false });
-  return "problem" in parsed ? parsed : { value: parsed.value };
+  return "error" in parsed ? parsed : { value: parsed.value };
 }
 
 /**
@@ -43,9 +42,9 @@ function parseYaml(text: string): Parsed {
 export function parseYamlDocument(
   text: string,
   { maxAliasCount, merge }: { maxAliasCount: number; merge: boolean },
-): { document: Document.Parsed; lineCounter: LineCounter; value: unknown } | { problem: string } {
-  const problem = shapeProblem(text);
-  if (problem) return { problem };
+): { document: Document.Parsed; lineCounter: LineCounter; value: unknown } | { error: string } {
+  const tooMany = shapeProblem(text);
+  if (tooMany) return { error: tooMany };
   const lineCounter = new LineCounter();
   try {
     const document = parseDocument(text, {
@@ -61,14 +60,14 @@ export function parseYamlDocument(
     const error = document.errors[0] ?? repeatedKey(document);
     if (error) {
       const { line, col } = lineCounter.linePos(error.pos[0]);
-      return { problem: `This is not YAML: line ${line}, column ${col}: ${error.message}` };
+      return { error: `This is not YAML: line ${line}, column ${col}: ${error.message}` };
     }
     const value: unknown = document.toJS({ maxAliasCount });
     return { document, lineCounter, value };
   } catch (error) {
     const message = errorMessage(error);
     return {
-      problem: /alias/i.test(message)
+      error: /alias/i.test(message)
         ? maxAliasCount === 0
           ? "The file uses aliases (*name); write the values out."
           : "The file uses more aliases (*name) than can be followed; write the values out."

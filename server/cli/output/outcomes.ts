@@ -96,7 +96,7 @@ async function follow(run_id: string, { json, ask, terminal }: Parameters<Outcom
       log(found.error);
       return REJECTED;
     }
-    const run = FollowedRun.parse(found.answer);
+    const run = FollowedRun.parse(found.value);
     const stands = run.status === "paused" || run.status === "held" || run.waits_for === "person";
     // A replay gives itself the answers of people: it stands only if it still does a moment later.
     stood = stands ? stood + 1 : 0;

@@ -37,3 +37,6 @@ export const Template = z.string();
 
 /** A duration in whole milliseconds. */
 export const Ms = z.number().int().nonnegative();
+
+/** A value, or a sentence with what is wrong. */
+export type Result<T> = { value: T } | { error: string };

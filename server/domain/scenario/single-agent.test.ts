@@ -30,13 +30,14 @@ const graphOf = (config: object, more: object = {}) =>
 const replaced = (config: object, roles: RoleDefinition[] = [], more: object = {}) => {
   const made = singleAgentOf({ graph: graphOf(config, more), roles }, "desk");
   if ("error" in made) throw new Error(made.error);
-  const { node_type, config: settings, output_keys } = made.graph.nodes.desk ?? {};
+  const { graph, roles: all } = made.value;
+  const { node_type, config: settings, output_keys } = graph.nodes.desk ?? {};
   return {
     node_type,
     settings,
     output_keys,
-    added: made.roles.slice(roles.length),
-    kept: made.roles.slice(0, roles.length),
+    added: all.slice(roles.length),
+    kept: all.slice(0, roles.length),
   };
 };
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type LlmConfig, llmOver, RoleDefinition } from "@/server/domain/agent/role";
 import { defined } from "@/server/domain/base/defined";
-import { Id } from "@/server/domain/base/values";
+import { Id, type Result } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -57,7 +57,7 @@ export function variantOf(
   if (twin) {
     const made = singleAgentOf(changed, twin.node_id);
     if ("error" in made) errors.push(made.error);
-    else changed = made;
+    else changed = made.value;
   }
   errors.push(...withModels(changed.graph, models, nameModel));
   return errors.length > 0 ? { errors } : changed;
@@ -143,7 +143,7 @@ interface Drawn {
  * A workflow in which one agent does what a crew does in the original: with all tools of its members, the same inputs and
  * outputs, the same goal and plan, as many turns as all of them together, and within the same limits of the run.
  */
-export function singleAgentOf({ graph, roles }: Drawn, node_id: string): Drawn | { error: string } {
+export function singleAgentOf({ graph, roles }: Drawn, node_id: string): Result<Drawn> {
   const node = graph.nodes[node_id];
   if (!node) return { error: `There is no node ${node_id} that could have a twin.` };
   const name = node.name || node_id;
@@ -161,7 +161,9 @@ export function singleAgentOf({ graph, roles }: Drawn, node_id: string): Drawn |
     on_limit,
   });
   const agent: WorkflowGraph["nodes"][string] = { ...node, node_type: "agent_task", config };
-  return { graph: { ...graph, nodes: { ...graph.nodes, [node_id]: agent } }, roles: [...roles, role] };
+  return {
+    value: { graph: { ...graph, nodes: { ...graph.nodes, [node_id]: agent } }, roles: [...roles, role] },
+  };
 }
 
 const freshName = (roles: Drawn["roles"], base: string): string => {

@@ -103,8 +103,8 @@ function parseJson(text: string, skipped: number): ParsedText {
 
 function parseYaml(text: string, skipped: number): ParsedText {
   const parsed = parseYamlDocument(text, { maxAliasCount: 100, merge: true });
-  if ("problem" in parsed)
-    return { kind: "yaml", value: undefined, problem: parsed.problem, lineOf: () => undefined };
+  if ("error" in parsed)
+    return { kind: "yaml", value: undefined, problem: parsed.error, lineOf: () => undefined };
   const { document, lineCounter, value } = parsed;
   return {
     kind: "yaml",

@@ -178,7 +178,6 @@ export const steeringOperations = {
       const activation_id = input.activation_id ?? onlyCrew(state);
       if (!Object.hasOwn(state.plans, activation_id)) throw notFound("plan");
       const receipt = await services.host.steering.editPlan(run_id, activation_id, edit, by);
-      if (typeof receipt === "string") throw new Rejection("plan_not_changed", receipt);
       return { run_id, activation_id, ...acceptedBy(services, run_id, receipt, "plan_not_changed") };
     },
   }),

@@ -1,6 +1,7 @@
 import type { RaisableLimit } from "@/server/domain/agent/outcome";
 import { parseJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
+import { Rejection } from "@/server/domain/errors/rejection";
 import type { RunCommand } from "@/server/domain/run/commands/command";
 import { editPlan, type PlanEdit } from "@/server/domain/run/commands/plan-edit";
 import { GivenAnswer, type PersonsAnswer } from "@/server/domain/run/questions/tool-question";
@@ -37,16 +38,17 @@ export class Steering {
     return this.keep(runId, parseJson(JSON.stringify({ ...command, by })));
   }
 
-  /** Answers what is wrong with the change, or what became of it. */
-  editPlan(runId: string, activationId: string, edit: PlanEdit, by: string): string | Promise<CommandResult> {
+  /** Throws Rejection. */
+  editPlan(runId: string, activationId: string, edit: PlanEdit, by: string): Promise<CommandResult> {
     const { store } = this.parts;
     const run = store.find(runId);
     const state = run && run.status !== "finished" ? store.state(runId) : undefined;
     const crew = state?.crews[activationId];
     const plan = state?.plans[activationId];
-    if (!run || !crew || !plan || crew.status !== "running") return "This crew is not at work any more.";
+    if (!run || !crew || !plan || crew.status !== "running")
+      throw new Rejection("plan_not_changed", "This crew is not at work any more.");
     const edited = editPlan(plan, crew, edit);
-    if (!edited.ok) return edited.message;
+    if (!edited.ok) throw new Rejection("plan_not_changed", edited.message);
     return this.keep(runId, { kind: "edit_plan", activation_id: activationId, edit, by });
   }
 

@@ -4,7 +4,7 @@ import { defined } from "@/server/domain/base/defined";
 import { isObject } from "@/server/domain/base/guards";
 import { canonicalJson } from "@/server/domain/base/json";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
-import { JsonSchema } from "@/server/domain/base/values";
+import { JsonSchema, type Result } from "@/server/domain/base/values";
 
 /** A tool as its server describes it: what a person approves, and what must not change afterwards. */
 export const McpToolDefinition = z.object({
@@ -53,9 +53,9 @@ const WireTool = z.object({
 });
 
 /** A tool as it came over the wire, or what is wrong with it, in a sentence that names it. */
-export function readDefinition(tool: unknown): { definition: McpToolDefinition } | { problem: string } {
+export function readDefinition(tool: unknown): Result<McpToolDefinition> {
   const parsed = WireTool.safeParse(tool);
-  if (!parsed.success) return { problem: `"${nameOf(tool)}": ${issueText(parsed.error)}.` };
+  if (!parsed.success) return { error: `"${nameOf(tool)}": ${issueText(parsed.error)}.` };
   const { name, description, inputSchema, outputSchema, annotations, execution } = parsed.data;
   const label = `"${readable(name).slice(0, 128)}"`;
   let text: string;
@@ -74,15 +74,15 @@ export function readDefinition(tool: unknown): { definition: McpToolDefinition }
       ...defined({ as_task: execution?.taskSupport === "required" || undefined }),
     });
   } catch {
-    return { problem: `${label} has a description that cannot be read.` };
+    return { error: `${label} has a description that cannot be read.` };
   }
   const problem =
     Buffer.byteLength(text) > MAX_BYTES
       ? `is described in more than ${MAX_BYTES} bytes.`
       : jsonTextProblem(text);
-  if (problem) return { problem: `${label}: ${problem}` };
+  if (problem) return { error: `${label}: ${problem}` };
   const read = McpToolDefinition.safeParse(JSON.parse(text));
-  return read.success ? { definition: read.data } : { problem: `${label}: ${issueText(read.error)}` };
+  return read.success ? { value: read.data } : { error: `${label}: ${issueText(read.error)}` };
 }
 
 const nameOf = (tool: unknown): string => {

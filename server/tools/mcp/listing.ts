@@ -59,13 +59,13 @@ async function listTools(client: Client, problems: string[]): Promise<McpToolDef
   const names = new Set<string>();
   for (const tool of await pagesOf(client, "tools/list", "tools", problems)) {
     const read = readDefinition(tool);
-    if ("problem" in read) problems.push(read.problem);
-    else if (names.has(read.definition.name)) problems.push(`"${read.definition.name}" is there twice.`);
+    if ("error" in read) problems.push(read.error);
+    else if (names.has(read.value.name)) problems.push(`"${read.value.name}" is there twice.`);
     else if (found.length >= MCP_LIMITS.tools)
-      problems.push(`"${read.definition.name}": more than ${MCP_LIMITS.tools} tools.`);
+      problems.push(`"${read.value.name}": more than ${MCP_LIMITS.tools} tools.`);
     else {
-      names.add(read.definition.name);
-      found.push(read.definition);
+      names.add(read.value.name);
+      found.push(read.value);
     }
   }
   return found;

@@ -597,11 +597,11 @@ describe("what servers say", () => {
   test("names and descriptions that are no good are left out, with the reason", () => {
     const read = (tool: { name: string; description?: string }) =>
       readDefinition({ inputSchema: { type: "object" }, ...tool });
-    expect(read({ name: "a b" })).toMatchObject({ problem: expect.stringContaining("letters, digits") });
+    expect(read({ name: "a b" })).toMatchObject({ error: expect.stringContaining("letters, digits") });
     expect(read({ name: "a", description: "x".repeat(70_000) })).toMatchObject({
-      problem: expect.any(String),
+      error: expect.any(String),
     });
-    expect(read({ name: "spotify.play" })).toHaveProperty("definition");
+    expect(read({ name: "spotify.play" })).toHaveProperty("value");
     expect(readable("a\u200bb\u202e\u0007\n")).toBe("a\\u{200b}b\\u{202e}\\u{7}\n");
   });
 

@@ -129,7 +129,7 @@ describe("a server with resources and prompts", () => {
 
 test("no tool of a server can take the name of what is made of its resources", () => {
   expect(readDefinition({ name: "@read_resource", inputSchema: { type: "object" } })).toEqual({
-    problem: expect.stringContaining("may not begin with @"),
+    error: expect.stringContaining("may not begin with @"),
   });
 });
 

@@ -13,7 +13,7 @@ import {
 } from "@/server/domain/base/lenient-reader";
 import { GRAPH_LIMITS } from "@/server/domain/base/sizes";
 import { writeTersely } from "@/server/domain/base/terse-writer";
-import type { Json } from "@/server/domain/base/values";
+import type { Json, Result } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "../graph";
 import { keysIn } from "../secrets";
 import { firstText, readGraph } from "./graph-reader";
@@ -49,16 +49,14 @@ export function readWorkflow(source: unknown): ReadWorkflow {
   return tests === undefined || !read.graph ? read : { ...read, tests };
 }
 
-type Parsed = { value: unknown } | { problem: string };
-
 /** Tests have their own reader: model replies in them may be nested deeper than a workflow may be. */
-function withoutTests(parsed: Parsed): { tests?: unknown; rest: Parsed } {
-  if ("problem" in parsed || !isRaw(parsed.value)) return { rest: parsed };
+function withoutTests(parsed: Result<unknown>): { tests?: unknown; rest: Result<unknown> } {
+  if ("error" in parsed || !isRaw(parsed.value)) return { rest: parsed };
   const { tests, ...value } = parsed.value;
   return { tests, rest: { value } };
 }
 
-function readDrawing(parsed: Parsed): ReadWorkflow {
+function readDrawing(parsed: Result<unknown>): ReadWorkflow {
   const findings = new Findings();
   const file = readObject(parsed, findings);
   const read = file && isKnownVersion(file, findings) ? readParts(file, findings) : null;
@@ -70,8 +68,8 @@ function fail(findings: Findings, at: string, message: string): null {
   return null;
 }
 
-function readObject(parsed: Parsed, findings: Findings): Raw | null {
-  if ("problem" in parsed) return fail(findings, "", parsed.problem);
+function readObject(parsed: Result<unknown>, findings: Findings): Raw | null {
+  if ("error" in parsed) return fail(findings, "", parsed.error);
   const tooMany = tooManyParts(parsed.value);
   if (tooMany) return fail(findings, "", tooMany);
   const copy = cleanCopy(parsed.value, findings);
@@ -141,22 +139,22 @@ export function tooManyParts(source: unknown): string | null {
 const countOf = (list: unknown): number =>
   Array.isArray(list) ? list.length : isRaw(list) ? Object.keys(list).length : 0;
 
-function parseText(text: string): Parsed {
+function parseText(text: string): Result<unknown> {
   // A character takes at most three bytes in UTF-8 (four for two UTF-16 units).
   if (
     text.length > MAX_FILE_BYTES ||
     (text.length * 3 > MAX_FILE_BYTES && new TextEncoder().encode(text).length > MAX_FILE_BYTES)
   )
-    return { problem: "The file is larger than 5 MiB." };
+    return { error: "The file is larger than 5 MiB." };
   const plain = unwrapText(text);
-  if (!plain.trim()) return { problem: "The file is empty." };
-  const problem = jsonTextProblem(plain);
-  if (problem) return { problem };
+  if (!plain.trim()) return { error: "The file is empty." };
+  const tooDeep = jsonTextProblem(plain);
+  if (tooDeep) return { error: tooDeep };
   try {
     const value: unknown = JSON.parse(plain);
     return { value };
   } catch (error) {
-    return { problem: `This is not JSON: ${whereJsonBreaks(plain, error)}` };
+    return { error: `This is not JSON: ${whereJsonBreaks(plain, error)}` };
   }
 }
 

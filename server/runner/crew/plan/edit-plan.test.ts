@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
+import { errorMessage } from "@/server/domain/base/guards";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { ExecutionPlan, Task } from "@/server/domain/crew/plan";
 import type { RunState } from "@/server/domain/run";
@@ -47,8 +48,12 @@ function begin(process: "sequential" | "parallel", plan: z.input<typeof Executio
     state,
     tasks: () => state().plans[activation()]!.tasks.map((t) => [t.task_id, t.assigned_agent, t.status]),
     edit: (edit: PlanEdit) => {
-      const result = stage.host.steering.editPlan(id, activation(), edit, "ann");
-      return typeof result === "string" ? result : null;
+      try {
+        void stage.host.steering.editPlan(id, activation(), edit, "ann");
+        return null;
+      } catch (error) {
+        return errorMessage(error);
+      }
     },
     turns: () =>
       stage.db.$client.prepare("select count(*) from run_turns where run_id = ?").pluck().get(id) as number,
