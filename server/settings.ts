@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { InstallationRules } from "@/server/domain/agent/outcome";
 import { defined } from "@/server/domain/base/defined";
+import { namedError } from "@/server/domain/base/named-error";
 
 /** The environment, or what stands for it in a test. */
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -227,8 +228,7 @@ export const Settings = z.object({
 export type Settings = z.infer<typeof Settings>;
 
 /** Invalid settings, as a message for the person who started Troupe. */
-export class SettingsError extends Error {
-  override name = "SettingsError";
+export class SettingsError extends namedError("SettingsError") {
   /** sysexits.h: a configuration error. */
   readonly exitCode = 78;
 }

@@ -1,4 +1,5 @@
 import { isWorthReading } from "@/server/domain/base/import-files";
+import { namedError } from "@/server/domain/base/named-error";
 
 /** A file to upload: its text, or the bytes of an archive. */
 export type SentFile = { path: string; text: string } | { path: string; base64: string };
@@ -12,9 +13,7 @@ interface Found {
 const MOST_BYTES = 4.5 * 1024 * 1024;
 
 /** Why files cannot be sent, as a sentence. */
-export class FileError extends Error {
-  override name = "FileError";
-}
+export class FileError extends namedError("FileError") {}
 
 /** Pasted text as a file without a name. */
 export const pastedFile = (text: string): SentFile[] => [{ path: "", text }];

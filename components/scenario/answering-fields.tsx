@@ -12,6 +12,7 @@ import { Switch } from "@/components/ui/input/switch";
 import { FoldedRow, RowList } from "@/components/ui/row-list";
 import { toast } from "@/components/ui/toasts";
 import { isObject } from "@/server/domain/base/guards";
+import { namedError } from "@/server/domain/base/named-error";
 import { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { isStartNode } from "@/server/domain/graph/run-input";
@@ -211,9 +212,7 @@ function CassetteUpload({ testId }: { testId: string }) {
   );
 }
 
-class NoCassette extends Error {
-  override name = "NoCassette";
-}
+class NoCassette extends namedError("NoCassette") {}
 
 function readCassette(text: string): Cassette {
   let json: unknown;

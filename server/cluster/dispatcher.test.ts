@@ -8,7 +8,7 @@ import { newRunStore } from "@/server/store/runs/runs";
 import { newSegmentStore } from "@/server/store/runs/segments";
 import { segmentJournal } from "./cluster";
 import { Dispatcher } from "./dispatcher";
-import { type EngineClient, EngineUnreachable, type Invocation } from "./engine-client";
+import type { EngineClient, Invocation } from "./engine-client";
 import { EngineStatus } from "./engine-status";
 import type { SegmentSignal, SegmentStart } from "./protocol";
 
@@ -21,7 +21,7 @@ function newFakeEngine() {
     isAway: false,
   };
   const refuse = () => {
-    if (engineState.isAway) throw new EngineUnreachable("Restate does not answer.");
+    if (engineState.isAway) throw new Error("Restate does not answer.");
   };
   const engine: EngineClient = {
     begin: async (start) => (refuse(), void engineState.starts.push(start)),

@@ -106,14 +106,14 @@ export class Dispatcher implements RemoteEngine {
     return { ...this.options.segments.outbox(), error: this.error };
   }
 
-  /** Whether the engine answers. Throws EngineUnreachable. */
+  /** Throws if the engine does not answer. */
   async ping(): Promise<void> {
     await this.options.engine?.ping();
   }
 
   /**
    * Restarts what the engine has lost, for instance with its disk: a segment that was sent, without news for a minute, that
-   * the engine doesn't have. Returns what the engine has. Throws EngineUnreachable.
+   * the engine doesn't have. Returns what the engine has. Throws if it does not answer.
    */
   async reconcile(): Promise<Invocation[]> {
     const { engine, segments, log } = this.options;

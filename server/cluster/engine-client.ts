@@ -1,13 +1,9 @@
 import { z } from "zod";
 import { errorMessage } from "@/server/domain/base/guards";
-import { namedError } from "@/server/domain/base/named-error";
 import type { SegmentSignal, SegmentStart } from "./protocol";
 
 // The server's client of Restate, over HTTP: its ingress accepts messages durably, its admin port lists what it has.
 // https://docs.restate.dev/invoke/http, https://docs.restate.dev/operate/introspection
-
-/** The engine does not answer, or refuses; the message is for people. */
-export class EngineUnreachable extends namedError("EngineUnreachable") {}
 
 /** A segment of a run in the engine, until everything about it is reported. */
 export interface Invocation {
@@ -19,14 +15,14 @@ export interface Invocation {
   failure: string | null;
 }
 
+/** Each method rejects, with a message for people, if the engine does not answer or reports an error. */
 export interface EngineClient {
-  /** Sends a segment; sending it again has no effect. Throws EngineUnreachable. */
+  /** Sends a segment; sending it again has no effect. */
   begin(start: SegmentStart): Promise<void>;
-  /** Throws EngineUnreachable. */
   deliver(signal: SegmentSignal): Promise<void>;
-  /** Whether it accepts messages. Throws EngineUnreachable. */
+  /** Whether it accepts messages. */
   ping(): Promise<void>;
-  /** The uncompleted segments of all runs. Throws EngineUnreachable. */
+  /** The uncompleted segments of all runs. */
   invocations(): Promise<Invocation[]>;
 }
 
@@ -51,11 +47,11 @@ export function newEngineClient(options: {
     try {
       answer = await ask(url, { method: "POST", ...init, signal: AbortSignal.timeout(WITHIN_MS) });
     } catch (error) {
-      throw new EngineUnreachable(`Restate does not answer at ${new URL(url).origin}.`, { cause: error });
+      throw new Error(`Restate does not answer at ${new URL(url).origin}.`, { cause: error });
     }
     if (answer.ok) return answer;
     const text = await answer.text().catch(errorMessage);
-    throw new EngineUnreachable(
+    throw new Error(
       answer.status === 404
         ? "Restate does not know Troupe's workers yet: start one, or run npm run engine again."
         : `Restate answered ${answer.status}: ${text.slice(0, 300)}`,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { EngineState } from "@/server/domain/run/engine-state";
 import { workerOf } from "@/server/domain/testing/engine";
 import type { OutboxState } from "./dispatcher";
-import { EngineUnreachable, type Invocation } from "./engine-client";
+import type { Invocation } from "./engine-client";
 import { EngineStatus } from "./engine-status";
 
 /** A server beside an engine, whose outbox, runs and workers a test sets. */
@@ -23,7 +23,7 @@ function newStatus(kind: EngineState["kind"] = "restate") {
     isPosted: true,
   };
   const refuse = (port: "ingress" | "admin") => {
-    if (has.silent.has(port)) throw new EngineUnreachable(`Restate does not answer at its ${port}.`);
+    if (has.silent.has(port)) throw new Error(`Restate does not answer at its ${port}.`);
   };
   const status = new EngineStatus({
     kind,

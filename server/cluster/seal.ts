@@ -1,15 +1,12 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { namedError } from "@/server/domain/base/named-error";
 
 /** Encrypts and compresses messages between server, engine and workers wherever they are stored. */
 export interface JournalSealer {
   seal(plain: Uint8Array): Uint8Array;
-  /** Throws SealBroken if the text was encrypted with another key, was changed, or was never encrypted. */
+  /** Throws if the text was encrypted with another key, was changed, or was never encrypted. */
   open(sealed: Uint8Array): Uint8Array;
 }
-
-export class SealBroken extends namedError("SealBroken") {}
 
 /** Layout: version, 12 bytes nonce, 16 bytes tag, then encrypted: the compression (one byte), and the bytes. */
 const VERSION = 1;
@@ -24,9 +21,7 @@ const WORTH_PACKING = 128;
 export function newJournalSealer(secretKey: string): JournalSealer {
   const given = Buffer.from(secretKey.trim(), "base64");
   if (given.length !== 32)
-    throw new SealBroken(
-      "TROUPE_SECRET_KEY must be 32 bytes in base64, as `openssl rand -base64 32` prints.",
-    );
+    throw new Error("TROUPE_SECRET_KEY must be 32 bytes in base64, as `openssl rand -base64 32` prints.");
   const key = Buffer.from(hkdfSync("sha256", given, Buffer.alloc(0), "troupe journal", 32));
   const version = Buffer.from([VERSION]);
   return {
@@ -43,7 +38,7 @@ export function newJournalSealer(secretKey: string): JournalSealer {
     },
     open(sealed) {
       const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length);
-      if (bytes.length < HEAD + 1 || bytes[0] !== VERSION) throw new SealBroken("This was not sealed here.");
+      if (bytes.length < HEAD + 1 || bytes[0] !== VERSION) throw new Error("This was not sealed here.");
       const cipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(1, 1 + NONCE), {
         authTagLength: TAG,
       });
@@ -53,7 +48,7 @@ export function newJournalSealer(secretKey: string): JournalSealer {
       try {
         plain = Buffer.concat([cipher.update(bytes.subarray(HEAD)), cipher.final()]);
       } catch {
-        throw new SealBroken("This was sealed with another key, or changed since.");
+        throw new Error("This was sealed with another key, or changed since.");
       }
       const body = plain.subarray(1);
       return plain[0] === GZIP ? gunzipSync(body) : body;

@@ -2,11 +2,11 @@ import { lookup as resolveName } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { ReadableStream } from "node:stream/web";
 import { Agent, buildConnector, Headers, type RequestInit, Response, fetch as undiciFetch } from "undici";
+import { namedError } from "@/server/domain/base/named-error";
 import { reachOf } from "./addresses";
 
 /** Why a request did not go out, or its answer did not come in. */
-export class EgressError extends Error {
-  override name = "EgressError";
+export class EgressError extends namedError("EgressError") {
   constructor(
     readonly code:
       | "BAD_URL"

@@ -1,4 +1,5 @@
 import { errorCode, errorMessage } from "@/server/domain/base/guards";
+import { namedError } from "@/server/domain/base/named-error";
 
 const ERROR_TEXTS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens at that address and port",
@@ -20,9 +21,7 @@ const ERROR_TEXTS: Readonly<Record<string, string>> = {
 const MOST = 300;
 
 /** Nothing was sent, for a reason that is a sentence for people already. */
-export class NotSent extends Error {
-  override name = "NotSent";
-}
+export class NotSent extends namedError("NotSent") {}
 
 /** Why a delivery failed, in a sentence. `hide` removes secrets from the untrusted server's message. */
 export function deliveryErrorText(error: unknown, hide: (text: string) => string): string {

@@ -14,11 +14,6 @@ export interface Sealer {
   open(record: string, binding: string): string;
 }
 
-/** Why a secret can't be sealed or opened, as a message for the admin. */
-export class SecretError extends Error {
-  override name = "SecretError";
-}
-
 const VERSION = 1;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
@@ -46,9 +41,9 @@ export function newSealer(dataDir: string | null, env: Env = process.env): Seale
     open(record, binding) {
       const bytes = Buffer.from(record, "base64");
       if (bytes.length < HEAD_BYTES || bytes[0] !== VERSION)
-        throw new SecretError("The stored secret is damaged. Enter it again.");
+        throw new Error("The stored secret is damaged. Enter it again.");
       if (bytes[1] !== keyId)
-        throw new SecretError(
+        throw new Error(
           "The stored secret was sealed with another key. Enter it again, or bring the key back.",
         );
       const iv = bytes.subarray(2, 2 + IV_BYTES);
@@ -62,7 +57,7 @@ export function newSealer(dataDir: string | null, env: Env = process.env): Seale
         registerSecret(plain);
         return plain;
       } catch {
-        throw new SecretError("The stored secret is damaged, or belongs elsewhere. Enter it again.");
+        throw new Error("The stored secret is damaged, or belongs elsewhere. Enter it again.");
       }
     },
   };
@@ -71,7 +66,7 @@ export function newSealer(dataDir: string | null, env: Env = process.env): Seale
 function parseKey(text: string, where: string): Buffer {
   const key = Buffer.from(text.trim(), "base64");
   if (key.length !== 32)
-    throw new SecretError(`${where} must be 32 bytes in base64, as \`openssl rand -base64 32\` prints.`);
+    throw new Error(`${where} must be 32 bytes in base64, as \`openssl rand -base64 32\` prints.`);
   return key;
 }
 
@@ -87,6 +82,6 @@ function keyFile(dataDir: string): Buffer {
     if (errorCode(error) !== "EEXIST") throw error;
   }
   if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0)
-    throw new SecretError(`Others on this machine can read ${file}. Run: chmod 600 ${file}`);
+    throw new Error(`Others on this machine can read ${file}. Run: chmod 600 ${file}`);
   return parseKey(readFileSync(file, "utf8"), file);
 }

@@ -19,6 +19,7 @@ import { createGunzip, createGzip } from "node:zlib";
 import type { Database as Connection } from "better-sqlite3";
 import Database from "better-sqlite3";
 import { copyDatabase, pendingMigrations } from "@/db/open";
+import { namedError } from "@/server/domain/base/named-error";
 
 // A backup is one file: a gzip of the database, with two extra tables for the files next to it. The gzip checksum
 // detects every changed or missing byte; SQLite alone doesn't.
@@ -31,9 +32,7 @@ const BROUGHT = /^(?:secret\.key|roles\/[^/\\]+\.(?:ya?ml|json|md))$/i;
 const ROLE_FILE = /^[^.].*\.(?:ya?ml|json|md)$/i;
 
 /** Why a backup can't be written or restored, as a message. */
-export class BackupError extends Error {
-  override name = "BackupError";
-}
+export class BackupError extends namedError("BackupError") {}
 
 /** What is in a backup. */
 export interface BackupAbout {

@@ -105,7 +105,7 @@ export function newNoticeSettingStore(db: Db, sealer: Sealer) {
 
     remove: (channel: NoticeChannel): void => write({ [channel]: null }),
 
-    /** With its secrets opened; null if none is set. Throws SecretError. */
+    /** With its secrets opened; null if none is set. Throws where they cannot be opened. */
     webhook(): WebhookTarget | null {
       const { webhook } = read();
       return (

@@ -16,7 +16,7 @@ const readHeaders = (text: string) => Headers.parse(JSON.parse(text));
 export const sealKey = (sealer: Sealer, id: string, baseUrl: string, key: string): string =>
   sealer.seal(key, keyBinding(id, baseUrl));
 
-/** Throws SecretError. */
+/** Throws where it cannot be opened. */
 export const openKey = (sealer: Sealer, id: string, baseUrl: string, sealed: string): string =>
   sealer.open(sealed, keyBinding(id, baseUrl));
 

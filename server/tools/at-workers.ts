@@ -1,4 +1,5 @@
 import { asJson } from "@/server/domain/base/json";
+import { namedError } from "@/server/domain/base/named-error";
 import { Json, type JsonObject } from "@/server/domain/base/values";
 import { ToolOutput } from "@/server/domain/tool/tool";
 import type { ToolInterface, ToolScope } from "./define";
@@ -48,9 +49,7 @@ export interface WorkerChannels {
 }
 
 /** No worker can run it; the message is for people. */
-export class NoSuchWorker extends Error {
-  override name = "NoSuchWorker";
-}
+export class NoSuchWorker extends namedError("NoSuchWorker") {}
 
 /** The message for a tool whose label no worker has. */
 export const noWorkerText = ({ kind, name, label }: AtWorkers): string =>

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { parseJson } from "@/server/domain/base/json";
 import { asSchema } from "@/server/domain/base/json-schema";
+import { namedError } from "@/server/domain/base/named-error";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import { type ToolAnswer, type ToolOutput, ToolSpec, type ToolStatus } from "@/server/domain/tool/tool";
 
@@ -52,8 +53,7 @@ export interface ToolInterface {
 }
 
 /** Expected trouble inside a tool: becomes an output with that status. */
-export class ToolFailure extends Error {
-  override name = "ToolFailure";
+export class ToolFailure extends namedError("ToolFailure") {
   constructor(
     readonly status_code: ToolStatus,
     message: string,

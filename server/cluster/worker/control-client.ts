@@ -19,7 +19,7 @@ import {
 export class ControlAway extends namedError("ControlAway") {}
 
 /** The server refuses what it was asked, and will again. */
-export class ControlRejected extends namedError("ControlRefused") {
+export class ControlRejected extends namedError("ControlRejected") {
   constructor(
     readonly status: number,
     readonly code: string,
@@ -46,17 +46,17 @@ export interface AskOptions {
 }
 
 export interface ControlClient {
-  /** Throws ControlAway or ControlRefused, or the signal's reason. */
+  /** Throws ControlAway or ControlRejected, or the signal's reason. */
   ask(path: string, body?: unknown, options?: AskOptions): Promise<unknown>;
-  /** Asks until the server answers. Throws ControlRefused, or the signal's reason. */
+  /** Asks until the server answers. Throws ControlRejected, or the signal's reason. */
   insist(path: string, body?: unknown, options?: AskOptions): Promise<unknown>;
-  /** Throws ControlAway or ControlRefused: whoever carries news tries again. */
+  /** Throws ControlAway or ControlRejected: whoever carries news tries again. */
   report(news: SegmentProgress, signal?: AbortSignal): Promise<void>;
   /** Null where the stretch is not at work any more. Throws ControlAway. */
   journal(runId: string, segment: number, signal?: AbortSignal): Promise<SegmentJournal | null>;
-  /** Tells until the server has it. Throws ControlRefused, or the signal's reason. */
+  /** Tells until the server has it. Throws ControlRejected, or the signal's reason. */
   taken(hold: SegmentHold, signal: AbortSignal): Promise<void>;
-  /** Throws ControlAway or ControlRefused. */
+  /** Throws ControlAway or ControlRejected. */
   isHeld(hold: SegmentHold): Promise<boolean>;
   live(news: LiveNews): Promise<void>;
   beat(heartbeat: Heartbeat): Promise<HeartbeatAnswer>;

@@ -1,7 +1,7 @@
 import { must } from "@/server/domain/base/must";
 import type { ModelFacts, Provider, Providers } from "@/server/domain/model/provider";
 import { PROOF, type ProviderSnapshot } from "@/server/domain/model/provider-snapshot";
-import { type Sealer, SecretError } from "@/server/secrets/sealer";
+import type { Sealer } from "@/server/secrets/sealer";
 import { openHeaders, openKey } from "@/server/store/provider-secrets";
 import type { LearnBody } from "../worker-protocol";
 
@@ -11,7 +11,7 @@ const NOTHING: ModelFacts = {};
 export interface SnapshotProviders extends Providers {
   /** Null before the first. */
   readonly version: string | null;
-  /** Takes in a newer one. Throws SecretError where server and worker do not have the same key. */
+  /** Takes in a newer one. Throws where server and worker do not have the same key. */
   replace(snapshot: ProviderSnapshot): void;
 }
 
@@ -77,7 +77,7 @@ function checkProof(sealer: Sealer, { proof }: ProviderSnapshot): void {
   } catch {
     // Said below.
   }
-  throw new SecretError("This worker cannot open the server's keys: set TROUPE_SECRET_KEY to the server's.");
+  throw new Error("This worker cannot open the server's keys: set TROUPE_SECRET_KEY to the server's.");
 }
 
 /** What cannot be opened is told when it is wanted. */

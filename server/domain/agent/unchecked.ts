@@ -1,7 +1,7 @@
 import { parseJson } from "@/server/domain/base/json";
 import { asSchema } from "@/server/domain/base/json-schema";
 import type { JsonSchema } from "@/server/domain/base/values";
-import { compileRegex, PatternFault } from "@/server/domain/regex/regex";
+import { compileRegex, PatternError } from "@/server/domain/regex/regex";
 import { KEYWORDS } from "@/server/domain/schema/keywords";
 import { readSchema, type Schema } from "@/server/domain/schema/schema";
 import type { Guardrail, RoleDefinition } from "./role";
@@ -54,7 +54,7 @@ function patternNote(pattern: string): string | null {
     compileRegex(pattern);
     return null;
   } catch (error) {
-    if (!(error instanceof PatternFault) || !error.isValid) return null;
+    if (!(error instanceof PatternError) || !error.isValid) return null;
     return `This pattern is tried in the sandbox, where it waits for others and is stopped after a second: ${error.message}.`;
   }
 }

@@ -1,3 +1,4 @@
+import { namedError } from "@/server/domain/base/named-error";
 import { SIZES } from "./sizes";
 
 /**
@@ -37,9 +38,7 @@ export const READING_UNITS = 8;
 export const MAX_EXPRESSION_CHARS = Math.floor(WORK_LIMITS.units / READING_UNITS);
 
 /** The budget is used up, or something would grow beyond its limit; the message says what and what to do. */
-export class WorkError extends Error {
-  override name = "WorkError";
-}
+export class WorkError extends namedError("WorkError") {}
 
 let spent = 0;
 

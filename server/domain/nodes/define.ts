@@ -5,6 +5,7 @@ import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import type { BasicFieldVariant, FieldOf } from "@/server/domain/base/form";
 import { must } from "@/server/domain/base/must";
+import { namedError } from "@/server/domain/base/named-error";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
@@ -326,8 +327,7 @@ export function toolOutputs(result: Json, keys: readonly string[]): JsonObject {
 }
 
 /** Expected trouble inside a node: ends the attempt with a coded error. */
-export class NodeFailure extends Error {
-  override name = "NodeFailure";
+export class NodeFailure extends namedError("NodeFailure") {
   constructor(
     readonly code: ErrorCode,
     message: string,

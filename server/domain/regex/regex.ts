@@ -11,7 +11,7 @@ import {
 } from "./syntax";
 import type { Work } from "./work";
 
-export { PatternError as PatternFault } from "./syntax";
+export { PatternError } from "./syntax";
 
 /**
  * Regular expressions of strangers: every character of a text is looked at once, for all ways of matching at the same
@@ -21,13 +21,13 @@ export { PatternError as PatternFault } from "./syntax";
 export interface Regex {
   /** How many places its automaton has. */
   readonly size: number;
-  /** Whether it matches anywhere in the text. Throws TooMuchWork. */
+  /** Whether it matches anywhere in the text. Throws WorkError. */
   test(text: string, work: Work): boolean;
 }
 
 const MAX_SIZE = 10_000;
 
-/** How many places a pattern's automaton would have. Throws a PatternFault, as `compileRegex` does. */
+/** How many places a pattern's automaton would have. Throws a PatternError, as `compileRegex` does. */
 export const regexSize = (source: string): number => sizeOfRead(readPattern(source));
 
 function sizeOfRead({ part, aheads }: ReturnType<typeof readPattern>): number {
@@ -36,7 +36,7 @@ function sizeOfRead({ part, aheads }: ReturnType<typeof readPattern>): number {
   return size;
 }
 
-/** Throws a PatternFault, whose message tells why the pattern cannot be run. */
+/** Throws a PatternError, whose message tells why the pattern cannot be run. */
 export function compileRegex(source: string): Regex {
   const read = readPattern(source);
   const size = sizeOfRead(read);

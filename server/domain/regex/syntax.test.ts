@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { compileRegex, PatternFault, regexSize } from "./regex";
+import { compileRegex, PatternError, regexSize } from "./regex";
 import { belongs, MAX_PATTERN_CHARS, type SignSet, weightOf } from "./syntax";
 import { Work } from "./work";
 
@@ -7,7 +7,7 @@ const rejection = (source: string) => {
   try {
     compileRegex(source);
   } catch (error) {
-    if (error instanceof PatternFault) return [error.message, error.isValid];
+    if (error instanceof PatternError) return [error.message, error.isValid];
     throw error;
   }
   return null;

@@ -1,4 +1,5 @@
 import { lastOf, must, present } from "@/server/domain/base/must";
+import { namedError } from "@/server/domain/base/named-error";
 
 /**
  * Reads regular expressions of ECMAScript (with the flag `u`, and as forgiving as without it where nothing can be
@@ -33,8 +34,7 @@ export interface Pattern {
 }
 
 /** Why a pattern cannot be run. `isValid`: it is a regular expression, but one that takes more than linear time. */
-export class PatternError extends Error {
-  override name = "PatternFault";
+export class PatternError extends namedError("PatternError") {
   constructor(
     message: string,
     readonly isValid: boolean,
@@ -78,7 +78,7 @@ const LINE_ENDS: [number, number][] = [
 ];
 const CONTROLS: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13 };
 
-/** Throws a PatternFault where the text is no pattern, or one that only a searching engine can run. */
+/** Throws a PatternError where the text is no pattern, or one that only a searching engine can run. */
 export function readPattern(source: string): Pattern {
   if (source.length > MAX_PATTERN_CHARS)
     throw new PatternError(`it is longer than ${MAX_PATTERN_CHARS} characters`, true);

@@ -1,6 +1,6 @@
 import { defined } from "@/server/domain/base/defined";
+import { WorkError } from "@/server/domain/base/work-budget";
 import type { Work } from "../regex/work";
-import { TooMuchWork } from "../regex/work";
 
 /** Whether a value satisfies a rule. `unknown`: the rule can't be checked here, so the value isn't rejected for it. */
 export type Verdict = "yes" | "no" | "unknown";
@@ -121,7 +121,7 @@ export class Run {
 
   check(node: Node, value: unknown, place: Place | null, seen: Seen | null): Verdict {
     this.work.spend(4 + 2 * node.checks.length);
-    if (++this.depth > MAX_DEPTH) throw new TooMuchWork("This is nested too deep.");
+    if (++this.depth > MAX_DEPTH) throw new WorkError("This is nested too deep.");
     const isNew = this.scope.at(-1) !== node.resource;
     if (isNew) this.scope.push(node.resource);
     const mine = seen || node.asksForRest ? new Seen() : null;

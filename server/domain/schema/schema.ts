@@ -1,6 +1,7 @@
 import { isList } from "@/server/domain/base/guards";
 import type { JsonSchema } from "@/server/domain/base/values";
-import { TooMuchWork, Work } from "../regex/work";
+import { WorkError } from "@/server/domain/base/work-budget";
+import { Work } from "../regex/work";
 import { type Node, Run, type ValidationError, type Verdict } from "./check";
 import { compile, type Unchecked } from "./compile";
 import { isObject } from "./values";
@@ -71,7 +72,7 @@ function make(schema: JsonSchema | boolean): Schema {
       const verdict = one.check(root, value, null, null);
       return { verdict, errors: verdict === "no" ? (one.errors ?? []) : [] };
     } catch (error) {
-      if (!(error instanceof TooMuchWork)) throw error;
+      if (!(error instanceof WorkError)) throw error;
       return { verdict: "no", errors: [{ path: [], message: TOO_MUCH }] };
     }
   };
@@ -83,7 +84,7 @@ function make(schema: JsonSchema | boolean): Schema {
       try {
         return filled(root, value, newWork(), 0);
       } catch (error) {
-        if (error instanceof TooMuchWork) return value;
+        if (error instanceof WorkError) return value;
         throw error;
       }
     },

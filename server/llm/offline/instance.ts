@@ -2,7 +2,8 @@ import { defined } from "@/server/domain/base/defined";
 import { isList, isText, textsOf } from "@/server/domain/base/guards";
 import { asSchema, enumOf, optionsOf } from "@/server/domain/base/json-schema";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
-import { TooMuchWork, type Work } from "@/server/domain/regex/work";
+import { WorkError } from "@/server/domain/base/work-budget";
+import type { Work } from "@/server/domain/regex/work";
 import { newWork, readSchema } from "@/server/domain/schema/schema";
 import { sampleOf } from "./pattern";
 
@@ -56,7 +57,7 @@ export function instanceOf(schema: JsonSchema, suggest: Suggest): Json {
       if (isValid(schema, making, last)) return last;
     }
   } catch (error) {
-    if (!(error instanceof TooMuchWork)) throw error;
+    if (!(error instanceof WorkError)) throw error;
   }
   return last;
 }
@@ -77,7 +78,7 @@ function definitions(root: JsonSchema): JsonSchema {
 
 function make(schema: Json | undefined, key: string, making: Making, depth: number): Json {
   making.work.spend(50);
-  if (depth > DEEPEST) throw new TooMuchWork("This leads too deep.");
+  if (depth > DEEPEST) throw new WorkError("This leads too deep.");
   if (schema === false) return null;
   const plain = flatten(asSchema(schema), making, 0);
   if (plain.const !== undefined) return plain.const;

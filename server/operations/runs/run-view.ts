@@ -3,6 +3,7 @@ import { present } from "@/server/domain/base/must";
 import { knownCost, type Paid } from "@/server/domain/model/cost";
 import { newRun, type RunState } from "@/server/domain/run";
 import type { RunPlace } from "@/server/domain/run/engine-state";
+import { DamagedLog } from "@/server/domain/run/quarantine";
 import type { RunSummary as StoredRun } from "@/server/store/runs/runs";
 import type { Services } from "../services";
 import type { Run, RunNode, RunTask, WaitingFor } from "./run-schemas";
@@ -16,15 +17,12 @@ export function stateOf({ runs }: Pick<Services, "runs">, { id, status }: Stored
   try {
     return runs.state(id);
   } catch (error) {
-    if (status !== "finished" || !isDamage(error)) throw error;
+    if (status !== "finished" || !(error instanceof DamagedLog)) throw error;
     const state = runs.state(id, true) ?? newRun(id);
     const warning = `${error.message} What is told of this run besides its row is what could still be read.`;
     return { ...state, run: { ...state.run, warnings: [...state.run.warnings, warning] } };
   }
 }
-
-/** By its name: the start-up code and the routes are separate bundles. */
-const isDamage = (error: unknown): error is Error => error instanceof Error && error.name === "DamagedLog";
 
 /** A run as the API returns it: its row, the state from its log, and where it executes. */
 export function toRun(

@@ -1,4 +1,5 @@
 import type { Durable, DurableContext, Settlement, StepScope, StepWork } from "@/server/domain/base/durable";
+import { namedError } from "@/server/domain/base/named-error";
 import { cutText, SIZES, sizeOf, sizeText } from "@/server/domain/base/sizes";
 import type { Json } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
@@ -39,9 +40,7 @@ function boundedError(error: unknown): never {
   throw error;
 }
 
-class OversizedAnswer extends Error {
-  override name = "OversizedAnswer";
-}
+class OversizedAnswer extends namedError("OversizedAnswer") {}
 
 /** A step that can be given up and made again. */
 interface Repeatable {

@@ -1,12 +1,11 @@
 import { errorCode, errorMessage } from "@/server/domain/base/guards";
 import { must } from "@/server/domain/base/must";
+import { namedError } from "@/server/domain/base/named-error";
 import { isPassing } from "@/server/domain/base/transient-error";
 import type { TurnWrite } from "@/server/store/runs/runs";
 
 /** A turn that can never be written, whatever one waits for; `cause` says why. */
-export class Unwritable extends Error {
-  override name = "Unwritable";
-}
+export class Unwritable extends namedError("Unwritable") {}
 
 interface Waiting {
   write: TurnWrite;

@@ -1,9 +1,9 @@
 import type { Durable, Flow, Settlement, StepError, Wait } from "@/server/domain/base/durable";
+import { namedError } from "@/server/domain/base/named-error";
 import type { Json } from "@/server/domain/base/values";
 
 /** A step's failure, thrown inside the flow that waited for it. */
-export class StepFailed extends Error {
-  override name = "StepFailed";
+export class StepFailed extends namedError("StepFailed") {
   constructor(readonly error: StepError) {
     super(error.message);
   }

@@ -1,13 +1,12 @@
 import { defined } from "@/server/domain/base/defined";
 import type { Settled } from "@/server/domain/base/durable";
+import { namedError } from "@/server/domain/base/named-error";
 import type { Json } from "@/server/domain/base/values";
 
 /** How long the JSON of a step's result may be, in characters, where the host says nothing. */
 const LONGEST_RESULT = 32 * 1024 * 1024;
 
-class ResultTooLarge extends Error {
-  override name = "ResultTooLarge";
-}
+class ResultTooLarge extends namedError("ResultTooLarge") {}
 
 /** A failure as a log keeps it. */
 export function asStepError(error: unknown): { name: string; message: string; detail?: Json } {

@@ -80,13 +80,13 @@ export class McpServerStore {
     return row && toServer(row);
   }
 
-  /** The header's value, or null. Throws SecretError where it cannot be opened. */
+  /** The header's value, or null. Throws where it cannot be opened. */
   authorizationOf(name: string): string | null {
     const row = this.rowOf(name);
     return row?.secret ? this.sealer.open(row.secret, bindingOf(row.name, row.url)) : null;
   }
 
-  /** The OAuth client and tokens as they were kept, or null. Throws SecretError where they cannot be opened. */
+  /** The OAuth client and tokens as they were kept, or null. Throws where they cannot be opened. */
   oauthOf(name: string): KeptOauth | null {
     const row = this.rowOf(name);
     if (!row?.oauth) return null;

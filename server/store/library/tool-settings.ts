@@ -35,7 +35,7 @@ export interface ToolSettingStore {
   save(input: SearchInput): void;
   /** False where nothing was configured. */
   remove(purpose: SearchPurpose): boolean;
-  /** What to search with now, with its key. Throws SecretError where the key cannot be opened. */
+  /** What to search with now, with its key. Throws where the key cannot be opened. */
   backendFor(purpose: SearchPurpose): SearchBackend | null;
 }
 

@@ -1,10 +1,10 @@
+import { namedError } from "@/server/domain/base/named-error";
 import type { Challenge } from "./oauth-grant";
 
 // How a server demands a sign-in, and how the caller learns of it.
 
 /** A person has to sign in, for the first time, again, or for more rights. */
-export class SignInNeeded extends Error {
-  override name = "SignInNeeded";
+export class SignInNeeded extends namedError("SignInNeeded") {
   constructor(
     message: string,
     /** It is signed in, but not for this. */

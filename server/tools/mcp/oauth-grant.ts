@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { namedError } from "@/server/domain/base/named-error";
 
 // The data of an OAuth sign-in; the steps are in oauth.ts, the storage in sign-in.ts.
 
@@ -48,6 +49,4 @@ export interface Challenge {
 }
 
 /** A failure that a person can read and do something about. */
-export class SignInFailure extends Error {
-  override name = "SignInFailure";
-}
+export class SignInFailure extends namedError("SignInFailure") {}

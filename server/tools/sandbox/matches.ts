@@ -1,5 +1,6 @@
-import { compileRegex, PatternFault } from "@/server/domain/regex/regex";
-import { TooMuchWork, Work } from "@/server/domain/regex/work";
+import { WorkError } from "@/server/domain/base/work-budget";
+import { compileRegex, PatternError } from "@/server/domain/regex/regex";
+import { Work } from "@/server/domain/regex/work";
 import { runInSandbox } from "./sandbox";
 
 /** Steps that one pattern may take on this thread: some 50 ms. */
@@ -17,9 +18,9 @@ export async function matchesSafely(
   try {
     return compileRegex(pattern).test(text, new Work(MAX_WORK)) ? null : `It does not match ${pattern}.`;
   } catch (error) {
-    if (error instanceof PatternFault && !error.isValid)
+    if (error instanceof PatternError && !error.isValid)
       return `The pattern could not be tried: ${error.message}.`;
-    if (!(error instanceof PatternFault || error instanceof TooMuchWork)) throw error;
+    if (!(error instanceof PatternError || error instanceof WorkError)) throw error;
   }
   const result = await runInSandbox(
     { code: 'return new RegExp(input.pattern, "u").test(input.text);', input: { pattern, text } },

@@ -1,3 +1,5 @@
+import { namedError } from "@/server/domain/base/named-error";
+
 /**
  * What a program says, as far as an import looks: one small tree for TypeScript and Python alike. It is only ever read;
  * nothing here runs, resolves or loads anything.
@@ -103,9 +105,7 @@ export interface Program {
 }
 
 /** A text that is too large or too deep to be read; the message is for people. */
-export class ProgramError extends Error {
-  override name = "ProgramError";
-}
+export class ProgramError extends namedError("ProgramError") {}
 
 /** The maximum nesting of expressions and blocks; deeper ones are kept as text. */
 export const MAX_NESTING = 150;
