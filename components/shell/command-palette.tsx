@@ -26,7 +26,6 @@ import { setTheme } from "@/components/page/theme";
 import { SETTINGS_SECTIONS } from "@/components/settings/sections";
 import { useTrpc } from "@/components/trpc";
 import { Kbd } from "@/components/ui/kbd";
-import type { DocHeading } from "@/server/domain/text/doc-links";
 import { places } from "./places";
 
 interface Item {
@@ -223,8 +222,7 @@ function DocsGroup() {
   const router = useRouter();
   const isSearching = useCommandState(({ search }) => search.trim().length > 1);
   const headings = useQuery({
-    queryKey: ["docs", "headings"],
-    queryFn: async (): Promise<DocHeading[]> => (await fetch("/docs/headings")).json(),
+    ...useTrpc().docs.headings.queryOptions(),
     staleTime: Number.POSITIVE_INFINITY,
     enabled: isSearching,
   });

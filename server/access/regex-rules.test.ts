@@ -21,6 +21,7 @@ const MADE: Readonly<Record<string, string>> = {
   "server/runner/bisect/names.ts": "names that stand for themselves",
   "server/secrets/redact.ts": "keys that stand for themselves",
   "scripts/test.mjs": "the colors of a terminal",
+  "scripts/visible-text.mjs": "patterns of this repository, in lint",
 };
 
 interface Part {

@@ -111,7 +111,10 @@ export function checked<S extends z.ZodType>(
   value: unknown,
   where: "query" | "body" | "path",
 ): z.output<S> {
-  const result = schema.safeParse(value);
+  // A query's numbers arrive as text.
+  const result = schema.safeParse(value, {
+    error: ({ input }) => (Number.isNaN(input) ? "expected a number" : undefined),
+  });
   if (result.success) {
     const extra = where === "body" ? unknownField(value, result.data) : null;
     if (extra === null) return result.data;

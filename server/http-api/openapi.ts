@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import { isObject } from "@/server/domain/base/guards";
 import { parseJson } from "@/server/domain/base/json";
 import { asSchema, propertiesOf, requiredOf } from "@/server/domain/base/json-schema";
@@ -72,17 +73,19 @@ function operation(endpoint: Endpoint, describe: Describe): JsonObject {
   return {
     operationId: endpoint.name,
     summary: endpoint.summary,
-    ...(endpoint.about ? { description: endpoint.about } : {}),
+    ...defined({ description: endpoint.about || undefined }),
     tags: [endpoint.tag],
-    ...(endpoint.isPublic ? { security: [] } : {}),
-    ...(parameters.length > 0 ? { parameters } : {}),
-    ...(endpoint.body ? { requestBody: requestBody(endpoint.body, describe) } : {}),
+    ...defined({
+      security: endpoint.isPublic ? [] : undefined,
+      parameters: parameters.length > 0 ? parameters : undefined,
+      requestBody: endpoint.body ? requestBody(endpoint.body, describe) : undefined,
+    }),
     responses: {
       [endpoint.success.status]: success(endpoint.success, describe),
       ...(endpoint.success.pending
         ? { 202: success({ ...endpoint.success, about: endpoint.success.pending }, describe) }
         : {}),
-      ...(endpoint.success.empty ? { 204: { description: endpoint.success.empty } } : {}),
+      ...defined({ 204: endpoint.success.empty ? { description: endpoint.success.empty } : undefined }),
       ...refusals(endpoint),
     },
   };
@@ -98,7 +101,7 @@ function queryParameters(query: z.ZodType | undefined, describe: Describe): Json
     name,
     in: "query",
     required: required.has(name),
-    ...(description ? { description } : {}),
+    ...defined({ description: description || undefined }),
     schema,
   }));
 }

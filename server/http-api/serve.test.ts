@@ -174,6 +174,9 @@ describe("workflows", () => {
     expect(seen.sort()).toEqual(ids.sort());
     expect((await api.ask("GET", "/workflows?cursor=nonsense")).status).toBe(400);
     expect((await api.ask("GET", "/workflows?limit=0")).body.error.details.issues[0].at).toBe("limit");
+    expect((await api.ask("GET", "/workflows?limit=abc")).body.error.details.issues).toEqual([
+      { at: "limit", message: "expected a number" },
+    ]);
   });
 
   test("replacing one names the revision that it was made on, or takes the newest", async () => {

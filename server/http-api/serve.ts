@@ -3,6 +3,7 @@ import type { Recognition } from "@/server/access/principal";
 import { auditName } from "@/server/access/principal";
 import { defined } from "@/server/domain/base/defined";
 import { Rejection } from "@/server/domain/errors/rejection";
+import { errorHref } from "@/server/domain/text/doc-links";
 import { logUnexpected } from "@/server/log";
 import { REJECTIONS, rejectionOf } from "@/server/operations/rejections";
 import type { Services } from "@/server/operations/services";
@@ -123,7 +124,7 @@ function errorResponse(
   // Which streams are too many is clear from the status.
   const known = code === "server_too_many_streams" ? "too_many_streams" : code;
   return json(
-    { error: redactJson(defined({ code: known, message, details })) },
+    { error: redactJson({ ...defined({ code: known, message, details }), doc_url: errorHref(known) }) },
     status,
     retryAfter === undefined ? headers : { "retry-after": String(retryAfter) },
   );

@@ -1,6 +1,7 @@
 import { accessOperations } from "./access";
 import { auditOperations } from "./audit";
 import { binOperations } from "./bin";
+import { docOperations } from "./docs";
 import { customToolOperations } from "./library/custom-tools";
 import { agentOperations, crewOperations } from "./library/library";
 import { mcpOperations } from "./library/mcp";
@@ -28,6 +29,7 @@ import { workflowOperations } from "./workflows/workflows";
 
 /** Every operation, by the name that it has in tRPC. */
 export const operations = {
+  docs: docOperations,
   workflows: workflowOperations,
   imports: importOperations,
   roles: roleOperations,

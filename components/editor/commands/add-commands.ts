@@ -1,7 +1,8 @@
 import type { DropPoint } from "@/components/canvas/canvas-context";
 import { CARD_WIDTH } from "@/components/canvas/cards/card-size";
 import type { Choice } from "@/components/editor/editing/choice";
-import { edits, type NewNode, newNodeId } from "@/components/editor/editing/edits";
+import { edits, newNodeId } from "@/components/editor/editing/edits";
+import type { NewNode } from "@/components/editor/editing/fresh-node";
 import {
   centredAt,
   dropPlace,

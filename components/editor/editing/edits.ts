@@ -11,7 +11,7 @@ import { addRoute, newRouteLabel, routerRoutes } from "@/server/domain/graph/rou
 import { getNodeKind, type NodeBase, type NodeType, withSettings } from "@/server/domain/nodes";
 import { newNode } from "@/server/domain/nodes/new-node";
 import { type Fragment, withFragment } from "./fragment";
-import { freshNode } from "./fresh-node";
+import { freshNode, type NewNode } from "./fresh-node";
 import { type Place, placeAfter, placeOnEdge, shiftRight } from "./placing";
 
 /** An edit of the graph: pure, and named for undo, menus and help. */
@@ -25,23 +25,6 @@ export interface Edit<A> {
 
 /** Lets the compiler infer what an edit takes. */
 export const edit = <A>(it: Edit<A>): Edit<A> => it;
-
-export interface NewNode {
-  id: string;
-  type: NodeType;
-  /** Absent: next to the node it is connected to. */
-  at?: Place | undefined;
-  /** Comes after this node, from this output. */
-  after?: { nodeId: string; edge: Pick<WorkflowEdge, "kind" | "edge_label"> } | undefined;
-  /** Leads to this node. */
-  before?: string | undefined;
-  /** Comes in between. */
-  onEdge?: string | undefined;
-  /** The id of an end node to add after it. */
-  end?: string | undefined;
-  config?: Record<string, unknown> | undefined;
-  base?: Partial<NodeBase> | undefined;
-}
 
 export interface NewConnection {
   source_node_id: string;

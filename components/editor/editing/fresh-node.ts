@@ -1,8 +1,24 @@
-import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
-import { getNodeKind } from "@/server/domain/nodes";
+import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
+import { getNodeKind, type NodeBase, type NodeType } from "@/server/domain/nodes";
 import { newNode } from "@/server/domain/nodes/new-node";
-import type { NewNode } from "./edits";
 import type { Place } from "./placing";
+
+export interface NewNode {
+  id: string;
+  type: NodeType;
+  /** Absent: next to the node it is connected to. */
+  at?: Place | undefined;
+  /** Comes after this node, from this output. */
+  after?: { nodeId: string; edge: Pick<WorkflowEdge, "kind" | "edge_label"> } | undefined;
+  /** Leads to this node. */
+  before?: string | undefined;
+  /** Comes in between. */
+  onEdge?: string | undefined;
+  /** The id of an end node to add after it. */
+  end?: string | undefined;
+  config?: Record<string, unknown> | undefined;
+  base?: Partial<NodeBase> | undefined;
+}
 
 /** A node with a name and output keys that no other node has. */
 export function freshNode(

@@ -34,9 +34,8 @@ export function compilePattern(
   const nodes = new Map<string, NodeInput>();
   const edges: EdgeInput[] = [];
   const connect = (from: string, to: string, edge_label?: string) => {
-    const id = freshEdgeId(edges.map((edge) => edge.id));
     edges.push({
-      id,
+      id: freshEdgeId(edges.map(({ id }) => id)),
       source_node_id: from,
       target_node_id: to,
       ...defined({ edge_label: edge_label || undefined }),
