@@ -130,7 +130,8 @@ describe("places for streams", () => {
   const limits = { perPrincipal: 2, perProcess: 3 };
 
   test("one client has so many streams and all together have so many; one that is given back is free", () => {
-    const take = (id: string) => takeStream({ kind: "session", id }, limits);
+    const open = new Map<string, number>();
+    const take = (id: string) => takeStream({ kind: "session", id }, limits, open);
     const [first, second] = [take("a"), take("a")];
     expect(take("a")).toBe("too_many_yours");
     const third = take("b");

@@ -8,7 +8,8 @@ declare global {
 }
 
 globalThis.__troupeStreams ??= new Map();
-const open = globalThis.__troupeStreams;
+/** Open streams by principal, in all copies of this module. */
+const streams = globalThis.__troupeStreams;
 
 /** How many streams one principal, and all together, may have open. */
 export const streamLimits = () => ({
@@ -20,6 +21,7 @@ export const streamLimits = () => ({
 export function takeStream(
   principal: Principal,
   limits: { perPrincipal: number; perProcess: number } = streamLimits(),
+  open: Map<string, number> = streams,
 ): { release: () => void } | "too_many_yours" | "too_many" {
   const who = `${principal.kind}:${principal.id}`;
   const own = open.get(who) ?? 0;
