@@ -99,7 +99,7 @@ export function compilePattern(
 
   const graph = WorkflowGraph.parse({
     graph_id: toId(pattern.name) || "pattern",
-    description: `Made from the pattern "${pattern.name}".`,
+    description: `Created from the pattern "${pattern.name}".`,
     start_node_id: "start",
     nodes: Object.fromEntries(layOut(nodes, edges)),
     edges,
@@ -127,17 +127,17 @@ export function resolveSteps(
   const steps = pattern.workflow;
   return steps.map((step, at) => {
     if (steps.findIndex((other) => other.step === step.step) < at)
-      findings.changed(`workflow.${at}.step`, `Two steps are called "${step.step}"; targets mean the first.`);
+      findings.changed(
+        `workflow.${at}.step`,
+        `Two steps are named "${step.step}"; targets refer to the first.`,
+      );
     return {
       step,
       branches: outcomesOf(step).map(({ key, outcome, target }): Way => {
         const found = targetOf(target, steps);
         if ("step" in found) return { outcome, target, to: found.step, failed: false };
         if ("nobody" in found)
-          findings.changed(
-            `workflow.${at}.${key}`,
-            `${found.nobody} Until then the work ends there as failed.`,
-          );
+          findings.changed(`workflow.${at}.${key}`, `${found.nobody} Until then the step fails.`);
         return "nobody" in found
           ? { outcome, target, to: null, failed: true }
           : { outcome, target: found.name, to: null, failed: found.end === "failed" };
