@@ -7,7 +7,7 @@ export default function GlobalError({ error, reset }: { error: Error; reset: () 
   return (
     <html lang="en">
       <body className="flex min-h-dvh flex-col items-center justify-center gap-4 p-6 text-center">
-        <h1 className="font-serif text-4xl">Something broke</h1>
+        <h1 className="font-serif text-4xl">Something went wrong</h1>
         <p className="max-w-md text-ink-2">{error.message}</p>
         <button
           type="button"

@@ -10,7 +10,7 @@ import "./globals.css";
 export const metadata: Metadata = {
   title: { default: "Troupe", template: "%s · Troupe" },
   description:
-    "Draw workflows of role-based AI agents, watch them run live on the drawing, and trust the result.",
+    "Draw workflows of role-based AI agents, watch them run live on the canvas, and trust the result.",
 };
 
 export const viewport: Viewport = {

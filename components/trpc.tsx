@@ -55,13 +55,13 @@ export function toApiError(error: unknown): ApiError {
     if (isText(code) && code !== "") return { code, message: error.message, detail };
     return {
       code: "UNREACHABLE",
-      message: "Troupe's server does not answer. Is it still running?",
+      message: "Can't reach the Troupe server. Check that it's running.",
       detail: null,
     };
   }
   return {
     code: "UNKNOWN",
-    message: error instanceof Error ? error.message : "Something went wrong.",
+    message: error instanceof Error ? error.message : "Something went wrong. Try again.",
     detail: null,
   };
 }
@@ -123,7 +123,7 @@ function newQueryClient() {
     mutationCache: new MutationCache({
       onSuccess: (answer) => {
         // A command that the run has not come to yet.
-        if (recordOf(answer).applied === false) toast("Accepted. It applies when the run continues.");
+        if (recordOf(answer).applied === false) toast("Accepted. It applies when the run resumes.");
       },
       onError: (error, _variables, _result, mutation) => {
         signInIfNeeded(error);

@@ -16,7 +16,7 @@ test("a password opens the page that was asked for, a wrong one is refused in wo
   const password = page.getByLabel("Password");
   await password.fill("correct horse");
   await page.getByRole("button", { name: "Sign in" }).click();
-  await expect(page.getByRole("alert").filter({ hasText: "That is not the password." })).toBeVisible();
+  await expect(page.getByRole("alert").filter({ hasText: "Wrong password." })).toBeVisible();
   await expect(page).toHaveURL(/\/login/);
 
   await password.fill(PASSWORD);
@@ -24,8 +24,8 @@ test("a password opens the page that was asked for, a wrong one is refused in wo
   await expect(page.getByRole("heading", { name: "Settings", level: 1 })).toBeVisible();
   await expect(page).toHaveURL(`${home}/settings`);
   await page.reload();
-  await expect(page.getByText(/asks for a password/)).toBeVisible();
-  const record = page.getByRole("list", { name: "Audit" }).getByRole("listitem");
+  await expect(page.getByText(/requires a password/)).toBeVisible();
+  const record = page.getByRole("list", { name: "Audit log" }).getByRole("listitem");
   await expect(record).toHaveText([/^Signed in/, /^Failed to sign in/]);
 
   await page.getByRole("button", { name: "Sign out", exact: true }).click();
@@ -66,7 +66,7 @@ test("the link that the start prints opens the door once, and says so to whoever
   const link = /http:\/\/\S+\/login\?link=\S+/.exec(printed)?.[0] ?? "";
   expect(link, printed).toMatch(new RegExp(`^${home}/`));
   await app.open(`${home}/roles`);
-  await expect(page.getByText("This server opens with a one-time link.")).toBeVisible();
+  await expect(page.getByText("Sign in with your one-time link.")).toBeVisible();
 
   await app.open(link);
   await expect(page).toHaveURL(`${home}/`);
@@ -78,6 +78,6 @@ test("the link that the start prints opens the door once, and says so to whoever
   const freshContext = await browser.newContext();
   const theirs = await freshContext.newPage();
   await theirs.goto(link);
-  await expect(theirs.getByText("This link was used before, or belongs to an earlier start.")).toBeVisible();
+  await expect(theirs.getByText("This link has already been used or has expired.")).toBeVisible();
   await freshContext.close();
 });

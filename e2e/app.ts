@@ -15,7 +15,7 @@ export type RunWord =
   | "Waiting"
   | "Completed"
   | "Failed"
-  | "Stopped at a limit"
+  | "Limit reached"
   | "Cancelled";
 
 /** A file of the tests, as text. */
@@ -49,7 +49,7 @@ export async function openCrew(page: Page, node: string): Promise<Locator> {
   // It may open automatically at the same moment.
   await expect(async () => {
     if (!(await crew.isVisible()))
-      await page.getByRole("button", { name: `Open the crew of ${node}` }).click({ timeout: 2_000 });
+      await page.getByRole("button", { name: `Expand the crew of ${node}` }).click({ timeout: 2_000 });
     await expect(crew.getByRole("listitem").first()).toBeVisible({ timeout: 2_000 });
   }).toPass({ timeout: 20_000 });
   return crew;
@@ -109,7 +109,7 @@ export class App {
   /** A new, blank workflow. */
   async newWorkflow(): Promise<void> {
     await this.open();
-    await this.choose(this.page.getByRole("button", { name: "Start from nothing" }), "Blank workflow");
+    await this.choose(this.page.getByRole("button", { name: "Blank workflow" }), "Blank workflow");
   }
 
   /** A workflow from a template. */
@@ -293,7 +293,7 @@ export class Run {
   /** Waits until the header says so. */
   async expectEnd(word: RunWord, options: { timeout?: number } = { timeout: 30_000 }): Promise<void> {
     await expect(
-      this.page.getByRole("group", { name: "Status of the run" }).getByText(word, { exact: true }),
+      this.page.getByRole("group", { name: "Run status" }).getByText(word, { exact: true }),
     ).toBeVisible(options);
   }
 

@@ -21,7 +21,7 @@ async function play(app: App, page: Page, template: string): Promise<void> {
 async function openView(page: Page, crew: Locator, view: string): Promise<Locator> {
   await crew.getByRole("button", { name: new RegExp(`^${view}\\s?\\d*$`) }).click();
   return page
-    .getByRole("complementary", { name: "About this run" })
+    .getByRole("complementary", { name: "Run details" })
     .getByRole("tabpanel", { name: new RegExp(`^${view}`) });
 }
 
@@ -31,19 +31,19 @@ test("a customer's letter is handed over; the crew opens in place, keys walk amo
 }) => {
   await play(app, page, "Support desk");
   const crew = await openCrew(page, "Support");
-  const handsOver = crew.getByRole("button", { name: "Front desk to Billing: hands over" });
+  const handsOver = crew.getByRole("button", { name: "Front desk to Billing: hands off" });
   await expect(handsOver).toBeVisible();
   await app.run.expectEnd("Completed");
   await expect(crew.getByRole("button", { name: /^Billing/ })).toContainText("Done");
   await expect(crew.getByRole("button", { name: /^Technical/ })).toContainText("Idle");
   expect(await app.accessibilityViolations()).toEqual([]);
 
-  const time = page.getByRole("slider", { name: "Moment of the run" });
+  const time = page.getByRole("slider", { name: "Timeline position" });
   await time.press("Home");
   await expect(handsOver).toBeHidden();
   await time.press("End");
   await expect(handsOver).toBeVisible();
-  await crew.getByRole("button", { name: "Fold the crew" }).click();
+  await crew.getByRole("button", { name: "Collapse crew" }).click();
   await expect(crew).toBeHidden();
   await app.canvas.still();
 
@@ -78,19 +78,19 @@ test("a crew that follows a pattern until its reviewer is content can be unfolde
   await app.canvas.still();
   expect(await app.canvas.smallestFontSize()).toBeGreaterThanOrEqual(11);
   await app.canvas.select(name);
-  await settings(page).getByRole("button", { name: "Unfold into nodes…" }).click();
-  const sheet = page.getByRole("dialog", { name: `Unfold “${name}” into nodes` });
-  await expect(sheet.getByRole("list", { name: "Nodes of its agents" }).getByRole("listitem")).toHaveText([
+  await settings(page).getByRole("button", { name: "Expand into nodes…" }).click();
+  const sheet = page.getByRole("dialog", { name: `Expand “${name}” into nodes` });
+  await expect(sheet.getByRole("list", { name: "Agent nodes" }).getByRole("listitem")).toHaveText([
     "Code generationDeveloper",
     "Code reviewQualityReviewer",
     "TestingTester",
   ]);
-  await expect(sheet.getByRole("list", { name: "What will be different" })).toHaveCount(0);
+  await expect(sheet.getByRole("list", { name: "What changes" })).toHaveCount(0);
   expect(await app.accessibilityViolations()).toEqual([]);
-  await sheet.getByRole("button", { name: "Unfold into nodes", exact: true }).click();
+  await sheet.getByRole("button", { name: "Expand into nodes", exact: true }).click();
   await expect(app.canvas.card("Code review")).toBeVisible();
   await expect(app.canvas.card(name)).toHaveCount(0);
-  await page.getByRole("button", { name: "Undo: Unfold into nodes" }).click();
+  await page.getByRole("button", { name: "Undo: Expand into nodes" }).click();
   await expect(app.canvas.card(name)).toBeVisible();
   await page.getByRole("application").focus();
   await page.keyboard.press("ControlOrMeta+Shift+z");
@@ -194,32 +194,30 @@ test("a person changes the plan while the crew is at work, and the crew follows 
   const dialog = page.getByRole("dialog");
 
   await toDo.getByRole("button", { name: /Print the text/ }).click();
-  await plan.getByRole("button", { name: "Change", exact: true }).click();
-  await dialog.getByRole("button", { name: "Take it out" }).click();
+  await plan.getByRole("button", { name: "Edit", exact: true }).click();
+  await dialog.getByRole("button", { name: "Remove task" }).click();
   await expect(plan.getByRole("region", { name: "Finished" })).toContainText("Print the text");
 
   await toDo.getByRole("button", { name: /Polish the text/ }).click();
-  await plan.getByRole("button", { name: "Change", exact: true }).click();
-  await dialog.getByLabel("What is to be done").fill("Shorten the text");
-  await dialog.getByRole("combobox", { name: "Who does it" }).click();
+  await plan.getByRole("button", { name: "Edit", exact: true }).click();
+  await dialog.getByLabel("Task").fill("Shorten the text");
+  await dialog.getByRole("combobox", { name: "Assignee" }).click();
   await page.getByRole("option", { name: /^Writer/ }).click();
   await dialog.getByRole("button", { name: "Save" }).click();
   await expect(toDo).toContainText("Shorten the text");
 
-  await plan.getByRole("button", { name: "Add a task" }).click();
-  await dialog.getByLabel("What is to be done").fill("Find a title");
-  await dialog.getByRole("combobox", { name: "Who does it" }).click();
+  await plan.getByRole("button", { name: "Add task" }).click();
+  await dialog.getByLabel("Task").fill("Find a title");
+  await dialog.getByRole("combobox", { name: "Assignee" }).click();
   await page.getByRole("option", { name: /^Editor/ }).click();
   expect(await app.accessibilityViolations()).toEqual([]);
   await dialog.getByRole("button", { name: "Add", exact: true }).click();
   await expect(toDo).toContainText("Find a title");
-  await expect(plan.getByRole("list", { name: "Changes of the plan" })).toContainText(
-    "A person added 1 task",
-  );
+  await expect(plan.getByRole("list", { name: "Plan changes" })).toContainText("A person added 1 task");
 
   for (const title of ["Draft the text", "Shorten the text", "Find a title"]) {
-    const question = page.getByRole("region", { name: `Question: Begin "${title}"?` });
-    await page.getByText(`Begin "${title}"?`).first().waitFor();
+    const question = page.getByRole("region", { name: `Question: Start "${title}"?` });
+    await page.getByText(`Start "${title}"?`).first().waitFor();
     await openQuestion(page, question);
     await question.getByRole("button", { name: "Approve", exact: true }).click();
     await expect(question).toBeHidden();
@@ -227,5 +225,5 @@ test("a person changes the plan while the crew is at work, and the crew follows 
   await app.run.expectEnd("Completed");
   await openView(page, crew, "Plan");
   await expect(plan.getByRole("region", { name: "Finished" })).toContainText("Find a title");
-  await expect(plan.getByRole("button", { name: "Add a task" })).toBeHidden();
+  await expect(plan.getByRole("button", { name: "Add task" })).toBeHidden();
 });

@@ -55,12 +55,12 @@ test("an agent and a crew are made in the library, and work in a workflow that n
   await app.open("/crews?new=1");
   await page.getByLabel("Name", { exact: true }).fill("Writing desk");
   for (const member of ["Careful writer", "Editor"]) {
-    await page.getByLabel("Add an agent").click();
+    await page.getByLabel("Add agent").click();
     await page.getByRole("option", { name: new RegExp(`^${member}`) }).click();
   }
-  await page.getByLabel("How they work").click();
-  await page.getByRole("option", { name: /^Handing over/ }).click();
-  await page.getByLabel("Begins with").click();
+  await page.getByLabel("Process").click();
+  await page.getByRole("option", { name: /^Swarm \(handoffs\)/ }).click();
+  await page.getByLabel("First agent").click();
   await page.getByRole("option", { name: /^careful.writer/i }).click();
   await page.getByRole("button", { name: "Create crew" }).click();
   await expect(page.getByRole("link", { name: /^Writing desk/ })).toBeVisible();
@@ -68,7 +68,7 @@ test("an agent and a crew are made in the library, and work in a workflow that n
 
   await app.openWorkflow(GRAPH);
   await app.canvas.select("Crew at work");
-  await settings(page).getByLabel("Which crew").click();
+  await settings(page).getByLabel("Crew source").click();
   await page.getByRole("option", { name: /^Writing desk/ }).click();
   await expect(settings(page).getByRole("list", { name: "Agents" })).toContainText("Editor");
   await app.canvas.select("Write it");

@@ -74,7 +74,7 @@ const counting = {
   },
 };
 
-const paused = (page: Page) => page.getByRole("status", { name: "Where the run is paused" });
+const paused = (page: Page) => page.getByRole("status", { name: "Pause status" });
 
 test("a breakpoint with a condition holds the fitting turn; the run is gone through step by step, and edited state or a fork takes it the other way", async ({
   app,
@@ -84,9 +84,9 @@ test("a breakpoint with a condition holds the fitting turn; the run is gone thro
   await app.canvas.select("Count up");
   await page.keyboard.press("F9");
   await app.canvas.card("Count up").click({ button: "right" });
-  await page.getByRole("menuitem", { name: "Breakpoint with a condition…" }).click();
+  await page.getByRole("menuitem", { name: "Conditional breakpoint…" }).click();
   const list = page.getByRole("region", { name: "Breakpoints" });
-  await list.getByRole("textbox", { name: "Only if" }).click();
+  await list.getByRole("textbox", { name: "Condition" }).click();
   await page.keyboard.insertText("state.n == 2");
   await expect(list.getByText("if state.n == 2")).toBeVisible();
   expect(await app.accessibilityViolations()).toEqual([]);
@@ -112,18 +112,18 @@ test("a breakpoint with a condition holds the fitting turn; the run is gone thro
   await app.run.expectStatus("Plain end", "skipped");
 
   // Selecting a router shows its decision; selecting a node in a loop offers each iteration.
-  const panel = page.getByRole("complementary", { name: "About this run" });
+  const panel = page.getByRole("complementary", { name: "Run details" });
   await expect(app.canvas.card("Count up").getByText("×4")).toBeVisible();
   await app.canvas.select("Which way");
   await expect(panel.getByRole("region", { name: "Decision" })).toContainText("Took fancy");
   await app.canvas.select("Count up");
-  await panel.getByRole("radio", { name: "Time 2" }).click();
+  await panel.getByRole("radio", { name: "Run 2" }).click();
   await expect(panel.getByRole("region", { name: "Output" })).toContainText("2");
 
   const first = page.url();
-  await page.getByRole("slider", { name: "Moment of the run" }).press("Home");
+  await page.getByRole("slider", { name: "Timeline position" }).press("Home");
   for (let k = 0; k < 3; k++) await page.keyboard.press("ArrowRight");
-  await page.getByRole("button", { name: "Fork from this moment" }).click();
+  await page.getByRole("button", { name: "Fork from this point" }).click();
   const dialog = page.getByRole("dialog", { name: "Fork this run" });
   await dialog.getByRole("button", { name: "Edit as JSON" }).click();
   await dialog.getByRole("textbox", { name: "State" }).fill('{"n": 3, "kind": "plain"}');

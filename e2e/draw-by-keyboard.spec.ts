@@ -6,11 +6,11 @@ const focusedCard = (page: Page, name: string) =>
 
 /** Types into whatever has the keyboard. */
 async function pick(page: Page, text: string): Promise<void> {
-  await expect(page.getByRole("dialog", { name: "Add a node" })).toBeVisible();
+  await expect(page.getByRole("dialog", { name: "Add node" })).toBeVisible();
   await page.keyboard.type(text);
   await expect(page.getByRole("option", { selected: true })).toContainText(text);
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("dialog", { name: "Add a node" })).toBeHidden();
+  await expect(page.getByRole("dialog", { name: "Add node" })).toBeHidden();
 }
 
 /** Presses a key until this field has the focus: a field that can't be reached this way is inaccessible by keyboard. */
@@ -65,15 +65,15 @@ test("a workflow that branches is drawn from nothing with the keyboard alone, an
   // It was inserted between the task and the end, and its first branch leads to the end.
   for (const [at, way] of ["rejected", "approved"].entries()) {
     if (at > 0) {
-      await tabTo(page, "Add a way out", "button");
+      await tabTo(page, "Add route", "button");
       await page.keyboard.press("Enter");
     }
-    await keyTo(page, at > 0 ? "Shift+Tab" : "Tab", page.getByLabel(`Way out ${at + 1}`, { exact: true }));
+    await keyTo(page, at > 0 ? "Shift+Tab" : "Tab", page.getByLabel(`Route ${at + 1}`, { exact: true }));
     await page.keyboard.press("ControlOrMeta+a");
     await page.keyboard.insertText(way);
-    await tabTo(page, `Condition of way ${at + 1}, row 1: key`, "combobox");
+    await tabTo(page, `Condition of route ${at + 1}, row 1: key`, "combobox");
     await page.keyboard.insertText("approval_status");
-    await tabTo(page, `Condition of way ${at + 1}, row 1: value`, "combobox");
+    await tabTo(page, `Condition of route ${at + 1}, row 1: value`, "combobox");
     await page.keyboard.insertText(way);
   }
   await page.keyboard.press("Escape");
@@ -101,7 +101,7 @@ test("a workflow that branches is drawn from nothing with the keyboard alone, an
 
   await page.keyboard.press("Shift+L");
   await saved(page);
-  await expect(page.getByRole("button", { name: /keeps? this workflow from running/ })).toHaveCount(0);
+  await expect(page.getByRole("button", { name: /prevents? running/ })).toHaveCount(0);
 
   await page.keyboard.press("ControlOrMeta+Enter");
   await expect(page.getByRole("dialog").getByLabel(/user.request/i)).toBeFocused();
@@ -124,12 +124,12 @@ test("the keyboard never gets stuck in the drawing: Escape leaves a card, and Ta
   await expect(canvas.locator(":focus")).toHaveRole("article");
   await page.keyboard.press("Escape");
   await expect(canvas).toBeFocused();
-  for (const name of ["Zoom out", /^Zoom is/, "Zoom in", "Show the whole drawing"]) {
+  for (const name of ["Zoom out", /^Reset zoom/, "Zoom in", "Zoom to fit"]) {
     await page.keyboard.press("Tab");
     await expect(canvas.getByRole("button", { name, exact: true })).toBeFocused();
   }
   await page.keyboard.press("Enter");
-  await expect(canvas.getByRole("button", { name: "Show the whole drawing" })).toBeFocused();
+  await expect(canvas.getByRole("button", { name: "Zoom to fit" })).toBeFocused();
   await page.keyboard.press("Tab");
   await expect(canvas.getByRole("link", { name: "React Flow attribution" })).toBeFocused();
   await page.keyboard.press("Tab");

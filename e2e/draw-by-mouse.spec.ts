@@ -20,8 +20,8 @@ async function write(page: Page, label: string, text: string): Promise<void> {
 
 /** Closes the settings, so that the whole drawing is free. */
 async function showWholeCanvas(app: App): Promise<void> {
-  await app.page.getByRole("button", { name: "Close the settings" }).click();
-  await app.page.getByRole("button", { name: "Show the whole drawing" }).click();
+  await app.page.getByRole("button", { name: "Close settings" }).click();
+  await app.page.getByRole("button", { name: "Zoom to fit" }).click();
   await app.canvas.still();
 }
 
@@ -29,11 +29,11 @@ test("a workflow that branches is drawn from nothing with the mouse, and runs", 
   await app.newWorkflow();
   await app.canvas.card("Start").click();
   await expect(settings(page).getByLabel("Name of value 1")).toHaveValue("user_request");
-  const picker = page.getByRole("dialog", { name: "Add a node" });
+  const picker = page.getByRole("dialog", { name: "Add node" });
   const name = settings(page).getByLabel("Name", { exact: true });
 
   // The button for the first step, which opens the picker.
-  await page.getByRole("button", { name: "What happens first?" }).click();
+  await page.getByRole("button", { name: "Add first node" }).click();
   await picker.getByText("ApprovalAgent", { exact: true }).click();
   await name.fill("Get Approval Status");
   await write(page, "Task", "Review request: {{user_request}} for approval.");
@@ -58,11 +58,11 @@ test("a workflow that branches is drawn from nothing with the mouse, and runs", 
   });
   await name.fill("Check Approval");
   for (const [at, way] of ["rejected", "approved"].entries()) {
-    if (at > 0) await settings(page).getByRole("button", { name: "Add a way out" }).click();
+    if (at > 0) await settings(page).getByRole("button", { name: "Add route" }).click();
     await settings(page)
-      .getByLabel(`Way out ${at + 1}`, { exact: true })
+      .getByLabel(`Route ${at + 1}`, { exact: true })
       .fill(way);
-    const row = `Condition of way ${at + 1}, row 1`;
+    const row = `Condition of route ${at + 1}, row 1`;
     await settings(page).getByLabel(`${row}: key`).fill("approval_status");
     await settings(page).getByLabel(`${row}: value`).fill(way);
   }
@@ -79,13 +79,13 @@ test("a workflow that branches is drawn from nothing with the mouse, and runs", 
   await name.fill("Perform Approved Action");
   await write(page, "Task", "Execute action for approved request: {{user_request}}.");
 
-  await page.getByRole("button", { name: "Close the settings" }).click();
-  await page.getByRole("button", { name: "Tidy up" }).click();
+  await page.getByRole("button", { name: "Close settings" }).click();
+  await page.getByRole("button", { name: "Auto-layout" }).click();
   await app.canvas.still();
   await app.canvas.connect("Perform Approved Action", "End");
 
   await saved(page);
-  await expect(page.getByRole("button", { name: /keeps? this workflow from running/ })).toBeHidden();
+  await expect(page.getByRole("button", { name: /prevents? running/ })).toBeHidden();
 
   await app.run.start({ user_request: "Please approve my vacation for next week." });
   await app.run.expectEnd("Completed");

@@ -6,7 +6,7 @@ function pointOn(page: Page, name: string, share: number): Promise<{ x: number; 
   return page.getByRole("img", { name, exact: true }).evaluate((group, share) => {
     const path = group.querySelector("path");
     const matrix = path?.getScreenCTM();
-    if (!path || !matrix) throw new Error("There is no line.");
+    if (!path || !matrix) throw new Error("No line.");
     const { x, y } = path.getPointAtLength(path.getTotalLength() * share).matrixTransform(matrix);
     return { x, y };
   }, share);
@@ -32,34 +32,34 @@ test("a line is selected wherever it is clicked, is named by a double click, and
   for (const share of [0.1, 0.5, 0.52, 0.9]) {
     const { x, y } = await pointOn(page, LINE, share);
     await page.mouse.move(x, y);
-    await expect(page.getByRole("button", { name: "Remove this connection" })).toBeVisible();
+    await expect(page.getByRole("button", { name: "Remove connection" })).toBeVisible();
     await page.mouse.click(x, y);
     await expect(settings(page).getByRole("heading", { name: /Connection/ })).toBeVisible();
-    await page.getByRole("button", { name: "Close the settings" }).click();
+    await page.getByRole("button", { name: "Close settings" }).click();
   }
   await expect(page.getByRole("img", { name: LINE })).toBeVisible();
 
   const middle = await pointOn(page, LINE, 0.52);
   await page.mouse.dblclick(middle.x, middle.y);
   await expect(settings(page).locator("[data-field=edge_label] :focus")).toHaveCount(1);
-  await page.getByRole("button", { name: "Close the settings" }).click();
+  await page.getByRole("button", { name: "Close settings" }).click();
 
   // Drag a new node from the palette onto the line.
   const drawing = page.getByRole("application");
   const palette = page.getByRole("button", { name: /^Add Wait\b/ });
   const box = await drawing.boundingBox();
-  if (!box) throw new Error("There is no drawing.");
+  if (!box) throw new Error("No drawing.");
   const onto = await pointOn(page, LINE, 0.4);
   await palette.dragTo(drawing, { targetPosition: { x: onto.x - box.x, y: onto.y - box.y } });
   await expect(page.getByRole("img", { name: "Connection from Begin to Wait" })).toBeAttached();
   await expect(page.getByRole("img", { name: "Connection from Wait to Finish" })).toBeAttached();
-  await page.getByRole("button", { name: "Close the settings" }).click();
+  await page.getByRole("button", { name: "Close settings" }).click();
   await app.canvas.still();
 
   // Then one that was first placed away from the line.
   await palette.dragTo(drawing, { targetPosition: { x: 500, y: 620 } });
   await settings(page).getByLabel("Name", { exact: true }).fill("Loose");
-  await page.getByRole("button", { name: "Close the settings" }).click();
+  await page.getByRole("button", { name: "Close settings" }).click();
   await app.canvas.still();
   const card = await app.canvas.card("Loose").boundingBox();
   const half = await pointOn(page, "Connection from Wait to Finish", 0.5);

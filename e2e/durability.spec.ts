@@ -164,7 +164,7 @@ const role = { name: "Worker", description: "Does one step." };
 /** Answers depend on the step alone, so that every run must end with the same output. */
 function answerTo(text: string): string {
   const [, , key] = [...text.matchAll(/STEP (\w+)[^\n]*? GIVES (\w+)/g)].at(-1) ?? [];
-  return key === "topic" ? key : `${key === "answer" ? stepOf(text) : key} is done`;
+  return key === "topic" ? key : `${key === "answer" ? stepOf(text) : key} finished`;
 }
 const stepOf = (text: string) => [...text.matchAll(/STEP (\w+)/g)].at(-1)?.[1] ?? "";
 
@@ -295,7 +295,7 @@ test("a server killed again and again loses nothing and repeats nothing", async 
     const calm = await startRun(workflow, "calm");
     await finished(calm).toBe("COMPLETED");
     const { output: wanted } = await server.call<RunView>("GET", `/runs/${calm}`);
-    expect(wanted).toMatchObject({ published: "published is done", rounds: 3 });
+    expect(wanted).toMatchObject({ published: "published finished", rounds: 3 });
     const calmCalls = model.calls.length;
     expect(calmCalls).toBe(10);
 

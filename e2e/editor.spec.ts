@@ -48,7 +48,7 @@ test("each gesture is one step that is taken back and made again, a paste as wel
     target.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
   }, APPROVAL);
   const dialog = page.getByRole("dialog", { name: /Pasted/ });
-  await expect(dialog.getByRole("button", { name: "Import as a new workflow" })).toBeVisible();
+  await expect(dialog.getByRole("button", { name: "Import as new workflow" })).toBeVisible();
   await dialog.getByRole("button", { name: "Insert here" }).click();
   await expect(nodes).toHaveCount(14);
   await page.getByRole("button", { name: /^Undo: / }).click();
@@ -75,7 +75,7 @@ test("each gesture is one step that is taken back and made again, a paste as wel
 
   await app.canvas.select("Get Approval Status");
   await settings(page).getByLabel("Name", { exact: true }).fill("Ask the boss");
-  await saved(page, "Change node");
+  await saved(page, "Edit node");
   await page.reload();
   await expect(app.canvas.card("Ask the boss")).toBeVisible();
   await expect(card).toHaveCount(0);
@@ -100,16 +100,16 @@ test("what is saved in one window is seen in the other, and two that change the 
   const deaf = await deafWindow(context);
   await deaf.goto(page.url());
   await card(deaf, "Get Approval Status").click();
-  const dialog = deaf.getByRole("dialog", { name: "This workflow was changed in another place" });
+  const dialog = deaf.getByRole("dialog", { name: "Workflow changed elsewhere" });
   await expect(name(deaf)).toHaveValue("Get Approval Status");
   await name(page).fill("Say no kindly");
   await expect(app.canvas.card("Say no kindly")).toBeVisible();
   await saved(page);
   // A change in the other window, which does not know of the first one yet.
   await name(deaf).fill("Ask twice");
-  await expect(dialog.getByRole("region", { name: "Yours: what changed" })).toContainText("Ask twice");
-  await expect(dialog.getByRole("region", { name: "Theirs: what changed" })).toContainText("Say no kindly");
-  await dialog.getByRole("button", { name: "Take theirs" }).click();
+  await expect(dialog.getByRole("region", { name: "Yours: changes" })).toContainText("Ask twice");
+  await expect(dialog.getByRole("region", { name: "Theirs: changes" })).toContainText("Say no kindly");
+  await dialog.getByRole("button", { name: "Use theirs" }).click();
   await expect(card(deaf, "Say no kindly")).toBeVisible();
   await expect(card(deaf, "Get Approval Status")).toBeVisible();
 
@@ -143,9 +143,9 @@ test("what a file would use is allowed by hand; problems stop a run, lead to the
   await app.open();
   await page.getByRole("button", { name: "Import", exact: true }).click();
   const dialog = page.getByRole("dialog", { name: "Import a workflow" });
-  await dialog.getByLabel("Or paste its text").fill(fixture("asking-workflow.json"));
-  await dialog.getByRole("button", { name: "Show what is in it" }).click();
-  const wanted = page.getByRole("region", { name: "What it would use" });
+  await dialog.getByLabel("Or paste contents").fill(fixture("asking-workflow.json"));
+  await dialog.getByRole("button", { name: "Preview" }).click();
+  const wanted = page.getByRole("region", { name: "Requested permissions" });
   await expect(wanted.getByRole("checkbox")).toHaveCount(4);
   await expect(wanted.getByRole("checkbox", { checked: true })).toHaveCount(0);
   await expect(wanted).toContainText("collector.example");
@@ -155,33 +155,33 @@ test("what a file would use is allowed by hand; problems stop a run, lead to the
   await dialog.getByRole("button", { name: "Import workflow" }).click();
   await app.canvas.isShown();
 
-  const mark = page.getByRole("button", { name: /keeps? this workflow from running/ });
+  const mark = page.getByRole("button", { name: /prevents? running/ });
   await mark.click();
   const problems = page.getByRole("list", { name: "Problems" }).getByRole("listitem");
   await expect(problems).toHaveCount(2);
-  await expect(problems.first()).toContainText("would use the tool store_memory, which nobody has allowed");
-  await problems.first().getByRole("button", { name: "Allow it" }).click();
+  await expect(problems.first()).toContainText("would use the tool store_memory, which hasn't been allowed");
+  await problems.first().getByRole("button", { name: "Allow" }).click();
   await expect(problems).toHaveCount(1);
-  await problems.first().getByRole("button", { name: "Allow it" }).click();
-  await expect(page.getByText("No problems: this workflow can run.")).toBeVisible();
+  await problems.first().getByRole("button", { name: "Allow" }).click();
+  await expect(page.getByText("No problems. Ready to run.")).toBeVisible();
 
   await app.openWorkflow(APPROVAL);
   await app.canvas.select("Check Approval");
-  await settings(page).getByLabel("Decides by").click();
+  await settings(page).getByLabel("Route by").click();
   await page.getByRole("option", { name: /^Conditions/ }).click();
-  await expect(app.canvas.card("Check Approval")).toContainText("Say when “approved” is taken");
+  await expect(app.canvas.card("Check Approval")).toContainText("Add a condition for “approved”");
   await expect(mark).toBeVisible();
-  await page.getByRole("button", { name: "Close the settings" }).click();
+  await page.getByRole("button", { name: "Close settings" }).click();
   await page.getByRole("button", { name: "Run", exact: true }).click();
   const sheet = page.getByRole("dialog");
-  await sheet.getByRole("button", { name: /Say when “approved” is taken/ }).click();
-  await expect(settings(page).getByText(/Say when “approved” is taken/)).toBeVisible();
+  await sheet.getByRole("button", { name: /Add a condition for “approved”/ }).click();
+  await expect(settings(page).getByText(/Add a condition for “approved”/)).toBeVisible();
   await expect(settings(page).getByLabel("Name", { exact: true })).toHaveValue("Check Approval");
 
   await app.canvas.select("Start Workflow");
   await page.keyboard.press("Delete");
   await expect(app.canvas.card("Start Workflow")).toHaveCount(0);
   await mark.click();
-  await page.getByRole("button", { name: "Add a start", exact: true }).click();
+  await page.getByRole("button", { name: "Add start node", exact: true }).click();
   await expect(app.canvas.card("Start")).toBeVisible();
 });

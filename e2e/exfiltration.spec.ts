@@ -143,7 +143,7 @@ test("nothing that strangers or models write makes a browser load anything from 
     await app.run.expectEnd("Completed");
     expect(collector.searches).toHaveLength(1);
 
-    const panel = page.getByRole("complementary", { name: "About this run" });
+    const panel = page.getByRole("complementary", { name: "Run details" });
     await crew.getByRole("button", { name: /^Cost/ }).click();
     for (const view of [/^Messages/, /^Board/, /^Plan/]) {
       const tab = panel.getByRole("tab", { name: view });
@@ -157,13 +157,13 @@ test("nothing that strangers or models write makes a browser load anything from 
     await expect(message).toContainText("[read more]");
     await message.click();
     await untouched("what one agent said to another");
-    await crew.getByRole("button", { name: /^Scout Read content/ }).click();
+    await crew.getByRole("button", { name: /^Scout Read untrusted content/ }).click();
     const about = page.getByRole("region", { name: "About Scout" });
     const searched = about.getByRole("region", { name: "Tool web_search" });
     await searched.getByText("Result", { exact: true }).click();
     await expect(about).toContainText("read more");
     await untouched("the transcript and the results of tools");
-    await crew.getByRole("button", { name: "Fold the crew" }).click();
+    await crew.getByRole("button", { name: "Collapse crew" }).click();
 
     await page.getByRole("tab", { name: /^Files/ }).click();
     for (const name of ["report.md", "page.html", "drawing.svg"]) {
@@ -191,7 +191,7 @@ test("nothing that strangers or models write makes a browser load anything from 
     await app.open("/tools?tool=web_search");
     const tool = page.getByRole("article", { name: "web_search" });
     await tool.getByLabel("query").fill("tea");
-    await tool.getByRole("button", { name: "Call it" }).click();
+    await tool.getByRole("button", { name: "Run tool" }).click();
     await expect(tool.getByRole("region", { name: "Result" })).toContainText("read more");
     await untouched("a tool that is tried out");
 
@@ -221,13 +221,13 @@ async function useSearch(app: App, page: Page, address: string): Promise<void> {
   const form = page.getByRole("form", { name: "Web search" });
   await form.getByLabel("Service").click();
   await page.getByRole("option", { name: /^SearXNG/ }).click();
-  await form.getByLabel("Address").fill(address);
+  await form.getByLabel("URL").fill(address);
   await form.getByRole("button", { name: "Save" }).click();
   await expect(page.getByText("Saved", { exact: true })).toBeVisible();
 }
 
 async function stopSearch(app: App, page: Page): Promise<void> {
   await app.open("/tools?services=1");
-  await page.getByRole("button", { name: "Stop using it" }).click();
-  await expect(page.getByRole("button", { name: "Stop using it" })).toBeHidden();
+  await page.getByRole("button", { name: "Remove" }).click();
+  await expect(page.getByRole("button", { name: "Remove" })).toBeHidden();
 }

@@ -24,7 +24,7 @@ const calling = (tool_name: string, args: object) =>
       start(["topic"]),
       {
         id: "call",
-        name: "Call it",
+        name: "Run tool",
         node_type: "tool_call",
         output_keys: ["found"],
         config: { tool_name, args },
@@ -66,7 +66,7 @@ function runsOn(troupe: TroupeProcess) {
 
 const record = async (page: Page, home: string) => {
   await page.goto(`${home}/settings`);
-  return page.getByRole("list", { name: "Audit" }).getByRole("listitem");
+  return page.getByRole("list", { name: "Audit log" }).getByRole("listitem");
 };
 
 test("what an MCP server says of a tool is approved word by word, also when it says something else later; what it asks of people is a form in the run", async ({
@@ -83,7 +83,7 @@ test("what an MCP server says of a tool is approved word by word, also when it s
     await app.open(`${home}/tools?new-server=1`);
     const added = page.getByRole("form", { name: "New MCP server" });
     await added.getByLabel("Name").fill("notes");
-    await added.getByLabel("Address").fill(notes.url);
+    await added.getByLabel("URL").fill(notes.url);
     await added.getByRole("button", { name: "Add and connect" }).click();
     const server = page.getByRole("article", { name: "notes" });
     await expect(server.getByText("Connected", { exact: true })).toBeVisible();
@@ -103,13 +103,13 @@ test("what an MCP server says of a tool is approved word by word, also when it s
     notes.describe(LATER);
     await server.getByRole("button", { name: "Refresh" }).click();
     await expect(tool).toContainText("Changed");
-    const changes = tool.getByRole("region", { name: "What changed in look_up" });
+    const changes = tool.getByRole("region", { name: "Changes in look_up" });
     await expect(changes).toContainText(`Before: ${FIRST}`);
     await expect(changes).toContainText(`Now: ${LATER}`);
     expect(await app.accessibilityViolations()).toEqual([]);
     const rejected = await outcome(workflow);
     expect(rejected.final_status).toBe("ERROR");
-    expect(rejected.error?.message).toContain("changed since it was approved");
+    expect(rejected.error?.message).toContain("changed it after it was approved");
     expect(notes.called).toEqual(["tea"]);
 
     await tool.getByRole("button", { name: "Approve look_up" }).click();
@@ -123,14 +123,14 @@ test("what an MCP server says of a tool is approved word by word, also when it s
     const booking = await add(calling("mcp:notes/book", {}));
     const run = await begin(booking);
     await page.goto(`${home}/workflows/${booking}/runs/${run}`);
-    const question = page.getByRole("region", { name: "Question: “notes” asks you something" });
+    const question = page.getByRole("region", { name: "Question: “notes” asks a question" });
     await openQuestion(page, question);
     await expect(question).toContainText("Where do you want to go?");
     await expect(question.getByRole("switch", { name: "Quiet car" })).toBeChecked();
     expect(await app.accessibilityViolations()).toEqual([]);
     const send = question.getByRole("button", { name: "Send" });
     await send.click();
-    await expect(question.getByText("Please fill this in.")).toHaveCount(2);
+    await expect(question.getByText("Required.")).toHaveCount(2);
     await question.getByLabel("City").fill("R");
     await question.getByLabel("Mail").fill("ann");
     await send.click();
@@ -143,14 +143,14 @@ test("what an MCP server says of a tool is approved word by word, also when it s
     await send.click();
 
     // A URL is shown, and never opened automatically.
-    await expect(question).toContainText("a page of pay.example in your browser");
+    await expect(question).toContainText("pay.example");
     await expect(question.getByText("https://pay.example/tickets?number=1")).toBeVisible();
-    await expect(question.getByRole("link", { name: "Open it in a new tab" })).toHaveAttribute(
+    await expect(question.getByRole("link", { name: "Open in new tab" })).toHaveAttribute(
       "rel",
       "noopener noreferrer",
     );
     expect(page.context().pages()).toHaveLength(1);
-    await question.getByRole("button", { name: "I am done there" }).click();
+    await question.getByRole("button", { name: "I'm done" }).click();
     expect((await ended(run)).output?.found).toBe(
       '{"city":"Rome","mail":"ann@example.org","seat":"w","meals":["soup"],"quiet":false}, paid: accept',
     );

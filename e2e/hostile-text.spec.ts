@@ -202,7 +202,7 @@ test("thirty ways to smuggle a script in are words wherever they are shown", asy
     await app.open("/");
     for (const name of NAMES.slice(2)) await seen("the list of workflows", name);
     await page.keyboard.press("ControlOrMeta+k");
-    await page.getByPlaceholder(/Find a page/).fill("alert(1)");
+    await page.getByPlaceholder(/^Search pages/).fill("alert(1)");
     await nothing("the palette");
     await page.keyboard.press("Escape");
 
@@ -235,7 +235,7 @@ test("thirty ways to smuggle a script in are words wherever they are shown", asy
     await app.run.expectEnd("Completed", { timeout: 60_000 });
     await nothing("the run");
     const crew = await openCrew(page, "Crew at work");
-    const panel = page.getByRole("complementary", { name: "About this run" });
+    const panel = page.getByRole("complementary", { name: "Run details" });
     await crew.getByRole("button", { name: /^Cost/ }).click();
     for (const view of [/^Messages/, /^Board/, /^Plan/]) {
       await panel.getByRole("tab", { name: view }).click();
@@ -247,8 +247,8 @@ test("thirty ways to smuggle a script in are words wherever they are shown", asy
       .first()
       .click();
     await nothing("a transcript");
-    await crew.getByRole("button", { name: "Fold the crew" }).click();
-    for (const tab of [/^Result/, /^Timeline/, /^State/, /^Input/]) {
+    await crew.getByRole("button", { name: "Collapse crew" }).click();
+    for (const tab of [/^Result/, /^Timeline/, /^Status/, /^Input/]) {
       const button = page.getByRole("tab", { name: tab });
       if ((await button.count()) === 0) continue;
       await button.click();
@@ -271,11 +271,11 @@ test("thirty ways to smuggle a script in are words wherever they are shown", asy
     await app.open("/tools?tool=calculator");
     const tool = page.getByRole("article", { name: "calculator" });
     await tool.getByLabel("expression").fill(ALL.slice(0, 400));
-    await tool.getByRole("button", { name: "Call it" }).click();
+    await tool.getByRole("button", { name: "Run tool" }).click();
     await expect(tool.getByRole("region", { name: "Result" })).toContainText(/\S/);
     await nothing("a tool that is tried out");
     await app.open("/settings");
-    await expect(page.getByRole("list", { name: "Audit" })).toContainText("alert(");
+    await expect(page.getByRole("list", { name: "Audit log" })).toContainText("alert(");
     await nothing("the record");
 
     await app.open("/");

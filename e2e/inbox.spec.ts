@@ -50,17 +50,17 @@ test.describe("on a phone", () => {
     await start("moons");
     await app.open("/roles");
     await expect(page).toHaveTitle("(2) Roles · Troupe");
-    await page.getByRole("link", { name: /^Inbox\s+2 questions wait$/ }).tap();
+    await page.getByRole("link", { name: /^Inbox\s+2 open questions$/ }).tap();
     const questions = page.getByRole("list", { name: "Questions" });
     await expect(questions.getByRole("listitem")).toHaveCount(2);
-    const card = page.getByRole("region", { name: 'Question: Begin "a note on tides"?' });
+    const card = page.getByRole("region", { name: 'Question: Start "a note on tides"?' });
     await expect(card).toBeVisible();
     expect(await overflow(page), "nothing sticks out to the side").toBeLessThanOrEqual(0);
     expect(await app.accessibilityViolations()).toEqual([]);
 
     await card.getByRole("button", { name: "Approve" }).tap();
-    await expect(questions.getByRole("button", { name: /^Begin "a note on moons"\?/ })).toBeFocused();
-    await expect(page.getByRole("link", { name: /^Inbox\s+1 question waits$/ })).toBeVisible();
+    await expect(questions.getByRole("button", { name: /^Start "a note on moons"\?/ })).toBeFocused();
+    await expect(page.getByRole("link", { name: /^Inbox\s+1 open question$/ })).toBeVisible();
     await expect(page).toHaveTitle("(1) Inbox · Troupe");
     await expect
       .poll(async () => (await api<{ final_status: string | null }>("GET", `/runs/${first}`)).final_status)
@@ -75,9 +75,9 @@ test.describe("on a phone", () => {
     ).questions;
     const { run_id, interaction_id, fingerprint } = left!;
     await api("POST", `/runs/${run_id}/answers`, { interaction_id, fingerprint, answer: "reject" });
-    await expect(page.getByText(/^This is not open any more: API.* has answered\.$/)).toBeVisible();
+    await expect(page.getByText(/^No longer open: API.* answered\.?$/)).toBeVisible();
     await page.reload();
-    await expect(page.getByText("Nothing waits for you")).toBeVisible();
+    await expect(page.getByText("You're all caught up")).toBeVisible();
     await expect(page).toHaveTitle("Inbox · Troupe");
   });
 });

@@ -60,7 +60,7 @@ test("the reference workflow is imported, changed by hand, run, watched, exporte
   await app.canvas.select("Perform Approved Action");
   await expect(page.getByRole("textbox", { name: "Task", exact: true })).toBeVisible();
   expect(await app.accessibilityViolations()).toEqual([]);
-  await page.getByLabel("Expected result").fill("One sentence that says what was done");
+  await page.getByLabel("Expected output").fill("One sentence that says what was done");
   await expect(page.getByText("Saved", { exact: true })).toBeVisible();
   const first = await runIt(app);
   expect(first).toMatchObject({

@@ -17,25 +17,25 @@ test("a person signs in at a server, where they say no and then yes; the access 
     await app.open(`${home}/tools?new-server=1`);
     const form = page.getByRole("form", { name: "New MCP server" });
     await form.getByLabel("Name").fill("notes");
-    await form.getByLabel("Address").fill(remote.url);
+    await form.getByLabel("URL").fill(remote.url);
     await form.getByRole("button", { name: "Add and connect" }).click();
     const server = page.getByRole("article", { name: "notes" });
     await expect(server.getByText("Needs sign-in", { exact: true })).toBeVisible();
-    await expect(server.getByText("The server wants to know who asks.")).toBeVisible();
+    await expect(server.getByText("The server requires authentication.")).toBeVisible();
     expect(await app.accessibilityViolations()).toEqual([]);
     /** Goes to the authorization page; a dialog names its host first. */
     const go = async () => {
-      await server.getByRole("button", { name: /^Sign in at notes/ }).click();
+      await server.getByRole("button", { name: /^Sign in to notes/ }).click();
       const dialog = page.getByRole("alertdialog", { name: `Sign in at 127.0.0.1:${authority.port}?` });
-      await expect(dialog).toContainText("Troupe asks for: read");
-      await dialog.getByRole("button", { name: "Go there" }).click();
+      await expect(dialog).toContainText("Troupe requests: read");
+      await dialog.getByRole("button", { name: "Continue" }).click();
       await expect(page.getByRole("heading", { name: "May Troupe look?" })).toBeVisible();
     };
 
     await go();
     await page.getByRole("link", { name: "Deny" }).click();
-    await expect(page.getByRole("alert").filter({ hasText: "Access was not granted" })).toBeVisible();
-    await page.getByRole("link", { name: "Back to the tools" }).click();
+    await expect(page.getByRole("alert").filter({ hasText: "denied access" })).toBeVisible();
+    await page.getByRole("link", { name: "Back to tools" }).click();
     await page.goto(`${home}/tools?server=notes`);
 
     // Short enough that every request renews the token.
@@ -44,7 +44,7 @@ test("a person signs in at a server, where they say no and then yes; the access 
     await page.getByRole("link", { name: "Allow" }).click();
     await expect(page).toHaveURL(`${home}/tools?server=notes`);
     await expect(server.getByText("Connected", { exact: true })).toBeVisible();
-    await expect(server).toContainText(`Signed in at 127.0.0.1:${authority.port}, renewed by itself`);
+    await expect(server).toContainText(`Signed in at 127.0.0.1:${authority.port}, renewed automatically`);
     const renewals = () =>
       authority.seen.filter(({ body }) => body.includes("grant_type=refresh_token")).length;
     const before = renewals();

@@ -13,14 +13,14 @@ test("the pages of the library and the settings have no accessibility faults, wi
   });
   await app.open("/tools?tool=store_memory");
   const tool = page.getByRole("article", { name: "store_memory" });
-  await tool.getByRole("button", { name: "Call it" }).click();
-  await expect(tool.getByText("Please fill this in.").first()).toBeVisible();
+  await tool.getByRole("button", { name: "Run tool" }).click();
+  await expect(tool.getByText("Required.").first()).toBeVisible();
   expect(await app.accessibilityViolations()).toEqual([]);
   await tool.getByLabel("key").fill("release_day");
   await tool.getByLabel("value").fill("Never on a Friday");
   await tool.getByLabel("scope").click();
   await page.getByRole("option", { name: "project" }).click();
-  await tool.getByRole("button", { name: "Call it" }).click();
+  await tool.getByRole("button", { name: "Run tool" }).click();
   await expect(tool.getByRole("region", { name: "Result" })).toContainText("Done");
   expect(await app.accessibilityViolations()).toEqual([]);
 
@@ -29,18 +29,18 @@ test("the pages of the library and the settings have no accessibility faults, wi
   expect(await app.accessibilityViolations()).toEqual([]);
 
   await app.open("/roles?role=Clerk");
-  await expect(page.getByRole("list", { name: "Tools of this role" })).toContainText("Not here");
+  await expect(page.getByRole("list", { name: "Tools of this role" })).toContainText("Not installed");
   await page.getByRole("button", { name: "Add goal" }).click();
   expect(await app.accessibilityViolations()).toEqual([]);
   await page.getByRole("button", { name: "Import roles" }).click();
   const dialog = page.getByRole("dialog", { name: "Import roles" });
-  await dialog.getByLabel("Or paste its text").fill("name: Courier\ntools: [http_request]\n");
-  await dialog.getByRole("button", { name: "Show what is in it" }).click();
-  await expect(page.getByRole("region", { name: "What the roles want to use" })).toBeVisible();
+  await dialog.getByLabel("Or paste contents").fill("name: Courier\ntools: [http_request]\n");
+  await dialog.getByRole("button", { name: "Preview" }).click();
+  await expect(page.getByRole("region", { name: "Requested tools" })).toBeVisible();
   expect(await app.accessibilityViolations()).toEqual([]);
 
   await app.open("/settings");
-  const audit = page.getByRole("region", { name: "Audit" });
+  const audit = page.getByRole("region", { name: "Audit log" });
   await expect(audit.getByRole("listitem").filter({ hasText: "Clerk" }).first()).toBeVisible();
   expect(await app.accessibilityViolations()).toEqual([]);
 });

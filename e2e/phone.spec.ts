@@ -39,15 +39,15 @@ test("on a phone everything is reached from the bar below, a workflow is a list 
   await expect(nodes).toHaveText([/Begin.*leads to Step one/, /Step one.*leads to End/, /End/]);
   await nodes.first().getByRole("button").tap();
   await expect(settings(page).getByLabel("Name", { exact: true })).toHaveValue("Begin");
-  await page.getByRole("button", { name: "Close the settings" }).tap();
-  await page.getByRole("radio", { name: "Drawing" }).tap();
+  await page.getByRole("button", { name: "Close settings" }).tap();
+  await page.getByRole("radio", { name: "Canvas" }).tap();
   for (const name of ["Begin", "Step one", "End"])
     await expect(app.canvas.card(name)).toBeInViewport({ ratio: 0.99 });
   expect(await app.accessibilityViolations()).toEqual([]);
 
   await app.run.start({ topic: "x" });
   await expect(nodes.filter({ hasText: "Step one" })).toContainText("Waiting");
-  await page.getByRole("radio", { name: "Drawing" }).tap();
+  await page.getByRole("radio", { name: "Canvas" }).tap();
   await app.run.expectStatus("Step one", "waiting");
   await expect(app.canvas.card("Step one")).toBeInViewport();
   await api("POST", `/runs/${app.run.id}/signals`, { name: "go", data: {} });
@@ -56,7 +56,7 @@ test("on a phone everything is reached from the bar below, a workflow is a list 
   await page.getByRole("radio", { name: "List" }).tap();
   await expect(nodes).toHaveText([/Begin.*Completed/, /Step one.*Completed/, /End.*Completed/]);
   await nodes.filter({ hasText: "Step one" }).getByRole("button").tap();
-  const panel = page.getByRole("complementary", { name: "About this run" });
+  const panel = page.getByRole("complementary", { name: "Run details" });
   await expect(panel.getByRole("article", { name: "Step one in this run" })).toBeVisible();
   await panel.getByRole("tab", { name: "Result" }).tap();
   await expect(panel.getByRole("region", { name: "Result" })).toBeVisible();

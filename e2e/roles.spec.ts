@@ -16,7 +16,7 @@ test("a step back or forward or a click elsewhere with changes that are not save
   const question = page.getByRole("alertdialog");
   for (let time = 0; time < 2; time++) {
     await page.goBack();
-    await expect(question).toContainText("Discard the changes to “Careful”?");
+    await expect(question).toContainText("Discard changes to “Careful”?");
     await question.getByRole("button", { name: "Keep editing" }).click();
     await expect(page).toHaveURL(/role=Careful$/);
     await expect(page.getByLabel("Description", { exact: true })).toHaveValue("Half a thought");

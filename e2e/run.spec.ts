@@ -3,7 +3,7 @@ import { api, expect, saved, settings, test } from "./app";
 import { agent, edge, end, file, start } from "./run-graphs";
 
 /** The panel beside the drawing of a run. */
-const panel = (page: Page) => page.getByRole("complementary", { name: "About this run" });
+const panel = (page: Page) => page.getByRole("complementary", { name: "Run details" });
 const tab = (page: Page, name: string) => panel(page).getByRole("tab", { name });
 
 const slow = (ms: number, answer = '"done"') =>
@@ -75,7 +75,7 @@ test("every state of a node is shown while it happens, after a reload and in a s
   await app.run.cancel();
   await app.run.expectEnd("Cancelled");
   await app.run.expectStatus("First of two", "cancelled");
-  await expect(other.getByRole("group", { name: "Status of the run" }).getByText("Cancelled")).toBeVisible();
+  await expect(other.getByRole("group", { name: "Run status" }).getByText("Cancelled")).toBeVisible();
 });
 
 test("what a model writes appears word by word; at its end a run shows its result, and it is gone through in time on the drawing it ran on", async ({
@@ -114,12 +114,12 @@ test("what a model writes appears word by word; at its end a run shows its resul
   await expect(result).toContainText("word119");
   expect(await app.accessibilityViolations()).toEqual([]);
 
-  const moment = page.getByRole("slider", { name: "Moment of the run" });
+  const moment = page.getByRole("slider", { name: "Timeline position" });
   await moment.press("Home");
   await app.run.expectStatus("Talk", "idle");
   await expect(page.getByText("In the past")).toBeVisible();
   await tab(page, "State").click();
-  await expect(panel(page).getByText("The state is empty")).toBeVisible();
+  await expect(panel(page).getByText("No state yet")).toBeVisible();
   await expect(async () => {
     await moment.press("ArrowRight");
     await app.run.expectStatus("Talk", "running", { timeout: 50 });
@@ -130,24 +130,24 @@ test("what a model writes appears word by word; at its end a run shows its resul
   await expect(page.getByText("In the past")).toBeHidden();
   await expect(panel(page).getByRole("term").filter({ hasText: /^talk/ })).toBeVisible();
 
-  await page.getByRole("button", { name: "Edit input and run again" }).click();
+  await page.getByRole("button", { name: "Edit input and rerun" }).click();
   const field = page.getByRole("dialog").getByLabel("Topic");
   await expect(field).toHaveValue("Ebb");
   await field.fill("Flood");
   await page.getByRole("dialog").getByRole("button", { name: "Start" }).click();
   await page.waitForURL((url) => url.href !== first);
   await app.run.expectEnd("Completed");
-  await expect(page.getByText("This runs the workflow as it is now")).toBeHidden();
+  await expect(page.getByText("Running the current workflow version")).toBeHidden();
 
   await app.open(`/workflows/${id}`);
   await app.canvas.select("Talk");
   await settings(page).getByLabel("Name", { exact: true }).fill("Talk more");
-  await saved(page, "Change node");
+  await saved(page, "Edit node");
   await app.open(first);
   await app.run.expectEnd("Completed");
   await expect(app.canvas.card("Talk")).toBeVisible();
-  await page.getByRole("button", { name: "Run again", exact: true }).click();
-  await expect(page.getByText("This runs the workflow as it is now")).toBeVisible();
+  await page.getByRole("button", { name: "Rerun", exact: true }).click();
+  await expect(page.getByText("Running the current workflow version")).toBeVisible();
   await expect(page.getByText("Changed since that run: Node “Talk more” changed")).toBeVisible();
   await expect(app.canvas.card("Talk more")).toBeVisible();
 });
@@ -168,11 +168,11 @@ test("the run of a deleted workflow is found by what went in, can still be read,
   await runs.getByRole("link", { name: /^Gone,/ }).click();
   await app.run.expectEnd("Completed");
   await app.run.expectStatus("End", "completed");
-  await expect(page.getByText("The workflow of this run was deleted")).toBeVisible();
-  await expect(page.getByRole("button", { name: "Run again", exact: true })).toBeHidden();
+  await expect(page.getByText("This run's workflow was deleted.")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Rerun", exact: true })).toBeHidden();
   await expect(page.getByRole("link", { name: "Edit workflow" })).toBeHidden();
   expect(await app.accessibilityViolations()).toEqual([]);
-  await page.getByRole("button", { name: "Bring the workflow back" }).click();
+  await page.getByRole("button", { name: "Restore workflow" }).click();
   await page.getByRole("link", { name: "Edit workflow" }).click();
   await app.canvas.isShown();
   await expect(page).toHaveURL(new RegExp(`/workflows/${id}$`));

@@ -29,7 +29,7 @@ test("two runs are compared; one is shared as a file that opens offline and scru
   }
 
   await app.open(`/workflows/${id}/runs`);
-  const boxes = page.getByRole("checkbox", { name: /^Choose Say it/ });
+  const boxes = page.getByRole("checkbox", { name: /^Select Say it/ });
   await expect(boxes).toHaveCount(2);
   await boxes.first().check();
   await boxes.last().check();
@@ -41,14 +41,14 @@ test("two runs are compared; one is shared as a file that opens offline and scru
   await app.open(`/runs/${runs[0]}`);
   await page.getByRole("button", { name: "Share this run" }).click();
   const download = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Save the file" }).click();
+  await page.getByRole("button", { name: "Download" }).click();
   const html = readFileSync(await (await download).path(), "utf8");
   await context.setOffline(true);
   const reader = await context.newPage();
   await reader.setContent(html);
   await expect(reader.getByRole("heading", { name: "Say it" })).toBeVisible();
-  await reader.getByRole("button", { name: "One step back" }).click();
-  await expect(reader.getByRole("slider", { name: "Moment of the run" })).toHaveAttribute(
+  await reader.getByRole("button", { name: "Step back" }).click();
+  await expect(reader.getByRole("slider", { name: "Timeline position" })).toHaveAttribute(
     "aria-valuetext",
     /Step \d+ of \d+: /,
   );
@@ -57,12 +57,12 @@ test("two runs are compared; one is shared as a file that opens offline and scru
 
   await app.open(`/runs/${runs[0]}`);
   await app.run.expectEnd("Completed");
-  await page.getByRole("button", { name: "Keep this as a test" }).click();
-  const dialog = page.getByRole("dialog", { name: "Keep this run as a test" });
+  await page.getByRole("button", { name: "Save as test" }).click();
+  const dialog = page.getByRole("dialog", { name: "Save run as test" });
   await dialog.getByRole("textbox", { name: "Name" }).fill("Speaks of bees");
-  await dialog.getByRole("button", { name: "Keep the test" }).click();
+  await dialog.getByRole("button", { name: "Save test" }).click();
   const sheet = page.getByRole("dialog", { name: "Test" });
-  await expect(sheet.getByText(/^All \d+ expectations hold\.$/)).toBeVisible();
+  await expect(sheet.getByText(/^All \d+ expectations passed\.$/)).toBeVisible();
   await sheet.getByRole("tab", { name: "Test" }).click();
   await expect(sheet.getByRole("textbox", { name: "Name" })).toHaveValue("Speaks of bees");
   expect(await app.accessibilityViolations()).toEqual([]);
@@ -76,7 +76,7 @@ test("two runs are compared; one is shared as a file that opens offline and scru
   await expect(row.getByText("Failed", { exact: true })).toBeVisible();
   expect(await app.accessibilityViolations()).toEqual([]);
   await page.getByRole("link", { name: "Speaks of bees" }).click();
-  await sheet.getByRole("link", { name: "Show Say it on the drawing" }).first().click();
+  await sheet.getByRole("link", { name: "Show Say it on the canvas" }).first().click();
   await page.waitForURL(/\/workflows\/[^/]+\?node=say$/);
   await expect(app.canvas.card("Say it")).toBeVisible();
 });

@@ -44,7 +44,7 @@ test("a token is shown once, opens the HTTP API, and stops when it is revoked; t
   expect(await app.accessibilityViolations()).toEqual([]);
 
   await page.keyboard.press("ControlOrMeta+k");
-  await page.getByPlaceholder(/Find a page/).fill("reached by");
+  await page.getByPlaceholder(/^Search pages/).fill("reached by");
   await page.getByRole("option", { name: "Reached by typing" }).click();
   await page.waitForURL(new RegExp(`/workflows/${id}`));
 });

@@ -19,7 +19,7 @@ const read = (...names: string[]) => readFileSync(path.join(import.meta.dirname,
 describe.each(folders)("%s", (folder) => {
   const text = read(folder, "workflow.json");
   const { name, graph, roles, tests, findings } = readWorkflow(text);
-  if (!graph) throw new Error(`${folder}/workflow.json cannot be read: ${JSON.stringify(findings)}`);
+  if (!graph) throw new Error(`${folder}/workflow.json can't be read: ${JSON.stringify(findings)}`);
 
   test("is written as the app exports it, and has no problems", () => {
     expect(findings).toEqual([]);

@@ -122,7 +122,7 @@ function listen(server, { host, port, url }) {
           `This user isn't allowed to use port ${port}.\nUse a port above 1023: PORT=3000 ${startCommand}`,
         );
       if (error.code === "EADDRNOTAVAIL" || error.code === "ENOTFOUND")
-        giveUp(`This machine doesn't have the address ${host}. Set HOST to one of its own addresses.`, 78);
+        giveUp(`This machine doesn't have the address ${host}. Set HOST to an address of this machine.`, 78);
       giveUp(`Can't open port ${port}: ${error.message}`);
     });
     server.listen(port, host, resolve);

@@ -127,7 +127,9 @@ async function lint() {
       [bin("@biomejs/biome/bin/biome"), "check", ".", "--error-on-warnings"],
     ]),
   );
-  await timed("names and figures", () => check("names", [["scripts/figures.mjs"]], { isShown: true }));
+  await timed("names and figures", () =>
+    check("names", [["scripts/figures.mjs"], ["scripts/visible-text.mjs"]], { isShown: true }),
+  );
   await timed("unused code", () => check("unused code", [[bin("knip/bin/knip.js"), "--no-progress"]]));
   // The build generates the route types, which the linter and the compiler read.
   if (!built) await check("route types", [routeTypes]);

@@ -119,7 +119,7 @@ function recoverOnceServing({ host, cluster }: Pick<Container, "host" | "cluster
       if (taken > 0) log("info", `${taken} unfinished ${taken === 1 ? "run resumes" : "runs resume"}.`);
     } catch (error) {
       isDone = false;
-      log("error", "The runs that had not ended could not be taken up; trying again.", {
+      log("error", "Unfinished runs could not be resumed; retrying.", {
         error: errorMessage(error),
       });
       setTimeout(recover, RECOVER_AGAIN_MS).unref();
@@ -138,7 +138,7 @@ function keepTidy(troupe: Container): void {
         if (count > 0) log("info", `${count} old ${count === 1 ? "run was" : "runs were"} deleted.`);
       },
       (error: unknown) =>
-        log("warn", "Old runs could not be deleted; trying again later.", {
+        log("warn", "Old runs could not be deleted; retrying later.", {
           error: errorMessage(error),
         }),
     );
@@ -166,16 +166,16 @@ function leave(message: string): never {
 function startError(error: unknown): string {
   const message = errorMessage(error);
   if (/different Node\.js version|ERR_DLOPEN/.test(message))
-    return `The database library does not fit this version of Node. ${process.env.TROUPE_PROGRAM ? "Install Troupe again" : "Run npm start once"}: it mends that.`;
+    return `The database library doesn't match this version of Node. ${process.env.TROUPE_PROGRAM ? "Install Troupe again" : "Run npm start once"} to repair it.`;
   if (/file is not a database|malformed/.test(message)) {
     const copies = copyFiles(dataDir());
     const advice =
       copies.length > 0
-        ? `Copies from before updates lie beside it: ${copies.map(({ name }) => name).join(", ")}. Put one in the place of troupe.db, or use another folder.`
-        : "There is no copy from before an update beside it: restore one of your own, or use another folder.";
-    return `The database ${path.join(dataDir(), "troupe.db")} is damaged: ${message}. It was left as it is. ${advice}`;
+        ? `Backups from before updates are next to it: ${copies.map(({ name }) => name).join(", ")}. Replace troupe.db with one of them, or use another folder.`
+        : "There is no backup from before an update: restore your own backup, or use another folder.";
+    return `The database ${path.join(dataDir(), "troupe.db")} is damaged: ${message}. It was not changed. ${advice}`;
   }
-  return `Troupe could not start: ${message}`;
+  return `Troupe couldn't start: ${message}`;
 }
 
 /** Lets everything end in turn, and leaves. What cannot end is told, and keeps nothing after it open. */
@@ -192,7 +192,7 @@ async function shutDown(code: number): Promise<void> {
     try {
       await end();
     } catch (error) {
-      log("warn", "Something did not end as it should.", { error: errorMessage(error) });
+      log("warn", "An unexpected error occurred while closing.", { error: errorMessage(error) });
     }
   process.exit(code);
 }

@@ -377,7 +377,7 @@ test("schemas and patterns of strangers go through one door", () => {
     "server/domain/regex runs patterns",
   ).toEqual([]);
   const idle = Object.keys(OWN_PATTERNS).filter((file) => !/\bRegExp\(/.test(code(file)));
-  expect(idle, "no longer needed").toEqual([]);
+  expect(idle, "removed needed").toEqual([]);
 });
 
 test("no text becomes code, and no markup goes around React", () => {

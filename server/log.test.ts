@@ -34,7 +34,7 @@ test.each([
     {
       at: expect.stringMatching(/^\d{4}-.*Z$/) as string,
       level: "error",
-      message: "Something unexpected went wrong.",
+      message: "An unexpected error occurred.",
       id,
       where: "GET /runs",
       error: expect.stringMatching(expected) as string,

@@ -37,7 +37,7 @@ export function logConsole(
 /** Logs an unexpected error; returns the id to quote when asking about it. */
 export function logUnexpected(error: unknown, where: string): string {
   const id = `err_${randomBytes(6).toString("hex")}`;
-  log("error", "Something unexpected went wrong.", {
+  log("error", "An unexpected error occurred.", {
     id,
     where,
     error: error instanceof Error ? (error.stack ?? String(error)) : String(error),

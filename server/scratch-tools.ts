@@ -44,7 +44,7 @@ function openHost(now: () => number): ToolHost {
   const workspace = new WorkspaceStore(db, now);
   const memories = new MemoryStore(db, now);
   const registry = new ToolsRegistry();
-  const nothing = () => Promise.reject(new EgressError("ADDRESS_REFUSED", "A test reaches nothing outside."));
+  const nothing = () => Promise.reject(new EgressError("ADDRESS_REFUSED", "Tests reach nothing outside."));
   registry.replace(
     [],
     builtinTools({

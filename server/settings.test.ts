@@ -43,7 +43,7 @@ describe("settings", () => {
       /PORT must .*\n.*at least 8 characters/,
     );
     expect(() => readSettings({ TROUPE_PUBLIC_URL: "example" })).toThrow(
-      "TROUPE_PUBLIC_URL must be an address",
+      "TROUPE_PUBLIC_URL must be a URL such as https://example.org.",
     );
   });
 
@@ -59,10 +59,10 @@ describe("settings", () => {
 
     test("the server starts only with what it shares with them", () => {
       expect(() => readSettings({ TROUPE_ENGINE: "restate" })).toThrow(
-        "TROUPE_ENGINE=restate hands runs to workers: keys travel to them sealed, and they have to prove who they are. Set TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN as well.",
+        "TROUPE_ENGINE=restate requires TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN: workers get keys encrypted, and have to authenticate.",
       );
       expect(() => readSettings({ ...keys, TROUPE_ENGINE: "restate", TROUPE_SECRET_KEY: "" })).toThrow(
-        "Set TROUPE_SECRET_KEY as well.",
+        "TROUPE_ENGINE=restate requires TROUPE_SECRET_KEY: workers get keys encrypted, and have to authenticate.",
       );
       expect(readSettings({ ...keys, TROUPE_ENGINE: "restate" }).TROUPE_ENGINE).toBe("restate");
       expect(() => readSettings({ TROUPE_WORKER_TOKEN: "short" })).toThrow(
@@ -79,10 +79,10 @@ describe("settings", () => {
 
     test("a worker needs the same, and on an address that others reach it takes signed requests only", () => {
       expect(() => readWorkerSettings("box", {})).toThrow(
-        "A worker needs TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN, the same as the server has.",
+        "A worker needs TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN, with the server's value.",
       );
       expect(() => readWorkerSettings("box", { ...keys, TROUPE_WORKER_HOST: "10.0.0.7" })).toThrow(
-        "TROUPE_WORKER_HOST=10.0.0.7 would let other machines hand this worker runs of their own. Set TROUPE_RESTATE_IDENTITY as well; npm run engine prints it.",
+        "TROUPE_WORKER_HOST=10.0.0.7 would let other machines send this worker runs. Set TROUPE_RESTATE_IDENTITY as well; npm run engine prints it.",
       );
       expect(readWorkerSettings("my box", { ...keys, HOST: "0.0.0.0" })).toEqual({
         name: "my-box-9081",
@@ -117,7 +117,9 @@ describe("settings", () => {
         control: { url: "http://troupe:3010", token: "t".repeat(32) },
         identity,
       });
-      expect(() => readSettings({ TROUPE_RESTATE_IDENTITY: "mykey" })).toThrow("begins with publickeyv1_.");
+      expect(() => readSettings({ TROUPE_RESTATE_IDENTITY: "mykey" })).toThrow(
+        "TROUPE_RESTATE_IDENTITY must be a public key of Restate, which starts with publickeyv1_.",
+      );
     });
   });
 

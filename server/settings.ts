@@ -12,7 +12,7 @@ const Loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 export const isLoopback = (host: string) => Loopback.test(host.replace(/^\[|\]$/g, ""));
 
 const url = (what: string) =>
-  z.url({ protocol: /^https?$/, error: `${what} must be an address such as https://example.org` });
+  z.url({ protocol: /^https?$/, error: `${what} must be a URL such as https://example.org` });
 
 const count = (name: string, most: number) => {
   const error = `${name} must be a whole number from 1 to ${most.toLocaleString("en")}`;
@@ -107,7 +107,7 @@ export const Settings = z.object({
   TROUPE_ANSWER_HOURS: count("TROUPE_ANSWER_HOURS", 8760)
     .default(168)
     .describe(
-      "Hours a question stays open if it sets no deadline of its own, with a reminder after half of them. Applies to new runs",
+      "Hours a question stays open unless it sets a deadline, with a reminder after half of them. Applies to new runs",
     ),
   TROUPE_DELEGATE_TOOLS: z
     .enum(["own", "shared"], { error: "TROUPE_DELEGATE_TOOLS must be own or shared" })
@@ -154,7 +154,7 @@ export const Settings = z.object({
     .string()
     .regex(
       /^publickeyv1_[1-9A-HJ-NP-Za-km-z]{30,60}$/,
-      "TROUPE_RESTATE_IDENTITY must be a public key of Restate, which begins with publickeyv1_",
+      "TROUPE_RESTATE_IDENTITY must be a public key of Restate, which starts with publickeyv1_",
     )
     .optional()
     .describe(
@@ -184,7 +184,7 @@ export const Settings = z.object({
   TROUPE_WORKER_TOKEN: z
     .string()
     .min(32, "TROUPE_WORKER_TOKEN must have at least 32 characters")
-    .regex(/^[\x21-\x7e]*$/, "TROUPE_WORKER_TOKEN must be plain characters without blanks")
+    .regex(/^[\x21-\x7e]*$/, "TROUPE_WORKER_TOKEN must be plain characters without spaces")
     .optional()
     .describe("Shared secret of workers and server; `openssl rand -hex 32` makes one"),
   TROUPE_CONTROL_URL: url("TROUPE_CONTROL_URL")
@@ -212,7 +212,7 @@ export const Settings = z.object({
     .string()
     .regex(
       /^\s{0,9}(?:[A-Za-z0-9][A-Za-z0-9._:-]{0,62}\s{0,9}(?:,\s{0,9}|$)){0,64}$/,
-      "TROUPE_WORKER_LABELS must be words with commas between them, for example gpu, eu-west",
+      "TROUPE_WORKER_LABELS must be words separated by commas, for example gpu, eu-west",
     )
     .optional()
     .describe(
@@ -243,7 +243,7 @@ export function readSettings(env: Env = process.env): Settings {
     throw new SettingsError(read.error.issues.map(({ message, path }) => sentence(message, path)).join("\n"));
   if (!isLoopback(read.data.HOST) && !read.data.TROUPE_PASSWORD)
     throw new SettingsError(
-      `HOST=${read.data.HOST} would open Troupe to other machines, and nothing would ask them who they are. Set TROUPE_PASSWORD as well.`,
+      `HOST=${read.data.HOST} would let other machines in without a password. Set TROUPE_PASSWORD as well.`,
     );
   const unfit = clusterUnfit(read.data);
   if (unfit) throw new SettingsError(unfit);
@@ -255,7 +255,7 @@ function clusterUnfit(settings: Settings): string | null {
   const missing = missingKeys(settings);
   if (missing === null) return null;
   if (settings.TROUPE_ENGINE === "restate")
-    return `TROUPE_ENGINE=restate hands runs to workers: keys travel to them sealed, and they have to prove who they are. Set ${missing} as well.`;
+    return `TROUPE_ENGINE=restate requires ${missing}: workers get keys encrypted, and have to authenticate.`;
   return isLoopback(settings.TROUPE_INTERNAL_HOST)
     ? null
     : `TROUPE_INTERNAL_HOST=${settings.TROUPE_INTERNAL_HOST} would open the workers' port to other machines. Set ${missing} as well.`;
@@ -288,13 +288,13 @@ export function readWorkerSettings(machine: string, env: Env = process.env): Wor
   const { TROUPE_WORKER_TOKEN: token, TROUPE_RESTATE_IDENTITY: identity = null } = settings;
   const missing = missingKeys(settings);
   if (missing !== null || token === undefined)
-    throw new SettingsError(`A worker needs ${missing}, the same as the server has.`);
+    throw new SettingsError(`A worker needs ${missing}, with the server's value.`);
   const { TROUPE_WORKER_HOST: host, TROUPE_WORKER_PORT: port, TROUPE_INTERNAL_PORT } = settings;
   // Where it is not set, the server is on this machine.
   const control = env.TROUPE_CONTROL_URL?.trim() || `http://127.0.0.1:${TROUPE_INTERNAL_PORT}`;
   if (!isLoopback(host) && identity === null)
     throw new SettingsError(
-      `TROUPE_WORKER_HOST=${host} would let other machines hand this worker runs of their own. Set TROUPE_RESTATE_IDENTITY as well; npm run engine prints it.`,
+      `TROUPE_WORKER_HOST=${host} would let other machines send this worker runs. Set TROUPE_RESTATE_IDENTITY as well; npm run engine prints it.`,
     );
   return {
     name: settings.TROUPE_WORKER_NAME ?? `${machine.replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 50)}-${port}`,

@@ -53,8 +53,8 @@ async function askIn(password: string, next: string): Promise<{ next: string } |
     const answer = Answer.parse(await response.json());
     return response.ok
       ? { next: answer.next ?? "/" }
-      : { reason: answer.error?.message ?? "That did not work." };
+      : { reason: answer.error?.message ?? "Sign-in failed. Try again." };
   } catch {
-    return { reason: "The server does not answer. Is it running?" };
+    return { reason: "Can't reach the server. Check that it's running." };
   }
 }

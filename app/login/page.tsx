@@ -34,13 +34,9 @@ function LinkNeeded({ wasUsed }: { wasUsed: boolean }) {
   return (
     <div className="mt-6 flex flex-col gap-3 text-ink-2">
       <p>
-        {wasUsed
-          ? "This link was used before, or belongs to an earlier start."
-          : "This server opens with a one-time link."}
+        {wasUsed ? "This link has already been used or has expired." : "Sign in with your one-time link."}
       </p>
-      <p>
-        The current link stands in the terminal where Troupe was started. Starting it again prints a new one.
-      </p>
+      <p>The current link is in the terminal where Troupe was started. Restart Troupe to print a new one.</p>
     </div>
   );
 }

@@ -6,7 +6,7 @@ export const metadata: Metadata = { title: "Runs" };
 
 export default function RunsPage() {
   return (
-    <Page title="Runs" description="Everything that ran. Open a run to see it on the drawing it ran on.">
+    <Page title="Runs" description="All runs. Open one to see it on its workflow.">
       <RunHistory />
     </Page>
   );

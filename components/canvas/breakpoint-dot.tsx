@@ -17,8 +17,8 @@ export function CardBreakpoint({ nodeId, name }: { nodeId: string; name: string 
       tabIndex={-1}
       className="card-breakpoint nodrag nopan"
       aria-pressed
-      aria-label={`Breakpoint of ${name}: ${mark.text}`}
-      title={`Breakpoint: ${mark.text}. Click to remove it`}
+      aria-label={`Breakpoint on ${name}: ${mark.text}`}
+      title={`Remove breakpoint: ${mark.text}`}
       onClick={(event) => {
         event.stopPropagation();
         breakpoints.toggle({ kind: "node", id: nodeId });

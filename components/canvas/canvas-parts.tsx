@@ -77,7 +77,7 @@ export function Overview() {
       className="canvas-minimap"
       pannable
       zoomable
-      ariaLabel="Overview of the drawing"
+      ariaLabel="Minimap"
       nodeBorderRadius={24}
       maskColor="var(--minimap-mask)"
       nodeColor="var(--minimap-node)"
@@ -98,21 +98,16 @@ export function ZoomControls() {
       <button
         type="button"
         className="canvas-percent"
-        aria-label={`Zoom is ${percent} %, set to 100 %`}
-        title="100 %  (0)"
+        aria-label={`Reset zoom (${percent}%)`}
+        title="Zoom to 100% (0)"
         onClick={() => view.zoomTo(1)}
       >
-        {percent} %
+        {percent}%
       </button>
       <button type="button" aria-label="Zoom in" onClick={view.zoomIn}>
         <Plus aria-hidden size={15} />
       </button>
-      <button
-        type="button"
-        aria-label="Show the whole drawing"
-        title="Show all  (1)"
-        onClick={() => view.fit()}
-      >
+      <button type="button" aria-label="Zoom to fit" title="Zoom to fit (1)" onClick={() => view.fit()}>
         <Maximize aria-hidden size={14} />
       </button>
     </>

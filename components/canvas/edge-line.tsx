@@ -111,7 +111,7 @@ function Chip(props: {
           style={{ translate: `${x}px ${y}px` }}
         >
           <EdgeTool
-            label="Insert a node here"
+            label="Insert node"
             onClick={(event) => {
               const client = { x: event.clientX, y: event.clientY };
               editing.onInsertOn(edgeId, { client, flow: screenToFlowPosition(client) });
@@ -122,14 +122,14 @@ function Chip(props: {
           {breakpoints && (
             <EdgeTool
               isPressed={!!breakpoint}
-              label={breakpoint ? "Remove the breakpoint" : "Set a breakpoint"}
-              title={breakpoint ? undefined : "Set a breakpoint (F9)"}
+              label={breakpoint ? "Remove breakpoint" : "Add breakpoint"}
+              title={breakpoint ? undefined : "Add breakpoint (F9)"}
               onClick={() => breakpoints.toggle({ kind: "edge", id: edgeId })}
             >
               <BreakpointSign variant={breakpoint?.variant ?? "plain"} />
             </EdgeTool>
           )}
-          <EdgeTool label="Remove this connection" onClick={() => editing.onRemoveEdge(edgeId)}>
+          <EdgeTool label="Remove connection" onClick={() => editing.onRemoveEdge(edgeId)}>
             <X aria-hidden size={15} />
           </EdgeTool>
         </div>

@@ -113,7 +113,7 @@ describe("ports", () => {
     const route = must(graph.nodes, "route");
     const titles = (edges: typeof graph.edges) => portsOf(route, edges).map(({ title }) => title);
     const [yes, no] = graph.edges.slice(2) as [(typeof graph.edges)[number], (typeof graph.edges)[number]];
-    expect(titles([yes, no])).toEqual(["yes", "no", "another way"]);
+    expect(titles([yes, no])).toEqual(["yes", "no", "another route"]);
     expect(titles([yes, { ...no, is_default: true }])).toEqual(["yes", "no"]);
     expect(titles([yes, { ...no, edge_label: null, is_default: true }])).toEqual(["yes", "no", "otherwise"]);
   });

@@ -112,7 +112,7 @@ export function CanvasProvider({ children }: { children: ReactNode }) {
 
 /** A workflow on the canvas: to edit, to view, or to watch a run. Needs a CanvasProvider around it. */
 export function GraphCanvas(props: GraphCanvasProps) {
-  const { graph, label = "Drawing of the workflow", editing, run = null, dressing } = props;
+  const { graph, label = "Workflow canvas", editing, run = null, dressing } = props;
   const { roles = NO_ROLES, agents = NO_AGENTS, insetRight = 0 } = props;
   // Destructured, so that the handlers stay the same: React Flow passes a changed one to thousands of listeners.
   const { onSelect, onSelectionChange, onUserMove } = props;

@@ -35,7 +35,7 @@ export function differences(before: Version, after: Version): Difference[] {
   }
   for (const edge of a.edges)
     if (!newEdges.has(edge.id)) list.push({ kind: "removed", text: connection(a, edge) });
-  if (!isSameJson(settings(a), settings(b))) list.push({ kind: "changed", text: "Settings of the workflow" });
+  if (!isSameJson(settings(a), settings(b))) list.push({ kind: "changed", text: "Workflow settings" });
   return list.sort((x, y) => Number(x.kind === "moved") - Number(y.kind === "moved"));
 }
 
@@ -67,13 +67,13 @@ const valueAt = (of: object, key: string): unknown => recordOf(of)[key] ?? null;
 const OWN_PARTS: Readonly<Record<string, string>> = {
   node_type: "Kind",
   description: "Description",
-  when: "Only if",
+  when: "Condition",
   input_keys: "Reads",
-  optional_input_keys: "Reads if there",
+  optional_input_keys: "Optional inputs",
   output_keys: "Writes",
   input_mapping: "Input mapping",
   output_mapping: "Output mapping",
-  on_error: "When it fails",
+  on_error: "On error",
   default_output: "Default output",
 };
 

@@ -21,12 +21,12 @@ export function ViewModeSwitch({
       }
     >
       <SegmentedControl<ViewMode>
-        label="List or drawing"
+        label="View"
         value={viewMode}
         onValueChange={onChange}
         options={[
           { value: "list", label: "List" },
-          { value: "drawing", label: "Drawing" },
+          { value: "drawing", label: "Canvas" },
         ]}
       />
     </div>

@@ -10,13 +10,13 @@ export const KINDS: Readonly<Record<ExpectationKind, { label: string; hint: stri
   status: { label: "Status", hint: "How the run ends" },
   path: { label: "Path", hint: "Which nodes run, in which order" },
   visits: { label: "Visits", hint: "How often a node runs" },
-  state: { label: "Condition", hint: "Over the state and the output at the end" },
-  text: { label: "Value", hint: "What a key of the state or the output says" },
-  questions: { label: "Questions", hint: "Who is asked" },
+  state: { label: "Condition", hint: "On the final state and output" },
+  text: { label: "Value", hint: "Value of a state or output key" },
+  questions: { label: "Questions", hint: "Which nodes ask people" },
   tools: { label: "Tool calls", hint: "Whether a tool is called" },
-  cost: { label: "Cost", hint: "At most so much" },
-  tokens: { label: "Tokens", hint: "At most so many" },
-  judge: { label: "Judge", hint: "What a model says of a value by a rubric" },
+  cost: { label: "Cost", hint: "Maximum cost" },
+  tokens: { label: "Tokens", hint: "Maximum number" },
+  judge: { label: "Judge", hint: "A model scores a value against a rubric" },
 };
 
 const PATH_LABELS: Readonly<Record<ExpectationOf<"path">["mode"], string>> = {
@@ -27,7 +27,7 @@ const PATH_LABELS: Readonly<Record<ExpectationOf<"path">["mode"], string>> = {
 };
 export const PATH_MODES = [
   { value: "exactly", label: "Exactly these", hint: "In this order, and no others" },
-  { value: "in_order", label: "In this order", hint: "With others between" },
+  { value: "in_order", label: "In this order", hint: "Other nodes may run in between" },
   { value: "visited", label: "Each of these", hint: "In any order" },
   { value: "never", label: "None of these" },
 ] as const;
@@ -77,7 +77,7 @@ function describeQuestions(
   nameOf: (id: string) => string,
 ): string {
   if (nodes === undefined || nodes.length === 0)
-    return count ? `${countOf(count, "question")} asked` : "Nobody is asked";
+    return count ? `${countOf(count, "question")} asked` : "No questions asked";
   const asked = `Asked at ${formatList(nodes.map(nameOf))}`;
   return count === undefined ? asked : `${asked}, ${countOf(count, "question")}`;
 }
@@ -92,7 +92,7 @@ function describeToolCalls(
       : called
         ? "called"
         : "not called";
-  return `${tool} is ${often}${node === undefined ? "" : ` in ${nameOf(node)}`}${args ? ", with fitting arguments" : ""}`;
+  return `${tool} is ${often}${node === undefined ? "" : ` in ${nameOf(node)}`}${args ? ", with matching arguments" : ""}`;
 }
 
 function describeText({ key, contains, excludes, matches, equals, schema }: ExpectationOf<"text">): string {
@@ -101,7 +101,7 @@ function describeText({ key, contains, excludes, matches, equals, schema }: Expe
     ...(contains === undefined ? [] : [`contains “${contains}”`]),
     ...(excludes === undefined ? [] : [`does not contain “${excludes}”`]),
     ...(matches === undefined ? [] : [`matches ${matches}`]),
-    ...(schema === undefined ? [] : ["has a shape"]),
+    ...(schema === undefined ? [] : ["matches a schema"]),
   ];
   return `${key} ${parts.join(" and ")}`;
 }

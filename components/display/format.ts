@@ -43,7 +43,7 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
 /** The tokens of a call, with its reasoning tokens, and whether they are estimated. */
 export function describeTokens({ input_tokens, output_tokens, reasoning_tokens, estimated }: Usage): string {
   const asides = [
-    ...(reasoning_tokens > 0 ? [`${formatTokens(reasoning_tokens)} for thoughts`] : []),
+    ...(reasoning_tokens > 0 ? [`${formatTokens(reasoning_tokens)} reasoning`] : []),
     ...(estimated ? ["estimated"] : []),
   ];
   return (

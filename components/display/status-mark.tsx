@@ -46,7 +46,7 @@ const marks: Record<Status, Mark> = {
   running: { word: "Running", icon: LoaderCircle, color: "text-running", spins: true },
   waiting: { word: "Waiting", icon: Hourglass, color: "text-waiting" },
   paused: { word: "Paused", icon: CirclePause, color: "text-waiting" },
-  held: { word: "Held", icon: OctagonPause, color: "text-failed" },
+  held: { word: "Quarantined", icon: OctagonPause, color: "text-failed" },
   completed: { word: "Completed", icon: Check, color: "text-completed", filled: true },
   failed: { word: "Failed", icon: X, color: "text-failed", filled: true },
   skipped: { word: "Skipped", icon: CornerDownRight, color: "text-ink-3" },

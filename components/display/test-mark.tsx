@@ -12,7 +12,7 @@ interface Mark {
 const MARKS: Readonly<Record<TestStatus | ExpectationResult["status"] | "never", Mark>> = {
   passed: { word: "Passed", icon: Check, color: "text-completed", filled: true },
   failed: { word: "Failed", icon: X, color: "text-failed", filled: true },
-  not_run: { word: "Cannot be run", icon: CircleSlash, color: "text-waiting" },
+  not_run: { word: "Can't run", icon: CircleSlash, color: "text-waiting" },
   note: { word: "Note", icon: MessageSquareQuote, color: "text-ink-3" },
   not_checked: { word: "Not checked", icon: CircleDashed, color: "text-ink-3" },
   never: { word: "Not run yet", icon: CircleDashed, color: "text-ink-3" },

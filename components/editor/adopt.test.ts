@@ -41,10 +41,10 @@ test("after a version from elsewhere was taken over, undo takes back one's own s
   store.getState().saved(store.getState().doc, 2);
   const theirs = renamed(store.getState().doc, "done", "Finished");
   store.getState().adopt(theirs, 3);
-  expect(store.getState().undo()).toBe("Change node");
+  expect(store.getState().undo()).toBe("Edit node");
   const { nodes } = store.getState().doc.graph;
   expect([nodes.ask?.name, nodes.done?.name]).toEqual(["Ask", "Finished"]);
-  expect(store.getState().redo()).toBe("Change node");
+  expect(store.getState().redo()).toBe("Edit node");
   expect(store.getState().doc).toEqual(theirs);
 });
 
@@ -54,7 +54,7 @@ test("whoever took theirs in a conflict can have their own back, on top of it", 
   store.getState().edit(edits.setNode, { id: "ask", patch: { name: "Mine" } });
   store.getState().adopt(theirs, 2);
   expect(store.getState().doc).toBe(theirs);
-  expect(store.getState().undo()).toBe("Take theirs");
+  expect(store.getState().undo()).toBe("Use theirs");
   const { nodes } = store.getState().doc.graph;
   expect([nodes.ask?.name, nodes.done?.name]).toEqual(["Mine", "Finished"]);
 });

@@ -15,7 +15,7 @@ test("the connections of a node are walked through by keyboard, each told by the
   store.getState().select({ nodes: ["route"] });
   commands.walkEdges(1);
   expect([...store.getState().selection.edges]).toEqual(["edge_3"]);
-  expect(announcement()).toContain("Connection from Route to Done, way “yes”. 1 of 3.");
+  expect(announcement()).toContain("Connection from Route to Done, route “yes”. 1 of 3.");
   commands.walkEdges(1);
   commands.walkEdges(1);
   expect(announcement()).toContain("Connection from Ask to Route. 3 of 3.");

@@ -43,7 +43,7 @@ export function newEditorCommands({ breakpoints, tryOuts, saveNow, ...parts }: E
   const grouping = groupCommands(context);
 
   function undo() {
-    if (arranging.cancelTidying()) return announce("Tidying up cancelled");
+    if (arranging.cancelTidying()) return announce("Auto-layout cancelled");
     const label = store.getState().undo();
     announce(label ? `Undone: ${label}` : "Nothing to undo");
   }

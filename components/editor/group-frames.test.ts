@@ -7,13 +7,13 @@ import { sampleGraph } from "./testing";
 
 const marks = new Map<string, Mark>([
   ["a", { severity: "warning", text: "Nothing leads here." }],
-  ["b", { severity: "error", text: "Choose a role." }],
+  ["b", { severity: "error", text: "Select a role." }],
   ["c", { severity: "error", text: "Write a task." }],
 ]);
 
 test("a collapsed group shows the worst of what is wrong inside; open, its cards show it themselves", () => {
   const group = { is_collapsed: true, node_ids: ["a", "b", "c", "d"] };
-  expect(worstMark(group, marks)).toEqual({ severity: "error", text: "Choose a role. And 1 more." });
+  expect(worstMark(group, marks)).toEqual({ severity: "error", text: "Select a role. (and 1 more)" });
   expect(worstMark({ ...group, node_ids: ["a", "d"] }, marks)).toEqual({
     severity: "warning",
     text: "Nothing leads here.",

@@ -44,7 +44,7 @@ export function worstMark(
     const found = inside.filter((mark) => mark.severity === severity);
     if (found[0])
       return found.length > 1
-        ? { severity, text: `${found[0].text} And ${found.length - 1} more.` }
+        ? { severity, text: `${found[0].text} (and ${found.length - 1} more)` }
         : found[0];
   }
   return undefined;
@@ -189,7 +189,7 @@ function Head({ graph, group, onShift }: HeadProps) {
       <IconButton
         plain
         size="sm"
-        label={group.is_collapsed ? `Open ${name}` : `Collapse ${name}`}
+        label={group.is_collapsed ? `Expand ${name}` : `Collapse ${name}`}
         icon={group.is_collapsed ? <ChevronRight aria-hidden /> : <ChevronDown aria-hidden />}
         onClick={() => commands.foldGroup(group.id)}
       />
@@ -226,7 +226,7 @@ function Head({ graph, group, onShift }: HeadProps) {
         ) : null}
       </button>
       <MoreMenu
-        label={`More about ${name}`}
+        label={`Actions for ${name}`}
         size="sm"
         items={[
           { label: "Rename", onSelect: () => ui.setState({ naming: group.id }) },
@@ -254,10 +254,10 @@ function NameField({ group, onName }: { group: NodeGroup; onName: (name: string)
     <input
       // biome-ignore lint/a11y/noAutofocus: it was just made or asked to be named
       autoFocus
-      aria-label="Name of the group"
+      aria-label="Group name"
       maxLength={200}
       defaultValue={group.name}
-      placeholder="Name of the group"
+      placeholder="Group name"
       onFocus={(event) => event.currentTarget.select()}
       onBlur={(event) => {
         if (event.currentTarget.value !== group.name) onName(event.currentTarget.value.trim());

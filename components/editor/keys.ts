@@ -26,24 +26,24 @@ const directionOf: ReadonlyMap<string, Direction> = new Map([
 
 /** All shortcuts except the arrow keys, which the canvas handles. */
 export const keyCommands: readonly KeyCommand[] = [
-  { id: "pick", label: "Add a node", keys: "N Tab", where: "drawing", run: (it) => it.openPicker() },
+  { id: "pick", label: "Add node", keys: "N Tab", where: "drawing", run: (it) => it.openPicker() },
   {
     id: "connect",
-    label: "Connect from the selected node",
+    label: "Connect selected node",
     keys: "C",
     where: "drawing",
     run: (it) => it.startConnecting(),
   },
   {
     id: "walk_edges",
-    label: "Walk through the connections of the selected node",
+    label: "Cycle through connections",
     keys: "E shift+E",
     where: "drawing",
     run: (it, event) => it.walkEdges(event?.shiftKey ? -1 : 1),
   },
   {
     id: "open",
-    label: "Open the settings",
+    label: "Open settings",
     keys: "Enter",
     where: "drawing",
     run: (it) => it.openInspector(),
@@ -51,14 +51,14 @@ export const keyCommands: readonly KeyCommand[] = [
   { id: "rename", label: "Rename", keys: "F2", where: "drawing", run: (it) => it.rename() },
   {
     id: "unfold",
-    label: "Unfold the selected crew into nodes",
+    label: "Expand crew into nodes",
     keys: "U",
     where: "drawing",
     run: (it) => it.unfold(),
   },
   {
     id: "move",
-    label: "Move by 8, with Shift by 32",
+    label: "Nudge (Shift: larger steps)",
     keys: "alt+ArrowLeft alt+ArrowRight alt+ArrowUp alt+ArrowDown alt+shift+ArrowLeft alt+shift+ArrowRight alt+shift+ArrowUp alt+shift+ArrowDown",
     where: "drawing",
     isKeyOnly: true,
@@ -90,7 +90,7 @@ export const keyCommands: readonly KeyCommand[] = [
   },
   {
     id: edits.group.id,
-    label: "Group the selected nodes",
+    label: "Group selection",
     keys: "mod+G",
     where: "drawing",
     run: (it) => it.group(),
@@ -104,7 +104,7 @@ export const keyCommands: readonly KeyCommand[] = [
   },
   {
     id: "fold_group",
-    label: "Collapse or open the group",
+    label: "Collapse or expand group",
     keys: "G",
     where: "drawing",
     run: (it) => it.foldGroup(),
@@ -112,47 +112,53 @@ export const keyCommands: readonly KeyCommand[] = [
   { id: "select_all", label: "Select all", keys: "mod+A", where: "drawing", run: (it) => it.selectAll() },
   { id: "undo", label: "Undo", keys: "mod+Z", where: "editor", run: (it) => it.undo() },
   { id: "redo", label: "Redo", keys: "mod+shift+Z mod+Y", where: "editor", run: (it) => it.redo() },
-  { id: edits.layout.id, label: "Tidy up", keys: "shift+L", where: "editor", run: (it) => void it.tidy() },
-  { id: "fit", label: "Show the whole drawing", keys: "1", where: "editor", run: (it) => it.view.fit() },
-  { id: "actual", label: "Zoom to 100 %", keys: "0", where: "editor", run: (it) => it.view.zoomTo(1) },
+  {
+    id: edits.layout.id,
+    label: "Auto-layout",
+    keys: "shift+L",
+    where: "editor",
+    run: (it) => void it.tidy(),
+  },
+  { id: "fit", label: "Zoom to fit", keys: "1", where: "editor", run: (it) => it.view.fit() },
+  { id: "actual", label: "Zoom to 100%", keys: "0", where: "editor", run: (it) => it.view.zoomTo(1) },
   {
     id: "fit_selection",
-    label: "Show the selection",
+    label: "Zoom to selection",
     keys: "2",
     where: "editor",
     run: (it) => it.view.fit(it.pickedNodes()),
   },
   {
     id: "run_node",
-    label: "Try the selected node with its last inputs",
+    label: "Try selected node",
     keys: "shift+Enter",
     where: "drawing",
     run: (it) => it.tryNode(),
   },
   {
     id: "run_to",
-    label: "Run to the selected node",
+    label: "Run to selected node",
     keys: "shift+F10",
     where: "drawing",
     run: (it) => it.runToHere(),
   },
   {
     id: "pin",
-    label: "Pin the output of the selected node",
+    label: "Pin node output",
     keys: "P",
     where: "drawing",
     run: (it) => it.pinOutput(),
   },
   {
     id: "breakpoint",
-    label: "Set or remove a breakpoint",
+    label: "Toggle breakpoint",
     keys: "F9",
     where: "drawing",
     run: (it) => it.toggleBreakpoint(),
   },
   {
     id: "breakpoint_off",
-    label: "Turn breakpoints of the selected node on or off",
+    label: "Enable or disable breakpoints",
     keys: "mod+F9",
     where: "drawing",
     run: (it) => it.switchBreakpoints(),
@@ -165,18 +171,18 @@ export const keyCommands: readonly KeyCommand[] = [
     run: (it) => it.openBreakpoints(),
   },
   { id: "find", label: "Find and replace", keys: "mod+F", where: "editor", run: (it) => it.openFind() },
-  { id: "save", label: "Save now", keys: "mod+S", where: "editor", run: (it) => it.saveNow() },
+  { id: "save", label: "Save", keys: "mod+S", where: "editor", run: (it) => it.saveNow() },
 ];
 
 /** Keys that aren't commands, for the help. */
 export const moreKeys: readonly { keys: string; label: string }[] = [
-  { keys: "ArrowLeft ArrowRight", label: "Walk from node to node" },
-  { keys: "shift+ArrowLeft shift+ArrowRight", label: "Select one more" },
-  { keys: "mod+ArrowLeft mod+ArrowRight", label: "Walk without selecting" },
-  { keys: "Space", label: "Select the node, or no longer" },
+  { keys: "ArrowLeft ArrowRight", label: "Next or previous node" },
+  { keys: "shift+ArrowLeft shift+ArrowRight", label: "Extend selection" },
+  { keys: "mod+ArrowLeft mod+ArrowRight", label: "Move focus only" },
+  { keys: "Space", label: "Toggle selection" },
   { keys: "mod+C mod+X mod+V", label: "Copy, cut, paste" },
   { keys: "mod+Enter", label: "Run" },
-  { keys: "Esc", label: "Leave the node, then Tab leaves the drawing" },
+  { keys: "Esc", label: "Focus canvas (Tab exits)" },
 ];
 
 /** The command for a key press; null: none. */

@@ -13,12 +13,10 @@ export function menuItems(menu: EditorUi["menu"], commands: EditorCommands): Men
           ? [
               { label: "Try this node", shortcut: "Shift Enter", onSelect: () => commands.tryNode() },
               { label: "Try with other inputs…", onSelect: commands.runNode },
-              { label: "Run to here…", shortcut: "Shift F10", onSelect: commands.runToHere },
-              ...(commands.hasResult()
-                ? [{ label: "Clear its result", onSelect: commands.forgetResult }]
-                : []),
+              { label: "Run to here", shortcut: "Shift F10", onSelect: commands.runToHere },
+              ...(commands.hasResult() ? [{ label: "Clear result", onSelect: commands.forgetResult }] : []),
               {
-                label: commands.isPinned() ? "Change the pinned output…" : "Pin its output…",
+                label: commands.isPinned() ? "Edit pinned output…" : "Pin output…",
                 shortcut: "P",
                 onSelect: commands.pinOutput,
               },
@@ -26,21 +24,21 @@ export function menuItems(menu: EditorUi["menu"], commands: EditorCommands): Men
             ]
           : []),
         { label: "Connect from here", shortcut: "C", onSelect: commands.startConnecting },
-        { label: "Add a node after it", shortcut: "N", onSelect: () => commands.openPicker() },
+        { label: "Add node after", shortcut: "N", onSelect: () => commands.openPicker() },
         ...(commands.pickedCrew() === null
           ? []
-          : [{ label: "Unfold into nodes…", shortcut: "U", onSelect: commands.unfold }]),
+          : [{ label: "Expand into nodes…", shortcut: "U", onSelect: commands.unfold }]),
         {
-          label: commands.hasBreakpoint() ? "Remove the breakpoint" : "Set a breakpoint",
+          label: commands.hasBreakpoint() ? "Remove breakpoint" : "Add breakpoint",
           shortcut: "F9",
           onSelect: commands.toggleBreakpoint,
         },
-        { label: "Breakpoint with a condition…", onSelect: commands.editBreakpoint },
+        { label: "Conditional breakpoint…", onSelect: commands.editBreakpoint },
         { label: "Group", shortcut: "Ctrl G", onSelect: commands.group },
         ...(commands.pickedGroup() === null
           ? []
           : [
-              { label: "Collapse the group", shortcut: "G", onSelect: () => commands.foldGroup() },
+              { label: "Collapse or expand group", shortcut: "G", onSelect: () => commands.foldGroup() },
               { label: "Ungroup", shortcut: "Ctrl Shift G", onSelect: commands.ungroup },
             ]),
         "separator",
@@ -53,12 +51,12 @@ export function menuItems(menu: EditorUi["menu"], commands: EditorCommands): Men
       return [
         { label: "Settings", shortcut: "Enter", onSelect: commands.openInspector },
         {
-          label: "Insert a node",
+          label: "Insert node",
           shortcut: "N",
           onSelect: () => id !== undefined && commands.openPicker({ onEdge: id, client: menu.at.client }),
         },
         {
-          label: commands.hasBreakpoint() ? "Remove the breakpoint" : "Set a breakpoint",
+          label: commands.hasBreakpoint() ? "Remove breakpoint" : "Add breakpoint",
           shortcut: "F9",
           onSelect: commands.toggleBreakpoint,
         },
@@ -69,13 +67,13 @@ export function menuItems(menu: EditorUi["menu"], commands: EditorCommands): Men
     default:
       return [
         {
-          label: "Add a node here",
+          label: "Add node here",
           shortcut: "N",
           onSelect: () => (menu ? commands.editing.onAddAt(menu.at) : commands.openPicker()),
         },
         { label: "Select all", shortcut: "Ctrl A", onSelect: commands.selectAll },
-        { label: "Tidy up", shortcut: "Shift L", onSelect: () => void commands.tidy() },
-        { label: "Show the whole drawing", shortcut: "1", onSelect: () => commands.view.fit() },
+        { label: "Auto-layout", shortcut: "Shift L", onSelect: () => void commands.tidy() },
+        { label: "Zoom to fit", shortcut: "1", onSelect: () => commands.view.fit() },
       ];
   }
 }

@@ -90,7 +90,7 @@ test("a router by value is made of known things: a key by its name, its values a
   await person.tab();
   expect(config()).toMatchObject({ kind: "value", value: "state.approval_status" });
   await person.click(screen.getByRole("button", { name: "Add approved, rejected" }));
-  await person.click(screen.getByRole("combobox", { name: "Way out 1 goes to" }));
+  await person.click(screen.getByRole("combobox", { name: "Route 1 target" }));
   await person.click(await screen.findByRole("option", { name: /^Act/ }));
   await person.click(screen.getByRole("combobox", { name: "Otherwise" }));
   await person.click(await screen.findByRole("option", { name: /^Tell/ }));
@@ -113,7 +113,7 @@ test("another way of deciding keeps all the ways and their lines", async () => {
   await person.click(screen.getByRole("button", { name: "Add approved, rejected" }));
   const lines = drawn().edges;
   const decideBy = async (option: RegExp) => {
-    await person.click(screen.getByRole("combobox", { name: "Decides by" }));
+    await person.click(screen.getByRole("combobox", { name: "Route by" }));
     await person.click(await screen.findByRole("option", { name: option }));
   };
   await decideBy(/^Conditions/);
@@ -124,23 +124,23 @@ test("another way of deciding keeps all the ways and their lines", async () => {
       { label: "rejected", when: 'state.approval_status == "rejected"' },
     ],
   });
-  await decideBy(/^A model/);
+  await decideBy(/^Model/);
   expect(config()).toMatchObject({ kind: "llm", ways: ["approved", "rejected"] });
-  await decideBy(/^A value/);
+  await decideBy(/^Value/);
   expect(config()).toMatchObject({ value: "state.approval_status", ways: ["approved", "rejected"] });
   expect(drawn().edges).toEqual(lines);
 });
 
 test("a condition offers the values that a key can have", async () => {
   const { person, config } = open();
-  await person.click(await screen.findByRole("combobox", { name: "Decides by" }));
+  await person.click(await screen.findByRole("combobox", { name: "Route by" }));
   await person.click(await screen.findByRole("option", { name: /^Conditions/ }));
-  await person.click(screen.getByRole("button", { name: "Add a way out" }));
+  await person.click(screen.getByRole("button", { name: "Add route" }));
   await person.type(
-    screen.getByRole("combobox", { name: "Condition of way 1, row 1: key" }),
+    screen.getByRole("combobox", { name: "Condition of route 1, row 1: key" }),
     "approval_status",
   );
-  await person.click(screen.getByRole("combobox", { name: "Condition of way 1, row 1: value" }));
+  await person.click(screen.getByRole("combobox", { name: "Condition of route 1, row 1: value" }));
   await person.click(await screen.findByRole("option", { name: "rejected" }));
   expect(config()).toMatchObject({
     conditions: [{ label: "way 1", when: 'state.approval_status == "rejected"' }],
@@ -151,8 +151,8 @@ test("the values of a key are not made of the router's own branches", async () =
   const { person } = open();
   await person.type(await screen.findByRole("combobox", { name: "Value" }), "note");
   await person.tab();
-  await person.click(screen.getByRole("button", { name: "Add a way out" }));
-  expect(document.activeElement).toBe(screen.getByRole("textbox", { name: "Way out 1" }));
+  await person.click(screen.getByRole("button", { name: "Add route" }));
+  expect(document.activeElement).toBe(screen.getByRole("textbox", { name: "Route 1" }));
   expect(screen.queryByText(/^note is/)).toBeNull();
   await person.clear(screen.getByRole("combobox", { name: "Value" }));
   await person.type(screen.getByRole("combobox", { name: "Value" }), "approval_status");

@@ -58,7 +58,7 @@ function FirstStepButton({ className, style }: { className: string; style?: Reac
       }}
     >
       <Plus aria-hidden size={18} />
-      What happens first?
+      Add first node
     </button>
   );
 }
@@ -136,14 +136,14 @@ export function Stage({ roles, marks }: StageProps) {
       <section
         id="drawing"
         tabIndex={-1}
-        aria-label="Drawing"
+        aria-label="Canvas"
         className="relative min-w-0 flex-1 outline-none"
         onPointerMove={(event) => commands.pointAt({ x: event.clientX, y: event.clientY })}
         onPointerLeave={() => commands.pointAt(null)}
       >
         <GraphCanvas
           graph={shown}
-          label={`Drawing of ${name}. Arrow keys walk from node to node, N adds one, question mark shows all keys.`}
+          label={`${name} canvas. Arrow keys move between nodes, N adds a node, ? shows all keys.`}
           roles={roles}
           agents={agents}
           editing={commands.editing}
@@ -169,7 +169,7 @@ export function Stage({ roles, marks }: StageProps) {
 
 const EmptyHint = () => (
   <p className="pointer-events-none absolute inset-0 flex items-center justify-center px-6 text-center font-serif text-2xl text-ink-3">
-    An empty stage. Double-click, or press N, to add the first node.
+    Double-click or press N to add the first node.
   </p>
 );
 

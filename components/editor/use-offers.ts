@@ -8,24 +8,24 @@ import { keyCommands, moreKeys } from "./keys";
 /** The same list feeds the keys, the help and the command palette. */
 export function useOffers(commands: EditorCommands, onRun: () => void, onTests: (asked: string) => void) {
   const [offers] = useState((): ShellCommand[] => [
-    { id: "run", label: "Run this workflow", section: "This workflow", shortcut: "mod+Enter", run: onRun },
+    { id: "run", label: "Run workflow", section: "This workflow", shortcut: "mod+Enter", run: onRun },
     {
       id: "workflow settings",
-      label: "Settings of this workflow",
+      label: "Workflow settings",
       section: "This workflow",
       keywords: "limits state budget",
       run: commands.openWorkflowSettings,
     },
     {
       id: "workflow tests",
-      label: "Tests of this workflow",
+      label: "Workflow tests",
       section: "This workflow",
       keywords: "scenario expectations",
       run: () => onTests(""),
     },
     {
       id: "run workflow tests",
-      label: "Run the tests of this workflow",
+      label: "Run workflow tests",
       section: "This workflow",
       keywords: "scenario check",
       run: () => onTests("?run"),
@@ -41,7 +41,7 @@ export function useOffers(commands: EditorCommands, onRun: () => void, onTests: 
       })),
   ]);
   const [help] = useState(() => ({
-    title: "Drawing",
+    title: "Canvas",
     shortcuts: [
       ...moreKeys,
       ...keyCommands.map(({ label, keys }) => ({ label, keys: keys.split(" ").slice(0, 2).join(" ") })),
@@ -65,7 +65,7 @@ function useNodeOffers(commands: EditorCommands): readonly ShellCommand[] {
         .map(([id = "", name = id]) => ({
           id: `node ${id}`,
           label: name,
-          section: "In this drawing",
+          section: "In this workflow",
           keywords: id,
           run: () => commands.showNode(id),
         })),

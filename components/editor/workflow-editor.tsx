@@ -68,7 +68,7 @@ export function WorkflowEditor({ id }: { id: string }) {
     return (
       <PageError
         icon={<CircleSlash2 />}
-        title="This workflow cannot be shown"
+        title="Can't open this workflow"
         error={error}
         back={{ href: "/", label: "All workflows" }}
       />
@@ -76,7 +76,7 @@ export function WorkflowEditor({ id }: { id: string }) {
   if (!data)
     return (
       <div className="flex h-full items-center justify-center bg-stage text-ink-3">
-        <Spinner size={20} label="Loading the workflow" />
+        <Spinner size={20} label="Loading workflow…" />
       </div>
     );
   return <Editor key={id} initial={data} />;
@@ -90,7 +90,7 @@ function useNewest(id: string) {
   const [opening] = useState(newOpening);
   const trpc = useTrpcClient();
   return useQuery({
-    queryKey: ["drawing to edit", id, opening],
+    queryKey: ["workflow to edit", id, opening],
     queryFn: ({ signal }) => trpc.workflows.get.query({ id }, { signal }),
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,

@@ -45,7 +45,7 @@ export function AgentForm({ agent, member, roles, roleError, children, onChange 
         parts={AGENT_FORM}
         value={agent}
         onChange={onChange}
-        now={member ? { allow_delegation: { hint: "It can ask coworkers, and give them tasks" } } : {}}
+        now={member ? { allow_delegation: { hint: "Can ask coworkers and give them tasks" } } : {}}
         slots={{
           role: (
             <>
@@ -85,15 +85,15 @@ export function MemberFields({
   return (
     <>
       <DraftField
-        label="Id"
+        label="ID"
         mono
-        hint="Others name it by this word"
+        hint="Other agents reference it by this ID"
         value={agent.agent_id}
         check={(id) =>
           !Id.safeParse(id).success
             ? "Use letters, digits, _ . - and start with a letter."
             : others.includes(id)
-              ? "Another agent has this id."
+              ? "Another agent has this ID."
               : null
         }
         onCommit={(id) => {
@@ -120,11 +120,7 @@ function Handoffs({
   const { handoffs, ...rest } = agent;
   const write = (next: string[]) => onChange({ ...rest, handoffs: next });
   return (
-    <Field
-      label="May hand over to"
-      hint={others ? undefined : "In crews where the work is handed over"}
-      group
-    >
+    <Field label="Can hand off to" hint={others ? undefined : "Only in swarm crews"} group>
       <Checkbox
         label="Everyone"
         checked={handoffs === undefined}
@@ -139,7 +135,7 @@ function Handoffs({
           onValueChange={write}
         />
       ) : (
-        <ListEditor label="Names" hideLabel itemName="role or id" items={handoffs} onItemsChange={write} />
+        <ListEditor label="Names" hideLabel itemName="role or ID" items={handoffs} onItemsChange={write} />
       )}
     </Field>
   );

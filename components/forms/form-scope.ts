@@ -26,5 +26,5 @@ export function useFormScope(): FormScope {
 /** The names of the nodes that write a key, for a hint. */
 export function writersOf(scope: FormScope, { from, certain }: AvailableKey): string {
   const names = from.map((id) => scope.graph.nodes[id]?.name || id).join(", ");
-  return certain ? names : `${names}${names ? ", " : ""}not on every way`;
+  return certain ? names : `${names}${names ? ", " : ""}not on every path`;
 }

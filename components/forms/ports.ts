@@ -48,7 +48,7 @@ export function portsOf(node: WorkflowNode, outgoing: readonly WorkflowEdge[]): 
       newPort({
         id: OUT,
         kind: "out",
-        title: kind.routes ? (outgoing.some(isOwnDefault) ? "otherwise" : "another way") : "next",
+        title: kind.routes ? (outgoing.some(isOwnDefault) ? "otherwise" : "another route") : "next",
         isConnected: used.has(OUT),
       }),
     );

@@ -7,10 +7,10 @@ export function UncheckedNotes({ schema, label }: { schema: JsonSchema | undefin
   if (notes.length === 0) return null;
   return (
     <section
-      aria-label={`${label}: what is not checked`}
+      aria-label={`${label}: not validated`}
       className="flex flex-col gap-1 text-[13px] text-waiting [overflow-wrap:anywhere]"
     >
-      <p>Not all of this is checked; the rest of it is.</p>
+      <p>Some of this schema isn't validated:</p>
       <ul className="list-disc pl-5">
         {notes.map((text) => (
           <li key={text}>{text}</li>

@@ -18,14 +18,14 @@ const KINDS: Record<CapabilityKind, string> = {
   host: "Addresses",
   model: "Models",
   code: "Programs",
-  memory: "Memory that outlives the run",
+  memory: "Persistent memory",
 };
 
 /** Which memories a capability opens. */
 const memoriesOf = (scope: string): string => {
   const known = MemoryScope.safeParse(scope);
   if (known.success) return MEMORY_SCOPES[known.data].sentence;
-  return scope === "*" ? "Memories of whatever scope a value names" : scope;
+  return scope === "*" ? "Memories of any scope (dynamic)" : scope;
 };
 
 export interface CapabilityListProps {
@@ -57,11 +57,11 @@ export function CapabilityList(props: CapabilityListProps) {
       <div className="flex items-center justify-between gap-3">
         <h3 className="text-[13px] font-medium">{title}</h3>
         <Button size="sm" disabled={disabled} onClick={() => onAllowed(isAll ? [] : keys)}>
-          {isAll ? "Allow none" : "Allow all"}
+          {isAll ? "Block all" : "Allow all"}
         </Button>
       </div>
       <p className="text-[13px] text-ink-2">
-        What is not ticked cannot run: the workflow says so before it starts.
+        Items that aren't selected are blocked until you allow them.
         {later ? ` ${later}` : ""}
       </p>
       {CAPABILITY_KINDS.map((kind) => {
@@ -85,8 +85,8 @@ export function CapabilityList(props: CapabilityListProps) {
                         label={labelOf(one, graph)}
                         hint={
                           one.where.length === 0
-                            ? "Its texts name it. Without a tick, agents that have read untrusted content ask before they send anything there."
-                            : `${what ? `${what}. ` : ""}Asked for by ${askersOf(one, graph)}.`
+                            ? "Agents ask before sending data here after reading untrusted content"
+                            : `${what ? `${what}. ` : ""}Requested by ${askersOf(one, graph)}.`
                         }
                         checked={allowed.includes(one.key)}
                         disabled={disabled}
@@ -119,7 +119,7 @@ const nodeName = ({ nodes }: Pick<WorkflowGraph, "nodes">, id: string): string =
 
 function labelOf({ kind, name }: Asked, graph: Pick<WorkflowGraph, "nodes">): string {
   if (kind === "code") return nodeName(graph, name);
-  if (kind === "host") return name === "*" ? "Any address that a value names" : name;
+  if (kind === "host") return name === "*" ? "Any URL (dynamic)" : name;
   if (kind === "memory") return memoriesOf(name);
   return kind === "model" ? name.replace(/^\//, "") : name;
 }

@@ -9,8 +9,8 @@ import type { LossyFile } from "./workflow-actions";
 export function ExportDialog({ file, onClose }: { file: LossyFile; onClose: () => void }) {
   return (
     <FormDialog
-      title="Not everything fits into this file"
-      description="The workflow here keeps all of it; the file differs in what is listed."
+      title="Incomplete export"
+      description="Your workflow isn't changed. The file leaves out:"
       submit="Download"
       onSubmit={() => {
         downloadText(file.file_name, file.text);
@@ -18,7 +18,7 @@ export function ExportDialog({ file, onClose }: { file: LossyFile; onClose: () =
       }}
       onClose={onClose}
     >
-      <FindingList label="What the file does not hold" findings={file.losses} />
+      <FindingList label="Not in the file" findings={file.losses} />
     </FormDialog>
   );
 }

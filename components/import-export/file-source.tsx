@@ -25,7 +25,7 @@ export function FileSource({
   const take = (list: FileList) => {
     setUnread(undefined);
     chosenFiles(list).then(onFiles, (error: unknown) =>
-      setUnread(error instanceof FileError ? error.message : "This could not be read."),
+      setUnread(error instanceof FileError ? error.message : "Couldn't read this file."),
     );
   };
   const fileInput: ComponentProps<"input"> = {
@@ -56,11 +56,11 @@ export function FileSource({
             a whole folder
             <input {...fileInput} ref={(field) => field?.setAttribute("webkitdirectory", "")} />
           </label>
-          ; or drop them anywhere on the page
+          , or drag and drop
         </span>
       </div>
       <TextArea
-        label="Or paste its text"
+        label="Or paste contents"
         mono
         rows={5}
         value={pasted}
@@ -75,7 +75,7 @@ export function FileSource({
           pending={pending}
           onClick={() => onFiles(pastedFile(pasted))}
         >
-          Show what is in it
+          Preview
         </Button>
       </div>
     </div>

@@ -6,8 +6,8 @@ export type FindingView = Finding;
 
 const appearances = {
   error: { icon: CircleX, word: "Error", color: "text-failed" },
-  dropped: { icon: Scissors, word: "Left out", color: "text-waiting" },
-  placeholder: { icon: SquareDashed, word: "To fill in", color: "text-waiting" },
+  dropped: { icon: Scissors, word: "Not imported", color: "text-waiting" },
+  placeholder: { icon: SquareDashed, word: "Needs input", color: "text-waiting" },
   changed: { icon: PencilLine, word: "Changed", color: "text-ink-2" },
   kept: { icon: Check, word: "Kept", color: "text-completed" },
   info: { icon: Info, word: "Note", color: "text-ink-3" },

@@ -28,17 +28,17 @@ test("several files make one workflow: what it is, what it asks, what is to fill
   await dialog.findByText(/This is a CrewAI crew/);
   dialog.getByText("4 nodes, 3 edges");
   const findings = () => dialog.getByRole("list", { name: "Findings" }).textContent;
-  expect(findings()).toContain('The file does not say who does "read_task".');
+  expect(findings()).toContain(`The file doesn't say who does "read_task".`);
   expect(findings()).toContain("tasks.yaml:1 · read_task.agent");
-  expect(dialog.getByRole("region", { name: "Tools that are not here" }).textContent).toContain(
-    "my_tool, wanted by Reader",
+  expect(dialog.getByRole("region", { name: "Missing tools" }).textContent).toContain(
+    "my_tool, required by Reader",
   );
   dialog.getByRole("checkbox", { name: "web_search" });
 
   // An answer is taken into account before anything is saved.
-  await person.click(dialog.getByLabelText(/does not say who does any of its 2 tasks/));
+  await person.click(dialog.getByLabelText(/doesn't say who does any of its 2 tasks/));
   await person.click(await screen.findByRole("option", { name: "Reader, all of them" }));
-  await waitFor(() => expect(findings()).not.toContain("The file does not say who does"));
+  await waitFor(() => expect(findings()).not.toContain("The file doesn't say who does"));
   expect(troupe.workflows.list()).toEqual([]);
 
   await person.clear(dialog.getByLabelText("Name"));
@@ -63,7 +63,7 @@ test("of several things in the files one is chosen", async () => {
       "schema: crewai.flow/v1\nname: Small\nmethods: {a: {start: true, do: {call: expression, expr: '1'}}}",
   });
   await dialog.findByText("3 nodes, 2 edges");
-  await person.click(dialog.getByLabelText(/There are 2 things in these files/));
+  await person.click(dialog.getByLabelText(/^Choose one of 2/));
   await person.click(await screen.findByRole("option", { name: /roles\.yaml/ }));
   await dialog.findByRole("button", { name: "Import 1 role" });
 });
@@ -74,14 +74,14 @@ async function paste(text: string) {
   const show = async () => {
     page.show();
     const dialog = within(await screen.findByRole("dialog", { name: "Import a workflow" }));
-    await page.person.click(dialog.getByLabelText("Or paste its text"));
+    await page.person.click(dialog.getByLabelText("Or paste contents"));
     await page.person.paste(text);
-    await page.person.click(dialog.getByRole("button", { name: "Show what is in it" }));
+    await page.person.click(dialog.getByRole("button", { name: "Preview" }));
     return dialog;
   };
   return { ...page, show };
 }
-const wanted = () => screen.queryByRole("region", { name: "What it would use" });
+const wanted = () => screen.queryByRole("region", { name: "Requested permissions" });
 const boxes = () => within(wanted() as HTMLElement).getAllByRole("checkbox");
 
 test("a workflow's new roles get no tool unless it is allowed, and leaving the roles out asks for none", async () => {
@@ -90,8 +90,10 @@ test("a workflow's new roles get no tool unless it is allowed, and leaving the r
     JSON.stringify({ troupe: 1, name: "By post", workflow: draw("start > end"), roles: [clerk] }),
   );
   const dialog = await show();
-  await waitFor(() => expect(wanted()?.textContent).toContain("Works within its crew. Asked for by Clerk"));
-  await person.click(dialog.getByText("Leave out"));
+  await waitFor(() =>
+    expect(wanted()?.textContent).toContain("Works only within its crew. Requested by Clerk"),
+  );
+  await person.click(dialog.getByText("Skip"));
   await waitFor(() => expect(wanted()).toBeNull());
   await person.click(dialog.getByText("Add new"));
   await waitFor(() =>
@@ -119,7 +121,7 @@ test("a file that replaces a workflow asks for nothing that the workflow may use
     expect(boxes().map((box) => box.getAttribute("aria-checked"))).toEqual(Array(4).fill("true")),
   );
   expect(within(wanted() as HTMLElement).queryByText("New")).toBeNull();
-  await person.click(dialog.getByRole("button", { name: "Replace mine" }));
+  await person.click(dialog.getByRole("button", { name: "Replace existing" }));
   await waitFor(async () => expect((await ask.workflows.list())[0]?.revision).toBeGreaterThan(1));
   expect(await ask.workflows.list()).toHaveLength(1);
 });

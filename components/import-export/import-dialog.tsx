@@ -38,8 +38,8 @@ export function ImportDialog({
       title={title}
       description={
         found
-          ? "Nothing is saved yet."
-          : "Files of Troupe, OpenHands, CrewAI and other frameworks: one, several, a folder or a zip."
+          ? "Review before importing. Nothing is saved yet."
+          : "Import files, folders or zips from Troupe, OpenHands, CrewAI and others."
       }
       footer={
         found ? (
@@ -161,7 +161,7 @@ function useImport(name: string, onClose: () => void) {
           .join(" ");
         const what =
           done.workflow_id === null
-            ? `${done.created.length} added, ${done.replaced.length} replaced, ${done.skipped.length} left as they were`
+            ? `${done.created.length} added, ${done.replaced.length} replaced, ${done.skipped.length} unchanged`
             : `Imported “${name}”`;
         toast(what, { tone: "success", ...defined({ detail: detail || undefined }) });
         if (done.workflow_id !== null) router.push(`/workflows/${done.workflow_id}`);
@@ -173,7 +173,7 @@ function useImport(name: string, onClose: () => void) {
 /** The label of the button; null if there is nothing to import. */
 function actionOf({ ok, graph, roles, crews, agents }: Looked, wish: Wish): string | null {
   if (!ok) return null;
-  if (graph) return wish.over === undefined ? "Import workflow" : "Replace mine";
+  if (graph) return wish.over === undefined ? "Import workflow" : "Replace existing";
   const coming = (things: readonly { state: string }[], isReplacing: boolean) =>
     things.filter(({ state }) => state === "new" || (state === "differs" && isReplacing)).length;
   const isReplacing = wish.existing === "replace";
@@ -195,7 +195,7 @@ const listed = (parts: readonly string[]): string =>
 const describeWithheld = (withheld: readonly string[]): string =>
   withheld.length === 0
     ? ""
-    : `It cannot run yet: it may not use ${withheld.length} ${withheld.length === 1 ? "thing" : "things"} that it asks for. The problems on the left allow them.`;
+    : `It can't run yet: ${withheld.length} ${withheld.length === 1 ? "permission is" : "permissions are"} missing. Allow them under Problems on the left.`;
 
 /** Which tools roles were imported without; undefined if none. */
 function describeLeftOut(
@@ -203,5 +203,5 @@ function describeLeftOut(
 ): string | undefined {
   if (left_out.length === 0) return undefined;
   const each = left_out.map(({ role, tools }) => `${role} came without ${tools.join(", ")}`);
-  return `${each.join("; ")}. What a role may use can be ticked on the Roles page.`;
+  return `${each.join("; ")}. Select a role's tools on the Roles page.`;
 }

@@ -37,7 +37,7 @@ function RolesInFile({ roles }: { roles: readonly RoleInFile[] }) {
               <span className="block text-[13px] text-ink-2 [overflow-wrap:anywhere]">
                 {confirmation.file === confirmation.here
                   ? `Asks people ${confirmation.here}.`
-                  : `The file says: asks people ${confirmation.file}. Here it asks ${confirmation.here}.`}
+                  : `The file asks people ${confirmation.file}. Here it asks ${confirmation.here}.`}
               </span>
             ) : null}
           </span>
@@ -84,7 +84,7 @@ export function ImportPreview({ found, name, onName, wish, onWish, allowed, onAl
   if (!ok)
     return (
       <div className="flex flex-col gap-4">
-        <p role="alert">Nothing here can be imported.</p>
+        <p role="alert">Nothing to import.</p>
         {questions}
         <FindingList findings={findings} />
       </div>
@@ -116,13 +116,13 @@ export function ImportPreview({ found, name, onName, wish, onWish, allowed, onAl
       />
       {others > 0 ? (
         <SegmentedControl<"skip" | "replace">
-          label="Crews and agents that differ from yours"
+          label="Existing crews and agents"
           value={wish.existing ?? "skip"}
           onValueChange={(existing) => onWish({ ...wish, existing })}
           className="self-start"
           options={[
-            { value: "skip", label: "Keep mine" },
-            { value: "replace", label: `Replace ${others} of mine` },
+            { value: "skip", label: "Keep existing" },
+            { value: "replace", label: `Replace ${others} existing` },
           ]}
         />
       ) : null}
@@ -130,14 +130,16 @@ export function ImportPreview({ found, name, onName, wish, onWish, allowed, onAl
       <Found graph={graph} findings={findings} />
       {missing.length > 0 ? <MissingTools tools={missing} /> : null}
       <CapabilityList
-        title={graph ? "What it would use" : "What the roles want to use"}
+        title={graph ? "Requested permissions" : "Requested tools"}
         asked={capabilities}
         graph={graph ?? { nodes: {} }}
         allowed={allowed}
         onAllowed={onAllowed}
         isChange={wish.over !== undefined}
         later={
-          graph ? "It can be ticked later, in its settings." : "It can be ticked later, on the Roles page."
+          graph
+            ? "You can allow it later in the workflow's settings."
+            : "You can allow it later on the Roles page."
         }
       />
     </div>
@@ -180,9 +182,9 @@ interface WishProps {
 function Duplicate({ duplicate, wish, onWish }: WishProps & { duplicate: Looked["twins"][number] }) {
   return (
     <div className="flex flex-col gap-2">
-      <h3 className="text-[13px] font-medium">There is a workflow of this name</h3>
+      <h3 className="text-[13px] font-medium">A workflow with this name exists</h3>
       <SegmentedControl<"new" | "over">
-        label="What to do with the workflow of this name"
+        label="Workflow with this name"
         value={wish.over === undefined ? "new" : "over"}
         onValueChange={(choice) => {
           const { over: _before, ...rest } = wish;
@@ -190,7 +192,7 @@ function Duplicate({ duplicate, wish, onWish }: WishProps & { duplicate: Looked[
         }}
         className="self-start"
         options={[
-          { value: "new", label: "Add beside it" },
+          { value: "new", label: "Keep both" },
           { value: "over", label: `Replace “${duplicate.name}”` },
         ]}
       />
@@ -207,14 +209,14 @@ function Roles({ found: { roles, graph }, wish, onWish }: WishProps & { found: L
       <RolesInFile roles={roles} />
       {differing > 0 || graph ? (
         <SegmentedControl<RoleChoice>
-          label="What to do with the roles"
+          label="Import roles"
           value={wish.roles ?? "add_new"}
           onValueChange={(next) => onWish({ ...wish, roles: next })}
           className="self-start"
           options={[
-            { value: "add_new", label: differing > 0 ? "Add new, keep mine" : "Add new" },
-            ...(differing > 0 ? [{ value: "replace" as const, label: `Replace ${differing} of mine` }] : []),
-            ...(graph ? [{ value: "skip" as const, label: "Leave out" }] : []),
+            { value: "add_new", label: differing > 0 ? "Add new only" : "Add new" },
+            ...(differing > 0 ? [{ value: "replace" as const, label: `Replace ${differing} existing` }] : []),
+            ...(graph ? [{ value: "skip" as const, label: "Skip" }] : []),
           ]}
         />
       ) : null}
@@ -224,14 +226,14 @@ function Roles({ found: { roles, graph }, wish, onWish }: WishProps & { found: L
 
 function MissingTools({ tools }: { tools: readonly Looked["tools"][number][] }) {
   return (
-    <section aria-label="Tools that are not here" className="flex flex-col gap-1 text-[13px]">
-      <h3 className="font-medium">Tools that are not here</h3>
-      <p className="text-ink-2">Add them on the Tools page under any name, then tick them for the role.</p>
+    <section aria-label="Missing tools" className="flex flex-col gap-1 text-[13px]">
+      <h3 className="font-medium">Missing tools</h3>
+      <p className="text-ink-2">Add them on the Tools page under any name, then select them for the role.</p>
       <ul className="divide-y divide-line rounded-lg border border-line">
         {tools.map((tool) => (
           <li key={tool.name} className="px-3 py-2 [overflow-wrap:anywhere]">
             <span className="font-mono">{tool.name}</span>
-            <span className="text-ink-2">, wanted by {tool.by.join(", ")}</span>
+            <span className="text-ink-2">, required by {tool.by.join(", ")}</span>
           </li>
         ))}
       </ul>
@@ -242,7 +244,7 @@ function MissingTools({ tools }: { tools: readonly Looked["tools"][number][] }) 
 function Found({ graph, findings }: Pick<Looked, "graph" | "findings">) {
   const nodeCount = graph ? sketchOf(graph).nodes.length : 0;
   return (
-    <section aria-label="What was found" className="flex flex-col gap-2">
+    <section aria-label="Findings" className="flex flex-col gap-2">
       {graph ? (
         <p className="text-[13px] text-ink-2">
           {nodeCount} {nodeCount === 1 ? "node" : "nodes"}, {graph.edges.length}{" "}
@@ -252,7 +254,7 @@ function Found({ graph, findings }: Pick<Looked, "graph" | "findings">) {
       {findings.length === 0 ? (
         <p className="flex items-center gap-2 text-[13px]">
           <CircleCheck aria-hidden="true" className="size-4 text-completed" />
-          Everything in the file was understood.
+          No issues found.
         </p>
       ) : (
         <FindingList findings={findings} />

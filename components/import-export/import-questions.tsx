@@ -31,23 +31,23 @@ export function ImportQuestions({
         />
       ));
   return (
-    <section aria-label="What the files leave open" className="flex flex-col gap-3">
+    <section aria-label="Questions" className="flex flex-col gap-3">
       {parts.length > 1 ? (
         <Select
-          label={`There are ${parts.length} things in these files. Which one?`}
+          label={`Choose one of ${parts.length}`}
           value={String(picked ?? 0)}
           onValueChange={(value) => onPick(Number(value))}
           options={parts.map(({ title, label, is_readable }, at) => ({
             value: String(at),
             label: title || label,
-            hint: is_readable ? label : `${label}; cannot be read yet`,
+            hint: is_readable ? label : `${label}; not supported yet`,
           }))}
         />
       ) : null}
       {selects(false)}
       {choices.some(({ is_detail }) => is_detail) ? (
         <Disclosure
-          title="One by one"
+          title="Individually"
           isOpen={choices.some(({ is_detail, value, options }) => is_detail && value !== options[0]?.value)}
         >
           <div className="flex flex-col gap-3">{selects(true)}</div>

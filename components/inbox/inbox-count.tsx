@@ -43,9 +43,9 @@ function useNewest(count: Answers["questions"]["count"] | undefined, isWanted: b
     seen.current = Math.max(before ?? 0, newest?.asked_at ?? 0);
     if (before === null || newest === null || newest.asked_at <= before || !isWanted) return;
     const notice = new Notification(
-      open === 1 ? "A question waits for you" : `${countOf(open, "question")} wait for you`,
+      open === 1 ? "1 question needs your answer" : `${countOf(open, "question")} need your answer`,
       {
-        body: "Open the inbox to look and answer.",
+        body: "Open the inbox to respond.",
         tag: "troupe-inbox",
       },
     );

@@ -14,15 +14,15 @@ export interface Narrowed {
 
 const ALL = "";
 const KINDS: Readonly<Record<string, string>> = {
-  tool_confirmation: "Allow a tool",
-  escalation: "Something is stuck",
-  review: "Review a result",
-  tie: "Break a tie",
-  question: "A tool's question",
+  tool_confirmation: "Tool approval",
+  escalation: "Escalation",
+  review: "Review",
+  tie: "Tie-break",
+  question: "Tool question",
   approval: "Approve",
-  input: "Fill in a form",
-  feedback: "Give feedback",
-  budget: "A limit is near",
+  input: "Form",
+  feedback: "Feedback",
+  budget: "Limit warning",
 };
 
 /** Filters the list. Renders only filters that would hide something. */
@@ -38,7 +38,7 @@ export function InboxFilter({
   const workflows = [
     ...new Map(
       questions.flatMap(({ workflow_id, workflow_name }) =>
-        workflow_id === null ? [] : [[workflow_id, workflow_name || "A workflow"] as const],
+        workflow_id === null ? [] : [[workflow_id, workflow_name || "Workflow"] as const],
       ),
     ),
   ];
@@ -54,20 +54,20 @@ export function InboxFilter({
     { part: "workflow", label: "Workflow", all: "All workflows", options: workflows },
     {
       part: "kind",
-      label: "Kind",
-      all: "All kinds",
+      label: "Type",
+      all: "All types",
       options: kinds.map((kind) => [kind, KINDS[kind] ?? kind] as const),
     },
     {
       part: "person",
-      label: "For",
-      all: "For anybody",
+      label: "Assignee",
+      all: "Anyone",
       options: people.map((name) => [name, `For ${name}`] as const),
     },
     {
       part: "subject",
-      label: "Should know about",
-      all: "Any knowledge",
+      label: "Expertise",
+      all: "Any expertise",
       options: subjects.map((name) => [name, `Knows ${name}`] as const),
     },
   ] as const;

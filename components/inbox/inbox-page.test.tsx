@@ -41,18 +41,18 @@ const opened = () => heads().map((head) => head.getAttribute("aria-expanded"));
 
 test("with nothing that waits, the inbox says what would stand there", async () => {
   await inboxOf();
-  await screen.findByText("Nothing waits for you");
+  await screen.findByText("You're all caught up");
 });
 
 test("what waits is told with who asks, and answered in place, one after the other", async () => {
   const { person, runs, troupe } = await inboxOf("Ebb", "Tide");
   await screen.findByRole("list", { name: "Questions" });
-  expect(screen.queryByText(/most pressing of/)).toBeNull();
+  expect(screen.queryByText(/most urgent of/)).toBeNull();
   expect(opened()).toEqual(["true", "false"]);
   expect(heads()[0]!.textContent).toMatch(
-    /Begin "do first"\?.*Ann.*in “The crew” of Ebb.*Asked just now.*left/,
+    /Start "do first"\?.*Ann.*in “The crew” of Ebb.*Asked just now.*left/,
   );
-  expect(rows()[0]!.textContent).toMatch(/Unanswered for .* more means no\./);
+  expect(rows()[0]!.textContent).toMatch(/Unanswered for .* more counts as rejection\./);
   await person.click(within(rows()[0]!).getByRole("button", { name: "Approve" }));
   await waitFor(() => expect(rows()).toHaveLength(1));
   expect(opened()).toEqual(["true"]);
@@ -66,7 +66,7 @@ test("what waits is told with who asks, and answered in place, one after the oth
   await person.click(within(rows()[0]!).getByRole("button", { name: "Reject…" }));
   await person.type(screen.getByRole("textbox"), "Not today");
   await person.click(screen.getByRole("button", { name: "Reject" }));
-  await screen.findByText("Nothing waits for you");
+  await screen.findByText("You're all caught up");
   const [ask] = Object.values(troupe.runs.state(runs[1]!)!.interactions);
   await expect
     .poll(() => troupe.runs.state(runs[1]!)!.interactions[ask!.id]?.answered?.message)
@@ -76,8 +76,8 @@ test("what waits is told with who asks, and answered in place, one after the oth
 test("a question's title stands once, whether it is open or closed", async () => {
   await inboxOf("Ebb");
   await screen.findByRole("list", { name: "Questions" });
-  expect(screen.getAllByText('Begin "do first"?')).toHaveLength(1);
-  expect(screen.getByRole("region", { name: 'Question: Begin "do first"?' })).toBeTruthy();
+  expect(screen.getAllByText('Start "do first"?')).toHaveLength(1);
+  expect(screen.getByRole("region", { name: 'Question: Start "do first"?' })).toBeTruthy();
 });
 
 /** A gate that asks for somebody who knows these things. */
@@ -107,17 +107,17 @@ test("who is to answer and what they should know is shown, and narrows the list 
   page.show();
   await screen.findByRole("list", { name: "Questions" });
   expect(heads().map((head) => head.textContent)).toEqual([
-    expect.stringContaining("For AnnAsks for law"),
-    expect.stringContaining("For BoAsks for taxes, law"),
+    expect.stringContaining("For AnnNeeds law"),
+    expect.stringContaining("For BoNeeds taxes, law"),
   ]);
   const choose = async (what: string, option: string) => {
     await page.person.click(screen.getByRole("combobox", { name: what }));
     await page.person.click(await screen.findByRole("option", { name: option }));
   };
-  await choose("Should know about", "Knows taxes");
+  await choose("Expertise", "Knows taxes");
   await waitFor(() => expect(rows()).toHaveLength(1));
-  await choose("For", "For Ann");
-  await screen.findByText("Nothing of that kind waits");
+  await choose("Assignee", "For Ann");
+  await screen.findByText("No matching questions");
   await page.person.click(screen.getByRole("button", { name: "Show all questions" }));
   await waitFor(() => expect(rows()).toHaveLength(2));
 });
@@ -144,7 +144,7 @@ test("of a hundred questions the most pressing stand there first, the others on 
   await page.ask.runs.start({ workflow_id: other });
   await expect.poll(() => page.troupe.questions.count().open, { timeout: 20_000 }).toBe(100);
   page.show();
-  await screen.findByText(/^30 of 100 questions, the most pressing first\./);
+  await screen.findByText(/^30 of 100 questions, most urgent first\./);
   expect(rows()).toHaveLength(30);
   await page.person.click(screen.getByRole("button", { name: "Show 30 more" }));
   expect(rows()).toHaveLength(60);
@@ -169,7 +169,7 @@ test("where more wait than the list takes, its end says how many and which ones 
   vi.spyOn(page.troupe.questions, "total").mockReturnValue(5);
   page.show();
   const message =
-    "The 2 most pressing of 5 questions. The others come as you answer; filters look through these 2 only.";
+    "The 2 most urgent of 5 questions. The others appear as you answer; filters apply to these 2 only.";
   await screen.findByText(message);
   await page.person.click(screen.getByRole("combobox", { name: "Workflow" }));
   await page.person.click(await screen.findByRole("option", { name: "Tide" }));
@@ -198,7 +198,7 @@ test("an answer that comes after another one is told so, and by whom", async () 
   });
   await troupe.host.settled(runs[0]!);
   await person.click(screen.getByRole("button", { name: "Approve" }));
-  await screen.findByText("This is not open any more: API token t has answered.");
+  await screen.findByText("No longer open: API token t answered.");
   expect(screen.queryByRole("button", { name: "Approve" })).toBeNull();
 });
 
@@ -252,8 +252,8 @@ test("a browser that was asked to notifies of what is new, without its words, an
   await page.person.click(within(rows()[0]!).getByRole("button", { name: "Approve" }));
   await waitFor(() => expect(notifications).toHaveLength(1));
   expect(notifications[0]).toMatchObject({
-    title: expect.stringMatching(/waits? for you$/),
-    body: "Open the inbox to look and answer.",
+    title: expect.stringMatching(/questions? needs? your answer$/),
+    body: "Open the inbox to respond.",
   });
   const went = vi.spyOn(window, "focus").mockImplementation(() => {});
   const { interaction_id } = page.troupe.questions.count().newest!;

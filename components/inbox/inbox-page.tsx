@@ -26,9 +26,7 @@ function BrowserNotices() {
   if (permission === "missing") return null;
   const toggle = () =>
     permission === "denied"
-      ? toast(
-          "This browser shows no notifications of Troupe. Allow them in its settings for this site first.",
-        )
+      ? toast("Notifications are blocked. Allow them for this site in your browser settings.")
       : void wantNotices(!isOn);
   return (
     <Button
@@ -36,7 +34,7 @@ function BrowserNotices() {
       icon={isOn ? <BellRing aria-hidden /> : <Bell aria-hidden />}
       onClick={toggle}
     >
-      {isOn ? "Notifies you" : "Notify me"}
+      {isOn ? "Notifications on" : "Turn on notifications"}
     </Button>
   );
 }
@@ -44,9 +42,9 @@ function BrowserNotices() {
 const help = {
   title: "Inbox",
   shortcuts: [
-    { keys: "ArrowDown", label: "The next question" },
-    { keys: "ArrowUp", label: "The question before" },
-    { keys: "Enter", label: "Open or close the question" },
+    { keys: "ArrowDown", label: "Next question" },
+    { keys: "ArrowUp", label: "Previous question" },
+    { keys: "Enter", label: "Open or close question" },
   ],
 };
 /** Questions listed at first, and added with each click of “Show more”. */
@@ -62,7 +60,7 @@ export function InboxPage() {
     <Page
       title="Inbox"
       width="narrow"
-      description="Everything that waits for a person, the most pressing first. A run goes on as soon as you answer."
+      description="Everything waiting for a person, most urgent first. Runs resume as soon as you answer."
       actions={<BrowserNotices />}
     >
       {inbox.error && !inbox.data ? (
@@ -93,8 +91,8 @@ function NotListed({ listed, total }: { listed: number; total: number }) {
   if (total <= listed) return null;
   return (
     <p className="mt-3 text-[13px] text-ink-2">
-      The {listed} most pressing of {countOf(total, "question")}. The others come as you answer; filters look
-      through these {listed} only.
+      The {listed} most urgent of {countOf(total, "question")}. The others appear as you answer; filters apply
+      to these {listed} only.
     </p>
   );
 }
@@ -216,7 +214,7 @@ function Questions({ questions, all, onShowAll }: QuestionsProps) {
           </ul>
           {left > 0 ? (
             <p className="flex flex-wrap items-center gap-x-3 gap-y-2 text-[13px] text-ink-2">
-              {shown.length} of {countOf(listed.length, "question")}, the most pressing first.
+              {shown.length} of {countOf(listed.length, "question")}, most urgent first.
               <Button onClick={showMore}>Show {Math.min(AT_ONCE, left)} more</Button>
             </p>
           ) : null}
@@ -244,7 +242,7 @@ function LastAnswer({ last }: { last: Answered | null }) {
             Watch the run continue
           </Link>
           <span className="text-ink-3">
-            {last.left === 0 ? "Nothing else waits." : `${countOf(last.left, "question")} left.`}
+            {last.left === 0 ? "That was the last one." : `${countOf(last.left, "question")} left.`}
           </span>
         </>
       ) : null}
@@ -257,21 +255,20 @@ function NoQuestions({ onShowAll }: { onShowAll: (() => void) | null }) {
   return onShowAll ? (
     <EmptyState
       icon={<Inbox />}
-      title="Nothing of that kind waits"
+      title="No matching questions"
       className="rounded-xl border border-dashed border-line"
       actions={<Button onClick={onShowAll}>Show all questions</Button>}
     >
-      Other questions wait; what you chose above leaves them out.
+      Clear the filters to see other questions.
     </EmptyState>
   ) : (
     <EmptyState
       icon={<Inbox />}
-      title="Nothing waits for you"
+      title="You're all caught up"
       className="rounded-xl border border-dashed border-line"
-      actions={<ButtonLink href="/runs">See the runs</ButtonLink>}
+      actions={<ButtonLink href="/runs">View runs</ButtonLink>}
     >
-      When a run asks a person something, it stands here: a tool to be allowed, a result to be reviewed, a
-      decision.
+      Approvals, reviews and questions from runs appear here.
     </EmptyState>
   );
 }

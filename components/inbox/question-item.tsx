@@ -87,7 +87,7 @@ export function QuestionItem({
             <>
               {isGone ? (
                 <p role="status" className="text-[13px] font-medium">
-                  This is not open any more: {whyGone(standing)}
+                  No longer open: {whyGone(standing)}
                 </p>
               ) : null}
               <AskCard {...{ ask, standing, onAnswered, onAnswerFailed }} runId={run_id} isTitled />
@@ -95,7 +95,7 @@ export function QuestionItem({
           )}
           <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-[13px]">
             <Link href={runOf(question)} className="font-medium text-accent hover:text-accent-hover">
-              See it in the run
+              View in run
             </Link>
           </p>
         </div>
@@ -115,10 +115,10 @@ function Facts({ question, isGone }: { question: Question; isGone: boolean }) {
       {isGone || question.held ? null : <TimeLeft question={question} />}
       {question.assigned_to ? <span>For {question.assigned_to}</span> : null}
       {(requested.required_expertise ?? []).length > 0 ? (
-        <span>Asks for {requested.required_expertise?.join(", ")}</span>
+        <span>Needs {requested.required_expertise?.join(", ")}</span>
       ) : null}
-      {question.escalations > 0 ? <span>Nobody answered before</span> : null}
-      {question.reminded_at ? <span>Reminded</span> : null}
+      {question.escalations > 0 ? <span>Escalated: no earlier answer</span> : null}
+      {question.reminded_at ? <span>Reminder sent</span> : null}
     </span>
   );
 }
@@ -127,8 +127,7 @@ function Held({ runId, held }: { runId: string; held: NonNullable<Question["held
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-2 rounded-xl border border-failed/35 bg-failed/6 p-3 text-[13px]">
       <p className="min-w-0 flex-1 basis-64 [overflow-wrap:anywhere]">
-        Its run is held, so it takes no answer now: {held.message} Once the run is tried again, you can
-        answer.
+        This run is quarantined and can't take answers: {held.message} Retry the run to answer.
       </p>
       <HeldActions runId={runId} held={held} size="sm" />
     </div>
@@ -137,11 +136,11 @@ function Held({ runId, held }: { runId: string; held: NonNullable<Question["held
 
 /** The outcome of a question that was answered elsewhere. */
 function whyGone({ status, answered, isOver }: Standing): string {
-  if (answered?.answer === "expired") return "nobody answered in time.";
+  if (answered?.answer === "expired") return "no one answered in time.";
   if (answered)
-    return `${answered.by === "user" ? "it was answered in another window" : `${answered.by} has answered`}.`;
-  if (status === "withdrawn") return "the work that asked ended first.";
-  return isOver ? "its run has ended." : "it was answered or withdrawn elsewhere.";
+    return `${answered.by === "user" ? "it was answered in another window" : `${answered.by} answered`}.`;
+  if (status === "withdrawn") return "the work that asked for it ended first.";
+  return isOver ? "its run ended." : "it was answered or withdrawn elsewhere.";
 }
 
 function Face({ question: { asker } }: { question: Question }) {
@@ -176,7 +175,7 @@ function Urgent({ urgency }: Pick<Question, "urgency">) {
   if (urgency === "normal") return null;
   return (
     <Badge tone={urgency === "low" ? "neutral" : "waiting"}>
-      {{ critical: "Critical", high: "Urgent", low: "Not urgent" }[urgency]}
+      {{ critical: "Critical", high: "High", low: "Low" }[urgency]}
     </Badge>
   );
 }
@@ -185,11 +184,11 @@ function TimeLeft({ question: { ask } }: { question: Question }) {
   const until = ask.requested.expires_at;
   const left = useTimeLeft(until);
   // A deadline years away is none.
-  if (until - ask.requested_at > 365 * 86_400_000) return <span>No time limit</span>;
+  if (until - ask.requested_at > 365 * 86_400_000) return <span>No deadline</span>;
   return (
     <span className="inline-flex items-center gap-1">
       <Clock aria-hidden className="size-3" />
-      {left === null ? "Its time is over" : `${left} left`}
+      {left === null ? "Expired" : `${left} left`}
     </span>
   );
 }

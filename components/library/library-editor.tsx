@@ -200,13 +200,13 @@ export function Conflict<T>({
     >
       <TriangleAlert aria-hidden="true" className="size-4 text-waiting" />
       <p className="min-w-0 flex-1 basis-48">
-        {`This ${noun} was changed in another place. Nothing of yours was saved yet.`}
+        {`This ${noun} was changed elsewhere. Your changes aren't saved.`}
       </p>
       <Button size="sm" onClick={takeTheirs}>
-        Load the other version
+        Load latest version
       </Button>
       <Button size="sm" onClick={() => (theirs ? onSubmit(theirs.revision) : undefined)}>
-        Save mine over it
+        Overwrite with mine
       </Button>
     </div>
   );

@@ -65,7 +65,7 @@ export function LibraryMenu<T extends { name: string }>(props: LibraryMenuProps<
   });
   const removal = useConfirm({
     danger: true,
-    title: `Delete “${content.name}” although it is used?`,
+    title: `Delete “${content.name}”?`,
     description: `${capital(countUses(used_by))} ${used_by.length === 1 ? "names" : "name"} this ${noun} and ${loss}:`,
     confirm: `Delete ${noun}`,
     onConfirm: () => remove.mutateAsync(true),

@@ -119,8 +119,8 @@ export function LibraryPage<T>(props: LibraryPageProps<T>) {
 }
 
 function titleOf(noun: string, asked: string | null, count: number): string {
-  if (asked) return `There is no ${noun} “${asked}”`;
-  return count > 0 ? `Choose ${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}` : `Make the first ${noun}`;
+  if (asked) return `No ${noun} “${asked}”`;
+  return count > 0 ? `Choose ${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}` : `Create your first ${noun}`;
 }
 
 /** Stands in for an editor while it loads. */

@@ -35,7 +35,7 @@ export function LibrarySheets({ children }: { children: ReactNode }) {
       {request ? (
         <Sheet
           open
-          label={request.id === null ? `New ${request.kind}` : `Change the ${request.kind}`}
+          label={request.id === null ? `New ${request.kind}` : `Edit ${request.kind}`}
           returnTo={returnTo}
           onClose={place.close}
         >

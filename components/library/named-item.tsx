@@ -82,7 +82,7 @@ export function NamedItemFields<D extends { name: string }>({
         onValueChange={(next) => draft.set((before) => ({ ...before, name: next }))}
         maxLength={200}
         placeholder={placeholder}
-        error={wasTried && name.trim() === "" ? "Give it a name." : undefined}
+        error={wasTried && name.trim() === "" ? "Enter a name." : undefined}
       />
       {children}
       {saved ? (

@@ -20,8 +20,8 @@ export function SheetEditor({ kind, id, name }: SheetRequest) {
   if (!roles || !{ role: roles, agent: agents, crew: crews }[kind]) return null;
   if (id !== null && !{ role, agent, crew }[kind])
     return (
-      <EmptyState className="h-full justify-center" title={`There is no ${kind} “${id}”`}>
-        It was deleted, or it has another name now.
+      <EmptyState className="h-full justify-center" title={`No ${kind} “${id}”`}>
+        It may have been deleted or renamed.
       </EmptyState>
     );
   switch (kind) {

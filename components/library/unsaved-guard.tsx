@@ -70,8 +70,8 @@ export function UnsavedGuard({
     <ConfirmDialog
       open={going !== null}
       onOpenChange={(open) => (open ? undefined : setGoing(null))}
-      title={`Discard the changes to ${what}?`}
-      description="They have not been saved."
+      title={`Discard changes to ${what}?`}
+      description="They haven't been saved."
       cancel="Keep editing"
       confirm="Discard changes"
       danger

@@ -32,7 +32,7 @@ export function LoadError({
     <EmptyState
       className={className}
       isPage={isPage}
-      title={`The ${what} could not be loaded`}
+      title={`Couldn't load the ${what}`}
       actions={<Button onClick={() => queries.forEach((query) => void query.refetch())}>Try again</Button>}
     >
       {toApiError(queries.find(({ error }) => error)?.error).message}

@@ -19,11 +19,7 @@ export function OpenRun({ runId }: { runId: string }) {
   }, [address, router]);
   if (!found.error)
     return (
-      <div
-        role="status"
-        aria-label="Looking for the run"
-        className="flex flex-1 items-center justify-center p-12"
-      >
+      <div role="status" aria-label="Loading run…" className="flex flex-1 items-center justify-center p-12">
         <Spinner />
       </div>
     );
@@ -32,7 +28,7 @@ export function OpenRun({ runId }: { runId: string }) {
     <EmptyState
       isPage
       icon={<CircleSlash2 />}
-      title={code === "NOT_FOUND" ? "There is no such run" : "The run could not be looked for"}
+      title={code === "NOT_FOUND" ? "Run not found" : "Couldn't load the run"}
       className="flex-1 justify-center"
       actions={
         <>
@@ -43,7 +39,7 @@ export function OpenRun({ runId }: { runId: string }) {
         </>
       }
     >
-      {code === "NOT_FOUND" ? `No run is called ${runId}. It may have been deleted.` : message}
+      {code === "NOT_FOUND" ? `No run has the ID ${runId}. It may have been deleted.` : message}
     </EmptyState>
   );
 }

@@ -26,7 +26,7 @@ export function HeldActions({
   return (
     <span className="flex shrink-0 items-center gap-2">
       {retry_at !== undefined && (
-        <span className="text-[13px] text-ink-2">Next try at {clock(retry_at)}</span>
+        <span className="text-[13px] text-ink-2">Next retry at {clock(retry_at)}</span>
       )}
       <Button
         size={size}
@@ -76,7 +76,7 @@ export function QuarantineNote({
       <OctagonPause aria-hidden className="size-4 shrink-0 text-failed" />
       <p className="min-w-0 flex-1 basis-72 [overflow-wrap:anywhere]">
         <span className="font-medium">
-          Held <TimeText at={held.at} />:
+          Quarantined <TimeText at={held.at} />:
         </span>{" "}
         {held.message}
       </p>

@@ -8,7 +8,7 @@ const rejectedWith = (detail: unknown) =>
   });
 
 test("a refusal tells what is wrong with the input, and where in the workflow", () => {
-  const error = { key: "topic", message: "Please fill this in." };
+  const error = { key: "topic", message: "Required." };
   const problem = {
     severity: "error",
     code: "E_ROLE",

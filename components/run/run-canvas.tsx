@@ -82,7 +82,7 @@ export function RunCanvas({
         {viewModeSwitch}
         <GraphCanvas
           graph={graph}
-          label="Drawing of the run"
+          label="Run canvas"
           roles={byName}
           agents={agents}
           run={run}
@@ -154,7 +154,7 @@ function FollowChip({
     <button
       type="button"
       aria-pressed={isFollowing}
-      title={isFollowing ? "The view follows what happens" : "Let the view follow what happens"}
+      title={isFollowing ? "Following the active node" : "Follow the active node"}
       onClick={() => onChange(!isFollowing)}
       className={clsx(
         "inline-flex h-7 items-center gap-1.5 rounded-full border px-2.5 text-xs font-medium shadow-1 transition-colors pointer-coarse:h-9",

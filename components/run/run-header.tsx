@@ -75,7 +75,7 @@ export function RunHeader({
       <div className="flex min-w-0 flex-1 items-center gap-2">
         <Link
           href={isGone ? "/runs" : `/workflows/${workflowId}`}
-          aria-label={isGone ? "All runs" : "Back to the workflow"}
+          aria-label={isGone ? "All runs" : "Back to workflow"}
           className="inline-flex size-8 shrink-0 items-center justify-center rounded-lg text-ink-2 hover:bg-ink/6 hover:text-ink pointer-coarse:size-10"
         >
           <ArrowLeft aria-hidden className="size-4" />
@@ -106,12 +106,12 @@ function GoneNote({ workflowId }: { workflowId: string }) {
   const restore = useMutation(
     trpc.workflows.restore.mutationOptions({
       onSuccess: () => queryClient.invalidateQueries(trpc.workflows.pathFilter()),
-      onError: () => toast("It cannot be brought back any more.", { tone: "error" }),
+      onError: () => toast("This workflow can't be restored", { tone: "error" }),
     }),
   );
   return (
     <p className="order-last flex w-full flex-wrap items-center gap-x-4 text-[13px] text-ink-2 max-md:px-1">
-      The workflow of this run was deleted; what happened in the run is kept.
+      This run's workflow was deleted. The run is kept.
       <Button
         size="sm"
         variant="ghost"
@@ -119,7 +119,7 @@ function GoneNote({ workflowId }: { workflowId: string }) {
         pending={restore.isPending}
         onClick={() => restore.mutate({ id: workflowId })}
       >
-        Bring the workflow back
+        Restore workflow
       </Button>
     </p>
   );
@@ -133,7 +133,7 @@ function RunStatus({ isHeld }: { isHeld: boolean }) {
   const status = isHeld || !run ? "held" : isWaiting && !run.paused_at ? "waiting" : statusOf(run);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a few words, not a set of fields
-    <span role="group" aria-label="Status of the run" className="flex shrink-0 items-center gap-2">
+    <span role="group" aria-label="Run status" className="flex shrink-0 items-center gap-2">
       <StatusMark status={status} withWord isPast={isPast} />
       {isPast ? (
         <span className="rounded-md bg-accent-soft px-1.5 text-xs leading-5 text-accent">In the past</span>
@@ -199,8 +199,8 @@ function Actions({ runId, workflowId, isHeld }: { runId: string; workflowId: str
     { label: "Share this run", icon: <Share />, onSelect: share.open },
     ...(isOver && isThere
       ? [
-          { label: "Edit input and run again", icon: <TextCursorInput />, onSelect: again.editInput },
-          { label: "Run again", icon: <RotateCcw />, onSelect: again.start, disabled: again.isPending },
+          { label: "Edit input and rerun", icon: <TextCursorInput />, onSelect: again.editInput },
+          { label: "Rerun", icon: <RotateCcw />, onSelect: again.start, disabled: again.isPending },
         ]
       : []),
     ...(isThere ? [{ label: "Edit workflow", icon: <Pencil />, href: `/workflows/${workflowId}` }] : []),
@@ -236,7 +236,7 @@ function Actions({ runId, workflowId, isHeld }: { runId: string; workflowId: str
 /** Short visible labels of header buttons; the accessible name is longer. */
 const SHORT: Readonly<Record<string, string>> = {
   "Share this run": "Share",
-  "Edit input and run again": "Edit input",
+  "Edit input and rerun": "Edit input",
 };
 
 /** So narrow that the header keeps its buttons in the menu (Tailwind's `lg` begins above). */
@@ -270,22 +270,22 @@ function More({
           ...(actions.length > 0 ? ["separator" as const] : []),
           ...(isOver && !isAlone ? [replay.entry] : []),
           {
-            label: "Save its recorded answers",
-            hint: "What models and tools said, as a file",
+            label: "Download recording",
+            hint: "Model and tool responses as a file",
             icon: <CassetteTape />,
             onSelect: cassette.save,
             disabled: !isOver || cassette.isPending,
           },
           ...ofWorkflow([
             {
-              label: "Keep this as a test",
+              label: "Save as test",
               icon: <FlaskConical />,
               onSelect: keeping.open,
               disabled: !isOver,
             },
             "separator",
             {
-              label: "Tests of this workflow",
+              label: "Workflow tests",
               icon: <FlaskConical />,
               href: `/workflows/${workflowId}/tests`,
             },
@@ -318,11 +318,11 @@ function useTestCommands({
         ? []
         : [
             ...(isOver
-              ? [{ id: "keep as test", label: "Keep this run as a test", section: "This run", run: keep }]
+              ? [{ id: "keep as test", label: "Save run as test", section: "This run", run: keep }]
               : []),
             {
               id: "run workflow tests",
-              label: "Run the tests of this workflow",
+              label: "Run workflow tests",
               section: "This run",
               keywords: "scenario check",
               run: () => router.push(`/workflows/${workflowId}/tests?run`),

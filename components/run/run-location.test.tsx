@@ -37,8 +37,8 @@ test.each<[string, RunPlace | null]>([
     at({ moved_from: "worker-1", moved_at: new Date(2026, 0, 5, 12, 3).getTime() }),
   ],
   ["waiting for a worker", at({ state: "waits_for_worker", worker: null })],
-  ["worker-2 is gone: waiting for another worker", at({ state: "waits_for_worker" })],
-  ["the engine cannot be reached: the run keeps its place", at({ state: "engine_away" })],
+  ["worker-2 is offline: waiting for another worker", at({ state: "waits_for_worker" })],
+  ["the engine is unreachable; the run keeps its position", at({ state: "engine_away" })],
   ["", null],
 ])("the header says %o", (expected, place) => {
   expect(show(place)).toBe(expected);

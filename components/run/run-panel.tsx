@@ -72,7 +72,7 @@ export function RunPanel({
     { value: "state", label: "State", content: <StateView onSelectNode={select} /> },
     {
       value: "findings",
-      label: "What went wrong",
+      label: "Diagnostics",
       badge: <Count value={findings.length} />,
       content: <FindingsView findings={findings} />,
       isHidden: findings.length === 0 && tab !== "findings",
@@ -87,11 +87,11 @@ export function RunPanel({
   ];
   return (
     <aside
-      aria-label="About this run"
+      aria-label="Run details"
       className="run-panel flex min-h-0 flex-col bg-surface max-md:flex-1 md:shrink-0"
     >
       <Tabs<Tab>
-        label="About this run"
+        label="Run details"
         value={tab}
         onValueChange={setTab}
         className="min-h-0 flex-1"
@@ -107,7 +107,7 @@ const Count = ({ value }: { value: number }) => (
   <span className="text-xs font-normal text-ink-3 tabular-nums">{value}</span>
 );
 
-const EndedDot = () => <span title="The run has ended" className="size-1.5 rounded-full bg-accent" />;
+const EndedDot = () => <span title="Run finished" className="size-1.5 rounded-full bg-accent" />;
 
 /** What the panel shows: the tab, and the selected node, activation and file. */
 export function usePanel(isNarrow: boolean, isHeld: boolean) {

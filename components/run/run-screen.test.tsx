@@ -74,7 +74,7 @@ test("a run that has ended is watched again from its beginning; a replay of its 
   await waitFor(() => expect(read().head.run.status).toBe("finished"));
   show();
   await person.click(screen.getByRole("button", { name: "More" }));
-  await screen.findByRole("menuitem", { name: "Replay with recorded answers" });
+  await screen.findByRole("menuitem", { name: "Replay run" });
   await person.keyboard("{Escape}");
   expect(screen.queryByRole("button", { name: "Cancel" })).toBeNull();
   const cursors: (number | null)[] = [];
@@ -93,13 +93,13 @@ test("a crew that starts while its run is watched opens, and one that a person c
   show();
   store.apply(events.slice(0, started));
   act(() => store.flush());
-  const door = await screen.findByRole("button", { name: /^Fold the crew/ });
+  const door = await screen.findByRole("button", { name: /^Collapse the crew/ });
   await person.click(door);
   store.apply(events.slice(0, started + 5));
   act(() => store.flush());
-  expect((await screen.findByRole("button", { name: /^Open the crew/ })).getAttribute("aria-expanded")).toBe(
-    "false",
-  );
+  expect(
+    (await screen.findByRole("button", { name: /^Expand the crew/ })).getAttribute("aria-expanded"),
+  ).toBe("false");
 });
 
 test("a node shows what it returned once, and the model's answer as it came on request", async () => {
@@ -134,7 +134,7 @@ test("the header counts work and waiting apart, on the clock of the timeline", a
   await person.click(screen.getByRole("tab", { name: "Timeline" }));
   const rows = within(screen.getByRole("region", { name: "Events" })).getAllByRole("listitem");
   expect(rows.at(-1)?.textContent).toBe(
-    `The run was cancelledGo to this moment: The run was cancelled, ${formatDuration(60_900)}`,
+    `Run cancelledGo to this point: Run cancelled, ${formatDuration(60_900)}`,
   );
 });
 
@@ -147,10 +147,8 @@ test("on a phone a paused run has its steps below, and the rest behind one butto
   await ask.runs.pause({ run_id: ids.run });
   await waitFor(() => expect(read().head.run.paused_at).toBeTruthy());
   show();
-  expect(screen.getByRole("status", { name: "Where the run is paused" }).textContent).toContain(
-    "Paused by you",
-  );
-  const tools = screen.getByRole("toolbar", { name: "Control of the run" });
+  expect(screen.getByRole("status", { name: "Pause status" }).textContent).toContain("Paused by you");
+  const tools = screen.getByRole("toolbar", { name: "Run controls" });
   expect(
     within(tools)
       .getAllByRole("button")

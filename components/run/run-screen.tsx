@@ -63,10 +63,10 @@ export function ShownRun({
               <QuarantineNote runId={runId} held={held} />
               <EmptyState
                 icon={<CircleSlash2 />}
-                title="Nothing of this run can be shown"
+                title="Can't load this run"
                 className="flex-1 justify-center"
               >
-                What was recorded of it is damaged from its beginning.
+                Its log is damaged from the start.
               </EmptyState>
             </>
           ) : (
@@ -98,25 +98,25 @@ function Body({
     return (
       <EmptyState
         icon={<CircleSlash2 />}
-        title="This run cannot be shown"
+        title="Can't load this run"
         className="flex-1 justify-center"
         actions={
           <>
             <Button onClick={onRetry}>Try again</Button>
             <ButtonLink href={`/workflows/${workflowId}`} variant="primary">
-              Open the workflow
+              Open workflow
             </ButtonLink>
           </>
         }
       >
-        {connectionError ?? "The server does not know it."}
+        {connectionError ?? "Run not found."}
       </EmptyState>
     );
   return (
     <div className="relative flex min-h-0 flex-1 flex-col">
       {isEmpty ? (
         <div className="flex flex-1 items-center justify-center bg-stage text-ink-3">
-          <Spinner size={20} label="Loading the run" />
+          <Spinner size={20} label="Loading run…" />
         </div>
       ) : (
         <Stage runId={runId} held={held} onResumed={onRetry} />
@@ -185,7 +185,7 @@ function Stage({
               {canvas}
               <Scrubber />
             </div>
-            <Splitter label="Width of the panel" value={wide} min={24} max={60} onValueChange={setWide} />
+            <Splitter label="Panel width" value={wide} min={24} max={60} onValueChange={setWide} />
           </>
         )}
         <RunPanel panel={panel} canvas={isNarrow ? canvas : null} />

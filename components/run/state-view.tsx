@@ -27,15 +27,15 @@ export function StateView({
   if (keys.length === 0)
     return (
       <>
-        <EmptyState icon={<Database />} title="The state is empty">
-          What nodes write for each other appears here.
+        <EmptyState icon={<Database />} title="No state yet">
+          Values written by nodes appear here.
         </EmptyState>
         {canEdit ? <AddKey /> : null}
       </>
     );
   return (
     <>
-      <dl aria-label="State of the run" className="flex flex-col divide-y divide-line">
+      <dl aria-label="Run state" className="flex flex-col divide-y divide-line">
         {keys.map((key) => (
           <StateKeyView key={key} name={key} onSelectNode={onSelectNode} />
         ))}
@@ -62,7 +62,7 @@ function AddKey() {
         <EditKey runId={page.runId} name={null} value={undefined} onDone={() => setOpen(false)} />
       ) : (
         <Button size="sm" variant="ghost" icon={<Plus aria-hidden />} onClick={() => setOpen(true)}>
-          Add a key
+          Add key
         </Button>
       )}
     </div>

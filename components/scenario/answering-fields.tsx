@@ -47,8 +47,8 @@ export function AnsweringFields({
     <>
       {answers ? (
         <Switch
-          label={`Use ${countOf(answers.answers.length, "recorded answer")} of models and tools`}
-          hint="Whatever else is asked fails the test, and the report says how it differs. Without them the answers are thrown away when you save."
+          label={`Use ${countOf(answers.answers.length, "recorded answer")}`}
+          hint="Any other request fails the test. Turned off, the recording is deleted on save."
           checked={content.usesAnswers}
           onCheckedChange={(usesAnswers) => set({ usesAnswers })}
         />
@@ -60,7 +60,7 @@ export function AnsweringFields({
             href={`/workflows/${workflowId}/runs/${recordedIn}`}
             className="text-accent underline decoration-dotted underline-offset-2 hover:text-accent-hover"
           >
-            the run that it was kept from
+            the run it was saved from
           </Link>
           .
         </p>
@@ -68,8 +68,8 @@ export function AnsweringFields({
       {saved && !isChanged ? <CassetteUpload testId={saved.id} /> : null}
       {content.usesAnswers ? null : (
         <Switch
-          label="The offline demo model answers"
-          hint="Whatever models the workflow names; the report says that it was simulated. Without it, only nodes that ask the demo model anyway are answered."
+          label="Use the demo model"
+          hint="Replaces all models. Off: only nodes that use the demo model are answered."
           checked={content.isSimulated}
           onCheckedChange={(isSimulated) => set({ isSimulated })}
         />
@@ -86,7 +86,7 @@ export function PinFields({ content: { pins }, set, errors }: Part) {
   return (
     <RowList
       label="Pinned outputs"
-      hint="What a node gives instead of being carried out."
+      hint="What a node returns without running"
       plain
       items={pins}
       addLabel="Pin an output"
@@ -115,7 +115,7 @@ export function PinFields({ content: { pins }, set, errors }: Part) {
           />
           <JsonField
             label="Output"
-            hint="Key by key, as JSON."
+            hint="JSON, by key"
             value={pin.output}
             check={(json) => (isObject(json) ? null : "An object { … }")}
             onChange={(next) => {
@@ -141,15 +141,15 @@ export function RepeatFields({ content: { repeats }, set, errors }: Part) {
   return (
     <>
       <Switch
-        label="Run it several times"
-        hint="It passes where it passes so often."
+        label="Repeat"
+        hint="How many repetitions must pass"
         checked={repeats !== null}
         onCheckedChange={(isOn) => set({ repeats: isOn ? { times: 3, at_least: 3 } : null })}
       />
       {repeats ? (
         <div className="grid max-w-md gap-3 sm:grid-cols-2">
           <NumberField
-            label="Times"
+            label="Repetitions"
             min={1}
             max={100}
             step={1}
@@ -158,7 +158,7 @@ export function RepeatFields({ content: { repeats }, set, errors }: Part) {
             onValueChange={(times) => set({ repeats: { ...repeats, times: times ?? 1 } })}
           />
           <NumberField
-            label="Passes at least"
+            label="Must pass"
             min={1}
             max={100}
             step={1}
@@ -187,7 +187,7 @@ function CassetteUpload({ testId }: { testId: string }) {
       }),
     onSuccess: async (test) => {
       queryClient.setQueryData(trpc.tests.get.queryKey({ workflow_id: workflowId, test_id: testId }), test);
-      toast(`${countOf(test.answers?.answers.length ?? 0, "recorded answer")} taken from the file`);
+      toast(`Imported ${countOf(test.answers?.answers.length ?? 0, "recorded answer")}`);
       await queryClient.invalidateQueries(trpc.tests.pathFilter());
     },
     onError: (error) =>
@@ -196,7 +196,7 @@ function CassetteUpload({ testId }: { testId: string }) {
   return (
     <label className="flex cursor-pointer items-center gap-2 self-start rounded-lg border border-dashed border-line-strong px-3 py-2 text-[13px] hover:border-ink-3 has-focus-visible:outline-2 has-focus-visible:outline-focus">
       <FileUp aria-hidden="true" className="size-4 text-ink-3" />
-      Take recorded answers from a file
+      Import recorded answers
       <input
         type="file"
         accept=".json,application/json"
@@ -219,12 +219,12 @@ function readCassette(text: string): Cassette {
   try {
     json = JSON.parse(text);
   } catch {
-    throw new NoCassette("This file is no JSON. Choose one that a run’s “Save its recorded answers” made.");
+    throw new NoCassette("Invalid JSON. Choose a file saved with a run’s “Save recorded answers”.");
   }
   const read = Cassette.safeParse(json);
   if (!read.success)
     throw new NoCassette(
-      "These are no recorded answers. Choose a file that a run’s “Save its recorded answers” made.",
+      "No recorded answers found. Choose a file saved with a run’s “Save recorded answers”.",
     );
   return read.data;
 }

@@ -36,27 +36,27 @@ test("a person says which run was good and what held in it, by whatever a test c
   };
   [a, b] = [await run(3), await run(1)];
   show();
-  await person.click(screen.getByRole("combobox", { name: "Kind" }));
+  await person.click(screen.getByRole("combobox", { name: "Type" }));
   const kinds = screen.getAllByRole("option").map(({ textContent }) => textContent);
   expect(kinds).toHaveLength(9);
   expect(kinds.join()).not.toContain("Judge");
   await person.click(screen.getByRole("option", { name: /^Visits/ }));
   // As the good run had it, to begin with.
-  const times = screen.getByRole("textbox", { name: /Times|How often|Exactly/ });
+  const times = screen.getByRole("textbox", { name: /^Repetitions/ });
   expect(times).toHaveProperty("value", "1");
   await person.clear(times);
   await person.type(times, "7");
-  const find = screen.getByRole("button", { name: "Find it" });
+  const find = screen.getByRole("button", { name: "Start bisect" });
   await person.click(find);
   expect((await screen.findByRole("alert")).textContent).toMatch(
-    /^In the good run this does not hold\. .* Choose what was good in it\.$/,
+    /^This isn't true in the good run\. .* Choose what was good about it\.$/,
   );
   await person.clear(times);
   await person.type(times, "1");
   await person.click(find);
   const status = await screen.findByRole("status");
   expect(status.textContent).toContain(
-    "The input makes the difference: as in the good run the expectation holds, as in the bad run it fails.",
+    "Input makes the difference: with the good run's, the expectation passes; with the bad run's, it fails.",
   );
-  expect(within(status).getByText("2 replays tried")).toBeDefined();
+  expect(within(status).getByText("Tried 2 replays")).toBeDefined();
 });

@@ -65,11 +65,11 @@ export function CompareDialog({
       size="xl"
       sticky
       title="Compare"
-      description="The same inputs on variants of this workflow, side by side. Nothing of the workflow is changed."
+      description="Run variants on the same inputs and compare results. The workflow isn't changed."
       footer={
         report ? (
           <>
-            <Button onClick={run.reset}>Change something</Button>
+            <Button onClick={run.reset}>Change variants</Button>
             <Button variant="primary" onClick={onClose}>
               Done
             </Button>
@@ -135,8 +135,8 @@ function Running({ times }: { times: number }) {
 function Repeats({ value, onChange }: { value: number; onChange: (value: number) => void }) {
   return (
     <NumberField
-      label="Times each"
-      hint="Real models answer otherwise each time."
+      label="Repetitions"
+      hint="Real models vary between runs"
       min={1}
       max={20}
       step={1}
@@ -151,10 +151,10 @@ const FIRST_VARIANTS: readonly VariantDraft[] = [newVariant(1, "as_it_is"), newV
 
 function errorOf(variants: readonly VariantDraft[], inputs: Inputs, money: Money): string | null {
   if (variants.length === 0) return "Add a variant.";
-  if (variants.some((draft) => missingIn(draft) !== null)) return "Something is missing in a variant.";
+  if (variants.some((draft) => missingIn(draft) !== null)) return "A variant is incomplete.";
   if (inputs.tests.length + inputs.others.length === 0) return "Choose a test, or add an input.";
-  if (inputs.others.some((input) => !isObject(input))) return "An input is not an object { … }.";
-  return isWhole(money) ? null : "Say what it may cost.";
+  if (inputs.others.some((input) => !isObject(input))) return "An input isn't an object { … }.";
+  return isWhole(money) ? null : "Set a cost limit.";
 }
 
 function InputFields({
@@ -170,7 +170,7 @@ function InputFields({
   return (
     <>
       {tests.length > 0 ? (
-        <Field label="Tests" hint="Their inputs, and what they expect." group>
+        <Field label="Tests" hint="Their inputs and expectations" group>
           <div className="flex flex-col gap-2">
             {tests.map(({ id, name }) => (
               <Checkbox
@@ -186,8 +186,8 @@ function InputFields({
         </Field>
       ) : null}
       <RowList
-        label="Further inputs"
-        hint="Each has only to come to its end."
+        label="Extra inputs"
+        hint="Passes if the run completes"
         items={others}
         addLabel="Add an input"
         newItem={() => ({})}

@@ -54,30 +54,30 @@ export function Bisect({
   const own = Object.entries(errors).filter(([place]) => place.startsWith("expect.0"));
   const whole = errors["expect.0"];
   return (
-    <section aria-label="Which step made the difference?" className="flex flex-col gap-3">
+    <section aria-label="Bisect: find deciding step" className="flex flex-col gap-3">
       <p className="text-[13px] text-ink-2">
-        Replays both runs and finds the step that made the difference. Calls no model and no tool.
+        Replays both runs to find the step that made the difference. Calls no models or tools.
       </p>
       <SegmentedControl
-        label="The good run"
+        label="Good run"
         size="sm"
         className="self-start"
         value={good}
         onValueChange={setGood}
         options={[
-          { value: "a", label: "A was good" },
-          { value: "b", label: "B was good" },
+          { value: "a", label: "A is good" },
+          { value: "b", label: "B is good" },
         ]}
       />
       <Form
-        aria-label="What holds in the good run, and not in the other"
+        aria-label="Good run's condition"
         className="flex flex-col gap-3"
         onSubmit={() => {
           if (read.success && own.length === 0)
             find.mutate({ run_id: good === "a" ? b : a, good: good === "a" ? a : b, expect: read.data });
         }}
       >
-        <p className="text-[13px] text-ink-2">What holds in the good run, and not in the other:</p>
+        <p className="text-[13px] text-ink-2">Condition true only in the good run:</p>
         <FormScopeContext.Provider value={scope}>
           <ExpectationEditor
             graph={graph}
@@ -96,7 +96,7 @@ export function Bisect({
           disabled={!read.success || own.length > 0}
           className="self-start"
         >
-          Find it
+          Start bisect
         </Button>
       </Form>
       <ErrorText error={find.error} />
@@ -152,7 +152,7 @@ function Report({
           return difference ? [<Place key={at} difference={difference} bad={bad} onSelect={onSelect} />] : [];
         })}
       </ul>
-      <Disclosure title={`${countOf(tries.length, "replay")} tried`}>
+      <Disclosure title={`Tried ${countOf(tries.length, "replay")}`}>
         <ol className="flex flex-col gap-1 text-xs">
           {tries.map((one) => (
             <li key={one.from_good} className="[overflow-wrap:anywhere]">
@@ -168,17 +168,17 @@ function Report({
 }
 
 const OUTCOMES: Readonly<Record<BisectTry["outcome"], string>> = {
-  holds: "it holds.",
-  fails: "it fails.",
-  unknown: "not known.",
+  holds: "passes",
+  fails: "fails",
+  unknown: "unknown",
 };
 
 const describeChoice = ({ from_good }: BisectTry, all: number): string =>
   from_good === 0
-    ? "All as in the bad run"
+    ? "As in the bad run"
     : from_good === all
-      ? "All as in the good run"
-      : `The first ${from_good} of ${countOf(all, "difference")} as in the good run`;
+      ? "As in the good run"
+      : `First ${from_good} of ${countOf(all, "difference")} from the good run`;
 
 function Place({
   difference: { title, node_id, good, bad: other, bad_seq },
@@ -195,7 +195,7 @@ function Place({
         <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">{title}</span>
         {node_id === undefined ? null : (
           <Button size="sm" variant="ghost" onClick={() => onSelect(node_id)}>
-            Show the node
+            Show node
           </Button>
         )}
         {bad_seq === undefined ? null : (
@@ -203,7 +203,7 @@ function Place({
             href={`/runs/${encodeURIComponent(bad)}`}
             className="text-xs text-accent underline-offset-2 hover:underline"
           >
-            The bad run, at event {bad_seq}
+            Bad run, at event {bad_seq}
           </Link>
         )}
       </p>
@@ -222,7 +222,7 @@ export const CompareRuns = ({ pair }: { pair: { a: string; b: string } | null })
     <EmptyState
       isPage
       icon={<GitCompare />}
-      title="Choose two runs to compare"
+      title="Compare two runs"
       className="h-full justify-center"
       actions={
         <ButtonLink href="/runs" variant="primary">
@@ -230,6 +230,6 @@ export const CompareRuns = ({ pair }: { pair: { a: string; b: string } | null })
         </ButtonLink>
       }
     >
-      Tick two runs in the list; then they can be compared.
+      Select two runs in the list to compare them.
     </EmptyState>
   );

@@ -15,19 +15,19 @@ export function ComparisonView({ report }: { report: ComparisonReport }) {
   return (
     <div className="flex flex-col gap-5">
       <ComparisonTable
-        label="In all"
+        label="Total"
         rowHeader="Variant"
         columns={COLUMNS}
         rows={variants.map((variant, at) => totalOf(at, variant, cases.length))}
       />
       {spending ? (
         <p className="text-[13px]">
-          {spending.spent_usd === null ? "An unknown sum" : formatDollars(spending.spent_usd)} of{" "}
-          {formatDollars(spending.max_cost_usd)} spent, judges included.
+          {spending.spent_usd === null ? "An unknown amount" : formatDollars(spending.spent_usd)} of{" "}
+          {formatDollars(spending.max_cost_usd)} spent, including judges.
         </p>
       ) : null}
       {notes.length > 0 ? (
-        <ul aria-label="What to know of these numbers" className="flex flex-col gap-1 text-[13px] text-ink-2">
+        <ul aria-label="About these numbers" className="flex flex-col gap-1 text-[13px] text-ink-2">
           {notes.map((note) => (
             <li key={note} className="[overflow-wrap:anywhere]">
               {note}
@@ -35,8 +35,8 @@ export function ComparisonView({ report }: { report: ComparisonReport }) {
           ))}
         </ul>
       ) : null}
-      <section aria-label="Input by input" className="flex flex-col gap-1">
-        <h3 className="text-[13px] font-medium">Input by input</h3>
+      <section aria-label="By input" className="flex flex-col gap-1">
+        <h3 className="text-[13px] font-medium">By input</h3>
         {cases.map(({ case: id, name }, at) => {
           const cells = variants.flatMap((variant, k) => {
             const cell = variant.cells[at];
@@ -105,7 +105,7 @@ function totalOf(key: number, variant: VariantReport, cases: number): Comparison
   const { name, passed, failed, not_run, cells } = variant;
   return rowOf(key, name, variant, {
     status: failed > 0 ? "failed" : passed === cases ? "passed" : "not_run",
-    sentence: not_run > 0 ? `${not_run} could not be decided or were not run.` : null,
+    sentence: not_run > 0 ? `${not_run} undecided or not run.` : null,
     passed: `${passed} of ${cases}`,
     ran: cells.some(({ runs }) => runs > 0),
   });

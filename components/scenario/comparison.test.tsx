@@ -65,22 +65,22 @@ test("two variants are compared over a test, with a note on what simulated numbe
   const dialog = within(await screen.findByRole("dialog", { name: "Compare" }));
   await person.click(dialog.getByRole("button", { name: "Compare" }));
   expect(dialog.getByText("Choose a model.")).toBeTruthy();
-  await person.click(dialog.getByRole("combobox", { name: "What is other" }));
+  await person.click(dialog.getByRole("combobox", { name: "Changes" }));
   await person.click(await screen.findByRole("option", { name: /^Another prompt/ }));
-  await person.click(dialog.getByRole("combobox", { name: "Whose" }));
+  await person.click(dialog.getByRole("combobox", { name: "Agent or task" }));
   await person.click(await screen.findByRole("option", { name: "Desk" }));
   await person.click(dialog.getByRole("button", { name: "Compare" }));
-  const table = within(await dialog.findByRole("table", { name: "In all" }));
+  const table = within(await dialog.findByRole("table", { name: "Total" }));
   const rows = table.getAllByRole("row").map(({ textContent }) => textContent ?? "");
   expect(rows).toEqual([
     expect.stringContaining("Variant") as string,
-    expect.stringContaining("As it is") as string,
-    expect.stringContaining("Another prompt at Desk") as string,
+    expect.stringContaining("Unchanged") as string,
+    expect.stringContaining("Prompt of Desk") as string,
   ]);
   expect(rows.slice(1).every((row) => row.includes("1 of 1"))).toBe(true);
   expect(dialog.getByText(/^Simulated: the offline demo model answered/)).toBeTruthy();
 
-  await person.click(dialog.getByRole("button", { name: "Change something" }));
+  await person.click(dialog.getByRole("button", { name: "Change variants" }));
   await person.click(dialog.getByRole("checkbox", { name: "Rain" }));
   await person.click(dialog.getByRole("button", { name: "Compare" }));
   expect(dialog.getByRole("alert").textContent).toBe("Choose a test, or add an input.");
@@ -90,20 +90,20 @@ test("recorded answers are taken into a test from a file, and a file that holds 
   const { person, ask, workflowId } = await openDesk();
   await person.click(await screen.findByRole("link", { name: "Rain" }));
   const sheet = within(await screen.findByRole("dialog", { name: "Test" }));
-  const take = await sheet.findByLabelText("Take recorded answers from a file");
+  const take = await sheet.findByLabelText("Import recorded answers");
   const file = (content: object) =>
     new File([JSON.stringify(content)], "answers.json", { type: "application/json" });
   await person.upload(take, file({ some: "thing" }));
-  await screen.findByText(/^These are no recorded answers/);
+  await screen.findByText(/^No recorded answers found/);
   const answers = [{ request: "a".repeat(64), kind: "model" as const, asked: {}, value: "It rains." }];
   await person.upload(take, file({ format: "troupe.cassette", version: 1, answers }));
-  await sheet.findByText("Use 1 recorded answer of models and tools");
+  await sheet.findByText("Use 1 recorded answer");
   const test = await ask.tests.get({ workflow_id: workflowId, test_id: "rain" });
   expect([test.answers?.answers, test.simulated]).toEqual([answers, undefined]);
 });
 
 test("an address that names no two runs says where they are chosen", () => {
   openPage(<CompareRuns pair={null} />).show();
-  screen.getByRole("heading", { level: 1, name: "Choose two runs to compare" });
+  screen.getByRole("heading", { level: 1, name: "Compare two runs" });
   expect(screen.getByRole("link", { name: "All runs" }).getAttribute("href")).toBe("/runs");
 });

@@ -44,7 +44,7 @@ export function ExpectationEditor({
   return (
     <>
       <Select
-        label="Kind"
+        label="Type"
         options={keysOf(KINDS)
           .filter((kind) => !except.includes(kind))
           .map((value) => ({ value, ...KINDS[value] }))}
@@ -109,8 +109,8 @@ function OwnFields({ expectation, errors, set }: SlotProps) {
     case "questions":
       return (
         <NodeSequence
-          label="Asked at"
-          hint="One for each question, in any order; none: wherever they are asked."
+          label="Asked by"
+          hint="One per question, in any order; leave empty for any node"
           error={errors.nodes}
           nodes={expectation.nodes ?? []}
           choices={choices}
@@ -202,7 +202,7 @@ function TextChecks({ expectation, set }: SlotProps) {
       ) : null}
       {left.length > 0 ? (
         <Select
-          label={isFirst ? "What it must say" : "And also"}
+          label={isFirst ? "Required content" : "And also"}
           hideLabel={!isFirst}
           size="sm"
           placeholder={isFirst ? "Choose…" : "And also…"}
@@ -217,9 +217,9 @@ function TextChecks({ expectation, set }: SlotProps) {
 }
 
 const CALLS = [
-  { value: "yes", label: "Is called" },
-  { value: "no", label: "Is not called" },
-  { value: "times", label: "Is called so often" },
+  { value: "yes", label: "Called" },
+  { value: "no", label: "Not called" },
+  { value: "times", label: "Call count" },
 ] as const;
 
 /** Which tool is called, how often, by which node and with what; or that it is not. */
@@ -237,14 +237,14 @@ function ToolFields({ expectation, errors, set }: SlotProps & { expectation: Exp
         />
         <Select
           label="Calls"
-          hint="What was refused counts as not called."
+          hint="Blocked calls don't count"
           options={CALLS}
           value={typeof called === "number" ? "times" : called ? "yes" : "no"}
           onValueChange={(how) => set("called", how === "times" ? 1 : how === "yes")}
         />
         {typeof called === "number" ? (
           <NumberField
-            label="Times"
+            label="Repetitions"
             min={0}
             step={1}
             value={called}
@@ -261,7 +261,7 @@ function ToolFields({ expectation, errors, set }: SlotProps & { expectation: Exp
         />
       </div>
       <Checkbox
-        label="Only calls whose arguments have a shape"
+        label="Match arguments"
         checked={args !== undefined}
         onCheckedChange={(has) => set("args", has ? { type: "object" } : undefined)}
       />

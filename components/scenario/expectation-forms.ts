@@ -19,21 +19,21 @@ const aSchema = (json: Json) => (isObject(json) ? null : "A schema is an object 
 
 /** What can be checked of a text, each shown once it was added. */
 export const TEXT_CHECKS = [
-  { key: "equals", as: "json", label: "Is exactly", hint: "As JSON: a text stands in quotes.", empty: null },
+  { key: "equals", as: "json", label: "Equals", hint: "JSON: put text in quotes", empty: null },
   { key: "contains", as: "text", label: "Contains", empty: "" },
   { key: "excludes", as: "text", label: "Does not contain", empty: "" },
   {
     key: "matches",
     as: "text",
-    label: "Matches a pattern",
-    hint: "A regular expression; it may match anywhere.",
+    label: "Matches pattern",
+    hint: "Regular expression; matches anywhere",
     isMono: true,
     empty: "",
   },
   {
     key: "schema",
     as: "json",
-    label: "Has a shape",
+    label: "Matches schema",
     hint: "JSON Schema",
     check: aSchema,
     empty: { type: "string" },
@@ -49,26 +49,26 @@ export const EXPECTATION_FORMS: {
       most: 2,
       areWide: true,
       parts: [
-        { key: "is", as: "choice", label: "It ends", options: choicesOf(FINAL_STATUS_LABELS) },
+        { key: "is", as: "choice", label: "Final status", options: choicesOf(FINAL_STATUS_LABELS) },
         {
           key: "reason",
           as: "text",
           label: "Reason",
           aside: "Optional",
           isMono: true,
-          placeholder: "such as BUDGET",
+          placeholder: "for example BUDGET",
         },
       ],
     },
   ],
-  path: [{ key: "mode", as: "choice", label: "How it runs", options: PATH_MODES }, { slot: "own" }],
+  path: [{ key: "mode", as: "choice", label: "Path", options: PATH_MODES }, { slot: "own" }],
   visits: [
     { slot: "own" },
     {
       as: "columns",
       most: 3,
       parts: [
-        { ...OPTIONAL_COUNT, key: "times", label: "Times" },
+        { ...OPTIONAL_COUNT, key: "times", label: "Repetitions" },
         { ...OPTIONAL_COUNT, key: "at_least", label: "At least" },
         { ...OPTIONAL_COUNT, key: "at_most", label: "At most" },
       ],
@@ -87,8 +87,8 @@ export const EXPECTATION_FORMS: {
           as: "choice",
           label: "Of",
           options: [
-            { value: "state", label: "The state at the end" },
-            { value: "output", label: "What the run hands out" },
+            { value: "state", label: "Final state" },
+            { value: "output", label: "Run output" },
           ],
         },
       ],
@@ -98,10 +98,7 @@ export const EXPECTATION_FORMS: {
     ),
     { slot: "checks" },
   ],
-  questions: [
-    { ...OPTIONAL_COUNT, key: "count", label: "How many", hint: "0: nobody is asked." },
-    { slot: "own" },
-  ],
+  questions: [{ ...OPTIONAL_COUNT, key: "count", label: "Count", hint: "0: no questions" }, { slot: "own" }],
   tools: [{ slot: "own" }],
   cost: [
     {
@@ -111,7 +108,7 @@ export const EXPECTATION_FORMS: {
       label: "At most",
       unit: "US$",
       step: 0.01,
-      hint: "A cost that is not known fails.",
+      hint: "An unknown cost fails",
     },
   ],
   tokens: [{ ...REQUIRED, key: "at_most", as: "number", label: "At most", unit: "tokens", step: 100 }],
@@ -120,7 +117,7 @@ export const EXPECTATION_FORMS: {
       key: "rubric",
       as: "multiline",
       label: "Rubric",
-      hint: "What has to be true of it, in words. One thing at a time is judged best.",
+      hint: "What a good output looks like. Judge one thing at a time.",
       empty: "",
     },
     {
@@ -133,13 +130,13 @@ export const EXPECTATION_FORMS: {
           ...REQUIRED,
           key: "threshold",
           as: "decimal",
-          label: "Score at least",
-          hint: "From 0 to 1.",
+          label: "Min score",
+          hint: "From 0 to 1",
           max: 1,
           step: 0.05,
         },
       ],
     },
-    { as: "box", title: "Who judges", parts: [{ slot: "model" }] },
+    { as: "box", title: "Judge", parts: [{ slot: "model" }] },
   ],
 };

@@ -32,8 +32,8 @@ export function MoneyFields({
     <div className="flex flex-col gap-3">
       {canBeOff ? (
         <Switch
-          label="Ask real models"
-          hint="Without them, recorded answers, pinned outputs and the offline demo model answer; what they cannot answer is said."
+          label="Use real models"
+          hint="Off: uses recordings, pins and the demo model"
           checked={money.real}
           onCheckedChange={(real) => onChange({ ...money, real })}
         />
@@ -43,11 +43,11 @@ export function MoneyFields({
           <NumberField
             label="At most"
             unit="US$"
-            hint="For all of it together, judges too. It stops before a call that could go beyond."
+            hint="Total for all calls, including judges. Stops before exceeding it."
             min={0.01}
             max={10_000}
             step={0.5}
-            error={isWhole(money) ? undefined : "Say what it may cost."}
+            error={isWhole(money) ? undefined : "Set a cost limit."}
             value={money.most}
             onValueChange={(most) => onChange({ ...money, most })}
             fieldClassName="max-w-56"

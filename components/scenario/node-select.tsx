@@ -38,7 +38,7 @@ export function NodeSelect({
       options={[
         ...(anyLabel === undefined ? [] : [{ value: ANY, label: anyLabel }]),
         ...choices,
-        ...(isMissing ? [{ value, label: value, hint: "There is no such node" }] : []),
+        ...(isMissing ? [{ value, label: value, hint: "Unknown node" }] : []),
       ]}
       value={value ?? (anyLabel === undefined ? null : ANY)}
       placeholder="Choose a node…"
@@ -74,7 +74,7 @@ export function NodeSequence({
       error={error}
       plain
       items={nodes}
-      addLabel="Add a node"
+      addLabel="Add node"
       canAdd={choices.length > 0}
       newItem={() => choices[0]?.value ?? ""}
       onItemsChange={onChange}

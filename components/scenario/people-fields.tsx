@@ -18,10 +18,10 @@ const KIND_LABELS: Readonly<Record<Kind, string>> = {
   question: "A question",
   feedback: "Feedback",
   review: "A review",
-  tool_confirmation: "Whether a tool may be called",
-  escalation: "A failure that was handed on",
-  tie: "A tie",
-  budget: "A limit that asks",
+  tool_confirmation: "Tool approval",
+  escalation: "Escalation",
+  tie: "Tie",
+  budget: "Limit request",
 };
 
 /** An answer in a few words. */
@@ -33,7 +33,7 @@ export function answerText(
   const what = [kind ? KIND_LABELS[kind].toLowerCase() : "", title ? `“${title}”` : ""]
     .filter(Boolean)
     .join(" ");
-  return `${where}${what ? `, ${what}` : ""}: ${answer === "expired" ? "nobody answers" : answer || "…"}`;
+  return `${where}${what ? `, ${what}` : ""}: ${answer === "expired" ? "no one answers" : answer || "…"}`;
 }
 
 const FORM: readonly FormPart<PeopleAnswer, "node">[] = [
@@ -46,31 +46,31 @@ const FORM: readonly FormPart<PeopleAnswer, "node">[] = [
       {
         key: "kind",
         as: "choice",
-        label: "What is asked",
+        label: "Question",
         options: choicesOf(KIND_LABELS),
         unset: "Anything",
       },
     ],
   },
-  { key: "title", as: "text", label: "Its title contains", aside: "Optional" },
+  { key: "title", as: "text", label: "Title contains", aside: "Optional" },
   {
     key: "answer",
     as: "suggest",
     label: "Answer",
-    hint: "As people answer: approve, reject, the label of an option, submit for a form. expired: nobody answers in time.",
+    hint: "approve, reject, an option label, submit (form) or expired (no answer)",
     empty: "",
   },
   { key: "message", as: "text", label: "Message", aside: "Optional" },
   {
     as: "box",
-    title: "What is filled in",
+    title: "Entered values",
     isOpen: ({ value }) => value !== undefined,
     parts: [
       {
         key: "value",
         as: "json",
         label: "Values",
-        hint: "Of a form its fields, of a draft the text, as JSON.",
+        hint: "JSON: a form's fields, or a draft's text",
       },
     ],
   },
@@ -100,7 +100,7 @@ export function PeopleFields({
       slots={{
         node: (
           <NodeSelect
-            label="Asked at"
+            label="Asked by"
             anyLabel="Any node"
             value={node_id}
             error={errors.node_id}

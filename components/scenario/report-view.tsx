@@ -42,14 +42,14 @@ export function ReportView({ report }: { report: TestReport }) {
         {question ? (
           <>
             <p className="text-[13px] text-ink-2">
-              {question.options ? `It can be answered with ${question.options.join(", ")}. ` : ""}
-              Add the answer to the test under “Answers of people”.
+              {question.options ? `Possible answers: ${question.options.join(", ")}. ` : ""}
+              Add the answer to the test under “People's answers”.
             </p>
             <Place nodeId={question.node_id} />
           </>
         ) : null}
         {problems.length > 1 ? (
-          <ul aria-label="What stands in its way" className="flex list-disc flex-col gap-1 pl-4 text-[13px]">
+          <ul aria-label="Blocking issues" className="flex list-disc flex-col gap-1 pl-4 text-[13px]">
             {problems.map((problem) => (
               <li key={problem} className="[overflow-wrap:anywhere]">
                 {problem}
@@ -93,10 +93,10 @@ function Result({ result }: { result: ExpectationResult }) {
         {result.judge ? <VerdictFacts judged={result.judge} /> : null}
         {failed ? <Place nodeId={node_id} /> : null}
         {failed && (expected !== undefined || seen !== undefined) ? (
-          <Disclosure title="Expected and seen" isOpen>
+          <Disclosure title="Expected vs. actual" isOpen>
             <div className="grid gap-2 sm:grid-cols-2">
               <Side title="Expected" value={expected} />
-              <Side title="Seen" value={seen} />
+              <Side title="Actual" value={seen} />
             </div>
           </Disclosure>
         ) : null}
@@ -108,7 +108,7 @@ function Result({ result }: { result: ExpectationResult }) {
 /** Which model judged, and what that cost. */
 const VerdictFacts = ({ judged: { model, simulated, recorded, cost_usd } }: { judged: Judged }) => (
   <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-ink-2">
-    <Badge>A model’s verdict</Badge>
+    <Badge>Model verdict</Badge>
     {simulated ? <SimulatedBadge /> : null}
     <span>{model}</span>
     <span>
@@ -122,7 +122,7 @@ function Side({ title, value }: { title: string; value: Json | undefined }) {
     <div className="min-w-0">
       <p className="mb-1 text-xs text-ink-3">{title}</p>
       {value === undefined ? (
-        <p className="text-ink-3">As it says above</p>
+        <p className="text-ink-3">Same as expected</p>
       ) : (
         <JsonView value={value} label={title} openDepth={2} />
       )}
@@ -137,18 +137,18 @@ function OutcomeFacts({ outcome }: { outcome: NonNullable<TestReport["outcome"]>
     [
       "Ended",
       final_status === null
-        ? "It did not come to its end"
+        ? "Didn't finish"
         : `${FINAL_STATUS_LABELS[final_status]}${final_status === "COMPLETED" || !reason_code ? "" : `, ${reason_code}`}`,
     ],
     ["Path", path.map((id) => graph.nodes[id]?.name || id).join(", ") || "Nothing ran"],
     ["Tokens", formatTokens(tokens)],
     ["Cost", cost_usd === null ? "Price unknown" : formatDollars(cost_usd)],
-    ["Time", `${formatDuration(duration_ms)} in a run; waits cost a test nothing`],
-    ...(unused_answers > 0 ? [["Not asked for", countOf(unused_answers, "recorded answer")] as const] : []),
+    ["Time", `${formatDuration(duration_ms)} in a run; waits take no time in a test`],
+    ...(unused_answers > 0 ? [["Not requested", countOf(unused_answers, "recorded answer")] as const] : []),
   ];
   return (
-    <section aria-label="The run of the test">
-      <h3 className="mb-1.5 text-[13px] font-medium">The run of the test</h3>
+    <section aria-label="Test run">
+      <h3 className="mb-1.5 text-[13px] font-medium">Test run</h3>
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-[13px]">
         {facts.map(([name, text]) => (
           <div key={name} className="contents">
@@ -172,7 +172,7 @@ function Place({ nodeId }: { nodeId: string | undefined }) {
       className="inline-flex items-center gap-1.5 self-start rounded-md text-[13px] text-accent underline decoration-dotted underline-offset-2 hover:text-accent-hover"
     >
       <Crosshair aria-hidden className="size-3.5" />
-      Show {node.name || node.id} on the drawing
+      Show {node.name || node.id} on the canvas
     </Link>
   );
 }

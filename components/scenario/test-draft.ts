@@ -110,7 +110,7 @@ export function errorsOf(graph: WorkflowGraph, fields: ScenarioFields): ErrorsBy
   const errors: Record<string, string> = {};
   const read = ScenarioFields.safeParse(fields);
   for (const { path, code, message } of read.error?.issues ?? [])
-    errors[path.join(".")] ??= UNFILLED.has(code) ? "Fill this in." : message;
+    errors[path.join(".")] ??= UNFILLED.has(code) ? "Required." : message;
   // What is incomplete is not checked against the workflow.
   const isComplete = (place: string) => !Object.keys(errors).some((at) => isWithin(at, place));
   const found = testErrors(graph, read.data ?? fields).filter(({ at }) => isComplete(at));

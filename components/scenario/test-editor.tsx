@@ -70,10 +70,10 @@ export function TestEditor({ saved, writing }: { saved: WholeTest | null; writin
             error={errors.name}
             onValueChange={(name) => part.set({ name })}
           />
-          <Group title="Input" about="What the workflow is started with.">
+          <Group title="Input" about="Input of the workflow">
             <Input inputErrors={inputErrors} {...part} />
           </Group>
-          <Group title="Who answers" about="A test asks no real model and calls no tool outside.">
+          <Group title="Models and tools" about="Tests call no real models or outside tools.">
             <AnsweringFields saved={saved} isChanged={draft.isChanged} {...part} />
             <PinFields {...part} />
           </Group>
@@ -87,7 +87,7 @@ export function TestEditor({ saved, writing }: { saved: WholeTest | null; writin
       </FormScopeContext.Provider>
       <footer className="flex shrink-0 flex-wrap items-center justify-end gap-2 border-t border-line bg-bg px-4 py-3 sm:px-6">
         <p role="status" className="mr-auto text-[13px] text-failed">
-          {wrong > 0 ? `${countOf(wrong, "thing")} to put right first.` : ""}
+          {wrong > 0 ? `Fix ${countOf(wrong, "problem")} first.` : ""}
         </p>
         {draft.isChanged && !isNew ? (
           <Button variant="ghost" onClick={draft.discard}>
@@ -130,8 +130,8 @@ function Input({ inputErrors, content, set, errors }: Part & Pick<TestWriting, "
       />
       {hasOthers || fields.length === 0 ? (
         <JsonField
-          label={fields.length === 0 ? "Values" : "Further values"}
-          hint="What the workflow’s form does not ask for, as JSON."
+          label={fields.length === 0 ? "Values" : "Extra values"}
+          hint="JSON, for keys that the workflow's form doesn't have"
           value={content.others}
           check={(json) => (isObject(json) ? null : "An object { … }")}
           onChange={(next) => {
@@ -148,9 +148,9 @@ function Input({ inputErrors, content, set, errors }: Part & Pick<TestWriting, "
 function People({ content: { people }, set, errors }: Part) {
   const { graph } = useTestedWorkflow();
   return (
-    <Group title="Answers of people" about="Each is given once, to the first question that it fits.">
+    <Group title="People's answers" about="Each is used once, for the first matching question.">
       <RowList
-        label="Answers of people"
+        label="People's answers"
         hideLabel
         plain
         items={people}
@@ -181,8 +181,8 @@ function Commands({ content: { commands }, set, errors }: Part) {
   if (commands.length === 0) return null;
   return (
     <Group
-      title="What people do on the way"
-      about="Done again at the same places. Steer a run by hand and keep it as a test to have others."
+      title="Interventions"
+      about="Repeated at the same points. To change them, steer a run by hand and save it as a test."
     >
       <ol className="flex flex-col gap-1.5">
         {commands.map((command, at) => (
@@ -193,7 +193,7 @@ function Commands({ content: { commands }, set, errors }: Part) {
         ))}
       </ol>
       <Button className="self-start" onClick={() => set({ commands: [] })}>
-        Leave all of it out
+        Remove all
       </Button>
     </Group>
   );
@@ -204,11 +204,7 @@ function Expectations({ content: { expect }, set, errors }: Part) {
   return (
     <Group
       title="Expectations"
-      about={
-        expect.length === 0
-          ? "Nothing yet: then the run only has to come to an end."
-          : "All of these have to hold."
-      }
+      about={expect.length === 0 ? "None: the run only has to complete." : "All must pass."}
     >
       <RowList
         label="Expectations"

@@ -96,7 +96,7 @@ function OneTest({ testId, onClose }: { testId: string; onClose: () => void }) {
     return (
       <>
         <Header title="Test" onClose={onClose} />
-        <EmptyState title="This test cannot be shown" actions={<Button onClick={onClose}>All tests</Button>}>
+        <EmptyState title="Couldn't load this test" actions={<Button onClick={onClose}>All tests</Button>}>
           {toApiError(test.error).message}
         </EmptyState>
       </>
@@ -161,7 +161,7 @@ function Views({ test, last }: { test: WholeTest; last: TestResult | null }) {
             label: "Report",
             content:
               shown === null ? (
-                <EmptyState title="It was not run yet">Run it, and what became of it stands here.</EmptyState>
+                <EmptyState title="Not run yet">Run it to see its result here.</EmptyState>
               ) : (
                 <div className="px-4 py-5 sm:px-6">
                   <Report resultId={shown} isLast={shown === last?.id} />
@@ -172,7 +172,7 @@ function Views({ test, last }: { test: WholeTest; last: TestResult | null }) {
             value: "test",
             label: "Test",
             badge: writing.draft.isChanged ? (
-              <span title="Not saved yet" className="size-1.5 rounded-full bg-accent" />
+              <span title="Unsaved" className="size-1.5 rounded-full bg-accent" />
             ) : null,
             content: <TestEditor saved={test} writing={writing} />,
           },
@@ -211,7 +211,7 @@ function Report({ resultId, isLast }: { resultId: number; isLast: boolean }) {
     <div className="flex flex-col gap-4">
       {isLast ? null : (
         <p className="rounded-lg bg-sunken px-3 py-2 text-[13px] text-ink-2">
-          As it was on {new Date(at).toLocaleString("en-GB")}, with version {revision} of the workflow.
+          As of {new Date(at).toLocaleString("en-GB")}, with version {revision} of the workflow.
         </p>
       )}
       <ReportView report={report} />
@@ -227,7 +227,7 @@ function ResultHistory({ testId, onOpen }: { testId: string; onOpen: (resultId: 
   );
   if (error) return <ErrorText error={error} />;
   if (!data) return <Skeleton className="h-24" />;
-  if (data.length === 0) return <EmptyState title="It was not run yet" />;
+  if (data.length === 0) return <EmptyState title="Not run yet" />;
   return (
     <ol aria-label="History" className="flex flex-col divide-y divide-line rounded-xl border border-line">
       {data.map(({ id, at, by, status, revision, took_ms }) => (

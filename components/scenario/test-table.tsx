@@ -110,7 +110,7 @@ const expectationCount = ({ expectations, last }: TestSummary): string =>
     ? `${last.passed} of ${last.expected} passed`
     : expectations > 0
       ? countOf(expectations, "expectation")
-      : "Comes to an end";
+      : "Completes";
 
 function RowMenu({
   workflowId,

@@ -55,7 +55,7 @@ test("a test passes, and fails at its place after the workflow was changed; both
   const sheet = within(await screen.findByRole("dialog", { name: "Test" }));
   const list = within(await sheet.findByRole("list", { name: "Expectations" }));
   expect(list.getByText("As step 3, Plain was to run, and Fancy ran.")).toBeTruthy();
-  expect(list.getAllByRole("link", { name: "Show Fancy on the drawing" })[0]?.getAttribute("href")).toBe(
+  expect(list.getAllByRole("link", { name: "Show Fancy on the canvas" })[0]?.getAttribute("href")).toBe(
     `/workflows/${workflowId}?node=b`,
   );
 
@@ -66,7 +66,7 @@ test("a test passes, and fails at its place after the workflow was changed; both
     "Passed",
   ]);
   await person.click(history.getByRole("button", { name: /^Passed/ }));
-  await sheet.findByText("All 4 expectations hold.");
+  await sheet.findByText("All 4 expectations passed.");
   expect(sheet.getByText(/with version 1 of the workflow/)).toBeTruthy();
 });
 
@@ -89,7 +89,7 @@ test("a test is written in one form: what is missing is said at its field, then 
   await person.click(await sheet.findByRole("button", { name: "Create test" }));
   const name = sheet.getByRole("textbox", { name: "Name" });
   expect(name.getAttribute("aria-invalid")).toBe("true");
-  await sheet.findByText("2 things to put right first.");
+  await sheet.findByText("Fix 2 problems first.");
   await person.type(name, "Goes the fancy way");
   await person.type(sheet.getByRole("textbox", { name: "R" }), "b");
 
@@ -98,14 +98,14 @@ test("a test is written in one form: what is missing is said at its field, then 
   await person.click(added.getByRole("combobox", { name: "Key" }));
   await person.type(added.getByRole("combobox", { name: "Key" }), "zz");
   await person.click(sheet.getByRole("button", { name: "Create test" }));
-  await sheet.findByText("1 thing to put right first.");
+  await sheet.findByText("Fix 1 problem first.");
   await person.click(sheet.getByRole("button", { name: "Remove expectation 2" }));
   await person.click(sheet.getByRole("button", { name: "Create test" }));
 
   const made = within(await screen.findByRole("dialog", { name: "Test" }));
   await person.click(await made.findByRole("button", { name: "Run" }));
   await person.click(made.getByRole("tab", { name: "Report" }));
-  await made.findByText("What was expected holds.");
+  await made.findByText("The expectation passed.");
   const [test] = await ask.tests.list({ workflow_id: workflowId });
   expect(test).toMatchObject({
     name: "Goes the fancy way",
@@ -131,7 +131,7 @@ test("a change that is not saved is asked about, and a save by somebody else is 
   await ask.tests.save({ ...fields, workflow_id: workflowId, test_id: id, name: "Theirs", revision });
   await person.click(sheet.getByRole("tab", { name: /^Test/ }));
   await person.click(sheet.getByRole("button", { name: "Save" }));
-  await person.click(await sheet.findByRole("button", { name: "Save mine over it" }));
+  await person.click(await sheet.findByRole("button", { name: "Overwrite with mine" }));
   await waitFor(async () =>
     expect((await ask.tests.list({ workflow_id: workflowId })).map((one) => one.name)).toEqual([
       "Takes the plain way again",

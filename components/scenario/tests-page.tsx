@@ -53,7 +53,7 @@ export function TestsPage({ workflowId }: { workflowId: string }) {
     return (
       <PageError
         icon={<FlaskConical />}
-        title="These tests cannot be shown"
+        title="Couldn't load tests"
         error={error}
         back={{ href: "/", label: "All workflows" }}
       />
@@ -61,7 +61,7 @@ export function TestsPage({ workflowId }: { workflowId: string }) {
   return (
     <Page
       title="Tests"
-      description={data ? `What has to hold of ${data.name}, whatever is changed in it.` : " "}
+      description={data ? `Regression tests for ${data.name}.` : " "}
       actions={
         <Actions
           workflowId={workflowId}
@@ -113,12 +113,11 @@ function List({ workflowId, actions }: { workflowId: string; actions: TestAction
         actions={
           <>
             <ButtonLink href={`/workflows/${workflowId}/runs`}>Runs of this workflow</ButtonLink>
-            <ButtonLink href={testAddress(workflowId, null)}>Write a test</ButtonLink>
+            <ButtonLink href={testAddress(workflowId, null)}>Write test</ButtonLink>
           </>
         }
       >
-        Open a run that went well and choose “Keep this as a test”: its input and its answers are kept, and
-        what happened is expected of every version to come. Or write one by hand.
+        Save a good run as a test to check future versions against it, or write a test.
       </EmptyState>
     );
   return <TestTable workflowId={workflowId} tests={data} actions={actions} />;
@@ -127,7 +126,7 @@ function List({ workflowId, actions }: { workflowId: string; actions: TestAction
 export function suiteSummary({ passed, failed, not_run }: SuiteReport): string {
   const parts = [
     ...(failed > 0 ? [`${failed} failed`] : []),
-    ...(not_run > 0 ? [`${not_run} could not be run`] : []),
+    ...(not_run > 0 ? [`${not_run} couldn't run`] : []),
     ...(passed > 0 ? [`${passed} passed`] : []),
   ];
   const all = passed + failed + not_run;
@@ -137,13 +136,13 @@ export function suiteSummary({ passed, failed, not_run }: SuiteReport): string {
 }
 
 function suiteStatus({ running, suite }: TestActions): string {
-  if (running === "all") return "Running the tests…";
+  if (running === "all") return "Running tests…";
   return suite ? suiteSummary(suite) + spendingText(suite) : "";
 }
 
 const spendingText = ({ spending }: SuiteReport): string =>
   spending
-    ? ` ${spending.spent_usd === null ? "An unknown sum" : formatDollars(spending.spent_usd)} spent.${spending.stopped === null ? "" : ` ${spending.stopped}`}`
+    ? ` ${spending.spent_usd === null ? "An unknown amount" : formatDollars(spending.spent_usd)} spent.${spending.stopped === null ? "" : ` ${spending.stopped}`}`
     : "";
 
 /** Runs all tests once if the address has `?run`, and removes it from the address. */
@@ -202,7 +201,7 @@ function Actions({
           </Button>
           <Menu
             align="end"
-            trigger={<IconButton label="More ways to run" icon={<ChevronDown aria-hidden />} />}
+            trigger={<IconButton label="More run options" icon={<ChevronDown aria-hidden />} />}
             items={[
               {
                 label: "Run with real models…",
@@ -233,7 +232,7 @@ function useTestCommands(workflowId: string, { runAll }: TestActions, compare: (
       { id: "compare", label: "Compare variants", section: "These tests", run: compare },
       {
         id: "edit workflow",
-        label: "Edit the workflow of these tests",
+        label: "Edit workflow",
         section: "These tests",
         run: () => router.push(`/workflows/${workflowId}`),
       },
@@ -258,7 +257,7 @@ function RealRunDialog({
     <FormDialog
       size="sm"
       title="Run with real models"
-      description={`${countOf(count, "test")} with the models of the workflow instead of recorded answers, and the judges are asked. Tools still touch nothing outside.`}
+      description={`Runs ${countOf(count, "test")} with the workflow's models instead of recordings, and with judges. Tools still have no outside effects.`}
       submit="Run"
       isIncomplete={!isWhole(money)}
       onSubmit={() => {

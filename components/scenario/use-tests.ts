@@ -57,7 +57,7 @@ export function useTests(workflowId: string) {
     },
     onSuccess: (test) =>
       toast(`Deleted “${test.name}”`, {
-        detail: "Its earlier results are gone with it.",
+        detail: "Its results are deleted too.",
         undo: () => void bringBack(test),
       }),
     onSettled: refresh,
@@ -114,7 +114,7 @@ export const isRunning = ({ running }: Pick<TestActions, "running">, testId: str
 
 export function answeredBy({ recorded_answers, simulated, pins }: TestSummary): string {
   if (recorded_answers !== null) return countOf(recorded_answers, "recorded answer");
-  const demo = simulated ? "The demo model" : "";
+  const demo = simulated ? "Demo model" : "";
   const pinned = pins > 0 ? countOf(pins, "pinned output") : "";
-  return [demo, pinned].filter(Boolean).join(", ") || "Nothing recorded";
+  return [demo, pinned].filter(Boolean).join(", ") || "No recordings";
 }

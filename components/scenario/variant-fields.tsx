@@ -12,9 +12,9 @@ import { MOST_VARIANTS } from "@/server/domain/scenario/comparison";
 import type { Variant } from "@/server/domain/scenario/variant";
 
 const KINDS = [
-  { value: "as_it_is", label: "As it is" },
-  { value: "model", label: "Another model", hint: "For everything that asks a model" },
-  { value: "prompt", label: "Another prompt", hint: "For one task or goal" },
+  { value: "as_it_is", label: "Unchanged" },
+  { value: "model", label: "Another model", hint: "For all model calls" },
+  { value: "prompt", label: "Another prompt", hint: "For a single task or goal" },
 ] as const;
 
 export function VariantRows({
@@ -78,7 +78,7 @@ function VariantFields({
     <>
       <div className="grid gap-3 sm:grid-cols-2">
         <Select
-          label="What is other"
+          label="Changes"
           options={KINDS}
           value={draft.kind}
           onValueChange={(kind) => onChange({ kind, node_id: "", prompt: "" })}
@@ -99,7 +99,7 @@ function VariantFields({
       {draft.kind === "prompt" ? (
         <>
           <Select
-            label="Whose"
+            label="Agent or task"
             placeholder="Choose…"
             options={workingNodes(graph)}
             value={draft.node_id || null}
@@ -157,11 +157,11 @@ function usualName({ kind, provider_id, model, node_id }: VariantDraft, { nodes 
   const node = nodes[node_id]?.name || node_id;
   switch (kind) {
     case "as_it_is":
-      return "As it is";
+      return "Unchanged";
     case "model":
       return model || provider_id || "Another model";
     case "prompt":
-      return node ? `Another prompt at ${node}` : "Another prompt";
+      return node ? `Prompt of ${node}` : "Another prompt";
   }
 }
 
@@ -173,7 +173,7 @@ export function missingIn({ kind, provider_id, model, node_id, prompt }: Variant
     case "model":
       return model.trim() || provider_id ? null : "Choose a model.";
     case "prompt":
-      return !node_id ? "Choose whose prompt it is." : prompt.trim() ? null : "Write the prompt.";
+      return !node_id ? "Choose an agent or task." : prompt.trim() ? null : "Enter the prompt.";
   }
 }
 

@@ -37,7 +37,7 @@ export function AboutSection({
           </Fact>
           <Fact name="Serves on">
             {info
-              ? `${info.host}, port ${info.port}${info.password_set ? ", asks for a password" : ""}`
+              ? `${info.host}, port ${info.port}${info.password_set ? ", requires a password" : ""}`
               : "…"}
           </Fact>
           <Fact name="HTTP API">
@@ -53,8 +53,8 @@ export function AboutSection({
           </Fact>
         </dl>
       </Panel>
-      <Panel title="Environment" description="Read at the start; all of it optional." flush>
-        <section className="overflow-x-auto" tabIndex={0} aria-label="Settings by environment">
+      <Panel title="Environment" description="Read at startup. All optional." flush>
+        <section className="overflow-x-auto" tabIndex={0} aria-label="Environment settings">
           <table className="w-full min-w-130 text-left text-[13px]">
             <thead>
               <tr className="border-b border-line text-ink-2">
@@ -62,10 +62,10 @@ export function AboutSection({
                   Variable
                 </th>
                 <th scope="col" className="px-4 py-2 font-medium">
-                  What it does
+                  Description
                 </th>
                 <th scope="col" className="px-4 py-2 font-medium">
-                  Without it
+                  Default
                 </th>
               </tr>
             </thead>

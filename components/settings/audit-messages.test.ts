@@ -18,12 +18,12 @@ test("facts are told in words", () => {
   expect(more("provider_changed", { host: "b", host_before: "a", key: "removed" })).toBe(
     "moved from a to b, key removed",
   );
-  expect(more("mcp_server_changed", { server: "notes", is_enabled: false })).toBe("switched off");
+  expect(more("mcp_server_changed", { server: "notes", is_enabled: false })).toBe("turned off");
   expect(
     more("mcp_tools_approved", { tools: ["a", "b", "c", "d", "e", "f", "g"].map((tool) => ({ tool })) }),
   ).toBe("a, b, c, d, e and 2 more");
   expect(more("role_tools_changed", { role: "R", added: ["http_write"], removed: [], from: "file" })).toBe(
-    "now also http_write, by importing a file",
+    "added http_write, by importing a file",
   );
 });
 
@@ -32,9 +32,9 @@ test("who it was, and which run", () => {
     describeActor({ who: text, isOwn: false, token_name: null, ...more });
   expect(who("session:abcdef", { isOwn: true })).toBe("in this browser");
   expect(who("session:abcdef")).toBe("in another browser (abcd)");
-  expect(who("token:tok_1", { token_name: "Nightly" })).toBe("by the token “Nightly”");
-  expect(who("token:environment")).toBe("by the token of the environment");
-  expect(who("nobody")).toBe("by somebody unknown");
+  expect(who("token:tok_1", { token_name: "Nightly" })).toBe("with the token “Nightly”");
+  expect(who("token:environment")).toBe("with the token from the environment");
+  expect(who("nobody")).toBe("by an unknown user");
   const detail = { run_id: "run_1", workflow_id: "wf_1" };
   expect(runPlace({ kind: "question_answered", detail })).toBe("/workflows/wf_1/runs/run_1");
   expect(runPlace({ kind: "signed_in", detail })).toBeNull();

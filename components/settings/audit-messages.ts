@@ -5,10 +5,10 @@ import { COMMAND_LABELS } from "@/server/domain/run/commands/command";
 export type AuditEntry = Answers["audit"]["list"]["entries"][number];
 
 export const AREA_LABELS: Record<AuditArea, string> = {
-  access: "Signing in and out",
+  access: "Sign-ins and sign-outs",
   keys: "Keys and tokens",
   tools: "Tools",
-  roles: "Rights of roles",
+  roles: "Role permissions",
   runs: "Runs",
 };
 
@@ -50,7 +50,7 @@ const at = (about: Detail) => {
   return host !== "" && (before ? `moved from ${before} to ${host}` : `at ${host}`);
 };
 const switched = (about: Detail) =>
-  typeof about.is_enabled === "boolean" && (about.is_enabled ? "switched on" : "switched off");
+  typeof about.is_enabled === "boolean" && (about.is_enabled ? "turned on" : "turned off");
 const version = (about: Detail) => text(about, "version") !== "" && `version ${text(about, "version")}`;
 const SERVICE_LABELS: Record<string, string> = {
   searxng: "SearXNG",
@@ -92,10 +92,10 @@ const AUDIT_TEXTS: Record<AuditKind, AuditText> = {
   },
   search_service_removed: { title: (about) => `Removed the service for ${search(about)}` },
   notices_changed: {
-    title: (about) => `Set up notices by ${channel(about)}`,
+    title: (about) => `Set up notifications by ${channel(about)}`,
     more: (about) => [at(about), switched(about)],
   },
-  notices_removed: { title: (about) => `Removed notices by ${channel(about)}` },
+  notices_removed: { title: (about) => `Removed notifications by ${channel(about)}` },
   mcp_server_added: {
     title: (about) => `Added the MCP server ${text(about, "server")}`,
     more: (about) => [at(about), key(about)],
@@ -106,7 +106,7 @@ const AUDIT_TEXTS: Record<AuditKind, AuditText> = {
   },
   mcp_server_removed: { title: (about) => `Removed the MCP server ${text(about, "server")}` },
   mcp_signed_in: {
-    title: (about) => `Signed in at the MCP server ${text(about, "server")}`,
+    title: (about) => `Signed in to the MCP server ${text(about, "server")}`,
     more: (about) => [at(about)],
   },
   mcp_signed_out: {
@@ -118,14 +118,14 @@ const AUDIT_TEXTS: Record<AuditKind, AuditText> = {
     more: (about) => [named(list(about, "tools"))],
   },
   mcp_approval_withdrawn: {
-    title: (about) => `Took back the approval of ${text(about, "tool")}`,
+    title: (about) => `Revoked the approval of ${text(about, "tool")}`,
     more: (about) => [`MCP server ${text(about, "server")}`],
   },
   mcp_tool_corrected: {
     title: (about) =>
       about.word === null
-        ? `Took back what was said of ${text(about, "tool")}`
-        : `Said what ${text(about, "tool")} does`,
+        ? `Cleared annotations of ${text(about, "tool")}`
+        : `Changed annotations of ${text(about, "tool")}`,
     more: (about) => [`MCP server ${text(about, "server")}`],
   },
   custom_tool_saved: {
@@ -134,29 +134,27 @@ const AUDIT_TEXTS: Record<AuditKind, AuditText> = {
   },
   custom_tool_removed: { title: (about) => `Removed the tool ${text(about, "tool")}` },
   custom_tool_restored: {
-    title: (about) => `Brought back the tool ${text(about, "tool")}`,
-    more: (about) => [
-      text(about, "from_version") !== "" && `as it was in version ${text(about, "from_version")}`,
-    ],
+    title: (about) => `Restored the tool ${text(about, "tool")}`,
+    more: (about) => [text(about, "from_version") !== "" && `to version ${text(about, "from_version")}`],
   },
   tool_tried_out: {
-    title: (about) => `Tried out the tool ${text(about, "tool")}`,
+    title: (about) => `Tried the tool ${text(about, "tool")}`,
     more: (about) => [
-      about.is_draft === true && "as it was being written",
-      text(about, "status_code") !== "200" && `it answered ${text(about, "status_code")}`,
+      about.is_draft === true && "before saving it",
+      text(about, "status_code") !== "200" && `it returned ${text(about, "status_code")}`,
     ],
   },
   role_tools_changed: {
-    title: (about) => `Changed what the role ${text(about, "role")} may use`,
+    title: (about) => `Changed the tools of the role ${text(about, "role")}`,
     more: (about) => [
-      list(about, "added").length > 0 && `now also ${named(list(about, "added"))}`,
-      list(about, "removed").length > 0 && `no longer ${named(list(about, "removed"))}`,
+      list(about, "added").length > 0 && `added ${named(list(about, "added"))}`,
+      list(about, "removed").length > 0 && `removed ${named(list(about, "removed"))}`,
       about.from === "file" && "by importing a file",
       text(about, "copy_of") !== "" && `as a copy of ${text(about, "copy_of")}`,
     ],
   },
   workflow_allowed: {
-    title: (about) => `Said what the workflow ${text(about, "workflow")} may use`,
+    title: (about) => `Changed the permissions of the workflow ${text(about, "workflow")}`,
     more: (about) => [
       list(about, "allowed").length > 0 && `allowed ${named(list(about, "allowed"))}`,
       list(about, "withheld").length > 0 && `not ${named(list(about, "withheld"))}`,
@@ -172,11 +170,11 @@ const AUDIT_TEXTS: Record<AuditKind, AuditText> = {
       "Sent a command to a run",
   },
   kept_runs_changed: {
-    title: () => "Changed how much of finished runs is kept",
+    title: () => "Changed run retention",
     more: (about) => [
-      about.days === null ? "no limit of days" : `${text(about, "days")} days`,
-      about.runs === null ? "no limit of runs" : `${text(about, "runs")} runs`,
-      Number(about.workflows) > 0 && `${text(about, "workflows")} workflows have rules of their own`,
+      about.days === null ? "no limit by age" : `${text(about, "days")} days`,
+      about.runs === null ? "no limit by count" : `${text(about, "runs")} runs`,
+      Number(about.workflows) > 0 && `${text(about, "workflows")} workflows have their own rules`,
     ],
   },
 };
@@ -206,10 +204,12 @@ export function describeActor({
   if (isOwn) return "in this browser";
   if (kind === "session") return `in another browser (${id.slice(0, 4)})`;
   if (kind === "token")
-    return id === "environment" ? "by the token of the environment" : `by the token “${token_name ?? id}”`;
+    return id === "environment"
+      ? "with the token from the environment"
+      : `with the token “${token_name ?? id}”`;
   if (kind === "link") return "with a start link";
   if (kind === "password") return "with a password";
-  return "by somebody unknown";
+  return "by an unknown user";
 }
 
 /** The URL of the run that an answer belongs to. */

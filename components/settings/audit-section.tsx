@@ -36,11 +36,11 @@ export function AuditSection() {
   return (
     <Panel
       flush
-      title="Audit"
-      description="Who changed keys, rights and tools, who answered for agents, and who came in. Nobody can change it."
+      title="Audit log"
+      description="Changes to keys, permissions and tools, human answers and sign-ins. Read-only."
       actions={
         <Select<AuditArea | "all">
-          label="What it is about"
+          label="Category"
           hideLabel
           options={OPTIONS}
           value={area}
@@ -57,18 +57,14 @@ export function AuditSection() {
           </Button>
         </div>
       ) : entries.length > 0 ? (
-        <ul aria-label="Audit" aria-busy={found.isPlaceholderData} className="divide-y divide-line">
+        <ul aria-label="Audit log" aria-busy={found.isPlaceholderData} className="divide-y divide-line">
           {entries.map((entry) => (
             <AuditRow key={entry.id} entry={entry} />
           ))}
         </ul>
       ) : (
         <p className="px-4 py-4 text-[13px] text-ink-2">
-          {found.isPending
-            ? "Loading…"
-            : area === "all"
-              ? "Nothing happened yet that would be written down here."
-              : "Nothing of this kind happened yet."}
+          {found.isPending ? "Loading…" : area === "all" ? "No entries yet." : "No matching entries."}
         </p>
       )}
       {found.hasNextPage ? (
@@ -79,7 +75,7 @@ export function AuditSection() {
             pending={found.isFetchingNextPage}
             onClick={() => void found.fetchNextPage()}
           >
-            Show earlier
+            Show older
           </Button>
         </div>
       ) : null}
@@ -99,7 +95,7 @@ function AuditRow({ entry }: { entry: AuditEntry }) {
             {more}
             {place ? (
               <PageLink href={place} className="text-accent underline-offset-2 hover:underline">
-                See the run
+                View run
               </PageLink>
             ) : null}
           </span>

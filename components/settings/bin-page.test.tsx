@@ -18,31 +18,31 @@ const isGone = (name: string) => waitFor(() => expect(screen.queryByText(name)).
 test("what was deleted is brought back", async () => {
   const { person, ask } = await binWith("Tides", "Weather");
   await screen.findByText("Tides");
-  await person.click(screen.getByRole("button", { name: "Bring back Tides" }));
+  await person.click(screen.getByRole("button", { name: "Restore Tides" }));
   await isGone("Tides");
   expect((await ask.workflows.list()).map(({ name }) => name)).toEqual(["Tides"]);
 });
 
 test("deleting for good is asked for first", async () => {
   const { person, ask } = await binWith("Tides");
-  await person.click(await screen.findByRole("button", { name: "Delete Tides for good" }));
+  await person.click(await screen.findByRole("button", { name: "Delete Tides permanently" }));
   const question = await screen.findByRole("alertdialog");
   await person.click(within(question).getByRole("button", { name: "Cancel" }));
   expect(await ask.bin.list()).toHaveLength(1);
-  await person.click(screen.getByRole("button", { name: "Delete Tides for good" }));
+  await person.click(screen.getByRole("button", { name: "Delete Tides permanently" }));
   await person.click(
-    within(await screen.findByRole("alertdialog")).getByRole("button", { name: "Delete for good" }),
+    within(await screen.findByRole("alertdialog")).getByRole("button", { name: "Delete permanently" }),
   );
-  await screen.findByText("The bin is empty");
+  await screen.findByText("Trash is empty");
   expect(await ask.bin.list()).toEqual([]);
 });
 
 test("the whole bin is emptied at once", async () => {
   const { person, ask } = await binWith("Tides", "Weather");
-  await person.click(await screen.findByRole("button", { name: "Empty the bin" }));
+  await person.click(await screen.findByRole("button", { name: "Empty trash" }));
   await person.click(
-    within(await screen.findByRole("alertdialog")).getByRole("button", { name: "Empty the bin" }),
+    within(await screen.findByRole("alertdialog")).getByRole("button", { name: "Empty trash" }),
   );
-  await screen.findByText("The bin is empty");
+  await screen.findByText("Trash is empty");
   expect(await ask.bin.list()).toEqual([]);
 });

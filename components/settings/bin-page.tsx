@@ -54,9 +54,9 @@ export function BinPage() {
   const all = bin.data ?? [];
   const emptying = useConfirm({
     danger: true,
-    title: "Empty the bin?",
-    description: `${countOf(all.length, "thing")} will be gone, with all files of the runs among them. This cannot be taken back.`,
-    confirm: "Empty the bin",
+    title: "Empty trash?",
+    description: `Permanently deletes ${countOf(all.length, "item")}, including the files of runs. You can't undo this.`,
+    confirm: "Empty trash",
     onConfirm: () => empty.mutateAsync(),
   });
   const shown = all.filter(({ kind }) => filter === "all" || kind === filter);
@@ -64,13 +64,13 @@ export function BinPage() {
 
   return (
     <Page
-      title="Bin"
+      title="Trash"
       width="narrow"
-      description="What was deleted stays here for 30 days and can be brought back. Providers, servers, tokens and keys are gone at once."
+      description="Deleted items stay here for 30 days. Providers, servers, tokens and keys are deleted immediately."
       actions={
         all.length > 0 ? (
           <Button variant="danger" icon={<Trash2 aria-hidden />} onClick={emptying.open}>
-            Empty the bin
+            Empty trash
           </Button>
         ) : null
       }
@@ -78,7 +78,7 @@ export function BinPage() {
       {kinds.length > 1 ? (
         <div className="mb-3 flex overflow-x-auto">
           <SegmentedControl<Filter>
-            label="Which kind"
+            label="Item type"
             size="sm"
             value={filter}
             onValueChange={setFilter}
@@ -94,7 +94,7 @@ export function BinPage() {
         <Skeleton className="h-40 w-full rounded-xl" />
       ) : bin.error ? (
         <EmptyState
-          title="The bin could not be looked into"
+          title="Couldn't load trash"
           actions={<Button onClick={() => void bin.refetch()}>Try again</Button>}
         >
           {toApiError(bin.error).message}
@@ -112,11 +112,11 @@ function BinList({ items }: { items: readonly Binned[] }) {
     return (
       <EmptyState
         icon={<Trash2 />}
-        title="The bin is empty"
+        title="Trash is empty"
         className="rounded-xl border border-dashed border-line"
         actions={<ButtonLink href="/">Workflows</ButtonLink>}
       >
-        Delete a workflow, run, role, crew, agent, tool, memory or test, and it waits here for 30 days.
+        Deleted workflows, runs, roles, crews, agents, tools, memories and tests stay here for 30 days.
       </EmptyState>
     );
   return (
@@ -142,15 +142,15 @@ function BinRow({ one }: { one: Binned }) {
   const restore = useMutation(
     trpc.bin.restore.mutationOptions({
       onSettled: refresh,
-      onSuccess: () => toast("Brought back", { tone: "success" }),
+      onSuccess: () => toast("Restored", { tone: "success" }),
     }),
   );
   const purge = useMutation(trpc.bin.purge.mutationOptions({ onSettled: refresh }));
   const purging = useConfirm({
     danger: true,
-    title: "Delete it for good?",
-    description: `“${one.name}” will be gone. This cannot be taken back.`,
-    confirm: "Delete for good",
+    title: "Delete permanently?",
+    description: `Permanently deletes “${one.name}”. You can't undo this.`,
+    confirm: "Delete permanently",
     onConfirm: () => purge.mutateAsync({ kind, id }),
   });
   return (
@@ -164,7 +164,8 @@ function BinRow({ one }: { one: Binned }) {
             deleted <TimeText at={one.deleted_at} />
           </span>
           <span>
-            gone for good on {new Date(one.gone_at).toLocaleDateString("en-GB", { dateStyle: "medium" })}
+            permanently deleted on{" "}
+            {new Date(one.gone_at).toLocaleDateString("en-GB", { dateStyle: "medium" })}
           </span>
         </p>
       </div>
@@ -172,15 +173,15 @@ function BinRow({ one }: { one: Binned }) {
         size="sm"
         icon={<Undo2 aria-hidden />}
         disabled={restore.isPending}
-        aria-label={`Bring back ${name}`}
+        aria-label={`Restore ${name}`}
         onClick={() => restore.mutate({ kind, id })}
       >
-        Bring back
+        Restore
       </Button>
       <IconButton
         size="sm"
         variant="danger"
-        label={`Delete ${name} for good`}
+        label={`Delete ${name} permanently`}
         icon={<Trash2 aria-hidden />}
         onClick={purging.open}
       />

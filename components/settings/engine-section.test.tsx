@@ -25,8 +25,8 @@ test("a server that carries out its runs itself says so, and how workers are add
   const engine = await panel();
   await engine.findByText("This server");
   expect(facts()).toEqual({ "Carried out by": "This server" });
-  expect(engine.getByText(/^To have other processes/).textContent).toBe(
-    "To have other processes carry runs out, start the engine with npm run engine, as many workers as you like with npm run worker, and this server with TROUPE_ENGINE=restate.",
+  expect(engine.getByText(/^To run workers in other processes/).textContent).toBe(
+    "To run workers in other processes, start the engine with npm run engine, any number of workers with npm run worker, and this server with TROUPE_ENGINE=restate.",
   );
   expect(engine.queryByRole("list")).toBeNull();
   expect(engine.queryByRole("status")).toBeNull();
@@ -45,9 +45,9 @@ test("each worker stands with its state, load, memory, version and last sign of 
   const workers = within(await (await panel()).findByRole("list", { name: "Workers" }));
   // Blanks between parts are the page's, not the text's.
   expect(workers.getAllByRole("listitem").map((row) => row.textContent)).toEqual([
-    "gpu-1gpueu-westWorking5 of 16 runs210.0 MBTroupe 1.0.0Last heard of just now",
-    "leavingDraining: takes nothing new1 of 1 run210.0 MBTroupe 0.9.0, this server 1.0.0Last heard of just now",
-    "oldGone: nothing is heard of itTroupe 1.0.0Last heard of 10 min ago",
+    "gpu-1gpueu-westWorking5 of 16 runs210.0 MBTroupe 1.0.0Last heartbeat just now",
+    "leavingDraining: accepts no new runs1 of 1 run210.0 MBTroupe 0.9.0, this server 1.0.0Last heartbeat just now",
+    "oldOffline: no heartbeatTroupe 1.0.0Last heartbeat 10 min ago",
   ]);
   expect(facts()).toEqual({
     "Carried out by": "2 workers over Restate",
@@ -58,29 +58,29 @@ test("each worker stands with its state, load, memory, version and last sign of 
 
 test("what is amiss stands above, with what waits and since when", async () => {
   const message =
-    "Restate does not answer at http://127.0.0.1:8080. Runs keep their place and go on once it does.";
+    "Restate doesn't respond at http://127.0.0.1:8080. Runs keep their position and continue once it does.";
   const at = Date.now() - 180_000;
   open(
     engineOf({ ok: false, message, is_away: true, outbox: { waiting: 4, oldest_at: at, away_since: at } }),
   );
   expect((await screen.findByRole("status")).textContent).toBe(message);
-  expect(facts().Outbox).toBe("4 messages wait for the engine; the oldest came 3 min ago");
+  expect(facts().Outbox).toBe("4 messages wait for the engine; the oldest arrived 3 min ago");
 });
 
 test("a run that does not get on is named with a link, why, and what comes of it", async () => {
-  const cause = "It needs the version of Troupe that it began with.";
+  const cause = "It needs the version of Troupe it started with.";
   open(
     engineOf({
       troubled: [
         { run_id: "run_1", state: "paused", tries: 3, cause },
-        { run_id: "run_2", state: "tried_again", tries: 7, cause: "No worker could be reached." },
+        { run_id: "run_2", state: "tried_again", tries: 7, cause: "No worker was reachable." },
       ],
     }),
   );
-  const region = within(await screen.findByRole("region", { name: "2 runs do not get on" }));
+  const region = within(await screen.findByRole("region", { name: "2 stalled runs" }));
   expect(region.getAllByRole("listitem").map((row) => row.textContent)).toEqual([
-    `A workflow: ${cause} Paused in the engine after 3 tries. It goes on once it is resumed in Restate; cancel the run if it is not to.`,
-    "A workflow: No worker could be reached. It is tried again by itself; 7 tries so far.",
+    `Workflow: ${cause} Paused in the engine after 3 tries. It continues when it is resumed in Restate. If it shouldn't, cancel the run.`,
+    "Workflow: No worker was reachable. It is retried automatically; 7 tries so far.",
   ]);
   expect(region.getAllByRole("link").map((link) => link.getAttribute("href"))).toEqual([
     "/workflows/-/runs/run_1",
@@ -90,7 +90,7 @@ test("a run that does not get on is named with a link, why, and what comes of it
 
 test("a server that went back to carrying out runs itself says what still comes to its end elsewhere", async () => {
   open({ ...EMBEDDED, at_work: 2 });
-  await (await panel()).findByText("This server; 2 runs come to their end over Restate");
+  await (await panel()).findByText("This server; 2 runs still finish over Restate");
   expect(facts()).toMatchObject({ "At work there": "2 runs", Outbox: "Empty" });
 });
 
@@ -98,7 +98,7 @@ test("it looks again by itself while it is open", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   try {
     open(engineOf({ workers: [] }), engineOf());
-    await screen.findByText("Workers over Restate; none is there");
+    await screen.findByText("Workers over Restate; none available");
     vi.advanceTimersByTime(3_000);
     await screen.findByText("2 workers over Restate");
   } finally {

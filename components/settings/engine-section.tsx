@@ -31,7 +31,7 @@ export function EngineSection({ version }: { version: string | undefined }) {
     refetchInterval: ({ state: { data } }) => POLL_INTERVAL_MS[data?.kind ?? "embedded"],
   });
   return (
-    <Panel flush title="Engine" description="Who carries out runs.">
+    <Panel flush title="Engine" description="Where runs execute.">
       {engine.data ? (
         <Standing engine={engine.data} version={version} />
       ) : (
@@ -66,7 +66,7 @@ function Standing({ engine, version }: { engine: Engine; version: string | undef
               {outboxLabel(outbox.waiting)}
               {outbox.oldest_at === null ? null : (
                 <>
-                  ; the oldest came <TimeText at={outbox.oldest_at} />
+                  ; the oldest arrived <TimeText at={outbox.oldest_at} />
                 </>
               )}
             </Fact>
@@ -83,8 +83,8 @@ function Standing({ engine, version }: { engine: Engine; version: string | undef
 function HowToAdd() {
   return (
     <p className="border-t border-line px-4 py-2.5 text-[13px] text-ink-2">
-      To have other processes carry runs out, start the engine with <Command>npm run engine</Command>, as many
-      workers as you like with <Command>npm run worker</Command>, and this server with{" "}
+      To run workers in other processes, start the engine with <Command>npm run engine</Command>, any number
+      of workers with <Command>npm run worker</Command>, and this server with{" "}
       <Command>TROUPE_ENGINE=restate</Command>.
     </p>
   );
@@ -147,7 +147,7 @@ function WorkerRow({ worker, version }: { worker: WorkerState; version: string |
             {isOther ? `, this server ${version}` : ""}
           </span>
           <span>
-            Last heard of <TimeText at={worker.seen_at} />
+            Last heartbeat <TimeText at={worker.seen_at} />
           </span>
         </p>
       </div>
@@ -161,7 +161,7 @@ function StuckRuns({ troubled }: Pick<Engine, "troubled">) {
     <section aria-labelledby="engine-troubled" className="border-t border-line bg-waiting/6 px-4 py-3">
       <h3 id="engine-troubled" className="mb-1 flex items-center gap-2 text-[13px] font-semibold">
         <TriangleAlert aria-hidden className="size-4 text-waiting" />
-        {troubled.length === 1 ? "A run does not get on" : `${troubled.length} runs do not get on`}
+        {troubled.length === 1 ? "1 stalled run" : `${troubled.length} stalled runs`}
       </h3>
       <ul className="flex flex-col gap-1.5">
         {troubled.map(({ run_id, workflow_id, workflow_name, ...issue }) => (
@@ -170,7 +170,7 @@ function StuckRuns({ troubled }: Pick<Engine, "troubled">) {
               href={`/workflows/${workflow_id ?? "-"}/runs/${run_id}`}
               className="font-medium text-accent hover:text-accent-hover"
             >
-              {workflow_name || "A workflow"}
+              {workflow_name || "Workflow"}
             </Link>
             : {stalledRunText(issue)}
           </li>

@@ -28,13 +28,13 @@ export function HeaderRows({
   return (
     <div className="flex flex-col gap-3">
       <p className="text-[13px] text-ink-2">
-        They go with every request, as gateways want it. Encrypted like the key, and never shown again.
+        Sent with every request. Stored encrypted and never shown again.
       </p>
       {headers.map(({ name, value }, at) => {
         const isStored = value === undefined && stored.includes(name);
         const error =
           headerError(name, value || undefined) ??
-          (value || isStored ? null : "Write its value, or remove the line");
+          (value || isStored ? null : "Enter a value or remove the header");
         return (
           <div key={at} className="grid grid-cols-[1fr_1.4fr_auto] items-start gap-2">
             <TextField

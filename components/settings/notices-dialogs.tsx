@@ -21,7 +21,7 @@ const WEBHOOK_FORM: readonly FormPart<{ url: string }>[] = [
     keyboard: "url",
     empty: "",
     placeholder: "https://example.org/hooks/…",
-    hint: "Troupe posts JSON with a “text” field, as chat webhooks expect. The URL is stored encrypted and not shown again.",
+    hint: "Troupe posts JSON with a “text” field. Stored encrypted, never shown again.",
   },
 ];
 

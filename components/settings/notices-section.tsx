@@ -47,20 +47,18 @@ export function NoticesSection({
   return (
     <Panel
       flush
-      title="Notices"
-      description="Who is told, outside of this app, that a question waits in the inbox. A notice is a sentence and a link: nothing of what is asked, and nothing by which it could be answered."
+      title="Notifications"
+      description="Send a link by webhook or email when a question needs an answer. Question details are never included."
     >
       {notices.error ? (
         <p className="p-4 text-[13px] text-failed">{toApiError(notices.error).message}</p>
       ) : null}
-      <ul aria-label="Notices" className="divide-y divide-line">
+      <ul aria-label="Notifications" className="divide-y divide-line">
         <ChannelRow
           channel="webhook"
           icon={<Webhook aria-hidden />}
           name="Webhook"
-          description={
-            webhook ? `Posted to ${webhook.host}, signed` : "Posts each notice to an address of yours"
-          }
+          description={webhook ? `Signed POST to ${webhook.host}` : "Posts notifications to a URL"}
           isOn={webhook?.is_on ?? null}
           isSwitching={switchWebhook.isPending}
           onSwitch={(is_on) => switchWebhook.mutate({ is_on })}
@@ -74,7 +72,7 @@ export function NoticesSection({
           description={
             email
               ? `To ${email.to.join(", ")} through ${email.host}:${email.port}`
-              : "Sends each notice through a mail server (SMTP)"
+              : "Sends notifications by email (SMTP)"
           }
           isOn={email?.is_on ?? null}
           isSwitching={switchEmail.isPending}
@@ -89,9 +87,9 @@ export function NoticesSection({
       </ul>
       {answerTime ? (
         <p className="border-t border-line px-4 py-2.5 text-[13px] text-ink-2">
-          People have <strong className="font-medium text-ink">{inDays(answerTime.hours)}</strong> to answer
-          where a question does not say itself, and are reminded after half of it.{" "}
-          {answerTime.is_set ? "Set by" : "The usual time; it can be set by"}{" "}
+          People have <strong className="font-medium text-ink">{inDays(answerTime.hours)}</strong> to answer,
+          with a reminder halfway, unless the question sets its own deadline.{" "}
+          {answerTime.is_set ? "Set by" : "The default; set it with"}{" "}
           <code className="font-mono text-xs">TROUPE_ANSWER_HOURS</code>.
         </p>
       ) : null}
@@ -143,12 +141,12 @@ function ChannelRow({
         </div>
         {isOn === null ? (
           <Button size="sm" icon={<Plus aria-hidden />} onClick={onEdit}>
-            Set up<span className="sr-only"> notices by {name}</span>
+            Set up<span className="sr-only"> notifications by {name}</span>
           </Button>
         ) : (
           <>
             <Switch
-              label={`Notices by ${name}`}
+              label={`Notifications by ${name}`}
               hideLabel
               checked={isOn}
               disabled={isSwitching}
@@ -166,7 +164,7 @@ function ChannelRow({
               label={`Actions for ${name}`}
               size="sm"
               items={[
-                { label: "Change", icon: <PencilLine />, onSelect: onEdit },
+                { label: "Edit", icon: <PencilLine />, onSelect: onEdit },
                 "separator",
                 { label: "Remove", icon: <Trash2 />, danger: true, onSelect: removal.open },
               ]}
@@ -181,14 +179,14 @@ function ChannelRow({
 }
 
 function useRemoval(channel: Channel, onSettled: () => void) {
-  const notices = `notices by ${channel === "email" ? "e-mail" : "webhook"}`;
+  const notices = `${channel === "email" ? "email" : "webhook"} notifications`;
   const remove = useMutation(
     useTrpc().notices.remove.mutationOptions({ onSuccess: () => toast(`Removed ${notices}`), onSettled }),
   );
   return useConfirm({
     danger: true,
     title: `Remove ${notices}?`,
-    description: "What waits to be sent this way is not sent any more.",
+    description: "Pending notifications will be discarded.",
     confirm: "Remove",
     onConfirm: () => remove.mutateAsync({ channel }),
   });
@@ -200,7 +198,7 @@ function UndeliveredNotices({ troubles }: Pick<Notices, "troubles">) {
     <section aria-labelledby="undelivered" className="border-t border-line bg-waiting/6 px-4 py-3">
       <h3 id="undelivered" className="mb-1 flex items-center gap-2 text-[13px] font-semibold">
         <TriangleAlert aria-hidden className="size-4 text-waiting" />
-        {troubles.length === 1 ? "A notice did not arrive" : `${troubles.length} notices did not arrive`}
+        {troubles.length === 1 ? "1 failed delivery" : `${troubles.length} failed deliveries`}
       </h3>
       <ul className="flex flex-col gap-1.5">
         {troubles.map(
@@ -210,11 +208,11 @@ function UndeliveredNotices({ troubles }: Pick<Notices, "troubles">) {
                 href={`/workflows/${workflow_id ?? "-"}/runs/${run_id}`}
                 className="font-medium text-accent hover:text-accent-hover"
               >
-                {workflow_name || "A workflow"}
+                {workflow_name || "Workflow"}
               </Link>{" "}
               by {channel === "email" ? "e-mail" : "webhook"}: {fault}{" "}
               <span className="text-ink-3">
-                {state === "waiting" ? "It is tried again." : `Given up after ${attempts} attempts.`}{" "}
+                {state === "waiting" ? "Retrying." : `Given up after ${attempts} attempts.`}{" "}
                 <TimeText at={created_at} />
               </span>
             </li>

@@ -14,37 +14,37 @@ test("a provider's form is filled in field by field, and what is emptied again i
   show();
   const form = within(await screen.findByRole("form", { name: "Model provider" }));
   await person.click(screen.getByRole("button", { name: "Add provider" }));
-  expect(form.getByText("Give it a name.")).toBeTruthy();
-  expect(form.getByText("Say which model answers.")).toBeTruthy();
+  expect(form.getByText("Enter a name.")).toBeTruthy();
+  expect(form.getByText("Enter a model.")).toBeTruthy();
 
   await person.type(form.getByRole("textbox", { name: "Name" }), "Mine");
   await person.type(form.getByRole("combobox", { name: "Model" }), "small{Tab}");
   await person.click(form.getByText("Limits and prices"));
   const number = (name: string) => form.getByRole("textbox", { name });
-  expect(number("Calls at once").getAttribute("placeholder")).toBe("1");
+  expect(number("Max concurrent requests").getAttribute("placeholder")).toBe("1");
   const enter = async (name: string, text: string) => {
     await person.clear(number(name));
     await person.type(number(name), `${text}{Tab}`);
   };
-  await enter("Calls at once", "3");
+  await enter("Max concurrent requests", "3");
   await enter("Input price", "0.5");
-  await enter("Calls a minute", "60");
-  await enter("Tokens a minute", "90000");
-  await enter("Context", "32000");
-  await enter("Longest wait", "1.5");
+  await enter("Requests per minute", "60");
+  await enter("Tokens per minute", "90000");
+  await enter("Context window", "32000");
+  await enter("First-token timeout", "1.5");
   await enter("Idle timeout", "20");
-  await enter("Longest answer", "100");
+  await enter("Response timeout", "100");
   const choose = async (field: string, option: string) => {
     await person.click(form.getByRole("combobox", { name: field }));
     await person.click(await screen.findByRole("option", { name: new RegExp(`^${option}`) }));
   };
-  await choose("Tools are offered", "As text");
-  await choose("Asked by", "Responses");
-  expect(form.getByRole("checkbox", { name: "Runs on my own hardware", checked: true })).toBeTruthy();
-  await person.click(form.getByRole("checkbox", { name: "Runs on my own hardware" }));
-  await person.clear(number("Tokens a minute"));
+  await choose("Tool calling", "As text");
+  await choose("API", "Responses");
+  expect(form.getByRole("checkbox", { name: "Self-hosted", checked: true })).toBeTruthy();
+  await person.click(form.getByRole("checkbox", { name: "Self-hosted" }));
+  await person.clear(number("Tokens per minute"));
   await person.tab();
-  await choose("Asked by", "As tested");
+  await choose("API", "Auto-detect");
   await person.click(screen.getByRole("button", { name: "Add provider" }));
   await waitFor(async () => {
     const saved = (await ask.providers.list()).providers.find(({ name }) => name === "Mine");

@@ -42,8 +42,8 @@ export function ProviderDialog(props: ProviderDialogProps) {
       open
       onOpenChange={onClose}
       sticky
-      title={saved ? `Change “${saved.name}”` : "Add a model provider"}
-      description={chosen || saved ? undefined : "Where do the answers come from?"}
+      title={saved ? `Edit “${saved.name}”` : "Add a model provider"}
+      description={chosen || saved ? undefined : "Choose a model provider"}
       footer={
         chosen ? (
           <>
@@ -128,8 +128,8 @@ function ProviderFields({
           },
           key: {
             hint: chosen.needs_key
-              ? "Encrypted in the data folder. It is sent to this address only and never shown again."
-              : "Only if the server asks for one. Encrypted, and never shown again.",
+              ? "Stored encrypted, sent only to this URL, never shown again."
+              : "If the server requires one. Stored encrypted, never shown again.",
             placeholder: saved?.has_key && !dropsKey ? storedLabel(saved.key_hint) : "",
             aside:
               saved?.has_key && !draft.key ? (
@@ -138,14 +138,14 @@ function ProviderFields({
                   className="text-[13px] text-accent"
                   onClick={() => form.setDropsKey(!dropsKey)}
                 >
-                  {dropsKey ? "Keep the stored key" : "Remove the stored key"}
+                  {dropsKey ? "Keep saved key" : "Remove saved key"}
                 </button>
               ) : undefined,
           },
           default_model: {
             error: errors.default_model,
             suggestions: models,
-            hint: models.length > 0 ? `${models.length} to choose from; type to search.` : undefined,
+            hint: models.length > 0 ? `${models.length} models. Type to search.` : undefined,
           },
           is_default: { isDisabled: saved?.is_default },
           max_concurrency: { placeholder: String(usualConcurrency(draft)) },
@@ -169,10 +169,9 @@ function ProviderFields({
 
 /** A change to one of these makes the test result obsolete. */
 const IS_TESTED = ["name", "base_url", "key", "default_model"] as const;
-const KEY_IS_DROPPED =
-  "The stored key belongs to the old address and is dropped with it. Enter the key for the new one.";
+const KEY_IS_DROPPED = "The saved key is for the old URL and will be removed. Enter the key for the new one.";
 
-const storedLabel = (ending: string | null) => (ending ? `Stored, ends in ${ending}` : "Stored");
+const storedLabel = (ending: string | null) => (ending ? `Saved, ends in ${ending}` : "Stored");
 const usualConcurrency = ({ base_url }: ProviderDraft) =>
   concurrencyOf({ kind: "openai-compatible", base_url, settings: {} });
 

@@ -87,7 +87,7 @@ export const providerPresets: readonly ProviderPreset[] = [
   {
     key: "openrouter",
     name: "OpenRouter",
-    hint: "Many models behind one key",
+    hint: "Many models with one key",
     base_url: "https://openrouter.ai/api/v1",
     needs_key: true,
     model: "",
@@ -95,7 +95,7 @@ export const providerPresets: readonly ProviderPreset[] = [
   {
     key: "azure",
     name: "Azure OpenAI",
-    hint: "Your resource; put its name into the address",
+    hint: "Put your resource's name in the URL",
     base_url: "https://YOUR-RESOURCE.openai.azure.com/openai/v1",
     needs_key: true,
     model: "",
@@ -127,7 +127,7 @@ export const providerPresets: readonly ProviderPreset[] = [
   {
     key: "other",
     name: "Other",
-    hint: "Any service that speaks the OpenAI protocol",
+    hint: "Any OpenAI-compatible service",
     base_url: "",
     needs_key: false,
     model: "",

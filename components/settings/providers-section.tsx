@@ -36,7 +36,7 @@ export function ProvidersSection() {
     <Panel
       flush
       title="Models"
-      description="Any service that speaks the OpenAI protocol, on the network or on this machine."
+      description="Connect any OpenAI-compatible service, local or remote."
       actions={
         <Button
           variant="primary"
@@ -59,7 +59,7 @@ export function ProvidersSection() {
             <span className="font-medium">Ollama is running on this machine</span>
             <span className="block text-[13px] text-ink-2">
               {ollama.models.length === 0
-                ? "It has no models yet."
+                ? "No models installed."
                 : `${ollama.models.slice(0, 3).join(", ")}${ollama.models.length > 3 ? ` and ${ollama.models.length - 3} more` : ""}`}
             </span>
           </p>
@@ -137,7 +137,7 @@ function ProviderRow({ provider, others, onEdit }: ProviderRowProps) {
             label={`Actions for ${name}`}
             size="sm"
             items={[
-              { label: "Change", icon: <PencilLine />, onSelect: onEdit },
+              { label: "Edit", icon: <PencilLine />, onSelect: onEdit },
               ...(is_default
                 ? []
                 : [
@@ -171,7 +171,7 @@ function ProviderFacts({ provider }: { provider: ProviderListed }) {
       </p>
       <p className="truncate text-[13px] text-ink-2">
         {provider.simulated ? (
-          "Answers by a script, without any network. For trying things out."
+          "Scripted answers without a network, for trying things out."
         ) : (
           <>
             <span className="font-mono text-xs">{provider.default_model}</span> at {hostOf(provider.base_url)}
@@ -186,7 +186,7 @@ function ProviderFacts({ provider }: { provider: ProviderListed }) {
       </p>
       {provider.is_damaged ? (
         <p className="text-[13px] text-failed">
-          Its stored settings cannot be read, so it is not used. Open it, look at them and save it again.
+          Disabled: saved settings can't be read. Open and save it again.
         </p>
       ) : null}
     </div>
@@ -207,15 +207,14 @@ function useRemoval({ id, name, is_default }: ProviderListed, others: readonly P
   return useConfirm({
     danger: true,
     title: `Remove “${name}”?`,
-    description:
-      "Its stored key is deleted. Nodes that name this provider will not run until they name another.",
+    description: "Deletes its key. Nodes that use it won't run until you choose another provider.",
     confirm: "Remove provider",
     onConfirm: () => remove.mutateAsync(defined({ id, next: is_default ? following?.id : undefined })),
     children:
       is_default && following ? (
         <Select
-          label="Default after it"
-          hint="Whatever names no provider asks this one."
+          label="New default"
+          hint="Used when no provider is set."
           options={others.map(providerChoice)}
           value={following.id}
           onValueChange={setNext}
@@ -236,17 +235,17 @@ function Lessons({ provider }: { provider: ProviderListed }) {
   return (
     <details className="text-[13px]">
       <summary className="cursor-pointer text-ink-2">
-        {lessons.length === 1 ? "One thing was" : `${lessons.length} things were`} learned about its models
+        {lessons.length === 1 ? "1 setting was" : `${lessons.length} settings were`} detected about its models
       </summary>
-      <ul aria-label={`Learned about ${provider.name}`} className="mt-1 flex flex-col gap-1">
+      <ul aria-label={`Detected for ${provider.name}`} className="mt-1 flex flex-col gap-1">
         {lessons.map(({ model, key, text, learned_at }) => (
           <li key={`${model} ${key}`} className="flex flex-wrap items-center gap-x-3">
             <span className="min-w-0 flex-1 basis-64">
               <span className="font-mono text-xs">{model}</span>: {text}{" "}
               <span className="text-ink-3">
                 {learned_at === undefined
-                  ? "Found out by a test."
-                  : `Since ${new Date(learned_at).toLocaleDateString("en-GB")}; tried again after ${LESSON_DAYS} days.`}
+                  ? "Found by a test."
+                  : `Since ${new Date(learned_at).toLocaleDateString("en-GB")}; checked again after ${LESSON_DAYS} days.`}
               </span>
             </span>
             <Button

@@ -1,12 +1,12 @@
 /** The sections of the settings that links can open: anchor, title, and search keywords. */
 export const SETTINGS_SECTIONS = [
   { id: "models", title: "Models", keywords: "providers keys prices address openai ollama offline demo" },
-  { id: "notices", title: "Notices", keywords: "webhook e-mail mail inbox tell" },
+  { id: "notices", title: "Notifications", keywords: "webhook email mail inbox alerts" },
   { id: "tokens", title: "API tokens", keywords: "programs http access" },
   { id: "appearance", title: "Appearance", keywords: "theme light dark" },
-  { id: "engine", title: "Engine", keywords: "workers restate cluster who carries out runs outbox" },
+  { id: "engine", title: "Engine", keywords: "workers restate cluster execution outbox" },
   { id: "storage", title: "Storage", keywords: "retention old runs database space vacuum" },
-  { id: "audit", title: "Audit", keywords: "who changed history rights" },
+  { id: "audit", title: "Audit log", keywords: "who changed history permissions log" },
   { id: "about", title: "About", keywords: "version environment licence openapi data folder" },
 ] as const;
 

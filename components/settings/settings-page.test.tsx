@@ -20,8 +20,8 @@ test("the settings say what runs here and what the environment may set", async (
   open().show();
   await screen.findByText(/^Troupe \d+\.\d+\.\d+, Node v/);
   await screen.findByRole("row", { name: /^TROUPE_DATA_DIR/ });
-  expect(screen.getByRole("region", { name: "Notices" }).textContent).toContain(
-    "People have 7 days to answer where a question does not say itself, and are reminded after half of it. The usual time; it can be set by TROUPE_ANSWER_HOURS.",
+  expect(screen.getByRole("region", { name: "Notifications" }).textContent).toContain(
+    "People have 7 days to answer, with a reminder halfway, unless the question sets its own deadline. The default; set it with TROUPE_ANSWER_HOURS.",
   );
   const description = await screen.findByRole("link", { name: "OpenAPI description" });
   expect(description.getAttribute("href")).toBe("/api/v1/openapi.json");
@@ -34,14 +34,14 @@ test("the settings tell who did what, by kind and page by page, and nothing of i
     if (round < 11) await ask.access.revokeToken({ id });
   }
   show();
-  const audit = within(await screen.findByRole("region", { name: "Audit" }));
-  const entries = () => within(audit.getByRole("list", { name: "Audit" })).getAllByRole("listitem");
+  const audit = within(await screen.findByRole("region", { name: "Audit log" }));
+  const entries = () => within(audit.getByRole("list", { name: "Audit log" })).getAllByRole("listitem");
   await waitFor(() => expect(entries()).toHaveLength(10));
   expect(entries()[0]!.textContent).toContain("Created the token “Token 11”");
   expect(entries()[1]!.textContent).toContain("Revoked the token “Token 10”");
-  await person.click(audit.getByRole("button", { name: "Show earlier" }));
+  await person.click(audit.getByRole("button", { name: "Show older" }));
   await waitFor(() => expect(entries().length).toBeGreaterThan(10));
-  expect(within(audit.getByRole("list", { name: "Audit" })).queryByRole("button")).toBeNull();
+  expect(within(audit.getByRole("list", { name: "Audit log" })).queryByRole("button")).toBeNull();
 
   // What is done on this page shows at once.
   await person.click(screen.getByRole("button", { name: "Revoke Token 11" }));
@@ -49,27 +49,27 @@ test("the settings tell who did what, by kind and page by page, and nothing of i
   await person.click(sure.getByRole("button", { name: "Revoke token" }));
   await waitFor(() => expect(entries()[0]!.textContent).toContain("Revoked the token “Token 11”"));
 
-  await person.click(audit.getByLabelText("What it is about"));
-  await person.click(await screen.findByRole("option", { name: "Signing in and out" }));
-  await audit.findByText("Nothing of this kind happened yet.");
+  await person.click(audit.getByLabelText("Category"));
+  await person.click(await screen.findByRole("option", { name: "Sign-ins and sign-outs" }));
+  await audit.findByText("No matching entries.");
 });
 
 test("notices are set up, tried out and removed; what could not be delivered is said in words", async () => {
   const { person, show, ask, troupe } = open();
   show();
-  const notices = within(await screen.findByRole("region", { name: "Notices" }));
-  await person.click(await notices.findByRole("button", { name: "Set up notices by Webhook" }));
+  const notices = within(await screen.findByRole("region", { name: "Notifications" }));
+  await person.click(await notices.findByRole("button", { name: "Set up notifications by Webhook" }));
   const dialog = within(await screen.findByRole("dialog"));
   await person.type(dialog.getByLabelText("URL"), "http://127.0.0.1:9/hook");
   await person.click(dialog.getByRole("button", { name: "Save" }));
   const secret = (await screen.findByText(/^[\w-]{43}$/)).textContent;
   expect(troupe.noticeSettings.webhook()).toEqual({ url: "http://127.0.0.1:9/hook", secret });
   await person.click(screen.getByRole("button", { name: "Done" }));
-  await notices.findByText("Posted to 127.0.0.1:9, signed");
-  await person.click(notices.getByRole("switch", { name: "Notices by Webhook" }));
+  await notices.findByText("Signed POST to 127.0.0.1:9");
+  await person.click(notices.getByRole("switch", { name: "Notifications by Webhook" }));
   await waitFor(async () => expect((await ask.notices.get()).webhook?.is_on).toBe(false));
 
-  await person.click(notices.getByRole("button", { name: "Set up notices by E-mail" }));
+  await person.click(notices.getByRole("button", { name: "Set up notifications by E-mail" }));
   const mail = within(await screen.findByRole("dialog"));
   await person.type(mail.getByLabelText("Mail server"), "127.0.0.1");
   await person.type(mail.getByLabelText("User name"), "troupe");
@@ -91,7 +91,7 @@ test("notices are set up, tried out and removed; what could not be delivered is 
   await person.click(notices.getByRole("button", { name: "Actions for Webhook" }));
   await person.click(await screen.findByRole("menuitem", { name: "Remove" }));
   await person.click(within(await screen.findByRole("alertdialog")).getByRole("button", { name: "Remove" }));
-  await notices.findByText("Posts each notice to an address of yours");
+  await notices.findByText("Posts notifications to a URL");
 });
 
 test("a provider is added, tested in words and used by default, its key never comes back, and it is removed", async () => {
@@ -110,7 +110,7 @@ test("a provider is added, tested in words and used by default, its key never co
     await person.paste(text);
   };
   await fill("Name", "Our own server");
-  await fill("Address", server.url);
+  await fill("URL", server.url);
   await fill("API key", "sk-not-for-anyone-1234");
   await person.click(dialog.getByRole("button", { name: "Test" }));
   await waitFor(() => expect(dialog.getByRole("status").textContent).toContain("1 model"));
@@ -139,13 +139,11 @@ test("a provider that does not answer is explained in words", async () => {
   await person.click(await screen.findByRole("button", { name: "Add provider" }));
   const dialog = within(await screen.findByRole("dialog"));
   await person.click(await dialog.findByRole("button", { name: /^LM Studio/ }));
-  const address = await dialog.findByLabelText("Address");
+  const address = await dialog.findByLabelText("URL");
   await person.clear(address);
   // A port without a server.
   await person.click(address);
   await person.paste(`http://127.0.0.1:${await freePort()}/v1`);
   await person.click(dialog.getByRole("button", { name: "Test" }));
-  await waitFor(() =>
-    expect(dialog.getByRole("status").textContent).toContain("Nothing answers at 127.0.0.1"),
-  );
+  await waitFor(() => expect(dialog.getByRole("status").textContent).toContain("Can't connect to 127.0.0.1"));
 });

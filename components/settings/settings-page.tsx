@@ -26,7 +26,7 @@ export function SettingsPage({ settings }: { settings: readonly SettingRow[] }) 
   return (
     <Page title="Settings">
       <div className="grid gap-8 lg:grid-cols-[9rem_minmax(0,48rem)]">
-        <nav aria-label="Sections of the settings" className="sticky top-10 self-start max-lg:hidden">
+        <nav aria-label="Settings sections" className="sticky top-10 self-start max-lg:hidden">
           <ul className="flex flex-col">
             {SETTINGS_SECTIONS.map(({ id, title }) => (
               <li key={id}>
@@ -56,7 +56,7 @@ export function SettingsPage({ settings }: { settings: readonly SettingRow[] }) 
           {info.data?.password_set ? (
             <Panel
               title="Signed in"
-              description="In this browser; signing out asks for the password again."
+              description="In this browser. Signing out requires the password again."
               actions={<SignOut />}
             />
           ) : null}
@@ -96,7 +96,7 @@ function SignOut() {
     // A full page load, so that no data of the session stays in memory.
     if (await hasEnded(where)) return window.location.assign("/login");
     setEnding(null);
-    toast("Signing out did not work. Is the server running?", { tone: "error" });
+    toast("Couldn't sign out. Check that the server is running.", { tone: "error" });
   }
 
   return (

@@ -23,7 +23,7 @@ type Rule = Pick<Rules, "days" | "runs">;
 export function StorageSection() {
   const storage = useQuery(useTrpc().storage.get.queryOptions());
   return (
-    <Panel title="Storage" description="What lies in the data folder, and how long finished runs are kept.">
+    <Panel title="Storage" description="Disk usage and run retention.">
       {storage.error ? (
         <p className="text-[13px] text-failed">{toApiError(storage.error).message}</p>
       ) : storage.data ? (
@@ -43,18 +43,18 @@ function Sizes({ sizes }: { sizes: Storage["sizes"] }) {
   const { runs, copies } = sizes;
   const rows: [string, string][] = [
     ["Database", bytes(sizes.database)],
-    ["Files of runs, in it", bytes(sizes.files)],
-    [sizes.can_shrink ? "Free in it, being given back" : "Free in it, used again", bytes(sizes.free)],
+    ["Run files, included", bytes(sizes.files)],
+    [sizes.can_shrink ? "Free, being reclaimed" : "Free, reusable", bytes(sizes.free)],
     ["Not yet merged (WAL)", bytes(sizes.wal)],
     [
-      "Copies from before updates",
+      "Pre-upgrade backups",
       copies.count === 0 ? "None" : `${bytes(copies.bytes)} in ${countOf(copies.count, "file")}`,
     ],
     [
       "Runs",
       [
         `${runs.finished} finished`,
-        `${runs.other} under way`,
+        `${runs.other} running`,
         ...(runs.held > 0 ? [`${runs.held} held`] : []),
       ].join(", "),
     ],
@@ -82,7 +82,7 @@ function Keeping({ rules, outdated }: { rules: Rules; outdated: number }) {
         toast(
           count > 0
             ? `Saved. ${countOf(count, "run")} will be deleted within minutes.`
-            : "Saved. No run is older.",
+            : "Saved. No older runs to delete.",
         );
         void refresh();
       },
@@ -90,18 +90,18 @@ function Keeping({ rules, outdated }: { rules: Rules; outdated: number }) {
   );
   const sweep = useMutation(
     trpc.storage.sweep.mutationOptions({
-      onSuccess: ({ outdated: count }) => toast(`${countOf(count, "run")} are being deleted`),
+      onSuccess: ({ outdated: count }) => toast(`Deleting ${countOf(count, "run")}`),
       onSettled: () => void refresh(),
     }),
   );
   const sweeping = useConfirm({
     danger: true,
     title: `Delete ${countOf(outdated, "run")}?`,
-    description: "Their timelines, answers, files and memories go with them. This cannot be taken back.",
+    description: "This also deletes their timelines, files and memories. You can't undo this.",
     confirm: "Delete older runs",
     onConfirm: () => sweep.mutateAsync(),
   });
-  const nameOf = (id: string) => workflows.data?.find((one) => one.id === id)?.name ?? "A deleted workflow";
+  const nameOf = (id: string) => workflows.data?.find((one) => one.id === id)?.name ?? "Deleted workflow";
   const setOwn = (id: string, rule: Rule | null) => {
     const workflows = rule ? { ...draft.workflows, [id]: rule } : withoutKey(draft.workflows, id);
     setDraft({ ...draft, workflows });
@@ -111,12 +111,11 @@ function Keeping({ rules, outdated }: { rules: Rules; outdated: number }) {
 
   return (
     <Form className="flex flex-col gap-5" onSubmit={() => save.mutate(draft)}>
-      <Section title="Finished runs that are kept">
+      <Section title="Run retention">
         <RuleFields rule={draft} onChange={(rule) => setDraft({ ...draft, ...rule })} />
         <p className="text-xs text-ink-2">
-          Older ones are deleted with their files and what they remembered, also those that stopped at a
-          limit. Runs under way and held runs stay, and so do the sums of how crews did. Leave a field empty
-          for no limit.
+          Older finished runs are deleted with their files and memories. Running and quarantined runs are
+          kept. Leave empty for no limit.
         </p>
       </Section>
       {Object.entries(draft.workflows).map(([id, rule]) => (
@@ -124,7 +123,7 @@ function Keeping({ rules, outdated }: { rules: Rules; outdated: number }) {
       ))}
       {addable.length > 0 ? (
         <Select
-          label="A rule of its own for a workflow"
+          label="Workflow override"
           placeholder="Choose a workflow…"
           value={null}
           options={addable.map(({ id, name }) => ({ value: id, label: name, icon: <Plus aria-hidden /> }))}
@@ -134,7 +133,7 @@ function Keeping({ rules, outdated }: { rules: Rules; outdated: number }) {
       ) : null}
       <div className="flex flex-wrap gap-2">
         <Button type="submit" variant="primary" disabled={!isChanged} pending={save.isPending}>
-          Save what is kept
+          Save retention
         </Button>
         <Button variant="danger" disabled={outdated === 0 || isChanged} onClick={sweeping.open}>
           {outdated === 0 ? "No older runs to delete" : `Delete ${countOf(outdated, "older run")} now`}
@@ -157,10 +156,10 @@ function OwnRule({
 }) {
   return (
     <Section
-      title={`Only for ${name}`}
+      title={`Override for ${name}`}
       actions={
         <IconButton
-          label={`No rule of its own for ${name}`}
+          label={`Remove override for ${name}`}
           size="sm"
           icon={<X aria-hidden />}
           onClick={() => onChange(null)}
@@ -176,7 +175,7 @@ function RuleFields({ rule, onChange }: { rule: Rule; onChange: (rule: Rule) => 
   return (
     <div className="flex flex-wrap gap-3">
       <NumberField
-        label="For so many days"
+        label="Keep for (days)"
         value={rule.days}
         min={1}
         max={36_500}
@@ -186,7 +185,7 @@ function RuleFields({ rule, onChange }: { rule: Rule; onChange: (rule: Rule) => 
         fieldClassName="min-w-44 flex-1"
       />
       <NumberField
-        label="At most so many"
+        label="Maximum number"
         value={rule.runs}
         min={1}
         max={10_000_000}

@@ -35,7 +35,7 @@ export function TokensSection({ apiBase }: { apiBase: string | undefined }) {
       title="API tokens"
       description={
         <>
-          For scripts and other programs
+          For scripts and apps
           {apiBase ? (
             <>
               {" "}
@@ -78,7 +78,7 @@ function TokenRow({ token }: { token: Token }) {
   const revocation = useConfirm({
     danger: true,
     title: `Revoke “${token.name}”?`,
-    description: "Programs that use it are refused from now on.",
+    description: "Apps using it will stop working immediately.",
     confirm: "Revoke token",
     onConfirm: () => revoke.mutateAsync({ id: token.id }),
   });
@@ -116,7 +116,7 @@ function CreateToken({ onClose }: { onClose: () => void }) {
       <SecretDialog
         what="token"
         secret={token}
-        description="Whoever has it can read, change and run everything here."
+        description="Grants full access: read, change and run everything."
         onClose={onClose}
       />
     );
@@ -135,7 +135,7 @@ function CreateToken({ onClose }: { onClose: () => void }) {
         onValueChange={setName}
         maxLength={80}
         placeholder="Nightly report"
-        hint="What it is for, to know it again."
+        hint="What this token is for"
       />
     </FormDialog>
   );

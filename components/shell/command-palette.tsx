@@ -159,7 +159,7 @@ function useActions(): Item[] {
     themeItem("dark", Moon, "night"),
     {
       value: "keyboard",
-      label: "Keyboard help",
+      label: "Keyboard shortcuts",
       icon: Keyboard,
       run: openHelp,
       keywords: "shortcuts keys",
@@ -192,15 +192,13 @@ export function CommandPalette() {
               <Search aria-hidden="true" className="size-4 text-ink-3" />
               <Command.Input
                 autoFocus
-                placeholder="Find a page, workflow, role or action…"
+                placeholder="Search pages, workflows, roles, actions…"
                 className="h-12 flex-1 bg-transparent text-base outline-none placeholder:text-ink-3 sm:text-sm"
               />
               <Kbd keys="Esc" />
             </div>
             <Command.List className="max-h-[min(60vh,26rem)] overflow-y-auto p-2 [&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-ink-3">
-              <Command.Empty className="px-2 py-8 text-center text-sm text-ink-2">
-                Nothing found.
-              </Command.Empty>
+              <Command.Empty className="px-2 py-8 text-center text-sm text-ink-2">No results</Command.Empty>
               {groups.map(({ heading, items }) => (
                 <Command.Group key={heading} heading={heading}>
                   {items.map((item) => (

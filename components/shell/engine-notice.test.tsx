@@ -8,7 +8,7 @@ import { engineOf } from "@/server/domain/testing/engine";
 import { EngineNotice } from "./shell";
 
 const message =
-  "Restate does not answer at http://127.0.0.1:8080. Runs keep their place and go on once it does.";
+  "Restate doesn't respond at http://127.0.0.1:8080. Runs keep their position and continue once it does.";
 const away = { ok: false, message, is_away: true };
 
 /** What the notice says at each of these states, looked at one after another. */
@@ -46,13 +46,13 @@ test("every page says that the engine is away once it is for long, and says no m
   const since = { waiting: 1, oldest_at: 1, away_since: 1 };
   expect(
     await over([engineOf(), engineOf({ outbox: since }), engineOf({ ...away, outbox: since }), engineOf()]),
-  ).toEqual([null, null, `${message}See the engine`, null]);
+  ).toEqual([null, null, `${message}View engine status`, null]);
 });
 
 test("nothing is said on every page of missing workers, nor of an engine that a server went back from", async () => {
   const noWorker = {
     ok: false,
-    message: "No worker is there to carry out runs: start one with npm run worker.",
+    message: "No worker is available. Start one with npm run worker.",
   };
   expect(await over([engineOf({ ...noWorker, workers: [] }), { ...EMBEDDED, ...away }])).toEqual([
     null,

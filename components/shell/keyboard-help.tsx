@@ -7,9 +7,9 @@ import { Dialog } from "@/components/ui/overlay/dialog";
 const everywhere: HelpSection = {
   title: "Everywhere",
   shortcuts: [
-    { keys: "mod+k", label: "Find a page, workflow, role or action" },
-    { keys: "?", label: "Show this help" },
-    { keys: "Esc", label: "Close what is open" },
+    { keys: "mod+k", label: "Open command palette" },
+    { keys: "?", label: "Show keyboard shortcuts" },
+    { keys: "Esc", label: "Close dialog or panel" },
   ],
 };
 
@@ -17,7 +17,12 @@ const everywhere: HelpSection = {
 export function KeyboardHelp() {
   const sections = [everywhere, ...Object.values(useAllHelp())];
   return (
-    <Dialog open onOpenChange={closeShellDialog} title="Keyboard" size={sections.length > 2 ? "lg" : "md"}>
+    <Dialog
+      open
+      onOpenChange={closeShellDialog}
+      title="Keyboard shortcuts"
+      size={sections.length > 2 ? "lg" : "md"}
+    >
       <div className={sections.length > 2 ? "gap-8 sm:columns-2" : ""}>
         {sections.map((section) => (
           <section key={section.title} className="mb-6 break-inside-avoid last:mb-0">

@@ -26,7 +26,7 @@ export function ServerWatch() {
         className="flex items-center gap-3 rounded-lg border border-waiting/50 bg-raised px-3 py-2 text-[13px] shadow-1"
       >
         <Spinner size={14} />
-        <span className="min-w-0 flex-1">Disconnected, retrying…</span>
+        <span className="min-w-0 flex-1">Reconnecting…</span>
         <Button size="sm" onClick={() => void queryClient.refetchQueries({ type: "active" })}>
           Retry now
         </Button>
@@ -47,10 +47,10 @@ export function DemoNotice({ compact }: { compact: boolean }) {
   if (useIsDemoDefault() !== true) return null;
   if (compact)
     return (
-      <Tooltip content="Offline demo: answers are simulated. Connect a model in Settings." side="right">
+      <Tooltip content="Offline demo: simulated responses" side="right">
         <PageLink
           href="/settings"
-          aria-label="Offline demo: answers are simulated. Connect a model in Settings."
+          aria-label="Offline demo: simulated responses"
           className="flex size-9 items-center justify-center rounded-lg border border-dashed border-waiting/70 text-waiting hover:bg-ink/5"
         >
           <Drama aria-hidden="true" className="size-4.5" strokeWidth={1.75} />
@@ -66,7 +66,7 @@ export function DemoNotice({ compact }: { compact: boolean }) {
         <Drama aria-hidden="true" className="size-4 text-waiting" strokeWidth={1.75} />
         Offline demo
       </span>
-      <span className="text-ink-2">Answers are simulated, not an AI. Connect a model.</span>
+      <span className="text-ink-2">Responses are simulated. Connect a model.</span>
     </PageLink>
   );
 }
@@ -79,7 +79,7 @@ export function DemoStrip() {
       <PageLink href="/settings" className="flex items-center gap-2 px-4 py-2 text-[13px] text-ink-2">
         <Drama aria-hidden="true" className="size-4 shrink-0 text-waiting" strokeWidth={1.75} />
         <span className="min-w-0 flex-1">
-          <span className="font-medium text-ink">Offline demo:</span> answers are simulated.
+          <span className="font-medium text-ink">Offline demo:</span> responses are simulated.
         </span>
         <span className="shrink-0 text-accent">Connect a model</span>
       </PageLink>

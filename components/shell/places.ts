@@ -77,7 +77,7 @@ export const places: readonly {
   },
   {
     href: "/bin",
-    label: "Bin",
+    label: "Trash",
     keywords: "trash deleted archive restore",
     icon: Trash2,
     isHere: (path) => path.startsWith("/bin"),

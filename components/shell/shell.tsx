@@ -57,7 +57,7 @@ export function EngineNotice() {
       <Unplug aria-hidden className="size-4 shrink-0 text-waiting max-md:mt-0.5" />
       <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">{data.message}</span>
       <PageLink href="/settings#engine" className="shrink-0 text-accent hover:text-accent-hover">
-        See the engine
+        View engine status
       </PageLink>
     </div>
   );
@@ -84,7 +84,7 @@ export function Shell({
         href={isEditor ? "#drawing" : "#main"}
         className="sr-only z-50 rounded-lg bg-raised px-3 py-2 focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
       >
-        {isEditor ? "Skip to the drawing" : "Skip to the page"}
+        {isEditor ? "Skip to canvas" : "Skip to content"}
       </a>
       <Rail compact={isStage} path={path} />
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
@@ -160,7 +160,7 @@ function Rail({ compact, path }: { compact: boolean; path: string }) {
         <div className={clsx("mt-3 flex gap-1", compact ? "flex-col" : "items-center")}>
           <ThemeMenu />
           <IconButton
-            label="Keyboard help"
+            label="Keyboard shortcuts"
             shortcut="?"
             side="right"
             icon={<CircleHelp aria-hidden="true" />}
@@ -231,7 +231,7 @@ function WaitingCount({ isCorner }: { isCorner: boolean }) {
 function WaitingLabel() {
   const count = useInboxCount();
   if (!count) return null;
-  return <span className="sr-only"> {count === 1 ? "1 question waits" : `${count} questions wait`}</span>;
+  return <span className="sr-only"> {count === 1 ? "1 open question" : `${count} open questions`}</span>;
 }
 
 function BottomBar({ path }: { path: string }) {

@@ -31,7 +31,7 @@ export function Lately({ isExpected = false }: { isExpected?: boolean }) {
       <section aria-labelledby="lately" className="rounded-xl border border-line bg-surface px-4 py-3">
         <header className="mb-1.5 flex flex-wrap items-baseline justify-between gap-x-4">
           <h2 id="lately" className="text-[13px] font-semibold">
-            Last runs
+            Recent runs
           </h2>
           <Spent />
           <Link href="/runs" className="text-xs font-medium text-accent hover:text-accent-hover">
@@ -58,7 +58,7 @@ function LastRun({ run }: { run: RunSummary }) {
         href={addressOf(run)}
         className="max-w-[45%] shrink-0 truncate font-medium after:absolute after:inset-0"
       >
-        {run.workflow_name || "A workflow"}
+        {run.workflow_name || "Workflow"}
       </Link>
       <span className="min-w-0 flex-1 truncate text-ink-2">{run.outcome_excerpt || run.input_excerpt}</span>
       <TimeText at={run.created_at} className="shrink-0 text-xs text-ink-3" />
@@ -72,10 +72,10 @@ function WaitingForYou({ runs }: { runs: readonly RunSummary[] }) {
       <header className="mb-1 flex items-center gap-2">
         <Hand aria-hidden className="size-4 text-waiting" />
         <h2 id="waiting" className="min-w-0 flex-1 text-[13px] font-semibold">
-          {runs.length === 1 ? "One run waits for you" : `${runs.length} runs wait for you`}
+          {runs.length === 1 ? "1 run needs your answer" : `${runs.length} runs need your answer`}
         </h2>
         <Link href="/inbox" className="text-xs font-medium text-accent hover:text-accent-hover">
-          Answer in the inbox
+          Open inbox
         </Link>
       </header>
       <ul className="flex flex-col">
@@ -88,7 +88,7 @@ function WaitingForYou({ runs }: { runs: readonly RunSummary[] }) {
               href={addressOf(run)}
               className="max-w-[45%] shrink-0 truncate font-medium after:absolute after:inset-0"
             >
-              {run.workflow_name || "A workflow"}
+              {run.workflow_name || "Workflow"}
             </Link>
             <span className="min-w-0 flex-1 truncate text-ink-2">{run.input_excerpt}</span>
             <WaitsFor run={run} />

@@ -18,7 +18,7 @@ export function TemplateGallery() {
   return (
     <Page
       title="Templates"
-      description="Each opens as a workflow of your own. All run as they are, without a key, on the offline demo."
+      description="Each opens as your own workflow and runs on the offline demo, no API key needed."
       actions={
         <Button
           icon={<Plus aria-hidden />}
@@ -26,7 +26,7 @@ export function TemplateGallery() {
           disabled={actions.opening !== null}
           onClick={actions.create}
         >
-          Start from nothing
+          Blank workflow
         </Button>
       }
     >

@@ -40,7 +40,7 @@ test("a workflow is found by a word of its name, and the search says when nothin
   await person.clear(search);
   await person.type(search, "no such thing");
   await screen.findByText("No workflow matches “no such thing”");
-  await person.click(screen.getByRole("button", { name: "Clear the search" }));
+  await person.click(screen.getByRole("button", { name: "Clear search" }));
   await link("Weekly cod digest");
 });
 
@@ -85,13 +85,13 @@ test("pasted text that is no workflow is refused in words", async () => {
   const { person } = await listOf("Just to have a list");
   await person.click(await screen.findByRole("button", { name: "Import" }));
   const dialog = within(await screen.findByRole("dialog", { name: "Import a workflow" }));
-  await person.click(dialog.getByLabelText("Or paste its text"));
+  await person.click(dialog.getByLabelText("Or paste contents"));
   await person.paste("{ this is not JSON");
-  await person.click(dialog.getByRole("button", { name: "Show what is in it" }));
-  await dialog.findByText("Nothing here can be imported.");
+  await person.click(dialog.getByRole("button", { name: "Preview" }));
+  await dialog.findByText("Nothing to import.");
   expect(dialog.getByRole<HTMLButtonElement>("button", { name: "Nothing to import" }).disabled).toBe(true);
   await person.click(dialog.getByRole("button", { name: "Back" }));
-  await dialog.findByLabelText("Or paste its text");
+  await dialog.findByLabelText("Or paste contents");
 });
 
 test("the page begins with what ran last, and says nothing of money where none was spent", async () => {
@@ -100,7 +100,7 @@ test("the page begins with what ran last, and says nothing of money where none w
   const { run_id } = await page.ask.runs.start({ workflow_id: id, input: { topic: "Ebb at noon" } });
   await page.troupe.host.settled(run_id);
   page.show();
-  const last = await screen.findByRole("region", { name: "Last runs" });
+  const last = await screen.findByRole("region", { name: "Recent runs" });
   expect(within(last).getByText("Ebb at noon")).toBeTruthy();
   expect(screen.queryByText(/Spent on models/)).toBeNull();
 });
@@ -121,7 +121,7 @@ test("where nothing ever ran, no place is kept for it, so that the list stays wh
 
 test("a first visit runs the first template with one click, and a row of the list its workflow", async () => {
   const { person, ask } = await listOf();
-  await person.click(await screen.findByRole("button", { name: "Run it: the template Approval" }));
+  await person.click(await screen.findByRole("button", { name: "Run the template Approval" }));
   await waitFor(() => expect(window.location.search).toBe("?run=1"));
   const [made] = await ask.workflows.list();
   expect(window.location.pathname).toBe(`/workflows/${made?.id}`);
@@ -152,10 +152,8 @@ test("what the OpenHands format cannot carry is said before the file is download
   show();
   await person.click(await screen.findByRole("button", { name: "Actions for Leaves things behind" }));
   await person.click(await screen.findByRole("menuitem", { name: /^OpenHands WorkflowGraph/ }));
-  const dialog = within(await screen.findByRole("dialog", { name: "Not everything fits into this file" }));
-  expect(dialog.getByRole("list", { name: "What the file does not hold" }).textContent).toContain(
-    "nodes.write.retry",
-  );
+  const dialog = within(await screen.findByRole("dialog", { name: "Incomplete export" }));
+  expect(dialog.getByRole("list", { name: "Not in the file" }).textContent).toContain("nodes.write.retry");
   expect(saved).toEqual([]);
   await person.click(dialog.getByRole("button", { name: "Download" }));
   await waitFor(() => expect(saved).toHaveLength(1));

@@ -31,8 +31,7 @@ function Welcome({ actions, onImport }: { actions: WorkflowActions; onImport: ()
         Cast your agents, draw the plot, watch it play.
       </h1>
       <p className="mt-4 max-w-xl text-base text-ink-2">
-        A workflow says who does what, and what follows. Open one, press Run, and see every step light up on
-        the drawing.
+        Open a template, press Run, and watch every step on the canvas.
       </p>
       <div className="mt-8 sm:mt-10">
         {templates.data ? (
@@ -48,10 +47,10 @@ function Welcome({ actions, onImport }: { actions: WorkflowActions; onImport: ()
           pending={actions.opening === "blank"}
           onClick={actions.create}
         >
-          Start from nothing
+          Blank workflow
         </Button>
         <Button variant="ghost" icon={<FileDown aria-hidden="true" />} onClick={onImport}>
-          Import a file
+          Import
         </Button>
       </div>
     </div>
@@ -68,10 +67,10 @@ const Lately = dynamic(lately, {
 const LatelyIfAny = dynamic(lately, { ssr: false });
 
 const help = {
-  title: "List of workflows",
+  title: "Workflows",
   shortcuts: [
-    { keys: "Enter", label: "Open the workflow" },
-    { keys: "F2", label: "Rename it" },
+    { keys: "Enter", label: "Open workflow" },
+    { keys: "F2", label: "Rename" },
   ],
 };
 
@@ -142,10 +141,15 @@ function NewMenu({ actions }: { actions: WorkflowActions }) {
         </Button>
       }
       items={[
-        { label: "Blank workflow", hint: "A start and an end", icon: <Plus />, onSelect: actions.create },
+        {
+          label: "Blank workflow",
+          hint: "A start and an end node",
+          icon: <Plus />,
+          onSelect: actions.create,
+        },
         {
           label: "From a template…",
-          hint: "Workflows that run at once",
+          hint: "Ready to run",
           icon: <LayoutTemplate />,
           href: "/templates",
         },
@@ -190,7 +194,7 @@ function FilteredWorkflows({
           onValueChange={setOrder}
           fieldClassName="w-44 shrink-0 max-sm:w-36"
           options={[
-            { value: "changed", label: "Last changed" },
+            { value: "changed", label: "Last edited" },
             { value: "run", label: "Last run" },
             { value: "name", label: "Name" },
           ]}
@@ -209,7 +213,7 @@ function FilteredWorkflows({
         <EmptyState
           icon={<SearchX />}
           title={`No workflow matches “${search}”`}
-          actions={<Button onClick={() => setSearch("")}>Clear the search</Button>}
+          actions={<Button onClick={() => setSearch("")}>Clear search</Button>}
         />
       )}
       <p aria-live="polite" className="sr-only">

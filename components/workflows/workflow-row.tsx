@@ -16,7 +16,7 @@ export type WorkflowListed = Answers["workflows"]["list"][number];
 
 const EXPORTS = [
   { format: "included", label: "Workflow file", hint: "JSON with the roles it uses" },
-  { format: "referenced", label: "Workflow file without roles", hint: "Names its roles only" },
+  { format: "referenced", label: "Workflow file without roles", hint: "Only names its roles" },
   { format: "yaml", label: "Workflow file as YAML", hint: "With the roles it uses" },
   { format: "openhands", label: "OpenHands WorkflowGraph", hint: "JSON in the reference format" },
 ] as const;
@@ -76,7 +76,7 @@ export function WorkflowRow({ workflow, actions }: { workflow: WorkflowListed; a
       </div>
       <span className="hidden text-[13px] text-ink-2 lg:block">{count(node_count)}</span>
       <span className="hidden text-[13px] text-ink-2 lg:block">
-        <span className="block text-xs text-ink-3">Changed</span>
+        <span className="block text-xs text-ink-3">Edited</span>
         <TimeText at={updated_at} />
       </span>
       <div className="relative z-10 flex items-center gap-1">

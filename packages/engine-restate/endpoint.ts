@@ -85,7 +85,7 @@ export function newEndpoint(options: WorkerOptions): WorkerEndpoint {
     {
       post: server.postNews,
       failed: (error) =>
-        log("warn", `The server could not be told of a run; trying again: ${errorMessage(error)}`),
+        log("warn", `The server could not be notified about a run; retrying: ${errorMessage(error)}`),
     },
   );
   const fits = (turn: SentTurn, chars: number) => {

@@ -59,7 +59,7 @@ export class ProgressReporter {
 
   private async until(holds: () => boolean): Promise<void> {
     while (!holds()) {
-      if (this.stopped.signal.aborted) throw new NoEntry("The server is told of this stretch elsewhere.");
+      if (this.stopped.signal.aborted) throw new NoEntry("Another worker reports this segment.");
       await new Promise<void>((resolve) => this.waiting.push(resolve));
     }
   }
@@ -101,7 +101,7 @@ export class ProgressReporter {
     }
     const all = this.untold.slice(0, count).map(({ news }) => news);
     const last = all.at(-1);
-    if (!last) throw new Error("There is nothing to tell.");
+    if (!last) throw new Error("Nothing to report.");
     return { news: { ...last, turns: all.flatMap(({ turns }) => turns) }, count };
   }
 }

@@ -115,7 +115,7 @@ class Attempt {
       .promise<SentSignal>(`signal#${this.signals.length + 1}`)
       .get()
       .map((signal, failure): Came => {
-        if (!signal) throw failure ?? new Error("A signal without a name came.");
+        if (!signal) throw failure ?? new Error("A signal without a name arrived.");
         return { signal };
       });
   }
@@ -129,7 +129,7 @@ class Attempt {
   private async open(): Promise<Session | Entry | null> {
     const { needs, ctx, start, entries, signals, abort } = this;
     if (!needs.sessions.admits(ctx.key, entries, needs.maxRuns))
-      throw new NoEntry("This worker has as many runs as it may.");
+      throw new NoEntry("This worker is at its limit of runs.");
     const attempt = { key: ctx.key, entries, signal: abort };
     const opened = await needs.sessions.open(attempt, () => needs.open(start, entries, signals, abort));
     if (!isSession(opened)) return opened;
@@ -142,7 +142,8 @@ class Attempt {
 
 /** Rejects a message that was sealed for another segment: the ingress has no login, and the journal can be read. */
 function checkKey(key: string, { run_id, stretch }: Pick<SegmentStart, "run_id" | "stretch">): void {
-  if (key !== segmentKey(run_id, stretch)) throw new TerminalError("This is the message of another stretch.");
+  if (key !== segmentKey(run_id, stretch))
+    throw new TerminalError("This message belongs to another segment.");
 }
 
 const newsOf = ({ run_id, stretch }: SegmentStart, { worker, turns, end }: Entry): SegmentProgress => ({

@@ -150,8 +150,8 @@ export class Session {
 
   /** The next entry, as soon as there is something to keep; the same turns until they are kept. */
   async next(): Promise<Entry> {
-    this.refuse(new NoEntry("Somebody else asks for the next entry of this stretch."));
-    if (this.isOver) throw new NoEntry("This stretch is not carried out here any more.");
+    this.refuse(new NoEntry("Another request for the next entry of this segment is open."));
+    if (this.isOver) throw new NoEntry("This segment no longer executes here.");
     if (this.unrecorded.length === 0 && !this.end) {
       const something = new Promise<void>((answer, refuse) => {
         this.asking = { answer, refuse };
@@ -219,7 +219,7 @@ export class Session {
   drop(): void {
     this.isOver = true;
     this.run.stop();
-    this.refuse(new NoEntry("This stretch is not carried out here any more."));
+    this.refuse(new NoEntry("This segment no longer executes here."));
   }
 
   private putDown(turn: TurnRecord): Promise<void> {
@@ -230,7 +230,7 @@ export class Session {
     if (!this.options.fits(sent, chars))
       return Promise.reject(
         new TooLargeTurn(
-          "One step of this run made more than can be stored. Keep its values smaller, or write large texts into files.",
+          "One step of this run produced more than can be stored. Make its values smaller, or write large texts to files.",
         ),
       );
     return new Promise((recorded) => {

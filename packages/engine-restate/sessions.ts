@@ -110,7 +110,7 @@ export class Sessions {
     // Another attempt may have started meanwhile, or this one may be over.
     if (signal.aborted || this.held.has(key) || this.draining) {
       session.drop();
-      throw new NoEntry("This attempt at the stretch is over.");
+      throw new NoEntry("This attempt at the segment has ended.");
     }
     this.attach(key, session, signal);
     session.begin();
@@ -127,7 +127,7 @@ export class Sessions {
 
   private detach(key: string, held: Held): void {
     if (this.held.get(key) !== held) return;
-    held.session.refuse(new NoEntry("The connection to the engine is lost."));
+    held.session.refuse(new NoEntry("The connection to the engine was lost."));
     if (this.draining) return this.drop(key);
     held.dropping = setTimeout(() => this.drop(key), this.lingering.forMs);
     held.dropping.unref();
@@ -176,7 +176,7 @@ export class Sessions {
   }
 
   private giveBack(key: string): void {
-    this.held.get(key)?.session.refuse(new NoEntry("This worker is stopping; another goes on."));
+    this.held.get(key)?.session.refuse(new NoEntry("This worker is stopping; another one continues."));
     this.drop(key);
   }
 

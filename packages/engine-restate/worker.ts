@@ -53,12 +53,13 @@ const endpointOf = ({ settings, worker, sealer, log }: WorkerProcess): WorkerEnd
 
 async function listen({ settings, log }: WorkerProcess, endpoint: WorkerEndpoint): Promise<EnginePort> {
   const { name, host, port, runs, control } = settings;
-  const broke = (error: Error) => log("warn", "A connection of the engine broke.", { error: error.message });
+  const broke = (error: Error) =>
+    log("warn", "A connection from the engine broke.", { error: error.message });
   const opened = await openEnginePort(endpoint, { host, port, broke }).catch((error: unknown) =>
-    leave(`This worker cannot listen on ${host}:${port}: ${errorMessage(error)}.`),
+    leave(`This worker can't listen on ${host}:${port}: ${errorMessage(error)}.`),
   );
   process.stdout.write(
-    `The worker ${name} takes up to ${runs} runs on ${host}:${port}, for the server at ${control.url}.\n`,
+    `Worker ${name} accepts up to ${runs} runs on ${host}:${port}, for the server at ${control.url}.\n`,
   );
   return opened;
 }

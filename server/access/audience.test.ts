@@ -3,19 +3,19 @@ import { audienceOf } from "./audience";
 
 test("the start says to whom the app is open", () => {
   expect(audienceOf("open", {})).toEqual([
-    "Other machines cannot reach it. Every program and every user of this machine can use it: nothing asks who they are.",
-    "To let in only who has a one-time link: npm start -- --link",
+    "Other machines can't reach it. Any program and user of this machine can use it without signing in.",
+    "To require a one-time link: npm start -- --link",
   ]);
   expect(audienceOf("open", { TROUPE_PROGRAM: "troupe" })[1]).toBe(
-    "To let in only who has a one-time link: troupe --link",
+    "To require a one-time link: troupe --link",
   );
   expect(audienceOf("open", { TROUPE_PUBLIC_URL: "https://troupe.example.org" })).toEqual([
-    "Whoever reaches https://troupe.example.org reaches it, and nothing asks who they are. To ask for a password, set TROUPE_PASSWORD.",
+    "Anyone who can reach https://troupe.example.org can use it without a password. Set TROUPE_PASSWORD to require one.",
   ]);
   expect(audienceOf("link", { HOST: "::1" })).toEqual([
-    "Other machines cannot reach it. The link above works once; nobody comes in without one. Each start prints a new one.",
+    "Other machines can't reach it. The link above works once, and no one gets in without one. Each start prints a new link.",
   ]);
   expect(audienceOf("password", { HOST: "0.0.0.0" })).toEqual([
-    "Other machines can reach it. It asks everybody for the password.",
+    "Other machines can reach it. Everyone needs the password.",
   ]);
 });

@@ -6,17 +6,19 @@ export function audienceOf(signInMode: SignInMode, env: Env): string[] {
   const address = env.TROUPE_PUBLIC_URL?.trim();
   const isNear = isLoopback(env.HOST || "127.0.0.1");
   const reach = address
-    ? `Whoever reaches ${address} reaches it`
+    ? `Anyone who can reach ${address} can use it`
     : isNear
-      ? "Other machines cannot reach it"
+      ? "Other machines can't reach it"
       : "Other machines can reach it";
-  if (signInMode === "password") return [`${reach}. It asks everybody for the password.`];
+  if (signInMode === "password") return [`${reach}. Everyone needs the password.`];
   if (signInMode === "link")
-    return [`${reach}. The link above works once; nobody comes in without one. Each start prints a new one.`];
+    return [
+      `${reach}. The link above works once, and no one gets in without one. Each start prints a new link.`,
+    ];
   return address
-    ? [`${reach}, and nothing asks who they are. To ask for a password, set TROUPE_PASSWORD.`]
+    ? [`${reach} without a password. Set TROUPE_PASSWORD to require one.`]
     : [
-        `${reach}. Every program and every user of this machine can use it: nothing asks who they are.`,
-        `To let in only who has a one-time link: ${env.TROUPE_PROGRAM || "npm start --"} --link`,
+        `${reach}. Any program and user of this machine can use it without signing in.`,
+        `To require a one-time link: ${env.TROUPE_PROGRAM || "npm start --"} --link`,
       ];
 }

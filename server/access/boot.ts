@@ -27,7 +27,7 @@ export function checkBinding(env: Env): string | null {
   if (isLoopback(host) || (env.TROUPE_PASSWORD ?? "").length >= 8) return null;
   return env.TROUPE_PASSWORD
     ? "TROUPE_PASSWORD must have at least 8 characters."
-    : `HOST=${host} would open Troupe to other machines, and nothing would ask them who they are. Set TROUPE_PASSWORD as well.`;
+    : `HOST=${host} would let other machines in without a password. Set TROUPE_PASSWORD as well.`;
 }
 
 /** Why Troupe cannot keep its data here, in one sentence; null where it can. Makes the folder if it is missing. */
@@ -46,8 +46,8 @@ export function checkDataFolder(dir: string): string | null {
         ? "the disk is full"
         : code === "ENOTDIR" || code === "EEXIST"
           ? "it is not a folder"
-          : "it cannot be written to";
-    return `Troupe keeps its data in ${dir}, but ${why}. Set TROUPE_DATA_DIR to another folder, or change that.`;
+          : "it is not writable";
+    return `Troupe stores its data in ${dir}, but ${why}. Correct that, or set TROUPE_DATA_DIR to another folder.`;
   }
 }
 
@@ -74,7 +74,7 @@ export function closeDataFolder(dir: string): string | null {
     } catch {
       // Somebody else's.
     }
-  return `Other users of this machine can list the data folder ${dir}; what Troupe keeps in it is closed to them. To close the folder as well: chmod 700 ${dir}`;
+  return `Other users of this machine can list the data folder ${dir}, but not read Troupe's files in it. To close the folder too: chmod 700 ${dir}`;
 }
 
 declare global {

@@ -227,7 +227,7 @@ test("whoever asks more often than is right is told how long to wait", async () 
   expect(await rejected?.json()).toEqual({
     error: {
       code: -32029,
-      message: "Too many requests; please wait 1 s.",
+      message: "Too many requests. Try again in 1 s.",
       data: { code: "TOO_MANY_REQUESTS", httpStatus: 429, detail: null },
     },
   });

@@ -240,7 +240,7 @@ test("refusals of the app's door are ones that its client reads", async () => {
   expect(await (result as Response).json()).toEqual({
     error: {
       code: -32001,
-      message: "Please sign in.",
+      message: "Sign in first.",
       data: { code: "UNAUTHORIZED", httpStatus: 401, detail: null },
     },
   });

@@ -56,18 +56,17 @@ export async function guard(
   return "refusal" in read ? answer(read.refusal) : { principal, request: read.request };
 }
 
-const NO_SESSION: Refusal = { status: 401, code: "UNAUTHORIZED", message: "Please sign in." };
+const NO_SESSION: Refusal = { status: 401, code: "UNAUTHORIZED", message: "Sign in first." };
 const NO_TOKEN: Refusal = {
   status: 401,
   code: "UNAUTHORIZED",
-  message:
-    "This needs an API token: send it as `Authorization: Bearer TOKEN`. Tokens are made in the settings.",
+  message: "Missing API token. Send `Authorization: Bearer TOKEN`. Create tokens in Settings.",
   headers: { "www-authenticate": 'Bearer realm="Troupe"' },
 };
 const tooFast = (waitS: number): Refusal => ({
   status: 429,
   code: "TOO_MANY_REQUESTS",
-  message: `Too many requests; please wait ${waitS} s.`,
+  message: `Too many requests. Try again in ${waitS} s.`,
   headers: { "retry-after": String(waitS) },
 });
 
@@ -85,15 +84,15 @@ function csrfRefusal(request: Request, authScheme: GuardOptions["authScheme"]): 
     return {
       status: 421,
       code: "WRONG_HOST",
-      message: "This server does not answer to that name. Behind a proxy, set TROUPE_PUBLIC_URL.",
+      message: "Unknown host name. Behind a proxy, set TROUPE_PUBLIC_URL.",
     };
   if (headers.has("next-action"))
-    return { status: 405, code: "METHOD_NOT_ALLOWED", message: "There are no server actions here." };
+    return { status: 405, code: "METHOD_NOT_ALLOWED", message: "Server actions are not supported." };
   // A program with a token and without cookies acts for itself; no site can make a browser send that by accident.
   if (authScheme === "api" && headers.has("authorization") && !headers.has("cookie")) return null;
   const site = headers.get("sec-fetch-site");
   const origin = headers.get("origin");
-  const crossed: Refusal = { status: 403, code: "CROSS_SITE", message: "Other sites may not send this." };
+  const crossed: Refusal = { status: 403, code: "CROSS_SITE", message: "Cross-site request blocked." };
   // Other ports of localhost are "same-site"; they are foreign all the same.
   if (site !== null && site !== "same-origin" && site !== "none") return crossed;
   if (origin !== null && !isOwnOrigin(origin)) return crossed;
@@ -114,10 +113,14 @@ function unreadable(
   if (headers.has("transfer-encoding")) return LENGTH_REQUIRED;
   const encoding = headers.get("content-encoding");
   if (encoding !== null && encoding.trim().toLowerCase() !== "identity")
-    return { status: 415, code: "UNSUPPORTED_MEDIA_TYPE", message: "Send the body without compression." };
+    return {
+      status: 415,
+      code: "UNSUPPORTED_MEDIA_TYPE",
+      message: "Compressed request bodies are not supported.",
+    };
   const length = headers.get("content-length");
   if (length !== null && !/^\d{1,15}$/.test(length))
-    return { status: 400, code: "BAD_REQUEST", message: "Content-Length is not a number." };
+    return { status: 400, code: "BAD_REQUEST", message: "Content-Length must be a number." };
   if (Number(length ?? 0) > maxBytes) return tooBig(maxBytes);
   const isJson = isUtf8Json(headers.get("content-type") ?? "");
   const isEmpty = length === null || length === "0";
@@ -145,12 +148,12 @@ function queryProblem(url: string): string | null {
 const LENGTH_REQUIRED: Refusal = {
   status: 411,
   code: "LENGTH_REQUIRED",
-  message: "Send the body's Content-Length.",
+  message: "Send a Content-Length header.",
 };
 const tooBig = (maxBytes: number): Refusal => ({
   status: 413,
   code: "PAYLOAD_TOO_LARGE",
-  message: `The body may have at most ${size(maxBytes)}.`,
+  message: `The body can have at most ${size(maxBytes)}.`,
 });
 const size = (bytes: number) => (bytes >= 1024 * 1024 ? `${bytes / 1024 / 1024} MiB` : `${bytes / 1024} KiB`);
 

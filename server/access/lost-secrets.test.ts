@@ -30,13 +30,13 @@ test("with another key the start names every stored secret that is lost, and wha
   expect(lost).toEqual([
     "provider Ours",
     "search (web)",
-    "sign-in at MCP server calendar",
+    "sign-in to the MCP server calendar",
     "MCP server notes",
-    "webhook for notices",
-    "mail for notices",
+    "notification webhook",
+    "mail server for notifications",
   ]);
   expect(lostSecretsRemark(lost, "/data")).toBe(
-    "The key that encrypts stored secrets is not the one that these were stored with: provider Ours, search (web), sign-in at MCP server calendar, MCP server notes, webhook for notices, mail for notices. Bring the former /data/secret.key or TROUPE_SECRET_KEY back and start again, or enter these secrets anew in the settings.",
+    "The encryption key differs from the one that encrypted these secrets: provider Ours, search (web), sign-in to the MCP server calendar, MCP server notes, notification webhook, mail server for notifications. Restore the previous /data/secret.key or TROUPE_SECRET_KEY and restart, or enter these secrets again in Settings.",
   );
   expect(lostSecretsRemark(lostSecrets(install("a")), "/data")).toBeNull();
 });

@@ -28,10 +28,10 @@ export function lostSecrets({
     })),
     ...mcpServers.list().flatMap(({ name }) => [
       { what: `MCP server ${name}`, open: () => mcpServers.authorizationOf(name) },
-      { what: `sign-in at MCP server ${name}`, open: () => mcpServers.oauthOf(name) },
+      { what: `sign-in to the MCP server ${name}`, open: () => mcpServers.oauthOf(name) },
     ]),
-    { what: "webhook for notices", open: () => noticeSettings.webhook() },
-    { what: "mail for notices", open: () => noticeSettings.email() },
+    { what: "notification webhook", open: () => noticeSettings.webhook() },
+    { what: "mail server for notifications", open: () => noticeSettings.email() },
   ];
   return held.filter(({ open }) => !opens(open)).map(({ what }) => what);
 }
@@ -40,8 +40,8 @@ export function lostSecrets({
 export function lostSecretsRemark(lost: readonly string[], dataDir: string): string | null {
   if (lost.length === 0) return null;
   return [
-    `The key that encrypts stored secrets is not the one that these were stored with: ${lost.join(", ")}.`,
-    `Bring the former ${dataDir}/secret.key or TROUPE_SECRET_KEY back and start again, or enter these secrets anew in the settings.`,
+    `The encryption key differs from the one that encrypted these secrets: ${lost.join(", ")}.`,
+    `Restore the previous ${dataDir}/secret.key or TROUPE_SECRET_KEY and restart, or enter these secrets again in Settings.`,
   ].join(" ");
 }
 

@@ -12,7 +12,7 @@ const page = (path: string, headers: Record<string, string> = {}, method = "GET"
 /** All that a visitor is answered, or what kind of going on it is. */
 async function visit(request: Request, env: Env = {}) {
   const decision = await authorizePage(request, sessions(env));
-  if (decision.go) return decision.cookie === undefined ? "goes on" : "goes on with a session";
+  if (decision.go) return decision.cookie === undefined ? "continued" : "goes on with a session";
   const { status, headers } = decision.answer;
   return { status, headers: Object.fromEntries(headers), body: await decision.answer.text() };
 }
@@ -22,8 +22,8 @@ const plain = (status: number, text: string, more: Record<string, string> = {}) 
   headers: { ...CLOSED, "content-type": "text/plain; charset=utf-8", ...more },
   body: `${text}\n`,
 });
-const readOnly = plain(405, "Pages can only be read.", { allow: "GET, HEAD" });
-const crossSite = plain(403, "Other sites may not load this.");
+const readOnly = plain(405, "Pages accept GET and HEAD only.", { allow: "GET, HEAD" });
+const crossSite = plain(403, "Cross-site request blocked.");
 const asksAgain = {
   status: 200,
   headers: { ...CLOSED, "cache-control": "no-store", "content-type": "text/html; charset=utf-8" },
@@ -39,7 +39,7 @@ test.each<[string, Request, unknown]>([
   [
     "a foreign name is told so",
     page("/", { host: "evil.example" }),
-    plain(421, "This server does not answer to that name. Behind a proxy, set TROUPE_PUBLIC_URL."),
+    plain(421, "Unknown host name. Behind a proxy, set TROUPE_PUBLIC_URL."),
   ],
   ["a page is not written to", page("/", {}, "PUT"), readOnly],
   ["a page has no server actions", page("/", { "next-action": "a" }), readOnly],
@@ -58,12 +58,12 @@ test.each<[string, Request, unknown]>([
     page("/", { accept: "text/html,*/*" }),
     "goes on with a session",
   ],
-  ["who accepts something else gets none", page("/", { accept: "application/json" }), "goes on"],
-  ["who accepts anything gets none", page("/"), "goes on"],
+  ["who accepts something else gets none", page("/", { accept: "application/json" }), "continued"],
+  ["who accepts anything gets none", page("/"), "continued"],
   [
     "a picture gets none, whatever it accepts",
     page("/", { "sec-fetch-dest": "image", accept: "text/html" }),
-    "goes on",
+    "continued",
   ],
   [
     "a person who types the address gets one",
@@ -101,8 +101,8 @@ const LINK = { TROUPE_START_LINK: "yes" };
 
 test.each<[string, Env, unknown]>([
   ["/runs?a=1&b", LINK, leadsTo("/login?next=%2Fruns%3Fa%3D1%26b")],
-  ["/login", LINK, "goes on"],
-  ["/login?link=guess", LINK, "goes on"],
+  ["/login", LINK, "continued"],
+  ["/login?link=guess", LINK, "continued"],
   ["/runs?link=guess", LINK, leadsTo("/login?next=%2Fruns%3Flink%3Dguess")],
 ])("without a session, %s", async (path, env, expected) => {
   expect(await visit(page(path), env)).toEqual(expected);
@@ -113,7 +113,7 @@ test("who is signed in goes on, and leaves the sign-in page for where they wante
   const cookie = (await door.begin(HOST)).split(";")[0] ?? "";
   expect(await authorizePage(page("/runs", { cookie }), door)).toEqual({ go: true });
   const decision = await authorizePage(page("/login?next=/roles", { cookie }), door);
-  expect(decision.go ? "goes on" : decision.answer.headers.get("location")).toBe("/roles");
+  expect(decision.go ? "continued" : decision.answer.headers.get("location")).toBe("/roles");
 });
 
 test.each([

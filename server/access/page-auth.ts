@@ -29,12 +29,11 @@ export async function authorizePage(request: Request, sessions: Sessions): Promi
 
 function refusalOf(request: Request, host: string | null): PageDecision | null {
   const { headers, method } = request;
-  if (!isOwnHost(host))
-    return plain(421, "This server does not answer to that name. Behind a proxy, set TROUPE_PUBLIC_URL.");
+  if (!isOwnHost(host)) return plain(421, "Unknown host name. Behind a proxy, set TROUPE_PUBLIC_URL.");
   if ((method !== "GET" && method !== "HEAD") || headers.has("next-action"))
-    return plain(405, "Pages can only be read.", { allow: "GET, HEAD" });
+    return plain(405, "Pages accept GET and HEAD only.", { allow: "GET, HEAD" });
   if (!isCrossSite(headers)) return null;
-  return isNavigation(request) ? interstitial() : plain(403, "Other sites may not load this.");
+  return isNavigation(request) ? interstitial() : plain(403, "Cross-site request blocked.");
 }
 
 function isNavigation({ headers }: Request): boolean {

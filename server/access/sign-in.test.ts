@@ -37,7 +37,7 @@ test.each([
   const door = { ...open(), sessions: { ...open().sessions, tryPassword: () => expect.fail("tried") } };
   expect(await statusAndBody(await signIn(ask(body), door))).toEqual([
     400,
-    { error: { code: "bad_request", message: "Send the password." } },
+    { error: { code: "bad_request", message: "Enter the password." } },
   ]);
 });
 
@@ -60,7 +60,7 @@ test("a wrong password brings no session", async () => {
   const response = await signIn(ask('{"password":"x"}'), doorWhere("wrong"));
   expect([...(await statusAndBody(response)), response.headers.get("set-cookie")]).toEqual([
     401,
-    { error: { code: "wrong_password", message: "That is not the password." } },
+    { error: { code: "wrong_password", message: "Wrong password." } },
     null,
   ]);
 });
@@ -74,7 +74,7 @@ test.each([
   const response = await signIn(ask('{"password":"x"}'), doorWhere({ waitS }));
   expect([...(await statusAndBody(response)), response.headers.get("retry-after")]).toEqual([
     429,
-    { error: { code: "too_many_tries", message: `Too many tries. Please wait ${duration}.` } },
+    { error: { code: "too_many_tries", message: `Too many attempts. Try again in ${duration}.` } },
     String(waitS),
   ]);
 });

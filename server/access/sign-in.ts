@@ -17,13 +17,13 @@ export async function signIn(request: Request, access: Door<"tryPassword"> = get
   const passed = await guard(request, { authScheme: "public", maxBytes: LIMITS.body.login });
   if (passed instanceof Response) return passed;
   const asked = SignIn.safeParse(await passed.request.json().catch(() => null));
-  if (!asked.success) return failure(400, "bad_request", "Send the password.");
+  if (!asked.success) return failure(400, "bad_request", "Enter the password.");
 
   const host = request.headers.get("host");
   const result = await access.sessions.tryPassword(asked.data.password, host);
-  if (result === "wrong") return failure(401, "wrong_password", "That is not the password.");
+  if (result === "wrong") return failure(401, "wrong_password", "Wrong password.");
   if ("waitS" in result)
-    return failure(429, "too_many_tries", `Too many tries. Please wait ${formatSeconds(result.waitS)}.`, {
+    return failure(429, "too_many_tries", `Too many attempts. Try again in ${formatSeconds(result.waitS)}.`, {
       "retry-after": String(result.waitS),
     });
   return Response.json(

@@ -45,7 +45,9 @@ test("keys of models: set, kept, replaced, lost with the address, removed; never
   await ask.providers.save({ ...form, id, key: `${SECRETS.provider}-2` });
   await ask.providers.save({ ...form, id, base_url: "http://127.0.0.1:10/v1" });
   await ask.providers.setDefault({ id });
-  await expect(ask.providers.remove({ id })).rejects.toThrow("Say which one is the default after it.");
+  await expect(ask.providers.remove({ id })).rejects.toThrow(
+    "“Ours” is the default provider. Choose another default first.",
+  );
   await ask.providers.remove({ id, next: "offline" });
   await expect(ask.providers.remove({ id })).rejects.toMatchObject({ code: "NOT_FOUND" });
   const [host, provider] = ["127.0.0.1:9", "Ours"];

@@ -189,7 +189,9 @@ test("a memory or a test in the bin goes with its run or workflow, and comes bac
 
   await ask.workflows.remove({ id: workflow_id });
   const test = (await ask.bin.list()).find(({ kind }) => kind === "test")!;
-  await expect(ask.bin.restore({ kind: "test", id: test.id })).rejects.toThrow("Bring that back first");
+  await expect(ask.bin.restore({ kind: "test", id: test.id })).rejects.toThrow(
+    "This test's workflow was deleted. Restore the workflow first.",
+  );
   await ask.runs.removeMany({ run_ids: [run_id] });
   expect(await binned()).toEqual(["memory", "run", "test", "workflow"]);
   await ask.bin.purge({ kind: "workflow", id: workflow_id });
@@ -319,7 +321,9 @@ test("a memory or a test whose row is damaged can be deleted, lies in the bin, a
   const binned = await ask.bin.list();
   expect(binned.map(({ kind, name }) => `${kind} ${name}`).sort()).toEqual(["memory k", "test Ebb"]);
   for (const { kind, id } of binned)
-    await expect(ask.bin.restore({ kind, id })).rejects.toThrow("This cannot be read any more");
+    await expect(ask.bin.restore({ kind, id })).rejects.toThrow(
+      "This can't be read, so it can't be restored.",
+    );
 });
 
 test("a memory in the bin does not outlive its own time", async () => {

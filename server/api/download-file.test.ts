@@ -43,7 +43,9 @@ test("a file is read in the version and from the place asked for", async () => {
 });
 
 test("unknown files and paths that cannot be one are refused in words", async () => {
-  await expect(caller().file({ run_id: "run_2", path: "report.md" })).rejects.toThrow("does not exist");
+  await expect(caller().file({ run_id: "run_2", path: "report.md" })).rejects.toThrow(
+    "This file doesn't exist. It may have been deleted.",
+  );
   await expect(caller().file({ run_id: "run_1", path: "../report.md" })).rejects.toThrow("contains . or ..");
 });
 
@@ -52,7 +54,7 @@ test("nobody without a session reads files", async () => {
     troupe: { workspace: new WorkspaceStore(db), runs: isThere } as Container,
     principal: null,
   });
-  await expect(anonymous.files({ run_id: "run_1" })).rejects.toThrow("sign in");
+  await expect(anonymous.files({ run_id: "run_1" })).rejects.toThrow("Sign in first.");
 });
 
 test("a download is saved as plain text whatever it claims to be, under its own name", async () => {

@@ -60,7 +60,7 @@ test("a run gets a copy of the crew as it is when it starts; without the crew it
   const first = troupe.runs.events(started!.run_id)[0];
   expect(JSON.stringify(first)).toContain('"role_name":"Writer"');
   expect(() => troupe.startRun({ workflow_id, input: { ask: "Tea" }, trigger: "api" })).toThrow(
-    "not in the library",
+    'This workflow can\'t run yet: "c" uses the crew "desk", which isn\'t in the library. Choose another crew, or add its members here.',
   );
   troupe.host.cancel(started!.run_id, { by: "test", reason: "over" });
 });
@@ -94,7 +94,7 @@ test("an agent of the library works in a crew and in an agent task, as it is whe
   expect(JSON.stringify(first).match(/Once burnt/g)).toHaveLength(2);
   await ask.agents.remove({ id, force: true });
   expect(() => troupe.startRun({ workflow_id, input: { ask: "Tea" }, trigger: "api" })).toThrow(
-    'the agent "careful_writer", who is not in the library',
+    'This workflow can\'t run yet: "Agent task" uses the agent "careful_writer", which isn\'t in the library. Choose another agent or only a role.',
   );
   await ask.agents.restore({ name: "Bold", agent: { ...agent, agent_id: id } });
   troupe.startRun({ workflow_id, input: { ask: "Tea" }, trigger: "api" });

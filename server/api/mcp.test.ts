@@ -74,7 +74,7 @@ test("a person who does not agree is told so, and nothing is granted", async () 
   const back = await walk("Deny");
   await expect(ann().finishSignIn(back)).rejects.toMatchObject({
     code: "BAD_REQUEST",
-    message: `Access was not granted at 127.0.0.1:${authority.port}.`,
+    message: `127.0.0.1:${authority.port} denied access.`,
   });
   expect(await ann().list()).toMatchObject([{ state: "needs_sign_in", sign_in: { state: "none" } }]);
 });
@@ -87,7 +87,7 @@ test("nobody signs in from a foreign address, in another session, or without one
   const back = await walk("Allow");
   await expect(callerOf({ kind: "session", id: "bob" }).finishSignIn(back)).rejects.toMatchObject({
     code: "BAD_REQUEST",
-    message: expect.stringContaining("not begun in this browser"),
+    message: expect.stringContaining("wasn't started in this browser"),
   });
   await expect(callerOf(null).finishSignIn(back)).rejects.toMatchObject({ code: "UNAUTHORIZED" });
   await expect(callerOf(null).signOut({ name: "notes" })).rejects.toMatchObject({ code: "UNAUTHORIZED" });

@@ -123,7 +123,9 @@ test("a run that stopped at a limit goes on when that limit is raised to what a 
   expect(await ask.runs.get({ run_id })).toMatchObject({ final_status: "INCOMPLETE" });
   const raise = (limit: "max_steps" | "max_total_tokens", to: number) =>
     ask.runs.raiseLimit({ run_id, limit, to });
-  await expect(raise("max_total_tokens", 9)).rejects.toThrow("not at that limit");
+  await expect(raise("max_total_tokens", 9)).rejects.toThrow(
+    "This run has finished, and not because of that limit.",
+  );
   for (const to of [0, -1, 2.5, 5001]) await expect(raise("max_steps", to), String(to)).rejects.toThrow();
   expect(await ask.runs.get({ run_id })).toMatchObject({ final_status: "INCOMPLETE" });
   await raise("max_steps", 9);

@@ -12,6 +12,6 @@ test("rules of what is kept that cannot be are refused in a sentence that names 
       caller.storage.save({ days: days as number, runs: null, workflows: {} }),
     ).rejects.toMatchObject({
       code: "BAD_REQUEST",
-      message: "This cannot be used. days: Must be a whole number from 1 to 36,500, or null for no limit.",
+      message: "Invalid input. days: Must be a whole number from 1 to 36,500, or null for no limit.",
     });
 });

@@ -21,7 +21,7 @@ const t = initTRPC.context<Context>().create({
     const unexpected = error.code === "INTERNAL_SERVER_ERROR";
     return {
       ...shape,
-      message: unexpected ? "Something went wrong inside Troupe. The server's log says more." : shape.message,
+      message: unexpected ? "Internal error. See the server log." : shape.message,
       data: {
         code: shape.data.code,
         httpStatus: shape.data.httpStatus,
@@ -39,7 +39,7 @@ export const router = t.router;
  * than it takes. `ctx.note` writes to the audit. What a mutation answers is on the disk by then.
  */
 export const procedure = t.procedure.use(async ({ ctx, type, next }) => {
-  if (!ctx.principal) throw new TRPCError({ code: "UNAUTHORIZED", message: "Please sign in." });
+  if (!ctx.principal) throw new TRPCError({ code: "UNAUTHORIZED", message: "Sign in first." });
   const { troupe, principal } = ctx;
   const note = (kind: AuditKind, detail?: JsonObject) =>
     void troupe.audit.append({ kind, who: auditName(principal), ...(detail && { detail }) });
@@ -52,7 +52,7 @@ export const procedure = t.procedure.use(async ({ ctx, type, next }) => {
 /** A rejection in tRPC's terms, and an input that does not fit in words; any other error as it is. */
 function refusalOf(error: TRPCError): TRPCError {
   if (error.code === "BAD_REQUEST" && error.cause instanceof ZodError)
-    return refusal("BAD_REQUEST", `This cannot be used. ${readableIssues(error.cause).join("; ")}.`);
+    return refusal("BAD_REQUEST", `Invalid input. ${readableIssues(error.cause).join("; ")}.`);
   if (error.code !== "INTERNAL_SERVER_ERROR") return error;
   const rejection = rejectionOf(error.cause);
   if (!rejection) return error;

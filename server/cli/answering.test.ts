@@ -104,9 +104,9 @@ test("at a terminal the fields of a form are asked one by one, each until it fit
     by: "terminal",
   });
   expect(left).toEqual([]);
-  expect(shown).toContain("Please fill this in.");
-  expect(shown).toContain("Enter takes a, - leaves it out");
-  expect(shown).toContain("no password");
+  expect(shown).toContain("Required.");
+  expect(shown).toContain("Enter: a, -: leave it out");
+  expect(shown).toContain("Don't enter passwords or keys.");
 });
 
 test("at a terminal a question is declined or left open, and an address is shown with its host", async () => {
@@ -161,7 +161,7 @@ test("an approval is asked for with its draft, its answers and a comment", async
     by: "terminal",
   });
   expect(shown).toContain("To Ann");
-  expect(shown).toContain("Write its number or its name.");
+  expect(shown).toContain("Enter its number or name.");
 });
 
 test("a draft that nobody changes is kept, and an answer is known by its name", async () => {

@@ -46,7 +46,7 @@ export function newAnswering({ steering, run_id, how, terminal, goOn = async () 
     no: (question) =>
       give(question, {
         answer: "reject",
-        message: "Nobody can be asked here. --yes approves tool calls and steps.",
+        message: "No one can be asked here. --yes approves tool calls and steps.",
       }),
     ask: (question) => {
       asking = asking.then(async () => give(question, await askPerson(question, terminal)));
@@ -69,14 +69,14 @@ function agreeing(question: Question): PersonsAnswer {
     const read = readAnswer(question, options ? { answer: "approve" } : { value: {} });
     return read.ok
       ? read.answer
-      : { answer: "reject", message: "Nobody can choose or fill this in here; --yes only agrees." };
+      : { answer: "reject", message: "No one can choose or fill this in here; --yes only approves." };
   }
   if (asks?.url !== undefined)
-    return { answer: "reject", message: "Nobody can open an address here; --yes does not do that." };
+    return { answer: "reject", message: "No one can open a URL here; --yes doesn't." };
   const yes: PersonsAnswer = { answer: "approve", ...(asks?.schema && { content: {} }) };
   return answerErrors(question, yes).length === 0
     ? yes
-    : { answer: "reject", message: "Nobody can fill in a form here; --yes sends only what was given." };
+    : { answer: "reject", message: "No one can fill in a form here; --yes only sends what was given." };
 }
 
 async function askPerson(question: Question, terminal: Terminal): Promise<PersonsAnswer> {
@@ -88,9 +88,7 @@ async function askPerson(question: Question, terminal: Terminal): Promise<Person
   if (question.options) return choose(question, question.options, terminal);
   if (question.response_schema) return fillIn(question, question.response_schema, terminal);
   if (question.asks) return answerQuestion(question.asks, terminal);
-  const reply = (await terminal.ask("Agree? y = yes, a = yes for the whole run, anything else = no: "))
-    .trim()
-    .toLowerCase();
+  const reply = (await terminal.ask("Approve? [y]es / [a]lways in this run / [N]o: ")).trim().toLowerCase();
   if (reply === "y" || reply === "yes") return { answer: "approve" };
   if (reply === "a") return { answer: "approve_always" };
   return { answer: "reject", ...(reply && reply !== "n" && reply !== "no" ? { message: reply } : {}) };
@@ -108,10 +106,10 @@ async function choose(
     const line = (await terminal.ask(printableLine(`Which? ${choices}: `))).trim();
     const option = options[Number(line) - 1] ?? optionNamed(options, line);
     if (!option) {
-      terminal.print(printable("Write its number or its name.\n"));
+      terminal.print(printable("Enter its number or name.\n"));
       continue;
     }
-    const message = (await terminal.ask("A comment, or Enter for none: ")).trim();
+    const message = (await terminal.ask("Comment (Enter for none): ")).trim();
     const read = readAnswer(question, {
       answer: option.value,
       ...defined({ value, message: message.slice(0, 4000) || undefined }),
@@ -125,7 +123,7 @@ async function choose(
 async function changed(draft: string, terminal: Terminal): Promise<string | undefined> {
   terminal.print(printable(`\nThe draft:\n${draft}\n`));
   const first = await terminal.ask(
-    "Enter keeps it; otherwise write the new text, and a line with only a dot at its end: ",
+    "Press Enter to keep it, or enter a new text that ends with a line of only a dot: ",
   );
   if (first.trim() === "") return undefined;
   const lines = [first];
@@ -135,8 +133,8 @@ async function changed(draft: string, terminal: Terminal): Promise<string | unde
 }
 
 async function fillIn(question: Question, schema: JsonSchema, terminal: Terminal): Promise<PersonsAnswer> {
-  terminal.print(printable("What you enter is kept in the run: no password, no key.\n"));
-  const word = (await terminal.ask("Fill it in? y = yes, anything else = no: ")).trim().toLowerCase();
+  terminal.print(printable("Your answer is stored with the run. Don't enter passwords or keys.\n"));
+  const word = (await terminal.ask("Fill it in? [y]es / [N]o: ")).trim().toLowerCase();
   if (word !== "y" && word !== "yes")
     return { answer: "reject", ...(word && word !== "n" && word !== "no" ? { message: word } : {}) };
   for (;;) {
@@ -156,17 +154,15 @@ async function answerQuestion(
   if (url !== undefined)
     terminal.print(
       printable(
-        `It wants you to open a page of ${new URL(url).host} in your browser:\n  ${url}\nNothing opens it for you.\n`,
+        `You are asked to open a page of ${new URL(url).host} in your browser:\n  ${url}\nIt is not opened automatically.\n`,
       ),
     );
   else
     terminal.print(
-      printable(`What you enter goes to “${from}” and is kept in the run: no password, no key.\n`),
+      printable(`Your answer goes to "${from}" and is stored with the run. Don't enter passwords or keys.\n`),
     );
-  const how = url === undefined ? "Answer it?" : "Were you there?";
-  const line = (await terminal.ask(`${how} y = yes, n = no, anything else = leave it open: `))
-    .trim()
-    .toLowerCase();
+  const how = url === undefined ? "Answer it?" : "Done?";
+  const line = (await terminal.ask(`${how} [y]es / [n]o / [L]ater: `)).trim().toLowerCase();
   if (line === "n" || line === "no") return { answer: "reject" };
   if (line !== "y" && line !== "yes") return { answer: "cancel" };
   if (url !== undefined || !schema) return { answer: "approve" };
@@ -208,13 +204,13 @@ function choicesText(schema: JsonSchema): string {
   const choices = choicesOf(isMany ? (objectOf(schema.items) ?? {}) : schema) ?? [];
   if (choices.length === 0) return schema.type === "boolean" ? "y or n" : "";
   const names = choices.map(({ value, title }) => (title === value ? title : `${asWord(value)} (${title})`));
-  return `${isMany ? "some of, with commas between" : "one of"}: ${names.join(", ")}`;
+  return `${isMany ? "any of, separated by commas" : "one of"}: ${names.join(", ")}`;
 }
 
 /** What Enter does for a field. */
 function emptyText({ required, default: preset }: RunInputField): string {
-  if (preset !== undefined) return `Enter takes ${asWord(preset)}, - leaves it out`;
-  return required ? "" : "Enter leaves it out";
+  if (preset !== undefined) return `Enter: ${asWord(preset)}, -: leave it out`;
+  return required ? "" : "Enter: leave it out";
 }
 
 /** A line as a value of the field's type; one that doesn't fit stays text, which the schema rejects. */
@@ -257,8 +253,7 @@ function asText({
   destinations = [],
 }: Pick<Question, "tool_name" | "args" | "destinations">): string {
   const places = destinations.map(
-    ({ value, from }) =>
-      `  leads to ${value} (${from === null ? "in nothing that was read" : `from ${from}`})`,
+    ({ value, from }) => `  sends to ${value} (${from === null ? "not in anything read" : `from ${from}`})`,
   );
   return [tool_name, JSON.stringify(args, null, 2), ...places].filter(Boolean).join("\n");
 }

@@ -26,7 +26,7 @@ describe("the command line", () => {
     vi.stubEnv("TROUPE_CALLED_FROM", folder);
     expect(readCommand(["a.json", "--input", "@input.json"])?.input).toEqual({ user_request: "x" });
     expect(() => readCommand(["a.json", "--input", "@missing.json"])).toThrow(
-      "--input: there is no file missing.json.",
+      "--input: file not found: missing.json.",
     );
     vi.unstubAllEnvs();
   });
@@ -51,13 +51,16 @@ describe("the command line", () => {
   });
 
   test.each([
-    [[], "Say which workflow file to run."],
-    [["a.json", "b.json"], 'Only one file at a time; "b.json" is one too many.'],
-    [["a.json", "--input", "{"], "--input is not JSON"],
+    [[], "Missing workflow file."],
+    [["a.json", "b.json"], 'Unexpected argument "b.json". Pass one file.'],
+    [
+      ["a.json", "--input", "{"],
+      "--input is not valid JSON: Expected property name or '}' in JSON at position 1 (line 1 column 2).",
+    ],
     [["a.json", "--input", "[1]"], "--input must be a JSON object"],
     [["a.json", "--config", '{"max_steps":0}'], "--config: "],
     [["a.json", "--break", "inc:state.n =="], "--break inc:state.n ==: "],
-    [["a.json", "--speed", "fast"], "--speed is a number"],
+    [["a.json", "--speed", "fast"], "--speed must be a number from 0 to 100."],
     [["a.json", "--loud"], "Unknown option '--loud'"],
   ])("refuses %j in words", (argv, message) => {
     expect(() => readCommand(argv)).toThrow(UsageError);

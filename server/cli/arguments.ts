@@ -13,29 +13,30 @@ import { calledFrom, callOf } from "./called";
 export const USAGE = `Runs a workflow file and prints its output.
 
   ${callOf("run")} FILE [--input JSON] [options]
-  ${callOf("run")} import PATH    says what files of another framework would bring; import --help says more
-  ${callOf("run")} COMMAND RUN    on a running server: fork, replay, bisect, pause, resume, step, set, remove, skip, retry, next,
-                                 instruct, signal, team, cancel; COMMAND --help says more
-  ${callOf("run")} engine         shows where a running server executes its runs, and its health
-  ${callOf("run")} test FILE      runs the tests that stand in the file; test --help says more
-  ${callOf("explain")} CODE      explains an error code: cause and fix
+  ${callOf("run")} test FILE        Run the tests in a workflow file. See test --help.
+  ${callOf("run")} import PATH      Preview and convert files of another framework. See import --help.
+  ${callOf("run")} engine           Show where a running server executes runs, and its health.
+  ${callOf("run")} COMMAND RUN      Control a run on a running server. See COMMAND --help.
+  ${callOf("explain")} CODE        Explain an error code: cause and fix.
 
-  --input JSON    what the start node asks for, for example '{"user_request": "..."}'; @FILE reads it from a file
-  --config JSON   limits of the run, for example '{"max_steps": 50, "budget": {"max_cost_usd": 1}}', or @FILE
-  --capabilities  runs nothing: lists what the workflow would use (tools, addresses, models, programs, memory)
-  --json          prints one JSON object with status, state, usage and cost instead of the output alone
-  --quiet         shows no progress
-  --step          stops before each node: looks, changes the state, goes on at the terminal
-  --stop-at NODE  runs to this node, and stops before it one time
-  --break NODE    stops before this node; NODE:CONDITION only where that holds, as in 'inc:state.n == 2'; may be repeated
-  --yes           agrees whenever a tool needs a person's agreement; otherwise it is asked for at the terminal
-  --speed N       how fast the offline demo model talks; 0 answers at once
-  --help          shows this text
+Commands: fork, replay, bisect, pause, resume, step, set, remove, skip, retry, next, instruct, signal, team, cancel.
 
-FILE is a workflow of Troupe, OpenHands or another framework that can be imported: a file, a folder, a zip archive, or - for
+  --input JSON    Values for the start node, such as '{"user_request": "..."}'; @FILE reads a file
+  --config JSON   Run limits, such as '{"max_steps": 50, "budget": {"max_cost_usd": 1}}', or @FILE
+  --capabilities  Run nothing; list what the workflow would use (tools, hosts, models, programs, memory)
+  --json          Print one JSON object with status, state, usage and cost instead of the output
+  --quiet         Hide progress
+  --step          Pause before each node, to inspect or edit the state in the terminal
+  --stop-at NODE  Run to this node and pause before it once
+  --break NODE    Pause before this node; NODE:CONDITION only if true, such as 'inc:state.n == 2'; repeatable
+  --yes           Approve tool calls and approvals instead of asking in the terminal
+  --speed N       Speed of the offline demo model; 0 answers at once
+  --help          Show this text
+
+FILE is a workflow of Troupe, OpenHands or another supported framework: a file, a folder, a zip archive, or - for
 standard input. Progress goes to standard error, the result to standard output.
-Without OPENAI_API_KEY or OPENAI_BASE_URL the offline demo model answers: scripted, not an AI.
-Exit code: 0 completed, 1 error, 2 unusable file or arguments, 3 stopped at a limit, 130 cancelled.
+Without OPENAI_API_KEY or OPENAI_BASE_URL, the offline demo model answers: scripted, not an AI.
+Exit code: 0 completed, 1 error, 2 invalid file or arguments, 3 limit reached, 130 cancelled.
 `;
 
 export interface Command {
@@ -58,14 +59,14 @@ export function readCommand(argv: readonly string[]): Command | null {
   const { values, positionals } = parseOptions(argv, OPTIONS);
   if (values.help) return null;
   const [file, ...more] = positionals;
-  if (file === undefined) throw new UsageError("Say which workflow file to run.");
-  if (more.length > 0) throw new UsageError(`Only one file at a time; "${more[0]}" is one too many.`);
+  if (file === undefined) throw new UsageError("Missing workflow file.");
+  if (more.length > 0) throw new UsageError(`Unexpected argument "${more[0]}". Pass one file.`);
   const config = objectOf("--config", values.config ?? "{}");
   const checked = RunConfigChanges.safeParse(config);
   if (!checked.success) throw new UsageError(`--config: ${z.prettifyError(checked.error)}`);
   const speed = values.speed === undefined ? null : Number(values.speed);
   if (speed !== null && !(speed >= 0 && speed <= 100))
-    throw new UsageError("--speed is a number from 0 to 100.");
+    throw new UsageError("--speed must be a number from 0 to 100.");
   return {
     file,
     input: objectOf("--input", values.input ?? "{}"),
@@ -143,7 +144,7 @@ function objectOf(option: string, given: string): JsonObject {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new UsageError(`${option} is not JSON: ${errorMessage(error)}.`);
+    throw new UsageError(`${option} is not valid JSON: ${errorMessage(error)}.`);
   }
   const read = z.record(z.string(), Json).safeParse(value);
   if (!read.success)
@@ -158,8 +159,8 @@ function textOfFile(option: string, file: string): string {
     const code = errorCode(error);
     throw new UsageError(
       code === "ENOENT"
-        ? `${option}: there is no file ${file}.`
-        : `${option}: ${file} cannot be read (${code ?? errorMessage(error)}).`,
+        ? `${option}: file not found: ${file}.`
+        : `${option}: can't read ${file} (${code ?? errorMessage(error)}).`,
     );
   }
 }

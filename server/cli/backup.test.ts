@@ -70,11 +70,11 @@ test("a backup brings runs and roles into an empty folder, and nobody stays sign
   const id = await dataFolder();
   expect(await call(backup, ["one.backup"])).toMatchObject({
     code: 0,
-    text: expect.stringContaining("the database and one file of roles"),
+    text: expect.stringContaining("the database and one role file"),
   });
   const back = await call(restore, ["one.backup"], "other");
   expect(back.code).toBe(0);
-  expect(back.text).toContain("Stored secrets open only with the key");
+  expect(back.text).toContain("Stored secrets need the key that encrypted them");
   expect(readdirSync(inHome("other", "roles"))).toEqual(["scribe.md"]);
   expect(existsSync(inHome("other", "secret.key"))).toBe(false);
   expect(runsIn("other")).toEqual([id]);
@@ -92,7 +92,9 @@ test("the key comes along only where that was asked for, and then opens the same
   const key = readFileSync(inHome("data", "secret.key"));
   await call(backup, ["without.backup"]);
   expect(gunzipSync(readFileSync(inHome("without.backup"))).includes(key)).toBe(false);
-  expect((await call(backup, ["with.backup", "--with-key"])).text).toContain("keep it as safe");
+  expect((await call(backup, ["with.backup", "--with-key"])).text).toContain(
+    "It contains the key, so anyone with this file can read the stored secrets. Keep it safe.",
+  );
   await call(restore, ["with.backup"], "other");
   expect(newSealer(inHome("other"), {}).open(sealed, "here")).toBe("the secret");
   // Not in what the database no longer uses either.
@@ -128,7 +130,7 @@ test("what Troupe itself keeps is never replaced by a backup", async () => {
   for (const name of ["troupe.db", "secret.key", "troupe.db-wal"])
     expect(await call(backup, [`data/${name}`, "--force"])).toMatchObject({
       code: 1,
-      text: expect.stringContaining("Choose another name"),
+      text: expect.stringContaining(`${name} is a file of Troupe's own. Choose another name.`),
     });
   expect(readFileSync(inHome("data", "secret.key"))).toEqual(key);
   expect((await call(backup, ["data/mine.backup"])).code).toBe(0);
@@ -193,7 +195,7 @@ test("a folder with data is replaced only with --force, and what was there can b
   const before = readdirSync(inHome("data"));
   expect(await call(restore, ["one.backup"])).toMatchObject({
     code: 1,
-    text: expect.stringContaining("holds data already"),
+    text: expect.stringContaining("already has data"),
   });
   expect(readdirSync(inHome("data")).filter((name) => !/^server\./.test(name))).toEqual(before);
   expect((await call(restore, ["one.backup", "--force"])).code).toBe(0);
@@ -282,12 +284,14 @@ test("runs that had not ended are named: they go on from where the backup found 
   await dataFolder();
   open!.$client.exec("update runs set status = 'waiting'");
   await call(backup, ["one.backup"]);
-  expect((await call(restore, ["one.backup"], "other")).text).toContain("One run had not ended then");
+  expect((await call(restore, ["one.backup"], "other")).text).toContain(
+    "One run had not finished then. They resume",
+  );
 });
 
 test("what cannot be done is said in words", async () => {
-  expect((await call(backup, ["x"], "nowhere")).text).toContain("There is no database at");
-  expect((await call(restore, ["missing"], "other")).text).toContain("There is no file");
+  expect((await call(backup, ["x"], "nowhere")).text).toContain("No database at");
+  expect((await call(restore, ["missing"], "other")).text).toContain(`File not found: ${inHome("missing")}.`);
   expect(await call(backup, [])).toMatchObject({
     code: 2,
     text: expect.stringContaining("Usage: npm run backup"),
@@ -297,5 +301,5 @@ test("what cannot be done is said in words", async () => {
   await dataFolder();
   rmSync(inHome("data", "secret.key"));
   expect((await call(backup, ["x", "--with-key"])).text).toContain("There is no key file");
-  expect((await call(backup, ["no/such/folder/x"])).text).toContain("could not be written");
+  expect((await call(backup, ["no/such/folder/x"])).text).toContain("Can't write the backup");
 });

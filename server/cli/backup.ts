@@ -27,7 +27,7 @@ const UNUSABLE = 2;
 export function backup(argv: readonly string[], at: Surroundings): Promise<number> {
   return asCommand({ name: "backup", options: ["with-key", "force"] }, argv, at, async (file, options) => {
     if (isSameFolder(path.dirname(file), at.dataDir) && isOwnName(path.basename(file)))
-      throw new BackupError(`${file} is what Troupe itself keeps there. Choose another name.`);
+      throw new BackupError(`${file} is a file of Troupe's own. Choose another name.`);
     const made = await writeBackup(at.dataDir, file, {
       withKey: options.has("with-key"),
       force: options.has("force"),
@@ -36,8 +36,8 @@ export function backup(argv: readonly string[], at: Surroundings): Promise<numbe
     at.print(`${file} holds ${contents(made)}: ${size(made.bytes)}.`);
     at.print(
       made.hasKey
-        ? "With the key in it, whoever has this file can read the stored secrets: keep it as safe as those."
-        : "The key that opens stored secrets is not in it: keep secret.key or TROUPE_SECRET_KEY elsewhere, or use --with-key.",
+        ? "It contains the key, so anyone with this file can read the stored secrets. Keep it safe."
+        : "It doesn't contain the key for stored secrets. Keep secret.key or TROUPE_SECRET_KEY elsewhere, or use --with-key.",
     );
   });
 }
@@ -57,28 +57,23 @@ export function restore(argv: readonly string[], at: Surroundings): Promise<numb
       const opened = await openBackup(file, unpacked);
       if (!options.has("force") && inTheWay(dataDir, opened.hasKey).length > 0)
         throw new BackupError(
-          `${dataDir} holds data already. Choose an empty folder with TROUPE_DATA_DIR, or add --force: then they are kept aside.`,
+          `${dataDir} already has data. Choose an empty folder with TROUPE_DATA_DIR, or add --force to move the data aside.`,
         );
       const aside = placeBackup(dataDir, unpacked, opened);
       const { madeAt, version, unfinished } = opened;
       at.print(
-        `${dataDir} is as it was on ${new Date(madeAt).toISOString()} (Troupe ${version}), with ${contents(opened)}.`,
+        `Restored ${dataDir} as of ${new Date(madeAt).toISOString()} (Troupe ${version}), with ${contents(opened)}.`,
       );
-      if (aside)
-        at.print(
-          `What was there before is kept in ${aside}; delete that folder when it is not needed any more.`,
-        );
+      if (aside) at.print(`The previous data is in ${aside}. Delete that folder when you no longer need it.`);
       if (unfinished > 0)
         at.print(
-          `${unfinished === 1 ? "One run had" : `${unfinished} runs had`} not ended then: at the next start they go on from there, and do again what they did since.`,
+          `${unfinished === 1 ? "One run had" : `${unfinished} runs had`} not finished then. They resume from that point at the next start, and repeat what they did since.`,
         );
       if (!opened.hasKey)
         at.print(
-          "Stored secrets open only with the key they were stored with: secret.key in this folder, or TROUPE_SECRET_KEY.",
+          "Stored secrets need the key that encrypted them: secret.key in this folder, or TROUPE_SECRET_KEY.",
         );
-      at.print(
-        `Everybody signs in anew. Whether the logs are as they were written: ${callOf("verify").replace(/ --$/, "")}`,
-      );
+      at.print(`Everyone has to sign in again. To check the logs: ${callOf("verify").replace(/ --$/, "")}`);
     } finally {
       rmSync(unpacked, { force: true });
       unlockDataFolder();
@@ -102,7 +97,7 @@ async function asCommand(
       allowPositionals: true,
     });
     const [only, ...more] = positionals;
-    if (only === undefined || more.length > 0) throw new Error("Say which file, one.");
+    if (only === undefined || more.length > 0) throw new Error("Pass exactly one file.");
     file = path.resolve(calledFrom, only);
     given = new Set(Object.keys(values));
   } catch (error) {
@@ -130,7 +125,7 @@ function isSameFolder(one: string, other: string): boolean {
 
 function contents({ hasKey, roles }: { hasKey: boolean; roles: number }): string {
   const parts = ["the database"];
-  if (roles > 0) parts.push(roles === 1 ? "one file of roles" : `${roles} files of roles`);
+  if (roles > 0) parts.push(roles === 1 ? "one role file" : `${roles} role files`);
   if (hasKey) parts.push("the key");
   return parts.length === 1 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 }

@@ -87,11 +87,11 @@ export function readArguments([name, ...rest]: readonly string[]): {
   const { help, url, json = false, ...given } = values;
   if (help) return null;
   const command = forms.find(({ parameters }) => isFor(parameters, positionals)) ?? forms[0];
-  if (!command) throw new UsageError(`There is no command "${name ?? ""}".`);
+  if (!command) throw new UsageError(`Unknown command "${name ?? ""}".`);
   for (const option of Object.keys(given))
-    if (!(option in command.options)) throw new UsageError(`--${option} is not for ${name}.`);
+    if (!(option in command.options)) throw new UsageError(`${name} has no option --${option}.`);
   for (const [option, { isRequired }] of Object.entries(command.options))
-    if (isRequired && !(option in given)) throw new UsageError(`--${option} is missing.`);
+    if (isRequired && !(option in given)) throw new UsageError(`Missing option --${option}.`);
   const parameters = readPositionals(
     command.parameters,
     positionals,
@@ -121,12 +121,12 @@ function readPositionals(parameters: readonly Parameter[], given: readonly strin
     if (text.startsWith("@") && !left[0]?.startsWith("@")) return [];
     const texts = isRest ? left.splice(0) : left.splice(0, 1);
     if (isLiteral && texts[0] !== text) throw new UsageError(usage);
-    if (texts.length === 0 && !isOptional) throw new UsageError(`${text} is missing. ${usage}`);
+    if (texts.length === 0 && !isOptional) throw new UsageError(`Missing ${text}. ${usage}`);
     if (isLiteral || texts.length === 0) return [];
     // A text needs no quotes around it.
     return [[text.toLowerCase(), text === "TEXT" ? [texts.join(" ")] : texts]];
   });
-  if (left.length > 0) throw new UsageError(`"${left[0] ?? ""}" is one too many. ${usage}`);
+  if (left.length > 0) throw new UsageError(`Unexpected argument "${left[0] ?? ""}". ${usage}`);
   return read;
 }
 
@@ -139,7 +139,7 @@ export function readLine(line: string, commands: readonly TerminalCommand[]) {
     .filter((command) => command.name === name.toLowerCase())
     .map((command) => ({ ...command, parameters: command.parameters.filter(({ text }) => text !== "RUN") }));
   const command = forms.find(({ parameters }) => isFor(parameters, given)) ?? forms[0];
-  if (!command) throw new UsageError(`“${name}” is unknown; ? lists the commands.`);
+  if (!command) throw new UsageError(`Unknown command "${name}". ? lists the commands.`);
   const parameters = command.parameters.filter(
     ({ text }) => !text.startsWith("@") || given[0]?.startsWith("@"),
   );
@@ -195,7 +195,7 @@ function merged(before: JsonObject, part: JsonObject, name: string): JsonObject 
     const there = result[key];
     if (there === undefined) result[key] = value;
     else if (isObject(there) && isObject(value)) result[key] = merged(there, value, name);
-    else throw new UsageError(`${name} and another argument say the same.`);
+    else throw new UsageError(`${name} conflicts with another argument.`);
   }
   return result;
 }
@@ -229,7 +229,7 @@ function valueFor(field: z.ZodType | undefined, texts: readonly string[], isList
 /** Reads KEY=VALUE. Throws UsageError. */
 function pairOf(given: string): [string, Json] {
   const cut = given.indexOf("=");
-  if (cut < 1) throw new UsageError(`${given}: write it as KEY=VALUE.`);
+  if (cut < 1) throw new UsageError(`${given}: use KEY=VALUE.`);
   return [given.slice(0, cut).trim(), jsonOrText(given.slice(cut + 1).trim())];
 }
 

@@ -105,7 +105,7 @@ async function readFile(command: Command, stdio: Stdio): Promise<WorkflowFile> {
   const notable = findings.filter(({ level }) => level !== "info");
   if (!graph)
     throw new UnusableError(
-      [`${command.file} is not a workflow that Troupe can read:`, ...findings.map(findingLine)],
+      [`${command.file} is not a workflow file that Troupe can read:`, ...findings.map(findingLine)],
       { findings: findings.map((finding) => ({ ...finding })) },
     );
   if (!command.quiet) for (const finding of notable) stdio.err(`${printableLine(findingLine(finding))}\n`);
@@ -208,15 +208,15 @@ function checked<T>(command: Command, ready: () => T): T {
     if ("errors" in details)
       throw new UnusableError(
         [
-          "The input does not fit:",
+          "Invalid input:",
           ...details.errors.map(({ key, message }) => `  ${key}: ${message}`),
-          '  Give it as --input \'{"key": "value"}\'.',
+          '  Pass it as --input \'{"key": "value"}\'.',
         ],
         {
           errors: details.errors.map((each) => ({ ...each })),
         },
       );
-    throw new UnusableError([`${command.file} cannot run yet:`, ...details.problems.map(problemLine)], {
+    throw new UnusableError([`${command.file} can't run yet:`, ...details.problems.map(problemLine)], {
       problems: details.problems.map(({ code, message, at }) => ({ code, message, at: { ...at } })),
     });
   }

@@ -2,7 +2,7 @@ import { explain } from "@/server/domain/errors/catalog";
 import { callOf } from "./called";
 import type { Stdio } from "./output/stdio";
 
-const USAGE = `Explains a code of an error or diagnostic: what it means, why it occurs and how to fix it.
+const USAGE = `Explains the code of an error or diagnostic: its meaning, cause and fix.
 
   ${callOf("explain")} CODE
 
@@ -18,7 +18,7 @@ export function explainCommand(argv: readonly string[], stdio: Stdio): number {
   }
   const entry = more.length === 0 ? explain(code) : null;
   if (!entry) {
-    stdio.err(`There is no code ${argv.join(" ")}. docs/errors.md lists them all.\n`);
+    stdio.err(`Unknown code ${argv.join(" ")}. See docs/errors.md for all codes.\n`);
     return 2;
   }
   stdio.out(`${code.toUpperCase()}: ${entry.title}\n\nCause: ${entry.cause}\nFix: ${entry.fix}\n`);

@@ -21,12 +21,12 @@ test("a file that says nobody is to be asked is run with asking, and says so", (
       level: "changed",
       at: "config.confirmation",
       message:
-        "The file would have people asked never. Its runs ask before what is of high risk here, unless --yes approves them or --config says when.",
+        "The file would ask people never. Here its runs ask before tool calls of high risk, unless --yes approves them or --config says when.",
     },
     {
       level: "changed",
       at: "roles.Clerk.confirmation",
-      message: "The file would have people asked never where this role works. It asks as the run says here.",
+      message: "The file would ask people never where this role works. It asks by the run's policy here.",
     },
   ]);
 });

@@ -32,10 +32,10 @@ test("a folder is shown with what it brings, asks and leaves out, and runs nothi
   const { code, out } = await workflow("import", "crew");
   expect(code).toBe(0);
   expect(out).toContain("This is a CrewAI crew");
-  expect(out).toContain("It brings 3 nodes, 2 edges, 1 role.");
+  expect(out).toContain("It adds 3 nodes, 2 edges, 1 role.");
   expect(out).toContain("unassigned=agent:reader");
-  expect(out).toContain('config/tasks.yaml:1 read_task.agent: The file does not say who does "read_task".');
-  expect(out).toContain("Not read: crew.py.");
+  expect(out).toContain('config/tasks.yaml:1 read_task.agent: The file doesn\'t say who does "read_task".');
+  expect(out).toContain("Skipped: crew.py.");
 });
 
 test("with its questions answered it is saved as a file of Troupe, which runs", async () => {
@@ -55,7 +55,7 @@ test("with its questions answered it is saved as a file of Troupe, which runs", 
   const ran = await workflow("out.json", "--quiet", "--input", '{"topic": "owls"}');
   expect([ran.code, Object.keys(JSON.parse(ran.out) as object)]).toEqual([0, ["read_task"]]);
   expect((await workflow("import", "crew.zip", "--save", "out.json")).err).toContain(
-    "out.json cannot be written",
+    "Can't write out.json: EEXIST: file already exists",
   );
 });
 
@@ -68,6 +68,6 @@ test("what cannot be imported ends with its name and the code 2", async () => {
     code: 2,
     err: expect.stringContaining("This is an n8n workflow.") as string,
   });
-  expect(await workflow("import", "nothing")).toMatchObject({ code: 2, err: "There is no file nothing.\n" });
-  expect((await workflow("import")).err).toContain("Say what to import");
+  expect(await workflow("import", "nothing")).toMatchObject({ code: 2, err: "File not found: nothing.\n" });
+  expect((await workflow("import")).err).toContain("Missing path: a file, a folder or a zip archive.");
 });

@@ -18,16 +18,16 @@ import { printable, printableJson, printableLine } from "./output/printable";
 import type { Stdio } from "./output/stdio";
 import { readImportAt, UnusableError } from "./read-path";
 
-export const IMPORT_USAGE = `Says what files of Troupe or another framework would bring, and writes it as a file of Troupe.
+export const IMPORT_USAGE = `Previews what files of Troupe or another framework contain, and converts them to a file of Troupe.
 
   ${callOf("run")} import PATH [options]
 
-  --answer ID=VALUE  what holds of a question that the files leave open; may be given several times
-  --pick N           which of several things in the files is meant, from 1
-  --save FILE        writes what was read: a workflow as .json, crews or roles as .yaml or .json; never over a file
-  --json             prints everything as one JSON object
+  --answer ID=VALUE  Answer a question that the files leave open; repeatable
+  --pick N           Choose one of several items in the files, from 1
+  --save FILE        Save the result: a workflow as .json, crews or roles as .yaml or .json; never overwrites
+  --json             Print everything as one JSON object
 
-PATH is a file, a folder, a zip archive, or - for standard input. Nothing in the files is run, resolved or fetched.
+PATH is a file, a folder, a zip archive, or - for standard input. Nothing in the files is executed, resolved or fetched.
 Exit code: 0 there is something to import, 2 there is not.
 `;
 
@@ -67,7 +67,7 @@ async function showImport(argv: readonly string[], stdio: Stdio): Promise<number
     if (imported?.graph)
       lines.push(
         "",
-        "What it would use:",
+        "It would use:",
         ...capabilityLines(capabilities, imported.graph).map((line) => `  ${line}`),
       );
     stdio.out(`${lines.map(printableLine).join("\n")}\n`);
@@ -89,18 +89,18 @@ function read(argv: readonly string[]): ImportCommand | null {
   const { values, positionals } = parseOptions(argv, OPTIONS);
   if (values.help) return null;
   const [given, ...more] = positionals;
-  if (given === undefined) throw new UsageError("Say what to import: a file, a folder or a zip archive.");
-  if (more.length > 0) throw new UsageError(`Only one path at a time; "${more[0]}" is one too many.`);
+  if (given === undefined) throw new UsageError("Missing path: a file, a folder or a zip archive.");
+  if (more.length > 0) throw new UsageError(`Unexpected argument "${more[0]}". Pass one path.`);
   const answers = Object.fromEntries(
     (values.answer ?? []).map((answer) => {
       const at = answer.indexOf("=");
-      if (at < 1) throw new UsageError(`--answer ${answer}: write it as ID=VALUE.`);
+      if (at < 1) throw new UsageError(`--answer ${answer}: use ID=VALUE.`);
       return [answer.slice(0, at), answer.slice(at + 1)];
     }),
   );
   const pick = values.pick === undefined ? undefined : Number(values.pick);
   if (pick !== undefined && !(Number.isInteger(pick) && pick >= 1))
-    throw new UsageError("--pick is a number from 1.");
+    throw new UsageError("--pick must be a number from 1.");
   return {
     path: given,
     answers,
@@ -119,8 +119,8 @@ const OPTIONS = {
 
 const LEVEL_LABELS: Record<Finding["level"], string> = {
   error: "Errors",
-  dropped: "Left out",
-  placeholder: "To fill in",
+  dropped: "Not imported",
+  placeholder: "Needs input",
   changed: "Changed",
   kept: "Kept",
   info: "Notes",
@@ -131,7 +131,7 @@ function linesOf({ found, picked, imported, findings }: ImportRead): string[] {
   const lines = part ? [`${part.title ? `${part.title}: this` : "This"} is ${part.label}.`] : [];
   if (found.length > 1)
     lines.push(
-      `There are ${found.length} things in these files; --pick chooses another:`,
+      `These files contain ${found.length} items. Choose another one with --pick:`,
       ...found.map(({ title, label }, at) => `  ${at + 1}  ${title}, ${label}`),
     );
   if (imported) lines.push(...broughtLines(imported));
@@ -159,9 +159,9 @@ function broughtLines({ graph, roles, crews, agents, tools, choices }: Imported)
   );
   const missing = tools.flatMap(({ name, ours }) => (ours === undefined ? [name] : []));
   return [
-    `It brings ${brought.join(", ")}.`,
-    ...(missing.length > 0 ? [`Tools that are not here: ${missing.join(", ")}.`] : []),
-    ...(choices.length > 0 ? ["", "Open questions, answered with --answer ID=VALUE:"] : []),
+    `It adds ${brought.join(", ")}.`,
+    ...(missing.length > 0 ? [`Unavailable tools: ${missing.join(", ")}.`] : []),
+    ...(choices.length > 0 ? ["", "Open questions, to answer with --answer ID=VALUE:"] : []),
     ...choices.flatMap(({ id, question, options, value, isDetail }) =>
       isDetail
         ? [`  ${question}  ${id}=…, of the same`]
@@ -169,7 +169,7 @@ function broughtLines({ graph, roles, crews, agents, tools, choices }: Imported)
             `  ${question}`,
             ...options.map(
               (option) =>
-                `    ${id}=${option.value}${option.value === value ? "  (as it is now)" : ""}  ${option.label}`,
+                `    ${id}=${option.value}${option.value === value ? "  (unchanged)" : ""}  ${option.label}`,
             ),
           ],
     ),
@@ -184,7 +184,7 @@ export const findingLine = ({ level, at, file, line, message }: Finding): string
 /** Writes what was read as a file of Troupe. Throws UnusableError where there is a file already. */
 function save({ graph, name, roles, crews, agents, tests }: Imported, file: string, stdio: Stdio): void {
   const format = /\.ya?ml$/i.test(file) ? "yaml" : "json";
-  if (graph && format === "yaml") throw new UsageError("A workflow is saved as JSON: --save FILE.json.");
+  if (graph && format === "yaml") throw new UsageError("Workflows are saved as JSON: --save FILE.json.");
   const text = graph
     ? writeWorkflow(graph, { flavour: "troupe", name, roles, tests: writtenTests(tests) })
     : crews.length + agents.length > 0
@@ -193,7 +193,7 @@ function save({ graph, name, roles, crews, agents, tests }: Imported, file: stri
   try {
     writeFileSync(path.resolve(calledFrom(), file), text, { flag: "wx" });
   } catch (error) {
-    throw new UnusableError([`${file} cannot be written: ${errorMessage(error)}`]);
+    throw new UnusableError([`Can't write ${file}: ${errorMessage(error)}`]);
   }
-  stdio.err(`${printableLine(`Written to ${file}.`)}\n`);
+  stdio.err(`${printableLine(`Saved ${file}.`)}\n`);
 }

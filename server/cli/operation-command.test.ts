@@ -73,9 +73,9 @@ test("the terminal controls a run of a server", async () => {
   expect(state).not.toHaveProperty("who");
   expect(Object.values(crews)[0]!.members.map(({ agent_id }) => agent_id)).toEqual(["ann", "bob", "eve"]);
   expect(asked[0]).toContain("Be brief.");
-  expect(logged.filter((line) => !line.includes(" is "))).toEqual([
-    'ann still has to do "write" of the plan. Give it to somebody else first.',
-    "No way leads from crew to end. It leads to: paid.",
+  expect(logged.filter((line) => !/ is (?!still assigned)/.test(line))).toEqual([
+    'ann is still assigned to "write" of the plan. Reassign it first.',
+    "crew isn't connected to end. It leads to: paid.",
   ]);
 });
 
@@ -99,7 +99,7 @@ test("the terminal forks and replays a run, and follows the new run to its end",
   expect(logged.slice(-2)).toEqual([`Replay of ${run_id}: ${replay!.id}`, "Completed"]);
   expect(JSON.parse(printed.at(-1)!)).toEqual(api.runs.state(run_id)!.run.output);
   await call("replay", fork!.id);
-  expect(logged.at(-2)).toBe("Not repeated: its state was changed where it was forked.");
+  expect(logged.at(-2)).toBe("Not repeated: its state was edited where it was forked.");
 });
 
 test("an error of the server is printed, and the exit code is 2", async () => {
@@ -108,15 +108,15 @@ test("an error of the server is printed, and the exit code is 2", async () => {
   vi.spyOn(api, "ask").mockResolvedValue({ status: 401, body: {}, headers: new Headers() });
   expect(await call("engine")).toBe(2);
   expect(logged).toEqual([
-    "nobody did not begin in this run.",
-    "The server does not know this token: set TROUPE_API_TOKEN to one of its tokens.",
+    "nobody did not start in this run.",
+    "Invalid token. Set TROUPE_API_TOKEN to a token of the server.",
   ]);
 });
 
 test("the state of the engine decides the exit code, and --json prints all of it", async () => {
   const { api, call, printed } = newTerminal();
   expect(await call("engine")).toBe(0);
-  expect(printed.splice(0)).toEqual(["Carried out by: This server"]);
+  expect(printed.splice(0)).toEqual(["Engine: This server"]);
   const state = engineOf({ ok: false, message: "No worker is there.", workers: [] });
   vi.spyOn(api.engine, "state").mockReturnValue(state);
   expect(await call("engine", "--json")).toBe(1);
@@ -137,15 +137,15 @@ test("engine and workers are told line by line", () => {
   const stalled = { run_id: "run_1", state: "tried_again", tries: 7, cause: "No worker." } as const;
   const troubled = [{ ...stalled, workflow_id: null, workflow_name: "Approval" }];
   expect(engineLines({ ...state, troubled }, now)).toEqual([
-    "Carried out by: 1 worker over Restate",
+    "Engine: 1 worker over Restate",
     "Restate does not answer.",
-    "At work there: 1 run",
-    "Outbox: 4 messages wait for the engine; the oldest came 3 min ago",
+    "Active there: 1 run",
+    "Outbox: 4 messages wait for the engine; the oldest arrived 3 min ago",
     "Workers:",
-    "  gpu-1: Working; 3 of 16 runs; 210 MB; Troupe 1.0.0; last heard of 2 s ago; gpu, eu-west",
-    "  old: Gone: nothing is heard of it; Troupe 0.9.0; last heard of 3 h ago",
-    "Runs that do not get on:",
-    "  run_1 (Approval): No worker. It is tried again by itself; 7 tries so far.",
+    "  gpu-1: Working; 3 of 16 runs; 210 MB; Troupe 1.0.0; last heartbeat 2 s ago; gpu, eu-west",
+    "  old: Offline: no heartbeat; Troupe 0.9.0; last heartbeat 3 h ago",
+    "Stalled runs:",
+    "  run_1 (Approval): No worker. It is retried automatically; 7 tries so far.",
   ]);
 });
 
@@ -161,15 +161,15 @@ test("the terminal says which step made the difference between two runs", async 
   await until(bad, "finished");
   expect(await call("bisect", bad, "--good", good, "--when", "state.n < 5")).toBe(0);
   expect(printed).toEqual([
-    "The input makes the difference: as in the good run the expectation holds, as in the bad run it fails.",
-    "  The input",
+    "Input makes the difference: with the good run's, the expectation passes; with the bad run's, it fails.",
+    "  Input",
     '    good: {"n":1}',
     '    bad:  {"n":8}',
     "2 replays tried, 1 difference.",
   ]);
   expect(await call("bisect", bad, "--good", good, "--status", "completed")).toBe(2);
   expect(logged.at(-1)).toBe(
-    "In the bad run this holds as well. It ended as Completed. Choose what is wrong in it.",
+    "This is also true in the bad run. Finished as Completed. Choose what is wrong with it.",
   );
   expect(await call("bisect", bad, "--good", good)).toBe(2);
   expect(await call("bisect", bad, "--good", good, "--expect", "luck")).toBe(2);
@@ -252,18 +252,21 @@ test.each<[string[], object]>([
 );
 
 test.each([
-  [["pause"], "RUN is missing"],
-  [["pause", "run_1", "now"], "one too many"],
+  [["pause"], "Missing RUN. Usage: pause RUN"],
+  [["pause", "run_1", "now"], 'Unexpected argument "now".'],
   [["resume", "run_1", "--turn"], "Unknown option '--turn'"],
   [["replay", "run_1", "--at", "5"], "Unknown option '--at'"],
-  [["next", "run_1"], "NODE is missing"],
-  [["instruct", "run_1"], "TEXT is missing"],
-  [["team", "run_1", "remove", "ann", "--model", "big"], "--model is not for team"],
+  [["next", "run_1"], "Missing NODE. Usage: next RUN"],
+  [["instruct", "run_1"], "Missing TEXT. Usage: instruct RUN"],
+  [["team", "run_1", "remove", "ann", "--model", "big"], "team has no option --model."],
   [["team", "run_1", "promote", "ann"], "team RUN add ROLE"],
   [["fork", "run_1", "--set", "n"], "KEY=VALUE"],
-  [["fork"], "RUN is missing"],
-  [["cancel"], "RUN is missing"],
-  [["bisect", "run_1", "--good", "g", "--status", "ERROR", "--never", "a"], "say the same"],
-  [["bisect", "run_1", "--status", "ERROR"], "--good is missing"],
-  [["engine", "worker-1"], "one too many"],
+  [["fork"], "Missing RUN. Usage: fork RUN"],
+  [["cancel"], "Missing RUN. Usage: cancel RUN"],
+  [
+    ["bisect", "run_1", "--good", "g", "--status", "ERROR", "--never", "a"],
+    "never conflicts with another argument.",
+  ],
+  [["bisect", "run_1", "--status", "ERROR"], "Missing option --good."],
+  [["engine", "worker-1"], 'Unexpected argument "worker-1".'],
 ])("%j is refused with a sentence", (argv, message) => expect(() => readArguments(argv)).toThrow(message));

@@ -53,11 +53,12 @@ function helpOf(commands: readonly TerminalCommand[]): string {
   );
   return `${lines.join("\n")}
 
-  NODE is a node's id, or one of its executions, such as "ask#2". RUN is the id of a run. VALUE is JSON, or else a text.
-  --url URL  the server's address; defaults to TROUPE_URL, then http://127.0.0.1:3000
-  --json     prints the response as JSON
+  NODE is a node's id, or one of its executions, such as "ask#2". RUN is a run's id. VALUE is JSON, or else text.
+  --url URL  URL of the server; default: TROUPE_URL, then http://127.0.0.1:3000
+  --json     Print the response as JSON
 
 The server's API token is read from TROUPE_API_TOKEN.
-Exit code: 0 done, 1 not found or failed, 2 refused or invalid arguments; after fork and replay also 3 stopped at a limit, 4 waits for a person, 130 cancelled.
+Exit code: 0 done, 1 not found or failed, 2 rejected or invalid arguments; after fork and replay also 3 limit reached,
+4 waiting for a person, 130 cancelled.
 `;
 }

@@ -41,7 +41,7 @@ function readPath(given: string): SentFile[] {
     const code = errorCode(error);
     if (code === undefined) throw error;
     throw new UnusableError([
-      code === "ENOENT" ? `There is no file ${given}.` : `${given} cannot be read (${code}).`,
+      code === "ENOENT" ? `File not found: ${given}.` : `Can't read ${given} (${code}).`,
     ]);
   }
 }
@@ -83,7 +83,7 @@ function namesIn(folder: string): string[] {
         names.push(name);
         if (names.length > IMPORT_LIMITS.files || bytes > IMPORT_LIMITS.bytes)
           throw new UnusableError([
-            `The folder holds more than ${IMPORT_LIMITS.files} files or 10 MiB. Name the folder of one workflow or crew.`,
+            `The folder has more than ${IMPORT_LIMITS.files} files or 10 MiB. Choose the folder of one workflow or crew.`,
           ]);
       }
     }

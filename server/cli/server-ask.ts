@@ -20,7 +20,7 @@ const Refusal = z.object({ error: z.object({ message: z.string() }) });
 /** Asks the server at that address. Throws UsageError where it is none. */
 export function newAsk({ url }: { url: string | undefined }, { send, env }: ServerTerminal): Ask {
   const base = url ?? env.TROUPE_URL ?? "http://127.0.0.1:3000";
-  if (!URL.canParse(base)) throw new UsageError(`--url: "${base}" is no address.`);
+  if (!URL.canParse(base)) throw new UsageError(`--url: "${base}" is not a URL.`);
   return async (method, path, body) => {
     let response: Response;
     try {
@@ -33,7 +33,7 @@ export function newAsk({ url }: { url: string | undefined }, { send, env }: Serv
         ...defined({ body: body ? JSON.stringify(body) : undefined }),
       });
     } catch {
-      return { error: `No Troupe answers at ${base}. Start it, or say where it is with --url.` };
+      return { error: `Can't reach Troupe at ${base}. Start it, or pass --url.` };
     }
     const value: unknown = await response.json().catch(() => null);
     if (response.ok) return { value };
@@ -41,10 +41,10 @@ export function newAsk({ url }: { url: string | undefined }, { send, env }: Serv
     return {
       error:
         response.status === 401
-          ? "The server does not know this token: set TROUPE_API_TOKEN to one of its tokens."
+          ? "Invalid token. Set TROUPE_API_TOKEN to a token of the server."
           : parsed.success
             ? parsed.data.error.message
-            : `The server answered ${response.status}.`,
+            : `The server returned ${response.status}.`,
     };
   };
 }

@@ -51,13 +51,13 @@ test("at a terminal a paused run is changed, sent another way, and goes on", asy
   expect(state().state).toMatchObject({ n: 3, all: { a: [1] }, who: "Ann = Bob", by: "east" });
   expect(state().state).not.toHaveProperty("m");
   expect(printed).toEqual([
-    "“nonsense” is unknown; ? lists the commands.",
+    'Unknown command "nonsense". ? lists the commands.',
     "set.1x: Invalid key in record.",
-    "KEY is missing. Usage: remove KEY...",
-    expect.stringContaining("Say after which node"),
-    "Say which node to try again: one that failed.",
-    "two: write it as KEY=VALUE.",
-    "TEXT is missing. Usage: instruct [@NAME] TEXT...",
+    "Missing KEY. Usage: remove KEY...",
+    expect.stringContaining("Name a node that has started, and what comes next: a node (`to`) or an"),
+    "Name a failed node to retry.",
+    "two: use KEY=VALUE.",
+    "Missing TEXT. Usage: instruct [@NAME] TEXT...",
   ]);
 });
 

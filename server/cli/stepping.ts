@@ -10,7 +10,7 @@ import { commandsOf, lineForm, readLine } from "./command-forms";
 import { printable } from "./output/printable";
 
 const COMMANDS = commandsOf({ ...controlOperations, ...teamOperations });
-const PROMPT = "Enter = go on, s = one node, t = one turn of an agent, q = cancel the run, ? = what else: ";
+const PROMPT = "Enter = resume, s = next node, t = next turn, q = cancel the run, ? = more: ";
 const HELP = COMMANDS.map(
   (command) => `  ${lineForm(command).padEnd(24)} ${command.form.summary ?? command.operation.summary}`,
 ).join("\n");
@@ -53,7 +53,7 @@ export function newStepping(services: Services, runId: string, terminal: Termina
     const resume = { operation: controlOperations.resume, input: {} };
     if (how === "yes") return void (await send(resume));
     if (how === "no") {
-      const reason = "It was paused, and nobody can be asked here; --yes goes on.";
+      const reason = "The run was paused, and no one can be asked here; --yes resumes it.";
       print(reason);
       return cancel(reason);
     }

@@ -24,17 +24,16 @@ import { printable, printableJson, printableLine } from "./output/printable";
 import type { Stdio } from "./output/stdio";
 import { readWorkflowAt, UnusableError } from "./read-path";
 
-export const TEST_USAGE = `Runs the tests that stand in a workflow's file, without asking a model, a tool or a person.
+export const TEST_USAGE = `Runs the tests in workflow files, without calling models, tools or people.
 
   ${callOf("run")} test FILE... [options]
 
-  --only NAME    only tests whose name or id contains this; may be given several times
-  --junit FILE   writes a report as JUnit XML (one workflow file only)
-  --mutants      changes the workflow in small ways and says which changes no test noticed
-  --json         prints the report as one JSON object (one workflow file only)
+  --only NAME    Only tests whose name or id contains this; repeatable
+  --junit FILE   Write a report as JUnit XML (one workflow file only)
+  --mutants      Make small changes to the workflow and list those that no test detects
+  --json         Print the report as one JSON object (one workflow file only)
 
-Exit code: 0 all passed, 1 some failed, 2 they could not be run. With --mutants, changes that no test noticed are told
-and fail nothing.
+Exit code: 0 all passed, 1 some failed, 2 they could not run. Undetected changes of --mutants are listed but fail nothing.
 `;
 
 const FAILED = 1;
@@ -84,9 +83,9 @@ async function runOrReport(command: TestCommand, stdio: Stdio): Promise<number> 
 function readCommands(argv: readonly string[]): TestCommand[] | null {
   const { values, positionals: files } = parseOptions(argv, OPTIONS);
   if (values.help) return null;
-  if (files.length === 0) throw new UsageError("Say which workflow file to test.");
+  if (files.length === 0) throw new UsageError("Missing workflow file.");
   if (files.length > 1 && (values.junit !== undefined || values.json))
-    throw new UsageError("--junit and --json take one file.");
+    throw new UsageError("--junit and --json take a single file.");
   return files.map((file) => ({
     file,
     only: values.only ?? [],
@@ -108,17 +107,16 @@ async function runFile(command: TestCommand, stdio: Stdio): Promise<number> {
   const { graph, name, roles, tests } = { ...nothingImported(), ...imported };
   if (!graph)
     throw new UnusableError([
-      `${command.file} is not a workflow that Troupe can read:`,
+      `${command.file} is not a workflow file that Troupe can read:`,
       ...findings.map(findingLine),
     ]);
   // An unreadable test must not count as passed.
   const unread = findings.filter(({ at, level }) => at.startsWith("tests") && level === "dropped");
-  if (unread.length > 0)
-    throw new UnusableError(["Some of its tests cannot be read:", ...unread.map(findingLine)]);
+  if (unread.length > 0) throw new UnusableError(["Some tests can't be read:", ...unread.map(findingLine)]);
   const chosen = tests.filter((test) => isMeant(test, command.only));
   if (chosen.length === 0)
     throw new UnusableError([
-      tests.length === 0 ? `${command.file} has no tests.` : `None of its tests is named like that.`,
+      tests.length === 0 ? `${command.file} has no tests.` : `No test has such a name or id.`,
     ]);
 
   const troupe = newServices(openDb(":memory:"), { dataDir: null });
@@ -179,7 +177,7 @@ function refuseUnrunnable(file: string, { graph, roles }: Tested): void {
   );
   if (problems.length > 0)
     throw new UnusableError([
-      `${file} cannot be tested yet:`,
+      `${file} can't be tested yet:`,
       ...problems.map(({ message, code }) => `  ✗ ${message} (${code})`),
     ]);
 }
@@ -188,7 +186,7 @@ function writeReport(given: string, xml: string): void {
   try {
     writeFileSync(path.resolve(calledFrom(), given), xml);
   } catch (error) {
-    throw new UnusableError([`The report could not be written: ${errorMessage(error)}`]);
+    throw new UnusableError([`Can't write the report: ${errorMessage(error)}`]);
   }
 }
 
@@ -204,7 +202,7 @@ function linesOf({
   missed,
   question,
 }: TestReport): string[] {
-  const simulated = outcome?.simulated ? " (the offline demo model answered)" : "";
+  const simulated = outcome?.simulated ? " (answered by the offline demo model)" : "";
   const head = `${SIGNS[status]} ${name}${simulated}`;
   if (status === "passed") return [head];
   const failed = results.flatMap((result) => (result.status === "failed" ? [result.sentence] : []));
@@ -217,14 +215,14 @@ function linesOf({
 function totalOf({ passed, failed, not_run }: SuiteReport): string {
   const parts = [`${passed} passed`];
   if (failed > 0) parts.push(`${failed} failed`);
-  if (not_run > 0) parts.push(`${not_run} could not be run`);
+  if (not_run > 0) parts.push(`${not_run} couldn't run`);
   return `${parts.join(", ")}.`;
 }
 
 function mutantLines({ mutants, noticed, why_not }: MutantReport): string[] {
   if (why_not !== null) return ["", why_not];
   const survivors = mutants.filter(({ status }) => status === "survived");
-  const head = `The workflow was changed in ${mutants.length} ways, and the tests noticed ${noticed}.`;
+  const head = `Tested ${mutants.length} changes of the workflow; the tests detected ${noticed}.`;
   if (survivors.length === 0) return ["", head];
-  return ["", head, "No test noticed:", ...survivors.map(({ sentence }) => `  ${sentence}`)];
+  return ["", head, "Undetected:", ...survivors.map(({ sentence }) => `  ${sentence}`)];
 }

@@ -22,7 +22,7 @@ test("says of a data folder whether its logs are as they were written, and names
   const { turns } = newRunStore(db).journal(id);
   expect(runVerify("data")).toEqual({
     code: 0,
-    lines: [`1 run, ${turns.length} records, ${events.length} events read: all are as they were written.`],
+    lines: [`1 run, ${turns.length} records, ${events.length} events read: all unchanged.`],
   });
   expect(runVerify("data/troupe.db", "--run", id).code).toBe(0);
   db.$client.exec("update run_turns set events = replace(events, 'timer_fired', 'timer_faked')");

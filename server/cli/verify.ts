@@ -21,11 +21,11 @@ export function linesOf({ runs, turns, events, unchained, errors }: LogReport): 
         `Run ${run_id}${turn === null ? "" : `, ${where(turn, seq)}`}: ${message}`,
     ),
     `${count(runs, "run")}, ${count(turns, "record")}, ${count(events, "event")} read: ${
-      errors.length === 0 ? "all are as they were written." : `${count(errors.length, "fault")} found.`
+      errors.length === 0 ? "all unchanged." : `${count(errors.length, "fault")} found.`
     }`,
     ...(unchained > 0
       ? [
-          `${count(unchained, "run")} of them ${unchained === 1 ? "is" : "are"} from before logs carried hashes: only order was checked.`,
+          `${count(unchained, "run")} of them ${unchained === 1 ? "is" : "are"} from before logs had hashes: only their order was checked.`,
         ]
       : []),
   ];
@@ -48,19 +48,19 @@ export function verify(
   const given = path.resolve(calledFrom, asked.positionals[0] ?? dataDir);
   const file = existsSync(given) && statSync(given).isDirectory() ? path.join(given, "troupe.db") : given;
   if (!existsSync(file)) {
-    print(`There is no database at ${printableLine(file)}.\n${USAGE}`);
+    print(`No database at ${printableLine(file)}.\n${USAGE}`);
     return 2;
   }
   const client = new Database(file, { readonly: true });
   try {
     const known = client.prepare("select 1 from pragma_table_info('run_turns') where name = 'chain'").get();
     if (!known) {
-      print("These logs are from before they carried hashes. Start Troupe on this folder once.");
+      print("These logs are from before logs had hashes. Start Troupe on this folder once.");
       return 2;
     }
     const { run } = asked.values;
     if (run !== undefined && !client.prepare("select 1 from runs where id = ?").get(run)) {
-      print(`There is no run ${printableLine(run)} here.`);
+      print(`No run ${printableLine(run)} in this database.`);
       return 2;
     }
     const report = verifyLogs({ $client: client }, run);

@@ -46,7 +46,7 @@ test("a run that is paused where nobody sits is cancelled and says so; with --ye
     "node_get_approval",
   ];
   const alone = await workflow(...given);
-  expect([alone.code, alone.err]).toEqual([130, expect.stringContaining("--yes goes on")]);
+  expect([alone.code, alone.err]).toEqual([130, expect.stringContaining("--yes resumes it")]);
   expect((await workflow(...given, "--yes", "--quiet")).code).toBe(0);
   const nowhere = await workflow(approval, "--break", "nobody");
   expect([nowhere.code, nowhere.err]).toEqual([2, expect.stringContaining('no node "nobody"')]);
@@ -80,11 +80,14 @@ test("a folder of several workflows is refused, by run and by test", async () =>
 test("several files are tested one after another, and the highest exit code counts", async () => {
   const files = ["examples/consensus/workflow.json", "missing.json", "examples/support-desk/workflow.json"];
   const { code, out, err } = await workflow("test", ...files);
-  expect([code, err]).toEqual([2, "There is no file missing.json.\n"]);
+  expect([code, err]).toEqual([2, "File not found: missing.json.\n"]);
   for (const file of files) expect(out).toContain(`${file}\n`);
   expect(out.match(/passed\.$/gm)).toHaveLength(2);
   const json = await workflow("test", ...files, "--json");
-  expect([json.code, json.err]).toEqual([2, expect.stringContaining("--junit and --json take one file.")]);
+  expect([json.code, json.err]).toEqual([
+    2,
+    expect.stringContaining("--junit and --json take a single file."),
+  ]);
 });
 
 test("an input that the workflow does not ask for is named, and the run continues", async () => {
@@ -97,7 +100,7 @@ test("an input that the workflow does not ask for is named, and the run continue
 test("a question that ends with a question mark gets no full stop", async () => {
   const example = path.join(root, "examples/invoice-check");
   const { err } = await callWorkflow(["workflow.json", "--input", "@input.json", "--speed", "0"], example);
-  expect(err).toContain("Pay invoice 2026-131 of Copyhaus Ltd? The workflow goes on");
+  expect(err).toContain("Pay invoice 2026-131 of Copyhaus Ltd? The workflow continues");
 });
 
 test("the exit code and the JSON tell how it ended", async () => {
@@ -160,9 +163,9 @@ test("a file cannot switch off that a person is asked: without anybody there, it
     const { code, out, err } = await workflow(file, "--json");
     expect([code, JSON.parse(out).error.message]).toEqual([
       1,
-      expect.stringContaining("Nobody can be asked"),
+      expect.stringContaining("No one can be asked here"),
     ]);
-    expect(err).toContain("The file would have people asked never.");
+    expect(err).toContain("The file would ask people never.");
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -173,9 +176,9 @@ test("a file that cannot run is told with its places", async () => {
     workflow("nothing-here.json"),
     workflow("package.json", "--json"),
   ]);
-  expect(missing).toMatchObject({ code: 2, out: "", err: "There is no file nothing-here.json.\n" });
+  expect(missing).toMatchObject({ code: 2, out: "", err: "File not found: nothing-here.json.\n" });
   expect(wrong.code).toBe(2);
-  expect(wrong.err).toContain("package.json is not a workflow that Troupe can read:");
+  expect(wrong.err).toContain("package.json is not a workflow file that Troupe can read:");
   expect(JSON.parse(wrong.out)).toMatchObject({ final_status: null });
 });
 
@@ -198,9 +201,9 @@ test("the tests in a file are run: the exit code tells how they came out, and a 
     const failed = await workflow("test", file, "--junit", report);
     expect([failed.code, failed.out]).toEqual([
       1,
-      `✓ Please approve my vacation. (the offline demo model answered)
-✗ Please approve a new desk. (the offline demo model answered)
-    approval_status was to be “rejected”, and is “approved”.
+      `✓ Please approve my vacation. (answered by the offline demo model)
+✗ Please approve a new desk. (answered by the offline demo model)
+    approval_status should be “rejected”, but is “approved”.
 
 1 passed, 1 failed.
 `,

@@ -23,7 +23,7 @@ function newStatus(kind: EngineState["kind"] = "restate") {
     isPosted: true,
   };
   const refuse = (port: "ingress" | "admin") => {
-    if (has.silent.has(port)) throw new Error(`Restate does not answer at its ${port}.`);
+    if (has.silent.has(port)) throw new Error(`Restate doesn't respond at its ${port}.`);
   };
   const status = new EngineStatus({
     kind,
@@ -61,7 +61,7 @@ test("an engine that answers no look is away, and people are told after ten seco
   expect(seen()).toEqual({
     ok: false,
     is_away: true,
-    message: "Restate does not answer at its ingress. Runs keep their place and go on once it does.",
+    message: "Restate doesn't respond at its ingress. Runs keep their position and continue once it does.",
     away_since: 100_000,
   });
   has.silent.clear();
@@ -77,7 +77,7 @@ test("what the outbox found out before a look counts from then", async () => {
   has.now += 1;
   expect(status.state()).toMatchObject({
     is_away: true,
-    message: "Restate answered 500. Runs keep their place and go on once it does.",
+    message: "Restate answered 500. Runs keep their position and continue once it does.",
     outbox: { waiting: 1, oldest_at: 90_000, away_since: 90_000 },
   });
 });
@@ -90,8 +90,7 @@ test("an engine that takes in what it is told, and does not say what it has, is 
   expect(status.state()).toMatchObject({
     ok: false,
     is_away: false,
-    message:
-      "Restate does not answer at its admin. So it is not known which runs the engine cannot get on with.",
+    message: "Restate doesn't respond at its admin. So stalled runs can't be listed.",
     outbox: { away_since: null },
   });
 });
@@ -102,7 +101,7 @@ test("without a worker nothing gets on, and what to do is said", () => {
   expect(status.state()).toMatchObject({
     ok: false,
     is_away: false,
-    message: "No worker is there to carry out runs: start one with npm run worker.",
+    message: "No worker is available. Start one with npm run worker.",
   });
 });
 
@@ -128,14 +127,14 @@ test("what the engine tries in vain is told with its cause in words", async () =
   ];
   await status.check();
   expect(status.state().troubled).toEqual([
-    { run_id: "run_2", state: "tried_again", tries: 4, cause: "No worker could be reached." },
+    { run_id: "run_2", state: "tried_again", tries: 4, cause: "No worker was reachable." },
     {
       run_id: "run_3",
       state: "paused",
       tries: 4,
-      cause: "It needs the version of Troupe that it began with.",
+      cause: "It needs the version of Troupe it started with.",
     },
-    { run_id: "run_4", state: "tried_again", tries: 4, cause: "The engine does not say why." },
+    { run_id: "run_4", state: "tried_again", tries: 4, cause: "The engine gives no reason." },
   ]);
 });
 

@@ -117,10 +117,8 @@ export class EngineStatus {
   /** The problem of an engine that answers, as text; null if there is none. */
   private describeError(workers: readonly WorkerState[]): string | null {
     if (!workers.some(({ state }) => state === "working"))
-      return "No worker is there to carry out runs: start one with npm run worker.";
-    return (
-      this.unreported && `${this.unreported} So it is not known which runs the engine cannot get on with.`
-    );
+      return "No worker is available. Start one with npm run worker.";
+    return this.unreported && `${this.unreported} So stalled runs can't be listed.`;
   }
 
   private scheduleCheck(ms: number): void {
@@ -145,7 +143,7 @@ const isReplaced = (worker: WorkerState, all: readonly WorkerState[]): boolean =
 type OutboxError = NonNullable<OutboxState["error"]>;
 
 const describeOutage = ({ message }: OutboxError, activeCount: number) =>
-  activeCount === 0 ? message : `${message} Runs keep their place and go on once it does.`;
+  activeCount === 0 ? message : `${message} Runs keep their position and continue once it does.`;
 
 /** The segments that the engine fails to start. */
 function stalledInvocation({
@@ -164,8 +162,8 @@ function stalledInvocation({
 }
 
 function describeCause(failure: string): string {
-  if (/RT0016|journal mismatch/i.test(failure)) return "It needs the version of Troupe that it began with.";
+  if (/RT0016|journal mismatch/i.test(failure)) return "It needs the version of Troupe it started with.";
   if (/RT0010|RT0013|RT0014|connect|connection|unreachable|no endpoint/i.test(failure))
-    return "No worker could be reached.";
-  return failure.split("\n", 1)[0]?.slice(0, 300) || "The engine does not say why.";
+    return "No worker was reachable.";
+  return failure.split("\n", 1)[0]?.slice(0, 300) || "The engine gives no reason.";
 }

@@ -76,13 +76,13 @@ describe("whoever does not carry the workers' token", () => {
     );
     expect(side.heard).toEqual({ news: [], live: [] });
     // Once, however often it tries.
-    expect(side.logged).toEqual(["Somebody without the workers' token asked at the workers' port."]);
+    expect(side.logged).toEqual(["A request without the worker token reached the workers' port."]);
   });
 
   test("hears in words what to set, if it is a worker", async () => {
     const unauthorizedClient = newControlClient({ fetch: newControlFetch(side.url), token: "x".repeat(32) });
     await expect(unauthorizedClient.report(news)).rejects.toThrow(
-      "The server does not know this worker: set TROUPE_WORKER_TOKEN to the server's.",
+      "The server rejects this worker: set TROUPE_WORKER_TOKEN to the server's.",
     );
   });
 });
@@ -130,7 +130,7 @@ describe("a worker", () => {
     ]);
     expect(await responseTo("/turns", "{")).toEqual([
       400,
-      { error: { code: "BAD_REQUEST", message: "The body is no JSON." } },
+      { error: { code: "BAD_REQUEST", message: "The body is not JSON." } },
     ]);
     expect(await responseTo("/learn", " ".repeat(1024 * 1024 + 1))).toEqual([
       413,
@@ -138,7 +138,7 @@ describe("a worker", () => {
     ]);
     expect(await responseTo("/nowhere", {})).toEqual([
       404,
-      { error: { code: "NOT_FOUND", message: "There is no POST /nowhere." } },
+      { error: { code: "NOT_FOUND", message: "No such endpoint: POST /nowhere." } },
     ]);
     expect(side.heard.news).toEqual([]);
     await expect(side.client().ask("turns", {})).rejects.toThrow(ControlRejected);

@@ -101,7 +101,7 @@ export class InternalApi {
   listen(port: number, host: string): Promise<number> {
     return new Promise((resolve, reject) => {
       this.server.once("error", (error) =>
-        reject(new Error(`The workers' port ${host}:${port} cannot be opened: ${error.message}.`)),
+        reject(new Error(`Can't open the workers' port ${host}:${port}: ${error.message}.`)),
       );
       this.server.listen(port, host, () => {
         const address = this.server.address();
@@ -122,7 +122,7 @@ export class InternalApi {
     const { log, now = Date.now } = this.options;
     if (now() - this.notedAt < NOTE_EVERY_MS) return;
     this.notedAt = now();
-    log("warn", "Somebody without the workers' token asked at the workers' port.", { from });
+    log("warn", "A request without the worker token reached the workers' port.", { from });
   }
 }
 
@@ -148,7 +148,8 @@ async function serve(
   try {
     const url = new URL(request.url ?? "/", "http://internal");
     const route = routes.find(({ method, path }) => method === request.method && path === url.pathname);
-    if (!route) throw new RequestRejected(404, "NOT_FOUND", `There is no ${request.method} ${url.pathname}.`);
+    if (!route)
+      throw new RequestRejected(404, "NOT_FOUND", `No such endpoint: ${request.method} ${url.pathname}.`);
     const body = route.method === "POST" ? await readBody(request, route.maxBytes) : undefined;
     const value = await route.serve(body, { search: url.searchParams, signal: gone.signal });
     answer(response, 200, value ?? null);
@@ -156,9 +157,9 @@ async function serve(
     if (gone.signal.aborted) return response.destroy(), undefined;
     if (error instanceof RequestRejected)
       return answer(response, error.status, { error: { code: error.code, message: error.message } });
-    const id = logUnexpected(error, `${request.method} ${request.url?.split("?")[0]} of a worker`);
+    const id = logUnexpected(error, `${request.method} ${request.url?.split("?")[0]} from a worker`);
     answer(response, 500, {
-      error: { code: "INTERNAL", message: `Something went wrong at the server (${id}).` },
+      error: { code: "INTERNAL", message: `Internal server error (${id}).` },
     });
   }
 }
@@ -181,7 +182,7 @@ async function readBody(request: http.IncomingMessage, maxBytes: number): Promis
   const parts: AsyncIterable<unknown> = request;
   for await (const part of parts) {
     // A request without an encoding gives bytes.
-    if (!Buffer.isBuffer(part)) throw new TypeError("A body came as something else than bytes.");
+    if (!Buffer.isBuffer(part)) throw new TypeError("A body was not bytes.");
     bytes += part.length;
     if (bytes > maxBytes) throw tooLarge();
     chunks.push(part);
@@ -189,6 +190,6 @@ async function readBody(request: http.IncomingMessage, maxBytes: number): Promis
   try {
     return JSON.parse(Buffer.concat(chunks).toString("utf8"));
   } catch {
-    throw new RequestRejected(400, "BAD_REQUEST", "The body is no JSON.");
+    throw new RequestRejected(400, "BAD_REQUEST", "The body is not JSON.");
   }
 }

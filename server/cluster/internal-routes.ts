@@ -63,7 +63,7 @@ export function internalRoutes(parts: InternalParts): Route[] {
     post("/turns", NewsBody, (news) => runs.receive(redact(news)), NEWS_BYTES),
     get("/journal", ({ search }) => {
       const journal = runs.journal(search.get("run") ?? "", Number(search.get("stretch")));
-      if (!journal) throw new RequestRejected(404, "NOT_FOUND", "That stretch is not at work any more.");
+      if (!journal) throw new RequestRejected(404, "NOT_FOUND", "That segment is no longer active.");
       return journal;
     }),
     post("/stretch/taken", HoldBody, (hold) => runs.taken(hold)),
@@ -71,7 +71,7 @@ export function internalRoutes(parts: InternalParts): Route[] {
     post("/live", LiveBody, (news) => runs.live(redact(news)), LIVE_BYTES),
     post("/heartbeat", Heartbeat, (heartbeat) => {
       const answer = workers.beat(heartbeat);
-      if (!answer) throw new RequestRejected(409, "OVERTAKEN", "A newer sign of life was heard.");
+      if (!answer) throw new RequestRejected(409, "OVERTAKEN", "A newer heartbeat has arrived.");
       return answer;
     }),
     get("/workers", () => workers.list()),

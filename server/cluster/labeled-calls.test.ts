@@ -87,7 +87,7 @@ function newWorld(seed: number, { errorRate = 0.05 }: { errorRate?: number } = {
     signal.throwIfAborted();
     const serve = async (gone: AbortSignal) => {
       const route = to.routes.find((one) => one.path === `/${path}`);
-      if (!route) throw new Error(`There is no ${path}.`);
+      if (!route) throw new Error(`No ${path}.`);
       const search = new URLSearchParams();
       return JSON.stringify(
         (await route.serve(JSON.parse(JSON.stringify(body)), { search, signal: gone })) ?? null,

@@ -38,7 +38,7 @@ export function newJournalSealer(secretKey: string): JournalSealer {
     },
     open(sealed) {
       const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length);
-      if (bytes.length < HEAD + 1 || bytes[0] !== VERSION) throw new Error("This was not sealed here.");
+      if (bytes.length < HEAD + 1 || bytes[0] !== VERSION) throw new Error("This was not encrypted here.");
       const cipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(1, 1 + NONCE), {
         authTagLength: TAG,
       });
@@ -48,7 +48,7 @@ export function newJournalSealer(secretKey: string): JournalSealer {
       try {
         plain = Buffer.concat([cipher.update(bytes.subarray(HEAD)), cipher.final()]);
       } catch {
-        throw new Error("This was sealed with another key, or changed since.");
+        throw new Error("This was encrypted with another key, or changed since.");
       }
       const body = plain.subarray(1);
       return plain[0] === GZIP ? gunzipSync(body) : body;

@@ -163,7 +163,7 @@ const call = (name: string, more: Partial<ToolScope> = {}) =>
 const unavailable = (name: string) =>
   sources.tools().find(({ spec }) => spec.name === name)?.spec.unavailable ?? null;
 const NOBODY = (what: string, label: string) =>
-  `${what} runs at a worker with the label "${label}", and none is there. Start one with TROUPE_WORKER_LABELS=${label}.`;
+  `${what} runs on a worker with the label "${label}", and none is online. Start one with TROUPE_WORKER_LABELS=${label}.`;
 const began = () => {
   try {
     return readFileSync(path.join(folder, "began"), "utf8");
@@ -230,7 +230,7 @@ describe("a tool that is declared for a label", () => {
       .toEqual({
         status_code: 503,
         error:
-          'away runs at a worker with the label "quantum". odd has that label, but its TROUPE_TOOLS_FILE does not declare "away" for it.',
+          'away runs on a worker with the label "quantum". odd has that label, but its TROUPE_TOOLS_FILE doesn\'t declare "away" for it.',
       });
   });
 
@@ -259,7 +259,7 @@ describe("a tool that is declared for a label", () => {
     kill();
     expect(await output).toMatchObject({
       status_code: 503,
-      error: "slow: The worker gpu-1, which had it, is gone.",
+      error: "slow: The worker gpu-1, which ran it, is offline.",
     });
     expect(unavailable("slow")).toBe(NOBODY("slow", "gpu"));
   });

@@ -145,7 +145,7 @@ export class WorkerConnections implements WorkerChannels {
   /** Takes a worker's frames. Throws if its connection is no longer known. */
   hear({ line: id, from, frames }: FramesBody): void {
     const line = [...this.lines.values()].find((one) => one.id === id);
-    if (!line) throw new RequestRejected(404, "NO_LINE", "The server does not know that line any more.");
+    if (!line) throw new RequestRejected(404, "NO_LINE", "The server no longer knows that channel.");
     for (const { wire: channelId, message, closed } of frames.slice(Math.max(0, line.heard + 1 - from))) {
       line.heard++;
       const end = line.channels.get(channelId)?.end;
@@ -252,7 +252,7 @@ export class WorkerConnections implements WorkerChannels {
   private absence(what: AtWorkers): string {
     const [labelled] = [...this.lines.values()].filter(({ labels }) => labels.has(what.label));
     return labelled
-      ? `${what.name} runs at a worker with the label "${what.label}". ${labelled.name} has that label, but its TROUPE_TOOLS_FILE does not declare "${what.name}" for it.`
+      ? `${what.name} runs on a worker with the label "${what.label}". ${labelled.name} has that label, but its TROUPE_TOOLS_FILE doesn't declare "${what.name}" for it.`
       : noWorkerText(what);
   }
 
@@ -268,7 +268,7 @@ export class WorkerConnections implements WorkerChannels {
       const other = frames[0]?.open === undefined ? null : closest(this.findOffering(open.what), open.key);
       // Another worker takes what it never received.
       if (other) move(channelId, open, other, frames);
-      else open.end.closed(`The worker ${line.name}, which had it, is gone.`);
+      else open.end.closed(`The worker ${line.name}, which ran it, is offline.`);
     }
     line.channels.clear();
   }

@@ -66,7 +66,7 @@ test.each([{}, ingress])(
     const port = newPort({ ...settings, TROUPE_INTERNAL_PORT: String(number) });
     await port.open(parts);
     expect([port.gates, port.workers()]).toEqual([undefined, []]);
-    await expect(client(number).ask("workers")).rejects.toThrow("The server does not answer its workers");
+    await expect(client(number).ask("workers")).rejects.toThrow("The server doesn't respond to its workers");
   },
 );
 
@@ -79,7 +79,7 @@ test.each([
   await port.open(parts);
   expect(await client(number).ask("workers")).toEqual([]);
   await port.close();
-  await expect(client(number).ask("workers")).rejects.toThrow("The server does not answer its workers");
+  await expect(client(number).ask("workers")).rejects.toThrow("The server doesn't respond to its workers");
 });
 
 test("a port that is taken is a reason not to start", async () => {
@@ -87,6 +87,6 @@ test("a port that is taken is a reason not to start", async () => {
   const settings = { TROUPE_ENGINE: "restate", TROUPE_INTERNAL_PORT: String(number) };
   await newPort(settings).open(parts);
   await expect(newPort(settings).open(parts)).rejects.toThrow(
-    `The workers' port 127.0.0.1:${number} cannot be opened: `,
+    `Can't open the workers' port 127.0.0.1:${number}: `,
   );
 });

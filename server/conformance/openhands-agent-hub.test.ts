@@ -149,7 +149,7 @@ describe("State", () => {
     expect(hubState(foldRun("r", events.slice(0, stuckAt + 1))).subtasks[0]!.almost_stuck).toBe(1);
     const after = hubState(state);
     expect(after.subtasks[0]).toMatchObject({ agent_state: "ERROR", almost_stuck: 0 });
-    expect(after.last_error).toMatch(/goes round in circles/);
+    expect(after.last_error).toMatch(/is stuck in a loop/);
     expect([after.start_id, after.end_id]).toEqual([1, events.length]);
     const done = await runCrew([{ text: "made" }], one, { plan });
     expect(hubState(done.state).extra_data).toEqual({ result: "made" });
@@ -245,7 +245,7 @@ describe("Actions and observations", () => {
     const toolMessages = Object.values(state.agents)[0]!.messages.filter(({ role: from }) => from === "tool");
     expect(toolMessages.map(({ content }) => content)).toEqual([
       "delegate_task (200): here it is",
-      "delegate_task (500): c could not do it: c says that this cannot be done: out of scope",
+      "delegate_task (500): c could not do it: c rejected the task: out of scope",
     ]);
   });
 });

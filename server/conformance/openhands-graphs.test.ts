@@ -150,7 +150,7 @@ else return "error_unknown_status";`,
     );
     expect(state.run).toMatchObject({ final_status: "ERROR", reason_code: "ROUTER_FAILED" });
     expect(state.run.error?.message).toBe(
-      'The rule "our_router" answered 2, which is no label. It must answer a text, or a list of texts.',
+      "Rule “our_router” returned 2. It must return a route name or a list of route names.",
     );
   });
 

@@ -133,7 +133,7 @@ Conventions of the project:
     expect(given.state.state.answer).toBe("sent");
     const { state } = await newScriptedStage([]).run(graph, { input: { order: 7 }, roles: [clerk] });
     expect(state.run).toMatchObject({ final_status: "ERROR", reason_code: "INPUT_MISSING" });
-    expect(state.run.error?.message).toMatch(/Clerk was not given what it needs: .*order/);
+    expect(state.run.error?.message).toMatch(/Clerk is missing inputs: .*order/);
   });
 
   test("llm_config of an agent overrides the default", async () => {

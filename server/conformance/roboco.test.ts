@@ -140,11 +140,11 @@ describe("1. plan.json", () => {
       return [question?.requested.title, run.final_status];
     };
     expect(await asked("autonomous", { text: "done" })).toEqual([undefined, "COMPLETED"]);
-    expect(await asked("step", { text: "done" })).toEqual(['Begin "do it"?', "COMPLETED"]);
-    expect(await asked("hitl", { text: "done" })).toEqual(['Look at the result of "do it"', "COMPLETED"]);
+    expect(await asked("step", { text: "done" })).toEqual(['Start "do it"?', "COMPLETED"]);
+    expect(await asked("hitl", { text: "done" })).toEqual(['Review the result of "do it"', "COMPLETED"]);
     expect(await asked("breakpoint", { text: "done" })).toEqual([undefined, "COMPLETED"]);
     const [title] = await asked("breakpoint", { refusal: "no" });
-    expect(title).toBe('"t" failed. Go on without it?');
+    expect(title).toBe('"t" failed. Continue without it?');
   });
 
   test("plan tools change it, version by version, and what they add is carried out", async () => {
@@ -909,13 +909,13 @@ tools:
     ]);
     const messagesFor = (name: string) =>
       findings.flatMap(({ message }) => (message.startsWith(`"${name}"`) ? [message] : [])).join("\n");
-    expect(messagesFor("web_search")).toContain("comes with Troupe");
-    expect(messagesFor("custom_analyzer")).toMatch(/files of teams bring no code.*tools file/);
+    expect(messagesFor("web_search")).toContain("is built in; roles that list it may use it");
+    expect(messagesFor("custom_analyzer")).toMatch(/team files don't import.*tools file/);
     expect(messagesFor("external_api")).toMatch(
       /http:\/\/localhost:8080\/mcp.*no connection was made.*Tools page/,
     );
-    expect(messagesFor("approval_gateway")).toContain("roles that list it ask a person by it");
-    expect(messagesFor("timeout")).toContain("given with each request");
+    expect(messagesFor("approval_gateway")).toContain("roles that list it use it to ask a person");
+    expect(messagesFor("timeout")).toContain("sent with each request");
     expect(messagesFor("teleport")).toContain("not known here");
   });
 
@@ -1244,7 +1244,7 @@ describe("7. memory", () => {
     expect(of(events, "task_status_changed")[0]).toMatchObject({
       assigned_agent: "tester",
       chosen_because:
-        "it fits as well as coder, and in earlier runs less of its work failed or was sent back: 0 of 6 against 5 of 6",
+        "it matches as well as coder, and in earlier runs less of its work failed or was sent back: 0 of 6 compared to 5 of 6",
     });
   });
 });

@@ -541,8 +541,8 @@ describe("a right that was taken away after an approval", () => {
   const send = tool("send", { read_only: false, risk: "HIGH" });
   const granted = { tools: ["send"] };
   test.each([
-    ["the tool was taken from the role", { tools: [] }, "taken away"],
-    ["the role was removed", undefined, "removed meanwhile"],
+    ["the tool was taken from the role", { tools: [] }, "has lost the permission to use send"],
+    ["the role was removed", undefined, "was removed, and with it the permission to use send"],
     ["nothing was taken away", granted, null],
   ])("%s: the approval does not bring it back", async (_what, later, reason) => {
     let now: { tools: string[] } | undefined = granted;

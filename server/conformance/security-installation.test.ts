@@ -278,7 +278,7 @@ test("A33: what went wrong unexpectedly is told by a code, not by its words", as
   const text = await response.text();
   const Shape = z.object({ error: z.object({ message: z.string(), data: z.object({ code: z.string() }) }) });
   expect(Shape.parse(JSON.parse(text)).error).toMatchObject({
-    message: "Something went wrong inside Troupe. The server's log says more.",
+    message: "Internal error. See the server log.",
     data: { code: "INTERNAL_SERVER_ERROR" },
   });
   expect(text).not.toMatch(/canary|no such table|stack|\.ts:/);
@@ -393,7 +393,7 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
       expect(preview.capabilities.map(({ key, had }) => [key, had])).toEqual(KEYS.map((key) => [key, false]));
       const { workflow_id: id, withheld } = await bringWorkflow(file());
       expect(withheld).toEqual(KEYS);
-      expect(() => start(id)).toThrow("This workflow cannot run yet");
+      expect(() => start(id)).toThrow("This workflow can't run yet: it has 5 problems.");
       expect(here.troupe.runs.list()).toEqual([]);
       expect(here.troupe.memories.list({})).toEqual([]);
       // Neither does a copy of it, nor the same thing after it was saved, renamed and brought back from the bin.
@@ -402,17 +402,22 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
       await here.ask.workflows.save({ id, revision, graph, name: "Other" });
       await here.ask.workflows.remove({ id });
       await here.ask.workflows.restore({ id });
-      for (const one of [id, copy]) expect(() => start(one)).toThrow("This workflow cannot run yet");
+      for (const one of [id, copy])
+        expect(() => start(one)).toThrow("This workflow can't run yet: it has 5 problems.");
     });
 
     test("run as far as they were allowed: one by one, or all", async () => {
       const { workflow_id: id } = await bringWorkflow(file(), { allow: KEYS.slice(1) });
-      expect(() => start(id)).toThrow("would use the tool http_request, which nobody has allowed");
+      expect(() => start(id)).toThrow(
+        "This workflow can't run yet: \"ask\" would use the tool http_request, which hasn't been allowed since the workflow was imported.",
+      );
       await here.ask.workflows.allow({ id, allow: ["tool:http_request"] });
       expect((await here.ask.workflows.capabilities({ id })).every(({ allowed }) => allowed)).toBe(true);
       expect(start(id)?.created).toBe(true);
       await here.ask.workflows.allow({ id, withhold: ["code:sum"] });
-      expect(() => start(id)).toThrow("would run its program");
+      expect(() => start(id)).toThrow(
+        "This workflow can't run yet: \"sum\" would run its code, which hasn't been allowed since the workflow was imported.",
+      );
       const notes = here.troupe.audit.list().filter(({ kind }) => kind === "workflow_allowed");
       expect(notes.map(({ detail }) => detail.withheld)).toEqual([["code:sum"], [], ["tool:http_request"]]);
     });
@@ -429,7 +434,9 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
         withheld: ["code:sum"],
       });
       expect(here.troupe.workflows.list()).toHaveLength(1);
-      expect(() => start(id)).toThrow("would run its program");
+      expect(() => start(id)).toThrow(
+        "This workflow can't run yet: \"sum\" would run its code, which hasn't been allowed since the workflow was imported.",
+      );
     });
   });
 });

@@ -43,7 +43,7 @@ function guardedAgent(allows: Allows, options: Agent.Options, hint = ""): Agent 
   const refusal = (host: string) =>
     new EgressError(
       "ADDRESS_REFUSED",
-      `Connecting to ${host} is not allowed: the address is inside a private network.${hint}`,
+      `Connecting to ${host} is not allowed: the address is in a private network.${hint}`,
     );
   const connector: buildConnector.connector = (target, callback) => {
     const hostname = target.hostname.replace(/^\[|\]$/g, "");
@@ -86,7 +86,7 @@ export function isProviderAddress(address: string, hostname: string, port: strin
 const providerAgent = guardedAgent(
   isProviderAddress,
   { headersTimeout: 0, bodyTimeout: 0 },
-  " Whoever runs Troupe can list it in LLM_ALLOWED_HOSTS, for model providers and search services.",
+  " The admin can list it in LLM_ALLOWED_HOSTS, for model providers and search services.",
 );
 
 /** Hosts in private networks that the operator named: LLM_ALLOWED_HOSTS, and the host of OPENAI_BASE_URL. */
@@ -145,7 +145,7 @@ export function newPublicFetch(also: Allows = () => false): PublicFetch {
       if (options.sameOrigin && next.origin !== target.origin)
         throw new EgressError(
           "REDIRECT_REFUSED",
-          `${target.host} redirects to ${next.host}, which this request was not meant for.`,
+          `${target.host} redirects to ${next.host}, which this request may not go to.`,
         );
       request = redirected(request, response.status, next.origin !== target.origin);
       target = next;
@@ -178,7 +178,7 @@ async function providerRequest(url: string | URL, init: RequestInit): Promise<Re
   await response.body?.cancel();
   throw new EgressError(
     "REDIRECT_REFUSED",
-    "The model provider answered with a redirect, which would carry the key elsewhere. Enter the address it leads to.",
+    "The model provider answered with a redirect, which would send the key elsewhere. Enter the URL it redirects to.",
   );
 }
 
@@ -201,7 +201,7 @@ export function newMcpFetch(allowed: string | undefined): typeof globalThis.fetc
       return reach !== "forbidden" && (listed.has(hostname) || listed.has(`${hostname}:${port}`));
     },
     { headersTimeout: EGRESS_LIMITS.mcpHeadersMs, bodyTimeout: 0 },
-    " Whoever runs Troupe can list it in TROUPE_MCP_ALLOWED_HOSTS.",
+    " The admin can list it in TROUPE_MCP_ALLOWED_HOSTS.",
   );
   const request = async (url: string | URL, init: RequestInit): Promise<Response> => {
     const response = await send(checkedUrl(url, "any"), init, agent);
@@ -209,7 +209,7 @@ export function newMcpFetch(allowed: string | undefined): typeof globalThis.fetc
     await response.body?.cancel();
     throw new EgressError(
       "REDIRECT_REFUSED",
-      "The MCP server answered with a redirect, which would carry the authorization elsewhere. Enter the address it leads to.",
+      "The MCP server answered with a redirect, which would send the authorization elsewhere. Enter the URL it redirects to.",
     );
   };
   return asGlobalFetch(request);
@@ -247,12 +247,12 @@ async function send(url: URL, init: RequestInit, dispatcher: Agent): Promise<Res
 }
 
 function checkedUrl(url: string | URL, ports: readonly number[] | "any" = []): URL {
-  if (!URL.canParse(String(url))) throw new EgressError("BAD_URL", "That is not a web address.");
+  if (!URL.canParse(String(url))) throw new EgressError("BAD_URL", "That isn't a web URL.");
   const parsed = new URL(url);
   if (parsed.protocol !== "https:" && parsed.protocol !== "http:")
-    throw new EgressError("BAD_URL", "Only http and https addresses can be fetched.");
+    throw new EgressError("BAD_URL", "Only http and https URLs can be fetched.");
   if (parsed.username || parsed.password)
-    throw new EgressError("BAD_URL", "An address may not carry a name and a password.");
+    throw new EgressError("BAD_URL", "A URL may not contain a user name and password.");
   if (ports !== "any" && parsed.port !== "" && !ports.includes(Number(parsed.port)))
     throw new EgressError("BAD_URL", `Port ${parsed.port} is not allowed.`);
   return parsed;
@@ -297,7 +297,7 @@ function metered(body: Body, maxBytes: number): ReadableStream<Uint8Array> {
       if (done) return controller.close();
       bytes += value.byteLength;
       if (bytes <= maxBytes) return controller.enqueue(value);
-      const error = new EgressError("RESPONSE_TOO_LARGE", `The answer is larger than ${maxBytes} bytes.`);
+      const error = new EgressError("RESPONSE_TOO_LARGE", `The response is larger than ${maxBytes} bytes.`);
       await reader.cancel(error);
       throw error;
     },

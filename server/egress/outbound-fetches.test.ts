@@ -42,9 +42,9 @@ const refusalOf = (sent: Promise<unknown>) =>
     (error: unknown) => (error instanceof EgressError ? `${error.code}: ${error.message}` : String(error)),
   );
 const inside = (hint: string, host = "127.0.0.1") =>
-  `ADDRESS_REFUSED: Connecting to ${host} is not allowed: the address is inside a private network.${hint}`;
-const TO_LIST_MCP = " Whoever runs Troupe can list it in TROUPE_MCP_ALLOWED_HOSTS.";
-const TO_LIST_NOTICES = " Whoever runs Troupe can list it in TROUPE_NOTICE_ALLOWED_HOSTS.";
+  `ADDRESS_REFUSED: Connecting to ${host} is not allowed: the address is in a private network.${hint}`;
+const TO_LIST_MCP = " The admin can list it in TROUPE_MCP_ALLOWED_HOSTS.";
+const TO_LIST_NOTICES = " The admin can list it in TROUPE_NOTICE_ALLOWED_HOSTS.";
 
 test.each([
   [undefined, []],
@@ -60,13 +60,13 @@ describe.each([
     "MCP servers",
     newMcpFetch,
     TO_LIST_MCP,
-    "The MCP server answered with a redirect, which would carry the authorization elsewhere. Enter the address it leads to.",
+    "The MCP server answered with a redirect, which would send the authorization elsewhere. Enter the URL it redirects to.",
   ],
   [
     "receivers of notices",
     newNoticeFetch,
     TO_LIST_NOTICES,
-    "The receiver answered with a redirect. Enter the address it leads to.",
+    "The receiver answered with a redirect. Enter the URL it redirects to.",
   ],
 ])("the door to %s", (_name, newDoor, hint, redirect) => {
   const site = (path = "/", host = "127.0.0.1") => `http://${host}:${port}${path}`;
@@ -113,7 +113,7 @@ test("an answer may be as large as the limit, and not a byte larger", async () =
   answer = (request, response) => void response.end("x".repeat(Number(request.url?.slice(1))));
   expect(await (await door(`http://127.0.0.1:${port}/10`)).text()).toBe("xxxxxxxxxx");
   expect(await refusalOf(door(`http://127.0.0.1:${port}/11`).then((response) => response.text()))).toBe(
-    "RESPONSE_TOO_LARGE: The answer is larger than 10 bytes.",
+    "RESPONSE_TOO_LARGE: The response is larger than 10 bytes.",
   );
 });
 
@@ -214,14 +214,14 @@ describe("redirects", () => {
   test("say where they led when that is not where the request was meant for", async () => {
     answer = (_request, response) => void response.writeHead(302, { location: "http://example.org/" }).end();
     expect(await refusalOf(ask("/1", {}, { sameOrigin: true }))).toBe(
-      `REDIRECT_REFUSED: 127.0.0.1:${port} redirects to example.org, which this request was not meant for.`,
+      `REDIRECT_REFUSED: 127.0.0.1:${port} redirects to example.org, which this request may not go to.`,
     );
   });
 
   test.each([
-    ["http://a b/", "BAD_URL: That is not a web address."],
-    ["ftp://a/", "BAD_URL: Only http and https addresses can be fetched."],
-    ["http://a:b@c/", "BAD_URL: An address may not carry a name and a password."],
+    ["http://a b/", "BAD_URL: That isn't a web URL."],
+    ["ftp://a/", "BAD_URL: Only http and https URLs can be fetched."],
+    ["http://a:b@c/", "BAD_URL: A URL may not contain a user name and password."],
     ["http://a:23/", "BAD_URL: Port 23 is not allowed."],
   ])("that lead to %s are refused", async (location, message) => {
     answer = (_request, response) => void response.writeHead(302, { location }).end();
@@ -232,7 +232,7 @@ describe("redirects", () => {
     answer = (_request, response) => void response.end("12345");
     expect(await (await ask("/", {}, { maxBytes: 5 })).text()).toBe("12345");
     expect(await refusalOf(ask("/", {}, { maxBytes: 4 }).then((got) => got.text()))).toBe(
-      "RESPONSE_TOO_LARGE: The answer is larger than 4 bytes.",
+      "RESPONSE_TOO_LARGE: The response is larger than 4 bytes.",
     );
   });
 });

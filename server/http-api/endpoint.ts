@@ -101,7 +101,7 @@ async function jsonOf(request: Request): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Rejection("bad_json", `The body is not JSON: ${errorMessage(error)}`);
+    throw new Rejection("bad_json", `Invalid JSON: ${errorMessage(error)}`);
   }
 }
 
@@ -118,7 +118,7 @@ export function checked<S extends z.ZodType>(
   if (result.success) {
     const extra = where === "body" ? unknownField(value, result.data) : null;
     if (extra === null) return result.data;
-    throw new Rejection("unknown_field", `The body holds "${extra}", which is not known here.`, {
+    throw new Rejection("unknown_field", `Unknown field "${extra}" in the body.`, {
       issues: [{ at: extra, message: "not known" }],
     });
   }
@@ -127,7 +127,7 @@ export function checked<S extends z.ZodType>(
     .map(({ path, message }) => ({ at: path.join("."), message }));
   const [first] = issues;
   const place = first?.at ? ` (${first.at})` : "";
-  throw new Rejection("bad_request", `The ${where} is not as expected${place}: ${first?.message}`, {
+  throw new Rejection("bad_request", `Invalid ${where}${place}: ${first?.message}`, {
     issues,
   });
 }

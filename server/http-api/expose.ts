@@ -20,7 +20,7 @@ export function performFor<In extends z.ZodType, Out>(
     signal,
   }: Pick<EndpointCall, "services" | "principal" | "note"> & Partial<Pick<EndpointCall, "signal">>,
 ): Out {
-  if (!principal) throw new Error(`${operation.name} needs somebody who asks`);
+  if (!principal) throw new Error(`${operation.name} needs a principal`);
   return perform(operation, services, input, { principal, by: byOf({ principal }), note, signal });
 }
 
@@ -92,7 +92,7 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
 }
 
 export const IF_MATCH =
-  "The revision that the change was made on, as ETag gives it; without it the newest is replaced";
+  "The revision that the change is based on, from ETag. Without it, the latest revision is replaced";
 
 /** The revision in an If-Match header. */
 export function expectedRevision(headers: Headers): number | undefined {

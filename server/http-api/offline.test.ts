@@ -79,6 +79,6 @@ test("answers have ids of their own, the model can be looked up, and more answer
   );
   expect(new Set(ids).size).toBe(2);
   expect((await client.models.retrieve("offline-demo")).id).toBe("offline-demo");
-  await expect(client.models.retrieve("gpt-4o")).rejects.toThrow(/no model called gpt-4o/);
+  await expect(client.models.retrieve("gpt-4o")).rejects.toThrow(/There is no model gpt-4o/);
   await expect(client.chat.completions.create({ ...body, n: 2 })).rejects.toThrow(/one answer at a time/);
 });

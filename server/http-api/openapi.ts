@@ -10,19 +10,19 @@ import { API_TAGS } from "@/server/operations/operation";
 import type { Endpoint } from "./endpoint";
 
 const REFUSALS: Record<number, string> = {
-  400: "The request is not as expected",
-  401: "The token is missing or not good",
-  403: "Only a person who is signed in may do this",
-  404: "There is no such thing",
-  409: "It conflicts with what is there",
-  411: "The body's length is missing",
-  412: "It was changed in between",
+  400: "Invalid request",
+  401: "Missing or invalid token",
+  403: "Only a signed-in person may do this",
+  404: "Not found",
+  409: "Conflict with the current state",
+  411: "Content-Length is missing",
+  412: "Precondition failed: changed since last read",
   413: "The body is too large",
   415: "The body is not JSON",
-  422: "It was understood, and cannot be done; `details` say why",
-  429: "Too many requests; `Retry-After` says how long to wait",
-  500: "Something went wrong inside; the log says more under the id in `details`",
-  503: "The server is busy; `Retry-After` says how long to wait",
+  422: "Valid, but can't be processed; see `details`",
+  429: "Too many requests; retry after `Retry-After` seconds",
+  500: "Internal error; find the ID from `details` in the server log",
+  503: "Server busy; retry after `Retry-After` seconds",
 };
 
 /** The OpenAPI 3.1 description of a table of endpoints, made from the schemas that check the requests. */
@@ -39,7 +39,7 @@ export function openApi(endpoints: readonly Endpoint[], version: string): JsonOb
       title: "Troupe",
       version,
       description:
-        "Keep workflows of role-based AI agents, run them and follow what happens. Every request but the public ones carries `Authorization: Bearer TOKEN`; tokens are made in the settings.",
+        "Store workflows of role-based AI agents, run them and follow their events. All requests except the public ones need `Authorization: Bearer TOKEN`. Create tokens in Settings.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/api/v1" }],
@@ -48,7 +48,7 @@ export function openApi(endpoints: readonly Endpoint[], version: string): JsonOb
     paths,
     components: {
       securitySchemes: {
-        token: { type: "http", scheme: "bearer", description: "A token from the settings" },
+        token: { type: "http", scheme: "bearer", description: "A token created in Settings" },
       },
       schemas: named,
     },

@@ -73,7 +73,7 @@ test.each([
     },
   ],
 ])("%s is refused", (_what, metric) => {
-  expect(() => exposition([{ help: "h", ...metric }])).toThrow(/no name for|said twice/);
+  expect(() => exposition([{ help: "h", ...metric }])).toThrow(/is not a valid (label )?name|said twice/);
 });
 
 test("one metric is not said in two places", () => {

@@ -28,7 +28,7 @@ export function exposition(metrics: readonly Metric[]): string {
   };
   const lines = metrics.flatMap(({ name, help, type, samples }) => {
     if (!METRIC_NAME.test(name) || (type === "counter") !== name.endsWith("_total"))
-      throw new Error(`${name} is no name for a ${type}`);
+      throw new Error(`${name} is not a valid name for a ${type}`);
     once(name);
     return [
       `# HELP ${name} ${help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}`,
@@ -47,7 +47,7 @@ function labelsOf(labels: Readonly<Record<string, string>>): string {
   // Sorted, so that the same labels are the same series in whatever order they were named.
   const pairs = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
   const written = pairs.map(([name, value]) => {
-    if (!LABEL_NAME.test(name)) throw new Error(`${name} is no name for a label`);
+    if (!LABEL_NAME.test(name)) throw new Error(`${name} is not a valid label name`);
     return `${name}="${value.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"')}"`;
   });
   return written.length > 0 ? `{${written.join(",")}}` : "";

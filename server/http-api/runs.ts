@@ -36,15 +36,15 @@ export const runEndpoints = [
     method: "POST",
     path: "/workflows/{id}/runs",
     name: "startRun",
-    summary: "Starts a run",
-    about: "The run goes on by itself; follow it by its events, or ask for it.",
+    summary: "Start a run",
+    about: "Returns at once. Follow the run by its events, or poll it.",
     tag: "Runs",
     body: StartRun,
     reads: {
       "Idempotency-Key":
-        "Any text; the same key never starts a second run. With another workflow, input or config it is refused: 422 `key_reused`",
+        "Any text. The same key never starts a second run; with a different workflow, input or config it returns 422 `key_reused`",
     },
-    success: { status: 202, about: "The run was queued", schema: z.object({ run_id: z.string() }) },
+    success: { status: 202, about: "The run is queued", schema: z.object({ run_id: z.string() }) },
     refusals: [404, 422, 503],
     answer(call) {
       const { params, body, headers } = call;
@@ -52,7 +52,7 @@ export const runEndpoints = [
       if (key !== null && (key === "" || key.length > LIMITS.idempotencyKey))
         throw new Rejection(
           "bad_request",
-          `An Idempotency-Key has 1 to ${LIMITS.idempotencyKey} characters.`,
+          `An Idempotency-Key must have 1 to ${LIMITS.idempotencyKey} characters.`,
         );
       const { run_id, created } = performFor(
         runOperations.start,
@@ -76,7 +76,7 @@ export const runEndpoints = [
     method: "GET",
     path: "/runs",
     name: "listRuns",
-    summary: "Lists runs",
+    summary: "List runs",
     tag: "Runs",
     query: Page.extend({
       limit: z.coerce.number().int().min(1).max(200).default(LIMITS.page.normal),
@@ -112,7 +112,7 @@ export const runEndpoints = [
     method: "GET",
     path: "/runs/{id}",
     name: "getRun",
-    summary: "A run as it is now",
+    summary: "Get a run",
     tag: "Runs",
     success: { status: 200, about: "The run", schema: Run },
     refusals: [404],
@@ -126,16 +126,16 @@ export const runEndpoints = [
     method: "GET",
     path: "/runs/{id}/events",
     name: "listRunEvents",
-    summary: "What happened in a run",
+    summary: "Get a run's events",
     about:
-      "As JSON a part of the log; with `Accept: text/event-stream` the log and then everything as it happens. Each message of the stream is one event, with its `seq` as id; `live` messages carry text that is being written and have no id; `end` is the last one.",
+      "As JSON, a part of the log. With `Accept: text/event-stream`, the log followed by live events. Each message is one event with its `seq` as id; `live` messages carry text while it is generated and have no id; `end` is the last one.",
     tag: "Runs",
     query: z.object({
       after: z.coerce.number().int().min(0).default(0).meta({ description: "Only events after this number" }),
       limit: z.coerce.number().int().min(1).max(2_000).default(500),
     }),
     reads: {
-      "Last-Event-ID": "For streams: goes on after this event",
+      "Last-Event-ID": "For streams: resume after this event",
       Accept: "text/event-stream follows the run",
     },
     success: {
@@ -147,8 +147,8 @@ export const runEndpoints = [
         has_more: z.boolean(),
         finished: z.boolean(),
       }),
-      stream: "One message for each event",
-      empty: "The run has ended, and Last-Event-ID names its last event",
+      stream: "One message per event",
+      empty: "The run has ended and Last-Event-ID names its last event",
     },
     refusals: [404, 503],
     answer(call) {
@@ -175,17 +175,20 @@ export const runEndpoints = [
     method: "GET",
     path: "/runs/{id}/share",
     name: "shareRun",
-    summary: "A run as one HTML file",
+    summary: "Export a run as one HTML file",
     about:
-      "It opens offline and scrubs through the run. The drawing, the steps, times and costs are always in it; the rest is chosen. Keys are taken out.",
+      "Opens offline, with a timeline. Always includes the workflow, steps, times and costs; the rest is optional. Secrets are redacted.",
     tag: "Runs",
     query: z.object({
       prompts: z
         .stringbool()
         .default(true)
-        .meta({ description: "What agents were told and said, and what people were asked and answered" }),
-      tool_results: z.stringbool().default(false).meta({ description: "What tools were asked and gave" }),
-      files: z.stringbool().default(false).meta({ description: "The files of its workspace" }),
+        .meta({ description: "Agent messages, and questions and answers of people" }),
+      tool_results: z
+        .stringbool()
+        .default(false)
+        .meta({ description: "Arguments and results of tool calls" }),
+      files: z.stringbool().default(false).meta({ description: "Files of the run's workspace" }),
       state: z.stringbool().default(true).meta({ description: "Input, state and output" }),
     }),
     success: { status: 200, about: "The file, as text/html" },
@@ -239,7 +242,7 @@ function followRun(
   if (place === "too_many_yours")
     throw new Rejection(
       "too_many_streams",
-      `One token may follow ${streamLimits().perPrincipal} runs at once.`,
+      `A token can follow at most ${streamLimits().perPrincipal} runs at the same time.`,
     );
   if (place === "too_many")
     throw new Rejection("server_too_many_streams", "Too many streams are open on this server.");

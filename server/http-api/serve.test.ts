@@ -134,7 +134,7 @@ describe("workflows", () => {
     });
     expect(api.roles.find(first.name)).toBeDefined();
     expect(body.findings.map(({ message }: { message: string }) => message)).toContain(
-      `The role "${first.name}" was added.`,
+      `Added the role "${first.name}".`,
     );
     expect(JSON.stringify(api.roles.all())).not.toContain("Other words");
   });

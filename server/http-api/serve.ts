@@ -76,9 +76,9 @@ function matchEndpoint(method: string, path: string): Match {
     if (endpoint.method === wanted) return { endpoint, params };
     allowed.push(endpoint.method);
   }
-  if (allowed.length === 0) return { rejection: new Rejection("not_found", "There is no such endpoint.") };
+  if (allowed.length === 0) return { rejection: new Rejection("not_found", "No such endpoint.") };
   const allow = allowed.join(", ");
-  return { rejection: new Rejection("method_not_allowed", `This takes ${allow}.`), headers: { allow } };
+  return { rejection: new Rejection("method_not_allowed", `Allowed methods: ${allow}.`), headers: { allow } };
 }
 
 /** Where an endpoint is now: programs may still ask for a plan's change where it was before. */
@@ -113,7 +113,7 @@ function rejectionFor(error: unknown, where: string): Rejection {
   const rejection = rejectionOf(error);
   if (rejection) return rejection;
   const id = logUnexpected(error, where);
-  return new Rejection("internal", "Something went wrong inside Troupe. The server's log says more.", { id });
+  return new Rejection("internal", "Internal error. See the server log.", { id });
 }
 
 function errorResponse(

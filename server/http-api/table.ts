@@ -17,7 +17,7 @@ const serverEndpoints = [
     method: "GET",
     path: "/openapi.json",
     name: "getOpenApi",
-    summary: "This description",
+    summary: "Get this OpenAPI description",
     tag: "Server",
     isPublic: true,
     success: { status: 200, about: "An OpenAPI 3.1 file", schema: z.looseObject({ openapi: z.string() }) },

@@ -5,7 +5,7 @@ import { expectSchema, newApi } from "./testing";
 
 const UNHEALTHY = engineOf({
   ok: false,
-  message: "Restate does not answer. Runs keep their place and go on once it does.",
+  message: "Restate does not answer. Runs keep their position and continue once it does.",
   workers: [
     workerOf("worker-1", { running: 5 }),
     workerOf("worker-2", { state: "draining", running: 2 }),
@@ -13,7 +13,7 @@ const UNHEALTHY = engineOf({
   ],
   at_work: 7,
   outbox: { waiting: 4, oldest_at: 1_000, away_since: 3_000 },
-  troubled: [{ run_id: "run_x", state: "paused", tries: 3, cause: "No worker could be reached." }],
+  troubled: [{ run_id: "run_x", state: "paused", tries: 3, cause: "No worker was reachable." }],
 });
 
 test("health tells everybody the version and whether runs get on, without names and addresses", async () => {

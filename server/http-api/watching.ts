@@ -12,17 +12,17 @@ const HEALTH_HOLDS_MS = 1_000;
 
 const EngineHealth = z.object({
   kind: EngineState.shape.kind,
-  ok: z.boolean().meta({ description: "Nothing is amiss with who carries out runs" }),
-  workers: z.int().meta({ description: "Workers that take runs" }),
+  ok: z.boolean().meta({ description: "Whether the engine works normally" }),
+  workers: z.int().meta({ description: "Workers that accept runs" }),
   outbox_age_ms: z.int().nullable().meta({
-    description: "How long the oldest waits that the engine is yet to be told; null: nothing waits",
+    description: "How long the oldest message has been waiting for the engine; null if none waits",
   }),
 });
 
 const RunsHealth = z.object({
-  quarantined: z.int().meta({ description: "Runs with status `held`; each says why" }),
+  quarantined: z.int().meta({ description: "Runs with status `held` (quarantined), each with its reason" }),
   next_retry_at: z.int().nullable().meta({
-    description: "When the next of them is retried automatically, in Unix milliseconds; null: none is",
+    description: "When the next of them is retried automatically, in Unix milliseconds; null if none is",
   }),
 });
 
@@ -64,12 +64,12 @@ export const watchingEndpoints = [
     method: "GET",
     path: "/health",
     name: "getHealth",
-    summary: "Whether the server answers, and whether runs are carried out",
+    summary: "Check whether the server and its engine work",
     tag: "Server",
     isPublic: true,
     success: {
       status: 200,
-      about: "It does; `engine.ok` says whether runs get on",
+      about: "The server works; see `engine.ok` for runs",
       schema: Health,
     },
     answer: ({ services }) => ({ body: healthOf(services) }),
@@ -79,21 +79,21 @@ export const watchingEndpoints = [
     method: "GET",
     path: "/metrics",
     name: "getMetrics",
-    summary: "Figures of the server for Prometheus",
+    summary: "Get metrics for Prometheus",
     about:
-      "In its text format, version 0.0.4: runs by status, the engine and its workers, memory and CPU of the process. Have it ask with the token as its credentials.",
+      "Text format 0.0.4: runs by status, the engine and its workers, memory and CPU of the process. Configure Prometheus with the token as its credentials.",
     tag: "Server",
-    success: { status: 200, about: "The figures, as text/plain" },
+    success: { status: 200, about: "The metrics, as text/plain" },
     answer: ({ services }) =>
       new Response(exposition(metricsOf(services)), { headers: { "content-type": METRICS_TYPE } }),
   }),
 ];
 
 const metricsOf = ({ runs, engine }: Pick<Services, "runs" | "engine">): Metric[] => [
-  one("troupe_info", "The version at work", { labels: { version }, value: 1 }),
+  one("troupe_info", "The running version", { labels: { version }, value: 1 }),
   {
     name: "troupe_runs",
-    help: "Runs that are kept, by status; those in the bin are among the finished",
+    help: "Stored runs by status; those in the trash count as finished",
     type: "gauge",
     samples: Object.entries(runs.counts()).map(([status, value]) => ({ labels: { status }, value })),
   },
@@ -106,8 +106,8 @@ function engineMetrics(state: EngineState, now: number): Metric[] {
   const there = workers.filter((worker) => worker.state !== "gone");
   const sum = (what: "running" | "limit") => there.reduce((all, worker) => all + worker[what], 0);
   return [
-    one("troupe_engine_info", "Who carries out runs that begin now", { labels: { kind }, value: 1 }),
-    one("troupe_engine_ok", "1: nothing is amiss with who carries out runs", { value: ok ? 1 : 0 }),
+    one("troupe_engine_info", "Where new runs execute", { labels: { kind }, value: 1 }),
+    one("troupe_engine_ok", "1 if the engine works normally", { value: ok ? 1 : 0 }),
     {
       name: "troupe_engine_workers",
       help: "Workers by state",
@@ -117,21 +117,21 @@ function engineMetrics(state: EngineState, now: number): Metric[] {
         value: workers.filter((worker) => worker.state === name).length,
       })),
     },
-    one("troupe_engine_worker_runs", "Runs at work on the workers that are there", { value: sum("running") }),
-    one("troupe_engine_worker_places", "Runs that these workers carry out at the same time", {
+    one("troupe_engine_worker_runs", "Active runs on connected workers", { value: sum("running") }),
+    one("troupe_engine_worker_places", "Runs that these workers can execute concurrently", {
       value: sum("limit"),
     }),
-    one("troupe_engine_runs_elsewhere", "Runs at work outside of this server", { value: at_work }),
-    one("troupe_engine_outbox_waiting", "What the engine is yet to be told", { value: outbox.waiting }),
-    one("troupe_engine_outbox_age_seconds", "How long the oldest of it waits; 0: nothing does", {
+    one("troupe_engine_runs_elsewhere", "Active runs outside this server", { value: at_work }),
+    one("troupe_engine_outbox_waiting", "Messages waiting for the engine", { value: outbox.waiting }),
+    one("troupe_engine_outbox_age_seconds", "How long the oldest of them has been waiting; 0 if none", {
       value: seconds(outbox.oldest_at, now),
     }),
-    one("troupe_engine_away_seconds", "For how long the engine does not answer; 0: it does", {
+    one("troupe_engine_away_seconds", "How long the engine has not responded; 0 if it does", {
       value: seconds(outbox.away_since, now),
     }),
     {
       name: "troupe_engine_troubled_runs",
-      help: "Runs that the engine cannot get on with, by what it does about them",
+      help: "Runs that the engine can't advance, by what it does about them",
       type: "gauge",
       samples: StalledRun.shape.state.options.map((name) => ({
         labels: { state: name },
@@ -150,16 +150,16 @@ function processMetrics(): Metric[] {
   return [
     {
       name: "process_cpu_seconds_total",
-      help: "CPU time of the server's process",
+      help: "CPU time of the server process",
       type: "counter",
       samples: [{ value: (user + system) / 1e6 }],
     },
-    one("process_resident_memory_bytes", "Memory that the process holds", { value: rss }),
-    one("process_start_time_seconds", "When the process began, in Unix seconds", {
+    one("process_resident_memory_bytes", "Memory of the process", { value: rss }),
+    one("process_start_time_seconds", "Start time of the process, in Unix seconds", {
       value: Math.round(performance.timeOrigin) / 1_000,
     }),
-    one("nodejs_heap_size_used_bytes", "Of its JavaScript heap, what is used", { value: heapUsed }),
-    one("nodejs_heap_size_total_bytes", "Its JavaScript heap", { value: heapTotal }),
+    one("nodejs_heap_size_used_bytes", "Used JavaScript heap", { value: heapUsed }),
+    one("nodejs_heap_size_total_bytes", "JavaScript heap", { value: heapTotal }),
   ];
 }
 

@@ -24,7 +24,7 @@ type FindingOf = z.infer<typeof Finding>;
 /** Read with all tolerance; its problems become findings, not refusals of a schema. */
 const AnyWorkflow = z.unknown().meta({
   description:
-    "A workflow file as the export gives it, or a bare graph, also in OpenHands' spelling. Ids of edges and other things that can be made up may be missing; what is not understood comes back as findings.",
+    "An exported workflow file, or a bare graph, also in OpenHands' spelling. Ids that can be generated, such as those of edges, may be missing; anything not understood is returned as findings.",
   anyOf: [
     { $ref: "#/components/schemas/WorkflowFile" },
     { $ref: "#/components/schemas/WorkflowGraph" },
@@ -34,7 +34,7 @@ const AnyWorkflow = z.unknown().meta({
 });
 /** A token may give a role any tool anyway, so that asking here again would protect nothing. */
 const ROLES_COME =
-  "A file that is sent with a token is the operator's own. Roles that come with it are added where none of that name exists, with the tools that they name; what it says of when people are asked (`confirmation`) stands beside the installation's rule. An import in the browser leaves out the tools that nobody ticked, and asks as usual.";
+  "A file sent with a token counts as the operator's own. Roles in it are added if no role has that name, with the tools they name; its `confirmation` applies in addition to the installation's rule. Imports in the browser leave out tools that no one selected, and ask as usual.";
 const Saved = z.object({ id: z.string(), revision: z.int(), findings: z.array(Finding) });
 
 /** Reads a file with all its findings; refuses one that holds no workflow. */
@@ -74,11 +74,11 @@ function addRoles(
     if (!known) {
       store.create(role);
       noteGrants(note, undefined, role, { from: "file" });
-      const message = `The role "${role.name}" was added.`;
+      const message = `Added the role "${role.name}".`;
       return [{ level: "info", at: `roles.${role.name}`, message }];
     }
     if (isSameJson(known.role, role)) return [];
-    const message = `A different role "${role.name}" exists here and was kept.`;
+    const message = `Kept the existing role "${role.name}", which differs.`;
     return [{ level: "info", at: `roles.${role.name}`, message }];
   });
 }
@@ -88,12 +88,12 @@ export const workflowEndpoints = [
     method: "POST",
     path: "/workflows",
     name: "createWorkflow",
-    summary: "Saves a workflow file as a new workflow",
+    summary: "Import a workflow",
     about: ROLES_COME,
     tag: "Workflows",
     body: AnyWorkflow,
     maxBytes: LIMITS.body.import,
-    success: { status: 201, about: "Its id, and what the import noticed", schema: Saved },
+    success: { status: 201, about: "Its id, and the findings of the import", schema: Saved },
     refusals: [422],
     async answer(call) {
       const { name, graph, roles, tests, findings } = await readFile(call.body);
@@ -116,8 +116,8 @@ export const workflowEndpoints = [
     method: "GET",
     path: "/workflows/{id}",
     name: "exportWorkflow",
-    summary: "The workflow as a file",
-    about: "Canonical: the same workflow gives the same bytes. `ETag` is the revision.",
+    summary: "Export a workflow",
+    about: "Canonical: the same workflow always gives the same bytes. `ETag` is the revision.",
     tag: "Workflows",
     query: z.object({
       flavour: z.enum(["troupe", "openhands"]).default("troupe"),
@@ -127,7 +127,7 @@ export const workflowEndpoints = [
     }),
     success: {
       status: 200,
-      about: "The file; in OpenHands' flavour its bare graph",
+      about: "The file; with OpenHands' flavor, the bare graph",
       schema: z.union([WorkflowFile, OpenHandsGraph]),
     },
     refusals: [404, 422],
@@ -144,13 +144,13 @@ export const workflowEndpoints = [
     method: "PUT",
     path: "/workflows/{id}",
     name: "replaceWorkflow",
-    summary: "Replaces a workflow with a file",
+    summary: "Replace a workflow",
     about: ROLES_COME,
     tag: "Workflows",
     body: AnyWorkflow,
     maxBytes: LIMITS.body.import,
     reads: { "If-Match": IF_MATCH },
-    success: { status: 200, about: "The new revision, and what the import noticed", schema: Saved },
+    success: { status: 200, about: "The new revision, and the findings of the import", schema: Saved },
     refusals: [404, 412, 422],
     async answer(call) {
       const { id } = workflowOf(call.services, call.params.id);

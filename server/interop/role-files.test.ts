@@ -53,7 +53,7 @@ describe("reading", () => {
       readRoles("role: Chef\ngoal: Cook well\ntools: knife, pan\nbackstory: Trained in Lyon").roles,
     ).toEqual([RoleDefinition.parse({ name: "Chef", goals: ["Cook well"], tools: ["knife", "pan"] })]);
     expect(summaryOf("role: Chef\ngoal: Cook well\nbackstory: Trained in Lyon")).toEqual([
-      'dropped backstory: "backstory" is not known here and was left out.',
+      'dropped backstory: Unknown field "backstory" was left out.',
     ]);
   });
 
@@ -72,14 +72,14 @@ describe("reading", () => {
   test("what holds no roles is refused with a sentence", () => {
     expect(summaryOf("")).toEqual(["error : The file is empty."]);
     expect(summaryOf("just words")).toEqual([
-      "error : These are not roles: a list of roles, or names with their roles.",
+      "error : Not a valid list of roles. Expected a list, or an object that maps names to roles.",
     ]);
     expect(summaryOf('{"nodes": {}, "edges": []}')).toEqual([
-      "error : This file holds a workflow, not roles. Read it on the page of workflows.",
+      "error : This file has a workflow, not roles. Import it on the Workflows page.",
     ]);
-    expect(summaryOf("roles: []")).toEqual(["error : No role was found in this file."]);
-    expect(summaryOf("a: [1\nb: 2")[0]).toMatch(/^error : This is not YAML: line 2/);
-    expect(summaryOf("x".repeat(256 * 1024 + 1))).toEqual(["error : The file is larger than 256 KiB."]);
+    expect(summaryOf("roles: []")).toEqual(["error : This file has no roles."]);
+    expect(summaryOf("a: [1\nb: 2")[0]).toMatch(/^error : Invalid YAML: line 2/);
+    expect(summaryOf("x".repeat(256 * 1024 + 1))).toEqual(["error : The file exceeds 256 KiB."]);
   });
 
   test("hostile files are answered, with nothing of them kept", () => {
@@ -105,7 +105,7 @@ describe("reading", () => {
     ]);
     expect(summaryOf(`a: [${"x,".repeat(100_000)}]`)[0]).toMatch(/^error : .*more than 12000/);
     expect(summaryOf("- name: A\n".repeat(501))).toEqual([
-      "error : The file holds 501 roles; at most 500 can be read at once.",
+      "error : The file has 501 roles; at most 500 can be imported at once.",
     ]);
     expect(names("- name: A\n  __proto__: {polluted: 1}\n  constructor: {x: 1}")).toEqual(["A"]);
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();

@@ -24,14 +24,14 @@ export function readRoles(source: unknown): { roles: RoleDefinition[]; findings:
   const file = isRaw(value) ? value : {};
   const isUnderRoles = file.roles !== undefined;
   if (!isUnderRoles && (file.nodes !== undefined || file.troupe !== undefined))
-    return nothing("This file holds a workflow, not roles. Read it on the page of workflows.");
+    return nothing("This file has a workflow, not roles. Import it on the Workflows page.");
   const listed = isUnderRoles ? file.roles : value;
   const count = Array.isArray(listed) ? listed.length : isRaw(listed) ? Object.keys(listed).length : 0;
   if (count > MAX_ROLES)
-    return nothing(`The file holds ${count} roles; at most ${MAX_ROLES} can be read at once.`);
+    return nothing(`The file has ${count} roles; at most ${MAX_ROLES} can be imported at once.`);
   const roles = readRoleList(listed, isUnderRoles ? "roles" : "", findings);
   if (roles.length === 0 && !findings.list.some(({ level }) => level === "error"))
-    findings.error("", "No role was found in this file.");
+    findings.error("", "This file has no roles.");
   return { roles, findings: findings.all() };
 }
 

@@ -78,8 +78,8 @@ Use {{braces}} and {% tags %} as they stand.
       }),
     ]);
     expect(findings.map(({ message }) => message)).toEqual([
-      "Nobody may use all tools here; list those that the role needs.",
-      '"target" is not known here and was left out.',
+      "No role may use all tools here; list those it needs.",
+      'Unknown field "target" was left out.',
     ]);
   });
 
@@ -88,7 +88,7 @@ Use {{braces}} and {% tags %} as they stand.
       {
         level: "error",
         at: "",
-        message: 'The file has no front matter: lines between two "---" at its beginning.',
+        message: 'The file has no front matter: lines between two "---" at its start.',
       },
     ]);
     expect(readRoleFile("a.md", "---\n---\nBe kind.").roles).toEqual([
@@ -109,9 +109,7 @@ describe("a folder", () => {
     mkdirSync(path.join(dir, "folder.yaml"));
     folder = newRoleFolder(dir);
     expect(shown(folder)).toEqual(["A (a.yaml)", "B (a.yaml)", "C (c.md)"]);
-    expect(summaryOf(folder)).toEqual([
-      'dropped b.json: The role "B" also stands in a.yaml, which was kept.',
-    ]);
+    expect(summaryOf(folder)).toEqual(['dropped b.json: The role "B" is also in a.yaml, which was kept.']);
   });
 
   test("keeps the last good version of a file that is half written", () => {
@@ -125,8 +123,8 @@ describe("a folder", () => {
     expect(shown(folder)).toEqual(["A (a.yaml)"]);
     expect(folder.roles()[0]?.role.goals).toEqual(["one"]);
     expect(summaryOf(folder)).toEqual([
-      expect.stringMatching(/^error a\.yaml: This is not YAML: line 2/),
-      "info a.yaml: Until it can be read, the version before stays in use.",
+      expect.stringMatching(/^error a\.yaml: Invalid YAML: line 2/),
+      "info a.yaml: Until it can be read, the previous version stays in use.",
     ]);
     // Broken twice, it is still the last good one that stays.
     write("a.yaml", "");
@@ -168,7 +166,7 @@ describe("a folder", () => {
     folder = newRoleFolder(dir);
     expect(shown(folder)).toEqual(["D (d.yaml)"]);
     expect(summaryOf(folder)).toEqual([
-      "error a.yaml: The file is larger than 256 KiB.",
+      "error a.yaml: The file exceeds 256 KiB.",
       expect.stringMatching(/^error b\.json: .*nested/),
       expect.stringMatching(/^error c\.md: .*nested/),
     ]);

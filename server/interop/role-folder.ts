@@ -154,7 +154,7 @@ function readOne(
   const kept: Finding = {
     level: "info",
     at: name,
-    message: "Until it can be read, the version before stays in use.",
+    message: "Until it can be read, the previous version stays in use.",
   };
   return { stamp, roles: before.roles, findings: [...placed, kept] };
 }
@@ -170,7 +170,7 @@ function collect(files: ReadonlyMap<string, ReadFile>) {
         findings.push({
           level: "dropped",
           at: file,
-          message: `The role "${role.name}" also stands in ${first.file}, which was kept.`,
+          message: `The role "${role.name}" is also in ${first.file}, which was kept.`,
         });
       else roles.set(role.name, { role, file });
     }
@@ -194,7 +194,7 @@ function readMarkdown(name: string, text: string, isTool: (name: string) => bool
   const findings = new Findings();
   const [, head, body] = FRONT_MATTER.exec(text) ?? [];
   if (head === undefined || body === undefined) {
-    findings.error("", 'The file has no front matter: lines between two "---" at its beginning.');
+    findings.error("", 'The file has no front matter: lines between two "---" at its start.');
     return { roles: [], findings: findings.all() };
   }
   const parsed = head.trim() ? parseText(head) : { value: {} };
@@ -203,20 +203,20 @@ function readMarkdown(name: string, text: string, isTool: (name: string) => bool
   if (!raw) {
     findings.error(
       "",
-      "error" in parsed ? parsed.error : "The front matter is not a list of names with values.",
+      "error" in parsed ? parsed.error : "The front matter is not a list of keys and values.",
     );
     return { roles: [], findings: findings.all() };
   }
   raw.name ??= path.basename(name).replace(/(\.(agent|chatmode))?\.md$/i, "");
   if (raw.model !== undefined) {
-    findings.dropped("model", "The model is chosen where the role is used, not in its file.");
+    findings.dropped("model", "The model is set where the role is used, not in its file.");
     delete raw.model;
   }
   if (raw.tools !== undefined) raw.tools = readTools(raw.tools, findings, isTool);
   // The body is a text, not a template: braces in it are meant as they stand.
   if (body.trim()) raw.system_prompt_template = asTemplate(body.trim());
   const roles = readRoleList(raw, "", findings);
-  if (roles.length === 0) findings.error("", "No role can be read from this file.");
+  if (roles.length === 0) findings.error("", "This file has no readable role.");
   return { roles, findings: findings.all() };
 }
 
@@ -242,9 +242,8 @@ function readTools(value: unknown, findings: Findings, isTool: (name: string) =>
     const own = ownToolFor(tool);
     const [, server, inner] = /^mcp__(.{1,200}?)__(.+)$/.exec(tool) ?? [];
     const mapped = own ?? (server && inner ? `mcp:${server}/${inner}` : null);
-    if (mapped) findings.changed(at, `"${tool}" is called "${mapped}" here.`);
-    else if (tool === "*")
-      findings.dropped(at, "Nobody may use all tools here; list those that the role needs.");
+    if (mapped) findings.changed(at, `"${tool}" is named "${mapped}" here.`);
+    else if (tool === "*") findings.dropped(at, "No role may use all tools here; list those it needs.");
     else findings.dropped(at, `There is no tool "${tool}" here; it was left out.`);
     return mapped ? [mapped] : [];
   });

@@ -78,7 +78,9 @@ tools:
       "changed collaboration_patterns.parallel_groups.0.agents.3",
       "info process",
     ]);
-    expect(findings[1]?.message).toContain("files of teams bring no code");
+    expect(findings[1]?.message).toContain(
+      '"custom_analyzer" is custom code, which team files don\'t import. The admin can declare it in the tools file, or you can write it in JavaScript on the Tools page under the same name.',
+    );
   });
 
   test("with a custom pattern, which compiles", () => {
@@ -97,12 +99,12 @@ collaboration_patterns:
       {
         level: "info",
         at: "collaboration_patterns.1",
-        message: 'The pattern "market" is not known here; it is kept, and has no effect.',
+        message: 'Unknown pattern "market"; it is kept without effect.',
       },
       {
         level: "info",
         at: "process",
-        message: 'The file names no process; by what it describes, it became "custom".',
+        message: 'The file names no process; "custom" fits its description best.',
       },
     ]);
     const [pattern] = customPatterns(crews[0]!.collaboration_patterns);
@@ -123,9 +125,9 @@ test("agents that share a name or bring nothing", () => {
       "crew: {agents: [{agent_id: a, role_name: Writer}, {agent_id: a, role: Editor}, {x: 1}, {mood: 1, role: X}]}",
     ),
   ).toEqual([
-    'changed crew.agents.1.agent_id: Two agents are called "a"; this one became "a_2".',
-    "dropped crew.agents.2: This is not an agent: it has neither an id nor a role.",
-    'dropped crew.agents.3.mood: "mood" is not known here and was left out.',
+    'changed crew.agents.1.agent_id: Two agents are named "a"; this one is now "a_2".',
+    "dropped crew.agents.2: Skipped: an agent needs an id or a role.",
+    'dropped crew.agents.3.mood: Unknown field "mood" was left out.',
   ]);
 });
 
@@ -133,10 +135,10 @@ test("what holds no crew is refused with a sentence", () => {
   expect(summaryOf("[]")).toEqual(['error : This is not a crew: an object with "agents", or with "crews".']);
   expect(summaryOf("")).toEqual(["error : The file is empty."]);
   expect(summaryOf("nodes: {}")).toEqual([
-    "error : This file holds a workflow, not crews. Read it on the page of workflows.",
+    "error : This file has a workflow, not crews. Import it on the Workflows page.",
   ]);
-  expect(summaryOf("x: 1")).toEqual(["error : No crew and no agent was found in this file."]);
-  expect(summaryOf("crews: []")).toEqual(["error : No crew and no agent was found in this file."]);
+  expect(summaryOf("x: 1")).toEqual(["error : This file has no crews or agents."]);
+  expect(summaryOf("crews: []")).toEqual(["error : This file has no crews or agents."]);
 });
 
 test("secrets stay at home", () => {

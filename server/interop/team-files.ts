@@ -48,7 +48,7 @@ export function readTeams(source: unknown): Teams & { findings: Finding[] } {
   const teams = read.value;
   const isEmpty = teams.crews.length + teams.agents.length + teams.roles.length === 0;
   if (isEmpty && !findings.list.some(({ level }) => level === "error"))
-    findings.error("", "No crew and no agent was found in this file.");
+    findings.error("", "This file has no crews or agents.");
   return { ...teams, findings: findings.all() };
 }
 
@@ -61,7 +61,7 @@ function openFile(source: unknown, findings: Findings): Result<Raw> {
   if (!isRaw(copy.value)) return { error: 'This is not a crew: an object with "agents", or with "crews".' };
   const file = withoutNulls(copy.value);
   return file.nodes !== undefined || file.workflow !== undefined
-    ? { error: "This file holds a workflow, not crews. Read it on the page of workflows." }
+    ? { error: "This file has a workflow, not crews. Import it on the Workflows page." }
     : { value: file };
 }
 
@@ -76,12 +76,11 @@ function readFile(file: Raw, findings: Findings): Result<Teams> {
   if (crews !== undefined || single !== undefined) {
     const listed =
       crews === undefined ? [["crew" in file ? "crew" : "team", single] as const] : entries(crews, "crews");
-    if (listed.length > MAX_CREWS) return { error: `The file holds more than ${MAX_CREWS} crews.` };
+    if (listed.length > MAX_CREWS) return { error: `The file has more than ${MAX_CREWS} crews.` };
     for (const [at, value] of listed) addCrew(teams, readCrew(value, at, reading), at, findings);
     const names = newNames();
     for (const [at, value] of entries(given, "agents")) addAgent(teams, readAgent(value, at, names, reading));
-    for (const key of Object.keys(rest))
-      findings.dropped(key, `"${key}" is not known here and was left out.`);
+    for (const key of Object.keys(rest)) findings.dropped(key, `Unknown field "${key}" was left out.`);
     return { value: teams };
   }
   const agents = given ?? named(rest, findings);
@@ -148,7 +147,7 @@ function named({ collaboration_patterns: patterns }: Raw, findings: Findings): R
   if (distinctNames.length === 0) return undefined;
   findings.info(
     "collaboration_patterns",
-    `The file says how ${distinctNames.join(", ")} work together, and nothing of what they are for. They came in by their names: say what each of them does.`,
+    `The file says how ${distinctNames.join(", ")} work together, but not what they do. They were imported by name: describe what each of them does.`,
   );
   return distinctNames.map((name) => ({ name }));
 }
@@ -161,7 +160,7 @@ function asLibraryAgent({ agent_ref: _member, ...agent }: AgentConfig): AgentCon
 function readCrew(value: unknown, at: string, reading: Reading, isForeign = false): CrewConfig | null {
   const { findings } = reading;
   if (!isRaw(value)) {
-    findings.dropped(at, "This is not a crew and was left out.");
+    findings.dropped(at, "Skipped: not a crew.");
     return null;
   }
   const raw = withoutNulls(value);
@@ -177,10 +176,7 @@ function readCrew(value: unknown, at: string, reading: Reading, isForeign = fals
   if (raw.process === undefined && (isRoboco || patterns.hasGroups || patterns.hasCustom)) {
     const process = patterns.hasCustom ? "custom" : patterns.hasGroups ? "parallel" : "swarm";
     raw.process = process;
-    findings.info(
-      join(at, "process"),
-      `The file names no process; by what it describes, it became "${process}".`,
-    );
+    findings.info(join(at, "process"), `The file names no process; "${process}" fits its description best.`);
   }
   if (typeof raw.entry_agent === "string") raw.entry_agent = names.own(raw.entry_agent);
   if (isRaw(raw.manager) && typeof raw.manager.agent_id === "string")
@@ -217,7 +213,7 @@ function readAgent(value: unknown, at: string, names: Names, reading: Reading): 
   const word =
     typeof raw.agent_id === "string" ? raw.agent_id : typeof raw.role_name === "string" ? raw.role_name : "";
   if (!word) {
-    findings.dropped(at, "This is not an agent: it has neither an id nor a role.");
+    findings.dropped(at, "Skipped: an agent needs an id or a role.");
     return null;
   }
   const wanted = asId(word, "agent", raw.agent_id === undefined ? at : join(at, "agent_id"), findings);
@@ -225,7 +221,7 @@ function readAgent(value: unknown, at: string, names: Names, reading: Reading): 
   if (raw.agent_id !== wanted)
     findings.changed(
       join(at, "agent_id"),
-      `Two agents are called "${wanted}"; this one became "${String(raw.agent_id)}".`,
+      `Two agents are named "${wanted}"; this one is now "${String(raw.agent_id)}".`,
     );
   names.taken.add(String(raw.agent_id));
   if (!names.ids.has(word)) names.ids.set(word, String(raw.agent_id));
@@ -250,7 +246,7 @@ function readOwnRole(own: Raw, name: unknown, at: string, { findings, roles, too
   }
   const [role] = readRoleList({ ...own, name }, at, findings);
   if (!role) {
-    findings.dropped(at, "What this agent says of its role cannot be read.");
+    findings.dropped(at, "This agent's role can't be read.");
     return;
   }
   const tools = role.tools.flatMap((tool, position) => {
@@ -264,14 +260,14 @@ function readOwnRole(own: Raw, name: unknown, at: string, { findings, roles, too
     return [];
   });
   roles.push({ ...role, tools });
-  findings.info(at, `The role "${role.name}" was made from what this agent says of itself.`);
+  findings.info(at, `Created the role "${role.name}" from this agent.`);
 }
 
 function asId(value: unknown, fallback: string, at: string, findings: Findings): string {
   const text = typeof value === "string" || typeof value === "number" ? String(value) : "";
   if (Id.safeParse(text).success) return text;
   const made = toId(text) || fallback;
-  findings.changed(at, `The id ${JSON.stringify(text)} became "${made}".`);
+  findings.changed(at, `Renamed the id ${JSON.stringify(text)} to "${made}".`);
   return made;
 }
 
@@ -327,10 +323,7 @@ function readPatterns(value: unknown, at: string, names: Names, findings: Findin
       return { ...item, workflow };
     }
     const kind = isRaw(item) ? (item.type ?? Object.keys(item)[0]) : item;
-    findings.info(
-      place,
-      `The pattern ${JSON.stringify(kind)} is not known here; it is kept, and has no effect.`,
-    );
+    findings.info(place, `Unknown pattern ${JSON.stringify(kind)}; it is kept without effect.`);
     return item;
   });
   return found;

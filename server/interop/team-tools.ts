@@ -21,7 +21,7 @@ export function readTools(value: unknown, findings: Findings): Map<string, strin
     const tool: Raw = isRaw(item) ? item : {};
     const name = typeof item === "string" ? item : typeof tool.name === "string" ? tool.name : "";
     if (!name) {
-      findings.dropped(at, "This is not a tool and was left out.");
+      findings.dropped(at, "Skipped: not a tool.");
       continue;
     }
     const type = tool.type ?? "builtin";
@@ -42,7 +42,7 @@ const TOOL_READERS: ReadonlyMap<unknown, ToolReader> = new Map<unknown, ToolRead
     (name, _tool, at, findings) => {
       findings.dropped(
         at,
-        `"${name}" is code of its own, and files of teams bring no code. Whoever runs this installation can declare it in the tools file, or you write it in JavaScript on the Tools page under the same name.`,
+        `"${name}" is custom code, which team files don't import. The admin can declare it in the tools file, or you can write it in JavaScript on the Tools page under the same name.`,
       );
       return name;
     },
@@ -62,25 +62,19 @@ const TOOL_READERS: ReadonlyMap<unknown, ToolReader> = new Map<unknown, ToolRead
 
 function readBuiltin(name: string, { config }: Raw, at: string, findings: Findings): string | null {
   const isBuiltin = BUILTIN_TOOLS.has(name);
-  if (isBuiltin) findings.info(at, `"${name}" comes with Troupe; roles that list it may use it.`);
+  if (isBuiltin) findings.info(at, `"${name}" is built in; roles that list it may use it.`);
   else findings.dropped(at, `There is no tool "${name}" here.`);
   if (isRaw(config) && Object.keys(config).length > 0)
-    findings.dropped(
-      join(at, "config"),
-      `Settings of "${name}" are made on the Tools page, not in files of teams.`,
-    );
+    findings.dropped(join(at, "config"), `Configure "${name}" on the Tools page, not in team files.`);
   return isBuiltin ? name : null;
 }
 
 function readPersonTool(name: string, { config }: Raw, at: string, findings: Findings): string {
   const isBuiltin = BUILTIN_TOOLS.has(name);
   const own = isBuiltin ? name : "request_approval";
-  if (isBuiltin) findings.info(at, `"${name}" comes with Troupe; roles that list it ask a person by it.`);
+  if (isBuiltin) findings.info(at, `"${name}" is built in; roles that list it use it to ask a person.`);
   else findings.changed(at, `"${name}" asks a person; it was kept as "${own}".`);
   for (const key of isRaw(config) ? Object.keys(config) : [])
-    findings.dropped(
-      join(at, `config.${key}`),
-      `"${key}" is given with each request, not in files of teams.`,
-    );
+    findings.dropped(join(at, `config.${key}`), `"${key}" is sent with each request, not in team files.`);
   return own;
 }

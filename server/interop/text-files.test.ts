@@ -3,10 +3,10 @@ import { parseText } from "./text-files";
 
 test("a key that stands twice is refused with its place, also deep inside", () => {
   expect(parseText("a: 1\nb: 2\na: 3\n")).toEqual({
-    error: "This is not YAML: line 3, column 1: Map keys must be unique",
+    error: "Invalid YAML: line 3, column 1: Map keys must be unique",
   });
   expect(parseText("list:\n  - x: 1\n    x: 2\n")).toEqual({
-    error: "This is not YAML: line 3, column 5: Map keys must be unique",
+    error: "Invalid YAML: line 3, column 5: Map keys must be unique",
   });
   expect(parseText("a: 1\nb: { a: 1 }\n")).toEqual({ value: { a: 1, b: { a: 1 } } });
 });

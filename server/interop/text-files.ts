@@ -11,7 +11,7 @@ const MAX_BYTES = 256 * 1024;
 /** The value that a text in YAML or JSON holds, or a sentence that says why it cannot be read. */
 export function parseText(text: string): Result<unknown> {
   if (text.length > MAX_BYTES || new TextEncoder().encode(text).length > MAX_BYTES)
-    return { error: "The file is larger than 256 KiB." };
+    return { error: "The file exceeds 256 KiB." };
   const plain = unwrapText(text);
   if (!plain.trim()) return { error: "The file is empty." };
   return /^\s*[{[]/.test(plain) ? parseJson(plain) : parseYaml(plain);
@@ -60,7 +60,7 @@ export function parseYamlDocument(
     const error = document.errors[0] ?? repeatedKey(document);
     if (error) {
       const { line, col } = lineCounter.linePos(error.pos[0]);
-      return { error: `This is not YAML: line ${line}, column ${col}: ${error.message}` };
+      return { error: `Invalid YAML: line ${line}, column ${col}: ${error.message}` };
     }
     const value: unknown = document.toJS({ maxAliasCount });
     return { document, lineCounter, value };
@@ -70,8 +70,8 @@ export function parseYamlDocument(
       error: /alias/i.test(message)
         ? maxAliasCount === 0
           ? "The file uses aliases (*name); write the values out."
-          : "The file uses more aliases (*name) than can be followed; write the values out."
-        : `This is not YAML: ${message}`,
+          : "The file uses too many aliases (*name); write the values out."
+        : `Invalid YAML: ${message}`,
     };
   }
 }

@@ -483,7 +483,7 @@ describe("choosing", () => {
   test("no model, no readable key", async () => {
     const providers = memoryProviders([remoteProvider("http://127.0.0.1:9/v1", { default_model: "" })]);
     const models = newModels({ providers, fetch: globalThis.fetch });
-    expect((await failure(models.complete(ask("Hi"), newIo().io)))?.message).toMatch(/No model is chosen/);
+    expect((await failure(models.complete(ask("Hi"), newIo().io)))?.message).toMatch(/No model is set/);
     providers.keyOf = () => {
       throw new Error("damaged");
     };

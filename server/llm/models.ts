@@ -153,7 +153,7 @@ class ProviderModels {
 
   private planCall(request: ModelRequest): PlannedCall {
     const { providers } = this;
-    const { provider, model } = readable("The model providers", "Look at them", () =>
+    const { provider, model } = readable("The model providers", "Check them", () =>
       choose(providers, request.llm_config),
     );
     if (provider.is_damaged) throw damaged(`The settings of ${provider.name}`, "Open and save them again");
@@ -265,8 +265,8 @@ function choose(providers: Providers, config: LlmConfig): { provider: Provider; 
     throw new ModelError({
       code: "CONFIG",
       message: config.provider_id
-        ? "The model provider chosen here does not exist any more. Choose another."
-        : "There is no model provider. Add one in the settings.",
+        ? "The chosen model provider no longer exists. Choose another."
+        : "There is no model provider. Add one in Settings.",
       retryable: false,
       user_action: "settings",
     });
@@ -275,7 +275,7 @@ function choose(providers: Providers, config: LlmConfig): { provider: Provider; 
   if (!model)
     throw new ModelError({
       code: "CONFIG",
-      message: `No model is chosen for ${provider.name}. Choose one in the settings.`,
+      message: `No model is set for ${provider.name}. Choose one in Settings.`,
       retryable: false,
       user_action: "settings",
     });
@@ -284,7 +284,7 @@ function choose(providers: Providers, config: LlmConfig): { provider: Provider; 
 
 /** A provider's decrypted key or headers. */
 const opened = <T>(provider: Provider, open: () => T): T =>
-  readable(`The stored key or headers of ${provider.name}`, "Enter them again", open);
+  readable(`The saved key or headers of ${provider.name}`, "Enter them again", open);
 
 /** What was read. Throws a ModelError that says what to do `in the settings` if the data is damaged. */
 function readable<T>(what: string, toDo: string, read: () => T): T {
@@ -300,7 +300,7 @@ const damaged = (what: string, toDo: string) =>
   new ModelError(
     {
       code: "AUTH",
-      message: `${what} cannot be read. ${toDo} in the settings.`,
+      message: `${what} can't be read. ${toDo} in Settings.`,
       retryable: false,
       user_action: "settings",
     },
@@ -370,7 +370,7 @@ function coolDown(gate: RateLimiter, error: ModelError) {
 function tooBusy(provider: Provider): ModelError {
   return new ModelError({
     code: "RATE_LIMIT",
-    message: `More than ${BUSY_QUEUE} calls wait for ${provider.name}.`,
+    message: `More than ${BUSY_QUEUE} calls are waiting for ${provider.name}.`,
     retryable: true,
     user_action: "retry",
   });
@@ -386,7 +386,7 @@ const until = (signal: AbortSignal, io: ModelIo): ModelIo => ({
 function outOfTouch(provider: Provider): ModelError {
   return new ModelError({
     code: "RATE_LIMIT",
-    message: `The call of ${provider.name} was given up: this worker has not heard from the server for too long to know what others call.`,
+    message: `The call to ${provider.name} was aborted: this worker lost the server for too long to know about other calls.`,
     retryable: true,
     user_action: "retry",
   });

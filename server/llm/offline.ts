@@ -42,20 +42,16 @@ export function newOfflineModel(options: OfflineOptions = {}): (request: Request
     if (request.method === "GET" && asked !== undefined)
       return asked === OFFLINE.model
         ? Response.json(THE_MODEL)
-        : failure(
-            404,
-            "model_not_found",
-            `There is no model called ${asked}; the demo is called ${OFFLINE.model}.`,
-          );
+        : failure(404, "model_not_found", `There is no model ${asked}; the demo model is ${OFFLINE.model}.`);
     if (request.method !== "POST" || !path.endsWith("/chat/completions"))
-      return failure(404, "not_found", `There is nothing at ${path}.`);
+      return failure(404, "not_found", `Nothing at ${path}.`);
     const body = ChatRequest.safeParse(await request.json().catch(() => null));
     if (!body.success) return failure(400, "invalid_request_error", z.prettifyError(body.error));
     if ((body.data.n ?? 1) > 1)
       return failure(
         400,
         "invalid_request_error",
-        "The demo model gives one answer at a time: leave out n, or make it 1.",
+        "The demo model gives one answer at a time: leave out n, or set it to 1.",
       );
     const unmet = unmetChoice(body.data);
     if (unmet) return failure(400, "invalid_request_error", unmet);
@@ -129,7 +125,7 @@ async function respond(
   const scripted = turn && turn.failures.length > 0 ? scriptedFailureAt(turn, attempts.next(key)) : undefined;
   if (!scripted) attempts.forget(key);
   if (turn && !(await paused(turn, request.signal)))
-    return failure(499, "cancelled", "The caller went away.");
+    return failure(499, "cancelled", "The caller disconnected.");
   if (scripted?.kind === "error") return scriptedError(scripted);
   const reply = cut(
     withScriptedFailure(inProtocol(replyTo(body, { messages, tools }, turn), byText !== null), scripted),

@@ -38,7 +38,7 @@ export function newScriptedModels(steps: readonly ScriptedStep[] = []): Scripted
     assertComplete() {
       if (queue.length > 0)
         throw new Error(
-          `${queue.length} scripted steps were never asked for: ${JSON.stringify(queue[0])} ...`,
+          `${queue.length} scripted steps were never requested: ${JSON.stringify(queue[0])} ...`,
         );
     },
     describe: () => ({

@@ -119,7 +119,7 @@ describe("settings", () => {
     await expect(
       models.complete(ask("Hi", { llm_config: { timeout_ms: 150 } }), newIo().io),
     ).rejects.toMatchObject({
-      error: { code: "TIMEOUT", message: expect.stringContaining("did not finish") as string },
+      error: { code: "TIMEOUT", message: expect.stringContaining("didn't finish its response") as string },
     });
     await server.close();
     server = await newServer((_q, response) => {
@@ -133,7 +133,7 @@ describe("settings", () => {
     await expect(
       silent.complete(ask("Hi", { llm_config: { idle_timeout_ms: 100 } }), newIo().io),
     ).rejects.toMatchObject({
-      error: { code: "TIMEOUT", message: expect.stringContaining("stopped in the middle") as string },
+      error: { code: "TIMEOUT", message: expect.stringContaining("paused its response") as string },
     });
   });
 });

@@ -22,9 +22,7 @@ export async function mailNotice(
 ): Promise<void> {
   const { host, port, security, user, password, from, to } = target;
   if (password !== null && security === "none")
-    throw new NotSent(
-      "A password is not sent over a connection that is not protected. Choose TLS or STARTTLS.",
-    );
+    throw new NotSent("A password is not sent over an unencrypted connection. Choose TLS or STARTTLS.");
   const transport = createTransport({
     host,
     port,

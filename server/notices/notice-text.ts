@@ -10,20 +10,20 @@ export interface Notice {
 }
 
 const KINDS: Readonly<Record<string, string>> = {
-  tool_confirmation: "A tool is to be allowed",
-  escalation: "Something is stuck and needs a decision",
-  review: "A result is to be reviewed",
-  tie: "A vote came out even",
-  question: "A tool's server asks something",
-  approval: "Something is to be approved",
-  input: "A form is to be filled in",
-  feedback: "Feedback is asked for",
-  budget: "A limit is near",
+  tool_confirmation: "Tool approval needed",
+  escalation: "Decision needed",
+  review: "Review needed",
+  tie: "Tie-break needed",
+  question: "Question from a tool's server",
+  approval: "Approval needed",
+  input: "Form requested",
+  feedback: "Feedback requested",
+  budget: "Limit warning",
 };
 const CAUSES: Readonly<Record<NoticeDue["cause"], string>> = {
-  asked: "A question waits",
-  reminded: "A question still waits",
-  escalated: "Nobody has answered a question",
+  asked: "New question",
+  reminded: "Reminder",
+  escalated: "Escalated",
 };
 
 /** What to say of a question. `origin`: where people open Troupe. */
@@ -33,24 +33,24 @@ export function noticeOf(
   now: number,
 ): Notice {
   const { cause, kind, workflow_name, urgency, assigned_to, expires_at, run_id, interaction_id } = due;
-  const name = oneLine(workflow_name) || "A workflow";
+  const name = oneLine(workflow_name) || "Workflow";
   const pressing = URGENCIES[urgency] === "critical" || URGENCIES[urgency] === "high" ? "Urgent: " : "";
   const left = expires_at === null ? "" : leftOf(expires_at - now);
   const query = new URLSearchParams({ run: run_id, question: interaction_id });
   const link = `${origin}/inbox?${query.toString()}`;
-  const what = KINDS[kind] ?? "An answer is needed";
+  const what = KINDS[kind] ?? "Answer needed";
   const whose = assigned_to ? ` It is for ${oneLine(assigned_to)}.` : "";
   return {
     subject: `${pressing}${CAUSES[cause]} in “${name}”`,
-    text: `${what} in “${name}”.${whose}${left} Look and answer: ${link}`,
+    text: `${what} in “${name}”.${whose}${left} Review: ${link}`,
     link,
   };
 }
 
 /** What a test says. */
 export const testNotice = (origin: string): Notice => ({
-  subject: "A test of Troupe's notices",
-  text: `This is a test: notices of Troupe arrive here. Nothing waits because of it. ${origin}/inbox`,
+  subject: "Troupe test notification",
+  text: `This is a test notification from Troupe. No action needed. ${origin}/inbox`,
   link: `${origin}/inbox`,
 });
 
@@ -65,5 +65,5 @@ function leftOf(ms: number): string {
       : minutes < 48 * 60
         ? [Math.round(minutes / 60), "hour"]
         : [Math.round(minutes / 1_440), "day"];
-  return ` It can be answered for ${count} ${unit}${count === 1 ? "" : "s"} more.`;
+  return ` ${count} ${unit}${count === 1 ? "" : "s"} left to answer.`;
 }

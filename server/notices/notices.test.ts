@@ -148,8 +148,8 @@ test("a webhook is told that a question waits, in a sentence and a link, signed,
     assigned_to: null,
     asked_at: START,
     expires_at: START + 3 * 3_600_000,
-    subject: "Urgent: A question waits in “Test”",
-    text: `A tool is to be allowed in “Test”. It can be answered for 3 hours more. Look and answer: https://troupe.example.org/inbox?run=${office.run}&question=n%231%2F1%2Ftool`,
+    subject: "Urgent: New question in “Test”",
+    text: `Tool approval needed in “Test”. 3 hours left to answer. Review: https://troupe.example.org/inbox?run=${office.run}&question=n%231%2F1%2Ftool`,
     link: `https://troupe.example.org/inbox?run=${office.run}&question=n%231%2F1%2Ftool`,
   });
   expect(body).not.toMatch(/4711|Mallory|ffff/);
@@ -187,10 +187,10 @@ test("reminders and escalations are told once each", async () => {
     await office.later(5_000);
   }
   expect(got.map(({ body }) => (JSON.parse(body) as { subject: string }).subject)).toEqual([
-    "Urgent: A question waits in “Test”",
-    "Urgent: A question still waits in “Test”",
-    "Urgent: Nobody has answered a question in “Test”",
-    "Urgent: Nobody has answered a question in “Test”",
+    "Urgent: New question in “Test”",
+    "Urgent: Reminder in “Test”",
+    "Urgent: Escalated in “Test”",
+    "Urgent: Escalated in “Test”",
   ]);
 });
 
@@ -205,7 +205,7 @@ test("what does not arrive is tried again, later each time, then given up and to
       channel: "webhook",
       state: "waiting",
       attempts: 1,
-      fault: `It did not arrive: 127.0.0.1:${port} answered with status 500.`,
+      fault: `Not delivered: 127.0.0.1:${port} returned status 500.`,
     },
   ]);
   for (const wait of RETRY_AFTER_MS) {
@@ -248,7 +248,11 @@ test("of more notices than are kept waiting the settings say that they were not 
   const asks = Array.from({ length: 1_001 }, (_, at) => office.ask(`q${at}`));
   office.questions.replace(office.run, asks);
   expect(office.store.undelivered()).toMatchObject([
-    { state: "failed", attempts: 0, fault: expect.stringContaining("so this one was not sent") },
+    {
+      state: "failed",
+      attempts: 0,
+      fault: expect.stringContaining("Not sent, because more than 1,000 notifications were already waiting"),
+    },
   ]);
 });
 
@@ -294,7 +298,7 @@ test("nothing is sent into a private network that the operator did not list, and
     expect(await office.notifier.test(channel)).toEqual({
       ok: false,
       message:
-        "Connecting to 127.0.0.1 is not allowed: the address is inside a private network. Whoever runs Troupe can list it in TROUPE_NOTICE_ALLOWED_HOSTS.",
+        "Connecting to 127.0.0.1 is not allowed: the address is in a private network. The admin can list it in TROUPE_NOTICE_ALLOWED_HOSTS.",
     });
   expect(got).toEqual([]);
 });
@@ -304,18 +308,18 @@ test("a test that arrives, and one that cannot, are told in words", async () => 
   const office = await newOffice("127.0.0.1");
   expect(await office.notifier.test("webhook")).toEqual({
     ok: false,
-    message: "It did not arrive: Nothing is set up that it could go to.",
+    message: "Not delivered: No channel is configured.",
   });
   office.settings.saveWebhook({ is_on: false, url: `http://127.0.0.1:${port}/` });
   expect(await office.notifier.test("webhook")).toEqual({
     ok: true,
-    message: "The receiver took the test notice.",
+    message: "The receiver accepted the test notification.",
   });
   expect(JSON.parse(got[0]!.body)).toMatchObject({ cause: "test" });
   for (const server of open.splice(0)) server.close();
   await expect
     .poll(() => office.notifier.test("webhook"), { timeout: 10_000 })
-    .toEqual({ ok: false, message: "It did not arrive: nothing listens at that address and port." });
+    .toEqual({ ok: false, message: "Not delivered: nothing listens at that address and port." });
 });
 
 test("secrets are sealed where they lie, a password goes to its own server only, and none over an open line", async () => {

@@ -18,8 +18,7 @@ import { postNotice } from "./webhook";
 export const RETRY_AFTER_MS = [30_000, 2 * 60_000, 10 * 60_000, 3_600_000, 6 * 3_600_000] as const;
 /** Timeout of the last attempt: after that it stays unknown whether it arrived. */
 const LAST_WAIT_MS = 60_000;
-const UNSURE =
-  "The server ended while this was being sent for the last time, so nobody knows whether it arrived.";
+const UNSURE = "The server ended during the last attempt, so it is unknown whether it was delivered.";
 /** How many go out at a time. */
 const SLICE = 20;
 /** After the database was in the way. */
@@ -93,8 +92,8 @@ export class Notifier {
         ok: true,
         message:
           channel === "webhook"
-            ? "The receiver took the test notice."
-            : "The mail server took the test mail. Look whether it arrives.",
+            ? "The receiver accepted the test notification."
+            : "The mail server accepted the test email. Check that it arrives.",
       };
     } catch (error) {
       return { ok: false, message: deliveryErrorText(error, this.options.hide) };
@@ -130,7 +129,10 @@ export class Notifier {
     } catch (error) {
       const errorText = deliveryErrorText(error, hide);
       this.attempt(() => store.failed(due.id, errorText, after === undefined ? null : this.now + after));
-      this.options.log?.("warn", "A notice did not arrive.", { channel: due.channel, fault: errorText });
+      this.options.log?.("warn", "A notification was not delivered.", {
+        channel: due.channel,
+        fault: errorText,
+      });
     }
   }
 
@@ -142,7 +144,7 @@ export class Notifier {
     const [webhook, email] = channel === "webhook" ? [settings.webhook(), null] : [null, settings.email()];
     if (webhook) return postNotice(fetch, webhook, { ...about, ...notice }, this.now);
     if (email) return mailNotice(way, email, { ...notice, ...id });
-    throw new Error("Nothing is set up that it could go to.");
+    throw new Error("No channel is configured.");
   }
 
   /** undefined where the database was in the way: what waits is sent later. */
@@ -150,7 +152,7 @@ export class Notifier {
     try {
       return work();
     } catch (error) {
-      this.options.log?.("warn", "The outbox of notices could not be read or written.", {
+      this.options.log?.("warn", "The notification outbox could not be read or written.", {
         error: String(error),
       });
       return undefined;

@@ -104,28 +104,28 @@ test.each([
     { security: "tls" as const, ...account },
     { security: "tls" as const, user: "troupe", password: "guessed" },
     pair.cert,
-    "It did not arrive: the mail server did not take the name and the password.",
+    "Not delivered: the mail server rejected the user name or password.",
   ],
   [
     "a certificate that nobody here knows",
     { security: "tls" as const },
     { security: "tls" as const },
     undefined,
-    "It did not arrive: this machine does not trust the certificate of the mail server (self-signed certificate). Give the server one that it does, or let it trust this one by NODE_EXTRA_CA_CERTS.",
+    "Not delivered: this machine doesn't trust the mail server's certificate (self-signed certificate). Use a trusted certificate, or add its authority with NODE_EXTRA_CA_CERTS.",
   ],
   [
     "the same where the line is protected on the way",
     { security: "starttls" as const },
     { security: "starttls" as const },
     undefined,
-    "It did not arrive: this machine does not trust the certificate of the mail server (self-signed certificate). Give the server one that it does, or let it trust this one by NODE_EXTRA_CA_CERTS.",
+    "Not delivered: this machine doesn't trust the mail server's certificate (self-signed certificate). Use a trusted certificate, or add its authority with NODE_EXTRA_CA_CERTS.",
   ],
   [
     "a server that cannot protect the line, though that is set",
     { security: "none" as const },
     { security: "starttls" as const },
     pair.cert,
-    "It did not arrive: the connection could not be protected as it was set.",
+    "Not delivered: the connection could not be encrypted as configured.",
   ],
 ])(
   "%s is told in a sentence, and tried again by the rule",
@@ -146,7 +146,7 @@ test("a mail server that is down is told, and gets the mail once it is up again,
   const { port } = server;
   server.close();
   const office = await newOffice(port, { security: "tls", ...account });
-  const sentence = "It did not arrive: nothing listens at that address and port.";
+  const sentence = "Not delivered: nothing listens at that address and port.";
   expect(await office.notifier().test("email")).toEqual({ ok: false, message: sentence });
   await office.after(5_000);
   expect(office.store.undelivered()).toMatchObject([{ state: "waiting", attempts: 1, fault: sentence }]);
@@ -194,8 +194,7 @@ test("killed each time, it is sent no more often than the rule says, and the set
     {
       state: "failed",
       attempts: 6,
-      fault:
-        "The server ended while this was being sent for the last time, so nobody knows whether it arrived.",
+      fault: "The server ended during the last attempt, so it is unknown whether it was delivered.",
     },
   ]);
 });
@@ -231,7 +230,7 @@ test("no password leaves over a line that is not protected, and none stands in w
   const office = await newOffice(server.port, { security: "none", ...account });
   expect(await office.notifier().test("email")).toEqual({
     ok: false,
-    message: "A password is not sent over a connection that is not protected. Choose TLS or STARTTLS.",
+    message: "A password is not sent over an unencrypted connection. Choose TLS or STARTTLS.",
   });
   expect(server.state.connections).toBe(0);
 });

@@ -29,5 +29,5 @@ export async function postNotice(
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   await response.body?.cancel();
-  if (!response.ok) throw new Error(`${new URL(url).host} answered with status ${response.status}.`);
+  if (!response.ok) throw new Error(`${new URL(url).host} returned status ${response.status}.`);
 }

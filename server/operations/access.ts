@@ -4,14 +4,14 @@ import { operationsOf } from "./operation";
 
 const { mutation, query } = operationsOf("Server");
 
-const TokenName = z.string().trim().min(1, "Give the token a name").max(80);
-const TOKENS = "a token makes no further tokens";
+const TokenName = z.string().trim().min(1, "Name the token").max(80);
+const TOKENS = "a token can't create tokens";
 
 /** Tokens for the HTTP API. */
 export const accessOperations = {
   tokens: query({
     name: "listTokens",
-    summary: "Lists the API tokens",
+    summary: "List API tokens",
     needs: "admin",
     input: z.void(),
     http: { personOnly: TOKENS },
@@ -20,7 +20,7 @@ export const accessOperations = {
 
   createToken: mutation({
     name: "createToken",
-    summary: "Creates an API token",
+    summary: "Create an API token",
     needs: "admin",
     input: z.object({ name: TokenName }),
     audits: ["token_made"],
@@ -34,14 +34,14 @@ export const accessOperations = {
 
   revokeToken: mutation({
     name: "revokeToken",
-    summary: "Revokes an API token",
+    summary: "Revoke an API token",
     needs: "admin",
     input: z.object({ id: z.string() }),
     problems: ["not_found"],
     audits: ["token_revoked"],
     http: { personOnly: TOKENS },
     run({ tokens }, { id }, { note }) {
-      if (!tokens.revoke(id)) throw new Rejection("not_found", "This token does not exist any more.");
+      if (!tokens.revoke(id)) throw new Rejection("not_found", "This token no longer exists.");
       note("token_revoked", { token: tokens.nameOf(id) ?? "", id });
       return {};
     },

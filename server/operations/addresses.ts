@@ -7,15 +7,15 @@ export const BaseUrl = z
   .max(2000)
   .refine(
     (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
-    "Enter an address that begins with https:// or http://",
+    "Enter a URL that starts with https:// or http://",
   )
   .refine(
     (text) => !URL.canParse(text) || (new URL(text).username === "" && new URL(text).password === ""),
-    "Enter the key in its own field, not in the address",
+    "Enter the key in its own field, not in the URL",
   )
   .refine(
     (text) => !URL.canParse(text) || (new URL(text).search === "" && new URL(text).hash === ""),
-    "Enter the address without ? and #",
+    "Enter the URL without ? and #",
   );
 
 /** A key as people paste it. */
@@ -25,7 +25,7 @@ export const Key = z
   // A header cannot carry anything else, and an invisible character in a pasted key is hard to find.
   .refine(
     (text) => /^[\x21-\x7e]*$/.test(text.trim()),
-    "This key holds characters that no key has; copy it again",
+    "This key contains invalid characters. Copy it again",
   );
 
 /** Where a key goes; the rest of an address may hold more than that. */

@@ -12,14 +12,14 @@ export const auditOperations = {
   /** The newest first; `next` is the cursor of the page after this one, null at the end. */
   list: query({
     name: "listAuditEntries",
-    summary: "Lists the audit, the newest first",
+    summary: "List audit entries, newest first",
     needs: "admin",
     input: z.object({
       area: z.enum(AUDIT_AREAS).optional(),
       cursor: z.number().int().nullish(),
       limit: z.number().int().min(1).max(100).default(PAGE),
     }),
-    http: { browserOnly: "who did what is for the people of this installation" },
+    http: { browserOnly: "the audit log is for people only" },
     run({ audit, tokens }, { area, cursor, limit }, { principal }) {
       const found = audit.list({
         ...defined({ kinds: area && kindsOf(area), before: cursor ?? undefined }),

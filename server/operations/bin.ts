@@ -22,15 +22,15 @@ type OfBin = z.output<typeof OfBin>;
 const Entry = OfBin.extend({
   name: z.string(),
   deleted_at: z.int().meta({ description: "Unix time in milliseconds" }),
-  gone_at: z.int().meta({ description: "When it is deleted for good, Unix time in milliseconds" }),
+  gone_at: z.int().meta({ description: "When it is deleted permanently, Unix time in milliseconds" }),
 });
 
 /** Everything that was deleted and can come back. Providers, servers, tokens and keys are gone at once. */
 export const binOperations = {
   list: query({
     name: "listBin",
-    summary: "What was deleted and can come back",
-    about: `Workflows and their tests, runs, roles, crews, agents, tools and memories lie in the bin for ${BIN_DAYS} days.`,
+    summary: "List the trash",
+    about: `Workflows and their tests, runs, roles, crews, agents, tools and memories stay in the trash for ${BIN_DAYS} days.`,
     needs: "read",
     input: z.void(),
     output: z.array(Entry),
@@ -40,12 +40,12 @@ export const binOperations = {
 
   restore: mutation({
     name: "restoreFromBin",
-    summary: "Brings something back as it was",
+    summary: "Restore an item from the trash",
     needs: "author",
     input: OfBin,
     problems: ["not_found", "name_taken", "id_taken", "key_taken", "expired", "too_large"],
     audits: ["custom_tool_restored", "role_tools_changed"],
-    http: { personOnly: "a role or a tool that comes back has its rights again" },
+    http: { personOnly: "restoring a role or tool restores its permissions" },
     run(services, which, caller) {
       restore(services, which, caller);
     },
@@ -53,10 +53,10 @@ export const binOperations = {
 
   purge: mutation({
     name: "deleteForGood",
-    summary: "Deletes something in the bin for good",
+    summary: "Delete an item permanently",
     needs: "admin",
     input: OfBin,
-    http: { route: "DELETE /bin/{kind}/{id}", success: "It is gone" },
+    http: { route: "DELETE /bin/{kind}/{id}", success: "Deleted" },
     run(services, which) {
       if (!purge(services, which)) throw notInBin();
     },
@@ -64,16 +64,16 @@ export const binOperations = {
 
   empty: mutation({
     name: "emptyBin",
-    summary: "Deletes everything in the bin for good",
+    summary: "Empty the trash",
     needs: "admin",
     input: z.void(),
     output: z.object({ deleted: z.int() }),
-    http: { route: "DELETE /bin", success: "It is empty" },
+    http: { route: "DELETE /bin", success: "The trash is empty" },
     run: (services) => ({ deleted: services.bin.list().filter((one) => purge(services, one)).length }),
   }),
 };
 
-const notInBin = () => notFound("thing in the bin");
+const notInBin = () => notFound("item in the trash");
 
 function purge({ bin, retention }: Services, { kind, id }: OfBin): boolean {
   if (kind !== "run") return bin.purge(kind, id);
@@ -109,11 +109,11 @@ function restore(services: Services, { kind, id }: OfBin, caller: Caller): void 
 function readAs<S extends z.ZodType>(schema: S, thing: unknown): z.output<S> {
   const read = schema.safeParse(thing);
   if (read.success) return read.data;
-  throw new Rejection("not_found", "This cannot be read any more, so it cannot come back.");
+  throw new Rejection("not_found", "This can't be read, so it can't be restored.");
 }
 
 function restoreTest(services: Services, { workflow_id, ...test }: z.output<typeof BinnedTest>): void {
   if (!services.workflows.find(workflow_id))
-    throw new Rejection("not_found", "The workflow of this test was deleted. Bring that back first.");
+    throw new Rejection("not_found", "This test's workflow was deleted. Restore the workflow first.");
   createTest(services, workflow_id, test);
 }

@@ -13,9 +13,9 @@ export const Finding = z.object({
   level: z.enum(FINDING_LEVELS),
   at: z.string().meta({ description: "Where in the file" }),
   message: z.string(),
-  file: z.string().optional().meta({ description: "Which of several files" }),
-  line: z.int().optional().meta({ description: "Its line in that file, from 1" }),
-  node_id: z.string().optional().meta({ description: "The node that came of it" }),
+  file: z.string().optional().meta({ description: "Which file, if there are several" }),
+  line: z.int().optional().meta({ description: "Line in that file, from 1" }),
+  node_id: z.string().optional().meta({ description: "The node it was imported as" }),
 });
 
 export const ApiErrorBody = z.object({
@@ -29,5 +29,5 @@ export const ApiErrorBody = z.object({
 
 export const Page = z.object({
   limit: z.coerce.number().int().min(1).max(LIMITS.page.largest).default(LIMITS.page.normal),
-  cursor: z.string().max(200).optional().meta({ description: "The next_cursor of the page before" }),
+  cursor: z.string().max(200).optional().meta({ description: "The next_cursor of the previous page" }),
 });

@@ -8,23 +8,23 @@ import { NoticesShown } from "./settings-schemas";
 const { mutation, query } = operationsOf("Server");
 
 const Channel = z.object({ channel: z.enum(NOTICE_CHANNELS) });
-const WHERE = "it says where this server connects to, and who is told";
+const WHERE = "it decides where this server connects to and who is notified";
 
 /** How people are notified outside of the app that a question waits. Secrets are write-only. */
 export const noticeOperations = {
   get: query({
     name: "getNotices",
-    summary: "Where notices of questions go, and what did not arrive",
+    summary: "Get notification settings and undelivered notifications",
     needs: "read",
     input: z.void(),
     output: NoticesShown,
-    http: { route: "GET /notices", success: "Without addresses of webhooks and passwords" },
+    http: { route: "GET /notices", success: "Without webhook URLs and passwords" },
     run: ({ noticeSettings, notices }) => ({ ...noticeSettings.find(), troubles: notices.undelivered() }),
   }),
 
   saveWebhook: mutation({
     name: "saveNoticeWebhook",
-    summary: "Sets the webhook that notices are posted to",
+    summary: "Set the notification webhook",
     needs: "admin",
     input: z.object({ is_on: z.boolean(), url: WebhookUrl.optional() }),
     problems: ["not_found"],
@@ -32,7 +32,7 @@ export const noticeOperations = {
     http: { personOnly: WHERE },
     run({ noticeSettings, notices }, input, { note }) {
       if (input.url === undefined && !noticeSettings.find().webhook)
-        throw new Rejection("not_found", "Enter the address of the webhook first.");
+        throw new Rejection("not_found", "Enter the webhook URL first.");
       const saved = noticeSettings.saveWebhook(input);
       if (!input.is_on) notices.drop("webhook");
       note("notices_changed", {
@@ -46,7 +46,7 @@ export const noticeOperations = {
 
   saveEmail: mutation({
     name: "saveNoticeEmail",
-    summary: "Sets the mail server that notices go through, and to whom",
+    summary: "Set the mail server and recipients for notifications",
     needs: "admin",
     input: EmailSettings,
     audits: ["notices_changed"],
@@ -64,13 +64,13 @@ export const noticeOperations = {
 
   remove: mutation({
     name: "removeNotices",
-    summary: "Forgets a webhook or a mail server",
-    about: "What waits to be sent there is not sent any more.",
+    summary: "Remove a notification channel",
+    about: "Notifications waiting there are dropped.",
     needs: "admin",
     input: Channel,
     audits: ["notices_removed"],
     problems: [],
-    http: { route: "DELETE /notices/{channel}", success: "It is forgotten" },
+    http: { route: "DELETE /notices/{channel}", success: "Deleted" },
     run({ noticeSettings, notices }, { channel }, { note }) {
       noticeSettings.remove(channel);
       notices.drop(channel);
@@ -80,10 +80,10 @@ export const noticeOperations = {
 
   test: mutation({
     name: "testNotices",
-    summary: "Sends a test notice, and says what happened",
+    summary: "Send a test notification and return the result",
     needs: "admin",
     input: Channel,
-    http: { personOnly: "it sends something to people" },
+    http: { personOnly: "it sends a message to people" },
     run: ({ notifier }, { channel }) => notifier.test(channel),
   }),
 };

@@ -122,8 +122,7 @@ export const operationsOf = (tag: Tag) => ({
 
 /** Refuses a program where an operation is a person's in part. Throws person_only. */
 export function onlyPerson({ kind }: Principal, why: string): void {
-  if (kind !== "session")
-    throw new Rejection("person_only", `Only a person who is signed in may do this: ${why}.`);
+  if (kind !== "session") throw new Rejection("person_only", `Only a signed-in person may do this: ${why}.`);
 }
 
 /** Performs an operation for a caller. Throws Rejection; an audit entry that the operation does not declare is a programming error. */
@@ -146,5 +145,5 @@ export function perform<In extends z.ZodType, Out>(
 /** Refuses a caller without a permission: in `perform`, and for streams, which are no operations. Throws not_allowed. */
 export function authorize(needs: Permission, { permissions }: Principal): void {
   if (permissions && !permissions.includes(needs))
-    throw new Rejection("not_allowed", `This takes the permission "${needs}".`);
+    throw new Rejection("not_allowed", `This requires the permission "${needs}".`);
 }

@@ -24,7 +24,7 @@ const HTTP_ONLY: Record<string, string> = {
 
 /** What only the browser has beside operations, with why. */
 const BROWSER_ONLY: Record<string, string> = {
-  "runs.stale": "what the browser pins is a part of it",
+  "runs.stale": "part of what the browser pins",
   "runs.follow": "a stream in tRPC's form; programs have listRunEvents",
   "runs.overview": "ticks for lists on the screen",
   "access.info": "how this process is reached, for the page of settings",
@@ -55,7 +55,7 @@ test("what only a person may do, no token does, whichever way it comes", () => {
   const token = { principal: { kind: "token", id: "t" } as const, by: "API token t", note: () => {} };
   // Refused before anything is looked at: neither the input nor the server is there.
   for (const { operation } of persons)
-    expect(() => perform(operation, {} as never, {}, token)).toThrow("Only a person who is signed in may");
+    expect(() => perform(operation, {} as never, {}, token)).toThrow("Only a signed-in person may do this");
   expect(persons.map(({ path }) => path).sort()).toEqual([
     "access.createToken",
     "access.revokeToken",
@@ -84,7 +84,7 @@ test("a caller without the permission that an operation needs is refused", () =>
     );
     const principal = { kind: "session" as const, id: "s", permissions: others };
     expect(() => perform(operation, {} as never, {}, { principal, by: "s", note: () => {} })).toThrow(
-      `This takes the permission "${operation.needs}"`,
+      `This requires the permission "${operation.needs}"`,
     );
     const needsRead =
       operation.kind === "query" && !["listTokens", "listAuditEntries"].includes(operation.name);
@@ -162,7 +162,7 @@ test("a run that has ended is deleted by either, and what is not higher raises n
   await expect(browser.runs.cancel({ run_id })).rejects.toMatchObject({ code: "PRECONDITION_FAILED" });
   expect((await api.ask("POST", `/runs/${run_id}/cancel`)).body).toEqual({ run_id, cancelled: false });
   const raised = { limit: "max_steps", to: 1 } as const;
-  await expect(browser.runs.raiseLimit({ run_id, ...raised })).rejects.toThrow("not at that limit");
+  await expect(browser.runs.raiseLimit({ run_id, ...raised })).rejects.toThrow("not because of that limit");
   expect((await api.ask("POST", `/runs/${run_id}/limits`, raised)).body.error.code).toBe("not_at_limit");
   expect((await api.ask("GET", `/runs/${run_id}/files`)).body).toEqual({ files: [] });
   expect((await api.ask("DELETE", `/runs/${run_id}`)).status).toBe(204);

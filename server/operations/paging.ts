@@ -16,7 +16,7 @@ export function fromCursor(cursor: string): Place {
   } catch {
     // Said below.
   }
-  throw new Rejection("bad_request", "This cursor is not one of ours; begin without one.");
+  throw new Rejection("bad_request", "Invalid cursor. Start without one.");
 }
 
 const compare = (a: number | string, b: number | string) => (a < b ? -1 : a > b ? 1 : 0);

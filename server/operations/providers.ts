@@ -27,9 +27,7 @@ const OwnHeaders = z
   .superRefine((headers, ctx) => {
     const seen = new Set<string>();
     for (const [at, { name, value }] of headers.entries()) {
-      const error = seen.has(name.toLowerCase())
-        ? `The header ${name} is there twice`
-        : headerError(name, value);
+      const error = seen.has(name.toLowerCase()) ? `Duplicate header ${name}` : headerError(name, value);
       seen.add(name.toLowerCase());
       if (error) ctx.addIssue({ code: "custom", path: [at], message: error });
     }
@@ -38,7 +36,7 @@ const Id = z.object({ id: z.string() });
 
 const SaveInput = z.object({
   id: z.string().optional(),
-  name: z.string().trim().min(1, "Give it a name").max(80),
+  name: z.string().trim().min(1, "Enter a name").max(80),
   base_url: BaseUrl,
   default_model: z.string().trim().max(200),
   /** Left out: keeps the stored key, unless the address changes. Null: removes it. */
@@ -54,17 +52,20 @@ const TestInput = z.object({
   headers: OwnHeaders.optional(),
   default_model: z.string().trim().max(200).optional(),
 });
-const ADDRESS = "an address says where prompts and keys go, and may be inside this machine's own network";
+const ADDRESS = "a URL decides where prompts and keys go, and may be inside this machine's network";
 
 /** Where models come from: saved providers, the environment's, and the offline demo. Keys go in and never come out. */
 export const providerOperations = {
   list: query({
     name: "listProviders",
-    summary: "Lists where models come from",
+    summary: "List model providers",
     needs: "read",
     input: z.void(),
     output: z.object({ providers: z.array(ModelProvider) }),
-    http: { route: "GET /providers", success: "Saved ones, the environment's and the offline demo" },
+    http: {
+      route: "GET /providers",
+      success: "Saved ones, the one from the environment, and the offline demo",
+    },
     async run({ providers }) {
       const known = providers.list();
       const ollama = await ollamaNow();
@@ -75,15 +76,15 @@ export const providerOperations = {
 
   save: mutation({
     name: "replaceProvider",
-    summary: "Changes a provider: its name, key, headers, model and settings",
+    summary: "Edit a provider: name, key, headers, model and settings",
     about:
-      "A key or a header's value that is left out stays as it is; a key that is null is removed. `base_url` must be the present one: providers are added, and their addresses changed, by a person.",
+      "A key or header value that is left out is kept; a null key is removed. `base_url` must be the current one: only people add providers and change their URLs.",
     needs: "admin",
     input: SaveInput,
     output: Id,
     problems: ["not_found", "fixed", "person_only"],
     audits: ["provider_added", "provider_changed"],
-    http: { route: "PUT /providers/{id}", success: "It holds for the next call" },
+    http: { route: "PUT /providers/{id}", success: "It applies to the next call" },
     run({ providers }, input, { note, principal }) {
       const { key, settings, id, headers, ...rest } = input;
       const before = id === undefined ? undefined : changeable(providers, id);
@@ -105,13 +106,13 @@ export const providerOperations = {
   /** Removes a provider. Where it is the default, `next` names the one that comes after it. */
   remove: mutation({
     name: "deleteProvider",
-    summary: "Removes a provider, with its key",
-    about: "Where it is the default, `next` is the id of the one that is the default after it.",
+    summary: "Remove a provider and its key",
+    about: "For the default provider, `next` is the id of the new default.",
     needs: "admin",
     input: Id.extend({ next: z.string().optional() }),
     problems: ["not_found", "fixed"],
     audits: ["provider_chosen", "provider_removed"],
-    http: { route: "DELETE /providers/{id}", success: "It is gone" },
+    http: { route: "DELETE /providers/{id}", success: "Deleted" },
     run({ providers }, input, { note }) {
       const { name, has_key, is_default } = changeable(providers, input.id);
       if (is_default) {
@@ -119,7 +120,7 @@ export const providerOperations = {
         if (!next)
           throw new Rejection(
             "bad_request",
-            `“${name}” is the default provider. Say which one is the default after it.`,
+            `“${name}” is the default provider. Choose another default first.`,
           );
         providers.setDefault(next.id);
         note("provider_chosen", { provider: next.name });
@@ -132,11 +133,11 @@ export const providerOperations = {
 
   setDefault: mutation({
     name: "chooseProvider",
-    summary: "Makes a provider the default",
+    summary: "Make a provider the default",
     needs: "admin",
     input: Id,
     audits: ["provider_chosen"],
-    http: { route: "POST /providers/{id}/default", success: "It answers where nothing else is said" },
+    http: { route: "POST /providers/{id}/default", success: "It is used unless a model is set" },
     run({ providers }, { id }, { note }) {
       if (!providers.setDefault(id)) throw notFound();
       note("provider_chosen", { provider: providers.find(id)?.name ?? id });
@@ -147,13 +148,13 @@ export const providerOperations = {
   /** Asks the service for its list and its model a few tiny questions; what is found out is kept for runs. */
   test: mutation({
     name: "testProvider",
-    summary: "Asks a provider for its models, and one of them a few tiny questions",
-    about: "What is found out is kept for runs. Another address than its own is tried by a person only.",
+    summary: "Test a provider: list its models and send one a few tiny prompts",
+    about: "Detected capabilities are kept for runs. Only people can test another URL than the saved one.",
     needs: "admin",
     input: TestInput,
     output: ProviderCheck,
     problems: ["not_found", "person_only"],
-    http: { route: "POST /providers/{id}/test", success: "Whether it works, and what is wrong" },
+    http: { route: "POST /providers/{id}/test", success: "Whether it works, and any error" },
     async run({ providers }, input, { principal }) {
       const checked = checkedFrom(providers, input);
       const saved = input.id === undefined ? undefined : providers.find(input.id);
@@ -169,11 +170,11 @@ export const providerOperations = {
 
   forget: mutation({
     name: "forgetLesson",
-    summary: "Forgets one thing that was learned about a model",
-    about: "The next call asks as usual, and may learn it again.",
+    summary: "Forget a detected capability of a model",
+    about: "The next call asks as usual and may detect it again.",
     needs: "admin",
     input: z.object({ id: z.string(), model: z.string(), lesson: z.string() }),
-    http: { route: "POST /providers/{id}/forget", success: "It is forgotten" },
+    http: { route: "POST /providers/{id}/forget", success: "Deleted" },
     run({ providers }, { id, model, lesson }) {
       const known = providers.find(id)?.settings.capabilities?.[model];
       if (!known) throw notFound();
@@ -188,13 +189,13 @@ export const providerOperations = {
     summary: "Whether the prices of models are known",
     needs: "read",
     input: z.array(z.object({ provider_id: z.string().optional(), model: z.string().optional() })).max(1000),
-    http: { browserOnly: "a hint beside fields; a program reads unknown_cost_calls of a run" },
+    http: { browserOnly: "a hint next to fields; programs read unknown_cost_calls of a run" },
     run: ({ models }, choices) => choices.map((choice) => models.describe(choice)?.price_known !== false),
   }),
 
   models: query({
     name: "listModels",
-    summary: "The models that a provider offers, as it says itself",
+    summary: "List the models of a provider, as it reports them",
     needs: "read",
     input: Id,
     output: z.array(z.string()),
@@ -254,7 +255,7 @@ function rememberFindings(base_url: string, findings: Findings) {
   unsaved.set(base_url, findings);
 }
 
-const notFound = () => new Rejection("not_found", "There is no such provider any more.");
+const notFound = () => new Rejection("not_found", "This provider no longer exists.");
 
 /** The provider; refuses changes of what is not a saved one. */
 function changeable(providers: ProviderStore, id: string): Provider {
@@ -266,14 +267,14 @@ function changeable(providers: ProviderStore, id: string): Provider {
       "This provider comes from the environment variables OPENAI_API_KEY and OPENAI_BASE_URL. Change it there.",
     );
   if (provider.kind === "offline")
-    throw new Rejection("fixed", "The offline demo is built in and cannot be changed.");
+    throw new Rejection("fixed", "The offline demo is built in and can't be changed.");
   return provider;
 }
 
 /** The provider to test: a saved one with the form's changes. A stored key is only ever sent to its own address. */
 function checkedFrom(providers: ProviderStore, input: z.infer<typeof TestInput>) {
   if (input.id === undefined && input.base_url === undefined)
-    throw new Rejection("bad_request", "Name a provider, or give an address.");
+    throw new Rejection("bad_request", "Name a provider or enter a URL.");
   const saved = input.id === undefined ? undefined : providers.find(input.id);
   if (input.id !== undefined && !saved) throw notFound();
   const base_url = normalUrl(input.base_url ?? saved?.base_url ?? "");
@@ -309,7 +310,7 @@ function storedHeaders(providers: ProviderStore, id: string): void {
   } catch {
     throw new Rejection(
       "bad_request",
-      "The stored values of the headers cannot be read. Enter them again, or remove those headers.",
+      "The stored header values can't be decrypted. Enter them again or remove those headers.",
     );
   }
 }
@@ -321,7 +322,7 @@ function opened(providers: ProviderStore, id: string) {
   } catch (error) {
     throw new Rejection(
       "bad_request",
-      error instanceof Error ? error.message : "The stored key cannot be read. Enter it again.",
+      error instanceof Error ? error.message : "The stored key can't be decrypted. Enter it again.",
     );
   }
 }

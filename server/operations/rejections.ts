@@ -60,7 +60,7 @@ export const REJECTIONS: Readonly<
 };
 
 export const notFound = (what: string) =>
-  new Rejection("not_found", `This ${what} does not exist, or was deleted.`);
+  new Rejection("not_found", `This ${what} doesn't exist. It may have been deleted.`);
 
 /** The rejection for an error from another layer; null for an unexpected one. */
 export function rejectionOf(error: unknown): Rejection | null {
@@ -70,6 +70,6 @@ export function rejectionOf(error: unknown): Rejection | null {
   if (code.startsWith("SQLITE_BUSY"))
     return new Rejection("busy", "The database is busy. Try again in a moment.");
   if (code === "SQLITE_FULL" || code === "ENOSPC")
-    return new Rejection("storage_full", "The disk of this server is full.");
+    return new Rejection("storage_full", "The server's disk is full.");
   return null;
 }

@@ -22,7 +22,7 @@ export const NoticesShown = z.object({
   troubles: z.array(
     z.object({
       channel: z.enum(NOTICE_CHANNELS),
-      state: z.enum(["waiting", "failed"]).meta({ description: "waiting: it is tried again at `due_at`" }),
+      state: z.enum(["waiting", "failed"]).meta({ description: "waiting: retried at `due_at`" }),
       attempts: z.int(),
       created_at: Time,
       due_at: Time,
@@ -39,15 +39,15 @@ const Bytes = z.number().meta({ description: "In bytes" });
 export const StorageState = z.object({
   sizes: z.object({
     database: Bytes,
-    free: Bytes.meta({ description: "Of the database: what deleted runs left, in bytes" }),
+    free: Bytes.meta({ description: "In the database: space left by deleted runs, in bytes" }),
     can_shrink: z.boolean(),
     wal: Bytes,
-    files: Bytes.meta({ description: "Of the database: files of runs, in bytes" }),
+    files: Bytes.meta({ description: "In the database: files of runs, in bytes" }),
     copies: z.object({ count: z.int(), bytes: Bytes }),
     runs: z.object({ finished: z.int(), held: z.int(), other: z.int() }),
   }),
   rules: KeepRules,
-  outdated: z.int().meta({ description: "Finished runs that the rules do not keep" }),
+  outdated: z.int().meta({ description: "Finished runs that the retention rules would delete" }),
 });
 
 /** A provider of model calls. Its key and the values of its headers are never returned. */
@@ -57,21 +57,21 @@ export const ModelProvider = z.object({
   kind: z.enum(["openai-compatible", "offline"]),
   base_url: z.string(),
   has_key: z.boolean(),
-  header_names: z.array(z.string()).meta({ description: "Headers of its own that go with each request" }),
+  header_names: z.array(z.string()).meta({ description: "Custom headers sent with each request" }),
   default_model: z.string(),
   is_default: z.boolean(),
-  simulated: z.boolean().meta({ description: "Answers by rules, not by an AI" }),
-  from_environment: z.boolean().meta({ description: "It is changed there" }),
+  simulated: z.boolean().meta({ description: "Answers by rules, not by a model" }),
+  from_environment: z.boolean().meta({ description: "Edit it there" }),
   settings: ProviderSettings,
   is_damaged: z
     .boolean()
     .optional()
-    .meta({ description: "Its settings cannot be read; no call goes out until they are saved again" }),
+    .meta({ description: "Its settings can't be read; no call is made until they are saved again" }),
 });
 
 export const ProviderCheck = z.object({
   ok: z.boolean(),
-  message: z.string().meta({ description: "That it works, or what is wrong and what to do" }),
+  message: z.string().meta({ description: "That it works, or what is wrong and how to correct it" }),
   found: z.array(z.string()),
   models: z.array(z.string()),
   latency_ms: z.number(),

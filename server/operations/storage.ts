@@ -8,14 +8,14 @@ import { StorageState } from "./settings-schemas";
 const { mutation, query } = operationsOf("Storage");
 
 const Outdated = z.object({
-  outdated: z.int().meta({ description: "Finished runs that the rules do not keep" }),
+  outdated: z.int().meta({ description: "Finished runs that the retention rules would delete" }),
 });
 
 /** What the data folder holds, and how much of finished runs is kept. */
 export const storageOperations = {
   get: query({
     name: "getStorage",
-    summary: "What lies in the data folder, and how much of finished runs is kept",
+    summary: "Get storage sizes and retention rules",
     needs: "read",
     input: z.void(),
     output: StorageState,
@@ -29,14 +29,13 @@ export const storageOperations = {
 
   save: mutation({
     name: "replaceStorageRules",
-    summary: "Says how much of finished runs is kept",
-    about:
-      "Every rule is replaced; null is no limit. What they do not keep is deleted at the next sweep, which comes by itself.",
+    summary: "Set the retention rules for finished runs",
+    about: "Replaces every rule; null is no limit. Runs beyond them are deleted at the next automatic sweep.",
     needs: "admin",
     input: KeepRules,
     output: Outdated,
     audits: ["kept_runs_changed"],
-    http: { route: "PUT /storage/rules", success: "The rules hold" },
+    http: { route: "PUT /storage/rules", success: "Saved" },
     run({ retention }, rules, { note }) {
       retention.save(rules);
       const { days, runs, workflows } = rules;
@@ -47,15 +46,15 @@ export const storageOperations = {
 
   sweep: mutation({
     name: "sweepStorage",
-    summary: "Begins to delete what the rules do not keep; that goes on by itself",
+    summary: "Delete old runs now, by the retention rules",
     needs: "admin",
     input: z.void(),
     output: Outdated,
-    http: { route: "POST /storage/sweep", status: 202, success: "It has begun" },
+    http: { route: "POST /storage/sweep", status: 202, success: "Started; continues in the background" },
     run({ retention }) {
       const outdated = retention.countOutdated();
       retention.sweep().catch((error: unknown) => {
-        log("warn", "Old runs could not be deleted.", {
+        log("warn", "Old runs couldn't be deleted.", {
           error: errorMessage(error),
         });
       });

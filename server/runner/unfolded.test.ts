@@ -22,7 +22,7 @@ const run = (graph: WorkflowGraph) =>
 
 function unfolded(graph: WorkflowGraph): WorkflowGraph {
   const node = Object.values(graph.nodes).find(({ node_type }) => node_type === "crew_task");
-  if (node?.node_type !== "crew_task") throw new Error("There is no crew.");
+  if (node?.node_type !== "crew_task") throw new Error("No crew.");
   const answer = unfoldCrew(graph, node.id, node.config.crew);
   if ("reason" in answer) throw new Error(answer.reason);
   return answer.graph;

@@ -44,7 +44,7 @@ export function newSealer(dataDir: string | null, env: Env = process.env): Seale
         throw new Error("The stored secret is damaged. Enter it again.");
       if (bytes[1] !== keyId)
         throw new Error(
-          "The stored secret was sealed with another key. Enter it again, or bring the key back.",
+          "The stored secret was encrypted with another key. Enter it again, or restore the key.",
         );
       const iv = bytes.subarray(2, 2 + IV_BYTES);
       const cipher = createDecipheriv("aes-256-gcm", key, iv, { authTagLength: TAG_BYTES });
@@ -57,7 +57,7 @@ export function newSealer(dataDir: string | null, env: Env = process.env): Seale
         registerSecret(plain);
         return plain;
       } catch {
-        throw new Error("The stored secret is damaged, or belongs elsewhere. Enter it again.");
+        throw new Error("The stored secret is damaged or belongs elsewhere. Enter it again.");
       }
     },
   };
@@ -82,6 +82,6 @@ function keyFile(dataDir: string): Buffer {
     if (errorCode(error) !== "EEXIST") throw error;
   }
   if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0)
-    throw new Error(`Others on this machine can read ${file}. Run: chmod 600 ${file}`);
+    throw new Error(`Other users of this machine can read ${file}. Run: chmod 600 ${file}`);
   return parseKey(readFileSync(file, "utf8"), file);
 }

@@ -58,9 +58,9 @@ export async function writeBackup(
   { withKey, force, version }: { withKey: boolean; force: boolean; version: string },
 ): Promise<BackupAbout & { bytes: number }> {
   const source = path.join(dataDir, DATABASE);
-  if (!existsSync(source)) throw new BackupError(`There is no database at ${source}.`);
+  if (!existsSync(source)) throw new BackupError(`No database at ${source}.`);
   if (existsSync(file) && !force)
-    throw new BackupError(`${file} is there already. Choose another name, or add --force to replace it.`);
+    throw new BackupError(`${file} already exists. Choose another name, or add --force to replace it.`);
   const besides = filesBeside(dataDir, withKey);
   const copy = `${file}.copy-${process.pid}`;
   const part = `${file}.part-${process.pid}`;
@@ -78,7 +78,7 @@ export async function writeBackup(
     renameSync(part, file);
     return { ...about, bytes: statSync(file).size };
   } catch (error) {
-    throw toBackupError(error, "The backup could not be written");
+    throw toBackupError(error, "Can't write the backup");
   } finally {
     drop();
     process.off("exit", drop);
@@ -95,7 +95,7 @@ function filesBeside(dataDir: string, withKey: boolean): { name: string; content
     : [];
   if (withKey && !existsSync(path.join(dataDir, KEY_FILE)))
     throw new BackupError(
-      `There is no key file in ${dataDir}: leave --with-key out, and keep the key from TROUPE_SECRET_KEY yourself.`,
+      `There is no key file in ${dataDir}: leave out --with-key, and keep the key from TROUPE_SECRET_KEY yourself.`,
     );
   if (withKey) names.push(KEY_FILE);
   return names.map((name) => ({ name, content: readFileSync(path.join(dataDir, name)) }));
@@ -140,7 +140,7 @@ export interface OpenedBackup extends BackupAbout {
  * Nobody stays signed in by it. Throws BackupError, and leaves no file then.
  */
 export async function openBackup(file: string, into: string): Promise<OpenedBackup> {
-  if (!existsSync(file)) throw new BackupError(`There is no file ${file}.`);
+  if (!existsSync(file)) throw new BackupError(`File not found: ${file}.`);
   try {
     await pipeline(
       createReadStream(file),
@@ -152,7 +152,7 @@ export async function openBackup(file: string, into: string): Promise<OpenedBack
     return opened;
   } catch (error) {
     rmSync(into, { force: true });
-    throw toBackupError(error, `${file} is damaged, or no backup of Troupe`);
+    throw toBackupError(error, `${file} is damaged or not a backup of Troupe`);
   } finally {
     rmSync(`${into}-journal`, { force: true });
   }
@@ -163,13 +163,13 @@ function takeBesides(database: string): OpenedBackup {
   try {
     client.pragma("trusted_schema = OFF");
     client.pragma("cell_size_check = ON");
-    checkWhole(client, "The database in it");
+    checkWhole(client, "Its database");
     const about = aboutOf(client);
     const files = client
       .prepare<[], { name: string; content: Buffer }>("select name, content from backup_files")
       .all();
     if (!files.every(({ name, content }) => BROUGHT.test(name) && Buffer.isBuffer(content)))
-      throw new BackupError("This is no backup of Troupe: it brings files that Troupe does not have.");
+      throw new BackupError("This is not a backup of Troupe: it contains unknown files.");
     if (updatesBefore(client) === null)
       throw new BackupError("This backup was made by a newer version of Troupe. Update Troupe first.");
     // The key must not stay in the pages that become free.
@@ -185,7 +185,7 @@ function aboutOf(client: Connection): BackupAbout {
   const about = client
     .prepare<[], { made_at: number; version: string }>("select made_at, version from backup_about")
     .get();
-  if (!about) throw new BackupError("This copy does not say when it was made.");
+  if (!about) throw new BackupError("This backup has no creation time.");
   return {
     madeAt: about.made_at,
     version: about.version,
@@ -218,7 +218,7 @@ function checkWhole(client: Connection, what: string): void {
   const found = client.pragma("integrity_check(1)", { simple: true });
   if (found !== "ok")
     throw new BackupError(
-      `${what} is damaged (${typeof found === "string" ? found : "SQLite cannot read it"}).`,
+      `${what} is damaged (${typeof found === "string" ? found : "SQLite can't read it"}).`,
     );
 }
 

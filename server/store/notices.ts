@@ -13,7 +13,7 @@ export const NOTICE_SETTINGS = "notices";
 export const GRACE_MS = 2_000;
 /** With more than this waiting, further ones are not sent: the recipients already know that something waits. */
 const MOST_WAITING = 1_000;
-const TOO_MANY = `More than ${MOST_WAITING.toLocaleString("en")} notices were waiting already, so this one was not sent.`;
+const TOO_MANY = `Not sent, because more than ${MOST_WAITING.toLocaleString("en")} notifications were already waiting.`;
 /** How long sent and failed notifications are kept. */
 const KEPT_MS = 7 * 86_400_000;
 

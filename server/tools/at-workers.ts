@@ -53,7 +53,7 @@ export class NoSuchWorker extends namedError("NoSuchWorker") {}
 
 /** The message for a tool whose label no worker has. */
 export const noWorkerText = ({ kind, name, label }: AtWorkers): string =>
-  `${kind === "mcp" ? `The MCP server "${name}"` : name} runs at a worker with the label "${label}", and none is there. Start one with TROUPE_WORKER_LABELS=${label}.`;
+  `${kind === "mcp" ? `The MCP server "${name}"` : name} runs on a worker with the label "${label}", and none is online. Start one with TROUPE_WORKER_LABELS=${label}.`;
 
 /** Of a server without workers. */
 export const NO_WORKER_CHANNELS: WorkerChannels = {
@@ -104,7 +104,7 @@ async function callAtWorker(
       {
         message(output) {
           const read = ToolOutput.safeParse(output);
-          settle(read.data ?? { status_code: 500, error: `${what.name} gave something that is no result.` });
+          settle(read.data ?? { status_code: 500, error: `${what.name} returned an invalid result.` });
         },
         closed: (why) => settle({ status_code: 503, error: `${what.name}: ${why}` }),
       },

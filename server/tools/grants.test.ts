@@ -28,15 +28,18 @@ describe("an agent gets", () => {
     expect(granted([])).toEqual({ gets: [], without: {} });
     expect(granted(["look", "hammer", "mcp:notes/*", "mcp:gone/*"])).toEqual({
       gets: ["look", "mcp:notes/find", "mcp:notes/add"],
-      without: { hammer: "There is no such tool here.", "mcp:gone/*": "There is no such tool here." },
+      without: {
+        hammer: "There is no such tool here.",
+        "mcp:gone/*": "There is no such tool here.",
+      },
     });
   });
 
   test("of that only what its task names; the task alone grants nothing", () => {
-    const reason = "The task names it, but its role may not use it.";
+    const reason = "The task lists it, but its role may not use it.";
     expect(granted(["look", "write"], { only: ["look"] })).toEqual({
       gets: ["look"],
-      without: { write: "The task does without it." },
+      without: { write: "The task doesn't use it." },
     });
     expect(granted(["look"], { only: ["look", "write"] })).toEqual({
       gets: ["look"],
@@ -45,7 +48,7 @@ describe("an agent gets", () => {
     // A role that names a whole server has each tool of it, and whoever names the server means the role's own words.
     expect(granted(["mcp:notes/*"], { only: ["mcp:notes/find"] })).toEqual({
       gets: ["mcp:notes/find"],
-      without: { "mcp:notes/add": "The task does without it." },
+      without: { "mcp:notes/add": "The task doesn't use it." },
     });
     expect(granted(["mcp:notes/*"], { only: ["mcp:notes/*"] }).without).toEqual({});
     expect(granted(["mcp:notes/find"], { only: ["mcp:notes/*"] })).toEqual({
@@ -54,7 +57,7 @@ describe("an agent gets", () => {
     });
     expect(granted(["look"], { only: [] })).toEqual({
       gets: [],
-      without: { look: "The task does without it." },
+      without: { look: "The task doesn't use it." },
     });
   });
 
@@ -64,8 +67,8 @@ describe("an agent gets", () => {
     ).toEqual({
       gets: ["look"],
       without: {
-        "mcp:notes/find": "It is denied for this run.",
-        "mcp:notes/add": "It is denied for this run.",
+        "mcp:notes/find": "It is denied in this run.",
+        "mcp:notes/add": "It is denied in this run.",
       },
     });
   });
@@ -81,11 +84,9 @@ describe("an agent gets", () => {
       without: { write: "The agent that delegated this task may not use it." },
     });
     expect(granted(["look"], { parent: [] }).gets).toEqual([]);
-    expect(
-      granted(["code"], { known: [spec("code", { unavailable: "Code is switched off here." })] }),
-    ).toEqual({
+    expect(granted(["code"], { known: [spec("code", { unavailable: "Code is disabled." })] })).toEqual({
       gets: [],
-      without: { code: "Code is switched off here." },
+      without: { code: "Code is disabled." },
     });
   });
 });
@@ -113,10 +114,8 @@ describe("a person is asked before a call", () => {
   test("where any of the policies asks, so that the stricter one wins", () => {
     expect(reason([])).toBeNull();
     expect(reason([{ kind: "never" }])).toBeNull();
-    expect(reason([{ kind: "never" }, { kind: "always" }])).toBe(
-      "Every call of a tool needs a person's agreement.",
-    );
-    expect(reason([{ kind: "tools", tools: ["write"] }])).toBe("write needs a person's agreement.");
+    expect(reason([{ kind: "never" }, { kind: "always" }])).toBe("Every tool call needs approval.");
+    expect(reason([{ kind: "tools", tools: ["write"] }])).toBe("write needs approval.");
     expect(reason([{ kind: "tools", tools: ["look"] }])).toBeNull();
   });
 
@@ -128,13 +127,13 @@ describe("a person is asked before a call", () => {
     ]);
     const unknown = { spec: spec("write", { risk: "UNKNOWN" }) };
     expect(reason([risky("LOW")], unknown)).toBeNull();
-    expect(reason([risky("HIGH", true)], unknown)).toBe("Nobody has said how risky this tool is.");
+    expect(reason([risky("HIGH", true)], unknown)).toBe("The risk of this tool is unknown.");
     expect(reason([RunConfig.parse({}).confirmation], unknown)).not.toBeNull();
   });
 
   test("where the condition about the tool, its arguments and its risk holds", () => {
     const when = (text: string) => reason([{ kind: "when", when: text }]);
-    const asked = "The condition for asking a person holds.";
+    const asked = "The approval condition is true.";
     expect(when("input.tool == 'write' && input.args.path == 'a.txt' && input.risk == 'MEDIUM'")).toBe(asked);
     expect(when("input.args.path == 'b.txt'")).toBeNull();
   });
@@ -148,14 +147,14 @@ describe("a person is asked before a call", () => {
     const led = (...unvouched: ReturnType<typeof place>[]) =>
       reason([{ kind: "never" }], { approved_always: true, taint_sources: ["mail", "web"], unvouched });
     expect(led(place("email", "eve@evil.test"))).toBe(
-      "It leads to eve@evil.test, which stands nowhere in what you wrote, and the agent has read content from mail, web that nobody here vouches for.",
+      "It sends to eve@evil.test, which you didn't specify, and the agent has read untrusted content from mail, web.",
     );
     expect(led(place("email", "eve@evil.test"), place("web", "x"))).toContain(
       "eve@evil.test and 1 more, which",
     );
     expect(led(place("web", "w".repeat(80)))).toContain(`${"w".repeat(80)}, which`);
     expect(led(place("web", "w".repeat(81)))).toContain(`${"w".repeat(79)}…, which`);
-    expect(led(place("call", ""))).toContain("It acts outside, and nothing in what you wrote says where");
-    expect(led(place("words", "a"))).toContain("It tells a search service words that you did not write");
+    expect(led(place("call", ""))).toContain("It acts outside Troupe, at a destination you didn't specify");
+    expect(led(place("words", "a"))).toContain("It sends words you didn't write to a search service");
   });
 });

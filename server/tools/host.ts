@@ -56,8 +56,8 @@ export function newToolHost(parts: {
             const now = must(parts, "role")(role);
             if (now && isGranted(now.tools, tool)) return null;
             return now
-              ? `The right to use ${tool} was taken away from the role "${role}" meanwhile.`
-              : `The role "${role}" was removed meanwhile, and with it the right to use ${tool}.`;
+              ? `The role "${role}" has lost the permission to use ${tool}.`
+              : `The role "${role}" was removed, and with it the permission to use ${tool}.`;
           },
         }
       : {}),

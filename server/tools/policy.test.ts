@@ -120,7 +120,7 @@ describe("whose words a destination is", () => {
       ["Book the Riverside"],
     ],
     ["a password", "Check my account", { password: "new_password" }, ["new_password"]],
-    ["nothing at all", "Tidy up", {}, ["act"]],
+    ["nothing at all", "Auto-layout", {}, ["act"]],
     ["a gap alone", "Send it to {{state.who}}", { recipient: "Mallory" }, ["Mallory"]],
     ["hidden letters", "Ask exаmple.org", { url: "https://example.org/" }, ["https://example.org/"]],
   ])("%s does not stand in it", (_what, userText, args, expected) => {

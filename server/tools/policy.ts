@@ -35,7 +35,7 @@ export function grantTools(about: GrantRequest): Grants {
   }
   for (const name of about.only ?? [])
     if (!about.role_tools.includes(name) && !isGranted(about.role_tools, name))
-      withheld.push({ tool_name: name, reason: "The task names it, but its role may not use it." });
+      withheld.push({ tool_name: name, reason: "The task lists it, but its role may not use it." });
   for (const name of about.role_tools)
     if (!matched.has(name)) withheld.push({ tool_name: name, reason: NO_SUCH_TOOL });
   return { granted, withheld };
@@ -58,8 +58,8 @@ interface GrantRequest {
 
 /** Why an agent doesn't get a tool that its role names; null if it does. */
 function reasonToWithhold(spec: ToolSpec, { denied, only, without, parent }: GrantRequest): string | null {
-  if (isGranted(denied, spec.name)) return "It is denied for this run.";
-  if (only && !isGranted(only, spec.name)) return "The task does without it.";
+  if (isGranted(denied, spec.name)) return "It is denied in this run.";
+  if (only && !isGranted(only, spec.name)) return "The task doesn't use it.";
   if (without?.tools.includes(spec.name)) return without.reason;
   if (parent && !parent.includes(spec.name)) return "The agent that delegated this task may not use it.";
   return spec.unavailable ?? null;
@@ -206,7 +206,7 @@ export function confirmationReason(about: {
   approved_always: boolean;
 }): string | null {
   if (about.unvouched.length > 0)
-    return `${leadsWhere(about.unvouched)}, and the agent has read content from ${about.taint_sources.join(", ")} that nobody here vouches for.`;
+    return `${leadsWhere(about.unvouched)}, and the agent has read untrusted content from ${about.taint_sources.join(", ")}.`;
   if (about.approved_always) return null;
   for (const policy of about.policies) {
     const reason = reasonOf(policy, about);
@@ -224,19 +224,18 @@ function reasonOf(
     case "never":
       return null;
     case "always":
-      return "Every call of a tool needs a person's agreement.";
+      return "Every tool call needs approval.";
     case "tools":
-      return policy.tools.includes(spec.name) ? `${spec.name} needs a person's agreement.` : null;
+      return policy.tools.includes(spec.name) ? `${spec.name} needs approval.` : null;
     case "when":
       return evaluateCondition(policy.when, {
         state: {},
         input: { tool: spec.name, args, risk: spec.risk },
       }).value
-        ? "The condition for asking a person holds."
+        ? "The approval condition is true."
         : null;
     case "risky":
-      if (spec.risk === "UNKNOWN")
-        return policy.confirm_unknown ? "Nobody has said how risky this tool is." : null;
+      if (spec.risk === "UNKNOWN") return policy.confirm_unknown ? "The risk of this tool is unknown." : null;
       return LEVELS.indexOf(spec.risk) >= LEVELS.indexOf(policy.threshold)
         ? `Its risk is ${spec.risk.toLowerCase()}.`
         : null;
@@ -246,9 +245,9 @@ function reasonOf(
 /** Where something leads, as a sentence begins. */
 function leadsWhere(unvouched: readonly UnvouchedPlace[]): string {
   const { kind, value } = must(unvouched, 0);
-  if (kind === "call") return "It acts outside, and nothing in what you wrote says where";
-  if (kind === "words") return "It tells a search service words that you did not write";
+  if (kind === "call") return "It acts outside Troupe, at a destination you didn't specify";
+  if (kind === "words") return "It sends words you didn't write to a search service";
   const more = unvouched.length > 1 ? ` and ${unvouched.length - 1} more` : "";
   const short = value.length > 80 ? `${value.slice(0, 79)}…` : value;
-  return `It leads to ${short}${more}, which stands nowhere in what you wrote`;
+  return `It sends to ${short}${more}, which you didn't specify`;
 }

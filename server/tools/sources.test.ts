@@ -139,7 +139,7 @@ test("a tool that is declared for a worker's label is not carried out by a serve
   const { sources } = setUp({ TROUPE_TOOLS_FILE: file });
   const render = sources.tools().find(({ spec }) => spec.name === "render");
   const why =
-    'render runs at a worker with the label "gpu", and none is there. Start one with TROUPE_WORKER_LABELS=gpu.';
+    'render runs on a worker with the label "gpu", and none is online. Start one with TROUPE_WORKER_LABELS=gpu.';
   expect(render?.spec.unavailable).toBe(why);
   const scope = { signal: new AbortController().signal, idempotencyKey: "k", run: null, agent: null };
   expect(await render?.execute({}, scope)).toEqual({ status_code: 503, error: why });
@@ -153,6 +153,6 @@ test("a label that no worker can have stops the start, with its place", () => {
 mcp_servers: [{ name: cards, command: node, worker_label: "" }]`,
   );
   expect(() => setUp({ TROUPE_TOOLS_FILE: file })).toThrow(
-    "mcp_servers[0].worker_label: is not a label of a worker, such as gpu",
+    "mcp_servers[0].worker_label: is not a worker label such as gpu",
   );
 });

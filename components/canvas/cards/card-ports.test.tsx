@@ -24,7 +24,7 @@ function showPorts(editing: CanvasEditing | null) {
 }
 
 test("while somebody draws, a router by value offers another branch", () => {
-  expect(showPorts({} as CanvasEditing)).toEqual(["approved", "another way"]);
+  expect(showPorts({} as CanvasEditing)).toEqual(["approved", "another route"]);
 });
 
 test("a run shows only the branches that the router has", () => {

@@ -31,7 +31,7 @@ test("a card that is pointed at offers to try its node and to set a breakpoint",
   const { person, toggle, tryNode } = showTools({ canTry: true });
   await person.click(screen.getByRole("button", { name: "Try Ask" }));
   expect(tryNode).toHaveBeenCalledWith("ask");
-  await person.click(screen.getByRole("button", { name: "Set a breakpoint at Ask" }));
+  await person.click(screen.getByRole("button", { name: "Add breakpoint at Ask" }));
   expect(toggle).toHaveBeenCalledWith({ kind: "node", id: "ask" });
 });
 

@@ -8,8 +8,8 @@ test("a node that waits says when it goes on, and in a held run that it does not
     count: 1,
     waiting: { for: "timer", until: Date.now() + 600_000 },
   } as const;
-  expect(renderToStaticMarkup(<Waiting run={run} />)).toMatch(/Goes on in (10:00|9:\d\d) min/);
+  expect(renderToStaticMarkup(<Waiting run={run} />)).toMatch(/Resumes in (10:00|9:\d\d) min/);
   expect(renderToStaticMarkup(<Waiting run={{ ...run, isHeld: true }} />)).toContain(
-    "Held: does not go on by itself",
+    "Quarantined: retry or cancel the run",
   );
 });

@@ -77,7 +77,7 @@ export function CardTools({ nodeId, name }: { nodeId: string; name: string }) {
         : null}
       {breakpoints?.canHold(nodeId) && !mark
         ? tool(
-            `Set a breakpoint at ${name}`,
+            `Add breakpoint at ${name}`,
             "Pause runs before this node (F9)",
             <>{icons.breakpoint} Breakpoint</>,
             () => breakpoints.toggle({ kind: "node", id: nodeId }),

@@ -43,7 +43,7 @@ test("a note is read as Markdown, and nothing in it acts", async () => {
 test("a double click writes on the note where it stands; Escape leaves it as it was", async () => {
   const { person, onWriteNote } = show("Old words");
   await person.dblClick(screen.getByText("Old words"));
-  const field = screen.getByRole("textbox", { name: "Text of the note" });
+  const field = screen.getByRole("textbox", { name: "Note text" });
   await person.clear(field);
   await person.type(field, "New words{Control>}{Enter}{/Control}");
   expect(onWriteNote).toHaveBeenCalledWith("note", "New words");

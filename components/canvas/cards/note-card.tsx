@@ -104,7 +104,7 @@ function Text({ text }: { text: string }) {
   if (text === "")
     return (
       <p>
-        <em>An empty note</em>
+        <em>Empty note</em>
       </p>
     );
   return /[*_`#[\]>|~]|^[ \t]*(-|\d+\.)\s/m.test(text) ? (
@@ -120,7 +120,7 @@ function Writing({ text, onDone }: { text: string; onDone: (text: string | null)
     <textarea
       // biome-ignore lint/a11y/noAutofocus: it opens because somebody wants to write
       autoFocus
-      aria-label="Text of the note"
+      aria-label="Note text"
       className="nodrag nopan nowheel"
       maxLength={8000}
       value={draft}

@@ -6,7 +6,7 @@ const LABELS: Readonly<Record<CardTry["from"], string>> = { pin: "Pinned", try: 
 /** Labels a result by its source or its status. */
 export function resultLabel({ from, status }: Pick<CardTry, "from" | "status">): string {
   if (status === "running") return "Running…";
-  if (status === "waiting") return "Waiting for an answer; open the run to give it";
+  if (status === "waiting") return "Waiting for an answer (open the run)";
   return status === "failed" ? (from === "run" ? "Failed in the last run" : "Failed") : LABELS[from];
 }
 
@@ -33,9 +33,9 @@ export function ResultCaption({ tried }: { tried: CardTry }) {
 /** On the corner of a card: its output is pinned. */
 export function PinMark({ isStale }: { isStale: boolean }) {
   return (
-    <span className="node-pin" data-stale={isStale || undefined} title="Its output is pinned">
+    <span className="node-pin" data-stale={isStale || undefined} title="Output pinned">
       <Pin aria-hidden size={13} />
-      <span className="sr-only">Its output is pinned</span>
+      <span className="sr-only">Output pinned</span>
     </span>
   );
 }

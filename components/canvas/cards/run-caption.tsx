@@ -58,9 +58,9 @@ function Writing({ nodeId }: { nodeId: string }) {
 export function Waiting({ run: { waiting, isHeld } }: { run: NodeRunView }) {
   const until = isHeld || waiting?.until === undefined ? null : new Date(waiting.until).getTime();
   const left = useSecondsUntil(until);
-  if (isHeld) return <p className="node-slip">Held: does not go on by itself</p>;
+  if (isHeld) return <p className="node-slip">Quarantined: retry or cancel the run</p>;
   if (left === null) return waiting ? <p className="node-slip">Waiting: {waiting.for}</p> : null;
-  return <p className="node-slip">{left > 0 ? `Goes on in ${clock(left)}` : "Goes on now"}</p>;
+  return <p className="node-slip">{left > 0 ? `Resumes in ${clock(left)}` : "Resuming…"}</p>;
 }
 
 function useSecondsUntil(until: number | null): number | null {

@@ -59,7 +59,7 @@ async function solve(task: ToArrange, signal?: AbortSignal): Promise<Record<stri
   try {
     return await new Promise((resolve, reject) => {
       worker.onmessage = ({ data }: MessageEvent<Record<string, XY>>) => resolve(data);
-      worker.onerror = () => reject(new Error("The drawing could not be tidied up. Load the page again."));
+      worker.onerror = () => reject(new Error("Auto-layout failed. Reload the page."));
       signal?.addEventListener("abort", () => resolve(null));
       worker.postMessage(task);
     });

@@ -32,14 +32,14 @@ export function breakpointCommands({
   function toggleAt(place: BreakpointPlace) {
     const now = breakpoints.toggle(place);
     announce(
-      now === "set" ? `Breakpoint set at ${nameOf(place)}` : `Breakpoint removed from ${nameOf(place)}`,
+      now === "set" ? `Breakpoint added at ${nameOf(place)}` : `Breakpoint removed from ${nameOf(place)}`,
     );
   }
 
   /** Several at once: those without one get one; where all have one, all lose it. */
   function toggleBreakpoint() {
     const all = places();
-    if (all.length === 0) return announce("Select a node or a connection to set a breakpoint");
+    if (all.length === 0) return announce("Select a node or a connection to add a breakpoint");
     const bare = all.filter((place) => at(place).length === 0);
     for (const place of bare.length > 0 ? bare : all) toggleAt(place);
     if (all.length > 1)
@@ -48,7 +48,7 @@ export function breakpointCommands({
 
   function switchBreakpoints() {
     const here = places().flatMap(at);
-    if (here.length === 0) return announce("There is no breakpoint here. F9 sets one");
+    if (here.length === 0) return announce("No breakpoint here. Press F9 to add one.");
     const enabled = here.every((one) => one.enabled === false);
     for (const { id } of here) breakpoints.set(id, { enabled });
     announce(`${here.length === 1 ? "Breakpoint" : "Breakpoints"} ${enabled ? "on" : "off"}`);
@@ -64,7 +64,7 @@ export function breakpointCommands({
   /** Opens the breakpoint of the selection, after setting one if there is none. */
   function editBreakpoint() {
     const [place] = places();
-    if (!place) return announce("Select a node or a connection to set a breakpoint");
+    if (!place) return announce("Select a node or a connection to add a breakpoint");
     if (at(place).length === 0) toggleAt(place);
     openBreakpoints(place);
   }

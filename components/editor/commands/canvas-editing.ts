@@ -53,11 +53,11 @@ export function canvasEditing(
     onInsertOn: (edgeId, at) => openPicker({ onEdge: edgeId, client: at.client }),
     onSplice(nodeId, edgeId, place) {
       store.getState().edit(edits.splice, { nodeId, edgeId, place });
-      announce(`Put ${nameOf(nodeId)} into the connection`);
+      announce(`Inserted ${nameOf(nodeId)} into the connection`);
     },
     onRemoveEdge(edgeId) {
       store.getState().edit(edits.remove, { nodes: [], edges: [edgeId] });
-      announce("Deleted the connection");
+      announce("Connection deleted");
     },
     onDropKind: (payload, at, edgeId) => void adding.dropKind(payload, at, edgeId),
     onAddAt: (at) => openPicker({ client: at.client, at: dropPlace(at) }),

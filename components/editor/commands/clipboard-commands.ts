@@ -62,10 +62,9 @@ export function clipboardCommands({ store, ui, view, announce, graph, pickedNode
     if (!fragment) return;
     const { leftOut = 0 } = fragment;
     if (leftOut > 0)
-      toast(
-        `${leftOut} copied ${leftOut === 1 ? "node is" : "nodes are"} of a kind that is not known here, and left out.`,
-        { tone: "error" },
-      );
+      toast(`${leftOut} copied ${leftOut === 1 ? "node is" : "nodes are"} skipped: unknown type.`, {
+        tone: "error",
+      });
     if (Object.keys(fragment.nodes).length > 0) insert(fragment, at);
   }
 

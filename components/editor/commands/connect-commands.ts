@@ -46,12 +46,11 @@ function connectModeCommands(
 ) {
   function startConnecting() {
     const [from, ...others] = pickedNodes();
-    if (from === undefined || others.length > 0)
-      return announce("Select the node that the connection begins at");
+    if (from === undefined || others.length > 0) return announce("Select a source node first");
     const node = graph().nodes[from];
     const ports = node ? portsIn(graph(), node) : [];
     const first = ports.find(({ isConnected }) => !isConnected) ?? ports[0];
-    if (!first) return announce(`Nothing can follow ${nameOf(from)}`);
+    if (!first) return announce(`${nameOf(from)} can't have outgoing connections`);
     aim(
       from,
       ports.map(({ id }) => id),
@@ -63,7 +62,7 @@ function connectModeCommands(
     const targets = readingOrder(graph()).filter((id) =>
       fits({ source: from, target: id, sourceHandle: portId }),
     );
-    if (targets.length === 0) return announce("There is no node to connect to");
+    if (targets.length === 0) return announce("No node to connect to");
     const here = placeOf(graph(), from);
     const ahead = targets.findIndex((id) => placeOf(graph(), id).x > here.x);
     ui.setState({ connect: { from, portId, ports, targets, at: Math.max(0, ahead) } });
@@ -92,7 +91,7 @@ function connectModeCommands(
     if (!connect || target === undefined) return;
     view.reveal([target]);
     const label = edgeFrom(connect.portId).edge_label;
-    const way = label ? `, way “${label}”` : connect.portId === "error" ? ", on error" : "";
+    const way = label ? `, route “${label}”` : connect.portId === "error" ? ", on error" : "";
     announce(
       `Connect ${nameOf(connect.from)}${way} to ${nameOf(target)}? ${connect.at + 1} of ${connect.targets.length}. Enter connects, Escape cancels.`,
     );
@@ -103,7 +102,7 @@ function connectModeCommands(
     ui.setState({ connect: null });
     const target = mode?.targets[mode.at];
     if (!mode || target === undefined) return;
-    if (!isDone) return announce("Connecting cancelled");
+    if (!isDone) return announce("Connection cancelled");
     connect({ source: mode.from, target, sourceHandle: mode.portId });
   }
 

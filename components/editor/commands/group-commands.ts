@@ -16,17 +16,17 @@ export function groupCommands({ store, ui, announce, graph, pickedNodes, focus }
   /** Groups the selected nodes, and asks for a name. */
   function group() {
     const nodes = pickedNodes();
-    if (nodes.length === 0) return announce("Select the nodes that belong together");
+    if (nodes.length === 0) return announce("Select nodes to group");
     const taken = new Set([...Object.keys(graph().nodes), ...(graph().groups ?? []).map(({ id }) => id)]);
     const id = freshId("group", taken);
     store.getState().edit(edits.group, { id, nodes });
     ui.setState({ naming: id });
-    announce(`Grouped ${nodes.length} ${nodes.length === 1 ? "node" : "nodes"}. Write the group's name.`);
+    announce(`Grouped ${nodes.length} ${nodes.length === 1 ? "node" : "nodes"}. Enter a group name.`);
   }
 
   function ungroup() {
     const found = pickedGroup();
-    if (!found) return announce("Select a node of the group");
+    if (!found) return announce("Select a node in a group");
     store.getState().edit(edits.ungroup, { id: found.id });
     announce(`Ungrouped ${found.name || "the nodes"}`);
   }
@@ -34,17 +34,17 @@ export function groupCommands({ store, ui, announce, graph, pickedNodes, focus }
   /** Collapses or expands a group. `id` absent: the group of the selection. */
   function foldGroup(id?: string) {
     const found = id === undefined ? pickedGroup() : groupOf(id);
-    if (!found) return announce("Select a node of the group");
+    if (!found) return announce("Select a node in a group");
     const is_collapsed = !found.is_collapsed;
     store
       .getState()
       .edit(
-        { ...edits.setGroup, label: is_collapsed ? "Collapse group" : "Open group" },
+        { ...edits.setGroup, label: is_collapsed ? "Collapse group" : "Expand group" },
         { id: found.id, patch: { is_collapsed } },
         { select: { nodes: is_collapsed ? [] : found.node_ids } },
       );
     announce(
-      `${found.name || "Group"}: ${is_collapsed ? `one card for ${found.node_ids.length} nodes` : "opened"}`,
+      `${found.name || "Group"}: ${is_collapsed ? `collapsed, ${found.node_ids.length} nodes` : "expanded"}`,
     );
     if (is_collapsed) focus(found.id);
     else if (found.node_ids[0]) focus(found.node_ids[0]);

@@ -32,7 +32,7 @@ export function panelCommands({ store, ui, announce, graph, pickedNodes }: Comma
   /** Asks to replace the selected crew by nodes. */
   function unfold() {
     const id = pickedCrew();
-    if (id === null) return announce("Select one crew to unfold it");
+    if (id === null) return announce("Select one crew to expand");
     ui.setState({ unfold: id });
   }
 

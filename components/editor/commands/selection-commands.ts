@@ -43,7 +43,7 @@ export function selectionCommands({
       ),
     ];
     const list = from === undefined ? all : near;
-    if (list.length === 0) return announce("There is no connection here");
+    if (list.length === 0) return announce("No connection here");
     const at = list.findIndex(({ id }) => id === picked);
     const next = list[at < 0 ? (step === 1 ? 0 : list.length - 1) : (at + step + list.length) % list.length];
     if (!next) return;
@@ -55,9 +55,9 @@ export function selectionCommands({
     );
   }
 
-  /** Connection from Review to End, way “approved”. */
+  /** Connection from Review to End, route “approved”. */
   function describeEdge({ source_node_id, target_node_id, edge_label, kind }: WorkflowEdge): string {
-    const way = edge_label ? `, way “${edge_label}”` : kind === "error" ? ", on error" : "";
+    const way = edge_label ? `, route “${edge_label}”` : kind === "error" ? ", on error" : "";
     return `Connection from ${nameOf(source_node_id)} to ${nameOf(target_node_id)}${way}`;
   }
 

@@ -30,9 +30,7 @@ async function conflict({ theirs }: { theirs: "ask" | "done" }) {
   page.show();
   await page.ask.workflows.save({ id, revision, name: "Sample", graph: named(theirs, "Theirs") });
   store.getState().edit(edits.setNode, { id: "ask", patch: { name: "Mine" } });
-  const dialog = within(
-    await screen.findByRole("dialog", { name: "This workflow was changed in another place" }),
-  );
+  const dialog = within(await screen.findByRole("dialog", { name: "Workflow changed elsewhere" }));
   /** The names of both nodes on the server, once everything is saved. */
   const saved = async () => {
     await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
@@ -44,23 +42,23 @@ async function conflict({ theirs }: { theirs: "ask" | "done" }) {
 }
 
 test.each([
-  ["Keep mine, overwrite theirs", { ask: "Mine", done: "Done" }],
-  ["Take theirs", { ask: "Ask", done: "Theirs" }],
-  ["Save mine as a copy", { ask: "Ask", done: "Theirs" }],
+  ["Overwrite with mine", { ask: "Mine", done: "Done" }],
+  ["Use theirs", { ask: "Ask", done: "Theirs" }],
+  ["Save mine as copy", { ask: "Ask", done: "Theirs" }],
   ["Keep both", { ask: "Mine", done: "Theirs" }],
 ])("two people changed different nodes: %s", async (how, kept) => {
   const { dialog, person, saved, shown, ask } = await conflict({ theirs: "done" });
-  expect(dialog.getByRole("region", { name: "Yours: what changed" }).textContent).toContain("Mine");
-  expect(dialog.getByRole("region", { name: "Theirs: what changed" }).textContent).toContain("Theirs");
+  expect(dialog.getByRole("region", { name: "Yours: changes" }).textContent).toContain("Mine");
+  expect(dialog.getByRole("region", { name: "Theirs: changes" }).textContent).toContain("Theirs");
   await person.click(dialog.getByRole("button", { name: how }));
   expect(await saved()).toEqual(kept);
   expect(shown()).toBe(kept.ask);
   const names = (await ask.workflows.list()).map(({ name }) => name);
-  expect(names.includes("Sample (my version)")).toBe(how === "Save mine as a copy");
+  expect(names.includes("Sample (my version)")).toBe(how === "Save mine as copy");
 });
 
 test("two people changed the same node: that one has to be chosen is said with its name, and both cannot be kept", async () => {
   const { dialog } = await conflict({ theirs: "ask" });
-  dialog.getByText("Both changed “Mine”, so one has to be chosen.");
+  dialog.getByText("Both versions changed “Mine”. Choose one.");
   expect(dialog.queryByRole("button", { name: "Keep both" })).toBeNull();
 });

@@ -61,22 +61,22 @@ function Open({ theirs, revision, onSettled }: { theirs: Version; revision: numb
       open
       sticky
       size="lg"
-      title="This workflow was changed in another place"
-      description="Another tab or person saved it while you were changing it here. Nothing is lost yet: choose what it should be."
+      title="Workflow changed elsewhere"
+      description="Another tab or person saved changes while you were editing. Choose which version to keep."
       footer={
         <>
           <Button variant="danger" className="sm:mr-auto" onClick={keepMine} disabled={isPending}>
-            Keep mine, overwrite theirs
+            Overwrite with mine
           </Button>
           <Button onClick={takeTheirs} disabled={isPending}>
-            Take theirs
+            Use theirs
           </Button>
           <Button
             variant={merged ? "secondary" : "primary"}
             onClick={() => void saveCopy()}
             pending={isPending}
           >
-            Save mine as a copy
+            Save mine as copy
           </Button>
           {merged ? (
             <Button variant="primary" onClick={keepBoth} disabled={isPending}>
@@ -88,8 +88,8 @@ function Open({ theirs, revision, onSettled }: { theirs: Version; revision: numb
     >
       <p className="mb-3 text-[13px] text-ink-2">
         {merged
-          ? "The changes are in different places, so both can be kept."
-          : `Both changed ${formatList(describeClashes(clashes, mine.graph, theirs.graph))}, so one has to be chosen.`}
+          ? "The changes don't conflict, so both can be kept."
+          : `Both versions changed ${formatList(describeClashes(clashes, mine.graph, theirs.graph))}. Choose one.`}
       </p>
       <div className="grid gap-4 sm:grid-cols-2">
         <Side title="Yours" list={differences(base, mine)} />
@@ -112,7 +112,7 @@ function describeClashes(
         ? "a connection"
         : kind === "name"
           ? "the name"
-          : "the settings of the workflow",
+          : "the workflow settings",
   );
   return [...new Set(labels)];
 }
@@ -122,9 +122,9 @@ const CHANGE_LABELS = { added: "Added", removed: "Removed", changed: "Changed", 
 
 function Side({ title, list }: { title: string; list: readonly Difference[] }) {
   return (
-    <section aria-label={`${title}: what changed`} className="rounded-lg border border-line p-3">
+    <section aria-label={`${title}: changes`} className="rounded-lg border border-line p-3">
       <h3 className="mb-2 text-[13px] font-semibold">{title}</h3>
-      {list.length === 0 && <p className="text-[13px] text-ink-3">Nothing that shows</p>}
+      {list.length === 0 && <p className="text-[13px] text-ink-3">No visible changes</p>}
       <ul className="flex flex-col gap-1">
         {list.slice(0, 40).map(({ kind, text, details }, at) => {
           const Icon = icons[kind];

@@ -36,20 +36,20 @@ function Open({ text, at }: { text: string; at: { x: number; y: number } }) {
       onOpenChange={close}
       size="sm"
       title={`Pasted: ${name || "a workflow"}`}
-      description={`${count} ${count === 1 ? "node" : "nodes"} and ${graph.edges.length} connections. Where should they go?`}
+      description={`${count} ${count === 1 ? "node" : "nodes"} and ${graph.edges.length} connections. Insert them here or import a new workflow?`}
       footer={
         <>
           <Button onClick={insert}>Insert here</Button>
           <Button variant="primary" onClick={() => setImporting(true)}>
-            Import as a new workflow
+            Import as new workflow
           </Button>
         </>
       }
     >
       {Array.isArray(tests) && tests.length > 0 ? (
         <p className="text-[13px] text-ink-2">
-          {tests.length === 1 ? "Its test comes" : `Its ${tests.length} tests come`} along only as a new
-          workflow.
+          {tests.length === 1 ? "Its test is imported" : `Its ${tests.length} tests are imported`} only with a
+          new workflow.
         </p>
       ) : null}
       {findings.length > 0 && (

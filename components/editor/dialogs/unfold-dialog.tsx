@@ -19,7 +19,7 @@ import { edits } from "../editing/edits";
 import { type Place, placeOf } from "../editing/placing";
 import { useUi, useUiStore } from "../ui-store";
 
-const UNFOLD = { ...edits.replace, id: "unfold_crew", label: "Unfold into nodes" };
+const UNFOLD = { ...edits.replace, id: "unfold_crew", label: "Expand into nodes" };
 
 /** Puts the nodes that do the same in the place of a crew, after telling what will be different. */
 export function UnfoldDialog() {
@@ -43,10 +43,10 @@ function Open({ id }: { id: string }) {
     <Dialog
       open
       onOpenChange={(isOpen) => !isOpen && ui.setState({ unfold: null })}
-      title={`Unfold “${node?.name || id}” into nodes`}
+      title={`Expand “${node?.name || id}” into nodes`}
     >
       {unfolding === null ? (
-        <Spinner size={20} label="Loading the crew" />
+        <Spinner size={20} label="Loading crew…" />
       ) : "reason" in unfolding ? (
         <p className="text-sm text-ink-2">{unfolding.reason}</p>
       ) : (
@@ -78,18 +78,16 @@ function Offer({
     const placed = await placesInstead(graph, id, unfolding.graph, nodes);
     ui.setState({ unfold: null });
     store.getState().edit(UNFOLD, { graph: placed }, { select: {} });
-    commands.announce(`Unfolded into ${nodes.length} nodes`);
+    commands.announce(`Expanded into ${nodes.length} nodes`);
     // After the new positions are rendered.
     requestAnimationFrame(() => commands.view.fit());
   }
 
   return (
     <div className="flex flex-col gap-4">
-      <p className="text-sm text-ink-2">
-        {nodes.length} nodes take the place of the crew. Its agents work in these:
-      </p>
+      <p className="text-sm text-ink-2">{nodes.length} nodes will replace the crew. Its agents run in:</p>
       <ol
-        aria-label="Nodes of its agents"
+        aria-label="Agent nodes"
         className="flex max-h-44 flex-col gap-1 overflow-y-auto rounded-lg border border-line bg-sunken px-3 py-2 text-[13px]"
       >
         {agents.map((node) => (
@@ -100,16 +98,16 @@ function Offer({
         ))}
       </ol>
       <p className="text-[13px] text-ink-2">
-        Each of them can then be changed, stopped at and tried again by itself. They share no board, and give
-        each other no tasks. The crew itself is gone from the drawing; undo brings it back.
+        Each node can be edited, paused at and retried separately. Agents no longer share a board or delegate
+        tasks. You can undo this.
       </p>
       {warnings.length > 0 ? (
-        <FindingList label="What will be different" findings={warnings.map((one) => ({ ...one, at: "" }))} />
+        <FindingList label="What changes" findings={warnings.map((one) => ({ ...one, at: "" }))} />
       ) : null}
       <div className="flex justify-end gap-2">
-        <Button onClick={() => ui.setState({ unfold: null })}>Keep the crew</Button>
+        <Button onClick={() => ui.setState({ unfold: null })}>Cancel</Button>
         <Button variant="primary" pending={isWorking} onClick={() => void unfold()}>
-          Unfold into nodes
+          Expand into nodes
         </Button>
       </div>
     </div>

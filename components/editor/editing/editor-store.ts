@@ -106,7 +106,7 @@ export function newEditorStore(
           revision,
           // Local edits can still be undone, without undoing the remote ones.
           history: onTop(
-            mine === savedDoc ? history : record(history, mine, { label: "Take theirs", now: now() }),
+            mine === savedDoc ? history : record(history, mine, { label: "Use theirs", now: now() }),
             (own) => rebased(own, savedDoc, doc),
           ),
           selection: existing(selection, doc.graph),

@@ -76,7 +76,7 @@ export const edits = {
 
   splice: edit<{ nodeId: string; edgeId: string; place?: Place }>({
     id: "splice",
-    label: "Put into connection",
+    label: "Insert into connection",
     apply(graph, { nodeId, edgeId, place }) {
       const node = graph.nodes[nodeId];
       const edge = graph.edges.find(({ id }) => id === edgeId);
@@ -93,7 +93,7 @@ export const edits = {
 
   resize: edit<{ id: string; size: { width?: number; height?: number } }>({
     id: "resize",
-    label: "Change size",
+    label: "Resize",
     apply(graph, { id, size }) {
       const node = graph.nodes[id];
       return node ? withNode(graph, { ...node, ui: { x: 0, y: 0, ...node.ui, ...size } }) : graph;
@@ -102,7 +102,7 @@ export const edits = {
 
   layout: edit<{ places: Record<string, Place> }>({
     id: "layout",
-    label: "Tidy up",
+    label: "Auto-layout",
     shortcut: "shift+l",
     apply: moved,
   }),
@@ -137,7 +137,7 @@ export const edits = {
 
   setNode: edit<{ id: string; patch: BasePatch }>({
     id: "set_node",
-    label: "Change node",
+    label: "Edit node",
     apply(graph, { id, patch }) {
       const node = graph.nodes[id];
       return node ? withNode(graph, withoutUndefined({ ...node, ...patch })) : graph;
@@ -146,7 +146,7 @@ export const edits = {
 
   writeNote: edit<{ id: string; text: string }>({
     id: "write_note",
-    label: "Write note",
+    label: "Edit note",
     apply(graph, { id, text }) {
       const node = graph.nodes[id];
       return node ? withNode(graph, withSettings(node, { ...node.config, text })) : graph;
@@ -162,7 +162,7 @@ export const edits = {
 
   setGroup: edit<{ id: string; patch: Partial<Omit<NodeGroup, "id" | "node_ids">> }>({
     id: "set_group",
-    label: "Change group",
+    label: "Edit group",
     apply: (graph, { id, patch }) => ({
       ...graph,
       groups: (graph.groups ?? []).map((group) => (group.id === id ? { ...group, ...patch } : group)),
@@ -189,13 +189,13 @@ export const edits = {
   /** A change in a form that affects more than its node, such as a route and its edge. */
   change: edit<{ apply: (graph: WorkflowGraph) => WorkflowGraph }>({
     id: "change",
-    label: "Change drawing",
+    label: "Edit workflow",
     apply: (graph, { apply }) => apply(graph),
   }),
 
   setInputs: edit<{ id: string; schema: JsonSchema | undefined }>({
     id: "set_inputs",
-    label: "Change inputs",
+    label: "Edit inputs",
     apply(graph, { id, schema }) {
       const node = graph.nodes[id];
       if (!node) return graph;
@@ -208,7 +208,7 @@ export const edits = {
 
   setEdge: edit<{ id: string; patch: EdgePatch }>({
     id: "set_edge",
-    label: "Change connection",
+    label: "Edit connection",
     apply: (graph, { id, patch }) => ({
       ...graph,
       edges: graph.edges.map((edge) => (edge.id === id ? withoutUndefined({ ...edge, ...patch }) : edge)),
@@ -217,14 +217,14 @@ export const edits = {
 
   setWorkflow: edit<{ patch: WorkflowPatch }>({
     id: "set_workflow",
-    label: "Change workflow",
+    label: "Edit workflow",
     apply: (graph, { patch }) => withoutUndefined({ ...graph, ...patch }),
   }),
 
   /** Replaces the whole graph, such as after a conflict. */
   replace: edit<{ graph: WorkflowGraph }>({
     id: "replace",
-    label: "Replace drawing",
+    label: "Replace workflow",
     apply: (_graph, { graph }) => graph,
   }),
 };

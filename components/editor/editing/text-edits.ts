@@ -11,7 +11,7 @@ import { edit, withNode } from "./edits";
 export const textEdits = {
   setConfig: edit<{ id: string; patch: Record<string, unknown> }>({
     id: "set_config",
-    label: "Change settings",
+    label: "Edit settings",
     apply(graph, { id, patch }) {
       const node = graph.nodes[id];
       if (!node) return graph;

@@ -102,7 +102,7 @@ function isStructural(before: Version, after: Version): boolean {
 
 /** Theirs has what this page does not know yet: it was loaded before Troupe's last update. */
 const NEWER_TROUPE =
-  "This workflow was changed in another place with a newer version of Troupe. Copy your changes (Ctrl+A, Ctrl+C), then reload this page.";
+  "This workflow was changed elsewhere with a newer version of Troupe. Copy your changes (Ctrl+A, Ctrl+C), then reload this page.";
 
 async function save(
   client: Client,
@@ -116,7 +116,7 @@ async function save(
     const issue = graph.error.issues[0];
     return {
       ok: false,
-      reason: issue ? `${issue.path.join(".")}: ${issue.message}` : "The drawing is not valid",
+      reason: issue ? `${issue.path.join(".")}: ${issue.message}` : "The workflow isn't valid",
     };
   }
   try {
@@ -145,7 +145,7 @@ async function catchUp(client: Client, store: EditorStore): Promise<void> {
   if (found.revision <= revision || isDirty(store) || save.state === "saving" || save.state === "conflict")
     return;
   store.getState().adopt({ name: found.name, graph: found.graph }, found.revision);
-  toast("Up to date again", {
-    detail: "This workflow was changed in another place. Undo still takes back only what you did.",
+  toast("Updated to the latest version", {
+    detail: "This workflow was changed elsewhere. Undo only affects your own edits.",
   });
 }

@@ -60,7 +60,7 @@ function Inspector({
     <FieldFrame field="condition" problems={problems}>
       <Field {...labelProps} error={mistakeAt(problems, "condition")} group>
         <ConditionBuilder
-          label="Condition of this connection"
+          label="Connection condition"
           value={edge.condition ?? ""}
           onChange={(text) => set({ condition: text.trim() === "" ? undefined : text })}
         />
@@ -73,24 +73,24 @@ function Inspector({
       <div className="flex flex-col gap-5 px-4 py-5">
         {!isRouter && (
           <SegmentedControl
-            label="Taken when"
+            label="Follow on"
             fill
             options={[
-              { value: "normal", label: "It succeeds" },
-              { value: "error", label: "It fails" },
+              { value: "normal", label: "Success" },
+              { value: "error", label: "Error" },
             ]}
             value={edge.kind}
             onValueChange={(kind) => set({ kind })}
           />
         )}
         {isRouter && isPlain && <RouterChoice {...{ graph, edge, problems }} onChange={set} />}
-        {!isRouter && isPlain && condition({ label: "Only if", hint: "Empty: always" })}
+        {!isRouter && isPlain && condition({ label: "Condition", hint: "Leave empty for always" })}
       </div>
       {isPlain && (
         <Disclosure variant="section" title="Advanced" aside={edge.condition_name ?? undefined}>
           {!isRouter && <LineLabel label={edge.edge_label} onChange={(edge_label) => set({ edge_label })} />}
           <KeyGuard edge={edge} problems={problems} onChange={(condition_name) => set({ condition_name })} />
-          {isRouter && condition({ label: "And only if", hint: "Besides the router's choice" })}
+          {isRouter && condition({ label: "And only if", hint: "In addition to the router's choice" })}
         </Disclosure>
       )}
     </FormScopeContext.Provider>
@@ -128,7 +128,7 @@ function LineLabel(props: { label: string | null | undefined; onChange: (label: 
     <div data-field="edge_label">
       <LabelField
         label="Label"
-        hint="Words on the line, for people"
+        hint="Text shown on the connection"
         value={label ?? ""}
         onChange={(text) => onChange(typeof text === "string" ? text : null)}
       />
@@ -148,8 +148,8 @@ function KeyGuard({
   return (
     <FieldFrame field="condition_name" problems={problems}>
       <DraftField
-        label="Guarded by a key"
-        hint="Taken only where this key of the state is true"
+        label="Guard key"
+        hint="Followed only if this state key is true"
         mono
         value={edge.condition_name ?? ""}
         onCommit={(text) => onChange(text === "" ? null : text)}
@@ -198,7 +198,7 @@ function RouterChoice({
       <div data-field="is_default">
         <Switch
           label="Otherwise"
-          hint="Taken when nothing else matches"
+          hint="Used when no other route matches"
           checked={edge.is_default}
           onCheckedChange={(is_default) => onChange({ is_default })}
         />
@@ -222,22 +222,22 @@ function RouterLabel({ graph, edge, error, onChange }: LabelProps) {
   const takesAny = by === "llm" || by === "value";
   const hint =
     by === "llm"
-      ? "The model chooses among these words; they, and what the node after says of itself, are all it sees"
-      : "The way is taken when the router answers with this word";
+      ? "The model sees only these names and the next nodes' descriptions"
+      : "Followed when the router returns this name";
   if (takesAny || labels.length === 0)
     return (
       <LabelField
-        label="Way out"
+        label="Route"
         hint={hint}
         error={error}
-        placeholder="For example approved"
+        placeholder="approved"
         value={edge.edge_label ?? ""}
         onChange={(text) => onChange(typeof text === "string" ? text : null)}
       />
     );
   return (
     <Select
-      label="Way out"
+      label="Route"
       hint={hint}
       error={error}
       options={labels.map((value) => ({ value, label: value }))}

@@ -65,7 +65,7 @@ export function Inspector({ roles }: { roles: readonly RoleDefinition[] }) {
     >
       <Grip />
       <IconButton
-        label="Close the settings"
+        label="Close settings"
         icon={<X aria-hidden />}
         size="sm"
         onClick={() => {
@@ -109,7 +109,7 @@ function Several({ nodes, edges }: { nodes: number; edges: number }) {
           Duplicate
         </Button>
         <Button size="sm" onClick={() => void commands.tidy()} disabled={nodes < 2}>
-          Tidy up these
+          Auto-layout
         </Button>
         <Button size="sm" onClick={commands.group} disabled={nodes === 0}>
           Group
@@ -165,7 +165,7 @@ function Grip() {
     <div
       role="separator"
       tabIndex={0}
-      aria-label="Width of the settings"
+      aria-label="Settings width"
       aria-orientation="vertical"
       aria-valuenow={width}
       aria-valuemin={300}

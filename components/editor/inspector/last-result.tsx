@@ -53,7 +53,7 @@ export function LastResult({ graph, node }: { graph: WorkflowGraph; node: Workfl
               href={`/workflows/${workflowId}/runs/${shown.result.run_id}`}
               className="self-start font-medium underline underline-offset-2 hover:text-accent"
             >
-              Open the run
+              Open run
             </PageLink>
           ) : null}
         </>

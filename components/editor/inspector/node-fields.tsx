@@ -25,8 +25,8 @@ export function Inputs({ node, problems }: { node: WorkflowNode; problems: reado
   return (
     <div data-field="input_schema">
       <SchemaField
-        label="Asks for"
-        hint="What a run asks for when it starts"
+        label="Inputs"
+        hint="Values to enter when a run starts"
         error={mistakeAt(problems, "input_schema") ?? mistakeAt(problems, "output_keys")}
         itemName="input"
         value={inputSchema(node.output_keys, input_schema)}
@@ -175,7 +175,7 @@ export function NoteSize({ node }: { node: WorkflowNode }) {
         min={NOTE_LEAST.height}
         max={NOTE_MOST.height}
         step={8}
-        placeholder="As its text"
+        placeholder="Auto"
         value={height ?? null}
         onValueChange={(next) => set({ height: next ?? NOTE_LEAST.height })}
       />

@@ -45,9 +45,9 @@ test("a tool's arguments are fields that say what is missing, and take values of
   });
   await person.click(await screen.findByRole("combobox", { name: "Tool" }));
   await person.click(await screen.findByRole("option", { name: /^calculator/ }));
-  await screen.findByText("This is needed.");
+  await screen.findByText("Required.");
   write(await screen.findByRole("textbox", { name: "expression" }), "6 * {{n}}");
-  await waitFor(() => expect(screen.queryByText("This is needed.")).toBeNull());
+  await waitFor(() => expect(screen.queryByText("Required.")).toBeNull());
   expect(JSON.stringify(await outcome())).toContain("42");
 });
 
@@ -59,7 +59,7 @@ test("an argument that a tool does not have is taken away, and one is computed b
   });
   await waitFor(() => expect(document.body.textContent).toContain("calculator has no argument old_name."));
   await person.click(screen.getByRole("button", { name: "Remove old_name" }));
-  await person.click(screen.getByRole("button", { name: "Compute expression with an expression" }));
+  await person.click(screen.getByRole("button", { name: "Use expression for expression" }));
   const field = await screen.findByRole("textbox", { name: "expression" });
   expect(field.textContent).toBe('"1 + 1"');
   write(field, 'string(state.n) + " + 1"');
@@ -75,8 +75,8 @@ test("headers and query of a request are rows of a form", async () => {
     output_keys: ["response"],
     config: { url: "https://example.test" },
   });
-  const query = within(await screen.findByRole("group", { name: "Query" }));
-  await person.click(query.getByRole("button", { name: "Add a line" }));
+  const query = within(await screen.findByRole("group", { name: "Query parameters" }));
+  await person.click(query.getByRole("button", { name: "Add row" }));
   await person.clear(await query.findByLabelText("Name 1"));
   await person.type(query.getByLabelText("Name 1"), "topic");
   write(await query.findByRole("textbox", { name: "Value of topic" }), "tea {{n}}");

@@ -186,7 +186,7 @@ function UnfoldButton() {
   const commands = useEditorCommands();
   return (
     <Button size="sm" icon={<Waypoints />} className="self-start" onClick={commands.unfold}>
-      Unfold into nodes…
+      Expand into nodes…
     </Button>
   );
 }

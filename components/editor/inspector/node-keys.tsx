@@ -43,12 +43,12 @@ export function Keys({
       <div data-field="input_keys" className="flex flex-col gap-2">
         <KeysField
           label={kind.ends ? "Keys" : "Reads"}
-          hint={kind.ends ? "Empty: everything in the state when the run ends" : undefined}
+          hint={kind.ends ? "Leave empty to return the whole final state" : undefined}
           error={mistakeAt(problems, "input_keys")}
           keys={node.input_keys}
           onChange={(input_keys) => set({ input_keys })}
           suggestions={reads}
-          placeholder={kind.ends ? "All keys" : "Keys this node needs"}
+          placeholder={kind.ends ? "All keys" : "Required inputs"}
         />
         {inSettings.length > 0 ? (
           <p className="text-[13px] text-ink-3">Its settings also read {inSettings.join(", ")}.</p>
@@ -60,14 +60,14 @@ export function Keys({
             onClick={() => set({ input_keys: [...node.input_keys, ...mentioned] })}
             className="self-start rounded-md px-1 text-left text-xs text-ink-2 underline decoration-line-strong underline-offset-2 hover:text-accent"
           >
-            Also take what the task mentions: {mentioned.join(", ")}
+            Also read keys mentioned in the task: {mentioned.join(", ")}
           </button>
         )}
       </div>
       {!kind.ends && (
         <div data-field="optional_input_keys">
           <KeysField
-            label="Reads if there"
+            label="Optional inputs"
             keys={node.optional_input_keys}
             onChange={(optional_input_keys) => set({ optional_input_keys })}
             suggestions={reads}
@@ -83,7 +83,7 @@ export function Keys({
             keys={node.output_keys}
             onChange={(output_keys) => set({ output_keys })}
             suggestions={known.map((key) => ({ key }))}
-            placeholder="Keys this node produces"
+            placeholder="Output keys"
           />
           <Proposals node={node} graph={scope.graph} onTake={(key) => set({ output_keys: [key] })} />
         </FieldFrame>

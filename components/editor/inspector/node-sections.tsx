@@ -22,7 +22,7 @@ const ON_ERROR_OPTIONS: Record<NodeBase["on_error"], { label: string; hint: stri
 const FAILING: readonly FormPart<NodeBase>[] = [
   { key: "retry.max_attempts", label: "Attempts", as: "number", min: 1, max: 10, empty: 1 },
   { key: "retry.initial_delay_ms", label: "Initial delay", as: "milliseconds", empty: 1000 },
-  { key: "on_error", label: "On failure", as: "choice", options: choicesOf(ON_ERROR_OPTIONS) },
+  { key: "on_error", label: "On error", as: "choice", options: choicesOf(ON_ERROR_OPTIONS) },
   {
     key: "default_output",
     label: "Default output",
@@ -48,13 +48,13 @@ export function Failing({ node }: { node: WorkflowNode }) {
     node.on_error === "fail_run" ? null : ON_ERROR_OPTIONS[node.on_error].label,
   ].filter(Boolean);
   return (
-    <Disclosure variant="section" title="When it fails" aside={aside.join(", ") || "The run fails"}>
+    <Disclosure variant="section" title="On error" aside={aside.join(", ") || "Fails the run"}>
       <NodeParts
         node={node}
         parts={FAILING}
         now={{
           default_output: { hint: `An object, for example { "${node.output_keys[0] ?? "answer"}": "" }` },
-          run_timeout_ms: timeoutMs ? { hint: `Without a word: ${durationText(timeoutMs)}` } : {},
+          run_timeout_ms: timeoutMs ? { hint: `Default: ${durationText(timeoutMs)}` } : {},
         }}
       />
     </Disclosure>
@@ -64,13 +64,13 @@ export function Failing({ node }: { node: WorkflowNode }) {
 type JoinChoice = "all" | "any" | "each" | "n";
 const JOIN_OPTIONS: Record<JoinChoice, { label: string; hint: string }> = {
   all: { label: "All branches", hint: "Waits for every active branch" },
-  any: { label: "The first", hint: "Runs once and ignores the rest" },
+  any: { label: "First branch", hint: "Runs once and ignores the rest" },
   each: { label: "Each branch", hint: "Runs once per branch" },
   n: { label: "Number of branches", hint: "Runs when this many arrive" },
 };
 
 const JOIN_COUNT: readonly FormPart<NodeBase>[] = [
-  { key: "join.n", label: "How many", as: "number", min: 1, empty: 1 },
+  { key: "join.n", label: "Count", as: "number", min: 1, empty: 1 },
   {
     key: "join.on_shortfall",
     label: "If fewer arrive",
@@ -88,10 +88,10 @@ export function Joining({ node, incoming }: { node: WorkflowNode; incoming: numb
   const set = useSetNode(node.id);
   const choice: JoinChoice = typeof node.join === "object" ? "n" : node.join;
   return (
-    <Disclosure variant="section" title="Joining" isOpen aside={JOIN_OPTIONS[choice].label}>
+    <Disclosure variant="section" title="Join" isOpen aside={JOIN_OPTIONS[choice].label}>
       <FieldFrame field="join">
         <Select<JoinChoice>
-          label={`Waits for, of ${incoming} branches`}
+          label={`Wait for (${incoming} branches)`}
           options={choicesOf(JOIN_OPTIONS)}
           value={choice}
           onValueChange={(next) =>
@@ -150,7 +150,7 @@ export function Advanced({
     node.when ? "only if" : null,
     node.input_mapping || node.output_mapping ? "mapping" : null,
     node.concurrency_key ? "one at a time" : null,
-    node.max_iterations ? `${node.max_iterations} turns` : null,
+    node.max_iterations ? `${node.max_iterations} iterations` : null,
   ].filter(Boolean);
   return (
     <Disclosure variant="section" title="Advanced" aside={used.join(", ") || undefined}>
@@ -161,7 +161,7 @@ export function Advanced({
           when: (
             <FieldFrame field="when" problems={problems}>
               <ExpressionField
-                label="Only if"
+                label="Condition"
                 hint="If false, the node is skipped and the run continues"
                 error={mistakeAt(problems, "when")}
                 result="bool"

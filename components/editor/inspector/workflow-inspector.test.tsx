@@ -9,7 +9,7 @@ test("what is said of the project stands in the drawing, and nothing said is not
   const { show, store } = openEditor();
   const person = show(<ProjectSection />);
   const project = () => store.getState().doc.graph.project_context;
-  await person.type(screen.getByLabelText(/^Name of the project/), "Shop");
+  await person.type(screen.getByLabelText(/^Project name/), "Shop");
   await person.click(screen.getByRole("button", { name: "Add constraint" }));
   await person.keyboard("No network");
   expect(project()).toEqual({
@@ -19,7 +19,7 @@ test("what is said of the project stands in the drawing, and nothing said is not
     conventions: [],
   });
   await person.click(screen.getByRole("button", { name: /^Remove/ }));
-  await person.clear(screen.getByLabelText(/^Name of the project/));
+  await person.clear(screen.getByLabelText(/^Project name/));
   expect(project()).toBeUndefined();
 });
 
@@ -30,7 +30,7 @@ test("a change of one key of the state leaves the schemas of the others as they 
   });
   const person = show(<State />);
   const schema = () => store.getState().doc.graph.global_state_schema;
-  await person.click(screen.getByRole("button", { name: "Add a key" }));
+  await person.click(screen.getByRole("button", { name: "Add key" }));
   expect(schema()).toEqual({
     type: "object",
     properties: { any: true, topic: { type: "string" }, key: { type: "string" } },

@@ -58,7 +58,7 @@ export function WorkflowInspector() {
             value={name}
             onCommit={store.getState().rename}
             check={(text) =>
-              text.trim() === "" ? "Give it a name" : text.length > 200 ? "At most 200 characters" : null
+              text.trim() === "" ? "Enter a name" : text.length > 200 ? "At most 200 characters" : null
             }
           />
         </div>
@@ -74,13 +74,13 @@ export function WorkflowInspector() {
         </div>
         <div data-field="start_node_id">
           <Select
-            label="Begins at"
+            label="Start node"
             options={Object.values(graph.nodes)
               .filter(({ node_type }) => getNodeKind(node_type).executes !== false)
               .map(({ id, name }) => ({ value: id, label: name || id }))}
             value={graph.start_node_id ?? null}
             onValueChange={(start_node_id) => set({ start_node_id })}
-            placeholder="The start node"
+            placeholder="Choose a node…"
           />
         </div>
       </div>
@@ -93,20 +93,20 @@ export function WorkflowInspector() {
 }
 
 const PROJECT: readonly FormPart<ProjectContext>[] = [
-  { key: "project_name", label: "Name of the project", as: "text", longest: 200, empty: "" },
-  { key: "description", label: "What it is about", as: "multiline", lines: 3, longest: 8000, empty: "" },
+  { key: "project_name", label: "Project name", as: "text", longest: 200, empty: "" },
+  { key: "description", label: "Details", as: "multiline", lines: 3, longest: 8000, empty: "" },
   {
     key: "constraints",
     label: "Constraints",
     as: "texts",
-    hint: "What must not be broken",
+    hint: "Rules agents must follow",
     itemName: "constraint",
   },
   {
     key: "conventions",
     label: "Conventions",
     as: "texts",
-    hint: "How things are done there",
+    hint: "Project conventions",
     itemName: "convention",
   },
 ];
@@ -120,9 +120,9 @@ export function ProjectSection() {
     <Disclosure
       variant="section"
       title="Project"
-      aside={project?.project_name || (project ? "Without a name" : "Nothing said")}
+      aside={project?.project_name || (project ? "Unnamed" : "Not set")}
     >
-      <p className="text-[13px] text-ink-3">Every agent of a run reads this, beside its role and its task.</p>
+      <p className="text-[13px] text-ink-3">Every agent of a run reads this along with its role and task.</p>
       <div data-field="project_context" className="flex flex-col gap-3">
         <FormParts
           parts={PROJECT}
@@ -152,20 +152,20 @@ function Capabilities({ graph }: { graph: WorkflowGraph }) {
   return (
     <Disclosure
       variant="section"
-      title="What it may use"
+      title="Permissions"
       aside={
         grants.length === 0
-          ? "Nothing but models"
+          ? "Models only"
           : withheld > 0
-            ? `${withheld} not allowed`
-            : `${grants.length} ${grants.length === 1 ? "thing" : "things"}`
+            ? `${withheld} blocked`
+            : `${grants.length} ${grants.length === 1 ? "permission" : "permissions"}`
       }
     >
       {grants.length === 0 ? (
-        <p className="text-[13px] text-ink-2">No tools, addresses, programs or lasting memory.</p>
+        <p className="text-[13px] text-ink-2">No tools, hosts, programs or persistent memory.</p>
       ) : (
         <CapabilityList
-          title="Allowed here"
+          title="Allowed"
           asked={grants}
           graph={graph}
           allowed={allowed}
@@ -207,7 +207,7 @@ function ProblemNote() {
     >
       <CircleAlert aria-hidden className={errors > 0 ? "size-4 text-failed" : "size-4 text-waiting"} />
       {errors > 0
-        ? `${errors} ${errors === 1 ? "problem keeps" : "problems keep"} it from running`
+        ? `${errors} ${errors === 1 ? "problem prevents" : "problems prevent"} running`
         : `${problems.length} ${problems.length === 1 ? "warning" : "warnings"}`}
     </button>
   );
@@ -237,7 +237,7 @@ export function StateKeys({ graph }: { graph: WorkflowGraph }) {
       aside={[...declared, ...undeclared].join(", ") || "No keys yet"}
     >
       <p className="text-[13px] text-ink-3">
-        What nodes read and write. Name a key here to give it a type, a default, or a way to merge.
+        Values that nodes read and write. Add a key to set its type, default or merge rule.
       </p>
       <ul className="flex flex-col gap-2 empty:hidden">
         {declared.map((key, at) => (
@@ -275,7 +275,7 @@ export function StateKeys({ graph }: { graph: WorkflowGraph }) {
             write({ ...Object.fromEntries(held), [key]: { type: "string" } });
           }}
         >
-          Add a key
+          Add key
         </Button>
       </div>
     </Disclosure>
@@ -325,7 +325,7 @@ function KeyRow({ name, property, reducer, names, at, onRename, onChange, onRemo
       <div className="grid grid-cols-2 gap-2">
         <PresetField row={row} onChange={changeRow} />
         <Select<Reducer>
-          label={`When several write ${name}`}
+          label={`Merge rule for ${name}`}
           hideLabel
           options={entriesOf(REDUCERS).map(([value, label]) => ({ value, label }))}
           value={reducer}
@@ -345,9 +345,9 @@ function Limits({ graph }: { graph: WorkflowGraph }) {
   return (
     <Disclosure
       variant="section"
-      title="Limits of a run"
+      title="Run limits"
       aside={
-        config.budget.max_cost_usd == null ? `${config.max_steps} steps` : `US$ ${config.budget.max_cost_usd}`
+        config.budget.max_cost_usd == null ? `${config.max_steps} steps` : `$${config.budget.max_cost_usd}`
       }
     >
       <FormParts parts={WORKFLOW_LIMITS} value={config} onChange={(next) => set({ config: next })} />

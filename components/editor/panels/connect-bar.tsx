@@ -33,7 +33,7 @@ export function ConnectBar({ insetRight }: { insetRight: number }) {
       </span>
       {connect.ports.length > 1 && (
         <span className="flex items-center gap-1 text-ink-3">
-          <Kbd keys="Tab" /> other way out
+          <Kbd keys="Tab" /> switch output
         </span>
       )}
       <button

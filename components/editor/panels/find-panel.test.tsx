@@ -9,7 +9,7 @@ function openFind() {
   return { ...editor, person: editor.show(<FindPanel />) };
 }
 const found = () =>
-  within(screen.getByRole("list", { name: "Found" }))
+  within(screen.getByRole("list", { name: "Search results" }))
     .getAllByRole("listitem")
     .map(({ textContent }) => textContent);
 
@@ -29,7 +29,7 @@ test("all places are replaced as one step back", async () => {
   await person.type(screen.getByRole("textbox", { name: "Find" }), "ask");
   await person.type(screen.getByRole("textbox", { name: "Replace with" }), "Question");
   await waitFor(() => expect(found()).toHaveLength(2));
-  await person.click(screen.getByRole("button", { name: "All" }));
+  await person.click(screen.getByRole("button", { name: "Replace all" }));
   const { nodes } = store.getState().doc.graph;
   expect(nodes.ask?.name).toBe("Question");
   expect(nodes.ask?.config).toEqual(
@@ -43,9 +43,7 @@ test("a key gets another name wherever it is named", async () => {
   const { person, store } = openFind();
   await person.type(screen.getByRole("textbox", { name: "Find" }), "answer");
   await person.type(screen.getByRole("textbox", { name: "Replace with" }), "verdict");
-  await person.click(
-    await screen.findByRole("button", { name: "Rename the key answer to verdict everywhere" }),
-  );
+  await person.click(await screen.findByRole("button", { name: "Rename key answer to verdict everywhere" }));
   const { ask, route } = store.getState().doc.graph.nodes;
   expect(ask?.output_keys).toEqual(["verdict"]);
   expect(JSON.stringify(route?.config)).toContain('state.verdict == \\"yes\\"');

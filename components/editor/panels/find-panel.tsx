@@ -48,7 +48,7 @@ export function FindPanel() {
       <ReplaceRow search={search} replacement={replacement} onReplacementChange={setReplacement} />
       <div className="flex items-center gap-1 text-[13px] text-ink-2">
         <span role="status" className="flex-1 px-1 tabular-nums">
-          {query === "" ? "" : hits.length === 0 ? "Nothing found" : `${at + 1} of ${hits.length}`}
+          {query === "" ? "" : hits.length === 0 ? "No results" : `${at + 1} of ${hits.length}`}
         </span>
         <IconButton
           label="Previous match"
@@ -59,7 +59,7 @@ export function FindPanel() {
           onClick={() => search.go(at - 1)}
         />
         <IconButton
-          label="The next one"
+          label="Next match"
           shortcut="Enter"
           size="sm"
           icon={<ArrowDown aria-hidden />}
@@ -189,7 +189,7 @@ function ReplaceRow({
         Replace
       </Button>
       <Button size="sm" disabled={at < 0} onClick={() => replace(hits)}>
-        All
+        Replace all
       </Button>
     </div>
   );
@@ -210,7 +210,7 @@ function HitList({
   onPick: (hit: Hit, place: number) => void;
 }) {
   return (
-    <ol aria-label="Found" className="min-h-0 overflow-y-auto border-t border-line pt-1">
+    <ol aria-label="Search results" className="min-h-0 overflow-y-auto border-t border-line pt-1">
       {hits.slice(0, MOST_SHOWN).map((hit, place) => (
         <li key={`${hit.site} ${hit.from}`}>
           <button
@@ -228,7 +228,7 @@ function HitList({
         </li>
       ))}
       {hits.length > MOST_SHOWN ? (
-        <li className="px-2 py-1 text-xs text-ink-3">{`And ${hits.length - MOST_SHOWN} more.`}</li>
+        <li className="px-2 py-1 text-xs text-ink-3">{`and ${hits.length - MOST_SHOWN} more`}</li>
       ) : null}
     </ol>
   );
@@ -275,10 +275,10 @@ function RenameKey({ graph, from, to }: { graph: WorkflowGraph; from: string; to
         disabled={error !== null}
         onClick={() => {
           store.getState().edit(textEdits.renameKey, { from, to });
-          commands.announce(`Renamed the key ${from} to ${to} everywhere`);
+          commands.announce(`Renamed key ${from} to ${to} everywhere`);
         }}
       >
-        Rename the key {from} to {to} everywhere
+        Rename key {from} to {to} everywhere
       </Button>
       {error ? <p className="text-[13px] text-failed">{error}</p> : null}
     </div>

@@ -42,7 +42,7 @@ function Open({ request, roles }: { request: PickerRequest; roles: readonly Role
     <div
       ref={box}
       role="dialog"
-      aria-label="Add a node"
+      aria-label="Add node"
       data-node-picker
       className="popup fixed z-40 overflow-hidden"
       style={{ width: `min(${WIDTH}px, calc(100vw - ${2 * MARGIN}px))`, ...placeIn(request.client) }}
@@ -55,16 +55,16 @@ function Open({ request, roles }: { request: PickerRequest; roles: readonly Role
         else document.querySelector<HTMLElement>(".graph-canvas")?.focus();
       }}
     >
-      <Command label="Add a node" loop filter={rank}>
+      <Command label="Add node" loop filter={rank}>
         <Command.Input
           autoFocus
           value={search}
           onValueChange={setSearch}
-          placeholder="Add a node or a role…"
+          placeholder="Search nodes and roles…"
           className="h-11 w-full border-b border-line bg-transparent px-3.5 text-sm outline-none placeholder:text-ink-3"
         />
         <Command.List className="max-h-[min(330px,50vh)] overflow-y-auto p-1.5 [&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-ink-3">
-          <Command.Empty className="px-2 py-6 text-center text-sm text-ink-2">Nothing found.</Command.Empty>
+          <Command.Empty className="px-2 py-6 text-center text-sm text-ink-2">No results</Command.Empty>
           <Choices needsEntry={needsEntry} roles={roles} onChoose={choose} />
         </Command.List>
       </Command>
@@ -105,7 +105,7 @@ function Choices({
         ))}
       </Command.Group>
       {roles.length > 0 && (
-        <Command.Group heading="Agent task by role">
+        <Command.Group heading="Agent tasks by role">
           {roles.map(({ name, description, icon, color }) => (
             <Item
               key={name}

@@ -19,7 +19,7 @@ export function Outline({ roles }: { roles: ReadonlyMap<string, RoleDefinition> 
   if (Object.keys(graph.nodes).length === 0)
     return (
       <p className="p-4 text-[13px] text-ink-2">
-        Nothing is drawn yet. Press <kbd className="font-sans font-semibold">N</kbd> to add a node.
+        No nodes yet. Press <kbd className="font-sans font-semibold">N</kbd> to add a node.
       </p>
     );
   return (
@@ -44,7 +44,7 @@ export function ProblemList({ problems }: { problems: readonly ShownProblem[] })
     return (
       <p className="flex items-center gap-2 p-4 text-[13px] text-ink-2">
         <CircleCheck aria-hidden className="size-4 text-completed" />
-        No problems: this workflow can run.
+        No problems. Ready to run.
       </p>
     );
   const wrong = problems.filter(({ isToDo }) => !isToDo);

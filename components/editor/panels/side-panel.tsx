@@ -33,11 +33,11 @@ export function SidePanel({ roles }: { roles: readonly RoleDefinition[] }) {
   if (side === null) return null;
   return (
     <aside
-      aria-label="Add, outline and problems"
+      aria-label="Side panel"
       className="editor-side flex w-62 shrink-0 flex-col border-r border-line bg-surface max-md:absolute max-md:inset-y-0 max-md:left-0 max-md:z-20 max-md:w-72 max-md:shadow-3"
     >
       <Tabs<Side>
-        label="Add, outline and problems"
+        label="Side panel"
         value={side}
         onValueChange={(next) => ui.setState({ side: next })}
         className="min-h-0 flex-1"
@@ -56,7 +56,7 @@ export function SidePanel({ roles }: { roles: readonly RoleDefinition[] }) {
       />
       <div className="flex justify-end border-t border-line p-1.5">
         <IconButton
-          label="Hide this panel"
+          label="Hide panel"
           size="sm"
           side="right"
           icon={<PanelLeftClose aria-hidden />}
@@ -122,7 +122,7 @@ function Palette({ roles }: { roles: readonly RoleDefinition[] }) {
   return (
     <div ref={list} data-palette-list className="flex flex-col gap-4 p-3">
       <TextField
-        label="Search what to add"
+        label="Search nodes and roles"
         hideLabel
         placeholder="Search…"
         value={search}
@@ -178,9 +178,7 @@ function Palette({ roles }: { roles: readonly RoleDefinition[] }) {
           </ul>
         </section>
       )}
-      {kinds.length + shownRoles.length === 0 && (
-        <p className="px-1 text-[13px] text-ink-2">Nothing found.</p>
-      )}
+      {kinds.length + shownRoles.length === 0 && <p className="px-1 text-[13px] text-ink-2">No results</p>}
     </div>
   );
 }

@@ -60,13 +60,13 @@ export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopB
   return (
     <header className="flex h-13 shrink-0 items-center gap-1 border-b border-line bg-bg px-2 sm:px-3">
       <IconButton
-        label={isSideOpen ? "Hide the panel" : "Add, outline and problems"}
+        label={isSideOpen ? "Hide panel" : "Add nodes"}
         icon={withWord(<PanelLeft aria-hidden />, isSideOpen ? "Hide" : "Add")}
         className={WORDY}
         aria-expanded={isSideOpen}
         onClick={() => ui.setState({ side: isSideOpen ? null : "add" })}
       />
-      <nav aria-label="Where you are" className="flex min-w-0 items-center gap-1 max-sm:flex-1">
+      <nav aria-label="Breadcrumb" className="flex min-w-0 items-center gap-1 max-sm:flex-1">
         <PageLink
           href="/"
           className="rounded-md px-1.5 py-1 text-[13px] text-ink-2 hover:text-ink max-md:hidden"
@@ -78,19 +78,19 @@ export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopB
       </nav>
       <SaveMark flush={flush} />
       <div className="flex-1 max-sm:hidden" />
-      <Toolbar label="Tools of the editor" className="flex items-center gap-1">
+      <Toolbar label="Editor toolbar" className="flex items-center gap-1">
         <UndoRedo />
         <IconButton
-          label="Tidy up"
+          label="Auto-layout"
           shortcut="Shift L"
-          icon={withWord(<Waypoints aria-hidden />, "Tidy up")}
+          icon={withWord(<Waypoints aria-hidden />, "Auto-layout")}
           onClick={() => void commands.tidy()}
           className={clsx("max-sm:hidden", WORDY)}
         />
         <BreakpointCount />
         <ProblemMark />
         <IconButton
-          label="Settings of the workflow"
+          label="Workflow settings"
           icon={withWord(<SlidersHorizontal aria-hidden />, "Settings")}
           onClick={commands.openWorkflowSettings}
           className={clsx("max-sm:hidden", WORDY)}
@@ -147,7 +147,7 @@ function Name({ name }: { name: string }) {
   return (
     <h1 className="min-w-0 sm:max-w-[min(24rem,36vw)]">
       <input
-        aria-label="Name of the workflow"
+        aria-label="Workflow name"
         value={draft ?? name}
         maxLength={200}
         spellCheck={false}
@@ -176,7 +176,7 @@ function SaveMark({ flush }: { flush: () => Promise<boolean> }) {
           <span className="max-sm:sr-only">Saved</span>
         </>
       ) : save.state === "dirty" ? (
-        <span className="max-sm:sr-only">Not saved yet</span>
+        <span className="max-sm:sr-only">Unsaved</span>
       ) : save.state === "saving" ? (
         <>
           <span className="max-sm:hidden">
@@ -187,13 +187,13 @@ function SaveMark({ flush }: { flush: () => Promise<boolean> }) {
       ) : save.state === "conflict" ? (
         <>
           <TriangleAlert aria-hidden className="size-3.5 text-waiting" />
-          <span className="max-sm:sr-only">Changed elsewhere</span>
+          <span className="max-sm:sr-only">Edited elsewhere</span>
         </>
       ) : (
         <>
           <CloudOff aria-hidden className="size-3.5 text-failed" />
           <span title={save.reason} className="text-ink max-sm:sr-only">
-            Not saved
+            Save failed
           </span>
           <Button size="sm" variant="ghost" title={save.reason} onClick={() => void flush()}>
             Try again
@@ -238,11 +238,9 @@ function ProblemMark() {
   const errors = wrong.filter(({ severity }) => severity === "error").length;
   const toDo = problems.length - wrong.length;
   const parts = [
-    errors > 0
-      ? `${errors} ${errors === 1 ? "problem keeps" : "problems keep"} this workflow from running`
-      : "",
+    errors > 0 ? `${errors} ${errors === 1 ? "problem prevents" : "problems prevent"} running` : "",
     wrong.length > errors ? count(wrong.length - errors, "warning") : "",
-    toDo > 0 ? `${count(toDo, "thing")} to do` : "",
+    toDo > 0 ? `${count(toDo, "thing")} left to do` : "",
   ];
   const label = parts.filter(Boolean).join(", ");
   return (
@@ -302,14 +300,14 @@ function More({
           ...(isPhone
             ? [
                 {
-                  label: "Settings of the workflow",
+                  label: "Workflow settings",
                   icon: <SlidersHorizontal />,
                   onSelect: commands.openWorkflowSettings,
                 },
               ]
             : []),
-          { label: "Runs of this workflow", icon: <History />, href: `/workflows/${id}/runs` },
-          { label: "Tests of this workflow", icon: <FlaskConical />, href: `/workflows/${id}/tests` },
+          { label: "Workflow runs", icon: <History />, href: `/workflows/${id}/runs` },
+          { label: "Workflow tests", icon: <FlaskConical />, href: `/workflows/${id}/tests` },
           {
             label: "Breakpoints",
             icon: <CircleDot />,
@@ -318,19 +316,19 @@ function More({
           },
           "separator",
           { heading: "Export" },
-          { label: "With its roles", icon: <FileDown />, onSelect: () => void exportAs("included")() },
-          { label: "Without roles", icon: <FileDown />, onSelect: () => void exportAs("referenced")() },
-          { label: "As YAML", icon: <FileDown />, onSelect: () => void exportAs("yaml")() },
-          { label: "For OpenHands", icon: <FileDown />, onSelect: () => void exportAs("openhands")() },
+          { label: "JSON with roles", icon: <FileDown />, onSelect: () => void exportAs("included")() },
+          { label: "JSON without roles", icon: <FileDown />, onSelect: () => void exportAs("referenced")() },
+          { label: "YAML", icon: <FileDown />, onSelect: () => void exportAs("yaml")() },
+          { label: "OpenHands", icon: <FileDown />, onSelect: () => void exportAs("openhands")() },
           "separator",
-          { label: "Import a workflow…", icon: <FileUp />, onSelect: onImport },
+          { label: "Import workflow…", icon: <FileUp />, onSelect: onImport },
           {
-            label: "Duplicate this workflow",
+            label: "Duplicate workflow",
             icon: <Copy />,
             onSelect: () => void flush().then(() => actions.duplicate(id, name)),
           },
           {
-            label: "Delete this workflow",
+            label: "Delete workflow",
             icon: <Trash2 />,
             danger: true,
             onSelect: () => void actions.remove(id, name).then(() => router.push("/")),

@@ -42,6 +42,6 @@ export function AssignmentsField({
 /** Why a state key is invalid or taken; null if it is neither. */
 export function keyError(name: string, names: readonly string[], at: number): string | null {
   const parsed = StateKey.safeParse(name);
-  if (!parsed.success) return parsed.error.issues[0]?.message ?? "This cannot be a key";
-  return names.some((other, i) => i !== at && other === name) ? "There is one with this name already" : null;
+  if (!parsed.success) return parsed.error.issues[0]?.message ?? "Invalid key. Use letters, digits and _.";
+  return names.some((other, i) => i !== at && other === name) ? "This name is already in use" : null;
 }

@@ -90,9 +90,9 @@ function LibraryCrew({ id, label, error, own }: FieldProps & { id: string; own: 
       error={error}
       hint={
         found
-          ? "Each run takes a copy of it when it starts."
+          ? "Each run uses a copy taken when it starts"
           : crew
-            ? "It is not in the library; runs use the copy that came with this workflow."
+            ? "Not in the library. Runs use the copy in this workflow."
             : undefined
       }
       group
@@ -108,7 +108,7 @@ function LibraryCrew({ id, label, error, own }: FieldProps & { id: string; own: 
           ))}
         </ul>
       ) : (
-        <p className="text-[13px] text-failed">There is no crew “{id}” in the library.</p>
+        <p className="text-[13px] text-failed">Crew “{id}” isn't in the library.</p>
       )}
       {found ? <OpenInPlace kind="crew" id={id} /> : null}
     </Field>

@@ -36,13 +36,13 @@ function opened(process: CrewConfig["process"]) {
 
 test("a crew that works by a plan says what happens when a task fails, and who plans", async () => {
   const { person, choose, enter, before, crew } = opened("sequential");
-  await person.click(screen.getByRole("switch", { name: "Plan the work first" }));
-  expect(screen.queryByRole("textbox", { name: "Most new plans" })).toBeNull();
-  await choose("When a task fails", "Plan anew");
-  await enter("Most new plans", "4");
+  await person.click(screen.getByRole("switch", { name: "Plan first" }));
+  expect(screen.queryByRole("textbox", { name: "Max replans" })).toBeNull();
+  await choose("On task failure", "Replan");
+  await enter("Max replans", "4");
   await person.click(screen.getByText("More"));
   await choose("Planner", "bo");
-  await person.click(screen.getByRole("switch", { name: "Delegates keep their tools" }));
+  await person.click(screen.getByRole("switch", { name: "Delegates keep own tools" }));
   expect(crew()).toEqual({
     ...before,
     planning: true,
@@ -56,14 +56,14 @@ test("a crew that works by a plan says what happens when a task fails, and who p
 test("a crew that votes says by what it is decided, with weights where they count", async () => {
   const { person, choose, enter, before, crew } = opened("consensus");
   expect(screen.queryByRole("group", { name: "Weights" })).toBeNull();
-  await choose("It is decided by", "Weights");
+  await choose("Decision rule", "Weights");
   await person.clear(
     within(screen.getByRole("group", { name: "Weights" })).getByRole("textbox", { name: "Weight of bo" }),
   );
   await enter("Weight of bo", "3");
-  await choose("When it stays open", "The chair decides");
+  await choose("If undecided", "Chair decides");
   await person.click(screen.getByText("More"));
-  await enter("Who must vote", "60");
+  await enter("Quorum", "60");
   await waitFor(() =>
     expect(crew()).toEqual({
       ...before,
@@ -74,9 +74,9 @@ test("a crew that votes says by what it is decided, with weights where they coun
 
 test("who begins can be said where the work is handed over, and left open again", async () => {
   const { choose, enter, before, crew } = opened("swarm");
-  await choose("Begins with", "bo");
+  await choose("First agent", "bo");
   expect(crew()).toEqual({ ...before, entry_agent: "bo" });
-  await choose("Begins with", "The first agent");
-  await enter("Most handovers", "5");
+  await choose("First agent", "First in the list");
+  await enter("Max handoffs", "5");
   expect(crew()).toStrictEqual({ ...before, max_handoffs: 5 });
 });

@@ -86,18 +86,18 @@ export function CrewForm(props: CrewFormProps) {
 const CREW_QUESTIONS: readonly FormPart<CrewConfig>[] = [
   {
     as: "box",
-    title: "When it asks people",
+    title: "Questions to people",
     parts: [
-      { text: "Holds for results to look at, tasks that may begin, ties, and tasks that failed." },
+      { text: "Applies to result reviews, task approvals, ties and failed tasks." },
       ...CREW_QUESTION_FIELDS.map(({ key, showIf: _showIf, usual: _usual, ...field }) => ({
         ...field,
         key: `questions.${key}` as const,
       })),
       {
         key: "on_limit",
-        label: "At a limit of the run",
+        label: "On run limit",
         as: "choice",
-        unset: "As the member’s role or the run says",
+        unset: "Inherit from role or run",
         options: choicesOf(ON_LIMITS),
       },
     ],
@@ -180,7 +180,7 @@ function MemberForm({
       library={library}
       roles={roles}
       value={agent.agent_ref}
-      own="Settings of its own"
+      own="Custom settings"
       onChoose={(found) => {
         const { agent_ref: _old, ...own } = agent;
         onChange(found ? asMember({ ...agent, agent_ref: found.id }, found.agent) : own);
@@ -225,18 +225,18 @@ export function AddAgent({
         className="self-start"
         onClick={() => onAdd(newAgent("Agent", others))}
       >
-        Add an agent
+        Add agent
       </Button>
     );
   // Roles and agents may share a name.
   const AGENT = "agent ";
   return (
     <Picker
-      label="Add an agent"
+      label="Add agent"
       hideLabel
-      placeholder="Add an agent…"
+      placeholder="Add agent…"
       searchPlaceholder="Search roles and agents…"
-      create={create && { ...create, label: (text) => (text ? `Create the role “${text}”…` : "New role…") }}
+      create={create && { ...create, label: (text) => (text ? `Create role “${text}”…` : "New role…") }}
       options={[
         ...roleOptions(roles, ""),
         ...agentOptions(library, roles).map((option) => ({
@@ -258,10 +258,10 @@ export function AddAgent({
 function CrewEstimate({ crew }: { crew: CrewConfig }) {
   const estimated = estimateCrew(crew, undefined, () => undefined);
   return (
-    <Disclosure title="Roughly" aside={formatEstimate(estimated)}>
+    <Disclosure title="Estimate" aside={formatEstimate(estimated)}>
       <p className="text-[13px] text-ink-2">
-        For one goal: {estimated.basis}. Roles are taken to be of usual length; the run’s own sheet counts
-        with its plan, its roles and prices.
+        For one goal: {estimated.basis}. Assumes roles of typical length. The estimate in the run dialog uses
+        the actual plan, roles and prices.
       </p>
       <p className="pt-1 text-xs text-ink-3">{ASSUMPTIONS}</p>
     </Disclosure>
@@ -295,18 +295,18 @@ function ManagerField({ crew, agents, onChange, label }: PatternEditorProps & { 
           {
             value: NOBODY,
             label: "Chosen by role",
-            hint: "A planner, manager or lead; else the first agent",
+            hint: "A planner, manager or lead, otherwise the first agent",
           },
           ...agents,
         ]}
         value={crew.manager?.agent_id ?? NOBODY}
         onValueChange={(id) => write(id === NOBODY ? undefined : id, crew.manager?.llm_config)}
       />
-      <Disclosure variant="box" title={`Model of the ${label.toLowerCase()}`}>
+      <Disclosure variant="box" title={`Model for the ${label.toLowerCase()}`}>
         <LlmField
-          label={`Model of the ${label.toLowerCase()}`}
+          label={`Model for the ${label.toLowerCase()}`}
           hideLabel
-          hint="For leading alone; else the agent’s own"
+          hint="Only for this function; defaults to the agent's model"
           value={crew.manager?.llm_config}
           onChange={(llm) => write(crew.manager?.agent_id, llm)}
         />

@@ -24,8 +24,8 @@ export interface PatternEditorProps {
 const NOBODY = "(nobody)";
 
 const ENDS = [
-  { value: END_TARGETS.completed, label: "The end", hint: "The work is done" },
-  { value: END_TARGETS.failed, label: "The end, as failed", hint: "The crew has failed" },
+  { value: END_TARGETS.completed, label: "End", hint: "The crew completes" },
+  { value: END_TARGETS.failed, label: "End as failed", hint: "The crew fails" },
 ];
 
 /** Agents that run in parallel, and the one that merges their results. */
@@ -35,16 +35,16 @@ export function GroupsEditor({ crew, agents, onChange }: PatternEditorProps) {
   return (
     <RowList
       label="Groups"
-      hint="Agents of a group work at the same time; a coordinator brings their work together"
+      hint="Agents of a group work in parallel; a coordinator combines their work"
       items={groups}
-      addLabel="Add a group"
+      addLabel="Add group"
       newItem={(): GroupDraft => ({
         name,
         agents: agents.slice(0, 1).map(({ value }) => value),
         sync_points: [],
       })}
       onItemsChange={(next) => onChange(withGroups(crew, next))}
-      removeLabel={(group, at) => `Remove the group ${group.name || at + 1}`}
+      removeLabel={(group, at) => `Remove group ${group.name || at + 1}`}
     >
       {(group, at, remove, set) => (
         <>
@@ -68,16 +68,16 @@ export function GroupsEditor({ crew, agents, onChange }: PatternEditorProps) {
           />
           <Select
             label="Coordinator"
-            options={[{ value: NOBODY, label: "Nobody" }, ...agents]}
+            options={[{ value: NOBODY, label: "None" }, ...agents]}
             value={group.coordination_agent ?? NOBODY}
             onValueChange={(id) => set({ ...group, coordination_agent: id === NOBODY ? undefined : id })}
           />
           <TextField
-            label="Meeting points"
+            label="Sync points"
             aside="Optional"
             value={group.sync_points.join(", ")}
             onValueChange={(text) => set({ ...group, sync_points: text === "" ? [] : text.split(/,\s?/) })}
-            hint="Tags of tasks, with commas between them: tasks with the same tag wait there for each other"
+            hint="Comma-separated task tags; tasks with the same tag wait for each other"
           />
         </>
       )}
@@ -103,13 +103,13 @@ export function StepsEditor({ crew, agents, onChange }: PatternEditorProps) {
   return (
     <RowList
       label="Steps"
-      hint="The work begins with the first step, and ends after one that nothing follows"
+      hint="Starts with the first step and ends after a step without a next step"
       error={steps.length === 0 ? "Add the first step." : undefined}
       items={steps}
-      addLabel="Add a step"
+      addLabel="Add step"
       newItem={() => ({ step: fresh, agent: agents[0]?.value ?? "", description: "", outcomes: [] })}
       onItemsChange={write}
-      removeLabel={({ step }, at) => `Remove the step ${step || at + 1}`}
+      removeLabel={({ step }, at) => `Remove step ${step || at + 1}`}
     >
       {(step, at, remove, set) => (
         <>
@@ -176,7 +176,7 @@ function namedEnds(steps: readonly StepDraft[]) {
           {
             value: target,
             label: found.name,
-            hint: found.end === "failed" ? "The crew has failed" : "The work is done",
+            hint: found.end === "failed" ? "The crew fails" : "The crew completes",
           },
         ]
       : [];
@@ -204,7 +204,7 @@ function Outcomes({
   const { outcomes } = step;
   const fresh = freshId("done", new Set(outcomes.map(({ outcome }) => outcome)));
   return (
-    <Field label="What follows" group>
+    <Field label="Next steps" group>
       <ul className="flex flex-col gap-2">
         {outcomes.map(({ outcome, target }, at) => (
           <li key={at} className="flex items-start gap-1.5">
@@ -216,7 +216,7 @@ function Outcomes({
                 !/^[A-Za-z0-9_ -]+$/.test(word)
                   ? "Use letters and digits."
                   : outcomes.some((other, place) => place !== at && other.outcome === word)
-                    ? "It stands there twice."
+                    ? "Another outcome has this name."
                     : null
               }
               onCommit={(word) =>
@@ -230,7 +230,7 @@ function Outcomes({
               hideLabel
               options={targets}
               value={meaning(target)}
-              placeholder={target ? `“${target}” is nobody` : "Choose…"}
+              placeholder={target ? `“${target}” doesn't exist` : "Choose…"}
               onValueChange={(next) =>
                 onChange(outcomes.map((other, place) => (place === at ? { ...other, target: next } : other)))
               }
@@ -240,7 +240,7 @@ function Outcomes({
               size="sm"
               plain
               variant="danger"
-              label={`Remove the outcome ${outcome} of ${step.step}`}
+              label={`Remove outcome ${outcome} (${step.step})`}
               icon={<X aria-hidden />}
               onClick={() => onChange(outcomes.filter((_, place) => place !== at))}
             />
@@ -255,7 +255,7 @@ function Outcomes({
         disabled={targets.length === 0}
         onClick={() => onChange([...outcomes, { outcome: fresh, target: targets[0]?.value ?? "" }])}
       >
-        Add an outcome
+        Add outcome
       </Button>
     </Field>
   );

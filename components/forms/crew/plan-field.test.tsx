@@ -32,11 +32,11 @@ test("urgency, tags, expected output and duration of a task are edited, and what
     }),
   );
   const [task] = screen.getAllByRole("listitem");
-  await person.click(within(task!).getByText("Urgency, tags and more"));
+  await person.click(within(task!).getByText("Priority, tags and more"));
   await person.type(screen.getByLabelText("Tags of t1"), "design_review, launch");
   await person.type(screen.getByLabelText("Expected output of t1"), "One page");
   await person.type(screen.getByLabelText("Estimated duration of t1"), "soon");
-  screen.getByText("Write a duration like 15m or 2h");
+  screen.getByText("Enter a duration like 15m or 2h");
   await person.clear(screen.getByLabelText("Estimated duration of t1"));
   await person.type(screen.getByLabelText("Estimated duration of t1"), "2h");
   await person.tab();
@@ -54,19 +54,19 @@ test("a plan is removed as a whole in one click", async () => {
       tasks: ["t1", "t2"].map((task_id) => ({ task_id, description: "Write" })),
     }),
   );
-  await person.click(screen.getByRole("button", { name: "Remove the plan" }));
+  await person.click(screen.getByRole("button", { name: "Remove plan" }));
   expect(now()).toBeUndefined();
-  expect(screen.queryByRole("button", { name: "Remove the plan" })).toBeNull();
+  expect(screen.queryByRole("button", { name: "Remove plan" })).toBeNull();
 });
 
 test("a plan.json is read as workflow files with a plan are: numbered tasks too, with what was read in another way", async () => {
   const { person, now } = show(ExecutionPlan.parse({ tasks: [{ task_id: "t1", description: "Write" }] }));
   await person.click(screen.getByRole("button", { name: "Import plan.json" }));
   const dialog = within(await screen.findByRole("dialog"));
-  const use = dialog.getByRole("button", { name: "Use this plan" });
+  const use = dialog.getByRole("button", { name: "Import plan" });
   await person.click(dialog.getByLabelText("plan.json"));
   await person.paste('{"tasks": "none"}');
-  dialog.getByText("This is no plan: it has no list of tasks.");
+  dialog.getByText("Not a plan: the list of tasks is missing.");
   expect(use).toHaveProperty("disabled", true);
 
   await person.clear(dialog.getByLabelText("plan.json"));
@@ -78,7 +78,7 @@ test("a plan.json is read as workflow files with a plan are: numbered tasks too,
       ],
     }),
   );
-  expect(dialog.getByRole("status").textContent).toMatch(/^2 tasks; what was read in another way:.*priority/);
+  expect(dialog.getByRole("status").textContent).toMatch(/^2 tasks, with findings:.*priority/);
   await person.click(use);
   expect(now().tasks.map(({ task_id, dependencies }) => [task_id, dependencies])).toEqual([
     ["task_1", []],

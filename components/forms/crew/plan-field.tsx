@@ -73,7 +73,7 @@ export function PlanField({
       </ol>
       <div className="flex flex-wrap gap-1">
         <Button size="sm" icon={<Plus aria-hidden />} onClick={add}>
-          Add a task
+          Add task
         </Button>
         <Button size="sm" variant="ghost" icon={<FileUp aria-hidden />} onClick={importing.open}>
           Import plan.json
@@ -90,7 +90,7 @@ export function PlanField({
         ) : null}
         {plan && tasks.length > 0 ? (
           <Button size="sm" variant="ghost" icon={<Trash2 aria-hidden />} onClick={() => onChange(undefined)}>
-            Remove the plan
+            Remove plan
           </Button>
         ) : null}
       </div>
@@ -110,22 +110,22 @@ function PeopleAndCriteria({
   return (
     <Disclosure variant="box" title="People and criteria">
       <Select
-        label="A person is asked"
+        label="Ask a person"
         options={MODES}
         value={plan?.execution_mode ?? "autonomous"}
         onValueChange={(execution_mode) => onChange({ execution_mode })}
       />
       <ListEditor
-        label="Points at which a person is asked"
-        hint="before_ or after_ with a task's id, tag or words; on_error where a task fails. What no task is meant by is said above"
+        label="Intervention points"
+        hint="before_ or after_ plus a task's ID, tag or description, or on_error"
         itemName="point"
         placeholder="before_deployment"
         items={plan?.human_intervention_points ?? []}
         onItemsChange={(human_intervention_points) => onChange({ human_intervention_points })}
       />
       <ListEditor
-        label="Criteria of success"
-        hint="In words for a judge, or exactly as an expression after cel:"
+        label="Success criteria"
+        hint="Text for a judge, or cel: followed by an expression"
         itemName="criterion"
         placeholder="cel: output.report.size() > 500"
         items={plan?.success_criteria ?? []}
@@ -142,10 +142,10 @@ export function NodePlanField(props: FieldProps) {
 }
 
 const MODES: { value: ExecutionPlan["execution_mode"]; label: string }[] = [
-  { value: "autonomous", label: "Only at the points named below" },
+  { value: "autonomous", label: "At intervention points only" },
   { value: "step", label: "Before every task" },
-  { value: "hitl", label: "About every result" },
-  { value: "breakpoint", label: "Where a task failed" },
+  { value: "hitl", label: "After every task" },
+  { value: "breakpoint", label: "On task failure" },
 ];
 
 function nextId(tasks: readonly Task[]): string {
@@ -197,11 +197,7 @@ function TaskFields({ task, at, others, onChange, onRemove }: TaskProps) {
         />
       )}
       <TaskTerms task={task} onChange={onChange} />
-      <Disclosure
-        variant="box"
-        title="What must hold"
-        aside={task.guardrails.map(({ name }) => name).join(", ")}
-      >
+      <Disclosure variant="box" title="Guardrails" aside={task.guardrails.map(({ name }) => name).join(", ")}>
         <GuardrailsField
           label={`Guardrails of ${task.task_id}`}
           hideLabel
@@ -228,12 +224,12 @@ function AssigneeSelect({ task, at, onChange }: Pick<TaskProps, "task" | "at" | 
   const offered = agents.length > 0 ? roles.filter(({ name }) => inCrew.has(name)) : roles;
   return (
     <Select
-      label={`Who does task ${at + 1}`}
+      label={`Assignee of task ${at + 1}`}
       hideLabel
       options={[
-        { value: ANYONE, label: "Whoever fits" },
+        { value: ANYONE, label: "Auto-assign" },
         ...roleOptions(offered, task.required_role ?? ""),
-        ...agentIds.map((id) => ({ value: AGENT + id, label: `The agent ${id}` })),
+        ...agentIds.map((id) => ({ value: AGENT + id, label: `Agent ${id}` })),
       ]}
       value={task.assigned_agent ? AGENT + task.assigned_agent : (task.required_role ?? ANYONE)}
       onValueChange={(who) =>
@@ -248,9 +244,9 @@ function AssigneeSelect({ task, at, onChange }: Pick<TaskProps, "task" | "at" | 
 
 function TaskTerms({ task, onChange }: Pick<TaskProps, "task" | "onChange">) {
   return (
-    <Disclosure variant="box" title="Urgency, tags and more" aside={termsOf(task)}>
+    <Disclosure variant="box" title="Priority, tags and more" aside={termsOf(task)}>
       <Select
-        label="Urgency"
+        label="Priority"
         hint={URGENCY_HINT}
         options={PRIORITIES}
         value={task.priority}
@@ -298,9 +294,9 @@ function ImportDialog({ onClose, onPlan }: { onClose: () => void; onPlan: (plan:
   const error = isEmpty ? undefined : findings.find(({ level }) => level === "error")?.message;
   return (
     <FormDialog
-      title="Import a plan"
-      description="A plan.json: its tasks, who does them and what they wait for. It replaces the plan of this node."
-      submit="Use this plan"
+      title="Import plan"
+      description="A plan.json with tasks, assignees and dependencies. It replaces the plan of this node."
+      submit="Import plan"
       isIncomplete={plan === null}
       onSubmit={() => {
         if (plan) onPlan(plan);
@@ -327,7 +323,7 @@ function ImportDialog({ onClose, onPlan }: { onClose: () => void; onPlan: (plan:
         <div role="status" className="text-[13px] text-ink-2">
           <p>
             {plan.tasks.length} {plan.tasks.length === 1 ? "task" : "tasks"}
-            {findings.length === 0 ? ", all of it understood." : "; what was read in another way:"}
+            {findings.length === 0 ? ", no findings." : ", with findings:"}
           </p>
           <ul className="mt-1 flex list-disc flex-col gap-1 pl-5">
             {findings.map(({ at, message }) => (

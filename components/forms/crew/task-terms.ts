@@ -1,17 +1,15 @@
 import { Task } from "@/server/domain/crew/plan";
 
 export const PRIORITIES: readonly { value: Task["priority"]; label: string }[] = [
-  { value: "critical", label: "Most urgent" },
-  { value: "high", label: "Urgent" },
-  { value: "medium", label: "Usual" },
-  { value: "low", label: "Can wait" },
+  { value: "critical", label: "Critical" },
+  { value: "high", label: "High" },
+  { value: "medium", label: "Normal" },
+  { value: "low", label: "Low" },
 ];
 
-export const URGENCY_HINT = "Of tasks that may begin, the more urgent begin first";
-export const DURATION_HINT =
-  "Such as 15m or 2h. It is shown with the plan, and changes nothing about when tasks begin";
-export const TAGS_HINT =
-  "Words with commas between them. Sync points of groups, and points where a person is asked, go by them";
+export const URGENCY_HINT = "Tasks with higher priority start first";
+export const DURATION_HINT = "For example 15m or 2h. Shown with the plan; doesn't affect scheduling";
+export const TAGS_HINT = "Comma-separated. Used by sync points and intervention points";
 
 /** Parses comma-separated tags. */
 export const tagsIn = (text: string): string[] => [

@@ -92,11 +92,11 @@ export function AgentReading({
 }) {
   const found = library.find((other) => other.id === id);
   const agent = found?.agent ?? copy;
-  if (!agent) return <p className="text-[13px] text-failed">There is no agent “{id}” in the library.</p>;
+  if (!agent) return <p className="text-[13px] text-failed">Agent “{id}” isn't in the library.</p>;
   const about = [
     agent.llm_config?.model,
     `${agent.max_iterations} turns`,
-    agent.allow_delegation ? "may delegate" : null,
+    agent.allow_delegation ? "can delegate" : null,
   ].filter(Boolean);
   return (
     <div className="rounded-lg bg-sunken px-3 py-2 text-[13px] text-ink-2">
@@ -109,7 +109,7 @@ export function AgentReading({
       {found ? (
         <OpenInPlace kind="agent" id={id} />
       ) : (
-        <p className="mt-1">It is not in the library; runs use the copy that came along.</p>
+        <p className="mt-1">Not in the library. Runs use the copy in this workflow.</p>
       )}
     </div>
   );
@@ -127,7 +127,7 @@ export function AgentRefField({ error, value, onChange }: FieldProps) {
         library={library}
         roles={roles}
         value={id}
-        own="Anyone with that role"
+        own="Any agent with this role"
         error={error}
         onChoose={(agent) => onChange(agent?.id)}
       />

@@ -15,7 +15,7 @@ test("what is kept in ones and shown in thousands is a whole number, and stays a
     return <FormParts parts={WORKFLOW_LIMITS} value={config} onChange={setConfig} />;
   };
   render(<Limits />);
-  const state = screen.getByLabelText<HTMLInputElement>("Size of the state");
+  const state = screen.getByLabelText<HTMLInputElement>("State size");
   const before = kept.max_state_chars;
   expect(state.value).toMatch(/^[\d,]+$/);
   await person.click(state);

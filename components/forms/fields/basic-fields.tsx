@@ -139,7 +139,7 @@ export const basicVariants: Record<BasicFieldVariant, (props: FieldVariantProps)
       placeholder={placeholder}
     />
   ),
-  seconds: ({ field, ...props }) => <SecondsField {...props} placeholder={field.placeholder ?? "As usual"} />,
+  seconds: ({ field, ...props }) => <SecondsField {...props} placeholder={field.placeholder ?? "Default"} />,
   switch: ({ value, onChange, label, hint, field: { on = true, off = false } }) => (
     <Switch
       label={label}

@@ -46,7 +46,7 @@ export function ConditionBuilder({
         <ExpressionField label={label} hideLabel value={value} onChange={onChange} result="bool" />
         {fitting && (
           <Button size="sm" variant="ghost" className="self-start" onClick={() => setWantsText(false)}>
-            Build it instead
+            Use builder
           </Button>
         )}
       </div>
@@ -68,11 +68,11 @@ export function ConditionBuilder({
       <div className="flex flex-wrap items-center gap-1">
         {rows.rows.length > 1 && (
           <SegmentedControl
-            label={`${label}: which rows must hold`}
+            label={`${label}: match`}
             size="sm"
             options={[
-              { value: "and", label: "all hold" },
-              { value: "or", label: "one holds" },
+              { value: "and", label: "all" },
+              { value: "or", label: "any" },
             ]}
             value={rows.join}
             onValueChange={(join) => setRows({ ...rows, join })}
@@ -84,10 +84,10 @@ export function ConditionBuilder({
           icon={<Plus aria-hidden />}
           onClick={() => setRows({ ...rows, rows: [...rows.rows, { ...NEW_ROW }] })}
         >
-          Add a row
+          Add condition
         </Button>
         <Button size="sm" variant="ghost" className="ml-auto" onClick={() => setWantsText(true)}>
-          Write it as text
+          Edit as expression
         </Button>
       </div>
     </fieldset>
@@ -120,7 +120,7 @@ function Row({ label, row, onChange, onRemove }: RowProps) {
           onValueChange={(key) => onChange({ ...row, key: key.trim().replace(/^state\./, "") })}
         />
         <Select<Operator>
-          label={`${label}: compared how`}
+          label={`${label}: operator`}
           hideLabel
           options={keysOf(operators).map((value) => ({
             value,

@@ -18,7 +18,7 @@ export function EscalationField({ label, hint, error, value, onChange }: FieldPr
       hint={hint}
       error={error}
       items={levels}
-      addLabel="Add a level"
+      addLabel="Add level"
       newItem={() => ({ after_s: (levels.at(-1)?.after_s ?? 0) + HOUR_S, to: "team lead" })}
       onItemsChange={(next) => onChange(next.length === 0 ? undefined : next)}
       removeLabel={({ to }) => `Remove ${to || "this level"}`}
@@ -27,18 +27,18 @@ export function EscalationField({ label, hint, error, value, onChange }: FieldPr
         <>
           <div className="flex items-end gap-1">
             <DraftField
-              label={`Asks, level ${at + 1}`}
+              label={`Level ${at + 1}: assignee`}
               value={to}
               onCommit={(next) => set({ after_s, to: next })}
               check={(next) =>
-                next.trim() === "" ? "Say who is asked" : next.length > 200 ? "At most 200 characters" : null
+                next.trim() === "" ? "Enter who to ask" : next.length > 200 ? "At most 200 characters" : null
               }
               fieldClassName="flex-1"
             />
             {remove}
           </div>
           <SecondsField
-            label={`After, level ${at + 1}`}
+            label={`Level ${at + 1}: ask after`}
             value={after_s}
             onChange={(next) => set({ to, after_s: next ?? 1 })}
           />

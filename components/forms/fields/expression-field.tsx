@@ -21,7 +21,7 @@ export interface ExpressionFieldProps {
 }
 
 const CONDITION_HELP =
-  "Where a key is missing, the whole condition counts as false, also behind !; ask has(state.key) first. contains, replace, sort, math.round, now and others are offered while you write.";
+  "If a key is missing, the whole condition is false, even after !. Check has(state.key) first. Type to see functions such as contains, replace, sort, math.round and now.";
 
 /**
  * A CEL expression. Suggests the keys that can exist here and marks errors while typing. Outside of a workflow, keys are
@@ -106,10 +106,10 @@ function negatedKeys(text: string, scope: FormScope | null) {
       from,
       to,
       severity: "info" as const,
-      message: `Where "${key}" is missing, this counts as false, also behind "!".`,
+      message: `If “${key}” is missing, this is false, even after “!”.`,
       actions: [
         {
-          name: "Let it be true there",
+          name: "Make it true if missing",
           apply: (view: EditorView) =>
             view.dispatch({
               changes: { from: 0, to: view.state.doc.length, insert: trueWhereMissing(text, key) },
@@ -136,10 +136,10 @@ const functions = [
   ),
 ];
 const macros = [
-  { label: "exists", detail: "whether it holds for any item", apply: "exists(item, item " },
-  { label: "all", detail: "whether it holds for every item", apply: "all(item, item " },
-  { label: "filter", detail: "the items for which it holds", apply: "filter(item, item " },
-  { label: "map", detail: "another value for each item", apply: "map(item, item " },
+  { label: "exists", detail: "true for any item", apply: "exists(item, item " },
+  { label: "all", detail: "true for every item", apply: "all(item, item " },
+  { label: "filter", detail: "the items that match", apply: "filter(item, item " },
+  { label: "map", detail: "a new value for each item", apply: "map(item, item " },
 ];
 
 export function completeExpression(

@@ -14,22 +14,22 @@ const rule = (over: Partial<Guardrail>): Guardrail =>
 
 describe("a guardrail says in one line what it does", () => {
   test.each<[Partial<Guardrail>, string]>([
-    [{}, "Its answer: size(output.text) < 9; else it tries again, 2 times at most"],
+    [{}, "Output: size(output.text) < 9; otherwise retries, at most 2 times"],
     [
       { kind: "json_schema", spec: '{"properties":{"a":{},"b":{}}}', max_retries: 1 },
-      "Its answer: has the shape of a, b; else it tries again, once at most",
+      "Output: matches a schema with a, b; otherwise retries, at most once",
     ],
     [
       { target: "tool_input", kind: "regex", spec: "^a", on_fail: "fail" },
-      "What it gives to tools: matches ^a; else it fails",
+      "Tool input: matches ^a; otherwise fails",
     ],
     [
       { kind: "llm_judge", spec: "it rhymes.", on_fail: "escalate" },
-      "Its answer: a judge finds that it rhymes; else a person is asked",
+      "Output: a judge finds that it rhymes; otherwise asks a person",
     ],
     [
       { target: "input", kind: "registered", spec: "no_secrets", on_fail: "warn" },
-      "What it is given: no keys or passwords of services; else it is noted",
+      "Input: no API keys, access tokens or private keys; otherwise warns",
     ],
   ])("%j", (over, expected) => expect(describeGuardrail(rule(over))).toBe(expected));
 });
@@ -58,10 +58,14 @@ test("what came in cannot be tried again", () => {
 
 test("what keeps one from being whole is said at its field", () => {
   expect(guardrailErrors(rule({ name: " " }))).toEqual({ name: "A guardrail needs a name." });
-  expect(guardrailErrors(rule({ kind: "regex", spec: "(a+" })).spec).toMatch(/^This is no pattern yet/);
+  expect(guardrailErrors(rule({ kind: "regex", spec: "(a+" })).spec).toMatch(
+    /^Invalid pattern: a group is not closed/,
+  );
   expect(guardrailErrors(rule({ spec: "1 + 1" })).spec).toMatch(/true or false/);
-  expect(guardrailErrors(rule({ kind: "json_schema", spec: "{" })).spec).toBe("Say what the values are.");
-  expect(guardrailErrors(rule({ kind: "registered", spec: "constructor" })).spec).toContain("no check named");
+  expect(guardrailErrors(rule({ kind: "json_schema", spec: "{" })).spec).toBe("Define a schema.");
+  expect(guardrailErrors(rule({ kind: "registered", spec: "constructor" })).spec).toBe(
+    "Unknown check “constructor”. Choose one.",
+  );
 });
 
 test("an expression is offered what is checked", () => {

@@ -52,20 +52,20 @@ function specError(kind: Guardrail["kind"], spec: string): string | null {
   switch (kind) {
     case "expression":
       return spec.trim() === ""
-        ? "Say what must be true."
+        ? "Enter a condition."
         : (checkExpression(spec, { result: "bool" })[0]?.message ?? null);
     case "json_schema":
-      return Object.keys(schemaOf(spec) ?? {}).length > 0 ? null : "Say what the values are.";
+      return Object.keys(schemaOf(spec) ?? {}).length > 0 ? null : "Define a schema.";
     case "regex":
       return validatePattern(spec);
     case "llm_judge":
-      return spec.trim() === "" ? "Say in words what must hold." : null;
+      return spec.trim() === "" ? "Enter a rule." : null;
     case "registered":
       return findGuardrailFunction(spec)
         ? null
         : spec === ""
           ? "Choose a check."
-          : `There is no check named "${spec}". Choose one.`;
+          : `Unknown check “${spec}”. Choose one.`;
   }
 }
 
@@ -104,7 +104,7 @@ function describeRule({ kind, spec }: Guardrail): string {
     case "json_schema": {
       const { properties } = schemaOf(spec) ?? {};
       const names = properties && typeof properties === "object" ? Object.keys(properties) : [];
-      return names.length > 0 ? `has the shape of ${names.join(", ")}` : "has its shape";
+      return names.length > 0 ? `matches a schema with ${names.join(", ")}` : "matches the schema";
     }
     case "regex":
       return `matches ${spec}`;
@@ -118,13 +118,13 @@ function describeRule({ kind, spec }: Guardrail): string {
 function describeOnFail({ on_fail, max_retries }: Guardrail): string {
   switch (on_fail) {
     case "retry":
-      return `else it tries again, ${max_retries === 1 ? "once" : `${max_retries} times`} at most`;
+      return `otherwise retries, at most ${max_retries === 1 ? "once" : `${max_retries} times`}`;
     case "fail":
-      return "else it fails";
+      return "otherwise fails";
     case "escalate":
-      return "else a person is asked";
+      return "otherwise asks a person";
     case "warn":
-      return "else it is noted";
+      return "otherwise warns";
   }
 }
 

@@ -55,7 +55,7 @@ export function GuardrailsField({
   const write = (next: typeof rows) => {
     setWritten(next);
     const unfinished = next.find(({ now }) => !isWhole(now));
-    onErrorChange?.(unfinished ? `The guardrail "${unfinished.now.name}" is not finished.` : null);
+    onErrorChange?.(unfinished ? `Complete the guardrail “${unfinished.now.name}”.` : null);
     if (!isSameJson(keptOf(next), [...value])) onChange(keptOf(next));
   };
   return (
@@ -63,7 +63,7 @@ export function GuardrailsField({
       {...{ label, hideLabel, hint, error }}
       plain
       items={rows}
-      addLabel="Add a guardrail"
+      addLabel="Add guardrail"
       newItem={() => {
         const name = freshKey(
           "rule",
@@ -72,7 +72,7 @@ export function GuardrailsField({
         return { now: Guardrail.parse({ name, kind: "expression", spec: "" }), kept: null };
       }}
       onItemsChange={write}
-      removeLabel={({ now }, at) => `Remove the guardrail ${now.name || at + 1}`}
+      removeLabel={({ now }, at) => `Remove guardrail ${now.name || at + 1}`}
     >
       {(row, at, remove, set) => (
         <FoldedRow
@@ -81,9 +81,9 @@ export function GuardrailsField({
           remove={remove}
           summary={
             <span className="flex min-w-0 flex-1 flex-col">
-              <span className="truncate font-medium">{row.now.name || "No name yet"}</span>
+              <span className="truncate font-medium">{row.now.name || "Unnamed"}</span>
               <span className="line-clamp-2 text-[13px] text-ink-3 [overflow-wrap:anywhere]">
-                {isWhole(row.now) ? describeGuardrail(row.now) : "Not finished, so it does not count yet"}
+                {isWhole(row.now) ? describeGuardrail(row.now) : "Incomplete, not active"}
               </span>
             </span>
           }
@@ -100,10 +100,10 @@ const TARGETS = Guardrail.shape.target
   .options.map((value) => ({ value, label: GUARDRAIL_TARGETS[value] }));
 const KINDS = Guardrail.shape.kind.options.map((value) => ({ value, label: GUARDRAIL_KINDS[value] }));
 const OTHERWISE: { value: Guardrail["on_fail"]; label: string }[] = [
-  { value: "retry", label: "It tries again" },
-  { value: "fail", label: "It fails" },
-  { value: "escalate", label: "A person is asked" },
-  { value: "warn", label: "It is only noted" },
+  { value: "retry", label: "Retry" },
+  { value: "fail", label: "Error" },
+  { value: "escalate", label: "Ask a person" },
+  { value: "warn", label: "Warn" },
 ];
 
 interface GuardrailFieldsProps {
@@ -124,24 +124,29 @@ function GuardrailFields({ rule, keys, onChange }: GuardrailFieldsProps) {
       />
       <div className="grid grid-cols-1 gap-3 @xs:grid-cols-2">
         <Select
-          label="What is checked"
+          label="Applies to"
           options={TARGETS}
           value={rule.target}
           onValueChange={(target) => onChange({ target })}
         />
-        <Select label="How" options={KINDS} value={rule.kind} onValueChange={(kind) => onChange({ kind })} />
+        <Select
+          label="Check type"
+          options={KINDS}
+          value={rule.kind}
+          onValueChange={(kind) => onChange({ kind })}
+        />
       </div>
       <SpecField rule={rule} keys={keys} errors={errors} onChange={onChange} />
       <div className="grid grid-cols-1 gap-3 @xs:grid-cols-2">
         <Select
-          label="If it does not hold"
+          label="On failure"
           options={rule.target === "input" ? OTHERWISE.filter(({ value }) => value !== "retry") : OTHERWISE}
           value={rule.on_fail}
           onValueChange={(on_fail) => onChange({ on_fail })}
         />
         {rule.on_fail === "retry" ? (
           <NumberField
-            label="Times at most"
+            label="Max retries"
             min={1}
             max={10}
             value={rule.max_retries}
@@ -163,10 +168,10 @@ function SpecField({
   switch (kind) {
     case "expression": {
       const reads = guardedReads(target, keys);
-      const mayRead = `It may read ${reads.join(", ")}, and the state.`;
+      const mayRead = `Can read ${reads.join(", ")} and the state`;
       return (
         <ExpressionField
-          label="What must be true"
+          label="Condition"
           hint={mayRead}
           // Errors replace the hint, but beginners need both.
           error={errors.spec && (spec.trim() === "" ? `${errors.spec} ${mayRead}` : errors.spec)}
@@ -181,7 +186,7 @@ function SpecField({
     case "json_schema":
       return (
         <SchemaField
-          label="Its values"
+          label="Schema"
           error={errors.spec}
           value={schemaOf(spec)}
           onChange={(schema) => set(schema === undefined ? "" : JSON.stringify(schema))}
@@ -194,7 +199,7 @@ function SpecField({
           label="Pattern"
           mono
           placeholder="^[A-Z]"
-          hint={guardrailNote({ kind, spec }) ?? "A regular expression that is found in the text."}
+          hint={guardrailNote({ kind, spec }) ?? "Regular expression, matched anywhere in the text"}
           error={errors.spec}
           value={spec}
           onValueChange={set}
@@ -203,8 +208,8 @@ function SpecField({
     case "llm_judge":
       return (
         <TextArea
-          label="What must hold, in words"
-          hint="A model that sees this rule and the value, and nothing else, decides."
+          label="Rule"
+          hint="A model judges the value against this rule only"
           placeholder="It names no competitor."
           rows={2}
           error={errors.spec}

@@ -82,7 +82,7 @@ function useKeyInput({
     const names = raw.split(/[\s,]+/).filter(Boolean);
     const wrong = names.map((name) => StateKey.safeParse(name)).find((parsed) => !parsed.success);
     if (wrong) {
-      setKeyError(wrong.error?.issues[0]?.message ?? "This cannot be a key");
+      setKeyError(wrong.error?.issues[0]?.message ?? "Invalid key. Use letters, digits and _.");
       return;
     }
     setKeyError(null);

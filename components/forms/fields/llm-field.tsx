@@ -49,7 +49,7 @@ export function LlmField({
               models={config.fallback_models ?? []}
               hint={
                 instead(inherited?.fallback_models?.map(({ model }) => model).join(", "))?.hint ??
-                "In this order, each after the one before has failed."
+                "Tried in this order, each if the previous one fails"
               }
               onChange={(models) =>
                 write(withSetting(config, "fallback_models", models.length > 0 ? models : undefined))
@@ -79,8 +79,8 @@ function asTheAgent(agent: LlmConfig, used: LlmConfig): FieldsNow<LlmConfig> {
     timeout_ms: seconds(agent.timeout_ms),
     stop: instead(agent.stop?.join(", ")),
     extra_body: instead(extra_body && JSON.stringify(extra_body)),
-    reasoning_effort: effort && { unset: "As the agent", unsetHint: REASONING_EFFORTS[effort] },
-    structured_output: shape && { unset: "As the agent", unsetHint: STRUCTURED_OUTPUTS[shape] },
+    reasoning_effort: effort && { unset: "Inherit from agent", unsetHint: REASONING_EFFORTS[effort] },
+    structured_output: shape && { unset: "Inherit from agent", unsetHint: STRUCTURED_OUTPUTS[shape] },
   };
 }
 
@@ -89,7 +89,7 @@ const number = (amount: number | undefined) =>
 const seconds = (ms: number | undefined) => number(ms === undefined ? undefined : ms / 1000);
 /** Inherited values that no placeholder can show, such as lists. */
 const instead = (text: string | undefined) =>
-  text ? { hint: `If nothing is said here, as the agent: ${text}.` } : undefined;
+  text ? { hint: `Inherited from agent if empty: ${text}` } : undefined;
 
 /** The model of a task. Empty fields inherit from its agent. */
 export function TaskLlm(props: FieldProps) {

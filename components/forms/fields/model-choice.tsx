@@ -29,7 +29,7 @@ export function FallbackModels({
   const standard = data?.providers.find((provider) => provider.is_default)?.id ?? "";
   const put = (at: number, ...instead: typeof models) => onChange(models.toSpliced(at, 1, ...instead));
   return (
-    <Field label="If it fails, ask" hint={hint} group>
+    <Field label="Fallback models" hint={hint} group>
       <ol className="flex flex-col gap-3">
         {models.map((model, at) => (
           <li key={at} className="grid grid-cols-2 items-end gap-3">
@@ -43,7 +43,7 @@ export function FallbackModels({
                 <IconButton
                   plain
                   size="sm"
-                  label={`Ask model ${at + 1} sooner`}
+                  label={`Move model ${at + 1} up`}
                   icon={<ArrowUp aria-hidden="true" />}
                   onClick={() =>
                     onChange(models.toSpliced(at - 1, 2, model, present(models[at - 1], "models[at - 1]")))
@@ -68,7 +68,7 @@ export function FallbackModels({
           icon={<Plus aria-hidden="true" />}
           onClick={() => onChange([...models, { provider_id: standard, model: "" }])}
         >
-          Add a model
+          Add model
         </Button>
       ) : null}
     </Field>
@@ -103,7 +103,7 @@ export function ModelChoice({
   const models = useModels(used);
   const standard = defined({
     value: DEFAULT,
-    label: inherited?.provider_id ? "As the agent" : "Default",
+    label: inherited?.provider_id ? "Inherit from agent" : "Default",
     hint: chosen ? undefined : used?.name,
   });
   return (
@@ -114,7 +114,7 @@ export function ModelChoice({
           ...(hasDefault ? [standard] : []),
           ...providers.map(providerChoice),
           ...(choice.provider_id && !chosen && data
-            ? [{ value: choice.provider_id, label: choice.provider_id, hint: "Not set up here" }]
+            ? [{ value: choice.provider_id, label: choice.provider_id, hint: "Not configured" }]
             : []),
         ]}
         value={choice.provider_id || (hasDefault ? DEFAULT : null)}

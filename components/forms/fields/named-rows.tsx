@@ -33,7 +33,7 @@ export function NamedRows(props: NamedRowsProps) {
       hint={hint}
       error={error}
       items={entries}
-      addLabel={`Add a ${itemName}`}
+      addLabel={`Add ${itemName}`}
       newItem={(): [string, string] => [freshKey(newName, names), ""]}
       onItemsChange={(next) => onChange(Object.fromEntries(next))}
       removeLabel={([name]) => `Remove ${name}`}

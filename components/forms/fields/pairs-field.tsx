@@ -10,7 +10,7 @@ export function PairsField(props: FieldProps<Record<string, string>>) {
     <NamedRows
       {...props}
       nameLabel="Name"
-      itemName="line"
+      itemName="row"
       newName="name"
       checkName={nameError}
       valueField={({ name, value, onChange }) => (
@@ -27,7 +27,7 @@ export function PairsField(props: FieldProps<Record<string, string>>) {
 }
 
 function nameError(name: string, names: readonly string[], at: number): string | null {
-  if (name.trim() !== name || name === "") return "Write a name, without spaces around it";
-  if (name.length > 200) return "A name has at most 200 characters";
-  return names.some((other, i) => i !== at && other === name) ? "There is one with this name already" : null;
+  if (name.trim() !== name || name === "") return "Enter a name without leading or trailing spaces";
+  if (name.length > 200) return "Use at most 200 characters";
+  return names.some((other, i) => i !== at && other === name) ? "This name is already in use" : null;
 }

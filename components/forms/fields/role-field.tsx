@@ -76,7 +76,7 @@ export function roleOptions(roles: Faces, current: string) {
     icon: <RoleFace name={name} icon={icon} color={color} size={20} />,
   }));
   return current && !roles.some(({ name }) => name === current)
-    ? [...known, { value: current, label: current, hint: "There is no such role", icon: undefined }]
+    ? [...known, { value: current, label: current, hint: "Role not found", icon: undefined }]
     : known;
 }
 
@@ -98,7 +98,7 @@ export function OpenInPlace({
       onClick={() => open(defined({ kind, id, onSaved }))}
       className="mt-1 inline-block self-start text-[13px] text-ink-2 underline underline-offset-2 hover:text-accent"
     >
-      Change the {kind}
+      Edit {kind}
     </button>
   );
 }

@@ -63,10 +63,10 @@ export function RoutesField({ label, hint, error }: FieldProps) {
             icon={<Plus aria-hidden />}
             onClick={() => {
               setAdded(routes.routes.length);
-              write("Add way", (drawn) => addRoute(drawn, node.id));
+              write("Add route", (drawn) => addRoute(drawn, node.id));
             }}
           >
-            Add a way out
+            Add route
           </Button>
           <KnownValues routes={routes} write={write} />
         </div>
@@ -98,37 +98,37 @@ function WayRow({ way, at, all, hasWhen, isNew, write }: WayRowProps) {
         {all.isOpen ? (
           <>
             <DraftField
-              label={`Way out ${at + 1}`}
+              label={`Route ${at + 1}`}
               value={label}
               isNew={isNew}
               onCommit={(text) =>
                 text.trim() === label
                   ? undefined
-                  : write("Rename way", (drawn) => renameRoute(drawn, id, label, text.trim()))
+                  : write("Rename route", (drawn) => renameRoute(drawn, id, label, text.trim()))
               }
               check={(text) => nameError(text, names, at)}
               fieldClassName="flex-1 mr-1"
             />
             <IconButton
-              label={`Move way ${at + 1} up`}
+              label={`Move route ${at + 1} up`}
               size="sm"
               icon={<ArrowUp aria-hidden />}
               disabled={at === 0 || isFixed}
-              onClick={() => write("Move way", (drawn) => moveRoute(drawn, id, at, at - 1))}
+              onClick={() => write("Move route", (drawn) => moveRoute(drawn, id, at, at - 1))}
             />
             <IconButton
-              label={`Move way ${at + 1} down`}
+              label={`Move route ${at + 1} down`}
               size="sm"
               icon={<ArrowDown aria-hidden />}
               disabled={at === all.routes.length - 1 || isFixed}
-              onClick={() => write("Move way", (drawn) => moveRoute(drawn, id, at, at + 1))}
+              onClick={() => write("Move route", (drawn) => moveRoute(drawn, id, at, at + 1))}
             />
             <IconButton
-              label={`Remove way ${at + 1}`}
+              label={`Remove route ${at + 1}`}
               size="sm"
               variant="danger"
               icon={<Trash2 aria-hidden />}
-              onClick={() => write("Remove way", (drawn) => removeRoute(drawn, id, label))}
+              onClick={() => write("Remove route", (drawn) => removeRoute(drawn, id, label))}
             />
           </>
         ) : (
@@ -137,29 +137,29 @@ function WayRow({ way, at, all, hasWhen, isNew, write }: WayRowProps) {
       </div>
       {hasWhen && way.isOffered ? (
         <ConditionBuilder
-          label={`Condition of way ${at + 1}`}
+          label={`Condition of route ${at + 1}`}
           value={way.when ?? ""}
-          onChange={(when) => write("Change condition", (drawn) => setWhen(drawn, id, label, when))}
+          onChange={(when) => write("Edit condition", (drawn) => setWhen(drawn, id, label, when))}
         />
       ) : null}
       {!way.isOffered ? (
         <p className="text-[13px] text-ink-2">
-          Only a line has this name; the router never answers it.{" "}
+          Only a connection has this name. The router never returns it.{" "}
           {all.isOpen ? (
             <button
               type="button"
               className="underline underline-offset-2 hover:text-accent"
-              onClick={() => write("Add way", (drawn) => addRoute(drawn, id, label))}
+              onClick={() => write("Add route", (drawn) => addRoute(drawn, id, label))}
             >
-              Make it a way of the router
+              Add to router
             </button>
           ) : null}
         </p>
       ) : null}
       <GoesTo
-        label={`Way out ${at + 1} goes to`}
+        label={`Route ${at + 1} target`}
         targets={way.targets}
-        onLead={(target) => write("Lead way", (drawn) => connectRoute(drawn, id, label, target))}
+        onLead={(target) => write("Connect route", (drawn) => connectRoute(drawn, id, label, target))}
         onStop={(target) => write("Disconnect", (drawn) => disconnectRoute(drawn, id, label, target))}
       />
     </li>
@@ -167,9 +167,9 @@ function WayRow({ way, at, all, hasWhen, isNew, write }: WayRowProps) {
 }
 
 function nameError(text: string, names: readonly string[], at: number): string | null {
-  if (text.trim() === "") return "A way out needs a name";
+  if (text.trim() === "") return "Enter a route name";
   if (text.length > 200) return "At most 200 characters";
-  return names.some((name, i) => i !== at && name === text.trim()) ? "Another way out has this name" : null;
+  return names.some((name, i) => i !== at && name === text.trim()) ? "Another route has this name" : null;
 }
 
 interface GoesToProps {
@@ -190,9 +190,9 @@ function GoesTo({ label, targets, onLead, onStop }: GoesToProps) {
         <Picker
           label={label}
           hideLabel
-          placeholder="Nowhere yet: choose a node…"
+          placeholder="Choose a node…"
           searchPlaceholder="Search nodes…"
-          options={first === null ? nodes : [{ value: NOWHERE, label: "Nowhere" }, ...nodes]}
+          options={first === null ? nodes : [{ value: NOWHERE, label: "Not connected" }, ...nodes]}
           value={first}
           onValueChange={(target) => onLead(target === NOWHERE ? null : target)}
         />
@@ -241,22 +241,22 @@ function Otherwise({ routes, isAlways, write }: { routes: RouterRoutes; isAlways
         label="Otherwise"
         hint={
           more.length > 0
-            ? `And ${more.length} more.`
+            ? `and ${more.length} more`
             : isAlways
-              ? "Where the model names none of the ways"
-              : "Where no way fits"
+              ? "If the model picks no route"
+              : "If no route matches"
         }
-        searchPlaceholder="Search ways and nodes…"
+        searchPlaceholder="Search routes and nodes…"
         options={[
-          { value: NOWHERE, label: "Nowhere", hint: "The run fails" },
+          { value: NOWHERE, label: "Not connected", hint: "Fails the run" },
           ...routes.routes.flatMap((way) =>
-            way.targets.length > 0 ? { value: WAY + way.label, label: `As “${way.label}”` } : [],
+            way.targets.length > 0 ? { value: WAY + way.label, label: `Same as “${way.label}”` } : [],
           ),
           ...nodes,
         ]}
         value={label === null ? (target ?? NOWHERE) : WAY + label}
         onValueChange={(choice) =>
-          write("Change otherwise", (drawn) =>
+          write("Edit otherwise route", (drawn) =>
             setOtherwise(
               drawn,
               id,
@@ -288,7 +288,7 @@ function KnownValues({ routes, write }: { routes: RouterRoutes; write: Write }) 
       size="sm"
       variant="ghost"
       onClick={() =>
-        write("Add ways", (drawn) => missing.reduce((next, name) => addRoute(next, node.id, name), drawn))
+        write("Add routes", (drawn) => missing.reduce((next, name) => addRoute(next, node.id, name), drawn))
       }
     >
       Add {missing.join(", ")}

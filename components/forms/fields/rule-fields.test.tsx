@@ -37,10 +37,10 @@ function showAt(graph: WorkflowGraph, id: string) {
 test("a rule with a name of its own is written at its router, and can be taken away", async () => {
   const given = showAt(draw("start > ra; ra a> end", { ra: router({}) }), "ra");
   const person = userEvent.setup();
-  await person.click(screen.getByRole("button", { name: "Write this rule" }));
+  await person.click(screen.getByRole("button", { name: "Write rule" }));
   await person.click(screen.getByRole("radio", { name: "JavaScript" }));
   expect(given.at(-1)).toEqual({ description: "", language: "javascript", source: "" });
-  await person.click(screen.getByRole("button", { name: "Take this rule away" }));
+  await person.click(screen.getByRole("button", { name: "Remove rule" }));
   expect(given.at(-1)).toBeUndefined();
 });
 
@@ -50,5 +50,5 @@ test("a router that names a rule of another one says where it is written", () =>
     rb: router({}),
   });
   showAt(graph, "rb");
-  expect(screen.getByText("As it is written at “By amount”.")).toBeTruthy();
+  expect(screen.getByText("Defined at “By amount”.")).toBeTruthy();
 });

@@ -19,7 +19,7 @@ export function RuleNameField({ value, onChange, ...labelProps }: FieldProps) {
   const { graph, node } = useFormScope();
   const others = writtenRules(graph).filter(({ node_id }) => node_id !== node?.id);
   const known = new Map([
-    ...others.map(({ name, rule }) => [name, rule.description || "Of this workflow"] as const),
+    ...others.map(({ name, rule }) => [name, rule.description || "From this workflow"] as const),
     ...routerFunctions().map(({ name, description }) => [name, description] as const),
   ]);
   return (
@@ -51,7 +51,7 @@ export function OwnRuleField({ label, error, value, onChange }: FieldProps) {
       <Field group label={label} error={error}>
         {otherRule ? (
           <p className="text-[13px] text-ink-2">
-            As it is written at “{graph.nodes[otherRule.node_id]?.name || otherRule.node_id}”.
+            Defined at “{graph.nodes[otherRule.node_id]?.name || otherRule.node_id}”.
           </p>
         ) : (
           <Button
@@ -60,7 +60,7 @@ export function OwnRuleField({ label, error, value, onChange }: FieldProps) {
             icon={<PencilLine aria-hidden />}
             onClick={() => onChange(OwnRule.parse({}))}
           >
-            Write this rule
+            Write rule
           </Button>
         )}
       </Field>
@@ -70,7 +70,7 @@ export function OwnRuleField({ label, error, value, onChange }: FieldProps) {
   return (
     <div className="flex flex-col gap-3">
       <SegmentedControl
-        label="Written as"
+        label="Language"
         size="sm"
         className="self-start"
         options={LANGUAGES}
@@ -80,7 +80,7 @@ export function OwnRuleField({ label, error, value, onChange }: FieldProps) {
       {rule.language === "cel" ? (
         <ExpressionField
           label={label}
-          hint="What it gives is the way to take: a text, or a list of texts"
+          hint="Returns a route name or a list of route names"
           error={error}
           placeholder={'state.amount > 100 ? "large" : "small"'}
           value={rule.source}
@@ -89,7 +89,7 @@ export function OwnRuleField({ label, error, value, onChange }: FieldProps) {
       ) : (
         <CodeArea
           label={label}
-          hint="The body of a function of state: return the way to take, or a list of ways"
+          hint="Body of a function of state that returns a route or a list"
           error={error}
           minLines={5}
           maxLines={24}
@@ -98,7 +98,7 @@ export function OwnRuleField({ label, error, value, onChange }: FieldProps) {
         />
       )}
       <Button size="sm" variant="ghost" className="self-start" onClick={() => onChange(undefined)}>
-        Take this rule away
+        Remove rule
       </Button>
     </div>
   );

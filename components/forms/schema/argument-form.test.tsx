@@ -19,17 +19,17 @@ test("arguments are asked for by their names, checked by the schema, and sent in
         },
       }}
       pending={false}
-      submit="Call it"
+      submit="Run tool"
       onSubmit={onSubmit}
     />,
   );
-  const send = () => person.click(screen.getByRole("button", { name: "Call it" }));
+  const send = () => person.click(screen.getByRole("button", { name: "Run tool" }));
   const count = screen.getByLabelText<HTMLInputElement>(/^count/);
   expect(count.value).toBe("5");
   await person.clear(count);
   await person.type(count, "11");
   await send();
-  screen.getByText("Please fill this in.");
+  screen.getByText("Required.");
   screen.getByText("This must be at most 10.");
   expect(onSubmit).not.toHaveBeenCalled();
 

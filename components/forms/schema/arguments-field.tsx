@@ -38,7 +38,7 @@ export function ArgumentsField({ label, hint, error, onChange }: FieldProps) {
   return (
     <Field label={label} error={error} group>
       {fields.length === 0 && strange.length === 0 ? (
-        <p className="text-[13px] text-ink-3">This tool takes none.</p>
+        <p className="text-[13px] text-ink-3">No arguments.</p>
       ) : null}
       <ul className="flex flex-col gap-3">
         {fields.map((field) => (
@@ -86,7 +86,7 @@ function Argument({ field, value, onChange }: ArgumentProps) {
         <span className="min-w-0 flex-1 font-mono text-xs font-medium [overflow-wrap:anywhere]">{name}</span>
         {required ? null : <span className="text-[13px] text-ink-3">Optional</span>}
         <IconButton
-          label={isComputed ? `Enter ${name} as it is` : `Compute ${name} with an expression`}
+          label={isComputed ? `Enter value for ${name}` : `Use expression for ${name}`}
           size="sm"
           icon={isComputed ? <Braces aria-hidden /> : <SquareFunction aria-hidden />}
           onClick={() =>
@@ -105,7 +105,7 @@ function Argument({ field, value, onChange }: ArgumentProps) {
         <Given field={field} value={value} onChange={onChange} />
       )}
       {hint ? <p className="text-[13px] text-ink-3">{hint}</p> : null}
-      {required && value === undefined ? <p className="text-[13px] text-failed">This is needed.</p> : null}
+      {required && value === undefined ? <p className="text-[13px] text-failed">Required.</p> : null}
     </li>
   );
 }
@@ -144,7 +144,7 @@ function Given({ field, value, onChange }: ArgumentProps) {
         <Select
           {...named}
           options={[
-            ...(isRequired ? [] : [{ value: "", label: "Not given" }]),
+            ...(isRequired ? [] : [{ value: "", label: "Not set" }]),
             ...options.map((option) => ({ value: textOf(option.value), label: option.title })),
           ]}
           value={value === undefined ? (isRequired ? null : "") : textOf(value)}
@@ -169,9 +169,9 @@ function ByName({ args, onChange, ...field }: Omit<FieldProps, "value"> & { args
   return (
     <AssignmentsField
       {...field}
-      hint='Each is an expression: state.topic, or "a fixed text" in quotes'
+      hint='Each is an expression: state.topic, or "fixed text" in quotes'
       keyLabel="Argument"
-      itemName="line"
+      itemName="row"
       value={shown}
       onChange={(next) =>
         onChange(

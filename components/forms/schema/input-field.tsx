@@ -128,7 +128,7 @@ const CONTROLS: Record<InputField["as"], (props: DescribedProps) => ReactNode> =
       value={text || null}
       onValueChange={onValueChange}
       options={[
-        ...(field.isRequired || field.initial !== "" ? [] : [{ value: "", label: "Not given" }]),
+        ...(field.isRequired || field.initial !== "" ? [] : [{ value: "", label: "Not set" }]),
         ...optionsOf(field),
       ]}
     />
@@ -178,7 +178,7 @@ const optionsOf = ({ options = [] }: InputField) =>
 /** The description, and the expected type if the control does not show it. */
 export function hintOf({ as, schema, description = "" }: InputField): string | undefined {
   const shape =
-    as === "json" ? describeType(schema) : as === "any" ? 'A text; or JSON, such as 5, true or {"a": 1}' : "";
+    as === "json" ? describeType(schema) : as === "any" ? 'Text, or JSON such as 5, true or {"a": 1}' : "";
   return [description.replace(/\.$/, ""), shape].filter(Boolean).join(". ") || undefined;
 }
 

@@ -108,13 +108,13 @@ function readEntered(field: InputField, entered: Entered): Read {
   if (typeof entered === "boolean") return { value: entered };
   if (typeof entered !== "string") return readChoices(field, entered);
   const text = entered.trim();
-  if (text === "") return field.isRequired ? { message: "Please fill this in." } : {};
+  if (text === "") return field.isRequired ? { message: "Required." } : {};
   switch (field.as) {
     case "number":
       return readNumber(field, Number(text));
     case "json": {
       const value = readJson(text);
-      return value === undefined ? { message: "This is not valid JSON." } : { value };
+      return value === undefined ? { message: "Invalid JSON." } : { value };
     }
     case "any":
       return readTextOrJson(field, entered);
@@ -128,8 +128,8 @@ function readEntered(field: InputField, entered: Entered): Read {
 }
 
 function readNumber({ isInteger }: InputField, value: number): Read {
-  if (!Number.isFinite(value)) return { message: "This is not a number." };
-  return isInteger && !Number.isInteger(value) ? { message: "This must be a whole number." } : { value };
+  if (!Number.isFinite(value)) return { message: "Enter a number." };
+  return isInteger && !Number.isInteger(value) ? { message: "Enter a whole number." } : { value };
 }
 
 function readTextOrJson(field: InputField, entered: string): Read {
@@ -138,7 +138,7 @@ function readTextOrJson(field: InputField, entered: string): Read {
   if (value !== undefined && fieldError(field, value) === undefined) return { value };
   // Half-written JSON is probably not meant as text, unless the field takes anything and says how it reads it.
   return value === undefined && !takesAnything(field) && /^["{[]/.test(text)
-    ? { message: "This is not valid JSON. A text that begins so stands in quotes." }
+    ? { message: "Invalid JSON. Put text that starts like this in quotes." }
     : { value: entered };
 }
 
@@ -159,8 +159,8 @@ export function takenFor(field: InputField, entered: Entered): string | undefine
   if (field.as !== "any" || typeof entered !== "string" || !takesAnything(field)) return undefined;
   const text = entered.trim();
   const value = readJson(text);
-  if (value === undefined) return /^["{[]/.test(text) ? "Taken as a text: this is not JSON." : undefined;
-  if (typeof value === "string") return "Taken as the text in the quotes.";
+  if (value === undefined) return /^["{[]/.test(text) ? "Read as text: this isn't valid JSON." : undefined;
+  if (typeof value === "string") return "Read as the text in quotes.";
   const what =
     value === null
       ? "empty (null)"
@@ -171,7 +171,7 @@ export function takenFor(field: InputField, entered: Entered): string | undefine
           : typeof value === "number"
             ? "a number"
             : "true or false";
-  return `Taken as ${what}. In quotes it is a text.`;
+  return `Read as ${what}. Use quotes for text.`;
 }
 
 /** The option with this text. */

@@ -53,6 +53,6 @@ function jsonError(text: string, check?: (value: Json) => string | null): string
   try {
     return check?.(parseJson(text)) ?? null;
   } catch {
-    return "This is no JSON yet; the last version that was is kept.";
+    return "Invalid JSON. The last valid version is kept.";
   }
 }

@@ -24,9 +24,9 @@ test("a schema with a title, a default and a choice is shown as rows, and keeps 
     properties: { verdict: { type: "string", enum: ["keep", "drop"], default: "keep" } },
   };
   const { person, now } = show(schema);
-  const choices = screen.getByLabelText<HTMLTextAreaElement>("Choices of verdict");
+  const choices = screen.getByLabelText<HTMLTextAreaElement>("Options for verdict");
   expect(choices.value).toBe("keep\ndrop");
-  screen.getByText("The JSON also says title, additionalProperties; the rows keep it.");
+  screen.getByText("The JSON also contains title, additionalProperties. Editing rows keeps it.");
 
   await person.type(choices, "{Enter}wait and see");
   expect(now()).toEqual({
@@ -34,13 +34,13 @@ test("a schema with a title, a default and a choice is shown as rows, and keeps 
     properties: { verdict: { ...schema.properties.verdict, enum: ["keep", "drop", "wait and see"] } },
   });
   await person.clear(choices);
-  screen.getByText("At least one choice is needed.");
+  screen.getByText("Enter at least one option.");
   expect(now()).toMatchObject({ title: "Verdict", properties: { verdict: { default: "keep" } } });
 });
 
 test("a field is added, named and described", async () => {
   const { person, now } = show(undefined);
-  await person.click(screen.getByRole("button", { name: "Add a field" }));
+  await person.click(screen.getByRole("button", { name: "Add field" }));
   // The name of a new field is focused and selected: whatever is typed next becomes the name.
   await person.keyboard("sum");
   await person.type(screen.getByLabelText("Description of sum"), "All of it");
@@ -52,7 +52,7 @@ test("a field is added, named and described", async () => {
 
 test("a schema that rows cannot show is JSON, with the reason beside it", () => {
   show({ type: "array", items: { type: "string" } });
-  screen.getByText(/it describes something else than an object/);
-  expect(screen.queryByRole("button", { name: "Add a field" })).toBeNull();
+  screen.getByText(/it doesn't describe an object/);
+  expect(screen.queryByRole("button", { name: "Add field" })).toBeNull();
   expect(screen.queryByRole("button", { name: "Show as rows" })).toBeNull();
 });

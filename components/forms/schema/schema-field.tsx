@@ -112,7 +112,9 @@ function Rows({
         </ul>
       )}
       {beside.length > 0 && (
-        <p className="text-xs text-ink-3">The JSON also says {beside.join(", ")}; the rows keep it.</p>
+        <p className="text-xs text-ink-3">
+          The JSON also contains {beside.join(", ")}. Editing rows keeps it.
+        </p>
       )}
       <div className="flex gap-1">
         <Button
@@ -123,7 +125,7 @@ function Rows({
             write([...rows, newRow(freshKey(itemName, names))]);
           }}
         >
-          Add {/^[aeiou]/.test(itemName) ? "an" : "a"} {itemName}
+          Add {itemName}
         </Button>
         <Button size="sm" variant="ghost" icon={<Braces aria-hidden />} onClick={onWantJson}>
           JSON
@@ -178,7 +180,7 @@ function RowFields({ row, at, names, isNew, onChange, onRemove }: RowProps) {
             <TextField
               label={`Description of ${row.name}`}
               hideLabel
-              placeholder="What it is"
+              placeholder="Description"
               value={row.description}
               onValueChange={(description) => onChange({ ...row, description })}
             />
@@ -219,10 +221,10 @@ export function TypeDetails({ row, onChange }: RowPartProps) {
   if (row.type === "choice")
     return (
       <DraftField
-        label={`Choices of ${row.name}`}
+        label={`Options for ${row.name}`}
         hideLabel
         multiline
-        hint="The words to choose from, one on each line"
+        hint="Options, one per line"
         value={row.choices.join("\n")}
         onCommit={(text) => onChange({ ...row, choices: choicesOfText(text) })}
         check={choicesError}
@@ -233,7 +235,7 @@ export function TypeDetails({ row, onChange }: RowPartProps) {
     <JsonField
       label={`Schema of ${row.name}`}
       hideLabel
-      hint="Its JSON Schema, which says more than the other types can show"
+      hint="JSON Schema, for what the other types can't express"
       value={row.json}
       onChange={(json) => onChange({ ...row, json: json ?? {} })}
       check={(json) => (typeof json === "boolean" || asSchema(json) ? null : "A schema is an object { … }")}
@@ -261,9 +263,9 @@ function describeRow({ type, required, preset, description, rest, json }: Schema
   const parts = [
     required ? "Required" : "Optional",
     type === "json" ? describeType(asSchema(json) ?? {}) : null,
-    preset ? `by default ${preset}` : null,
+    preset ? `default ${preset}` : null,
     description || null,
-    kept.length > 0 ? `also ${kept.join(", ")}, in the JSON` : null,
+    kept.length > 0 ? `also ${kept.join(", ")} in the JSON` : null,
   ];
   return parts.filter(Boolean).join(" · ");
 }

@@ -87,7 +87,7 @@ describe("a schema as rows", () => {
     for (const schema of [{ type: "array" }, { properties: [] }, { type: "object", required: "a" }]) {
       const { rows, reason } = readSchema(schema);
       expect(rows).toBeNull();
-      expect(reason).toMatch(/^This schema is shown as JSON, for it/);
+      expect(reason).toMatch(/^Shown as JSON because it/);
     }
   });
 
@@ -157,16 +157,18 @@ describe("a row", () => {
   });
 
   test("says when its default does not fit", () => {
-    expect(presetError({ preset: "abc", type: "number" })).toBe("A number");
+    expect(presetError({ preset: "abc", type: "number" })).toBe("Enter a number.");
     expect(presetError({ preset: "12", type: "integer" })).toBeNull();
     expect(presetError({ preset: "[1]", type: "texts" })).toBe('JSON: ["…"]');
-    expect(presetError({ preset: "loud", type: "choice", choices: ["dry"] })).toBe("One of the choices");
+    expect(presetError({ preset: "loud", type: "choice", choices: ["dry"] })).toBe(
+      "Enter one of the options.",
+    );
   });
 
   test("says when its lines cannot be choices", () => {
     expect(choicesOfText("dry\n\n warm, soft ")).toEqual(["dry", "warm, soft"]);
-    expect(choicesError(" \n")).toBe("At least one choice is needed.");
-    expect(choicesError("a\na")).toBe("Each choice stands here once.");
+    expect(choicesError(" \n")).toBe("Enter at least one option.");
+    expect(choicesError("a\na")).toBe("Each option must be unique.");
     expect(choicesError("a\nb")).toBeNull();
   });
 });

@@ -53,7 +53,7 @@ export type SchemaReading = { rows: SchemaRow[]; reason: null } | { rows: null; 
 export function readSchema(schema: JsonSchema | null | undefined): SchemaReading {
   if (!schema) return { rows: [], reason: null };
   const { type = "object", properties = {}, required = [] } = schema;
-  if (type !== "object") return asJson("it describes something else than an object");
+  if (type !== "object") return asJson("it doesn't describe an object");
   if (!isRecord(properties)) return asJson("its “properties” are not an object");
   if (!Array.isArray(required)) return asJson("its “required” is not a list of names");
   return {
@@ -66,7 +66,7 @@ export function readSchema(schema: JsonSchema | null | undefined): SchemaReading
 
 const asJson = (reason: string): SchemaReading => ({
   rows: null,
-  reason: `This schema is shown as JSON, for ${reason}.`,
+  reason: `Shown as JSON because ${reason}.`,
 });
 
 /** Rows as an object schema, merged with its other keywords; undefined if it is empty. */
@@ -211,14 +211,14 @@ export function presetError({
   choices,
 }: Pick<SchemaRow, "preset" | "type"> & Partial<Pick<SchemaRow, "choices">>): string | null {
   if (preset === "") return null;
-  if (type === "choice") return choices?.includes(preset) ? null : "One of the choices";
+  if (type === "choice") return choices?.includes(preset) ? null : "Enter one of the options.";
   const check = PRESET_CHECKS[type];
   return !check || check.fits(presetValue(preset, type)) ? null : check.error;
 }
 
 const PRESET_CHECKS: Partial<Record<SchemaType, { fits: (value: Json) => boolean; error: string }>> = {
-  number: { fits: (value) => typeof value === "number", error: "A number" },
-  integer: { fits: Number.isInteger, error: "A whole number" },
+  number: { fits: (value) => typeof value === "number", error: "Enter a number." },
+  integer: { fits: Number.isInteger, error: "Enter a whole number." },
   boolean: { fits: (value) => typeof value === "boolean", error: "true or false" },
   array: { fits: Array.isArray, error: "JSON: [ … ]" },
   texts: {
@@ -238,8 +238,8 @@ export const choicesOfText = (text: string): string[] =>
 /** Why the lines of a text are invalid choices; null if they are valid. */
 export function choicesError(text: string): string | null {
   const choices = choicesOfText(text);
-  if (choices.length === 0) return "At least one choice is needed.";
-  return new Set(choices).size < choices.length ? "Each choice stands here once." : null;
+  if (choices.length === 0) return "Enter at least one option.";
+  return new Set(choices).size < choices.length ? "Each option must be unique." : null;
 }
 
 /** Whether a choice can be written as one line of text. */

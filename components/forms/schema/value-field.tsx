@@ -31,7 +31,7 @@ export function ValueField({ label, hint, error, value, onChange }: ValueFieldPr
         <ExpressionField label={label} hint={hint} error={error} value={value} onChange={onChange} />
         {key === undefined ? null : (
           <Button size="sm" variant="ghost" className="self-start" onClick={() => setWantsText(false)}>
-            Pick a key instead
+            Choose a key
           </Button>
         )}
       </div>
@@ -45,7 +45,7 @@ export function ValueField({ label, hint, error, value, onChange }: ValueFieldPr
       <SuggestField
         label={label}
         hint={known ? `${key} is ${known}. ${hint ?? ""}` : hint}
-        error={isInvalid ? "A key has letters, digits and _; write anything more as text." : error}
+        error={isInvalid ? "Use letters, digits and _, or edit as an expression." : error}
         mono
         placeholder="Choose a key…"
         suggestions={keySuggestions(scope)}
@@ -58,7 +58,7 @@ export function ValueField({ label, hint, error, value, onChange }: ValueFieldPr
         }}
       />
       <Button size="sm" variant="ghost" className="self-start" onClick={() => setWantsText(true)}>
-        Write it as text
+        Edit as expression
       </Button>
     </div>
   );

@@ -20,17 +20,13 @@ export function ToolField({ label, hint, error, value, onChange, hideLabel }: Fi
   const known = (data?.tools ?? []).map((tool) => ({
     value: tool.name,
     label: tool.name,
-    hint: tool.is_unavailable
-      ? "Cannot be called now; the Tools page says why"
-      : firstSentence(tool.description),
+    hint: tool.is_unavailable ? "Unavailable. See the Tools page." : firstSentence(tool.description),
   }));
   const isMissing = name !== "" && data !== undefined && !known.some((option) => option.value === name);
   return (
     <Select
       {...{ label, hideLabel, hint, error }}
-      options={
-        isMissing ? [...known, { value: name, label: name, hint: "There is no such tool here" }] : known
-      }
+      options={isMissing ? [...known, { value: name, label: name, hint: "Tool not found" }] : known}
       value={name || null}
       onValueChange={onChange}
       placeholder="Choose a tool…"
@@ -54,7 +50,7 @@ export function ToolsField({ label, hint, error, value, onChange }: FieldProps) 
     <Field label={label} hint={hint} error={error} group>
       <div className="flex flex-col gap-2">
         <Checkbox
-          label={theirs.length > 0 ? "All that its role may use" : "Its role may use no tools"}
+          label={theirs.length > 0 ? "All tools of role" : "Role has no tools"}
           disabled={theirs.length === 0 && chosen === undefined}
           checked={chosen === undefined}
           onCheckedChange={(all) => onChange(all ? undefined : theirs)}
@@ -74,7 +70,7 @@ export function ToolsField({ label, hint, error, value, onChange }: FieldProps) 
                     )
                   }
                 />
-                {isGranted(theirs, tool) ? null : <Badge tone="waiting">Not in its role</Badge>}
+                {isGranted(theirs, tool) ? null : <Badge tone="waiting">Not in role</Badge>}
               </li>
             ))}
           </ul>

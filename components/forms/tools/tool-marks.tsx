@@ -18,10 +18,10 @@ export type ToolMarks = Pick<ToolSpec, "risk" | "read_only" | "sink" | "taints">
 };
 
 export const SOURCE_LABELS: Record<ToolSource, string> = {
-  builtin: "Comes with Troupe",
+  builtin: "Built-in",
   crew: "Crew tools",
-  custom: "Written here",
-  operator: "Declared by the operator",
+  custom: "Custom",
+  operator: "Configured by admin",
   mcp: "MCP server",
 };
 
@@ -34,11 +34,11 @@ export const describeMarks = (tool: ToolMarks): string =>
 /** What a tool does, for the person who approves it. `tool`: undefined if it is not installed. */
 export function describeTool(name: string, tool: ToolMarks | undefined): string {
   if (tool) return describeMarks(tool);
-  if (CREW_TOOL_NOTES.some((note) => note.name === name)) return "Works within its crew";
+  if (CREW_TOOL_NOTES.some((note) => note.name === name)) return "Works only within its crew";
   const server = /^mcp:([^/]+)\/\*$/.exec(name)?.[1];
   return server
-    ? `Everything that the MCP server ${server} offers, also later`
-    : "Not here yet: what it will do is unknown";
+    ? `All current and future tools of the MCP server ${server}`
+    : "Not installed, effects unknown";
 }
 
 function marksOf(tool: ToolMarks) {
@@ -49,32 +49,31 @@ function marksOf(tool: ToolMarks) {
       word: RISK_LEVELS[tool.risk].title,
       about:
         tool.risk === "UNKNOWN"
-          ? "Nobody here has said how much harm a call can do; people can be asked before each."
+          ? "No one has rated this tool. You can require approval for each call."
           : tool.risk === "HIGH"
-            ? "A call can do real harm; people can be asked before each."
+            ? "A call can do real harm. You can require approval for each call."
             : tool.risk === "MEDIUM"
               ? "A call can do some harm."
               : "A call does little harm.",
     },
-    { icon: Eye, show: tool.read_only, word: "Reads only", about: "It changes nothing." },
+    { icon: Eye, show: tool.read_only, word: "Read-only", about: "Changes nothing" },
     {
       icon: TriangleAlert,
       show: tool.destructive === true,
-      word: "Cannot be undone",
-      about: "What it does stays done.",
+      word: "Destructive",
+      about: "Its effects can't be undone.",
     },
     {
       icon: Radio,
       show: tool.sink,
-      word: "Can send data out",
-      about: "It can carry data out of this installation.",
+      word: "Sends data externally",
+      about: "Can send data outside Troupe.",
     },
     {
       icon: UserRoundX,
       show: tool.taints,
-      word: "Brings in content of strangers",
-      about:
-        "Nobody here vouches for its results; an agent that has read them may be asked about before it sends anything out.",
+      word: "Returns untrusted content",
+      about: "Results are untrusted content. Agents that read them may need approval before sending data.",
     },
   ].filter(({ show }) => show);
 }
@@ -107,8 +106,8 @@ export function MarkBadges({ tool, unavailable }: { tool: ToolMarks; unavailable
       ) : tool.risk === "UNKNOWN" ? (
         <Badge icon={<CircleHelp aria-hidden="true" />}>Risk unknown</Badge>
       ) : null}
-      {tool.sink ? <Badge icon={<Radio aria-hidden="true" />}>Sends out</Badge> : null}
-      {tool.taints ? <Badge icon={<UserRoundX aria-hidden="true" />}>Strangers</Badge> : null}
+      {tool.sink ? <Badge icon={<Radio aria-hidden="true" />}>Sends data</Badge> : null}
+      {tool.taints ? <Badge icon={<UserRoundX aria-hidden="true" />}>Untrusted</Badge> : null}
       {unavailable ? (
         <Badge tone="waiting" icon={<Unplug aria-hidden="true" />}>
           Not available

@@ -31,7 +31,7 @@ export function ToolPicker({ tools, onChange, error }: ToolPickerProps) {
     ...(names?.tools ?? []),
     ...(names?.mcp_servers ?? []).map((server) => ({
       name: `mcp:${server}/*`,
-      description: `All tools of the MCP server ${server}, also those that it offers later`,
+      description: `All current and future tools of the MCP server ${server}`,
     })),
     ...CREW_TOOL_NOTES.filter(({ grant }) => grant === "role"),
   ].filter(({ name }) => !tools.includes(name));
@@ -46,12 +46,7 @@ export function ToolPicker({ tools, onChange, error }: ToolPickerProps) {
     setSearch("");
   };
   return (
-    <Field
-      label="Tools"
-      hint="The tools that this role may use; no other is ever given to it."
-      error={error}
-      group
-    >
+    <Field label="Tools" hint="Tools that agents with this role can use" error={error} group>
       {tools.length > 0 ? (
         <ul
           aria-label="Tools of this role"
@@ -69,11 +64,11 @@ export function ToolPicker({ tools, onChange, error }: ToolPickerProps) {
         </ul>
       ) : null}
       <TextField
-        label="Add a tool"
+        label="Add tool"
         hideLabel
         type="search"
         mono
-        placeholder="Add a tool: search, or type a name"
+        placeholder="Search tools or enter a name…"
         icon={<Plus aria-hidden="true" />}
         value={search}
         onValueChange={setSearch}
@@ -117,7 +112,7 @@ function ChosenTool({
       </Link>
       <span className="flex-1" />
       <Marks tool={tool} />
-      {isMissing ? <Badge tone="waiting">Not here</Badge> : null}
+      {isMissing ? <Badge tone="waiting">Not installed</Badge> : null}
       <IconButton
         size="sm"
         plain
@@ -142,7 +137,7 @@ function FoundTools({
   onAdd: (name: string) => void;
 }) {
   return (
-    <ul aria-label="Tools found" className="rounded-lg border border-line bg-raised p-1">
+    <ul aria-label="Search results" className="rounded-lg border border-line bg-raised p-1">
       {found.slice(0, SHOWN).map((tool) => (
         <li key={tool.name}>
           <button
@@ -165,12 +160,12 @@ function FoundTools({
       {free !== null && !found.some(({ name }) => name === free) ? (
         <li className="px-1 py-1">
           <Button size="sm" variant="ghost" onClick={() => onAdd(free)}>
-            {`Add “${free}”, which is not here yet`}
+            {`Add “${free}” (not installed)`}
           </Button>
         </li>
       ) : null}
       {found.length === 0 && free === null ? (
-        <li className="px-2 py-1.5 text-[13px] text-ink-2">No tool matches.</li>
+        <li className="px-2 py-1.5 text-[13px] text-ink-2">No matching tools</li>
       ) : null}
     </ul>
   );

@@ -33,7 +33,7 @@ export function AgentEditor({ saved, name = "" }: { saved: AgentListed | null; n
       loss={
         saved?.used_by.some(({ kind }) => kind === "workflow")
           ? "may not run without it"
-          : "will go on with the settings that it has now"
+          : "will keep the settings it has now"
       }
     >
       {(form) => {
@@ -43,16 +43,16 @@ export function AgentEditor({ saved, name = "" }: { saved: AgentListed | null; n
             form={form}
             saved={item}
             placeholder="Careful writer"
-            unused="No crew and no workflow names this agent. Add it to a crew, or choose it in an agent task."
+            unused="Not used by any crew or workflow. Add it to a crew or choose it in an agent task."
           >
             <AgentForm
               agent={agent}
               roles={roles}
-              roleError={form.wasTried && agent.role_name === "" ? "Choose the role that it has." : undefined}
+              roleError={form.wasTried && agent.role_name === "" ? "Choose a role." : undefined}
               onChange={(next) => form.draft.set((before) => ({ ...before, agent: next }))}
             />
             {agent.role_name !== "" && !roles.some((role) => role.name === agent.role_name) ? (
-              <Remark>{`It has the role “${agent.role_name}”, which does not exist. Choose another.`}</Remark>
+              <Remark>{`Role “${agent.role_name}” doesn't exist. Choose another.`}</Remark>
             ) : null}
           </NamedItemFields>
         );

@@ -46,7 +46,7 @@ export function CrewEditor({ saved, name = "" }: { saved: CrewListed | null; nam
             form={form}
             saved={item}
             placeholder="Research team"
-            unused="No workflow names this crew. Choose it in the settings of a crew task."
+            unused="Not used by any workflow. Choose it in the settings of a crew task."
           >
             {crew ? (
               <CrewForm crew={crew} roles={roles} onChange={set} />
@@ -54,7 +54,7 @@ export function CrewEditor({ saved, name = "" }: { saved: CrewListed | null; nam
               <Field
                 label="Agents"
                 error={form.wasTried ? "A crew needs at least one agent." : undefined}
-                hint="Choose a role; more agents and the way they work come after it."
+                hint="Choose a role first, then add agents and a process"
                 group
               >
                 <AddAgent
@@ -87,7 +87,7 @@ function remarks(crew: CrewConfig, roles: readonly RoleDefinition[], wasTried: b
     ...crewDiagnostics(crew).map(({ message }) => message),
     ...missing.map(
       ({ role_name, agent_id }) =>
-        `The agent "${agent_id}" has the role "${role_name}", which does not exist.`,
+        `Agent “${agent_id}” has the role “${role_name}”, which doesn't exist. Choose another.`,
     ),
   ];
 }

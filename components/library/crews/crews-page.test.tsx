@@ -15,16 +15,16 @@ async function importing(text: string) {
   page.show();
   await page.person.click(await screen.findByRole("button", { name: "Import crews" }));
   const dialog = within(await screen.findByRole("dialog"));
-  await page.person.click(dialog.getByLabelText("Or paste its text"));
+  await page.person.click(dialog.getByLabelText("Or paste contents"));
   await page.person.paste(text);
-  await page.person.click(dialog.getByRole("button", { name: "Show what is in it" }));
+  await page.person.click(dialog.getByRole("button", { name: "Preview" }));
   return { ...page, dialog };
 }
 
 test("a crew's new roles get what is ticked", async () => {
   const crew = { crew_id: "post_office", agents: [{ agent_id: "clerk", role_name: "Clerk" }] };
   const { person, dialog, troupe } = await importing(JSON.stringify({ crews: [crew], roles: [CLERK] }));
-  const asked = within(await screen.findByRole("region", { name: "What the roles want to use" }));
+  const asked = within(await screen.findByRole("region", { name: "Requested tools" }));
   await person.click(asked.getByRole("checkbox", { name: "write_board" }));
   await person.click(dialog.getByRole("button", { name: "Import 1 crew and 1 role" }));
   await screen.findByText(/Clerk came without file_write\./);
@@ -103,9 +103,9 @@ test("who begins in a crew that hands over is chosen in its form; who uses it is
     }),
   });
   show();
-  await person.click(await screen.findByLabelText("How they work"));
-  await person.click(await screen.findByRole("option", { name: /^Handing over/ }));
-  await person.click(await screen.findByLabelText("Begins with"));
+  await person.click(await screen.findByLabelText("Process"));
+  await person.click(await screen.findByRole("option", { name: /^Swarm \(handoffs\)/ }));
+  await person.click(await screen.findByLabelText("First agent"));
   await person.click(await screen.findByRole("option", { name: /^writer/ }));
   await person.click(screen.getByRole("button", { name: "Save" }));
   await screen.findByText("Saved “Writing desk”");
@@ -135,15 +135,15 @@ test("of two people who change the same crew the later one is told, and can save
   };
   await renameRemotely("Their desk");
   await rename("My desk");
-  await screen.findByText(/^This crew was changed in another place\./);
+  await screen.findByText(/^This crew was changed elsewhere\. Your changes aren't saved\./);
   expect(name.value).toBe("My desk");
-  await person.click(screen.getByRole("button", { name: "Save mine over it" }));
+  await person.click(screen.getByRole("button", { name: "Overwrite with mine" }));
   await screen.findByText("Saved “My desk”");
   expect((await ask.crews.list()).map(({ name }) => name)).toEqual(["My desk"]);
 
   await renameRemotely("Their desk again");
   await rename("My other desk");
-  await person.click(await screen.findByRole("button", { name: "Load the other version" }));
+  await person.click(await screen.findByRole("button", { name: "Load latest version" }));
   await waitFor(() => expect(screen.getByLabelText<HTMLInputElement>("Name").value).toBe("Their desk again"));
 });
 

@@ -64,8 +64,8 @@ export function CrewsPage() {
           />
         }
         tabs={<Tabs current="/crews" />}
-        about="A crew is several agents and the way in which they work together. Kept here, many workflows can use it. Begin with a ready-made one, or make your own."
-        choose="Workflows that name a crew take a copy of it whenever a run starts."
+        about="A crew is several agents with a process. Save one here to reuse it across workflows. Start from a ready-made crew or create your own."
+        choose="Each run uses a copy of the crew, taken when it starts."
         starters={<ReadyCrews roles={allRoles} taken={crews.data?.map(({ name }) => name) ?? []} />}
         editor={(chosen) => <CrewEditor key={chosen?.id ?? "(new)"} saved={chosen} />}
       />
@@ -103,8 +103,8 @@ export function AgentsPage() {
           />
         }
         tabs={<Tabs current="/agents" />}
-        about="An agent is a role with a story, a model and limits of its own. Kept here, many crews and workflows can use it."
-        choose="Crews and workflows that name an agent take a copy of it whenever a run starts."
+        about="An agent is a role with its own backstory, model and limits. Save one here to reuse it across crews and workflows."
+        choose="Each run uses a copy of the agent, taken when it starts."
         editor={(chosen) => <AgentEditor key={chosen?.id ?? "(new)"} saved={chosen} />}
       />
     </LibrarySheets>
@@ -157,8 +157,8 @@ function Files({
           align="end"
           trigger={<IconButton plain label={`Export all ${what}`} icon={<FileUp aria-hidden="true" />} />}
           items={[
-            { label: "As YAML", onSelect: () => void download("yaml") },
-            { label: "As JSON", onSelect: () => void download("json") },
+            { label: "YAML", onSelect: () => void download("yaml") },
+            { label: "JSON", onSelect: () => void download("json") },
           ]}
         />
       )}
@@ -224,7 +224,7 @@ function ReadyCrews({
                 <h3 className="min-w-0 flex-1 text-sm font-medium">{name}</h3>
                 <Button
                   size="sm"
-                  aria-label={isThere ? `${name} is in the library` : `Add ${name}`}
+                  aria-label={isThere ? `${name} already added` : `Add ${name}`}
                   icon={isThere ? <Check aria-hidden="true" /> : <Plus aria-hidden="true" />}
                   disabled={isThere}
                   pending={add.isPending && add.variables.name === name}

@@ -26,8 +26,8 @@ interface MemoryDraft {
 }
 
 const IMPORTANCE = [
-  { value: "0.2", label: "Little" },
-  { value: "0.5", label: "Usual" },
+  { value: "0.2", label: "Low" },
+  { value: "0.5", label: "Normal" },
   { value: "0.9", label: "High" },
 ] as const;
 
@@ -38,13 +38,13 @@ const KEEP: FormPart<MemoryDraft> = {
   parts: [
     {
       key: "keep",
-      label: "Keep it",
+      label: "Expires",
       as: "choice",
       options: [
-        { value: "ever", label: "For good" },
-        { value: "1", label: "For a day" },
-        { value: "7", label: "For a week" },
-        { value: "30", label: "For 30 days" },
+        { value: "ever", label: "Never" },
+        { value: "1", label: "After 1 day" },
+        { value: "7", label: "After 1 week" },
+        { value: "30", label: "After 30 days" },
       ],
     },
     {
@@ -52,7 +52,7 @@ const KEEP: FormPart<MemoryDraft> = {
       label: "Importance",
       as: "choice",
       options: IMPORTANCE,
-      hint: "Important memories are found first.",
+      hint: "More important memories are found first",
     },
   ],
 };
@@ -65,7 +65,7 @@ const NEW_MEMORY: readonly FormPart<MemoryDraft, "value">[] = [
     isMono: true,
     empty: "",
     placeholder: "house_style",
-    hint: "A short name under which it is found again.",
+    hint: "A short lookup key",
   },
   { slot: "value" },
   {
@@ -75,7 +75,7 @@ const NEW_MEMORY: readonly FormPart<MemoryDraft, "value">[] = [
     parts: [
       {
         key: "scope",
-        label: "How far it reaches",
+        label: "Scope",
         as: "choice",
         options: (["project", "global", "workflow"] as const).map((value) => ({
           value,
@@ -94,7 +94,7 @@ const NEW_MEMORY: readonly FormPart<MemoryDraft, "value">[] = [
   KEEP,
 ];
 
-const REMEMBERED = [toField({ key: "value", schema: { title: "What is remembered" }, required: true })];
+const REMEMBERED = [toField({ key: "value", schema: { title: "Value" }, required: true })];
 
 const DAY_MS = 24 * 3_600_000;
 const endOf = (keep: string) => (keep === "ever" ? null : Date.now() + Number(keep) * DAY_MS);
@@ -123,7 +123,7 @@ export function MemoryDialog({ memory, onClose }: { memory: MemoryListed | null;
     onSuccess: () => {
       void invalidate();
       onClose();
-      toast(memory ? `Changed “${key}”` : `Remembered “${key}”`, { tone: "success" });
+      toast(memory ? `Saved “${key}”` : `Added “${key}”`, { tone: "success" });
     },
   };
   const update = useMutation(trpc.memories.update.mutationOptions(done));
@@ -151,9 +151,9 @@ export function MemoryDialog({ memory, onClose }: { memory: MemoryListed | null;
   return (
     <FormDialog
       sticky
-      title={memory ? `Change “${memory.key}”` : "Remember something"}
+      title={memory ? `Edit “${memory.key}”` : "New memory"}
       description={describeMemory(memory)}
-      submit={memory ? "Save" : "Remember"}
+      submit={memory ? "Save" : "Add memory"}
       isIncomplete={value === undefined || key === "" || (scope === "workflow" && !workflow_id)}
       mutation={memory ? update : create}
       onSubmit={submit}
@@ -167,7 +167,7 @@ export function MemoryDialog({ memory, onClose }: { memory: MemoryListed | null;
           workflow_id: {
             options: (workflows.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
           },
-          keep: memory ? { unset: "As it is" } : {},
+          keep: memory ? { unset: "Unchanged" } : {},
         }}
         slots={{
           value: <InputFields fields={REMEMBERED} values={entered} errors={[]} onChange={setEntered} />,
@@ -179,9 +179,9 @@ export function MemoryDialog({ memory, onClose }: { memory: MemoryListed | null;
 
 function describeMemory(memory: MemoryListed | null): string | undefined {
   if (!memory)
-    return "Agents find it with search_memory or retrieve_memory, where their role names these tools and their memory reaches this far.";
+    return "Agents find it with search_memory or retrieve_memory if their role has these tools and their memory scopes include it.";
   return memory.tainted
-    ? "It came from content of strangers. With a text of your own, you vouch for it, and the mark goes."
+    ? "This came from untrusted content. Changing the value marks it as trusted."
     : undefined;
 }
 

@@ -13,8 +13,8 @@ test("a person can tell agents something, once under each name", async () => {
     await person.click(await screen.findByRole("button", { name: "New" }));
     const dialog = within(await screen.findByRole("dialog"));
     await person.type(dialog.getByLabelText(/^Key/), "house_style");
-    await person.type(dialog.getByLabelText(/^What is remembered/), text);
-    await person.click(dialog.getByRole("button", { name: "Remember" }));
+    await person.type(dialog.getByLabelText(/^Value/), text);
+    await person.click(dialog.getByRole("button", { name: "Add memory" }));
   };
   await remember("Short sentences");
   await row("Short sentences");
@@ -23,7 +23,7 @@ test("a person can tell agents something, once under each name", async () => {
   await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
 
   await remember("Long sentences");
-  expect((await screen.findByRole("alert")).textContent).toContain("Change that one");
+  expect((await screen.findByRole("alert")).textContent).toContain("Edit that one");
   await person.click(within(screen.getByRole("dialog")).getByRole("button", { name: "Cancel" }));
   await row("Short sentences");
 });
@@ -40,9 +40,9 @@ test("what is remembered is found, corrected, deleted, and brought back", async 
   await row("We never release on a Friday");
   await row(/store_memory/);
 
-  await person.click(screen.getByRole("button", { name: "Change release_day" }));
+  await person.click(screen.getByRole("button", { name: "Edit release_day" }));
   const dialog = within(await screen.findByRole("dialog"));
-  const text = dialog.getByLabelText(/^What is remembered/);
+  const text = dialog.getByLabelText(/^Value/);
   await person.clear(text);
   await person.type(text, "We release on Tuesdays");
   await person.click(dialog.getByRole("button", { name: "Save" }));
@@ -62,13 +62,13 @@ test("what is remembered may be any JSON value, which the form shows and takes",
   await ask.memories.create({ key: "prices", value: { apple: 2 }, place: { scope: "project" } });
   show();
   await row(/"apple": 2/);
-  await person.click(await screen.findByRole("button", { name: "Change prices" }));
+  await person.click(await screen.findByRole("button", { name: "Edit prices" }));
   const dialog = within(await screen.findByRole("dialog"));
-  const text = dialog.getByLabelText(/^What is remembered/);
+  const text = dialog.getByLabelText(/^Value/);
   expect((text as HTMLTextAreaElement).value).toBe('{\n  "apple": 2\n}');
   await person.clear(text);
   await person.type(text, "[[1, 2]");
-  await dialog.findByText(/Taken as a list of 2/);
+  await dialog.findByText(/Read as a list of 2/);
   await person.click(dialog.getByRole("button", { name: "Save" }));
   await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
   expect((await ask.memories.list({})).memories.map(({ value }) => value)).toEqual([[1, 2]]);

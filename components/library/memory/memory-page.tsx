@@ -42,7 +42,7 @@ export function MemoryPage() {
   return (
     <Page
       title="Memory"
-      description="What agents remember beyond the step they are at. They find it again by its words; you can add to it, correct it, or delete it."
+      description="What agents remember between steps and runs. Search, add, edit or delete memories."
       actions={
         <Button icon={<Plus aria-hidden="true" />} onClick={() => editing.open(null)}>
           New
@@ -57,14 +57,15 @@ export function MemoryPage() {
           actions={
             <>
               <Button variant="primary" onClick={() => editing.open(null)}>
-                Add a memory
+                Add memory
               </Button>
               <ButtonLink href="/tools?tool=store_memory">How agents add memories</ButtonLink>
             </>
           }
         >
           Add what every run should know, such as “Tone: write plainly, for newcomers”. Agents whose role has
-          the tool <code className="font-mono text-xs">store_memory</code> add their own, each with its run.
+          the tool <code className="font-mono text-xs">store_memory</code> can add their own, each linked to
+          its run.
         </EmptyState>
       ) : (
         <>
@@ -73,14 +74,14 @@ export function MemoryPage() {
               label="Search memories"
               hideLabel
               type="search"
-              placeholder="Search keys and texts"
+              placeholder="Search keys and values"
               icon={<Search aria-hidden="true" />}
               value={search}
               onValueChange={setSearch}
               fieldClassName="min-w-48 flex-1"
             />
             <Select<Scope | "all">
-              label="How far it reaches"
+              label="Scope"
               hideLabel
               options={[
                 { value: "all", label: `All${total === null ? "" : ` (${total})`}` },
@@ -134,9 +135,7 @@ function Memories({
     );
   const memories = found.data.pages.flatMap((page) => page.memories);
   if (memories.length === 0)
-    return (
-      <EmptyState title={text ? `Nothing remembered matches “${text}”` : "Nothing is remembered here"} />
-    );
+    return <EmptyState title={text ? `No memory matches “${text}”` : "No memories here"} />;
   return (
     <>
       <ul
@@ -190,7 +189,7 @@ function MemoryRow({ memory, onEdit }: { memory: MemoryListed; onEdit: () => voi
           <Badge>{MEMORY_SCOPES[scope].title}</Badge>
           {tainted ? (
             <Badge tone="waiting" icon={<UserRoundX aria-hidden="true" />}>
-              From strangers
+              Untrusted
             </Badge>
           ) : null}
         </p>
@@ -217,7 +216,7 @@ function MemoryRow({ memory, onEdit }: { memory: MemoryListed; onEdit: () => voi
           {expires_at === null ? null : (
             <>
               {" "}
-              · kept until{" "}
+              · expires{" "}
               {new Date(expires_at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}
             </>
           )}
@@ -225,7 +224,7 @@ function MemoryRow({ memory, onEdit }: { memory: MemoryListed; onEdit: () => voi
       </div>
       <div className="flex shrink-0 gap-0.5">
         <IconButton
-          label={`Change ${key}`}
+          label={`Edit ${key}`}
           size="sm"
           icon={<PencilLine aria-hidden="true" />}
           onClick={onEdit}

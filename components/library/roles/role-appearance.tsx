@@ -33,16 +33,16 @@ export function RoleAppearance({
 }) {
   return (
     <Popover
-      title="Look"
+      title="Appearance"
       className="w-76"
       trigger={
         <button type="button" className="shrink-0 rounded-xl outline-offset-2 hover:opacity-80">
-          <span className="sr-only">Change the look of this role</span>
+          <span className="sr-only">Change appearance</span>
           <RoleFace name={name} icon={icon} color={color} size={48} className="rounded-xl" />
         </button>
       }
     >
-      <fieldset aria-label="Colour" className="mb-3 flex flex-wrap gap-1.5">
+      <fieldset aria-label="Color" className="mb-3 flex flex-wrap gap-1.5">
         {colors.map(({ value, label }) => (
           <button
             key={value}
@@ -80,7 +80,7 @@ export function RoleAppearance({
         className="mt-2"
         onClick={() => onChange({ icon: undefined, color: undefined })}
       >
-        Use the initials
+        Use initials
       </Button>
     </Popover>
   );

@@ -49,7 +49,7 @@ export function readPrompt(
   } catch (error) {
     return {
       prompt: null,
-      error: error instanceof Error ? error.message : "The template cannot be filled in.",
+      error: error instanceof Error ? error.message : "Can't fill in the template.",
     };
   }
 }

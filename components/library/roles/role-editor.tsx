@@ -40,13 +40,13 @@ export function RoleEditor({ saved, name = "" }: { saved: RoleListed | null; nam
       calls={useRoleCalls()}
       tidy={(role) => (Object.keys(errorsOf(role)).length > 0 ? null : tidied(role))}
       isReadOnly={file !== undefined}
-      loss="cannot run without it"
+      loss="can't run without it"
       onDiscard={() => setTextErrors({})}
       face={(role) => <RoleFace name={role.name} icon={role.icon} color={role.color} size={28} />}
       badges={
         <>
           {file ? <Badge className="max-sm:hidden">{`From ${file}`}</Badge> : null}
-          {saved?.builtin ? <Badge className="max-sm:hidden">Came with Troupe</Badge> : null}
+          {saved?.builtin ? <Badge className="max-sm:hidden">Built-in</Badge> : null}
         </>
       }
       notice={file ? <FileNotice file={file} /> : null}
@@ -83,7 +83,7 @@ export function RoleEditor({ saved, name = "" }: { saved: RoleListed | null; nam
               <div className="flex flex-col gap-6 @4xl:sticky @4xl:top-0 @4xl:max-h-[calc(100dvh-7.5rem)] @4xl:self-start">
                 <PromptPreview role={{ ...tidied(role), name: role.name.trim() || "…" }} />
                 {saved ? (
-                  <UsesList uses={saved.used_by} nobody="No workflow, crew or agent names this role." />
+                  <UsesList uses={saved.used_by} nobody="Not used by any workflow, crew or agent." />
                 ) : null}
               </div>
             </div>
@@ -118,7 +118,7 @@ function useRoleCalls(): LibraryCalls<RoleDefinition> {
           Array.from({ length: saved.renamed_in[`${kind}s`] }, () => ({ kind })),
         ),
       );
-      return { ...saved, key: saved.name, detail: places ? `Its new name is in ${places}.` : undefined };
+      return { ...saved, key: saved.name, detail: places ? `Renamed in ${places}.` : undefined };
     },
     get: async (name) => {
       const { role, revision } = await roles.get.query({ name });
@@ -146,7 +146,7 @@ function PromptPreview({ role }: { role: RoleDefinition }) {
             <span className="text-xs text-ink-3 tabular-nums">
               about {Math.ceil(prompt.length / 4)} tokens
             </span>
-            <CopyButton text={prompt} label="Copy the prompt" />
+            <CopyButton text={prompt} label="Copy prompt" />
           </>
         )}
       </header>
@@ -161,7 +161,7 @@ function PromptPreview({ role }: { role: RoleDefinition }) {
           {prompt}
         </section>
       )}
-      <p className="text-[13px] text-ink-3">Follows the form. The task of the node comes after it.</p>
+      <p className="text-[13px] text-ink-3">Updates with the form. The task of the node is added after it.</p>
     </section>
   );
 }

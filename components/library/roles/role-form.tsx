@@ -42,7 +42,7 @@ export function RoleForm(props: RoleFormProps) {
 
 function Identity({ role, onChange, errors }: RoleFormProps) {
   return (
-    <Part title="Who it is">
+    <Part title="About">
       <div className="flex items-start gap-4">
         <RoleAppearance name={role.name} icon={role.icon} color={role.color} onChange={onChange} />
         <TextField
@@ -51,7 +51,7 @@ function Identity({ role, onChange, errors }: RoleFormProps) {
           onValueChange={(name) => onChange({ name })}
           error={errors.name}
           maxLength={80}
-          hint="Workflows name the role by it. A new name is written into all of them."
+          hint="Workflows reference the role by name. Renaming updates them."
           fieldClassName="flex-1"
         />
       </div>
@@ -66,7 +66,7 @@ function Identity({ role, onChange, errors }: RoleFormProps) {
       <ListEditor
         label="Goals"
         itemName="goal"
-        placeholder="What it should reach"
+        placeholder="What it should achieve"
         items={role.goals}
         onItemsChange={(goals) => onChange({ goals })}
         error={errors.goals}
@@ -100,7 +100,7 @@ function Prompt({ role, onChange, errors }: RoleFormProps) {
           }
           options={[
             { value: "standard", label: "Standard" },
-            { value: "own", label: "Own template" },
+            { value: "own", label: "Custom template" },
           ]}
         />
       }
@@ -114,20 +114,20 @@ function Prompt({ role, onChange, errors }: RoleFormProps) {
           lint={lintTemplate}
           complete={completeTemplate}
           error={errors.system_prompt_template}
-          hint="Type {{ to insert a value."
+          hint="Type {{ to insert a value"
           minLines={10}
           compact
         />
       ) : (
-        <p className="text-[13px] text-ink-2">Made of the description, the goals and the responsibilities.</p>
+        <p className="text-[13px] text-ink-2">Generated from the description, goals and responsibilities.</p>
       )}
       <Select<Knowledge | "">
         label="Knowledge"
         value={role.knowledge ?? ""}
         onValueChange={(next) => onChange({ knowledge: next === "" ? undefined : next })}
-        hint="What its answers may rest on. Material is what it is given and what its tools find."
+        hint="What answers may rely on. Material is its input and tool results"
         fieldClassName="max-w-80"
-        options={[{ value: "", label: "General knowledge where the material ends" }, ...choicesOf(KNOWLEDGE)]}
+        options={[{ value: "", label: "General knowledge for gaps" }, ...choicesOf(KNOWLEDGE)]}
       />
     </Part>
   );
@@ -135,10 +135,10 @@ function Prompt({ role, onChange, errors }: RoleFormProps) {
 
 function Schemas({ role, onChange, onTextErrorChange }: RoleFormProps) {
   return (
-    <Part title="What goes in and out">
+    <Part title="Input and output">
       <SchemaField
         label="Input"
-        hint="What this role needs to be given"
+        hint="Data this role needs"
         itemName="field"
         value={role.input_schema}
         onChange={(schema) => onChange({ input_schema: schema })}
@@ -147,7 +147,7 @@ function Schemas({ role, onChange, onTextErrorChange }: RoleFormProps) {
       <UncheckedNotes schema={role.input_schema} label="Input" />
       <SchemaField
         label="Output"
-        hint="The shape of its answers"
+        hint="Output schema"
         itemName="field"
         value={role.output_schema}
         onChange={(schema) => onChange({ output_schema: schema })}
@@ -160,7 +160,7 @@ function Schemas({ role, onChange, onTextErrorChange }: RoleFormProps) {
 
 function Rights({ role, onChange, errors, onTextErrorChange }: RoleFormProps) {
   return (
-    <Part title="Rights and rules">
+    <Part title="Permissions and rules">
       <ToolPicker
         tools={role.tools}
         onChange={(tools) => onChange({ tools })}
@@ -168,7 +168,7 @@ function Rights({ role, onChange, errors, onTextErrorChange }: RoleFormProps) {
       />
       <GuardrailsField
         label="Guardrails"
-        hint="What must hold of what the role takes and gives"
+        hint="Checks on the role's input and output"
         value={role.guardrails}
         keys={{ input: keysOf(role.input_schema), output: keysOf(role.output_schema) }}
         onChange={(guardrails) => onChange({ guardrails })}
@@ -179,11 +179,11 @@ function Rights({ role, onChange, errors, onTextErrorChange }: RoleFormProps) {
         onValueChange={(confirmation) => onChange({ confirmation })}
       />
       <Select<OnLimit | "">
-        label="At a limit of the run"
+        label="On run limit"
         value={role.on_limit ?? ""}
         onValueChange={(next) => onChange({ on_limit: next === "" ? undefined : next })}
         fieldClassName="max-w-80"
-        options={[{ value: "", label: "As the run says" }, ...choicesOf(ON_LIMITS)]}
+        options={[{ value: "", label: "Inherit from run" }, ...choicesOf(ON_LIMITS)]}
       />
       <NumberField
         label="Version"
@@ -191,7 +191,7 @@ function Rights({ role, onChange, errors, onTextErrorChange }: RoleFormProps) {
         min={1}
         onValueChange={(version) => onChange({ version: version ?? 1 })}
         fieldClassName="max-w-36"
-        hint="Yours to count; exports carry it."
+        hint="Your own version number, included in exports"
       />
     </Part>
   );
@@ -251,13 +251,13 @@ function ConfirmationField({
   const kept = value?.kind === "tools" || value?.kind === "when" ? value : null;
   return (
     <Select<Choice>
-      label="Asks a person before acting"
+      label="Approval for actions"
       value={value?.kind ?? "run"}
       onValueChange={(kind) => onValueChange(kept?.kind === kind ? kept : toConfirmation(kind))}
-      hint="Whether a person agrees to what its tools are about to do. Where the run or the installation is stricter, that holds."
+      hint="When a person must approve tool calls. Stricter run or server settings win"
       fieldClassName="max-w-80"
       options={[
-        { value: "run", label: "As the run says" },
+        { value: "run", label: "Inherit from run" },
         { value: "never", label: "Never" },
         { value: "risky", label: "Before risky actions" },
         { value: "always", label: "Always" },

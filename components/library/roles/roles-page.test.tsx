@@ -57,14 +57,14 @@ test("a role's tools are picked by a search, and a name that is not here is mark
   const { person, show, troupe } = openPage(<RolesPage />, "/roles?role=Clerk");
   troupe.roles.put(RoleDefinition.parse({ name: "Clerk" }));
   show();
-  const search = await screen.findByLabelText("Add a tool");
+  const search = await screen.findByLabelText("Add tool");
   await person.type(search, "calcul");
   await person.click(await screen.findByRole("button", { name: "Add calculator" }));
   await person.type(search, "hammer");
   await person.click(await screen.findByRole("button", { name: /^Add “hammer”/ }));
   const chosen = within(await screen.findByRole("list", { name: "Tools of this role" }));
   const hammer = chosen.getAllByRole("listitem").find(({ textContent }) => textContent?.includes("hammer"));
-  expect(hammer?.textContent).toContain("Not here");
+  expect(hammer?.textContent).toContain("Not installed");
   await person.click(chosen.getByRole("button", { name: "Remove hammer" }));
   await person.click(screen.getByRole("button", { name: "Save" }));
   await screen.findByText("Saved “Clerk”");
@@ -80,21 +80,21 @@ test("roles come with the tools that were ticked, and say what they came without
   const openPreview = async () => {
     await person.click(await screen.findByRole("button", { name: "Import roles" }));
     const dialog = within(await screen.findByRole("dialog", { name: "Import roles" }));
-    await person.click(dialog.getByLabelText("Or paste its text"));
+    await person.click(dialog.getByLabelText("Or paste contents"));
     await person.paste(COURIER);
-    await person.click(dialog.getByRole("button", { name: "Show what is in it" }));
+    await person.click(dialog.getByRole("button", { name: "Preview" }));
     return dialog;
   };
-  const asked = async () => within(await screen.findByRole("region", { name: "What the roles want to use" }));
+  const asked = async () => within(await screen.findByRole("region", { name: "Requested tools" }));
   let dialog = await openPreview();
-  await (await asked()).findByText(/brings in content of strangers/);
+  await (await asked()).findByText(/returns untrusted content/);
   const boxes = (await asked()).getAllByRole("checkbox");
   expect(boxes.map((box) => box.getAttribute("aria-checked"))).toEqual(["false", "false", "false"]);
   const rows = (await asked()).getAllByRole("listitem").map(({ textContent }) => textContent);
   expect(rows.find((row) => row?.includes("http_request"))).toMatch(
-    /brings in content of strangers.*Asked for by Courier/,
+    /returns untrusted content.*Requested by Courier/,
   );
-  expect(rows.find((row) => row?.includes("mcp:post/send"))).toContain("what it will do is unknown");
+  expect(rows.find((row) => row?.includes("mcp:post/send"))).toContain("Not installed, effects unknown");
   await person.click((await asked()).getByRole("checkbox", { name: "file_write" }));
   await person.click(dialog.getByRole("button", { name: "Import 1 role" }));
   await screen.findByText(/Courier came without http_request, mcp:post\/send/);
@@ -103,12 +103,12 @@ test("roles come with the tools that were ticked, and say what they came without
 
   // The same file again asks for the rest.
   dialog = await openPreview();
-  await dialog.findByText("Differs from yours");
-  expect(screen.queryByRole("region", { name: "What the roles want to use" })).toBeNull();
-  await person.click(dialog.getByText("Replace 1 of mine"));
+  await dialog.findByText("Differs from existing");
+  expect(screen.queryByRole("region", { name: "Requested tools" })).toBeNull();
+  await person.click(dialog.getByText("Replace 1 existing"));
   await waitFor(async () => expect((await asked()).getAllByRole("checkbox")).toHaveLength(2));
   await person.click((await asked()).getByRole("button", { name: "Allow all" }));
-  await (await asked()).findByRole("button", { name: "Allow none" });
+  await (await asked()).findByRole("button", { name: "Block all" });
   await person.click(dialog.getByRole("button", { name: "Import 1 role" }));
   await waitFor(() => expect(tools()).toEqual(["http_request", "file_write", "mcp:post/send"]));
 });
@@ -132,13 +132,13 @@ test("a guardrail that is not finished says what is missing, and one that is hol
   troupe.roles.put(RoleDefinition.parse({ name: "Terse" }));
   show();
   const rules = within(await screen.findByRole("group", { name: "Guardrails" }));
-  await person.click(rules.getByRole("button", { name: "Add a guardrail" }));
+  await person.click(rules.getByRole("button", { name: "Add guardrail" }));
   await person.clear(rules.getByLabelText("Name"));
   await person.type(rules.getByLabelText("Name"), "Short");
   await person.click(save());
-  await rules.findByText(/^Say what must be true\./);
-  await person.click(rules.getByLabelText("How"));
-  await person.click(await screen.findByRole("option", { name: /^By a pattern/ }));
+  await rules.findByText(/^Enter a condition\./);
+  await person.click(rules.getByLabelText("Check type"));
+  await person.click(await screen.findByRole("option", { name: /^Regular expression/ }));
   const pattern = async (text: string) => {
     const field = await rules.findByLabelText("Pattern");
     await person.clear(field);
@@ -146,19 +146,19 @@ test("a guardrail that is not finished says what is missing, and one that is hol
     await person.paste(text);
   };
   await pattern("^(\\w+");
-  await rules.findByText(/^This is no pattern yet/);
+  await rules.findByText(/^Invalid pattern/);
   await pattern("(?<=a)b");
-  await rules.findByText(/^This pattern is tried in the sandbox/);
+  await rules.findByText(/^Runs in the sandbox, one pattern at a time/);
   await pattern("^.{1,9}$");
-  await rules.findByText("Its answer: matches ^.{1,9}$; else it tries again, 2 times at most");
-  await person.click(rules.getByRole("button", { name: "Add a guardrail" }));
+  await rules.findByText("Output: matches ^.{1,9}$; otherwise retries, at most 2 times");
+  await person.click(rules.getByRole("button", { name: "Add guardrail" }));
   const second = within(await rules.findByRole("group", { name: "Guardrail rule" }));
-  const rule = EditorView.findFromDOM(await second.findByRole("textbox", { name: "What must be true" }));
+  const rule = EditorView.findFromDOM(await second.findByRole("textbox", { name: "Condition" }));
   const insert = "output.copied != 'bee'";
   act(() => rule?.dispatch({ changes: { from: 0, to: rule.state.doc.length, insert } }));
-  await person.click(second.getByLabelText("If it does not hold"));
-  await person.click(await screen.findByRole("option", { name: "It is only noted" }));
-  await rules.findByText("Its answer: output.copied != 'bee'; else it is noted");
+  await person.click(second.getByLabelText("On failure"));
+  await person.click(await screen.findByRole("option", { name: "Warn" }));
+  await rules.findByText("Output: output.copied != 'bee'; otherwise warns");
   await person.click(save());
   await screen.findByText("Saved “Terse”");
 
@@ -200,9 +200,9 @@ test("two people who edit the same role do not overwrite each other unseen", asy
   await person.clear(description);
   await person.type(description, "Mine");
   await person.click(save());
-  await screen.findByText(/^This role was changed in another place\./);
+  await screen.findByText(/^This role was changed elsewhere\. Your changes aren't saved\./);
   expect(description.value).toBe("Mine");
-  await person.click(screen.getByRole("button", { name: "Load the other version" }));
+  await person.click(screen.getByRole("button", { name: "Load latest version" }));
   await waitFor(() => expect(screen.getByLabelText<HTMLInputElement>(/^Description/).value).toBe("Theirs"));
 });
 
@@ -218,7 +218,7 @@ test("a new name reaches workflows, crews and agents, and who uses a role is tol
   await person.clear(await name());
   await person.type(await name(), "Chronicler");
   await person.click(save());
-  await screen.findByText(/Its new name is in 1 workflow, 1 crew and 1 agent\./);
+  await screen.findByText(/Renamed in 1 workflow, 1 crew and 1 agent\./);
   expect(troupe.workflows.find(id)?.graph.nodes.copy?.config).toMatchObject({ required_role: "Chronicler" });
   expect((await ask.crews.list())[0]?.crew.agents[0]?.role_name).toBe("Chronicler");
   expect((await ask.agents.list())[0]?.agent.role_name).toBe("Chronicler");
@@ -266,10 +266,10 @@ test("a role from the folder says where it is from, cannot be changed, and can b
   );
   const { person, show } = openPage(<RolesPage />, "/roles", { TROUPE_ROLES_DIR: folder });
   show();
-  await person.click(await screen.findByText("One thing in the folder of roles needs a look"));
-  expect(
-    (await screen.findByRole("list", { name: "Findings in the folder of roles" })).textContent,
-  ).toContain("hammer");
+  await person.click(await screen.findByText("1 thing in the roles folder needs attention"));
+  expect((await screen.findByRole("list", { name: "Roles folder findings" })).textContent).toContain(
+    "hammer",
+  );
   await person.click(await screen.findByRole("link", { name: /^Gardener/ }));
   await screen.findByText(/gardener\.md/, { selector: "[role=status] *, [role=status]" });
   expect(screen.queryByRole("button", { name: "Save" })).toBeNull();

@@ -51,8 +51,8 @@ export function RolesPage() {
         </>
       }
       notice={<FolderFindings />}
-      about="Create one, or import some from a file."
-      choose="A role says what an agent is for: goals, responsibilities, and the prompt they make."
+      about="Create a role or import some from a file."
+      choose="A role defines an agent's goals, responsibilities and prompt."
       starters={<Featured roles={roles.data ?? []} />}
       editor={(chosen) => <RoleEditor key={chosen?.role.name ?? "(new)"} saved={chosen} />}
     >
@@ -70,7 +70,7 @@ export function RolesPage() {
 /** Some roles with their purpose, shown while none is selected. */
 function Featured({ roles }: { roles: Answers["roles"]["list"] }) {
   return (
-    <ul aria-label="Some roles" className="grid w-full max-w-3xl gap-3 sm:grid-cols-2">
+    <ul aria-label="Featured roles" className="grid w-full max-w-3xl gap-3 sm:grid-cols-2">
       {roles.slice(0, 6).map(({ role }) => (
         <li key={role.name}>
           <Link
@@ -99,13 +99,12 @@ function FolderFindings() {
   const folder = useQuery(useTrpc().roles.folder.queryOptions()).data;
   const findings = folder?.findings.filter(({ level }) => level !== "info") ?? [];
   if (findings.length === 0) return null;
-  const [count, verb] =
-    findings.length === 1 ? ["One thing", "needs"] : [`${findings.length} things`, "need"];
+  const [count, verb] = findings.length === 1 ? ["1 thing", "needs"] : [`${findings.length} things`, "need"];
   return (
     <details className="mx-4 mb-3 rounded-lg border border-waiting/35 bg-waiting/10 text-[13px]">
-      <summary className="px-3 py-2">{`${count} in the folder of roles ${verb} a look`}</summary>
+      <summary className="px-3 py-2">{`${count} in the roles folder ${verb} attention`}</summary>
       <div className="max-h-72 overflow-y-auto border-t border-waiting/35 p-2">
-        <FindingList findings={findings} label="Findings in the folder of roles" />
+        <FindingList findings={findings} label="Roles folder findings" />
       </div>
     </details>
   );

@@ -73,7 +73,7 @@ export function CustomToolEditor({ saved, isEnabled }: { saved: Saved | null; is
     <Sheet
       name={draft.name || "New tool"}
       isPlace={draft.name === ""}
-      badge={saved ? `Version ${saved.version}` : "Not saved yet"}
+      badge={saved ? `Version ${saved.version}` : "Unsaved"}
       actions={
         <>
           {saved ? (
@@ -149,7 +149,7 @@ function useToolMutations(onLeave: () => void) {
         onLeave();
         void invalidate();
         router.replace("/tools");
-        toast(`Moved “${name}” to the bin`, { undo: () => restore.mutate({ name }) });
+        toast(`Moved “${name}” to trash`, { undo: () => restore.mutate({ name }) });
       },
     }),
   );
@@ -179,7 +179,11 @@ function DefinitionFields({
         disabled={!isNew}
         placeholder="count_words"
         error={errors.name}
-        hint={isNew ? "Roles and models name it by this word." : "Roles name it by this word; it stays."}
+        hint={
+          isNew
+            ? "Roles and models reference the tool by this name"
+            : "Roles reference this name. It can't be changed."
+        }
         fieldClassName="max-w-sm"
       />
       <TextArea
@@ -189,11 +193,11 @@ function DefinitionFields({
         onValueChange={(description) => onChange({ description })}
         error={errors.description}
         placeholder="Counts the words of a text."
-        hint="All that a model knows of it: what it does, and when to use it."
+        hint="Tells the model what the tool does and when to use it"
       />
       <SchemaField
         label="Parameters"
-        hint="What it is given: the fields of its input"
+        hint="Input fields"
         itemName="field"
         error={errors.input_schema}
         value={draft.input_schema}
@@ -208,7 +212,7 @@ function DefinitionFields({
         onValueChange={(code) => onChange({ code })}
         minLines={10}
         error={errors.code}
-        hint="JavaScript, the body of an async function whose one argument is called input; what it returns is the result. It runs in a sandbox without network, files or clock."
+        hint="Async JavaScript function body: takes input, returns the result. No network, files or clock."
       />
       <div className="grid max-w-md grid-cols-2 gap-4">
         <Select
@@ -218,7 +222,7 @@ function DefinitionFields({
           onValueChange={(risk) => onChange({ risk })}
         />
         <NumberField
-          label="Time"
+          label="Timeout"
           unit="ms"
           min={100}
           max={10_000}
@@ -247,12 +251,12 @@ function Trial({
   const trial = useMutation(useTrpc().customTools.try.mutationOptions({ onError: () => {} }));
   const [took, setTook] = useState(0);
   return (
-    <Panel title="Try it" description="Runs the code as it stands here, saved or not.">
+    <Panel title="Try it" description="Runs the current code, saved or not.">
       <div className="flex flex-col gap-4">
         <ArgumentForm
           key={JSON.stringify(schema)}
           schema={schema}
-          submit="Run it"
+          submit="Run code"
           pending={trial.isPending}
           disabled={!isEnabled}
           onSubmit={(args) => {
@@ -279,10 +283,9 @@ function CodeIsOff() {
     <div role="status" className="flex gap-2.5 rounded-lg border border-line bg-sunken px-3 py-2.5 text-sm">
       <PowerOff aria-hidden="true" className="mt-0.5 size-4 shrink-0 text-ink-3" />
       <p>
-        <span className="font-medium">Code is switched off here.</span> You can write and save tools; they run
-        once whoever operates this installation sets{" "}
-        <code className="font-mono text-xs">TROUPE_ENABLE_CODE=1</code> and starts Troupe again. Code then
-        runs in a sandbox of its own, without network and files.
+        <span className="font-medium">Code is disabled.</span> You can write and save tools. They run once an
+        admin sets <code className="font-mono text-xs">TROUPE_ENABLE_CODE=1</code> and restarts Troupe. Code
+        then runs in a sandbox without network or files.
       </p>
     </div>
   );
@@ -303,8 +306,8 @@ function Versions({ saved, onRestore }: { saved: Saved; onRestore: (version: num
             <span className="min-w-0 flex-1 truncate text-ink-2">
               <TimeText at={created_at} /> · {definition.description}
             </span>
-            <Button size="sm" aria-label={`Use version ${version} again`} onClick={() => onRestore(version)}>
-              Use again
+            <Button size="sm" aria-label={`Restore version ${version}`} onClick={() => onRestore(version)}>
+              Restore version
             </Button>
           </li>
         ))}
@@ -318,9 +321,9 @@ export function CustomToolBin({ tools }: { tools: Answers["customTools"]["list"]
   const invalidate = useInvalidate("customTools", "tools");
   const restore = useMutation(useTrpc().customTools.restore.mutationOptions({ onSuccess: invalidate }));
   return (
-    <Sheet name="Bin" isPlace>
+    <Sheet name="Trash" isPlace>
       {tools.length === 0 ? (
-        <EmptyState title="The bin is empty" />
+        <EmptyState title="Trash is empty" />
       ) : (
         <ul
           aria-label="Removed tools"

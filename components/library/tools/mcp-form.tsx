@@ -19,13 +19,13 @@ export function NewMcpServer() {
   return (
     <Sheet name="New MCP server" isPlace>
       <p className="max-w-2xl text-ink-2">
-        An MCP server offers tools of another program. Troupe reads what it offers; nothing of it can be
-        called before you have looked at it and approved it.
+        An MCP server offers the tools of another program. Troupe lists them; agents can't call a tool before
+        you review and approve it.
       </p>
       <McpForm saved={null} />
       <p className="max-w-2xl text-[13px] text-ink-3">
-        Only servers that are reached over HTTP can be added here. Servers that are started as a process are
-        declared in the tools file, by whoever runs this installation.
+        Only HTTP servers can be added here. Servers that run as a process are configured in the tools file by
+        an admin.
       </p>
     </Sheet>
   );
@@ -66,7 +66,7 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
   };
   return (
     <Form
-      aria-label={saved ? `Change ${saved.name}` : "New MCP server"}
+      aria-label={saved ? `Edit ${saved.name}` : "New MCP server"}
       className="flex max-w-xl flex-col gap-4"
       onSubmit={submit}
     >
@@ -91,7 +91,7 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
           stored:
             saved?.has_authorization && draft.authorization === "" ? (
               <Checkbox
-                label="Remove the stored authorization"
+                label="Remove stored authorization"
                 checked={draft.drops}
                 onCheckedChange={(drops) => setDraft({ ...draft, drops })}
               />
@@ -112,11 +112,10 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
 
 function savedMessage({ name, state }: Pick<McpListed, "name" | "state">): string {
   if (state === "connected") return `Connected to “${name}”`;
-  return `Saved “${name}”; ${state === "needs_sign_in" ? "now sign in" : "it is not connected yet"}`;
+  return `Saved “${name}”; ${state === "needs_sign_in" ? "sign in to connect" : "not connected yet"}`;
 }
 
-const OTHER_ADDRESS =
-  "With another address it counts as another server: every tool has to be approved again.";
+const OTHER_ADDRESS = "A different URL counts as a new server. Every tool must be approved again";
 
 const storedLabel = (ending: string | null | undefined) => `Stored${ending ? `, ends in ${ending}` : ""}`;
 
@@ -145,7 +144,8 @@ const clientOf = ({ client_id, client_secret, private_key, as_program }: McpDraf
 function RedirectNote() {
   return (
     <p className="text-[13px] text-ink-3">
-      Most servers need none: Troupe registers by itself. Where you register it, the redirect address is{" "}
+      Most servers don't need this: Troupe registers automatically. If you register a client, use this
+      redirect URL:{" "}
       <span className="font-mono text-xs [overflow-wrap:anywhere]">
         {typeof window === "undefined" ? "" : window.location.origin}/tools/sign-in
       </span>

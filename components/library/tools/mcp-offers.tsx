@@ -12,7 +12,7 @@ export function McpOffers({ server: { name, resources, prompts } }: { server: Mc
         <Panel
           flush
           title="Resources"
-          description="What there is to read. Agents read it by the tool @read_resource, once that is approved."
+          description="Content that agents can read with the tool @read_resource, once it is approved."
         >
           <ul aria-label={`Resources of ${name}`} className="divide-y divide-line">
             {resources.map(({ uri, name: title, description, mime_type, size, is_template }) => (
@@ -22,7 +22,7 @@ export function McpOffers({ server: { name, resources, prompts } }: { server: Mc
                 address={uri}
                 description={description}
                 facts={[
-                  is_template ? "to be filled in" : "",
+                  is_template ? "template" : "",
                   mime_type ?? "",
                   size === null ? "" : formatBytes(size),
                 ]}
@@ -35,7 +35,7 @@ export function McpOffers({ server: { name, resources, prompts } }: { server: Mc
         <Panel
           flush
           title="Prompts"
-          description="Texts to fill in. Agents get them by the tool @get_prompt, once that is approved."
+          description="Prompt templates that agents can get with the tool @get_prompt, once it is approved."
         >
           <ul aria-label={`Prompts of ${name}`} className="divide-y divide-line">
             {prompts.map(({ name: title, description, arguments: takes }) => (

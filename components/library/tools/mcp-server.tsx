@@ -32,7 +32,7 @@ const STATES = {
   connecting: { word: "Connecting", tone: "neutral" },
   failed: { word: "Not connected", tone: "failed" },
   needs_sign_in: { word: "Needs sign-in", tone: "waiting" },
-  off: { word: "Switched off", tone: "neutral" },
+  off: { word: "Disabled", tone: "neutral" },
 } as const;
 
 /** An MCP server: its state, and the approval of its tools. */
@@ -56,7 +56,7 @@ export function McpServer({ server }: { server: McpListed }) {
     danger: true,
     title: `Remove “${server.name}”?`,
     description:
-      "Its stored authorization and every approval go, too. Roles that name its tools work without them.",
+      "Also deletes its stored authorization and approvals. Roles that use its tools run without them.",
     confirm: "Remove server",
     onConfirm: () => remove.mutateAsync({ name: server.name }),
   });
@@ -78,9 +78,9 @@ export function McpServer({ server }: { server: McpListed }) {
             <MoreMenu
               label={`Actions for ${server.name}`}
               items={[
-                { label: "Change", icon: <PencilLine />, onSelect: () => setEditing(true) },
+                { label: "Edit", icon: <PencilLine />, onSelect: () => setEditing(true) },
                 {
-                  label: server.is_enabled ? "Switch off" : "Switch on",
+                  label: server.is_enabled ? "Disable" : "Enable",
                   icon: <Power />,
                   onSelect: () => setEnabled.mutate({ name: server.name, is_enabled: !server.is_enabled }),
                 },
@@ -106,11 +106,11 @@ function Facts({ server }: { server: McpListed }) {
   const { word, tone } = STATES[server.state];
   return (
     <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2 text-[13px]">
-      <dt className="text-ink-2">State</dt>
+      <dt className="text-ink-2">Status</dt>
       <dd className="flex flex-wrap items-center gap-2">
         <Badge tone={tone}>{word}</Badge>
         {server.latency_ms === null ? null : (
-          <span className="text-ink-3 tabular-nums">answers in {server.latency_ms} ms</span>
+          <span className="text-ink-3 tabular-nums">responds in {server.latency_ms} ms</span>
         )}
         {server.connected_at === null ? null : (
           <span className="text-ink-3">
@@ -143,9 +143,7 @@ function Remarks({ server }: { server: McpListed }) {
   return (
     <>
       {server.from_file ? (
-        <p className="text-[13px] text-ink-2">
-          It is declared in the tools file of whoever runs this installation, and is changed there.
-        </p>
+        <p className="text-[13px] text-ink-2">Configured in the admin's tools file. Edit it there.</p>
       ) : null}
       {server.last_error ? (
         <p
@@ -160,7 +158,7 @@ function Remarks({ server }: { server: McpListed }) {
         </p>
       ) : null}
       {server.problems.length > 0 ? (
-        <ul aria-label="What cannot be offered" className="list-disc pl-5 text-[13px] text-ink-2">
+        <ul aria-label="Unavailable items" className="list-disc pl-5 text-[13px] text-ink-2">
           {server.problems.map((problem) => (
             <li key={problem}>{problem}</li>
           ))}
@@ -179,7 +177,7 @@ function ServerTools({ server }: { server: McpListed }) {
       onSettled,
       onSuccess: ({ refused }) => {
         if (refused.length > 0)
-          toast("Some tools have changed again since they were shown. Look at them once more.", {
+          toast("Some tools have changed again. Review them again before you approve.", {
             tone: "error",
           });
       },
@@ -199,8 +197,8 @@ function ServerTools({ server }: { server: McpListed }) {
         title="Tools"
         description={
           open.length > 0
-            ? "Read what each says of itself before you approve it: a model believes every word."
-            : "An approval holds for exactly this description; if the server changes it, it has to be approved again."
+            ? "Review each description before you approve it. Models trust it."
+            : "An approval covers this exact description. If the server changes it, approve it again."
         }
         actions={
           open.length > 1 ? (
@@ -211,12 +209,8 @@ function ServerTools({ server }: { server: McpListed }) {
         }
       >
         {server.tools.length === 0 ? (
-          <EmptyState
-            title={
-              server.state === "connected" ? "This server offers no tools" : "Its tools are not known yet"
-            }
-          >
-            {server.state === "connected" ? null : "They appear once it is connected."}
+          <EmptyState title={server.state === "connected" ? "No tools offered" : "Tools not loaded yet"}>
+            {server.state === "connected" ? null : "Connect the server to load its tools."}
           </EmptyState>
         ) : (
           <ul aria-label={`Tools of ${server.name}`} className="divide-y divide-line">
@@ -276,24 +270,20 @@ function ToolRow({
           <Button
             size="sm"
             variant="ghost"
-            aria-label={`Withdraw the approval of ${tool.name}`}
+            aria-label={`Revoke approval of ${tool.name}`}
             disabled={pending}
             onClick={onWithdraw}
           >
-            Withdraw
+            Revoke
           </Button>
         )}
       </div>
       {tool.approved ? (
-        <Differences
-          label={`What changed in ${tool.name}`}
-          before={textOf(tool.approved)}
-          after={textOf(tool)}
-        />
+        <Differences label={`Changes in ${tool.name}`} before={textOf(tool.approved)} after={textOf(tool)} />
       ) : (
         <>
           <p className="whitespace-pre-wrap text-[13px] text-ink-2 [overflow-wrap:anywhere]">
-            {tool.description || "It does not say what it does."}
+            {tool.description || "No description."}
           </p>
           {isOpen ? <ParameterTable schema={tool.input_schema} label={`Parameters of ${tool.name}`} /> : null}
           {isOpen && tool.output_schema ? (
@@ -301,18 +291,18 @@ function ToolRow({
               schema={tool.output_schema}
               label={`Results of ${tool.name}`}
               one="Result"
-              none="It gives results of any shape."
+              none="No result schema."
             />
           ) : null}
         </>
       )}
       {tool.fixed || tool.corrected ? (
         <p className="text-[13px] text-ink-2">
-          Said by the server: {describeHints(tool.hints)};{" "}
+          Server annotations: {describeHints(tool.hints)};{" "}
           {tool.fixed
-            ? `said by the operator’s file: ${describeOverride(tool.fixed)}`
+            ? `admin configuration: ${describeOverride(tool.fixed)}`
             : tool.corrected
-              ? `corrected to: ${describeOverride(tool.corrected)}${tool.corrected.holds ? "" : " (not used: the tool was changed since)"}`
+              ? `override: ${describeOverride(tool.corrected)}${tool.corrected.holds ? "" : " (not used: the tool was changed since)"}`
               : null}
         </p>
       ) : null}
@@ -325,9 +315,9 @@ function ToolRow({
 const textOf = ({ description, input_schema, output_schema, hints }: NonNullable<McpTool["approved"]>) =>
   [
     description,
-    `Takes: ${JSON.stringify(input_schema, null, 2)}`,
-    ...(output_schema ? [`Gives: ${JSON.stringify(output_schema, null, 2)}`] : []),
-    ...(Object.keys(hints).length > 0 ? [`Says of its risk: ${JSON.stringify(hints, null, 2)}`] : []),
+    `Input: ${JSON.stringify(input_schema, null, 2)}`,
+    ...(output_schema ? [`Output: ${JSON.stringify(output_schema, null, 2)}`] : []),
+    ...(Object.keys(hints).length > 0 ? [`Annotations: ${JSON.stringify(hints, null, 2)}`] : []),
   ].join("\n\n");
 
 function Differences({ label, before, after }: { label: string; before: string; after: string }) {

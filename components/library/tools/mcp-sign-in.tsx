@@ -35,7 +35,7 @@ export function McpSignIn({ server }: { server: McpListed }) {
           <Button
             size="sm"
             variant={wants ? "primary" : "secondary"}
-            aria-label={`Sign in at ${server.name}${isIn ? " again" : ""}`}
+            aria-label={`Sign in to ${server.name}${isIn ? " again" : ""}`}
             pending={begin.isPending}
             onClick={() => begin.mutate({ name: server.name, origin: window.location.origin })}
           >
@@ -75,15 +75,15 @@ function LeaveDialog({
       open={to !== undefined}
       onOpenChange={onCancel}
       title={`Sign in at ${to?.host ?? ""}?`}
-      description={`“${name}” sends you there; make sure that you know it. You leave Troupe and come back afterwards.`}
-      confirm="Go there"
+      description={`“${name}” uses this site to sign in. Make sure you trust it. You return to Troupe afterwards.`}
+      confirm="Continue"
       onConfirm={() => {
         if (to) window.location.assign(to.url);
       }}
     >
       {to?.scope ? (
         <p className="text-sm text-ink-2 [overflow-wrap:anywhere]">
-          Troupe asks for: <span className="font-mono text-xs">{to.scope}</span>
+          Troupe requests: <span className="font-mono text-xs">{to.scope}</span>
         </p>
       ) : null}
     </ConfirmDialog>
@@ -93,17 +93,17 @@ function LeaveDialog({
 /** The state of the access, in one line. */
 export function describeSignIn(access: NonNullable<McpListed["sign_in"]>, now = Date.now()): string {
   if (access.as_program)
-    return `As the client ${access.client_id ?? ""}, without a person${access.state === "none" ? "; no access was granted yet" : ""}`;
+    return `Client ${access.client_id ?? ""} (client credentials)${access.state === "none" ? "; no access was granted yet" : ""}`;
   if (access.state === "none")
-    return access.client_id === null ? "Not signed in" : `Not signed in; as client ${access.client_id}`;
+    return access.client_id === null ? "Not signed in" : `Not signed in (client ${access.client_id})`;
   const until =
     access.until === null
       ? ""
       : access.renews
-        ? ", renewed by itself"
+        ? ", renewed automatically"
         : access.until <= now
-          ? ", but that has ended"
+          ? ", expired"
           : ` until ${new Date(access.until).toLocaleString()}`;
-  const more = access.wants_more === null ? "" : `. The server wants more rights: ${access.wants_more}`;
+  const more = access.wants_more === null ? "" : `. The server requests more scopes: ${access.wants_more}`;
   return `Signed in at ${access.host ?? "the server"}${until}${more}`;
 }

@@ -7,14 +7,14 @@ export type McpWord = NonNullable<McpTool["fixed"]>;
 export type Effect = "reads" | "inside" | "outside";
 
 const effects: Record<Effect, { label: string; hint: string }> = {
-  reads: { label: "Reads only", hint: "It changes nothing." },
+  reads: { label: "Read-only", hint: "Changes nothing" },
   inside: {
-    label: "Writes to its own system",
-    hint: "Nobody outside of that system gets to see what it writes: nothing leaves by it.",
+    label: "Writes internally",
+    hint: "Changes stay inside that system",
   },
   outside: {
-    label: "Acts on the outside",
-    hint: "It sends, publishes, pays or shares: people are asked before it leads where nobody said.",
+    label: "Sends data externally",
+    hint: "Sends, publishes, pays or shares. New destinations need approval",
   },
 };
 export const EFFECTS = (["reads", "inside", "outside"] as const).map((value) => ({
@@ -28,7 +28,7 @@ export const effectOf = ({ reads, inside }: Pick<McpWord, "reads" | "inside">): 
 /** The local correction of a tool's risk, in one line. */
 export function describeOverride(word: McpWord): string {
   const effect = effects[effectOf(word)].label.toLowerCase();
-  const content = word.own ? "its results are our own" : "its results are content of strangers";
+  const content = word.own ? "trusted results" : "untrusted results";
   return [
     effect,
     content,
@@ -40,12 +40,12 @@ export function describeOverride(word: McpWord): string {
 /** The hints of a server about its tool, in one line. */
 export function describeHints({ read_only, destructive, open_world }: McpTool["hints"]): string {
   const parts = [
-    ...(read_only === undefined ? [] : [read_only ? "reads only" : "writes"]),
+    ...(read_only === undefined ? [] : [read_only ? "read-only" : "writes"]),
     // Meaningless for read-only tools.
-    ...(destructive === undefined || read_only
+    ...(destructive === undefined || read_only ? [] : [destructive ? "destructive" : "not destructive"]),
+    ...(open_world === undefined
       ? []
-      : [destructive ? "may destroy something" : "destroys nothing"]),
-    ...(open_world === undefined ? [] : [open_world ? "reaches the outside" : "stays within its own system"]),
+      : [open_world ? "reaches external systems" : "stays in its own system"]),
   ];
   return parts.length > 0 ? parts.join(", ") : "nothing";
 }

@@ -24,13 +24,13 @@ import {
 const CONTENT = [
   {
     value: "strangers",
-    label: "Content of strangers",
-    hint: "Mails, tickets, web pages: who has read it is asked before anything leaves.",
+    label: "Untrusted",
+    hint: "Emails, tickets, web pages. Sending data afterwards needs approval",
   },
   {
     value: "own",
-    label: "Our own",
-    hint: "Nobody else can write into what it gives back, such as a directory.",
+    label: "Trusted",
+    hint: "Content only your team can change, such as a directory",
   },
 ] as const;
 /** The correction of a tool's risk while it is edited. */
@@ -40,23 +40,23 @@ interface WordDraft extends Pick<McpWord, "risk" | "on_crash"> {
 }
 
 const WORD_FORM: readonly FormPart<WordDraft>[] = [
-  { key: "effect", label: "What it does", as: "choice", options: EFFECTS },
-  { key: "content", label: "What it gives back", as: "choice", options: CONTENT },
+  { key: "effect", label: "Behavior", as: "choice", options: EFFECTS },
+  { key: "content", label: "Result trust", as: "choice", options: CONTENT },
   {
     key: "risk",
     label: "Risk",
     as: "choice",
-    unset: "As it follows from that",
+    unset: "Based on the above",
     options: RiskLevel.options.map((value) => ({ value, label: RISK_LEVELS[value].title })),
   },
   {
     key: "on_crash",
-    label: "A call in flight at a crash",
+    label: "On crash",
     as: "choice",
-    hint: "It may have happened: the server stopped before the answer came.",
+    hint: "The call may have happened, but no result arrived",
     showIf: ({ effect }) => effect !== "reads",
-    unset: "As it follows from the risk",
-    unsetHint: "People are asked at high risk.",
+    unset: "Based on the risk",
+    unsetHint: "At high risk, a person is asked",
     options: OnCrash.options.map((value) => ({
       value,
       label: ON_CRASH[value].title,
@@ -113,37 +113,37 @@ function Annotations({ server, tool }: { server: string; tool: McpTool }) {
   };
   return (
     <Panel
-      title="What it really does"
-      description="A server’s own word is believed only where it warns. What is chosen here holds for agents that begin to work from now on, until the server changes the tool."
+      title="Tool annotations"
+      description="Server annotations are trusted only when they warn. Overrides apply to agents that start from now on, until the server changes the tool."
     >
       <div className="flex flex-col gap-4 text-[13px]">
         <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2">
-          <dt className="text-ink-2">Said by the server</dt>
+          <dt className="text-ink-2">Server annotations</dt>
           <dd>{describeHints(hints)}</dd>
           {fixed ? (
             <>
-              <dt className="text-ink-2">Said by the operator’s file</dt>
+              <dt className="text-ink-2">Admin configuration</dt>
               <dd>{describeOverride(fixed)}</dd>
             </>
           ) : null}
           {corrected ? (
             <>
-              <dt className="text-ink-2">Corrected to</dt>
+              <dt className="text-ink-2">Override</dt>
               <dd>
                 {describeOverride(corrected)}
-                {fixed ? " (not used: the operator’s file goes before it)" : null}
-                {!fixed && !corrected.holds ? " (not used: the server has changed the tool since)" : null}
+                {fixed ? " (not used: the admin configuration takes precedence)" : null}
+                {!fixed && !corrected.holds ? " (not used: the tool was changed since)" : null}
               </dd>
             </>
           ) : fixed ? null : (
             <>
-              <dt className="text-ink-2">Taken for</dt>
-              <dd>acts on the outside, its results are content of strangers</dd>
+              <dt className="text-ink-2">Effective</dt>
+              <dd>sends data externally, untrusted results</dd>
             </>
           )}
         </dl>
         {fixed ? (
-          <p className="text-ink-2">It is changed in the tools file of whoever runs this installation.</p>
+          <p className="text-ink-2">Edit it in the admin's tools file.</p>
         ) : draft ? (
           <Form onSubmit={() => save(wordOf(draft))}>
             <FormParts parts={WORD_FORM} value={draft} onChange={setDraft} />
@@ -158,10 +158,10 @@ function Annotations({ server, tool }: { server: string; tool: McpTool }) {
           </Form>
         ) : (
           <div className="flex gap-2">
-            <Button onClick={begin}>{corrected ? "Change" : "Correct it"}</Button>
+            <Button onClick={begin}>{corrected ? "Change" : "Override"}</Button>
             {corrected ? (
               <Button variant="ghost" pending={correct.isPending} onClick={() => save(null)}>
-                Take it back
+                Remove override
               </Button>
             ) : null}
           </div>

@@ -6,7 +6,7 @@ export function ParameterTable({
   schema,
   label,
   one = "Parameter",
-  none = "It takes no parameters.",
+  none = "No parameters.",
 }: {
   schema: JsonSchema;
   label: string;
@@ -26,11 +26,11 @@ export function ParameterTable({
               {one}
             </th>
             <th scope="col" className="px-3 py-2 font-medium">
-              Value
+              Type
             </th>
             {hasMeaning ? (
               <th scope="col" className="px-3 py-2 font-medium">
-                Meaning
+                Description
               </th>
             ) : null}
           </tr>
@@ -46,7 +46,7 @@ export function ParameterTable({
                 {type}
                 {standard === undefined ? null : (
                   <span className="block text-xs text-ink-3">
-                    else <code className="font-mono">{standard}</code>
+                    default <code className="font-mono">{standard}</code>
                   </span>
                 )}
               </td>

@@ -21,13 +21,13 @@ type Setting = Answers["toolSettings"]["list"]["searches"][number];
 type Kind = keyof typeof SEARCH_SERVICES;
 
 const NAMES: Record<Kind, { label: string; hint: string }> = {
-  searxng: { label: "SearXNG", hint: "A search server of your own" },
+  searxng: { label: "SearXNG", hint: "Self-hosted search server" },
   brave: { label: "Brave Search", hint: "Needs a key" },
   github: { label: "GitHub", hint: "Needs a token" },
 };
 const PURPOSES = {
-  web: { title: "Web search", about: "What the tool web_search asks." },
-  code: { title: "Code search", about: "What the tool code_search asks." },
+  web: { title: "Web search", about: "Used by the tool web_search." },
+  code: { title: "Code search", about: "Used by the tool code_search." },
 } as const;
 
 /** Sets up the services of the search tools. */
@@ -36,7 +36,7 @@ export function SearchServices() {
   return (
     <Sheet name="Search services" isPlace>
       <p className="max-w-2xl text-ink-2">
-        Searching needs a service that knows the web, or code. The words that agents look for are sent there.
+        Web and code search need a search service. Agents' queries are sent to it.
       </p>
       {settings.data ? (
         settings.data.searches.map((setting) => (
@@ -83,8 +83,8 @@ function ServiceForm({ setting }: { setting: Setting }) {
         {isSet ? null : (
           <p className="text-[13px] text-ink-2">
             {setting.kind === "demo"
-              ? "The offline demo answers from a few bundled texts; its results are made up. Choose a service to search for real."
-              : "Nothing is set up, so the tool says that it cannot search."}
+              ? "The offline demo returns made-up results from a few bundled texts. Choose a service for real searches."
+              : "No search service connected, so the tool can't search."}
           </p>
         )}
         <Select
@@ -98,7 +98,7 @@ function ServiceForm({ setting }: { setting: Setting }) {
         {kind ? (
           <>
             <TextField
-              label="Address"
+              label="URL"
               inputMode="url"
               value={address}
               onValueChange={setAddress}
@@ -113,7 +113,7 @@ function ServiceForm({ setting }: { setting: Setting }) {
                 value={key}
                 onValueChange={setKey}
                 placeholder={storedKey(setting)}
-                hint="Stored sealed, and sent to this address only."
+                hint="Stored encrypted and sent only to this URL"
                 fieldClassName="max-w-sm"
               />
             ) : null}
@@ -139,7 +139,7 @@ function useSave(onSaved: () => void) {
       onSuccess: ({ needs_key }) => {
         onSaved();
         void invalidate();
-        toast(needs_key ? "Saved; it works once it has a key" : "Saved", {
+        toast(needs_key ? "Saved. Add a key to use it." : "Saved", {
           tone: needs_key ? "plain" : "success",
         });
       },
@@ -152,7 +152,7 @@ function StopButton({ purpose }: Pick<Setting, "purpose">) {
   const remove = useMutation(useTrpc().toolSettings.remove.mutationOptions({ onSuccess: invalidate }));
   return (
     <Button variant="ghost" pending={remove.isPending} onClick={() => remove.mutate({ purpose })}>
-      Stop using it
+      Remove
     </Button>
   );
 }

@@ -23,7 +23,7 @@ export function SignInReturn() {
       onError: () => {},
       onSuccess: (server) => {
         void invalidate();
-        toast(`Signed in at “${server.name}”`, { tone: "success" });
+        toast(`Signed in to “${server.name}”`, { tone: "success" });
         router.replace(`/tools?server=${encodeURIComponent(server.name)}`);
       },
     }),
@@ -46,15 +46,15 @@ export function SignInReturn() {
       className="h-full justify-center"
       icon={<KeyRound />}
       isPage
-      title={finish.error ? "Signing in did not work" : "Signing in …"}
-      actions={finish.error ? <ButtonLink href="/tools">Back to the tools</ButtonLink> : null}
+      title={finish.error ? "Sign-in failed" : "Signing in…"}
+      actions={finish.error ? <ButtonLink href="/tools">Back to tools</ButtonLink> : null}
     >
       {finish.error ? (
         <span role="alert" className="[overflow-wrap:anywhere]">
           {toApiError(finish.error).message}
         </span>
       ) : (
-        "Troupe fetches the access that you granted, and connects."
+        "Troupe is getting the access you granted, then connects."
       )}
     </EmptyState>
   );

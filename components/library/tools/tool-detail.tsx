@@ -39,7 +39,7 @@ export function ToolDetail({ tool }: { tool: ToolListed }) {
                 href={`/tools?server=${encodeURIComponent(server)}`}
                 className="ml-1 underline underline-offset-2"
               >
-                Open the server
+                Open server
               </Link>
             ) : /search/.test(tool.name) ? (
               <Link href="/tools?services=1" className="ml-1 underline underline-offset-2">
@@ -66,10 +66,10 @@ export function ToolDetail({ tool }: { tool: ToolListed }) {
 }
 
 const GRANTS: Record<CrewToolGrant, string> = {
-  always: "Every agent has it; no role needs to name it.",
-  way: "The way a crew works brings it along: agents of a crew that hands over have it without their role naming it.",
-  delegation: "Agents have it where “May delegate” is switched on for them in their crew.",
-  role: "An agent has it in a crew where its role names it. A crew with a manager brings some of these along, where it needs them.",
+  always: "Available to every agent.",
+  way: "Available to agents of swarm crews, even if their role doesn't list it.",
+  delegation: "Available to agents with “Allow delegation” enabled in their crew.",
+  role: "Available in crews to agents whose role lists it. Crews with a manager add some of these when needed.",
 };
 
 /** A tool that runs execute themselves. */
@@ -79,7 +79,7 @@ export function CrewToolDetail({ tool }: { tool: CrewToolListed }) {
       <p className="max-w-2xl text-ink-2">{tool.description}</p>
       <p className="max-w-2xl text-sm">{GRANTS[tool.grant]}</p>
       <p className="max-w-2xl text-[13px] text-ink-2">
-        It is carried out by the run itself, so it exists inside a crew only and cannot be tried out here.
+        The run itself executes it, so it exists only inside a crew and can't be tried here.
       </p>
       <UsedBy roles={tool.used_by} />
     </Sheet>
@@ -118,17 +118,17 @@ export function Sheet({
 function UsedBy({ roles }: { roles: readonly string[] }) {
   return (
     <section className="flex flex-col gap-2">
-      <h2 className="text-sm font-semibold">Who may use it</h2>
+      <h2 className="text-sm font-semibold">Used by</h2>
       {roles.length === 0 ? (
         <p className="text-[13px] text-ink-2">
-          No role names it. Add it to a role’s tools on the{" "}
+          Not used by any role. Add it to a role on the{" "}
           <Link href="/roles" className="underline underline-offset-2 hover:text-accent">
             Roles page
           </Link>
           .
         </p>
       ) : (
-        <ul aria-label="Roles that may use it" className="flex flex-wrap gap-1.5">
+        <ul aria-label="Roles with this tool" className="flex flex-wrap gap-1.5">
           {roles.map((role) => (
             <li key={role}>
               <Link
@@ -149,11 +149,11 @@ function TryOut({ tool }: { tool: ToolListed }) {
   const trpc = useTrpc();
   const call = useMutation(trpc.tools.tryOut.mutationOptions({ onError: () => {} }));
   return (
-    <Panel title="Try it" description="This really calls the tool, outside of any run. Each try is recorded.">
+    <Panel title="Try it" description="Makes a real call outside any run. Recorded in the audit log.">
       <div className="flex flex-col gap-4">
         <ArgumentForm
           schema={tool.input_schema}
-          submit="Call it"
+          submit="Run tool"
           pending={call.isPending}
           onSubmit={(args) => call.mutate({ name: tool.name, args })}
         />

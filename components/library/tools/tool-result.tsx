@@ -17,7 +17,7 @@ export function ToolResult({ output, duration }: { output: ToolOutput; duration:
           {output.status_code}, {duration < 1000 ? `${duration} ms` : `${(duration / 1000).toFixed(1)} s`}
         </span>
         {output.simulated ? <SimulatedBadge /> : null}
-        {output.tainted ? <Badge>Content of strangers</Badge> : null}
+        {output.tainted ? <Badge>Untrusted</Badge> : null}
       </p>
       {output.error === undefined ? null : (
         <p

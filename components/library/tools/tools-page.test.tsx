@@ -14,12 +14,12 @@ test("tools are found, read about and tried out for real", async () => {
   await person.type(await screen.findByRole("searchbox", { name: "Search tools" }), "arithmetic");
   await person.click(await screen.findByRole("link", { name: /^calculator/ }));
   const tool = within(await screen.findByRole("article", { name: "calculator" }));
-  await tool.findByText("Reads only");
+  await tool.findByText("Read-only");
   expect((await tool.findByRole("row", { name: /^expression/ })).textContent).toContain("Text");
 
-  const callIt = async () => person.click(tool.getByRole("button", { name: "Call it" }));
+  const callIt = async () => person.click(tool.getByRole("button", { name: "Run tool" }));
   await callIt();
-  await tool.findByText("Please fill this in.");
+  await tool.findByText("Required.");
   const field = tool.getByLabelText(/^expression/);
   await person.type(field, "6 * 7");
   await callIt();
@@ -36,10 +36,12 @@ test("what cannot be called says why, and crew tools say how they are granted", 
   const { person, show } = openPage(<ToolsPage />, "/tools?tool=run_javascript");
   show();
   await screen.findByText(/TROUPE_ENABLE_CODE/);
-  expect(screen.queryByRole("button", { name: "Call it" })).toBeNull();
+  expect(screen.queryByRole("button", { name: "Run tool" })).toBeNull();
   await person.click(screen.getByRole("link", { name: /^handoff/ }));
   const tool = await screen.findByRole("article", { name: "handoff" });
-  expect(tool.textContent).toContain("The way a crew works brings it along");
+  expect(tool.textContent).toContain(
+    "Available to agents of swarm crews, even if their role doesn't list it.",
+  );
 });
 
 test("an MCP server that cannot be reached says so, and can be removed", async () => {
@@ -47,19 +49,19 @@ test("an MCP server that cannot be reached says so, and can be removed", async (
   show();
   const form = within(await screen.findByRole("form", { name: "New MCP server" }));
   await person.type(form.getByLabelText(/^Name/), "notes");
-  const address = form.getByLabelText(/^Address/);
+  const address = form.getByLabelText(/^URL/);
   // A phone shows the keys of an address for it.
   expect(address.getAttribute("inputmode")).toBe("url");
   await person.type(address, "nowhere");
   await person.click(form.getByRole("button", { name: "Add and connect" }));
-  await form.findByText("Enter an address that begins with https:// or http://");
+  await form.findByText("Enter a URL that starts with https:// or http://");
   await person.clear(address);
   // A port that is kept for something else: no request goes there.
   await person.type(address, "http://127.0.0.1:9/mcp");
   await person.click(form.getByRole("button", { name: "Add and connect" }));
   const server = within(await screen.findByRole("article", { name: "notes" }));
   await server.findByText("Not connected");
-  await server.findByText(/^Its port belongs to another kind of service.* Check the port in the address\.$/);
+  await server.findByText(/^Its port belongs to another kind of service.* Check the port in the URL\.$/);
   await person.click(server.getByRole("button", { name: "Actions for notes" }));
   await person.click(await screen.findByRole("menuitem", { name: /^Remove/ }));
   await person.click(await screen.findByRole("button", { name: "Remove server" }));
@@ -70,8 +72,8 @@ test("a tool of one's own is written, changed, brought back as it was, removed a
   const { person, show } = openPage(<ToolsPage />, "/tools");
   show();
   await person.click(await screen.findByRole("button", { name: "New" }));
-  await person.click(await screen.findByRole("menuitem", { name: /^Tool of your own/ }));
-  await screen.findByText("Code is switched off here.");
+  await person.click(await screen.findByRole("menuitem", { name: /^Custom tool/ }));
+  await screen.findByText("Code is disabled.");
   const description = () => screen.getByLabelText<HTMLInputElement>("Description");
   await person.type(await screen.findByLabelText("Name"), "count_words");
   await person.type(description(), "Counts words");
@@ -81,13 +83,13 @@ test("a tool of one's own is written, changed, brought back as it was, removed a
   await person.type(description(), " in any language");
   await person.click(screen.getByRole("button", { name: "Save" }));
   await screen.findByText("Version 2");
-  await person.click(screen.getByRole("button", { name: "Use version 1 again" }));
+  await person.click(screen.getByRole("button", { name: "Restore version 1" }));
   await waitFor(() => expect(description().value).toBe("Counts words"));
 
   const link = () => screen.queryByRole("link", { name: /^count_words/ });
   await person.click(screen.getByRole("button", { name: "Remove count_words" }));
   await waitFor(() => expect(link()).toBeNull());
-  await person.click(await screen.findByRole("link", { name: /^Bin \d/ }));
+  await person.click(await screen.findByRole("link", { name: /^Trash \d/ }));
   await person.click(await screen.findByRole("button", { name: "Restore count_words" }));
   await waitFor(() => expect(link()).not.toBeNull());
 });
@@ -121,26 +123,26 @@ test("without a search service the search says so; one is entered in a form, and
   expect(JSON.stringify(troupe.runs.state(run_id)?.run)).toContain("not configured");
   show();
   await screen.findByText(/not configured/);
-  expect(screen.queryByRole("button", { name: "Call it" })).toBeNull();
+  expect(screen.queryByRole("button", { name: "Run tool" })).toBeNull();
 
   act(() => goTo("/tools?services=1"));
   const form = within(await screen.findByRole("form", { name: "Web search" }));
-  form.getByText(/Nothing is set up/);
+  form.getByText(/No search service connected/);
   await person.click(form.getByLabelText("Service"));
   await person.click(await screen.findByRole("option", { name: /^SearXNG/ }));
   const enter = async (address: string) => {
-    await person.clear(await form.findByLabelText("Address"));
-    await person.type(form.getByLabelText("Address"), address);
+    await person.clear(await form.findByLabelText("URL"));
+    await person.type(form.getByLabelText("URL"), address);
     await person.click(form.getByRole("button", { name: "Save" }));
   };
   await enter("nowhere");
   await waitFor(() => expect(form.getByRole("alert").textContent).toContain("https:// or http://"));
   await enter(`http://127.0.0.1:${port}`);
-  await screen.findByRole("button", { name: "Stop using it" });
+  await screen.findByRole("button", { name: "Remove" });
 
   act(() => goTo("/tools?tool=web_search"));
   await person.type(await screen.findByLabelText(/^query/), "green tea");
-  await person.click(screen.getByRole("button", { name: "Call it" }));
+  await person.click(screen.getByRole("button", { name: "Run tool" }));
   const result = await screen.findByRole("region", { name: "Result" });
   await waitFor(() => expect(result.textContent).toContain("Boil water."));
   expect(asked).toEqual([expect.stringContaining("q=green+tea")]);
@@ -158,14 +160,14 @@ test("a tool is written in JavaScript, tried, used by a run, changed, and brough
   await screen.findByRole("textbox", { name: "Code" });
   await person.type(screen.getByLabelText("text"), "one two three");
   const tried = async (expected: RegExp) => {
-    await person.click(screen.getByRole("button", { name: "Run it" }));
+    await person.click(screen.getByRole("button", { name: "Run code" }));
     await waitFor(() => expect(screen.getByRole("region", { name: "Result" }).textContent).toMatch(expected));
   };
   await tried(/words.*3/);
   write("return input.nothing.length;");
   await tried(/failed/i);
   write("for (;;) {}");
-  await tried(/Took too long/);
+  await tried(/Timed out/);
   within(screen.getByRole("region", { name: "Result" })).getByRole("alert");
   write("return { words: input.text.split(' ').length, by: 'blanks' };");
   await tried(/blanks/);
@@ -190,7 +192,7 @@ test("a tool is written in JavaScript, tried, used by a run, changed, and brough
   await person.click(screen.getByRole("button", { name: "Save" }));
   await screen.findByText("Version 2");
   expect(await found()).toEqual({ letters: 7 });
-  await person.click(screen.getByRole("button", { name: "Use version 1 again" }));
+  await person.click(screen.getByRole("button", { name: "Restore version 1" }));
   await screen.findByText("Version 3");
   expect(await found()).toEqual({ words: 4, by: "blanks" });
   const { entries } = await ask.audit.list({ area: "tools" });

@@ -66,17 +66,17 @@ export function ToolsPage() {
         <EmptyState
           className="h-full justify-center"
           icon={<Wrench />}
-          title="Choose a tool, or add one"
+          title="Choose or add tool"
           actions={
             <>
-              <ButtonLink href="/tools?new-server=1">Connect an MCP server</ButtonLink>
-              <ButtonLink href="/tools?new=1">Write a tool</ButtonLink>
+              <ButtonLink href="/tools?new-server=1">Connect MCP server</ButtonLink>
+              <ButtonLink href="/tools?new=1">Create tool</ButtonLink>
               <ButtonLink href="/tools?services=1">Set up web search</ButtonLink>
             </>
           }
         >
-          With tools, agents act: they search, read pages, write files, call services. Each agent has only the
-          tools that its role names.
+          Tools let agents act: search, read pages, write files, call services. Each agent has only the tools
+          of its role.
         </EmptyState>
       )}
     </SplitPage>
@@ -103,7 +103,7 @@ function openView(params: URLSearchParams, { tools, custom, servers }: Lists): R
     return found ? (
       <McpServer key={found.name} server={found} />
     ) : (
-      <Missing what={`MCP server called “${server}”`} />
+      <Missing what={`MCP server “${server}”`} />
     );
   }
   if (written !== null) {
@@ -115,22 +115,22 @@ function openView(params: URLSearchParams, { tools, custom, servers }: Lists): R
         isEnabled={custom.enabled}
       />
     ) : (
-      <Missing what={`tool of your own called “${written}”`} />
+      <Missing what={`custom tool “${written}”`} />
     );
   }
   if (chosen !== null) {
     const tool = tools.tools.find(({ name }) => name === chosen);
     if (tool) return <ToolDetail tool={tool} />;
     const crew = tools.crew.find(({ name }) => name === chosen);
-    return crew ? <CrewToolDetail tool={crew} /> : <Missing what={`tool called “${chosen}”`} />;
+    return crew ? <CrewToolDetail tool={crew} /> : <Missing what={`tool “${chosen}”`} />;
   }
   return null;
 }
 
 function Missing({ what }: { what: string }) {
   return (
-    <EmptyState isPage className="h-full justify-center" icon={<Wrench />} title={`There is no ${what}`}>
-      It may have been removed, or renamed.
+    <EmptyState isPage className="h-full justify-center" icon={<Wrench />} title={`No ${what}`}>
+      It may have been deleted or renamed.
     </EmptyState>
   );
 }
@@ -166,7 +166,7 @@ function ToolList({ tools, crew, custom, servers, current }: ToolListProps) {
               onSelect: () => router.push("/tools?new-server=1"),
             },
             {
-              label: "Tool of your own",
+              label: "Custom tool",
               hint: "JavaScript that runs in a sandbox",
               icon: <Code />,
               onSelect: () => router.push("/tools?new=1"),
@@ -175,9 +175,9 @@ function ToolList({ tools, crew, custom, servers, current }: ToolListProps) {
         />
       }
       groups={[
-        { title: "Come with Troupe", rows: from("builtin") },
-        { title: "Written here", rows: from("custom", "custom") },
-        { title: "Declared by the operator", rows: from("operator") },
+        { title: "Built-in", rows: from("builtin") },
+        { title: "Custom", rows: from("custom", "custom") },
+        { title: "Configured by admin", rows: from("operator") },
         ...servers.map((server) => ({
           title: `MCP server ${server.name}`,
           rows: [
@@ -197,13 +197,13 @@ function ToolList({ tools, crew, custom, servers, current }: ToolListProps) {
           rows: [
             {
               ...placeRow("services", "1", "Search services", <Globe className="size-4" />),
-              line: "What web_search and code_search ask",
+              line: "Used by web_search and code_search",
             },
             ...(custom.bin.length > 0
               ? [
                   {
-                    ...placeRow("bin", "1", "Bin", <Trash2 className="size-4" />),
-                    line: `${countOf(custom.bin.length, "tool")} of your own`,
+                    ...placeRow("bin", "1", "Trash", <Trash2 className="size-4" />),
+                    line: `${countOf(custom.bin.length, "tool")} deleted`,
                   },
                 ]
               : []),
@@ -213,9 +213,9 @@ function ToolList({ tools, crew, custom, servers, current }: ToolListProps) {
     >
       {servers.length > 0 ? null : (
         <div className="mx-2 mt-3 rounded-lg border border-dashed border-line-strong p-3 text-[13px] text-ink-2">
-          More tools come from MCP servers: databases, issue trackers, calendars and the like.
+          More tools come from MCP servers, such as databases, issue trackers and calendars.
           <ButtonLink href="/tools?new-server=1" size="sm" className="mt-2">
-            Add an MCP server
+            Add MCP server
           </ButtonLink>
         </div>
       )}
@@ -256,7 +256,7 @@ const mark = (label: string) => (
 );
 
 function describeServer(server: Answers["mcp"]["list"][number]): string {
-  if (!server.is_enabled) return "Switched off";
+  if (!server.is_enabled) return "Disabled";
   if (server.state === "needs_sign_in") return "Needs sign-in";
   const waiting = server.tools.filter(({ state }) => state === "new" || state === "changed").length;
   if (waiting > 0) return `${waiting} ${waiting === 1 ? "tool waits" : "tools wait"} for approval`;

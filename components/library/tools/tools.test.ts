@@ -62,9 +62,9 @@ test("what cannot be sent is named at its place; a standard value need not be en
   expect(readInput(argumentFields(schema), { count: "2.5", filters: "[" })).toEqual({
     input: {},
     errors: [
-      { key: "query", message: "Please fill this in." },
-      { key: "count", message: "This must be a whole number." },
-      { key: "filters", message: "This is not valid JSON." },
+      { key: "query", message: "Required." },
+      { key: "count", message: "Enter a whole number." },
+      { key: "filters", message: "Invalid JSON." },
     ],
   });
   expect(readInput(argumentFields(schema), { query: "x", count: "" }).input).toEqual({ query: "x" });

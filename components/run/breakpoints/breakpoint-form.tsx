@@ -39,7 +39,7 @@ export function BreakpointForm({ value, graph, onChange }: BreakpointFormProps) 
     <FormScopeContext.Provider value={scope}>
       <div className="flex flex-col gap-3 px-1 pt-1 pb-2">
         <Select<BreakpointKind>
-          label="Holds"
+          label="Break on"
           size="sm"
           options={BREAKPOINT_KINDS.map((kind) => ({ value: kind, ...KIND_LABELS[kind] }))}
           value={value.on}
@@ -49,7 +49,7 @@ export function BreakpointForm({ value, graph, onChange }: BreakpointFormProps) 
         {value.on === "tool_call" ? (
           <TextField
             label="Tool"
-            hint="Empty: every tool"
+            hint="Leave empty for any tool"
             value={value.tool ?? ""}
             onValueChange={(tool) => onChange({ tool: tool || undefined })}
           />
@@ -64,16 +64,16 @@ export function BreakpointForm({ value, graph, onChange }: BreakpointFormProps) 
           />
         ) : null}
         <ExpressionField
-          label="Only if"
-          hint="Empty: always"
+          label="Condition"
+          hint="Leave empty for always"
           result="bool"
           placeholder="state.n == 2"
           value={value.condition ?? ""}
           onChange={(condition) => onChange({ condition })}
         />
         <NumberField
-          label="From which time on"
-          hint="1: from the first time"
+          label="Hit count"
+          hint="Pauses from this hit on; 1 = every time"
           value={value.hit_count ?? 1}
           min={1}
           max={100_000}
@@ -93,7 +93,7 @@ function PlaceSelect({ value, graph, onChange }: BreakpointFormProps) {
         { value: ANY, label: "Any connection" },
         ...graph.edges.map(({ id }) => ({
           value: id,
-          label: breakpointTitle({ on: "edge", edge_id: id }, graph).replace("On the way from ", ""),
+          label: breakpointTitle({ on: "edge", edge_id: id }, graph).replace("On the connection from ", ""),
         })),
       ]}
       value={value.edge_id ?? ANY}

@@ -81,18 +81,18 @@ test("a card shows whether it always holds, sometimes, or not at all, in sign an
 
 test.each([
   [{ on: "node_start" }, "Before each node"],
-  [{ on: "tool_call", tool: "http_read", node_id: "inc" }, "Before a call of http_read in Count up"],
+  [{ on: "tool_call", tool: "http_read", node_id: "inc" }, "Before a call to http_read in Count up"],
   [{ on: "state_write", key: "n" }, "When n is written"],
-  [{ on: "loop_iteration", node_id: "inc" }, "At each turn of the loop at Count up"],
-  [{ on: "edge", edge_id: "e2" }, "On the way from Count up to Done"],
-  [{ on: "node_start", node_id: "gone" }, "Before a node that is gone"],
+  [{ on: "loop_iteration", node_id: "inc" }, "At each iteration of the loop at Count up"],
+  [{ on: "edge", edge_id: "e2" }, "On the connection from Count up to Done"],
+  [{ on: "node_start", node_id: "gone" }, "Before a deleted node"],
 ] as const)("%j is told as %s", (breakpoint, expected) => {
   expect(breakpointTitle(breakpoint, graph)).toBe(expected);
 });
 
 test("what narrows it down is told behind its place", () => {
   expect(breakpointLimits({ on: "error", condition: "state.n > 1", hit_count: 2 })).toBe(
-    "if state.n > 1, from time 2 on",
+    "if state.n > 1, from hit 2 on",
   );
   expect(describeBreakpoint({ id: "b1", on: "error", hit_count: 1 }, graph)).toBe("At an error");
 });

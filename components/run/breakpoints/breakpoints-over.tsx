@@ -19,7 +19,7 @@ export function BreakpointsOver() {
       store={control.breakpoints}
       graph={graph}
       everyRun={control.ofWorkflow}
-      note="For this run. Tick “In every run” to keep one for later runs."
+      note="For this run only. Select “In every run” to keep a breakpoint for later runs."
       onClose={() => control.setListOpen(false)}
     />
   );

@@ -84,10 +84,10 @@ export function BreakpointsPanel({
       {list.length > 0 ? (
         <footer className="flex flex-wrap items-center gap-2 border-t border-line px-3 py-2">
           <span className="min-w-0 flex-1 text-xs text-ink-3">
-            {note ?? "Kept in this browser, for runs started here."}
+            {note ?? "Saved in this browser. Applies to runs started here."}
           </span>
           <Button size="sm" onClick={() => store.setAll(!isAnyOn)}>
-            {isAnyOn ? "Turn all off" : "Turn all on"}
+            {isAnyOn ? "Disable all" : "Enable all"}
           </Button>
         </footer>
       ) : null}
@@ -112,7 +112,7 @@ function Header({
         align="end"
         trigger={
           <IconButton
-            label="Add a breakpoint"
+            label="Add breakpoint"
             size="sm"
             icon={<Plus aria-hidden />}
             disabled={list.length >= MOST_BREAKPOINTS}
@@ -141,8 +141,8 @@ const EmptyHint = () => (
   <p className="flex items-start gap-2 px-3 py-3 text-[13px] text-ink-2">
     <CircleDot aria-hidden className="mt-0.5 size-4 shrink-0 text-ink-3" />
     <span>
-      A run pauses at a breakpoint, so that you can inspect and change it. Point at a card and choose
-      “Breakpoint”, or press F9 on a selected one.
+      Runs pause at breakpoints, so you can inspect and change them. Point at a node and select “Breakpoint”,
+      or select a node and press F9.
     </span>
   </p>
 );
@@ -169,7 +169,7 @@ function Row({
     <li className="flex items-start gap-1.5 rounded-md py-0.5 pl-1.5 hover:bg-ink/3">
       <span className="pt-1 pointer-coarse:pt-2.5">
         <Checkbox
-          label={`${title} is on`}
+          label={`Enable ${title}`}
           hideLabel
           checked={one.enabled !== false}
           onCheckedChange={(enabled) => store.set(one.id, { enabled })}
@@ -197,9 +197,7 @@ function Row({
           </p>
         ) : null}
         {isGone ? (
-          <p className="px-1 pb-1 text-[13px] text-waiting">
-            What it was set on is gone, so it holds nothing.
-          </p>
+          <p className="px-1 pb-1 text-[13px] text-waiting">Inactive: its target was deleted.</p>
         ) : null}
         {everyRun ? <InEveryRun store={everyRun} one={one} /> : null}
         {isOpen ? (

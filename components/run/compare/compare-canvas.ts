@@ -50,7 +50,7 @@ export function describeDifference(
   if (!a) return "Only in B";
   if (!b) return "Only in A";
   const parts = [
-    ...(a.count === b.count ? [] : [`A ran it ${a.count} ×, B ${b.count} ×`]),
+    ...(a.count === b.count ? [] : [`Ran ${a.count}× in A, ${b.count}× in B`]),
     ...(a.status === b.status ? [] : [`A ${a.status}, B ${b.status}`]),
     ...(differs.includes("output")
       ? [`A: ${oneLine(a.output).slice(0, MAX_EXCERPT)} B: ${oneLine(b.output).slice(0, MAX_EXCERPT)}`]
@@ -61,6 +61,6 @@ export function describeDifference(
 }
 
 function routesOf({ labels = [], next }: NodePart): string {
-  if (next !== undefined) return `“${next}”, sent by hand`;
+  if (next !== undefined) return `“${next}” (overridden)`;
   return labels.length === 0 ? "no route" : labels.map((label) => `“${label}”`).join(" and ");
 }

@@ -51,7 +51,7 @@ export function CompareScreen({
     return (
       <PageError
         icon={<CircleSlash2 />}
-        title="These runs cannot be compared"
+        title="Can't compare these runs"
         error={error}
         back={{ href: "/runs", label: "All runs" }}
       />
@@ -59,7 +59,7 @@ export function CompareScreen({
   if (isPending)
     return (
       <div className="flex h-full items-center justify-center text-ink-3">
-        <Spinner size={20} label="Loading the runs" />
+        <Spinner size={20} label="Loading runs…" />
       </div>
     );
   const bisectFrom = (onSelect: (id: string) => void) =>
@@ -105,7 +105,7 @@ export function Compared({ a, b, runs, comparison, divergence, roles, bisect }: 
             <CanvasProvider>
               <GraphCanvas
                 graph={graph}
-                label="Drawing of both runs"
+                label="Comparison canvas"
                 roles={roles ?? NO_ROLES}
                 run={run}
                 selectedId={selected}
@@ -121,7 +121,7 @@ export function Compared({ a, b, runs, comparison, divergence, roles, bisect }: 
           >
             <Differences {...{ comparison, divergence, selected }} onSelect={setSelected} />
             {bisection ? (
-              <Disclosure variant="box" title="Which step made the difference?">
+              <Disclosure variant="box" title="Bisect: find deciding step">
                 {bisection}
               </Disclosure>
             ) : null}
@@ -188,7 +188,7 @@ function OneRun({
             href={`/workflows/${run?.workflow_id ?? "-"}/runs/${encodeURIComponent(id)}`}
             className="min-w-0 truncate font-medium text-accent underline decoration-accent/40 underline-offset-2 hover:decoration-accent"
           >
-            {run ? `${run.workflow_name || "A workflow"}, ${TIME.format(run.created_at)}` : "Open the run"}
+            {run ? `${run.workflow_name || "Workflow"}, ${TIME.format(run.created_at)}` : "Open run"}
           </Link>
           <span className="shrink-0 text-ink-2">
             {statusWord(runStatus("finished", totals.final_status))}

@@ -61,12 +61,12 @@ test("two runs tell from where on they are other, and what words are", () => {
     />,
   );
   const panel = screen.getByRole("complementary", { name: "Differences" });
-  expect(panel.textContent).toContain("The same up to Get approval: different output.");
+  expect(panel.textContent).toContain("First difference at Get approval: different output.");
   const state = within(panel).getByRole("region", { name: "State" });
   expect(state.textContent).toContain("approver_commentsEnjoy it.");
-  const same = within(panel).getByRole("region", { name: "Asked the same, answered otherwise" });
+  const same = within(panel).getByRole("region", { name: "Same request, different response" });
   expect(same.textContent).toContain(
-    "The model of Approval agent (Get approval) was sent the very same prompt",
+    "The model of Approval agent (Get approval) got the same prompt in both runs",
   );
   const steps = within(panel).getByRole("region", { name: "Steps" });
   fireEvent.click(within(steps).getByRole("button", { name: /Request/ }));
@@ -99,7 +99,7 @@ test("different inputs are said plainly, and not as what the start did", () => {
   render(<Compared {...{ a: "a", b: "b", runs }} comparison={compareRuns(run, asked)} divergence={null} />);
   const panel = screen.getByRole("complementary", { name: "Differences" });
   expect(panel.textContent).toContain("Different inputs: “user_request”.");
-  expect(panel.textContent).not.toContain("The same up to");
+  expect(panel.textContent).not.toContain("First difference at");
 });
 
 test("the differences come first, the search for the step behind them is folded", () => {
@@ -112,7 +112,7 @@ test("the differences come first, the search for the step behind them is folded"
     />,
   );
   const panel = screen.getByRole("complementary", { name: "Differences" });
-  const finder = within(panel).getByText("Which step made the difference?").closest("details");
+  const finder = within(panel).getByText("Bisect: find deciding step").closest("details");
   expect(finder?.open).toBe(false);
   expect(panel.lastElementChild).toBe(finder);
 });
@@ -131,7 +131,7 @@ test("what only one run did has its color on the drawing", () => {
 
 test("two runs that did the same say so", () => {
   render(<Compared {...{ a: "a", b: "b", runs }} comparison={compareRuns(run, run)} divergence={null} />);
-  expect(screen.getByText("Both runs did the same, step by step.")).toBeDefined();
+  expect(screen.getByText("No differences.")).toBeDefined();
 });
 
 test("removed words are struck out, added ones stand out", () => {

@@ -17,7 +17,7 @@ const WHY = {
   node: "only one run reached it",
   status: "different status",
   output: "different output",
-  way: "different branch",
+  way: "different route",
 } as const;
 
 interface Apart {
@@ -87,12 +87,12 @@ function Summary({
       {input.length > 0 ? (
         <p>
           <strong className="font-semibold">Different inputs</strong>:{" "}
-          {formatList(input.map(({ key }) => `“${key}”`))}. Later differences may follow from that.
+          {formatList(input.map(({ key }) => `“${key}”`))}. Later differences may result from this.
         </p>
       ) : null}
       {first ? (
         <p>
-          The same up to{" "}
+          First difference at{" "}
           <button
             type="button"
             onClick={() => onSelect(first.id)}
@@ -104,9 +104,9 @@ function Summary({
           : {WHY[first.why]}.
         </p>
       ) : null}
-      {difference === null && input.length === 0 ? <p>Both runs did the same, step by step.</p> : null}
+      {difference === null && input.length === 0 ? <p>No differences.</p> : null}
       {is_same_graph ? null : (
-        <p className="text-ink-2">The runs used different versions of the workflow; both are shown here.</p>
+        <p className="text-ink-2">The runs used different workflow versions. Both are shown.</p>
       )}
     </div>
   );
@@ -124,12 +124,12 @@ function FirstDivergence({
   const name = nodes.find(({ id }) => id === node_id)?.name ?? node_id;
   const who = agent_id === undefined ? name : `${person(agent_id)} (${name})`;
   return (
-    <Section title="Asked the same, answered otherwise">
+    <Section title="Same request, different response">
       <p className="text-[13px]">
         {what === "model"
-          ? `The model of ${who} was sent the very same prompt in both runs.`
+          ? `The model of ${who} got the same prompt in both runs.`
           : `${who} called ${tool_name} with the same arguments in both runs.`}{" "}
-        It is the earliest such answer; whether it decided how the run ended, this does not tell.
+        This is the first such response. It may not explain the outcome.
       </p>
       <WordDiff before={answers.a} after={answers.b} />
     </Section>
@@ -146,7 +146,7 @@ function Totals({ totals }: { totals: RunComparison["totals"] }) {
   });
   return (
     <ComparisonTable
-      label="Tokens, cost and time of both runs"
+      label="Run totals"
       rowHeader="Total"
       columns={SIDES}
       rows={[

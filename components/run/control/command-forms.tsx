@@ -80,7 +80,7 @@ export const NODE_COMMANDS: readonly NodeCommand[] = [
     applies: ({ node }) => agentsOfNode(node).length > 0,
   },
   {
-    label: "Next…",
+    label: "Override next…",
     icon: <Signpost aria-hidden />,
     form: nextForm,
     // Where only one edge leads on there is nothing to choose, but in a crew.
@@ -107,15 +107,15 @@ function signalForm({ run_id, head: { graph }, node }: NodeInRun): CommandForm {
   const waiting = Object.values(graph.nodes).filter((other) => signalOf(other) === name);
   const keys = [...new Set(waiting.flatMap(({ output_keys }) => output_keys))];
   return {
-    title: `Send the signal “${name}”`,
+    title: `Send signal “${name}”`,
     description:
-      "Whoever waits for it goes on with what stands here. Where nobody waits yet, it is kept for the first that does.",
+      "Nodes waiting for this signal continue with this data. If none is waiting, the first one to wait receives it.",
     submit: "Send",
     icon: <Radio aria-hidden />,
     parts: [],
     initial: {},
     keys,
-    nothing: "It brings no values along.",
+    nothing: "This signal carries no data.",
     send: (client, _entered, values) =>
       client.runs.signal.mutate({ run_id, name, data: keys.length === 0 ? null : values }),
   };
@@ -126,13 +126,13 @@ function skipForm({ run_id, head: { graph }, node, activation_id }: NodeInRun): 
   const options = labels.map((value) => ({ value, label: value }));
   return {
     title: `Skip ${node.name || node.id}`,
-    description: "It is not carried out. The run goes on as if it had given what stands here.",
-    submit: "Skip it",
+    description: "The node won't run. The run continues with this output.",
+    submit: "Skip node",
     icon: <SkipForward aria-hidden />,
-    parts: labels.length > 0 ? [{ key: "choice", label: "Way on", as: "choice", options }] : [],
+    parts: labels.length > 0 ? [{ key: "choice", label: "Route", as: "choice", options }] : [],
     initial: labels[0] === undefined ? {} : { choice: labels[0] },
     keys: node.output_keys,
-    nothing: "It gives nothing, so nothing is asked.",
+    nothing: "This node has no output.",
     send: (client, { choice }, output) =>
       client.runs.skip.mutate({ run_id, activation_id, output, ...(choice && { labels: [choice] }) }),
   };
@@ -162,9 +162,9 @@ function nextForm({ run_id, head, node, activation_id }: NodeInRun): CommandForm
     })),
   ];
   return {
-    title: `What comes after ${node.name || node.id}`,
-    description: "The run goes there, whatever would have been chosen.",
-    submit: "Go there",
+    title: `Override next after ${node.name || node.id}`,
+    description: "The run continues with this node or agent instead of the one it would choose.",
+    submit: "Override next",
     icon: <Signpost aria-hidden />,
     parts: [{ key: "choice", label: "Next", as: "choice", options }],
     initial: options[0] ? { choice: options[0].value } : {},
@@ -182,14 +182,14 @@ export function instructForm({ nodes }: WorkflowGraph, run_id: string, node_id?:
   const asking = Object.values(nodes).filter((node) => agentsOfNode(node).length > 0);
   const agents = new Set(asking.flatMap((node) => (agentsOfNode(node).length > 1 ? agentsOfNode(node) : [])));
   const options = [
-    { value: "run", label: "All agents of the run" },
+    { value: "run", label: "All agents" },
     ...asking.map(nodeChoice),
     ...[...agents].map((id) => ({ value: `agent ${id}`, label: id, hint: "Agent" })),
   ];
   return {
     title: "Message agents",
     description:
-      "Agents read it before their next model call, until the end of the run. An agent that is answering now is asked again.",
+      "Agents read this from their next model call until the run ends. A response being generated now is requested again.",
     submit: "Send",
     icon: <Send aria-hidden />,
     parts: [
@@ -210,10 +210,8 @@ function targetOf(choice: string): InstructionTarget {
 }
 
 const REPLAY_MODES: Readonly<Record<ReplayMode, string>> = {
-  strict:
-    "No call is made. Where something is asked that was never asked before, the replay ends there and shows the difference.",
-  lenient:
-    "Where something is asked that was never asked before, you are asked first. What you approve is a real call and may cost something.",
+  strict: "No calls are made. The replay stops at the first unrecorded request and shows the difference.",
+  lenient: "Asks you before each unrecorded request. Approved requests are real calls and may cost money.",
 };
 
 /** `show` opens the new run. */
@@ -224,9 +222,9 @@ export function replayForm(run_id: string, show: (runId: string) => void): Comma
   ];
   const modeOf = ({ choice }: Entered): ReplayMode => (choice === "lenient" ? "lenient" : "strict");
   return {
-    title: "Replay with recorded answers",
+    title: "Replay run",
     description:
-      "Another run from the beginning, on the same drawing. Models, tools and people answer as they did in this run, so it costs nothing. This run stays as it is.",
+      "Starts a new run of the same workflow version. Models, tools and people answer as recorded, at no cost. This run doesn't change.",
     submit: "Replay",
     icon: <History aria-hidden />,
     before: (
@@ -235,7 +233,7 @@ export function replayForm(run_id: string, show: (runId: string) => void): Comma
         <DoingsNote runId={run_id} as="replay" />
       </>
     ),
-    parts: [{ key: "choice", label: "When an answer is missing", as: "choice", options }],
+    parts: [{ key: "choice", label: "On missing response", as: "choice", options }],
     initial: { choice: "strict" },
     keys: [],
     after: (entered) => REPLAY_MODES[modeOf(entered)],

@@ -56,8 +56,8 @@ test("values of a paused run are changed, added and taken away, and the run goes
   await person.click(screen.getByRole("button", { name: "Edit note" }));
   await person.click(await screen.findByRole("button", { name: "Remove" }));
   await waitFor(() => expect(now().state.note).toBeUndefined());
-  await person.click(screen.getByRole("button", { name: "Add a key" }));
-  const add = await screen.findByRole("form", { name: "Add a key" });
+  await person.click(screen.getByRole("button", { name: "Add key" }));
+  const add = await screen.findByRole("form", { name: "Add key" });
   // Also where the value is written before the key.
   await person.type(within(add).getByRole("textbox", { name: "Value" }), "true");
   await person.type(within(add).getByRole("textbox", { name: "Key" }), "more");
@@ -77,7 +77,7 @@ test("what does not fit is said at the field, and why the server refuses in the 
   const field = within(edit).getByRole("textbox");
   await person.clear(field);
   await person.type(field, "many{Enter}");
-  expect(within(edit).getByText("This is not a number.")).toBeDefined();
+  expect(within(edit).getByText("Enter a number.")).toBeDefined();
   await person.clear(field);
   await person.type(field, "7");
   // In another window it goes on meanwhile.
@@ -90,13 +90,13 @@ test("what does not fit is said at the field, and why the server refuses in the 
 
 test("a key is a name, and one that is there is edited where it stands", async () => {
   const { person } = await paused();
-  await person.click(screen.getByRole("button", { name: "Add a key" }));
-  const add = await screen.findByRole("form", { name: "Add a key" });
+  await person.click(screen.getByRole("button", { name: "Add key" }));
+  const add = await screen.findByRole("form", { name: "Add key" });
   const key = within(add).getByRole("textbox", { name: "Key" });
   const button = within(add).getByRole("button", { name: "Add" });
   for (const [text, message] of [
     ["a b", "Use letters, digits and _ (at most 64), no spaces"],
-    ["note", "The state has this key already. Edit it where it stands."],
+    ["note", "The state already has this key. Edit it there."],
   ] as const) {
     await person.clear(key);
     await person.type(key, text);
@@ -108,21 +108,21 @@ test("a key is a name, and one that is there is edited where it stands", async (
 test("state is not edited in the past, nor while the run goes on", async () => {
   const { store, now, runId, ask } = await paused();
   store.goTo(2);
-  await waitFor(() => expect(screen.queryByRole("button", { name: "Add a key" })).toBeNull());
+  await waitFor(() => expect(screen.queryByRole("button", { name: "Add key" })).toBeNull());
   store.goTo(null);
-  await screen.findByRole("button", { name: "Add a key" });
+  await screen.findByRole("button", { name: "Add key" });
   await ask.runs.resume({ run_id: runId });
   await waitFor(() => expect(now().run.final_status).toBe("COMPLETED"));
-  expect(screen.queryByRole("button", { name: "Add a key" })).toBeNull();
+  expect(screen.queryByRole("button", { name: "Add key" })).toBeNull();
 });
 
 test("a node is skipped with the output that a person gives it", async () => {
   const { person, now, ask, runId } = await paused();
   await person.click(screen.getByRole("button", { name: "Skip…" }));
   const dialog = await screen.findByRole("dialog", { name: "Skip b" });
-  const skip = within(dialog).getByRole("button", { name: "Skip it" });
+  const skip = within(dialog).getByRole("button", { name: "Skip node" });
   await person.click(skip);
-  expect(within(dialog).getByText("Please fill this in.")).toBeDefined();
+  expect(within(dialog).getByText("Required.")).toBeDefined();
   await person.type(within(dialog).getByRole("textbox"), "100");
   await person.click(skip);
   await waitFor(() => expect(now().nodes.b?.status).toBe("completed"));
@@ -140,6 +140,6 @@ test("why a node cannot be skipped any more is said in the dialog", async () => 
   await ask.runs.resume({ run_id: runId });
   await troupe.host.settled(runId);
   await person.type(within(dialog).getByRole("textbox"), "100");
-  await person.click(within(dialog).getByRole("button", { name: "Skip it" }));
+  await person.click(within(dialog).getByRole("button", { name: "Skip node" }));
   expect((await within(dialog).findByRole("alert")).textContent).toBe("This run has ended.");
 });

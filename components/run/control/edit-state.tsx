@@ -50,7 +50,7 @@ export function EditKey({
   return (
     <Form
       onSubmit={save}
-      aria-label={name === null ? "Add a key" : `Edit ${name}`}
+      aria-label={name === null ? "Add key" : `Edit ${name}`}
       className="flex flex-col gap-3"
     >
       {name === null ? (
@@ -96,7 +96,7 @@ export function EditKey({
 
 /** The error of a key's name; undefined if there is none. */
 function keyErrorOf(key: string, isTaken: boolean): string | undefined {
-  if (isTaken) return "The state has this key already. Edit it where it stands.";
+  if (isTaken) return "The state already has this key. Edit it there.";
   return StateKey.safeParse(key).error?.issues[0]?.message;
 }
 

@@ -37,11 +37,11 @@ test("a person sends a paused run another way than its router chose", async () =
   };
   await waitFor(() => expect(now().run.paused_at?.node_id).toBe("r"));
   show();
-  await person.click(screen.getByRole("button", { name: "Next…" }));
-  const dialog = await screen.findByRole("dialog", { name: "What comes after r" });
+  await person.click(screen.getByRole("button", { name: "Override next…" }));
+  const dialog = await screen.findByRole("dialog", { name: "Override next after r" });
   await person.click(within(dialog).getByRole("combobox", { name: "Next" }));
   await person.click(await screen.findByRole("option", { name: /Plan B/ }));
-  await person.click(within(dialog).getByRole("button", { name: "Go there" }));
+  await person.click(within(dialog).getByRole("button", { name: "Override next" }));
   await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
   await ask.runs.resume({ run_id: runId });
   await waitFor(() => expect(now().run.final_status).toBe("COMPLETED"));

@@ -22,7 +22,7 @@ test("another run goes on from just before a node, and the first one stays as it
   const events = troupe.runs.events(runId, 0, 500);
   store.apply(events);
   show();
-  await person.click(screen.getByRole("button", { name: "Run from here…" }));
+  await person.click(screen.getByRole("button", { name: "Fork from here…" }));
   await person.click(await screen.findByRole("button", { name: "Fork" }));
   await waitFor(() => expect(window.location.pathname).toMatch(/^\/workflows\/.+\/runs\/run_/));
   const forked = window.location.pathname.split("/").at(-1) ?? "";

@@ -31,11 +31,7 @@ export function NodeActions({
   const open = ({ form }: NodeCommand) =>
     command.open(form({ run_id: runId, head: head(), node, activation_id }));
   return (
-    <div
-      role="toolbar"
-      aria-label={`What can be done about ${node.name || node.id}`}
-      className="flex flex-wrap gap-2"
-    >
+    <div role="toolbar" aria-label={`Actions for ${node.name || node.id}`} className="flex flex-wrap gap-2">
       {commands.map((one) => (
         <Button key={one.label} size="sm" icon={one.icon} onClick={() => open(one)}>
           {one.label}
@@ -76,7 +72,7 @@ function ForkHere({ runId, activationId }: { runId: string; activationId: string
   return (
     <>
       <Button size="sm" icon={<GitBranch aria-hidden />} onClick={open}>
-        Run from here…
+        Fork from here…
       </Button>
       {dialog}
     </>

@@ -18,7 +18,7 @@ test.each([
   ],
   [
     { ...paused, point: "loop_iteration", iteration: 2, reason: "question" },
-    "Paused at round 2 of Review: a question needs an answer",
+    "Paused at iteration 2 of Review: a question needs an answer",
   ],
 ] as const)("%j is told as %s", (at, text) => {
   expect(describePause(at, name, "review")).toBe(text);
@@ -38,7 +38,7 @@ test("a tool that is still at work in a paused run is named once", () => {
   });
   const tool_calls = { ...call("1", "write_file"), ...call("2", "write_file"), ...call("3", "calculator") };
   expect(describePendingTools({ calling: new Set(["1", "2"]), tool_calls })).toBe(
-    "Waiting for write_file to end.",
+    "Waiting for write_file to finish.",
   );
   expect(describePendingTools({ calling: new Set(), tool_calls })).toBe("");
 });

@@ -31,7 +31,7 @@ export function PausedBar() {
   const nodeId = paused?.node_id;
   const isNarrow = useMedia(NARROW);
   return (
-    <div role="status" aria-label="Where the run is paused" className={paused ? BAR : "sr-only"}>
+    <div role="status" aria-label="Pause status" className={paused ? BAR : "sr-only"}>
       {paused ? (
         <>
           <CirclePause aria-hidden className="size-4 shrink-0 text-waiting" />
@@ -95,5 +95,5 @@ export function describePendingTools({
   tool_calls,
 }: Pick<RunState, "calling" | "tool_calls">): string {
   const tools = [...new Set([...calling].flatMap((id) => tool_calls[id]?.tool_name ?? []))];
-  return tools.length > 0 ? `Waiting for ${tools.join(", ")} to end.` : "";
+  return tools.length > 0 ? `Waiting for ${tools.join(", ")} to finish.` : "";
 }

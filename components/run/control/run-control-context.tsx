@@ -188,7 +188,7 @@ function useRunKeys(controlling: Controlling) {
     else if (id === "step_turn") step("turn");
     else if (id === "breakpoints") setListOpen(true);
     else if (id === "instruct") setInstructing(true);
-    else if (selected === null) toast("Choose a node in the drawing first.");
+    else if (selected === null) toast("Select a node first");
     else if (id === "run_to") void runTo(selected).catch(() => undefined);
     else breakpoints.toggle({ kind: "node", id: selected });
   };
@@ -226,7 +226,7 @@ function useRunKeys(controlling: Controlling) {
   useHelpSection(HELP);
 }
 
-const HELP = { title: "A run under way", shortcuts: runKeys.map(({ keys, label }) => ({ keys, label })) };
+const HELP = { title: "Run controls", shortcuts: runKeys.map(({ keys, label }) => ({ keys, label })) };
 
 const isInDialog = (target: EventTarget | null) =>
   target instanceof Element &&

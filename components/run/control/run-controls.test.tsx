@@ -70,14 +70,14 @@ async function watch(
   };
   await waitFor(() => expect(now().paused_at ?? now().final_status).toBeTruthy());
   page.show();
-  const bar = () => screen.getByRole("status", { name: "Where the run is paused" }).textContent;
+  const bar = () => screen.getByRole("status", { name: "Pause status" }).textContent;
   return { ...page, now, bar, run_id, store: () => breakpointsOf(id) };
 }
 
 test("a run that is gone through step by step says where it is, and takes the next step by button or key", async () => {
   const { person, now, bar } = await watch({ mode: "step" });
   expect(bar()).toContain("Stepping. Next: start");
-  const tools = screen.getByRole("toolbar", { name: "Control of the run" });
+  const tools = screen.getByRole("toolbar", { name: "Run controls" });
   await person.click(within(tools).getByRole("button", { name: "Next node" }));
   await waitFor(() => expect(now().paused_at?.node_id).toBe("a"));
   expect(bar()).toContain("Stepping. Next: a");

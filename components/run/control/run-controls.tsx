@@ -81,7 +81,7 @@ function Controls({ control }: { control: Control }) {
   ];
   const button = (action: Action) => <ActionButton key={action.label} action={action} isWide={isPaused} />;
   return (
-    <div role="toolbar" aria-label="Control of the run" className="flex flex-wrap items-center gap-1.5">
+    <div role="toolbar" aria-label="Run controls" className="flex flex-wrap items-center gap-1.5">
       {isPaused ? (
         <>
           <Button
@@ -150,14 +150,14 @@ function PauseMenu({ control }: { control: Control }) {
       items={[
         {
           label: "Pause",
-          hint: "What is under way comes to its end",
+          hint: "Finishes running steps first",
           icon: <Pause />,
           shortcut: "P",
           onSelect: () => control.pause(),
         },
         {
           label: "Pause now",
-          hint: "Calls that only read are given up, and made again when it goes on",
+          hint: "Cancels read-only calls and retries them on resume",
           icon: <CirclePause />,
           onSelect: () => control.pause(true),
         },

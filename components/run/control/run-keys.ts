@@ -9,19 +9,19 @@ export interface RunKey {
 }
 
 export const runKeys: readonly RunKey[] = [
-  { id: "pause", label: "Pause the run", keys: "P", when: "running" },
-  { id: "resume", label: "Resume the run", keys: "F5", when: "paused" },
-  { id: "step_node", label: "Step to the next node", keys: "F10", when: "paused" },
-  { id: "step_turn", label: "Step to the next turn of an agent", keys: "F11", when: "paused" },
-  { id: "run_to", label: "Run to the selected node", keys: "shift+F10", when: "paused" },
+  { id: "pause", label: "Pause run", keys: "P", when: "running" },
+  { id: "resume", label: "Resume run", keys: "F5", when: "paused" },
+  { id: "step_node", label: "Step to next node", keys: "F10", when: "paused" },
+  { id: "step_turn", label: "Step to next turn", keys: "F11", when: "paused" },
+  { id: "run_to", label: "Run to selected node", keys: "shift+F10", when: "paused" },
   {
     id: "breakpoint",
-    label: "Set or remove a breakpoint at the selected node",
+    label: "Toggle breakpoint",
     keys: "F9",
     when: "under way",
   },
   { id: "breakpoints", label: "Breakpoints", keys: "shift+F9", when: "under way" },
-  { id: "instruct", label: "Message the agents of the run", keys: "I", when: "under way" },
+  { id: "instruct", label: "Message agents", keys: "I", when: "under way" },
 ];
 
 /** The command of a key in the current state of the run; null if it has none. */

@@ -32,7 +32,7 @@ test("a person sends the signal that a node waits for, with its values", async (
   await waitFor(() => expect(now().nodes.w?.status).toBe("waiting"));
   show();
   await person.click(screen.getByRole("button", { name: "Send signal…" }));
-  const dialog = await screen.findByRole("dialog", { name: "Send the signal “paid”" });
+  const dialog = await screen.findByRole("dialog", { name: "Send signal “paid”" });
   await person.type(within(dialog).getByRole("textbox", { name: /payer/i }), "ann");
   await person.type(within(dialog).getByRole("textbox", { name: /note/i }), "thanks");
   await person.click(within(dialog).getByRole("button", { name: "Send" }));

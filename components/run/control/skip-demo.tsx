@@ -26,7 +26,7 @@ export function SkipDemo({ runId }: { runId: string }) {
     <Button
       icon={<FastForward aria-hidden />}
       pending={skip.isPending}
-      title="The demo plays slowly until you skip it. Show the rest at once."
+      title="Skip slow demo playback"
       onClick={() => skip.mutate({ run_id: runId })}
     >
       Skip

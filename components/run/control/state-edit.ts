@@ -21,22 +21,22 @@ export function patchOf(before: JsonObject, after: JsonObject): StatePatch | nul
 
 /** The error of an edited state; null if there is none. */
 export function stateError(before: JsonObject, after: Json): string | null {
-  if (!isState(after)) return "A state is an object with keys.";
+  if (!isState(after)) return "State must be a JSON object.";
   for (const { key } of changesBetween(before, after)) {
     const { error } = StateKey.safeParse(key);
-    if (error) return `“${key}” cannot be a key: ${error.issues[0]?.message ?? "choose another name"}.`;
+    if (error) return `“${key}” can't be a key: ${error.issues[0]?.message ?? "choose another name"}.`;
   }
   return null;
 }
 
 /** A change of the state as text. */
 export function describePatch(patch: StatePatch | null): string {
-  if (!patch) return "Nothing is changed.";
+  if (!patch) return "No changes.";
   const quoted = (keys: readonly string[]) => formatList(keys.map((key) => `“${key}”`));
   const set = Object.keys(patch.set);
   return [
     ...(set.length > 0 ? [`Sets ${quoted(set)}.`] : []),
-    ...(patch.remove.length > 0 ? [`Takes ${quoted(patch.remove)} away.`] : []),
+    ...(patch.remove.length > 0 ? [`Removes ${quoted(patch.remove)}.`] : []),
   ].join(" ");
 }
 

@@ -27,7 +27,7 @@ export function Costs({ calls }: { calls: readonly ModelCall[] }) {
         ]}
       />
       {rows.length === 0 ? (
-        <p className="text-[13px] text-ink-3">No model has answered yet.</p>
+        <p className="text-[13px] text-ink-3">No completed model calls yet.</p>
       ) : (
         <div className="overflow-x-auto">
           <table className="w-full text-[13px] tabular-nums">
@@ -41,7 +41,7 @@ export function Costs({ calls }: { calls: readonly ModelCall[] }) {
                   Tokens in
                 </th>
                 <th scope="col" className="!text-right">
-                  out
+                  Tokens out
                 </th>
                 <th scope="col" className="!text-right">
                   Cost

@@ -146,7 +146,7 @@ function Lines({
   return (
     <>
       <svg aria-hidden className="absolute inset-0" width={area.width} height={area.height}>
-        <title>Who says something to whom</title>
+        <title>Messages between members</title>
         <defs>
           <marker
             id="crew-arrow"
@@ -249,10 +249,7 @@ function MemberCard({
               <Crown aria-label="Manager" className="size-3.5 shrink-0 text-accent" />
             ) : null}
             {activity.tainted ? (
-              <ShieldAlert
-                aria-label="Read content from outside"
-                className="size-3.5 shrink-0 text-waiting"
-              />
+              <ShieldAlert aria-label="Read untrusted content" className="size-3.5 shrink-0 text-waiting" />
             ) : null}
           </span>
           {roleName === name ? null : (

@@ -68,17 +68,17 @@ export function verbFor(exchange: CrewExchange): string {
       return {
         post: "writes to",
         reply: "answers",
-        result: "passes on",
+        result: "reports to",
         question: "asks",
         answer: "answers",
         feedback: "gives feedback to",
       }[exchange.post.kind];
     case "handoff":
-      return "hands over to";
+      return "hands off to";
     case "delegation": {
       const isAsk = exchange.delegation.kind === "ask";
       if (exchange.done === "stopped") return isAsk ? "no longer asks" : "no longer waits for";
-      if (exchange.done === "failed") return isAsk ? "asked in vain" : "delegated in vain to";
+      if (exchange.done === "failed") return isAsk ? "got no answer from" : "delegated unsuccessfully to";
       if (exchange.done === "completed") return isAsk ? "asked" : "delegated to";
       return isAsk ? "asks" : "delegates to";
     }
@@ -89,13 +89,13 @@ export function verbFor(exchange: CrewExchange): string {
 
 /** The text of an exchange; an invalid vote has none. */
 export function exchangeText(exchange: CrewExchange): string {
-  if (exchange.kind === "vote" && exchange.vote.forced) return "It gave no valid vote.";
+  if (exchange.kind === "vote" && exchange.vote.forced) return "No valid vote.";
   const { text } = messageOf(exchange);
   // The outcome of a step already precedes its text.
   const outcome = exchange.kind === "post" ? exchange.post.outcome : undefined;
   const ownText =
     outcome !== undefined && text.startsWith(`${outcome}: `) ? text.slice(outcome.length + 2) : text;
-  return ownText || "Without words";
+  return ownText || "No message";
 }
 
 /** A line on the canvas: all exchanges from one to another, oldest first. */

@@ -59,7 +59,7 @@ export function CrewInside({ node }: { node: WorkflowNode }) {
     >
       <header className="crew-bar">
         {scene ? <CrewFacts crew={scene.crew} /> : null}
-        <IconButton label="Fold the crew" shortcut="Esc" icon={<X aria-hidden />} size="sm" onClick={close} />
+        <IconButton label="Collapse crew" shortcut="Esc" icon={<X aria-hidden />} size="sm" onClick={close} />
       </header>
       <div style={{ ...layout.size }}>
         {scene ? (
@@ -78,7 +78,7 @@ export function CrewInside({ node }: { node: WorkflowNode }) {
         ) : (
           <p className="flex size-full flex-col items-center justify-center gap-2 text-sm text-ink-2">
             <UsersRound aria-hidden className="size-6 text-ink-3" />
-            The crew has not begun
+            Crew not started
           </p>
         )}
       </div>
@@ -122,7 +122,7 @@ export function viewsOf(
       : []),
     { value: "messages", label: "Messages", count: crew.exchanges.length },
     ...(diagnosticCount > 0
-      ? [{ value: "troubles" as const, label: "Troubles", count: diagnosticCount }]
+      ? [{ value: "troubles" as const, label: "Diagnostics", count: diagnosticCount }]
       : []),
     { value: "costs", label: "Cost", count: 0 },
   ];

@@ -120,7 +120,7 @@ function Door({ nodeId, isShifted, onOpen }: { nodeId: string; isShifted: boolea
     >
       <UsersRound aria-hidden />
       <span>
-        Open <span className="sr-only">the </span>crew<span className="sr-only"> of {name}</span>
+        Expand <span className="sr-only">the </span>crew<span className="sr-only"> of {name}</span>
       </span>
     </button>
   );

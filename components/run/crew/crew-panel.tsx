@@ -67,7 +67,7 @@ function OneCrew({ nodeId, nodeIds, tab, picked, onViewChange, onNode, onUnfold 
           <TeamButton nodeId={nodeId} />
           {onUnfold ? (
             <IconButton
-              label="Open it on the drawing"
+              label="Expand on canvas"
               size="sm"
               icon={<Maximize2 aria-hidden />}
               onClick={onUnfold}
@@ -86,8 +86,8 @@ function OneCrew({ nodeId, nodeIds, tab, picked, onViewChange, onNode, onUnfold 
           onViewChange={onViewChange}
         />
       ) : (
-        <EmptyState icon={<UsersRound />} title="The crew has not begun" className="flex-1 justify-center">
-          Its members appear here as soon as it is at work.
+        <EmptyState icon={<UsersRound />} title="Crew not started" className="flex-1 justify-center">
+          Its members appear here once it starts.
         </EmptyState>
       )}
     </div>
@@ -162,7 +162,7 @@ function Views({
       : [{ value: tab, label: NAMES[tab], count: 0 }];
   return (
     <Tabs<CrewTab>
-      label="Views of the crew"
+      label="Crew views"
       value={tab}
       onValueChange={(next) => onViewChange(next, null)}
       className="mt-1 min-h-0 flex-1"
@@ -191,14 +191,14 @@ const NAMES: Record<CrewTab, string> = {
 };
 
 const NoneYet = ({ what }: { what: string }) => (
-  <EmptyState icon={<UsersRound />} title={`There is no ${what} yet`}>
-    It appears here as soon as the crew has one.
+  <EmptyState icon={<UsersRound />} title={`No ${what} yet`}>
+    It appears here once the crew has one.
   </EmptyState>
 );
 
 function Diagnostics({ diagnostics }: { diagnostics: readonly CrewRunDiagnostic[] }) {
   return (
-    <ul aria-label="Troubles" className="flex flex-col gap-2 p-4 text-[13px]">
+    <ul aria-label="Diagnostics" className="flex flex-col gap-2 p-4 text-[13px]">
       {diagnostics.map(({ key, status, text }) => (
         <li key={key} className="flex items-start gap-2">
           {status === "warning" ? (
@@ -263,7 +263,7 @@ function MessagesTab({
   if (!exchange)
     return <Messages crew={crew} onPick={(seq) => onViewChange("messages", { kind: "exchange", seq })} />;
   return (
-    <section aria-label="What was said" className="flex flex-col gap-3 p-4 pt-2">
+    <section aria-label="Message details" className="flex flex-col gap-3 p-4 pt-2">
       <Back label="All messages" onClick={() => onViewChange("messages", null)} />
       <ExchangeTitle crew={crew} exchange={exchange} />
       <ExchangeText exchange={exchange} />

@@ -49,17 +49,17 @@ function agentDiagnostics(agent: AgentView, { calls, plan }: CrewScene): CrewRun
   const add = (id: string, text: string, severity: CrewRunDiagnostic["status"] = "warning") =>
     diagnostics.push({ key: `${key} ${id}`, status: severity, text: `${who}${text}` });
   if (retries > 0)
-    add("again", `: the model was asked again ${countOf(retries, "time")}${why ? `, because: ${why}` : ""}`);
-  if (nudges > 0) add("stuck", ` went round in circles and was told so ${countOf(nudges, "time")}`);
+    add("again", `: model call retried ${countOf(retries, "time")}${why ? `, because: ${why}` : ""}`);
+  if (nudges > 0) add("stuck", ` was stuck in a loop and was nudged ${countOf(nudges, "time")}`);
   if (withheld.length > 0)
     add(
       "without",
-      ` works without ${withheld.map(({ tool_name, reason }) => `${tool_name} (${reason.replace(/\.$/, "")})`).join(", ")}`,
+      ` is missing ${withheld.map(({ tool_name, reason }) => `${tool_name} (${reason.replace(/\.$/, "")})`).join(", ")}`,
     );
   if (FAILED.has(status))
     add(
       "failed",
-      ` ${status === "rejected" ? "says that it cannot be done" : "failed"}${error ? `: ${error.message}` : ""}`,
+      ` ${status === "rejected" ? "rejected the task" : "failed"}${error ? `: ${error.message}` : ""}`,
       "failed",
     );
   return diagnostics;

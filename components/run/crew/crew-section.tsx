@@ -38,7 +38,7 @@ export function CrewSection({ nodeId }: { nodeId: string }) {
           <ChevronRight aria-hidden className="size-4" />
         )}
         <span>
-          {isOpen ? "Fold" : "Open"} <span className="sr-only">the </span>crew
+          {isOpen ? "Collapse" : "Expand"} <span className="sr-only">the </span>crew
           <span className="sr-only"> of {name}</span>
         </span>
       </button>
@@ -55,7 +55,7 @@ export function CrewSection({ nodeId }: { nodeId: string }) {
             onPick={(id) => stage.showInPanel({ nodeId, tab: "members", picked: { kind: "member", id } })}
           />
           {lines.length > 0 ? (
-            <ul aria-label="What passes between them" className="border-t border-line px-1 py-1.5">
+            <ul aria-label="Messages between members" className="border-t border-line px-1 py-1.5">
               {lines.map((line) => (
                 <li key={line.key}>
                   <button

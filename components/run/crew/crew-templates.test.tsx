@@ -79,7 +79,7 @@ test("a manager sends each of its crew, and nobody talks past it", async () => {
   for (const message of messages.getAllByRole("listitem")) expect(message.textContent).toContain("Manager");
   const board = await openView("Board");
   expect(board.getByRole("list", { name: "Board" }).textContent).toContain("Plan:");
-  expect(board.getByRole("region", { name: "How the manager sees it" }).textContent).toContain(
+  expect(board.getByRole("region", { name: "Progress ledger" }).textContent).toContain(
     "Is the request satisfied?Yes",
   );
 });
@@ -95,12 +95,12 @@ test("a team works by its plan until all is done, which is a list and a graph", 
   const plan = await openView("Plan");
   plan.getByText("8 of 8 tasks done");
   await person.click(plan.getByRole("radio", { name: "By dependency" }));
-  await plan.findByRole("region", { name: "Plan as a graph" });
+  await plan.findByRole("region", { name: "Plan graph" });
 });
 
 test("a crew passes results on, and what one of it searched is read call by call", async () => {
   const { person, inside } = await ran("Research crew");
-  inside.getByRole("button", { name: /^Scout to Writer: passes on/ });
+  inside.getByRole("button", { name: /^Scout to Writer: reports/ });
   await person.click(inside.getByRole("button", { name: /^Scout(?! to)/ }));
   const about = await screen.findByRole("region", { name: "About Scout" });
   await person.click(within(about).getByText(/^Search for what is known/));

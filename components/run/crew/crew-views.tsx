@@ -40,7 +40,7 @@ export function PlanViews({ plan, activationId }: { plan: ExecutionPlan; activat
     <div className="flex flex-col">
       <div className="flex items-center gap-2 px-4 pt-3">
         <SegmentedControl
-          label="How the plan is shown"
+          label="Plan view"
           size="sm"
           className="mr-auto"
           value={view}
@@ -51,7 +51,7 @@ export function PlanViews({ plan, activationId }: { plan: ExecutionPlan; activat
           ]}
         />
         <IconButton
-          label="Enlarge the plan"
+          label="Enlarge plan"
           size="sm"
           icon={<Maximize2 aria-hidden />}
           onClick={() => setLarge(true)}
@@ -83,7 +83,7 @@ function PlanChanges({ activationId }: { activationId: string }) {
   );
   if (changes.length === 0) return null;
   return (
-    <ul aria-label="Changes of the plan" className="flex flex-col gap-0.5 px-4 pt-3 text-xs text-ink-2">
+    <ul aria-label="Plan changes" className="flex flex-col gap-0.5 px-4 pt-3 text-xs text-ink-2">
       {changes.map((change) => (
         <li key={change.version} className="[overflow-wrap:anywhere]">
           <span className="font-medium">{byPerson(change.by)}</span> {describePlanChange(change)}
@@ -109,8 +109,8 @@ const NO_CHANGES: RunState["plan_changes"][string] = [];
 export function Messages({ crew, onPick }: { crew: CrewRun; onPick: (seq: number) => void }) {
   if (crew.exchanges.length === 0)
     return (
-      <EmptyState icon={<MessagesSquare />} title="Nobody has said anything yet">
-        What members say to each other appears here.
+      <EmptyState icon={<MessagesSquare />} title="No messages yet">
+        Messages between members appear here.
       </EmptyState>
     );
   const rounds = messagesByRound(crew.exchanges);
@@ -120,7 +120,7 @@ export function Messages({ crew, onPick }: { crew: CrewRun; onPick: (seq: number
       {rounds.length > 1 ? (
         <p className="border-b border-line px-4 py-2 text-xs text-ink-3 tabular-nums">
           {countOf(inRounds, "message")} in {countOf(rounds.length, "round")}:{" "}
-          {rounds.map(({ count }) => count).join(", ")} a round
+          {rounds.map(({ count }) => count).join(", ")} per round
         </p>
       ) : null}
       <ol aria-label="Messages" className="flex flex-col divide-y divide-line">
@@ -164,7 +164,7 @@ export function ExchangeTitle({ crew, exchange }: { crew: CrewRun; exchange: Cre
 
 const LEDGER_LABELS: Record<string, string> = {
   is_request_satisfied: "Is the request satisfied?",
-  is_in_loop: "Does the work go in circles?",
+  is_in_loop: "Is it stuck in a loop?",
   is_progress_being_made: "Is there progress?",
 };
 
@@ -173,12 +173,12 @@ function Ledger({ ledger }: { ledger: NonNullable<CrewRun["ledger"]> }) {
   const { current_step, stalls, replans } = ledger;
   const issues = [
     stalls > 0 ? `${countOf(stalls, "round")} without progress` : "",
-    replans > 0 ? `planned anew ${replans === 1 ? "once" : `${replans} times`}` : "",
+    replans > 0 ? `replanned ${replans === 1 ? "once" : `${replans} times`}` : "",
   ].filter(Boolean);
   return (
-    <section aria-label="How the manager sees it" className="flex flex-col gap-2 border-b border-line p-4">
+    <section aria-label="Progress ledger" className="flex flex-col gap-2 border-b border-line p-4">
       <div className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5">
-        <h3 className="text-[13px] font-semibold">How the manager sees it</h3>
+        <h3 className="text-[13px] font-semibold">Progress ledger</h3>
         {issues.length > 0 ? <p className="text-xs text-waiting">{issues.join(" · ")}</p> : null}
       </div>
       {current_step ? (
@@ -205,7 +205,7 @@ function Teams({ teams }: { teams: CrewRun["teams"] }) {
         {Object.entries(teams).map(([name, { agents, purpose }]) => (
           <li key={name} className="[overflow-wrap:anywhere]">
             <span className="font-medium">{name}</span>{" "}
-            <span className="text-ink-2">{agents.map(person).join(", ") || "Nobody"}</span>
+            <span className="text-ink-2">{agents.map(person).join(", ") || "No one"}</span>
             {purpose ? <span className="text-ink-3"> · {purpose}</span> : null}
           </li>
         ))}
@@ -229,8 +229,8 @@ function Bulletins({ crew }: { crew: CrewRun }) {
   const bulletins = Object.entries(crew.board);
   if (bulletins.length === 0)
     return (
-      <EmptyState icon={<NotebookPen />} title="The board is empty">
-        Members put here what all the others should know.
+      <EmptyState icon={<NotebookPen />} title="No posts yet">
+        Posts from crew members appear here.
       </EmptyState>
     );
   return (
@@ -238,7 +238,7 @@ function Bulletins({ crew }: { crew: CrewRun }) {
       {bulletins.map(([alias, bulletin]) => (
         <li key={alias} className="flex min-w-0 flex-col gap-1.5 rounded-xl border border-line bg-raised p-3">
           <h3 className="text-[13px] font-semibold">{person(alias)}</h3>
-          <TextBlock text={bulletin} label={`bulletin of ${person(alias)}`} tone="bare" />
+          <TextBlock text={bulletin} label={`post by ${person(alias)}`} tone="bare" />
         </li>
       ))}
     </ul>
@@ -247,15 +247,15 @@ function Bulletins({ crew }: { crew: CrewRun }) {
 
 const OUTCOMES: Record<NonNullable<Proposal["outcome"]>["outcome"], string> = {
   approved: "Accepted",
-  rejected: "Turned down",
-  tie: "A tie",
-  no_quorum: "Too few voted",
+  rejected: "Rejected",
+  tie: "Tie",
+  no_quorum: "No quorum",
 };
 const DECIDERS: Record<NonNullable<Proposal["outcome"]>["decided_by"], string> = {
-  votes: "by the votes",
+  votes: "by vote",
   chair: "by the chair",
   person: "by a person",
-  rule: "by the rule for ties",
+  rule: "by the tie rule",
 };
 
 const VOTES = { approve: "For", reject: "Against", abstain: "Abstained" } as const;
@@ -270,7 +270,7 @@ export function Votes({ crew }: { crew: CrewRun }) {
   const proposals = Object.values(crew.proposals);
   if (proposals.length === 0)
     return (
-      <EmptyState icon={<Vote />} title="Nothing is up for a vote">
+      <EmptyState icon={<Vote />} title="No proposals yet">
         Proposals and their votes appear here.
       </EmptyState>
     );
@@ -290,7 +290,7 @@ export function Votes({ crew }: { crew: CrewRun }) {
                   {OUTCOMES[proposal.outcome.outcome]}
                 </Badge>
               ) : crew.status === "running" ? null : (
-                <Badge>Not decided</Badge>
+                <Badge>Undecided</Badge>
               )}
             </div>
             <p className="text-[13px] text-ink-2">{proposal.rationale}</p>
@@ -323,10 +323,10 @@ export function Votes({ crew }: { crew: CrewRun }) {
                   <ChangedVote votes={proposal.votes} vote={vote} />
                 </span>
                 <span className="min-w-40 flex-1 text-ink-2 [overflow-wrap:anywhere]">
-                  {vote.forced ? "It gave no valid vote." : vote.reasoning}
+                  {vote.forced ? "No valid vote." : vote.reasoning}
                 </span>
                 <span className="shrink-0 text-xs text-ink-3 tabular-nums">
-                  {vote.confidence === null ? "" : `sure to ${Math.round(vote.confidence * 100)} %`}
+                  {vote.confidence === null ? "" : `${Math.round(vote.confidence * 100)}% confident`}
                   {proposal.votes.some(({ round }) => round > 1) ? ` · round ${vote.round}` : ""}
                 </span>
               </li>

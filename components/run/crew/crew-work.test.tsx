@@ -58,13 +58,13 @@ test("a plan opens large", async () => {
   const store = new RunViewStore((work) => work());
   store.apply(stories.parallel);
   const [[activationId, plan] = ["", undefined]] = Object.entries(store.view.getState().state.plans);
-  if (!plan) throw new Error("There is no plan.");
+  if (!plan) throw new Error("No plan.");
   render(
     <RunProvider store={store}>
       <PlanViews plan={plan} activationId={activationId} />
     </RunProvider>,
   );
-  await person.click(screen.getByRole("button", { name: "Enlarge the plan" }));
+  await person.click(screen.getByRole("button", { name: "Enlarge plan" }));
   const dialog = await screen.findByRole("dialog", { name: "Plan" });
   expect(within(dialog).getByRole("region", { name: "Plan" })).toBeTruthy();
   await person.keyboard("{Escape}");

@@ -30,7 +30,7 @@ export function CrewWork({ keys }: { keys: readonly string[] }) {
       {rounds.map(({ round, keys: mine }, at) => (
         <Disclosure
           key={round}
-          title={round > 0 ? `Round ${round}` : "Beside the rounds"}
+          title={round > 0 ? `Round ${round}` : "Outside rounds"}
           aside={namesOf(agents.filter(({ key }) => mine.includes(key)))}
           isOpen={at === 0}
         >
@@ -123,12 +123,12 @@ function WorkRow({
 
 /** Shown instead of the result of work without output. */
 const OUTCOMES: Record<AgentView["status"], string> = {
-  running: "At work",
+  running: "In progress",
   completed: "Done",
   failed: "Failed",
-  rejected: "Says that it cannot be done",
-  handed_off: "Handed over",
-  stopped: "Stopped: it was not needed any more",
+  rejected: "Rejected the task",
+  handed_off: "Handed off",
+  stopped: "Stopped: no longer needed",
 };
 
 /** The last non-empty answer of the model in a work item. */

@@ -126,7 +126,7 @@ test("handing over twice on the same way is one line that counts", () => {
   const twice = { ...crew, exchanges: [...crew.exchanges, crew.exchanges.at(-1)!] };
   const line = linesOf(twice).at(-1)!;
   expect(line).toMatchObject({ key: "technician→billing", age: 0 });
-  expect(lineLabel(line)).toBe("hands over ×2");
+  expect(lineLabel(line)).toBe("hands off ×2");
 });
 
 test("votes lead to the proposal, and what goes to nobody known is not drawn", () => {
@@ -368,7 +368,7 @@ test("what a member said to another counts more than the values that it came in"
   const { crew, calls } = scene("consensus");
   const voter = crew.exchanges.findLast(({ kind }) => kind === "vote");
   if (voter?.kind !== "vote") throw new Error("There is no vote.");
-  expect(lastMessage({ crew, calls }, voter.vote.agent_id)).toBe("It gave no valid vote.");
+  expect(lastMessage({ crew, calls }, voter.vote.agent_id)).toBe("No valid vote.");
 });
 
 test("when the run is cancelled nobody works or waits any more", () => {

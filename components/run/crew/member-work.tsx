@@ -55,7 +55,7 @@ export function MemberWork({
       {description ? <p className="text-[13px] text-ink-2">{description}</p> : null}
       {newest && newest.tools.length > 0 ? (
         <p className="flex flex-wrap items-center gap-1 text-xs text-ink-3">
-          May use
+          Tools:
           {newest.tools.map((tool) => (
             <code key={tool} className="rounded bg-sunken px-1.5 py-0.5 font-mono text-[11px] text-ink-2">
               {tool}
@@ -63,7 +63,7 @@ export function MemberWork({
           ))}
         </p>
       ) : null}
-      {mine.length === 0 ? <p className="text-[13px] text-ink-3">It has not been needed yet.</p> : null}
+      {mine.length === 0 ? <p className="text-[13px] text-ink-3">Not used yet.</p> : null}
       {mine.length === 1 && newest ? (
         <AgentTranscript agentKey={newest.key} />
       ) : mine.length > 1 ? (
@@ -80,24 +80,24 @@ export function ExchangeText({ exchange }: { exchange: CrewExchange }) {
       <TextBlock text={exchangeText(exchange)} label="message" />
       {exchange.kind === "handoff" && exchange.handoff.context ? (
         <div>
-          <p className="mb-1 text-xs text-ink-3">Handed over with it</p>
-          <ValueView value={exchange.handoff.context} label="what was handed over" />
+          <p className="mb-1 text-xs text-ink-3">Handoff context</p>
+          <ValueView value={exchange.handoff.context} label="handoff context" />
         </div>
       ) : null}
       {exchange.kind === "delegation" ? (
         <p className="text-xs text-ink-3">
           {exchange.done === "completed"
-            ? "It was done and returned."
+            ? "Completed and returned."
             : exchange.done === "failed"
-              ? "It could not be done."
+              ? "Failed."
               : exchange.done === "stopped"
-                ? "It was stopped: the result was not needed any more."
-                : "It is being worked on."}
+                ? "Stopped: the result was no longer needed."
+                : "In progress."}
         </p>
       ) : null}
       {exchange.kind === "vote" && exchange.vote.confidence !== null ? (
         <p className="text-xs text-ink-3 tabular-nums">
-          Sure to {Math.round(exchange.vote.confidence * 100)} %.
+          Confidence: {Math.round(exchange.vote.confidence * 100)}%
         </p>
       ) : null}
     </>

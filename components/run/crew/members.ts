@@ -37,18 +37,18 @@ export function memberActivity(scene: CrewScene, agentId: string): MemberActivit
   const tainted = mine.some((agent) => agent.tainted === true);
   const activity = (state: MemberState, text: string): MemberActivity => ({ state, text, tainted });
   if (scene.asks.some(({ status, agent_id }) => status === "open" && agent_id === agentId))
-    return activity("waiting", "Waits for you");
+    return activity("waiting", "Needs your answer");
   const tool = scene.tools.findLast(({ status, agent_id }) => status === "running" && agent_id === agentId);
   if (tool) return activity("tool", `Uses ${tool.tool_name}`);
   if (scene.calls.some(({ status, agent_id }) => status === "running" && agent_id === agentId))
     return activity("thinking", "Thinks");
-  if (mine.some(({ status }) => status === "running")) return activity("working", "At work");
+  if (mine.some(({ status }) => status === "running")) return activity("working", "In progress");
   const last = mine.at(-1);
   if (!last) return activity("idle", "Idle");
   if (last.status === "failed") return activity("failed", "Failed");
   if (last.status === "stopped") return activity("stopped", "Stopped");
-  if (last.status === "rejected") return activity("failed", "Cannot do it");
-  if (last.status === "handed_off") return activity("passed", "Handed over");
+  if (last.status === "rejected") return activity("failed", "Rejected task");
+  if (last.status === "handed_off") return activity("passed", "Handed off");
   return activity("done", "Done");
 }
 

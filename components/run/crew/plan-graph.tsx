@@ -12,7 +12,7 @@ const TASK = { width: 164, height: 60 };
 export function PlanGraph({ plan }: { plan: ExecutionPlan }) {
   const drawing = layoutOf(plan);
   return (
-    <section aria-label="Plan as a graph" className="overflow-auto p-4" tabIndex={0}>
+    <section aria-label="Plan graph" className="overflow-auto p-4" tabIndex={0}>
       <div className="relative mx-auto" style={{ width: drawing.width, height: drawing.height }}>
         <svg aria-hidden className="absolute inset-0" width={drawing.width} height={drawing.height}>
           <title>Dependencies between tasks</title>

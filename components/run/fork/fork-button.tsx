@@ -19,7 +19,7 @@ export function ForkButton() {
   return (
     <>
       <IconButton
-        label="Fork from this moment"
+        label="Fork from this point"
         side="top"
         icon={<GitBranch aria-hidden />}
         onClick={fork.open}

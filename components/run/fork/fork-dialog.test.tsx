@@ -63,7 +63,7 @@ async function openRun() {
 }
 
 const openDialog = async (person: Awaited<ReturnType<typeof openRun>>["person"]) => {
-  await person.click(screen.getByRole("button", { name: "Fork from this moment" }));
+  await person.click(screen.getByRole("button", { name: "Fork from this point" }));
   return screen.findByRole("dialog", { name: "Fork this run" });
 };
 const choose = async (
@@ -84,12 +84,12 @@ test("a run is forked at the moment that is looked at, with another state, and t
   store.goTo(after("a"));
   const dialog = await openDialog(person);
   expect(
-    within(dialog).getByText(`After event ${after("a")}: a is done and wrote “n”. Already paid: $0.`),
+    within(dialog).getByText(`After event ${after("a")}: a finished and wrote “n”. Cost so far: $0`),
   ).toBeDefined();
-  expect(within(dialog).getByText("Nothing is changed.")).toBeDefined();
+  expect(within(dialog).getByText("No changes.")).toBeDefined();
   await person.click(within(dialog).getByRole("button", { name: "Edit as JSON" }));
   write('{"n": 40, "more": true}');
-  expect(within(dialog).getByText("Sets “n” and “more”. Takes “note” away.")).toBeDefined();
+  expect(within(dialog).getByText("Sets “n” and “more”. Removes “note”.")).toBeDefined();
   await person.click(within(dialog).getByRole("button", { name: "Fork" }));
   const id = await forked();
   expect(troupe.runs.state(id)?.state).toEqual({ n: 41, more: true });
@@ -110,12 +110,12 @@ test("a moment is chosen by its node, and each value has its own field", async (
   expect(number).toHaveProperty("value", "2");
   await person.clear(number);
   await person.type(number, "x");
-  expect(within(dialog).getByText("This is not a number.")).toBeDefined();
+  expect(within(dialog).getByText("Enter a number.")).toBeDefined();
   expect(within(dialog).getByRole("button", { name: "Fork" })).toHaveProperty("disabled", true);
   await person.clear(number);
   await person.type(number, "7");
   await person.clear(within(dialog).getByRole("textbox", { name: "Note" }));
-  expect(within(dialog).getByText("Sets “n”. Takes “note” away.")).toBeDefined();
+  expect(within(dialog).getByText("Sets “n”. Removes “note”.")).toBeDefined();
   await person.click(within(dialog).getByRole("button", { name: "Fork" }));
   const id = await forked();
   expect(troupe.runs.state(id)?.state).toEqual({ n: 8 });
@@ -134,7 +134,7 @@ test("a finished run is forked before the selected node, else before its last ag
   expect(likelyChoice(choices, graph, null)?.nodeId).toBe("a");
   expect(likelyChoice(choices, graph, "b")?.nodeId).toBe("b");
   // The moment that the page shows takes precedence.
-  expect(likelyChoice([{ seq: 9, label: "This moment" }, ...choices], graph, "b")?.seq).toBe(9);
+  expect(likelyChoice([{ seq: 9, label: "This point" }, ...choices], graph, "b")?.seq).toBe(9);
 });
 
 test("what is no state is not sent, and why the server refuses is said", async () => {
@@ -145,8 +145,8 @@ test("what is no state is not sent, and why the server refuses is said", async (
   const fork = within(dialog).getByRole("button", { name: "Fork" });
   await person.click(within(dialog).getByRole("button", { name: "Edit as JSON" }));
   for (const [text, message] of [
-    ["[1]", "A state is an object with keys."],
-    ['{"a b": 1}', "“a b” cannot be a key: Use letters, digits and _ (at most 64), no spaces."],
+    ["[1]", "State must be a JSON object."],
+    ['{"a b": 1}', "“a b” can't be a key: Use letters, digits and _ (at most 64), no spaces."],
     ["", "Write {} to remove all values."],
   ] as const) {
     write(text);
@@ -158,7 +158,7 @@ test("what is no state is not sent, and why the server refuses is said", async (
   await person.click(within(dialog).getByRole("radio", { name: "Current version" }));
   await person.click(fork);
   expect((await within(dialog).findByRole("alert")).textContent).toBe(
-    "The workflow of this run was deleted: go on with the drawing that it ran.",
+    "The workflow of this run was deleted. Continue with the version it ran.",
   );
 });
 
@@ -168,11 +168,11 @@ test("a run tells which runs were forked from it", async () => {
   await ask.runs.replay({ run_id: first });
   show(first);
   await person.click(await screen.findByRole("button", { name: "2 forks of this run" }));
-  const tree = await screen.findByRole("dialog", { name: "Runs that come from one another" });
+  const tree = await screen.findByRole("dialog", { name: "Related runs" });
   const links = within(tree).getAllByRole("link");
   expect(
-    links.map(({ textContent }) => /The first run|From event \d+|Replay/.exec(textContent ?? "")?.[0]),
-  ).toEqual(["The first run", `From event ${after("a")}`, "Replay"]);
+    links.map(({ textContent }) => /Original run|From event \d+|Replay/.exec(textContent ?? "")?.[0]),
+  ).toEqual(["Original run", `From event ${after("a")}`, "Replay"]);
   expect(links[0]?.getAttribute("aria-current")).toBe("page");
   expect(links[1]?.getAttribute("href")).toContain(`/runs/${second}`);
   expect(screen.queryByText(/Forked from/)).toBeNull();
@@ -186,7 +186,7 @@ test("a fork tells from which run it comes, and from which moment of it", async 
   const link = await screen.findByRole("link", { name: /^the run of / });
   expect(link.getAttribute("href")).toBe(`/workflows/${workflowId}/runs/${first}`);
   expect(link.parentElement?.textContent).toMatch(
-    new RegExp(`^Forked from the run of .+ at event ${after("a")}: a is done and wrote “n”$`),
+    new RegExp(`^Forked from the run of .+ at event ${after("a")}: a finished and wrote “n”$`),
   );
 });
 
@@ -197,9 +197,9 @@ test("a replay says what it replays and that nothing was called, and leads to bo
   show(run_id);
   const banner = await screen.findByRole("note", { name: "Replay" });
   expect(banner.textContent).toMatch(
-    /^Strict replay of the run of .+: 0 calls answered from its record, 0 made\./,
+    /^Strict replay of the run of .+: 0 calls answered from the recording, 0 made\./,
   );
-  expect(within(banner).getByRole("link", { name: "Compare with it" }).getAttribute("href")).toBe(
+  expect(within(banner).getByRole("link", { name: "Compare with original" }).getAttribute("href")).toBe(
     `/runs/compare?a=${first}&b=${run_id}`,
   );
 });
@@ -217,7 +217,7 @@ test("a fork from the beginning takes another input, and goes step by step where
   await troupe.host.settled(asked);
   show(asked);
   const dialog = await openDialog(person);
-  await choose({ person }, dialog, "The beginning, with another input");
+  await choose({ person }, dialog, "Start, with new input");
   expect(within(dialog).queryByRole("textbox", { name: "State" })).toBeNull();
   fireEvent.change(within(dialog).getByLabelText(/^topic/i), { target: { value: "five" } });
   await person.click(within(dialog).getByText("Run mode and limits"));
@@ -253,14 +253,14 @@ test("what a message says and what a plan holds is changed for the fork alone", 
   show(run_id);
   store.flush();
   const dialog = await openDialog(person);
-  await person.click(within(dialog).getByText("Conversations"));
-  const contentField = within(dialog).getByRole("textbox", { name: "What it says" });
+  await person.click(within(dialog).getByText("Agent messages"));
+  const contentField = within(dialog).getByRole("textbox", { name: "Content" });
   fireEvent.change(contentField, { target: { value: "Write a poem." } });
   await person.click(within(dialog).getByText("Plan"));
-  fireEvent.change(within(dialog).getByRole("textbox", { name: "What read is" }), {
+  fireEvent.change(within(dialog).getByRole("textbox", { name: "Description of read" }), {
     target: { value: "read it twice" },
   });
-  fireEvent.change(within(dialog).getByRole("textbox", { name: /Another task/ }), {
+  fireEvent.change(within(dialog).getByRole("textbox", { name: /New task/ }), {
     target: { value: "print it" },
   });
   await person.click(within(dialog).getByRole("button", { name: "Fork" }));

@@ -89,7 +89,7 @@ function ForkForm({ runId, activationId, onClose, moment, choices, onMoment }: F
     <FormDialog
       sticky
       title="Fork this run"
-      description="A new run takes over everything up to a moment of this run and continues from there. This run does not change."
+      description="Creates a new run that continues from a point of this run. This run doesn't change."
       submit="Fork"
       icon={<GitBranch aria-hidden />}
       mutation={{ isPending, error: null }}
@@ -106,10 +106,10 @@ function ForkForm({ runId, activationId, onClose, moment, choices, onMoment }: F
           if (value !== "beginning") onMoment(Number(value));
         }}
         options={[
-          ...(fields.length > 0 ? [{ value: "beginning", label: "The beginning, with another input" }] : []),
+          ...(fields.length > 0 ? [{ value: "beginning", label: "Start, with new input" }] : []),
           ...choices.map(({ seq: at, label }) => ({ value: String(at), label })),
         ]}
-        hint={isHere ? `After event ${seq}: ${moment.text}. Already paid: ${moment.cost}.` : undefined}
+        hint={isHere ? `After event ${seq}: ${moment.text}. Cost so far: ${moment.cost}` : undefined}
       />
       <Field group label="Workflow">
         <SegmentedControl<ForkGraph>
@@ -119,7 +119,7 @@ function ForkForm({ runId, activationId, onClose, moment, choices, onMoment }: F
           onValueChange={setGraph}
           options={[
             { value: "latest", label: "Current version" },
-            { value: "original", label: "Version of that run" },
+            { value: "original", label: "Original version" },
           ]}
         />
       </Field>
@@ -128,7 +128,7 @@ function ForkForm({ runId, activationId, onClose, moment, choices, onMoment }: F
       ) : (
         <>
           <p className="text-[13px] text-ink-2">
-            A request that this run made too gets the same answer and costs nothing.
+            Requests that this run already made reuse its responses, at no cost.
           </p>
           <InputFields {...entered.props} />
         </>

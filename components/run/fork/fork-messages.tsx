@@ -9,7 +9,7 @@ import { TextArea } from "@/components/ui/input/text-area";
 import type { AgentView } from "@/server/domain/run";
 import { type MessageDraft, messageKey } from "./fork-draft";
 
-const ROLES = { system: "Rules", user: "Told", assistant: "Answered", tool: "Result of a tool" } as const;
+const ROLES = { system: "System", user: "User", assistant: "Assistant", tool: "Tool result" } as const;
 
 /** Edits the messages of conversations that continue in the fork. */
 export function ForkMessages({
@@ -37,12 +37,11 @@ export function ForkMessages({
   return (
     <Disclosure
       variant="box"
-      title="Conversations"
-      aside={changed > 0 ? `${countOf(changed, "message")} changed` : "As they were"}
+      title="Agent messages"
+      aside={changed > 0 ? `${countOf(changed, "message")} changed` : "Unchanged"}
     >
       <p className="text-[13px] text-ink-2">
-        Of agents that are at work at this moment. What you change they read before their next call of a
-        model.
+        Messages of active agents. Edits apply from their next model call.
       </p>
       <Select
         label="Message"
@@ -51,7 +50,7 @@ export function ForkMessages({
         onValueChange={setChosen}
       />
       <TextArea
-        label="What it says"
+        label="Content"
         rows={5}
         value={draft[chosen] ?? option.content}
         onValueChange={(content) => onChange({ ...draft, [chosen]: content })}

@@ -54,7 +54,7 @@ export function choicesIn(store: RunViewStore): ForkChoice[] {
     ];
   });
   if (state.run.status === "finished") return choices;
-  return [{ seq: state.seq, label: "This moment" }, ...choices.filter(({ seq }) => seq !== state.seq)];
+  return [{ seq: state.seq, label: "This point" }, ...choices.filter(({ seq }) => seq !== state.seq)];
 }
 
 /**

@@ -28,7 +28,7 @@ export function ForkPlan({ plans, draft, changed, onChange }: ForkPlanProps) {
     <Disclosure
       variant="box"
       title="Plan"
-      aside={changed > 0 ? `${countOf(changed, "change")}` : "As it was"}
+      aside={changed > 0 ? `${countOf(changed, "change")}` : "Unchanged"}
     >
       {plans.map(({ crew: { activation_id, members }, plan }) => {
         const people = members.map(({ agent_id, role_name }) => ({
@@ -86,7 +86,7 @@ function OpenTask({
     <fieldset className="flex flex-col gap-2">
       <legend className="pb-1 text-[13px] font-medium">{task_id}</legend>
       <TextArea
-        label={`What ${task_id} is`}
+        label={`Description of ${task_id}`}
         hideLabel
         rows={2}
         disabled={disabled}
@@ -94,20 +94,18 @@ function OpenTask({
         onValueChange={(text) => onChange({ description: text })}
       />
       <Select
-        label={`Who does ${task_id}`}
+        label={`Assignee of ${task_id}`}
         hideLabel
         size="sm"
         disabled={disabled}
         options={
-          assigned_agent
-            ? people
-            : [{ value: BY_ROLE, label: required_role ?? "Whoever fits best" }, ...people]
+          assigned_agent ? people : [{ value: BY_ROLE, label: required_role ?? "Auto-assign" }, ...people]
         }
         value={draft.who ?? assigned_agent ?? BY_ROLE}
         onValueChange={(who) => (who === BY_ROLE ? undefined : onChange({ who }))}
       />
       <Checkbox
-        label={`Leave ${task_id} out`}
+        label={`Remove ${task_id}`}
         checked={disabled}
         onCheckedChange={(isOut) => onChange({ isOut })}
       />
@@ -129,15 +127,15 @@ function NewTask({
   return (
     <>
       <TextArea
-        label="Another task"
-        hint="Empty: none."
+        label="New task"
+        hint="Leave empty to add no task"
         rows={2}
         value={draft?.description ?? ""}
         onValueChange={(description) => onChange({ who: draft?.who ?? people[0]?.value ?? "", description })}
       />
       {draft?.description.trim() ? (
         <Select
-          label="Who does it"
+          label="Assignee"
           size="sm"
           options={people}
           value={draft.who}

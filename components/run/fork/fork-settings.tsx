@@ -73,7 +73,7 @@ export function ForkSettingsForm({
     <>
       {breakpoints.length > 0 ? (
         <Switch
-          label={`With ${countOf(breakpoints.length, "breakpoint")} of this browser`}
+          label={`Use this browser's ${countOf(breakpoints.length, "breakpoint")}`}
           checked={how.hasBreakpoints}
           onCheckedChange={(hasBreakpoints) => onChange({ ...how, hasBreakpoints })}
         />
@@ -91,7 +91,7 @@ export function ForkSettingsForm({
           onChange={(limits) => onChange({ ...how, limits })}
         />
         <p className="text-[13px] text-ink-2">
-          What this run has spent does not count against the fork's limits of cost and tokens.
+          What this run spent doesn't count toward the fork's cost and token limits.
         </p>
       </Disclosure>
     </>

@@ -48,7 +48,7 @@ function From({ origin, run }: { origin: ForkOrigin; run: RunSummary | undefined
             the run of {timeOf(run)}
           </PageLink>
         ) : (
-          "a run that was deleted"
+          "a deleted run"
         )}
         {` ${moment}`}
       </span>
@@ -61,7 +61,7 @@ function Family({ runId, family, forks }: { runId: string; family: readonly RunS
   const rows = useMemo(() => familyTree(family), [family]);
   return (
     <Popover
-      title="Runs that come from one another"
+      title="Related runs"
       trigger={
         <Button size="sm" variant="ghost" className="-ml-2.5">
           {forks > 0 ? `${countOf(forks, "fork")} of this run` : `Lineage: ${countOf(rows.length, "run")}`}
@@ -89,7 +89,7 @@ function Family({ runId, family, forks }: { runId: string; family: readonly RunS
 }
 
 const madeAs = ({ origin }: RunSummary) =>
-  !origin ? "The first run" : origin.kind === "replay" ? "Replay" : `From event ${origin.seq}`;
+  !origin ? "Original run" : origin.kind === "replay" ? "Replay" : `From event ${origin.seq}`;
 
 /** Text for the last moment that both runs share. */
 function useMoment(seq: number): string {
@@ -97,7 +97,7 @@ function useMoment(seq: number): string {
   const graph = useRun(({ head }) => head.graph, null);
   const event = useRun(({ events }) => events[seq - 1] ?? null, null);
   const names = useMemo(() => newNames(graph, () => store?.view.getState().head.plans ?? {}), [graph, store]);
-  if (seq <= 1 || !event) return seq <= 1 ? "at its beginning" : `at event ${seq}`;
+  if (seq <= 1 || !event) return seq <= 1 ? "at its start" : `at event ${seq}`;
   return `at event ${seq}: ${sentenceOf(event, names).text}`;
 }
 

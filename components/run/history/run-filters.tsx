@@ -16,14 +16,14 @@ export type Standing = "all" | "going" | "person" | "paused" | "held" | FinalSta
 const WHEN = { any: "Any time", day: "Today", week: "Last 7 days", month: "Last 30 days" } as const;
 const COSTS = {
   any: "Any cost",
-  "0.000001": "Cost something",
+  "0.000001": "Above $0",
   "0.1": "$0.10 or more",
   "1": "$1 or more",
 } as const;
 const ORDERS = {
   newest: "Newest first",
   oldest: "Oldest first",
-  costliest: "Costliest first",
+  costliest: "Most expensive first",
   longest: "Longest first",
 } satisfies Record<RunOrder, string>;
 
@@ -54,10 +54,10 @@ export function isNarrowed(filters: RunFilters): boolean {
 
 const STANDINGS: readonly { value: Standing; label: string }[] = [
   { value: "all", label: "All" },
-  { value: "going", label: "Under way" },
-  { value: "person", label: "Waiting for you" },
+  { value: "going", label: "Active" },
+  { value: "person", label: "Needs your answer" },
   { value: "paused", label: "Paused" },
-  { value: "held", label: "Held" },
+  { value: "held", label: "Quarantined" },
   { value: "COMPLETED", label: FINAL_STATUS_LABELS.COMPLETED },
   { value: "ERROR", label: FINAL_STATUS_LABELS.ERROR },
   { value: "INCOMPLETE", label: FINAL_STATUS_LABELS.INCOMPLETE },
@@ -150,7 +150,7 @@ export function RunFilterBar({
       </div>
       <div className="flex overflow-x-auto">
         <SegmentedControl
-          label="Which runs"
+          label="Status"
           size="sm"
           options={STANDINGS}
           value={filters.standing}

@@ -35,18 +35,18 @@ test("a run is told by what went in, and found by it", async () => {
 test("runs are narrowed down by how they ended", async () => {
   const { person } = await listOf(["Tides", "a"]);
   await person.click(screen.getByRole("radio", { name: "Failed" }));
-  await screen.findByText("No run is like that");
+  await screen.findByText("No matching runs");
   await person.click(screen.getByRole("radio", { name: "Completed" }));
   await waitFor(() => expect(names()).toEqual(["Tides"]));
 });
 
 test("several runs are deleted at once, and one click brings them back", async () => {
   const { person, ask } = await listOf(["One", "a"], ["Two", "b"], ["Three", "c"]);
-  await person.click(screen.getByRole("checkbox", { name: /^Choose One/ }));
-  const bar = screen.getByRole("toolbar", { name: "Chosen runs" });
-  await person.click(within(bar).getByRole("button", { name: "Choose all shown" }));
-  await person.click(screen.getByRole("checkbox", { name: /^Choose Three/ }));
-  expect(within(bar).getByText("2 runs chosen")).toBeTruthy();
+  await person.click(screen.getByRole("checkbox", { name: /^Select One/ }));
+  const bar = screen.getByRole("toolbar", { name: "Selected runs" });
+  await person.click(within(bar).getByRole("button", { name: "Select all shown" }));
+  await person.click(screen.getByRole("checkbox", { name: /^Select Three/ }));
+  expect(within(bar).getByText("2 runs selected")).toBeTruthy();
   await person.click(within(bar).getByRole("button", { name: "Delete" }));
   await waitFor(() => expect(names()).toEqual(["Three"]));
   expect(await ask.bin.list()).toHaveLength(2);
@@ -61,11 +61,11 @@ test("a run that waits says for what, and how long still", async () => {
   const { run_id } = await page.ask.runs.start({ workflow_id: id });
   await expect.poll(() => page.troupe.runs.find(run_id)?.status).toBe("waiting");
   page.show();
-  expect((await screen.findByText(/^Waits for its time/)).textContent).toMatch(
+  expect((await screen.findByText(/^Scheduled to resume/)).textContent).toMatch(
     /, (59 min \d\d s|59 min|1 h) left$/,
   );
   expect(
-    screen.getByRole("checkbox", { name: /^Choose Slow/, hidden: true }).getAttribute("aria-disabled"),
+    screen.getByRole("checkbox", { name: /^Select Slow/, hidden: true }).getAttribute("aria-disabled"),
   ).toBe("true");
 });
 
@@ -96,7 +96,7 @@ test("an earlier input is edited and run again from the list", async () => {
   const { person, ask } = await listOf(["Tides", "Ebb at noon"]);
   const list = await ask.workflows.list();
   await person.click(screen.getByRole("button", { name: /^Actions for Tides/ }));
-  await person.click(await screen.findByRole("menuitem", { name: "Edit input and run again" }));
+  await person.click(await screen.findByRole("menuitem", { name: "Edit input and rerun" }));
   const sheet = await screen.findByRole("dialog");
   await person.click(await within(sheet).findByRole("button", { name: "Start" }));
   await waitFor(async () => expect(await ask.runs.list({ workflow_id: list[0]!.id })).toHaveLength(2));

@@ -112,7 +112,7 @@ function Content({
     return (
       <EmptyState
         icon={<History />}
-        title="The runs could not be loaded"
+        title="Couldn't load runs"
         actions={<Button onClick={runs.reload}>Try again</Button>}
       >
         {runs.error}
@@ -130,12 +130,12 @@ function Content({
   return isNarrowed ? (
     <EmptyState
       icon={<History />}
-      title="No run is like that"
+      title="No matching runs"
       actions={<Button onClick={onShowAll}>Show all</Button>}
     />
   ) : (
-    <EmptyState icon={<History />} title="Nothing has run yet">
-      {isOfOne ? "Run this workflow and watch it here." : "Open a workflow and run it; it appears here."}
+    <EmptyState icon={<History />} title="No runs yet">
+      {isOfOne ? "Run this workflow to see its runs here." : "Run a workflow to see its runs here."}
     </EmptyState>
   );
 }
@@ -160,11 +160,11 @@ function ChosenBar({
   return (
     <div
       role="toolbar"
-      aria-label="Chosen runs"
+      aria-label="Selected runs"
       className="sticky top-2 z-20 flex flex-wrap items-center gap-2 rounded-xl border border-line-strong bg-raised px-4 py-2 shadow-2 max-sm:px-3"
     >
       <p role="status" className="mr-auto text-[13px] font-medium max-sm:w-full max-sm:px-1">
-        {countOf(ids.length, "run")} chosen
+        {countOf(ids.length, "run")} selected
       </p>
       {earlier !== undefined && later !== undefined && ids.length === 2 ? (
         <ButtonLink
@@ -177,11 +177,11 @@ function ChosenBar({
       ) : null}
       {isAll ? null : (
         <Button size="sm" variant="ghost" onClick={onAll}>
-          Choose all shown
+          Select all shown
         </Button>
       )}
       <Button size="sm" variant="ghost" onClick={onNone}>
-        Choose none
+        Clear selection
       </Button>
       <Button
         size="sm"
@@ -218,11 +218,14 @@ function useRemove(onDone: () => void) {
         if (removed.length > 0)
           toast(`Deleted ${countOf(removed.length, "run")}`, {
             ...defined({
-              detail: left > 0 ? `${countOf(left, "other")} had not ended, or was gone already.` : undefined,
+              detail:
+                left > 0
+                  ? `${countOf(left, "other")} not deleted: still running, or already gone.`
+                  : undefined,
             }),
             undo: () => void bringBack(removed),
           });
-        else toast("Nothing was deleted: a run can be deleted once it has ended.", { tone: "error" });
+        else toast("Nothing deleted. Only finished runs can be deleted.", { tone: "error" });
       },
       onError: (error) => toast(toApiError(error).message, { tone: "error" }),
     }),

@@ -38,7 +38,7 @@ export function RunRow({
 }) {
   const status = runStatus(run.status, run.final_status);
   const isOver = run.status === "finished";
-  const name = run.workflow_name || "A workflow";
+  const name = run.workflow_name || "Workflow";
   const about = `${name}, ${statusWord(status)}, ${new Date(run.created_at).toLocaleString("en-GB")}`;
   return (
     <li
@@ -51,7 +51,7 @@ export function RunRow({
         <span className={clsx("relative z-10", !isOver && "invisible")}>
           <Checkbox
             hideLabel
-            label={`Choose ${about}`}
+            label={`Select ${about}`}
             checked={isChosen}
             disabled={!isOver}
             onCheckedChange={onChoose}
@@ -119,7 +119,7 @@ function RowMenu({
         size="sm"
         items={[
           {
-            label: "Edit input and run again",
+            label: "Edit input and rerun",
             icon: <TextCursorInput />,
             disabled: run.workflow_id === null,
             onSelect: () => onEditInput(run),
@@ -174,7 +174,7 @@ export function WaitsFor({ run: { waits_for, wakes_at, status } }: { run: RunSum
         waits_for === "person" ? "bg-waiting/15 font-medium text-waiting-ink" : "bg-ink/6 text-ink-2",
       )}
     >
-      {waits_for === "person" ? "Waits for you" : "Waits for its time"}
+      {waits_for === "person" ? "Needs your answer" : "Scheduled to resume"}
       {wakes_at === null ? null : <Left until={wakes_at} />}
     </span>
   );
@@ -205,7 +205,7 @@ function Duration({ run }: { run: RunSummary }) {
 }
 
 const TRIGGERS: Record<string, string> = {
-  editor: "by hand",
+  editor: "from the editor",
   api: "through the API",
   cli: "from the command line",
   test: "by a test",

@@ -26,7 +26,7 @@ export function KeepButton() {
   return (
     <>
       <Button icon={<FlaskConical aria-hidden />} className="self-start" onClick={keeping.open}>
-        Keep this as a test
+        Save as test
       </Button>
       {keeping.dialog}
     </>

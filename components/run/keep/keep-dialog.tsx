@@ -26,7 +26,7 @@ const addressOf = ({ workflow_id, test }: Answers["tests"]["keep"]) =>
 /** Saves the run as a test: previews its content, asks for a name, and opens the test. */
 export function KeepDialog({ runId, onClose }: { runId: string; onClose: () => void }) {
   const workflow = useRun(({ head }) => head.run.workflow_name, "");
-  const [name, setName] = useState(() => `${workflow || "Run"} as it went`.slice(0, LONGEST_NAME));
+  const [name, setName] = useState(() => `${workflow || "Run"} (recorded)`.slice(0, LONGEST_NAME));
   const router = useRouter();
   const trpc = useTrpc();
   const queryClient = useQueryClient();
@@ -36,7 +36,7 @@ export function KeepDialog({ runId, onClose }: { runId: string; onClose: () => v
         void queryClient.invalidateQueries(trpc.tests.pathFilter());
         // Read first what was left out or fails.
         if (kept.notes.length > 0 || kept.report.status !== "passed") return;
-        toast(`Kept as “${kept.test.name}”. It passes.`);
+        toast(`Saved “${kept.test.name}”. The test passes.`);
         router.push(addressOf(kept));
       },
     }),
@@ -45,9 +45,9 @@ export function KeepDialog({ runId, onClose }: { runId: string; onClose: () => v
     return <Kept kept={keep.data} onClose={onClose} />;
   return (
     <FormDialog
-      title="Keep this run as a test"
-      description="It is run again with the same input and the same answers, as often as you like, without a model and without asking anybody."
-      submit="Keep the test"
+      title="Save run as test"
+      description="Reruns with the same input and recorded responses. No models are called and no one is asked."
+      submit="Save test"
       icon={<FlaskConical aria-hidden />}
       // After a success the page is about to change: the button stays busy until it does.
       mutation={{ isPending: keep.isPending || keep.isSuccess, error: keep.error }}
@@ -60,7 +60,7 @@ export function KeepDialog({ runId, onClose }: { runId: string; onClose: () => v
         value={name}
         maxLength={LONGEST_NAME}
         onValueChange={setName}
-        error={name.trim() === "" ? "Give it a name." : undefined}
+        error={name.trim() === "" ? "Enter a name." : undefined}
       />
       <DoingsNote runId={runId} as="test" />
       <WhatIsKept />
@@ -87,25 +87,21 @@ function WhatIsKept() {
   const { input, models, people, pins, expect, graph } = kept;
   return (
     <>
-      <section aria-label="What is kept">
-        <h3 className="mb-1.5 text-[13px] font-medium">What is kept</h3>
+      <section aria-label="Included">
+        <h3 className="mb-1.5 text-[13px] font-medium">Included</h3>
         <ul className="flex flex-col gap-1 text-[13px] text-ink-2">
-          <li>{input.length > 0 ? `The input: ${input.join(", ")}` : "The input: nothing was asked for"}</li>
+          <li>{input.length > 0 ? `Input: ${input.join(", ")}` : "No input"}</li>
           <li>
             {models > 0
-              ? `The recorded answers of ${countOf(models, "model call")}, and those of tools`
-              : "The recorded answers of tools, if any; no model was asked"}
+              ? `Recorded responses of ${countOf(models, "model call")}, and of tools`
+              : "Recorded tool responses, if any. No model calls."}
           </li>
-          <li>
-            {people > 0
-              ? `${countOf(people, "answer")} of people`
-              : "Nobody was asked, so no answers of people"}
-          </li>
+          <li>{people > 0 ? `${countOf(people, "answer")} from people` : "No answers from people"}</li>
           {pins > 0 ? <li>{countOf(pins, "pinned output")}</li> : null}
         </ul>
       </section>
-      <section aria-label="What will be expected">
-        <h3 className="mb-1.5 text-[13px] font-medium">What will be expected</h3>
+      <section aria-label="Expectations">
+        <h3 className="mb-1.5 text-[13px] font-medium">Expectations</h3>
         <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-3 gap-y-1 text-[13px]">
           {expect.map((expectation, at) => (
             <div key={at} className="contents">
@@ -116,7 +112,7 @@ function WhatIsKept() {
             </div>
           ))}
         </dl>
-        <p className="mt-2 text-[13px] text-ink-3">You can change all of it afterwards.</p>
+        <p className="mt-2 text-[13px] text-ink-3">You can edit all of this later.</p>
       </section>
     </>
   );
@@ -129,12 +125,12 @@ function Kept({ kept, onClose }: { kept: Answers["tests"]["keep"]; onClose: () =
     <Dialog
       open
       onOpenChange={(open) => (open ? undefined : onClose())}
-      title={`Kept as “${test.name}”`}
+      title={`Saved “${test.name}”`}
       footer={
         <>
           <Button onClick={onClose}>Close</Button>
           <ButtonLink variant="primary" href={addressOf(kept)}>
-            Open the test
+            Open test
           </ButtonLink>
         </>
       }
@@ -145,7 +141,7 @@ function Kept({ kept, onClose }: { kept: Answers["tests"]["keep"]; onClose: () =
           <span className="min-w-0 text-ink-2 [overflow-wrap:anywhere]">{report.sentence}</span>
         </p>
         {notes.length > 0 ? (
-          <ul aria-label="What to know about it" className="flex list-disc flex-col gap-1.5 pl-4">
+          <ul aria-label="Notes" className="flex list-disc flex-col gap-1.5 pl-4">
             {notes.map((note) => (
               <li key={note} className="[overflow-wrap:anywhere]">
                 {note}

@@ -31,33 +31,29 @@ async function openRun() {
   return { ...page, runId, workflowId };
 }
 const dialogOf = async (person: Awaited<ReturnType<typeof openRun>>["person"]) => {
-  await person.click(screen.getByRole("button", { name: "Keep this as a test" }));
-  return within(await screen.findByRole("dialog", { name: "Keep this run as a test" }));
+  await person.click(screen.getByRole("button", { name: "Save as test" }));
+  return within(await screen.findByRole("dialog", { name: "Save run as test" }));
 };
 
 test("a run is kept as a test under a proposed name; what of it is kept and expected is said before", async () => {
   const { show, person, ask, workflowId } = await openRun();
   show();
   const dialog = await dialogOf(person);
-  expect(dialog.getByRole<HTMLInputElement>("textbox", { name: "Name" }).value).toBe("Letters as it went");
+  expect(dialog.getByRole<HTMLInputElement>("textbox", { name: "Name" }).value).toBe("Letters (recorded)");
   expect(
-    within(dialog.getByRole("region", { name: "What is kept" }))
+    within(dialog.getByRole("region", { name: "Included" }))
       .getAllByRole("listitem")
       .map(({ textContent }) => textContent),
-  ).toEqual([
-    "The input: topic",
-    "The recorded answers of tools, if any; no model was asked",
-    "Nobody was asked, so no answers of people",
-  ]);
-  expect(dialog.getByRole("region", { name: "What will be expected" }).textContent).toContain(
-    'PathExactly: start, Write, endQuestionsNobody is askedValuea is "a"',
+  ).toEqual(["Input: topic", "Recorded tool responses, if any. No model calls.", "No answers from people"]);
+  expect(dialog.getByRole("region", { name: "Expectations" }).textContent).toContain(
+    'PathExactly: start, Write, endQuestionsNo questions askedValuea is "a"',
   );
-  await person.click(dialog.getByRole("button", { name: "Keep the test" }));
+  await person.click(dialog.getByRole("button", { name: "Save test" }));
   await waitFor(() => expect(window.location.pathname).toBe(`/workflows/${workflowId}/tests`));
   const [kept] = await ask.tests.list({ workflow_id: workflowId });
   expect(window.location.search).toBe(`?test=${kept?.id}`);
   expect(kept).toMatchObject({
-    name: "Letters as it went",
+    name: "Letters (recorded)",
     last: { status: "passed", expected: 4, passed: 4 },
   });
 });
@@ -68,13 +64,13 @@ test("a test that does not hold on today's workflow says so before it leads ther
   show();
   const dialog = await dialogOf(person);
   await person.clear(dialog.getByRole("textbox", { name: "Name" }));
-  expect(dialog.getByRole("button", { name: "Keep the test" })).toHaveProperty("disabled", true);
+  expect(dialog.getByRole("button", { name: "Save test" })).toHaveProperty("disabled", true);
   await person.type(dialog.getByRole("textbox", { name: "Name" }), "As it was");
-  await person.click(dialog.getByRole("button", { name: "Keep the test" }));
-  const kept = within(await screen.findByRole("dialog", { name: "Kept as “As it was”" }));
-  expect(kept.getByText("Cannot be run")).toBeTruthy();
+  await person.click(dialog.getByRole("button", { name: "Save test" }));
+  const kept = within(await screen.findByRole("dialog", { name: "Saved “As it was”" }));
+  expect(kept.getByText("Can't run")).toBeTruthy();
   const [test] = await ask.tests.list({ workflow_id: workflowId });
-  expect(kept.getByRole("link", { name: "Open the test" }).getAttribute("href")).toBe(
+  expect(kept.getByRole("link", { name: "Open test" }).getAttribute("href")).toBe(
     `/workflows/${workflowId}/tests?test=${test?.id}`,
   );
 });

@@ -54,7 +54,7 @@ function ActivationFacts({ activation }: { activation: Activation }) {
       {calls.length > 0 ? <Fact name="Cost">{formatCost(activation)}</Fact> : null}
       {attempt > 1 ? <Fact name="Attempts">{attempt}</Fact> : null}
       {activation.iteration !== undefined && activation.iteration > 1 ? (
-        <Fact name="Round">{activation.iteration}</Fact>
+        <Fact name="Iteration">{activation.iteration}</Fact>
       ) : null}
     </dl>
   );
@@ -70,11 +70,11 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 }
 
 const WAITS: Record<string, string> = {
-  timer: "It waits for its time to come.",
-  signal: "It waits for a signal.",
-  human: "It waits for a person.",
-  limit: "It waits at a limit; raise the limit to continue.",
-  retry: "It failed and waits before it is tried again.",
+  timer: "Waiting for a timer.",
+  signal: "Waiting for a signal.",
+  human: "Waiting for a person.",
+  limit: "Waiting at a limit. Raise the limit to continue.",
+  retry: "Failed. Waiting to retry.",
 };
 
 function ActivationWaiting({ activation }: { activation: Activation }) {
@@ -84,8 +84,8 @@ function ActivationWaiting({ activation }: { activation: Activation }) {
   if (!waiting) return null;
   return (
     <p className="rounded-lg border border-waiting/35 bg-waiting/8 px-3 py-2 text-[13px]">
-      {WAITS[waiting.for] ?? `It waits for ${waiting.for}.`}
-      {isHeld ? " The run is held, so it does not go on by itself." : null}
+      {WAITS[waiting.for] ?? `Waiting for ${waiting.for}.`}
+      {isHeld ? " The run is quarantined. Retry or cancel it." : null}
       {waiting.until === undefined || isHeld || isPast ? null : <TimeLeft until={waiting.until} />}
     </p>
   );
@@ -128,7 +128,7 @@ export function ActivationDetail({ node, activation }: { node: WorkflowNode; act
           <KeyValues
             values={activation.input}
             label={`input of ${node.name || node.id}`}
-            empty={kind.ends || kind.routes ? "What it takes from the state" : "It reads nothing."}
+            empty={kind.ends || kind.routes ? "Reads from the state" : "No input"}
           />
         </ViewPart>
       ) : null}
@@ -146,7 +146,7 @@ function AgentsWork({ activationId, hasPlan }: { activationId: string; hasPlan: 
   });
   if (keys.length <= 1) return keys.map((key) => <AgentPart key={key} agentKey={key} />);
   return (
-    <ViewPart title={hasPlan ? "Beside the plan" : "Work"}>
+    <ViewPart title={hasPlan ? "Outside the plan" : "Work"}>
       <CrewWork keys={keys} />
     </ViewPart>
   );
@@ -172,7 +172,7 @@ function CrewDoor({ nodeId }: { nodeId: string }) {
   const page = useRunPage();
   return page ? (
     <Button icon={<UsersRound aria-hidden />} className="self-start" onClick={() => page.openCrew(nodeId)}>
-      Open the crew
+      Open crew
     </Button>
   ) : null;
 }

@@ -37,7 +37,7 @@ export function AgentTranscript({ agentKey }: { agentKey: string }) {
     <div className={clsx("flex flex-col gap-2", agent.delegate_level > 0 && "border-l-2 border-line pl-3")}>
       {agent.tainted ? (
         <Badge tone="waiting" icon={<ShieldAlert aria-hidden />} className="self-start">
-          Read content from outside
+          Read untrusted content
         </Badge>
       ) : null}
       {agent.withheld.length > 0 ? <Withheld tools={agent.withheld} /> : null}
@@ -144,7 +144,7 @@ function CallResult({
 }) {
   const output = useRunActivation(activation_id)?.output;
   if (status === "failed" && error) return <ErrorNote error={error} isQuiet />;
-  if (status === "stopped") return <p className="text-[13px] text-ink-3">Stopped before it had answered.</p>;
+  if (status === "stopped") return <p className="text-[13px] text-ink-3">Stopped before responding.</p>;
   if (content === "" && tool_calls.length > 0) return null;
   return isOutput(content, output) ? (
     <Disclosure icon={<MessageSquareText aria-hidden />} title="Answer" aside={head(content)}>
@@ -193,7 +193,7 @@ function CallFacts({ call }: { call: ModelCall }) {
       {call.status === "running" ? (
         <>
           <Spinner size={12} />
-          <span>{call.attempt > 1 ? `Attempt ${call.attempt}` : "The model is writing"}</span>
+          <span>{call.attempt > 1 ? `Attempt ${call.attempt}` : "Generating…"}</span>
           <Ticking from={call.started_at} />
         </>
       ) : (
@@ -227,7 +227,7 @@ function AsSent({ call }: { call: ModelCall }) {
         onClick={open}
         className="rounded font-medium text-accent hover:text-accent-hover pointer-coarse:min-h-9"
       >
-        As sent
+        Exact prompt
       </button>
       {dialog}
     </>

@@ -30,13 +30,13 @@ function ActivationPicker({
   const [isWhole, setWhole] = useState(false);
   const first = isWhole || ids.length <= MANY ? 0 : ids.length - MANY;
   return (
-    <div role="radiogroup" aria-label="Which time it ran" className="flex flex-wrap items-center gap-1">
+    <div role="radiogroup" aria-label="Node run" className="flex flex-wrap items-center gap-1">
       {first > 0 ? (
         <button
           type="button"
           className={clsx(chip, "border-line text-ink-2")}
           onClick={() => setWhole(true)}
-          aria-label="Show all times"
+          aria-label="Show all node runs"
         >
           1…{first}
         </button>
@@ -84,7 +84,7 @@ function TurnChip({
       type="button"
       role="radio"
       aria-checked={isShown}
-      aria-label={`Time ${turn}`}
+      aria-label={`Run ${turn}`}
       onClick={onPick}
       className={clsx(
         chip,
@@ -114,8 +114,8 @@ export function NodeView({
   );
   if (!nodeId || !node)
     return (
-      <EmptyState icon={<MousePointerClick />} title="No node is chosen">
-        Choose a node in the drawing to see what went in, what happened and what came out.
+      <EmptyState icon={<MousePointerClick />} title="No node selected">
+        Select a node to see its input, steps and output.
       </EmptyState>
     );
   return (
@@ -184,7 +184,7 @@ function NodeDetail({
         <p className="text-[13px] text-ink-2">
           {seen?.status === "skipped"
             ? "This node was skipped: another branch was taken."
-            : "The run has not come here."}
+            : "Not reached yet."}
         </p>
       )}
     </article>

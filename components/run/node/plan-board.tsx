@@ -25,7 +25,7 @@ type Verdict = RunState["criteria"][string][number];
 
 const COLUMNS: { title: string; holds: readonly TaskStatus[] }[] = [
   { title: "To do", holds: ["pending", "blocked"] },
-  { title: "At work", holds: ["in_progress", "awaiting_human"] },
+  { title: "In progress", holds: ["in_progress", "awaiting_human"] },
   { title: "Finished", holds: ["completed", "failed", "skipped", "cancelled"] },
 ];
 
@@ -65,7 +65,7 @@ export function PlanBoard({ activationId }: { activationId: string }) {
             icon={<Plus aria-hidden />}
             onClick={() => editing.open()}
           >
-            Add a task
+            Add task
           </Button>
         ) : null}
       </div>
@@ -185,7 +185,7 @@ function TaskDetail({
         <StatusMark status={TASK_STATUS[task.status]} size="sm" withWord />
         {onEdit ? (
           <Button size="sm" variant="ghost" icon={<PencilLine aria-hidden />} onClick={onEdit}>
-            Change
+            Edit
           </Button>
         ) : null}
         <span className="ml-auto truncate font-mono text-xs text-ink-3">{task.task_id}</span>
@@ -208,7 +208,7 @@ function TaskDetail({
         <AgentTranscript key={key} agentKey={key} />
       ))}
       {task.output !== undefined ? (
-        <Disclosure title="Result of the task">
+        <Disclosure title="Task result">
           <ValueView value={task.output} label={`result of ${task.task_id}`} />
         </Disclosure>
       ) : null}
@@ -219,7 +219,7 @@ function TaskDetail({
 /** Processes in which the plan decides what is done. */
 const WITH_PLANS: ReadonlySet<CrewRun["process"]> = new Set(["sequential", "parallel"]);
 
-const URGENCY = { low: "can wait", medium: null, high: "urgent", critical: "most urgent" };
+const URGENCY = { low: "low priority", medium: null, high: "high priority", critical: "critical priority" };
 
 /** The details of a task: priority, deadline, condition, tags, expected output. */
 function TaskTerms({ task }: { task: Task }) {
@@ -229,7 +229,7 @@ function TaskTerms({ task }: { task: Task }) {
     typeof deadline === "string" ? `until ${deadline.replace("T", " ").replace(/:00(\.0+)?Z$/, "")}` : null,
     task.estimated_duration ? `takes about ${task.estimated_duration}` : null,
     task.condition ? `only if ${task.condition}` : null,
-    task.human_review ? "a person looks at the result" : null,
+    task.human_review ? "reviewed by a person" : null,
     tags && tags.length > 0 ? `tagged ${tags.join(", ")}` : null,
     task.expected_output ? `gives: ${task.expected_output}` : null,
   ].filter(Boolean);

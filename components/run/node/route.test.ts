@@ -8,7 +8,7 @@ const graph = draw("start > decide; decide approved> yes; decide rejected> no", 
     node_type: "conditional_router",
     config: { kind: "value", value: "state.status", default_label: "rejected" },
   },
-  no: { name: "Turned down" },
+  no: { name: "Rejected" },
 });
 const line = (labels: string[]) => resultLine(graph, "decide", { labels, output: {} }, 60);
 
@@ -20,7 +20,7 @@ test("a router's card names the edge that was taken, and a fallback with the val
 
 test("where a person sent the run elsewhere, the card says so", () => {
   expect(resultLine(graph, "decide", { labels: ["approved"], next: "no" }, 60)).toBe(
-    "→ Turned down (sent by hand)",
+    "→ Rejected (overridden)",
   );
 });
 

@@ -40,7 +40,7 @@ export function resultLine(
   { labels = [], next, output }: { labels?: readonly string[]; next?: string; output?: JsonObject | null },
   max: number,
 ): string {
-  if (next !== undefined) return `→ ${graph.nodes[next]?.name || next} (sent by hand)`.slice(0, max);
+  if (next !== undefined) return `→ ${graph.nodes[next]?.name || next} (overridden)`.slice(0, max);
   if (labels.length === 0) return output ? oneLine(mainOf(graph.nodes[nodeId], output)).slice(0, max) : "";
   const { names, isFallback } = routeOf(graph, nodeId, labels);
   if (names.length === 0) return `→ ${labels.join(", ")}`.slice(0, max);

@@ -15,10 +15,10 @@ export function RouterDecision({ activation }: { activation: Activation }) {
   if (!decided || !graph) return null;
   const { names, isFallback } = routeOf(graph, node_id, decided.labels);
   const how: Record<string, string> = {
-    function: "A named rule decided.",
-    expression: "Conditions decided, tried from the top.",
-    value: "A value decided.",
-    llm: "A model decided.",
+    function: "Decided by a named rule.",
+    expression: "Decided by conditions, first match.",
+    value: "Decided by a value.",
+    llm: "Decided by a model.",
   };
   return (
     <ViewPart title="Decision">
@@ -48,7 +48,7 @@ export function RouterDecision({ activation }: { activation: Activation }) {
           {decided.reason}
           {decided.confidence !== undefined && decided.confidence !== null ? (
             <span className="ml-2 text-xs text-ink-3 tabular-nums">
-              sure to {Math.round(decided.confidence * 100)} %
+              confidence {Math.round(decided.confidence * 100)}%
             </span>
           ) : null}
         </blockquote>
@@ -58,14 +58,11 @@ export function RouterDecision({ activation }: { activation: Activation }) {
           {decided.evaluations.map(({ label, when, value, note }) => (
             <li key={`${label} ${when}`} className="flex items-start gap-2.5 px-3 py-2 text-[13px]">
               {note ? (
-                <CircleHelp
-                  aria-label="Could not be decided"
-                  className="mt-0.5 size-4 shrink-0 text-waiting"
-                />
+                <CircleHelp aria-label="Couldn't evaluate" className="mt-0.5 size-4 shrink-0 text-waiting" />
               ) : value ? (
-                <Check aria-label="Holds" className="mt-0.5 size-4 shrink-0 text-completed" />
+                <Check aria-label="True" className="mt-0.5 size-4 shrink-0 text-completed" />
               ) : (
-                <X aria-label="Does not hold" className="mt-0.5 size-4 shrink-0 text-ink-3" />
+                <X aria-label="False" className="mt-0.5 size-4 shrink-0 text-ink-3" />
               )}
               <span className="min-w-0 flex-1">
                 <span className={clsx(value ? "font-medium text-ink" : "text-ink-2")}>{label}</span>

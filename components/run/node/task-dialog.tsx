@@ -46,17 +46,17 @@ interface TaskDraft {
 }
 
 const TASK_FORM: readonly FormPart<TaskDraft>[] = [
-  { key: "description", label: "What is to be done", as: "multiline", lines: 4, empty: "" },
+  { key: "description", label: "Task", as: "multiline", lines: 4, empty: "" },
   {
     as: "columns",
     most: 2,
     areWide: true,
     parts: [
-      { key: "who", label: "Who does it", as: "choice" },
-      { key: "priority", label: "Urgency", as: "choice", hint: URGENCY_HINT, options: PRIORITIES },
+      { key: "who", label: "Assignee", as: "choice" },
+      { key: "priority", label: "Priority", as: "choice", hint: URGENCY_HINT, options: PRIORITIES },
     ],
   },
-  { key: "after", label: "Only after", as: "several", hint: "Left open: as soon as somebody is free for it" },
+  { key: "after", label: "Depends on", as: "several", hint: "Leave empty to start once an assignee is free" },
   {
     as: "box",
     title: "Tags, output and duration",
@@ -91,8 +91,8 @@ export function TaskDialog({ runId, crew, plan, task, isOver, onClose }: TaskDia
   return (
     <FormDialog
       sticky
-      title={task ? "Change the task" : "Add a task"}
-      description="It holds for this run; the workflow stays as it is."
+      title={task ? "Edit task" : "Add task"}
+      description="Applies to this run only. The workflow doesn't change."
       submit={task ? "Save" : "Add"}
       cancel={isOver ? "Close" : undefined}
       mutation={isOver ? undefined : edit}
@@ -105,7 +105,7 @@ export function TaskDialog({ runId, crew, plan, task, isOver, onClose }: TaskDia
             disabled={edit.isPending}
             onClick={() => send({ kind: "cancel", task_id: task.task_id })}
           >
-            Take it out
+            Remove task
           </Button>
         ) : null
       }
@@ -135,15 +135,14 @@ export function TaskDialog({ runId, crew, plan, task, isOver, onClose }: TaskDia
       />
       {isOver ? (
         <p role="alert" className="rounded-lg border border-waiting/40 bg-waiting/8 px-3 py-2 text-[13px]">
-          The crew has ended meanwhile, so nothing can be changed any more. What you wrote stays here to be
-          copied.
+          The crew has finished, so this can't be saved. Copy your text if you need it.
         </p>
       ) : null}
     </FormDialog>
   );
 }
 
-const DONE = { add: "Task added", change: "Task changed", cancel: "Task taken out" } as const;
+const DONE = { add: "Added task", change: "Updated task", cancel: "Removed task" } as const;
 
 // One choice for agents, teams and roles: their names could be the same.
 const AGENT = "agent ";
@@ -170,12 +169,12 @@ function choicesOf({ members, teams }: CrewRun) {
     ...Object.keys(teams).map((name) => ({
       value: AGENT + name,
       label: name,
-      hint: "The least busy of this team",
+      hint: "Least busy member of this team",
     })),
     ...roles.map((name) => ({
       value: ROLE + name,
       label: `Any ${name}`,
-      hint: "The least busy of this role",
+      hint: "Least busy agent with this role",
     })),
   ];
 }

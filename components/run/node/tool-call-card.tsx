@@ -36,7 +36,7 @@ export function ToolCallCard({ call }: { call: ToolCallView }) {
         <Outcome call={call} />
         {call.repaired ? (
           <Badge icon={<Hammer aria-hidden />} className="cursor-help">
-            <span title="The call was not proper JSON and was mended before it was carried out.">mended</span>
+            <span title="Invalid JSON was repaired">repaired</span>
           </Badge>
         ) : null}
         {call.simulated ? <SimulatedBadge /> : null}
@@ -87,11 +87,7 @@ function Outcome({ call }: { call: ToolCallView }) {
         }
       >
         <span title={code === undefined ? undefined : `Status ${code}`}>
-          {isDone
-            ? code
-            : isRejected
-              ? `Not carried out: ${statusText.toLowerCase()}`
-              : `${statusText} (${code})`}
+          {isDone ? code : isRejected ? `Blocked: ${statusText.toLowerCase()}` : `${statusText} (${code})`}
         </span>
       </Badge>
       {call.finished_at !== undefined && !isRejected ? (
@@ -118,7 +114,7 @@ function WholeResult({ artifactId }: { artifactId: string }) {
       className="inline-flex items-center gap-1.5 self-start px-1 text-xs font-medium text-accent hover:text-accent-hover pointer-coarse:min-h-9"
     >
       <FileText aria-hidden className="size-3.5" />
-      The whole result
+      Full result
     </button>
   );
 }

@@ -85,10 +85,10 @@ test("only the first words of a person are the task: what follows an answer asks
   const titles = (roles: readonly ("system" | "user" | "assistant")[]) =>
     transcript(agent(roles), []).flatMap((turn) => (turn.kind === "message" ? [turn.title] : []));
   expect(titles(["system", "user", "assistant", "user", "user"])).toEqual([
-    "The role's prompt",
-    "The task",
+    "System prompt",
+    "Task",
     "Answer",
-    "Asked to correct it",
-    "Asked to correct it",
+    "Correction request",
+    "Correction request",
   ]);
 });

@@ -48,14 +48,16 @@ export function transcript(
 /** The title of a message: only the user's first message is the task. */
 function titleOf(messages: readonly ChatMessage[], at: number): string {
   const { role } = must(messages, at);
-  if (role === "system") return "The role's prompt";
-  if (role === "tool") return "Result of a tool";
+  if (role === "system") return "System prompt";
+  if (role === "tool") return "Tool result";
   const before = messages.slice(0, at);
   if (role === "assistant") return "Answer";
-  if (!before.some((one) => one.role === "user")) return "The task";
+  if (!before.some((one) => one.role === "user")) return "Task";
   const last = before.findLast((one) => one.role !== "user");
   // After an answer the model is asked to improve it; between tool calls it gets a note.
-  return last?.role === "assistant" && !last.tool_calls?.length ? "Asked to correct it" : "Told on the way";
+  return last?.role === "assistant" && !last.tool_calls?.length
+    ? "Correction request"
+    : "Message during the run";
 }
 
 const isFrom = (tool: ToolCallView, call: ModelCall) =>

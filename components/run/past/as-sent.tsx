@@ -10,10 +10,10 @@ import { asSent } from "@/server/domain/run/past/as-sent";
 import { useAllEvents } from "./use-past";
 
 const WHO: Record<ChatMessage["role"], string> = {
-  system: "Role and rules",
-  user: "Told",
-  assistant: "Answered before",
-  tool: "Result of a tool",
+  system: "System",
+  user: "User",
+  assistant: "Assistant",
+  tool: "Tool result",
 };
 
 /** What a model was sent with one call: what the agent knew at that moment, and nothing else. */
@@ -22,14 +22,14 @@ export function AsSentDialog({ callId, onClose }: { callId: string; onClose: () 
   const sent = useMemo(() => asSent(events, callId), [events, callId]);
   return (
     <Dialog
-      title="As sent"
-      description="What the model was sent with this call. It knew nothing else."
+      title="Exact prompt"
+      description="Everything sent to the model in this call."
       size="lg"
       open
       onOpenChange={(open) => (open ? undefined : onClose())}
     >
       {sent === null ? (
-        <p className="text-[13px] text-ink-2">The call is not in what has been loaded of this run.</p>
+        <p className="text-[13px] text-ink-2">This call isn't loaded yet.</p>
       ) : (
         <div className="flex flex-col gap-3">
           {sent.doubt ? (
@@ -40,11 +40,11 @@ export function AsSentDialog({ callId, onClose }: { callId: string; onClose: () 
           <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-3">
             <span>{countOf(sent.messages.length, "message")}</span>
             {sent.response_format ? (
-              <span>Answer asked for as {sent.response_format.replaceAll("_", " ")}</span>
+              <span>Response format: {sent.response_format.replaceAll("_", " ")}</span>
             ) : null}
-            {sent.condensed > 0 ? <span>{countOf(sent.condensed, "message")} shortened before</span> : null}
+            {sent.condensed > 0 ? <span>{countOf(sent.condensed, "message")} shortened earlier</span> : null}
           </p>
-          <ol aria-label="Messages as sent" className="flex flex-col gap-3">
+          <ol aria-label="Messages sent" className="flex flex-col gap-3">
             {sent.messages.map((message, at) => (
               <li key={at} className="flex min-w-0 flex-col gap-1">
                 <h3 className="text-xs font-semibold text-ink-2">
@@ -65,11 +65,8 @@ export function AsSentDialog({ callId, onClose }: { callId: string; onClose: () 
               </li>
             ))}
           </ol>
-          <section
-            aria-label="Tools it held"
-            className="flex flex-wrap items-center gap-1.5 text-xs text-ink-2"
-          >
-            {sent.tools.length === 0 ? "It held no tools." : "It held these tools:"}
+          <section aria-label="Tools" className="flex flex-wrap items-center gap-1.5 text-xs text-ink-2">
+            {sent.tools.length === 0 ? "No tools." : "Tools:"}
             {sent.tools.map((tool) => (
               <Badge key={tool}>{tool}</Badge>
             ))}

@@ -35,10 +35,9 @@ export function FindingsView({ findings }: { findings: readonly Finding[] }) {
   return (
     <div className="flex flex-col gap-3 p-4">
       <p className="text-[13px] text-ink-2">
-        What the events of this run show, found without a model. It need not be why the result is not as you
-        want it.
+        Known failure patterns in this run's events, found without a model. They may not be the cause.
       </p>
-      <ul aria-label="What went wrong" className="flex flex-col gap-3">
+      <ul aria-label="Diagnostics" className="flex flex-col gap-3">
         {findings.map((finding) => (
           <li
             key={`${finding.kind} ${finding.seq} ${finding.agent_id ?? ""}`}

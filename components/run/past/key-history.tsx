@@ -67,16 +67,16 @@ function Written({ write, name }: { write: KeyWrite; name: string }) {
     <>
       <p className="flex min-w-0 flex-wrap items-baseline gap-x-1 text-xs text-ink-2">
         <span className="min-w-0 [overflow-wrap:anywhere]">
-          {after === undefined ? "Taken away by" : "Written by"} {who}
+          {after === undefined ? "Removed by" : "Written by"} {who}
         </span>
         <MomentLink seq={seq} about={`${name} written by ${who}`} className="ml-auto" />
       </p>
       <div className="flex min-w-0 flex-col gap-1 text-xs text-ink-3">
         {before === undefined ? (
-          "It was not there before."
+          "Previously not set"
         ) : (
           <>
-            Before, it was
+            Previous value:
             <ValueView value={before} label={`${name} before`} />
           </>
         )}

@@ -34,7 +34,7 @@ export function MomentLink({
       )}
     >
       <History aria-hidden className="size-3" />
-      <span className="sr-only">Go to this moment: {about}, </span>
+      <span className="sr-only">Go to this point: {about}, </span>
       {children ?? formatDuration(Math.max(0, after))}
     </button>
   );

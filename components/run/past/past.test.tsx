@@ -40,13 +40,13 @@ test("keys go through a run by events, then by turns and by nodes, and to where 
 test("in the past, each step says what it changed", () => {
   show(<Scrubber />);
   const patched = seqOf("state_patched");
-  fireEvent.change(screen.getByRole("slider", { name: "Moment of the run" }), { target: { value: patched } });
-  const steps = screen.getByRole("region", { name: "Steps through time" });
-  expect(within(steps).getByRole("button", { name: /What changed here/ }).textContent).toContain(
+  fireEvent.change(screen.getByRole("slider", { name: "Timeline position" }), { target: { value: patched } });
+  const steps = screen.getByRole("region", { name: "Timeline navigation" });
+  expect(within(steps).getByRole("button", { name: /^Changes:/ }).textContent).toContain(
     "approval_status: approved",
   );
   press(".");
-  expect(within(steps).getByText("Nothing of the state changed here.")).toBeDefined();
+  expect(within(steps).getByText("No state changes.")).toBeDefined();
 });
 
 test("a key of the state tells who wrote it, and leads to the moment", () => {
@@ -54,14 +54,14 @@ test("a key of the state tells who wrote it, and leads to the moment", () => {
   fireEvent.click(screen.getByRole("button", { name: /History of approval_status/ }));
   const history = screen.getByRole("list", { name: "History of approval_status" });
   expect(history.textContent).toContain("Written by Get approval, Approval agent");
-  expect(history.textContent).toContain("It was not there before.");
+  expect(history.textContent).toContain("Previously not set");
   fireEvent.click(within(history).getByRole("button"));
   expect(cursor()).toBe(seqOf("state_patched"));
 });
 
 test("the box of the timeline finds when a condition became true; what cannot be read is said", async () => {
   show(<WhenSearch />);
-  const box = screen.getByRole("textbox", { name: "When did this become true?" });
+  const box = screen.getByRole("textbox", { name: "Find when true" });
   fireEvent.change(box, { target: { value: "state.approval_status == 'approved'" } });
   const find = screen.getByRole("button", { name: "Find" });
   fireEvent.click(find);
@@ -71,12 +71,12 @@ test("the box of the timeline finds when a condition became true; what cannot be
   expect(cursor()).toBe(seqOf("state_patched"));
   fireEvent.change(box, { target: { value: "state.approval_status ==" } });
   fireEvent.click(find);
-  expect(await screen.findByText("The expression ends too early.")).toBeDefined();
+  expect(await screen.findByText("The expression ends early.")).toBeDefined();
 });
 
 test("a call shows its prompt as it was sent", () => {
   show(<AsSentDialog callId="call_1" onClose={() => {}} />);
-  const sent = screen.getByRole("list", { name: "Messages as sent" });
+  const sent = screen.getByRole("list", { name: "Messages sent" });
   expect(
     within(sent)
       .getAllByRole("listitem")
@@ -111,8 +111,8 @@ test("what went wrong is shown with its moment, and nothing where nothing did", 
   const events = [...approvalRun.slice(0, at), conflict, ...approvalRun.slice(at)];
   store.apply(events.map((event, place) => ({ ...event, seq: place + 1, ts: place })));
   show(<Found />);
-  const list = await screen.findByRole("list", { name: "What went wrong" });
-  expect(list.textContent).toContain("Somebody's work was dropped");
-  fireEvent.click(within(list).getByRole("button", { name: /Go to this moment/ }));
+  const list = await screen.findByRole("list", { name: "Diagnostics" });
+  expect(list.textContent).toContain("Work overwritten");
+  fireEvent.click(within(list).getByRole("button", { name: /Go to this point/ }));
   expect(cursor()).toBe(at + 1);
 });

@@ -13,10 +13,10 @@ const PARTS: readonly { value: keyof ShareChoice; label: string; hint: string }[
   {
     value: "prompts",
     label: "Prompts and answers",
-    hint: "What agents were told and said, and what people were asked and answered",
+    hint: "Agent messages, and questions and answers of people",
   },
-  { value: "tool_results", label: "Tools", hint: "What they were asked and what they gave" },
-  { value: "files", label: "Files", hint: "What was written into the run's workspace" },
+  { value: "tool_results", label: "Tools", hint: "Tool inputs and outputs" },
+  { value: "files", label: "Files", hint: "Files in the run's workspace" },
 ];
 
 /** Saves the run as one HTML file, with the selected parts. */
@@ -41,15 +41,15 @@ export function ShareDialog({ runId, onClose }: { runId: string; onClose: () => 
   return (
     <FormDialog
       title="Share this run"
-      description="One HTML file that opens without Troupe and without a network. The drawing, the steps, times and costs are always in it; keys are taken out."
-      submit="Save the file"
+      description="Exports one HTML file that opens offline. It always includes the workflow, steps, times and costs; keys are redacted."
+      submit="Download"
       icon={<Download aria-hidden />}
       mutation={save}
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
       <CheckboxGroup
-        label="What else goes in"
+        label="Include"
         className="flex flex-col gap-3"
         options={PARTS}
         value={chosen}

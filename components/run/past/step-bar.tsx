@@ -47,27 +47,27 @@ export function StepBar({
 }) {
   return (
     <section
-      aria-label="Steps through time"
+      aria-label="Timeline navigation"
       className="flex shrink-0 items-center gap-x-3 gap-y-1 border-t border-line bg-surface px-2 py-1 max-sm:overflow-x-auto max-sm:[&>*]:shrink-0 sm:flex-wrap sm:px-3"
     >
       <div className="flex items-center gap-1">
         <IconButton
           size="sm"
           plain
-          label="One step back"
+          label="Step back"
           icon={<StepBack aria-hidden />}
           onClick={() => onStep(-1)}
         />
         <IconButton
           size="sm"
           plain
-          label="One step forward"
+          label="Step forward"
           icon={<StepForward aria-hidden />}
           onClick={() => onStep(1)}
         />
       </div>
       <SegmentedControl
-        label="Size of a step"
+        label="Step by"
         size="sm"
         value={playback.unit}
         onValueChange={(unit) => onPlaybackChange({ ...playback, unit })}
@@ -114,7 +114,7 @@ function Seek({
   ]);
   const graph = useRun(({ head }) => head.graph, null);
   const options = [
-    ...keys.map((name) => ({ value: `key ${name}`, label: name, hint: "Key of the state" })),
+    ...keys.map((name) => ({ value: `key ${name}`, label: name, hint: "State key" })),
     ...nodes.map((name) => ({
       value: `node ${name}`,
       label: graph?.nodes[name]?.name || name,
@@ -127,16 +127,16 @@ function Seek({
       <IconButton
         size="sm"
         plain
-        label="The place before of what is looked for"
+        label="Previous match"
         icon={<ArrowLeft aria-hidden />}
         disabled={sought === null}
         onClick={() => onSeek(-1)}
       />
       <Select
-        label="Look for"
+        label="Find"
         hideLabel
         size="sm"
-        placeholder="Look for…"
+        placeholder="Find…"
         value={sought ? `${sought.kind} ${sought.name}` : null}
         onValueChange={(value) => onSought(soughtOf(value))}
         options={options}
@@ -145,7 +145,7 @@ function Seek({
       <IconButton
         size="sm"
         plain
-        label="The next place of what is looked for"
+        label="Next match"
         icon={<ArrowRight aria-hidden />}
         disabled={sought === null}
         onClick={() => onSeek(1)}
@@ -169,14 +169,14 @@ function ChangedHere({ unit }: { unit: StepUnit }) {
     ...(state.length > 2 ? [`${state.length - 2} more`] : []),
     ...(tokens > 0 ? [`+${formatTokens(tokens)} tokens`] : []),
     ...(cost_usd > 0 ? [`+${formatDollars(cost_usd)}`] : []),
-    ...(unknown_cost_calls > 0 ? ["a price nobody knows"] : []),
+    ...(unknown_cost_calls > 0 ? ["unknown cost"] : []),
   ];
-  if (parts.length === 0) return <p className="text-xs text-ink-3">Nothing of the state changed here.</p>;
+  if (parts.length === 0) return <p className="text-xs text-ink-3">No state changes.</p>;
   const text = parts.join(" · ");
   if (state.length === 0) return <p className="text-xs text-ink-2 tabular-nums">{text}</p>;
   return (
     <Popover
-      title="What changed here"
+      title="State changes"
       side="top"
       className="w-110"
       trigger={
@@ -184,7 +184,7 @@ function ChangedHere({ unit }: { unit: StepUnit }) {
           type="button"
           className="min-w-0 truncate rounded px-1 text-left text-xs text-ink-2 tabular-nums hover:bg-ink/6 hover:text-accent pointer-coarse:min-h-9"
         >
-          <span className="sr-only">What changed here: </span>
+          <span className="sr-only">Changes: </span>
           {text}
         </button>
       }
@@ -195,13 +195,11 @@ function ChangedHere({ unit }: { unit: StepUnit }) {
             <dt className="font-mono text-xs font-medium">{key}</dt>
             <dd className="flex min-w-0 flex-col gap-1">
               {before === undefined ? (
-                <span className="text-xs text-ink-3">It was not there.</span>
+                <span className="text-xs text-ink-3">Not set</span>
               ) : (
                 <ValueView value={before} label={`${key} before`} />
               )}
-              <span className="text-xs text-ink-3">
-                {after === undefined ? "It was taken away." : "became"}
-              </span>
+              <span className="text-xs text-ink-3">{after === undefined ? "Removed" : "became"}</span>
               {after === undefined ? null : <ValueView value={after} label={`${key} now`} />}
             </dd>
           </div>
@@ -213,7 +211,7 @@ function ChangedHere({ unit }: { unit: StepUnit }) {
 
 const describeChange = ({ key, before, after }: KeyChange): string =>
   after === undefined
-    ? `${key} taken away`
+    ? `${key} removed`
     : before === undefined
       ? `${key}: ${short(after)}`
       : `${key}: ${short(before)} → ${short(after)}`;

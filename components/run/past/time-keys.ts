@@ -12,16 +12,16 @@ interface TimeKey {
 
 /** The keys of a run's time, for the page and for the help. */
 export const timeKeys: readonly TimeKey[] = [
-  { id: "back", label: "One step back", keys: "," },
-  { id: "forward", label: "One step forward", keys: "." },
-  { id: "previous", label: "The place before of what is looked for", keys: "alt+," },
-  { id: "next", label: "The next place of what is looked for", keys: "alt+." },
-  { id: "unit", label: "Steps by event, turn or node", keys: "T" },
+  { id: "back", label: "Step back", keys: "," },
+  { id: "forward", label: "Step forward", keys: "." },
+  { id: "previous", label: "Previous match", keys: "alt+," },
+  { id: "next", label: "Next match", keys: "alt+." },
+  { id: "unit", label: "Change step size", keys: "T" },
   { id: "play", label: "Play or pause", keys: "K" },
-  { id: "now", label: "Back to the end", keys: "E" },
+  { id: "now", label: "Jump to end", keys: "E" },
 ];
 
-export const TIME_HELP: HelpSection = { title: "Time of a run", shortcuts: timeKeys };
+export const TIME_HELP: HelpSection = { title: "Timeline", shortcuts: timeKeys };
 
 /** What a key press means in the time of a run; null: nothing. */
 export function timeCommandOf(event: KeyboardEvent): TimeCommand | null {

@@ -31,9 +31,9 @@ export function WhenSearch() {
     <div className="flex flex-col gap-2">
       <Form className="flex items-start gap-2" onSubmit={search}>
         <TextField
-          label="When did this become true?"
+          label="Find when true"
           hideLabel
-          placeholder="When did this become true? state.n > 3"
+          placeholder="Find when true: state.n > 3"
           value={condition}
           onValueChange={setCondition}
           error={error}
@@ -57,7 +57,7 @@ function Answer({ of, result: { held, isNow, searched_to, undecided } }: { of: s
       {held.length === 0 ? (
         <p>
           <code className="font-mono">{of}</code>{" "}
-          {isNow ? "holds since before what was looked at." : "never became true."}
+          {isNow ? "was already true before the searched range." : "never became true."}
         </p>
       ) : (
         <ol aria-label="When it became true" className="flex max-h-40 flex-col gap-0.5 overflow-y-auto">
@@ -69,9 +69,9 @@ function Answer({ of, result: { held, isNow, searched_to, undecided } }: { of: s
         </ol>
       )}
       {searched_to > 1 ? (
-        <p>Looked at from the end back to event {searched_to}; further back would take too much work.</p>
+        <p>Searched back to event {searched_to}; searching further would take too long.</p>
       ) : null}
-      {undecided ? <p>Somewhere it could not be decided: {undecided}</p> : null}
+      {undecided ? <p>Couldn't evaluate it at some events: {undecided}</p> : null}
     </div>
   );
 }

@@ -17,20 +17,20 @@ interface AnswerLabels {
   message?: string;
 }
 
-const YES_OR_NO: AnswerLabels = { yes: "Approve", no: "Reject", why: "Why not?" };
+const YES_OR_NO: AnswerLabels = { yes: "Approve", no: "Reject", why: "Reason" };
 
 const ANSWER_LABELS: Partial<Record<Interaction["requested"]["kind"], AnswerLabels>> = {
   tool_confirmation: {
     yes: "Approve",
     no: "Reject",
-    why: "Why not? The agent reads this and may try another way.",
+    why: "Reason (sent to the agent)",
   },
-  review: { yes: "Approve", no: "Reject", why: "What is wrong with it? The agent reads this." },
+  review: { yes: "Approve", no: "Reject", why: "Feedback (sent to the agent)" },
   escalation: {
-    yes: "Go on",
+    yes: "Continue",
     no: "Stop",
-    why: "Why not?",
-    message: "What do you answer? The agent reads this.",
+    why: "Reason",
+    message: "Your answer (sent to the agent)",
   },
 };
 
@@ -134,7 +134,7 @@ function AnswerButtons({
           onKeyDown={notByEnter}
           onClick={() => onApprove("approve_always")}
         >
-          {ticked ? "Approve them for the rest of the run" : "Approve this tool for the rest of the run"}
+          {ticked ? "Always approve these in this run" : "Always approve this tool in this run"}
         </Button>
       ) : null}
       <Button variant="ghost" disabled={isSent} onClick={onReject}>

@@ -30,7 +30,7 @@ export function AnsweredAsks({ activationId }: { activationId: string }) {
               {requested.title} <strong className="font-semibold">{describeAnswer(answered)}</strong>
             </span>
             <Button size="sm" variant="ghost" onClick={() => seen.open(id)}>
-              What was seen
+              Question details
             </Button>
           </li>
         ))}
@@ -42,9 +42,9 @@ export function AnsweredAsks({ activationId }: { activationId: string }) {
 
 const ANSWER_LABELS: Record<string, string> = {
   approve: "approved",
-  approve_always: "approved for good",
+  approve_always: "approved for this run",
   reject: "rejected",
-  cancel: "left open",
+  cancel: "skipped",
   given: "filled in",
   expired: "not answered in time",
 };
@@ -63,8 +63,8 @@ function SeenDialog({ id, onClose }: { id: string; onClose: () => void }) {
   const seen = useMemo(() => askedPerson(events, id), [events, id]);
   return (
     <Dialog
-      title="What was seen"
-      description="The question as it stood when it was answered, and the values at that moment."
+      title="Question details"
+      description="The question and state when it was answered."
       size="lg"
       open
       onOpenChange={(open) => (open ? undefined : onClose())}
@@ -75,11 +75,11 @@ function SeenDialog({ id, onClose }: { id: string; onClose: () => void }) {
             <h3 className="text-[15px] font-semibold">{seen.asked.title}</h3>
             <p className="text-ink-2">{seen.asked.why}</p>
             <p className="flex flex-wrap gap-2 text-xs text-ink-3">
-              Asked <MomentLink seq={seen.asked_seq} about="it was asked" />
+              Asked <MomentLink seq={seen.asked_seq} about="question asked" />
               {seen.answered_seq === undefined ? null : (
                 <>
                   {describeAnswer(seen.answered)}{" "}
-                  <MomentLink seq={seen.answered_seq} about="it was answered" />
+                  <MomentLink seq={seen.answered_seq} about="question answered" />
                 </>
               )}
             </p>
@@ -88,28 +88,25 @@ function SeenDialog({ id, onClose }: { id: string; onClose: () => void }) {
             ) : null}
           </div>
           {seen.answered?.value === undefined ? null : (
-            <section aria-label="What was given">
-              <h4 className="mb-1 text-xs font-semibold text-ink-2">What was given</h4>
-              <ValueView value={seen.answered.value} label="what was given" />
+            <section aria-label="Answer">
+              <h4 className="mb-1 text-xs font-semibold text-ink-2">Answer</h4>
+              <ValueView value={seen.answered.value} label="answer" />
             </section>
           )}
           {seen.asked.args ? (
-            <section aria-label="What was approved">
-              <h4 className="mb-1 text-xs font-semibold text-ink-2">
-                {seen.asked.tool_name ?? "What it was about"}
-              </h4>
-              <ValueView value={seen.asked.args} label="what was approved" />
+            <section aria-label="Requested arguments">
+              <h4 className="mb-1 text-xs font-semibold text-ink-2">{seen.asked.tool_name ?? "Details"}</h4>
+              <ValueView value={seen.asked.args} label="requested arguments" />
             </section>
           ) : null}
           {seen.changed_meanwhile.length > 0 ? (
             <p role="note" className="rounded-lg border border-waiting/40 bg-waiting/8 px-3 py-2">
-              Changed after it was asked and before it was answered:{" "}
-              {seen.changed_meanwhile.map(({ key }) => key).join(", ")}.
+              Changed while waiting for the answer: {seen.changed_meanwhile.map(({ key }) => key).join(", ")}.
             </p>
           ) : null}
-          <section aria-label="State at that moment">
-            <h4 className="mb-1 text-xs font-semibold text-ink-2">State at that moment</h4>
-            <KeyValues values={seen.state} label="state when it was answered" empty="It was empty." />
+          <section aria-label="State when answered">
+            <h4 className="mb-1 text-xs font-semibold text-ink-2">State when answered</h4>
+            <KeyValues values={seen.state} label="state when answered" empty="Empty" />
           </section>
         </div>
       )}

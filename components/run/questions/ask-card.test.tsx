@@ -49,8 +49,8 @@ const gate = {
 test("a gate shows what it is about and for whom, and takes a changed draft with a comment", async () => {
   const { person, answered } = await asking(gate);
   screen.getByRole("region", { name: "Question: Send it?" });
-  screen.getByText("Meant for the lead");
-  screen.getByText("Urgent");
+  screen.getByText("Assigned to the lead");
+  screen.getByText("High");
   screen.getByText(/Unanswered for 7 days more means “rejected”/);
   const draft = screen.getByLabelText("Draft");
   await person.clear(draft);
@@ -86,7 +86,7 @@ test("a form says what is wrong with it, and is sent once it fits", async () => 
     },
   });
   await person.click(screen.getByRole("button", { name: "Send" }));
-  await screen.findByText("Please fill this in.");
+  await screen.findByText("Required.");
   await person.type(screen.getByRole("textbox", { name: "Name" }), "Anna");
   await person.click(screen.getByRole("button", { name: "Send" }));
   expect(await answered()).toMatchObject({ answer: "given", value: { name: "Anna" } });

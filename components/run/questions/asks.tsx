@@ -62,12 +62,12 @@ export function LateAsks() {
         <strong className="font-semibold">{first.requested.title}</strong>
         <span className="text-ink-2">
           {" "}
-          The run did not wait for this
+          The run didn't wait for this
           {asks.length > 1 ? `, nor for ${countOf(asks.length - 1, "more question")}` : ""}, and has ended.
         </span>
       </p>
       <Button size="sm" variant="ghost" onClick={() => setOpen(true)}>
-        Look at it
+        View question
       </Button>
       <AskDialog asks={asks} open={isOpen} onOpenChange={setOpen} />
     </div>
@@ -99,7 +99,7 @@ export function AskBar({ onAnswer }: { onAnswer: () => void }) {
         <strong className="font-semibold">{first.requested.title}</strong>
         <span className="text-ink-2">
           {" "}
-          {first.agent_id ? `${person(first.agent_id)} waits for you` : "The run waits for you"}
+          {first.agent_id ? `${person(first.agent_id)} is waiting for you` : "The run is waiting for you"}
           {asks.length > 1 ? `, and ${countOf(asks.length - 1, "more question")}` : ""}.
         </span>
       </p>

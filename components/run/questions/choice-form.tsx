@@ -34,7 +34,7 @@ export function ChoiceForm({ options, ...props }: Answering & { options: readonl
       {draft === undefined ? null : (
         <TextArea
           label="Draft"
-          hint={text === draft ? "You may change it; what stands here goes on." : "Changed by you."}
+          hint={text === draft ? "Edit if needed; this version is used" : "Edited by you"}
           value={text}
           onValueChange={setText}
           rows={8}
@@ -43,7 +43,7 @@ export function ChoiceForm({ options, ...props }: Answering & { options: readonl
       <InputFields {...answer.input} />
       <TextArea
         label="Comment"
-        hint="May stay empty"
+        hint="Optional"
         value={comment}
         onValueChange={setComment}
         rows={2}

@@ -43,8 +43,8 @@ async function ended() {
 test("a run that did not wait for a question still takes what somebody says to it, and keeps it as late", async () => {
   const { person, troupe, runId } = await ended();
   screen.getByText("Was it kind?");
-  screen.getByText(/The run did not wait for this, and has ended\./);
-  await person.click(screen.getByRole("button", { name: "Look at it" }));
+  screen.getByText(/The run didn't wait for this, and has ended\./);
+  await person.click(screen.getByRole("button", { name: "View question" }));
   const question = await screen.findByRole("region", { name: "Question: Was it kind?" });
   await person.click(within(question).getByRole("button", { name: "no" }));
   await waitFor(() =>
@@ -55,5 +55,5 @@ test("a run that did not wait for a question still takes what somebody says to i
   );
   expect(troupe.runs.state(runId)?.state.decision).toBe("yes");
   await waitFor(() => expect(within(question).queryByRole("button", { name: "no" })).toBeNull());
-  await within(question).findByText(/after the run had ended/);
+  await within(question).findByText(/after the run ended/);
 });

@@ -23,20 +23,20 @@ export function QuestionForm({ asks, ...props }: Answering & { asks: ToolQuestio
       <ErrorText error={answer.problem} />
       <div className="flex flex-wrap gap-2">
         <Button type="submit" variant="primary" pending={answer.isSent}>
-          {asks.url === undefined ? "Send" : "I am done there"}
+          {asks.url === undefined ? "Send" : "I'm done"}
         </Button>
         <Button disabled={answer.isSent} onClick={() => answer.send({ answer: "reject" })}>
           Decline
         </Button>
         <Button variant="ghost" disabled={answer.isSent} onClick={() => answer.send({ answer: "cancel" })}>
-          Leave it open
+          Skip question
         </Button>
       </div>
       <p className="text-xs text-ink-3">
         {asks.url === undefined
-          ? `What you send goes to “${asks.from}” and is kept in the run: enter no password and no key.`
-          : `“${asks.from}” is told that you were there, and nothing else.`}{" "}
-        Declining says no; leaving it open says neither.
+          ? `Sent to “${asks.from}” and stored with the run. Don't enter passwords or keys.`
+          : `“${asks.from}” is only notified that you visited the page.`}{" "}
+        Decline answers no; skipping leaves the question unanswered.
       </p>
     </Form>
   );
@@ -47,9 +47,9 @@ function Address({ url, from }: { url: string; from: string }) {
   return (
     <div className="flex min-w-0 flex-col gap-2 rounded-lg border border-line p-3 text-[13px]">
       <p>
-        “{from}” wants you to open a page of{" "}
+        “{from}” wants you to open a page on{" "}
         <strong className="font-semibold [overflow-wrap:anywhere]">{new URL(url).host}</strong> in your
-        browser. Do you know this host?
+        browser. Do you trust this host?
       </p>
       <code className="font-mono text-xs text-ink-2 [overflow-wrap:anywhere]">{url}</code>
       <a
@@ -58,7 +58,7 @@ function Address({ url, from }: { url: string; from: string }) {
         rel="noopener noreferrer"
         className="flex items-center gap-1.5 self-start text-accent underline underline-offset-2 hover:text-accent-hover"
       >
-        Open it in a new tab
+        Open in new tab
         <ExternalLink aria-hidden className="size-3.5" />
       </a>
     </div>

@@ -28,7 +28,7 @@ export function ResponseForm({ schema, ...props }: Answering & { schema: JsonSch
         </Button>
       </div>
       <p className="text-xs text-ink-3">
-        <TimeLeft ask={props.ask} /> What you enter is kept in the run: no password, no key.
+        <TimeLeft ask={props.ask} /> Stored with the run. Don't enter passwords or keys.
       </p>
     </Form>
   );

@@ -4,9 +4,9 @@ import { useQuery } from "@tanstack/react-query";
 import { useTrpc } from "@/components/trpc";
 
 const NOTES = {
-  fork: "This run was made before requests were recorded: behind the fork all calls are made anew, and may cost something.",
+  fork: "This run predates request recording. Calls after the fork point are made again and may cost money.",
   replay:
-    "This run was made before requests were recorded: none of its answers can be found again. A strict replay ends at its first call; a lenient one asks you before each.",
+    "This run predates request recording. A strict replay stops at the first call; a lenient one asks you before each.",
 } as const;
 
 /** The human inputs that a replay or test repeats. */
@@ -17,17 +17,17 @@ export function DoingsNote({ runId, as }: { runId: string; as: "replay" | "test"
   return (
     <div
       role="note"
-      aria-label="What people did"
+      aria-label="Human actions"
       className="flex flex-col gap-1 rounded-lg bg-sunken px-3 py-2 text-[13px] text-ink-2"
     >
       {repeats.length > 0 ? (
         <p>
-          On the way a person {repeats.join(", ")}. The {as} does that again, at the same places.
+          During the run, a person {repeats.join(", ")}. The {as} repeats this at the same points.
         </p>
       ) : null}
       {not_repeated.length > 0 ? (
         <p>
-          Not repeated by the {as}: {not_repeated.join("; ")}. From there on it may come out otherwise.
+          Not repeated by the {as}: {not_repeated.join("; ")}. Results may differ from there on.
         </p>
       ) : null}
     </div>

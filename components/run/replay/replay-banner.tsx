@@ -50,9 +50,9 @@ export function ReplayBanner({
             the run of {new Date(run.created_at).toLocaleString("en-GB")}
           </PageLink>
         ) : (
-          "a run that was deleted"
+          "a deleted run"
         )}
-        : {countOf(answered, "call")} answered from its record, {made} made.
+        : {countOf(answered, "call")} answered from the recording, {made} made.
       </span>
       {run && isOver ? (
         <ButtonLink
@@ -60,7 +60,7 @@ export function ReplayBanner({
           href={`/runs/compare?a=${encodeURIComponent(run.id)}&b=${encodeURIComponent(runId)}`}
           icon={<ArrowLeftRight aria-hidden />}
         >
-          Compare with it
+          Compare with original
         </ButtonLink>
       ) : null}
     </div>

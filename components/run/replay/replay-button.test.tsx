@@ -24,11 +24,11 @@ test("a run is replayed with its recorded answers, and the replay is shown", asy
   ({ run_id: runId } = await ask.runs.start({ workflow_id: id }));
   await troupe.host.settled(runId);
   show();
-  await person.click(screen.getByRole("button", { name: "Replay with recorded answers" }));
-  const dialog = await screen.findByRole("dialog", { name: "Replay with recorded answers" });
-  expect(within(dialog).getByText(/^No call is made/)).toBeDefined();
+  await person.click(screen.getByRole("button", { name: "Replay run" }));
+  const dialog = await screen.findByRole("dialog", { name: "Replay run" });
+  expect(within(dialog).getByText(/^No calls are made/)).toBeDefined();
   await person.click(within(dialog).getByRole("radio", { name: "Lenient" }));
-  expect(within(dialog).getByText(/you are asked first/)).toBeDefined();
+  expect(within(dialog).getByText(/^Asks you before each unrecorded request/)).toBeDefined();
   await person.click(within(dialog).getByRole("button", { name: "Replay" }));
   await waitFor(() => expect(window.location.pathname).toMatch(/^\/workflows\/-\/runs\/run_/));
   const replay = window.location.pathname.split("/").at(-1) ?? "";

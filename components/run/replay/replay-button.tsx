@@ -28,7 +28,7 @@ export function useReplay(runId: string, workflowId: string | null): { entry: Me
   const { open, dialog } = useDialog((close) => (
     <CommandDialog form={replayForm(runId, show)} onClose={close} />
   ));
-  return { entry: { label: "Replay with recorded answers", icon: <History />, onSelect: open }, dialog };
+  return { entry: { label: "Replay run", icon: <History />, onSelect: open }, dialog };
 }
 
 /** Plays the recorded run from its beginning, once it has ended. */

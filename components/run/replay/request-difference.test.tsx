@@ -15,7 +15,7 @@ const detail = {
 
 test("where a strict replay ended, each place that differs stands with both texts", () => {
   render(<RequestDifference error={{ code: "NOT_RECORDED", detail }} />);
-  const region = screen.getByRole("region", { name: "What was asked beside what was recorded" });
+  const region = screen.getByRole("region", { name: "Request differences" });
   expect(
     within(region)
       .getAllByRole("term")
@@ -26,7 +26,7 @@ test("where a strict replay ended, each place that differs stands with both text
       .getAllByRole("definition")
       .map(({ textContent }) => textContent),
   ).toEqual(["Recordedthree", "Asked3", "Recorded{}", "Askednothing"]);
-  expect(region.textContent).toContain("And 2 more.");
+  expect(region.textContent).toContain("and 2 more");
 });
 
 test("other errors, and a detail that says something else, show nothing", () => {

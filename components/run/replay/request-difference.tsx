@@ -15,7 +15,7 @@ export function RequestDifference({ error }: { error: Pick<RunError, "code" | "d
 export function DifferenceView({ of: { changes, more } }: { of: Pick<Difference, "changes" | "more"> }) {
   if (changes.length === 0) return null;
   return (
-    <section aria-label="What was asked beside what was recorded" className="mt-2 min-w-0">
+    <section aria-label="Request differences" className="mt-2 min-w-0">
       <dl className="flex flex-col gap-2 rounded-lg border border-line bg-surface px-3 py-2 text-xs leading-5">
         {changes.map((change) => (
           <div key={change.path} className="min-w-0">
@@ -31,7 +31,7 @@ export function DifferenceView({ of: { changes, more } }: { of: Pick<Difference,
           </div>
         ))}
       </dl>
-      {more > 0 ? <p className="mt-1 text-xs text-ink-3">And {more} more.</p> : null}
+      {more > 0 ? <p className="mt-1 text-xs text-ink-3">and {more} more</p> : null}
     </section>
   );
 }

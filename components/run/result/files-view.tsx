@@ -28,7 +28,7 @@ export function FilesView({ path, onPath }: { path: string | null; onPath: (path
   if (files.length === 0)
     return (
       <EmptyState icon={<Files />} title="No files yet">
-        What agents write into the run's workspace appears here.
+        Files written by agents appear here.
       </EmptyState>
     );
   const written = files.filter(({ kind }) => kind === "file");
@@ -36,9 +36,7 @@ export function FilesView({ path, onPath }: { path: string | null; onPath: (path
   return (
     <div className="flex flex-col gap-5 p-4">
       {written.length > 0 ? <FileList title="Written by agents" files={written} onPath={onPath} /> : null}
-      {results.length > 0 ? (
-        <FileList title="Whole results of tools" files={results} onPath={onPath} />
-      ) : null}
+      {results.length > 0 ? <FileList title="Full tool results" files={results} onPath={onPath} /> : null}
     </div>
   );
 }
@@ -69,7 +67,7 @@ function FileView({ file, onClose }: { file: FileEvent; onClose: () => void }) {
         <p className="mr-auto text-xs text-ink-3 tabular-nums">{describeVersion(file, isLatest)}</p>
         {kind === "text" ? null : (
           <SegmentedControl
-            label="How the file is shown"
+            label="File view"
             size="sm"
             value={isPlain ? "plain" : "nice"}
             onValueChange={(value) => setPlain(value === "plain")}
@@ -81,7 +79,7 @@ function FileView({ file, onClose }: { file: FileEvent; onClose: () => void }) {
         )}
       </div>
       {query.isPending ? (
-        <Spinner size={18} label="Loading the file" />
+        <Spinner size={18} label="Loading file…" />
       ) : query.error ? (
         <p role="alert" className="text-[13px] text-failed">
           {toApiError(query.error).message}
@@ -95,7 +93,7 @@ function FileView({ file, onClose }: { file: FileEvent; onClose: () => void }) {
           pending={query.isFetchingNextPage}
           onClick={() => void query.fetchNextPage()}
         >
-          Read on
+          Load more
         </Button>
       ) : null}
     </article>
@@ -104,7 +102,7 @@ function FileView({ file, onClose }: { file: FileEvent; onClose: () => void }) {
 
 function describeVersion({ size, version }: FileEvent, isLatest: boolean): string {
   const label = version > 1 || !isLatest ? ` · version ${version}` : "";
-  return `${formatBytes(size)}${label}${isLatest ? "" : ", a newer one exists"}`;
+  return `${formatBytes(size)}${label}${isLatest ? "" : ", newer version available"}`;
 }
 
 /** Reads a version of a file, part by part; a version never changes. */

@@ -30,12 +30,12 @@ export function Outcome() {
       <Card status="held" tone="failed" actions={<HeldButtons />}>
         <p className="[overflow-wrap:anywhere]">{held.message}</p>
         <p className="text-ink-2">
-          Put aside <TimeText at={held.at} />. It does not go on by itself.
+          Quarantined <TimeText at={held.at} />. Retry or cancel it.
         </p>
       </Card>
     );
   if (run.status !== "finished")
-    return <p className="text-[13px] text-ink-2">The result appears here when the run ends.</p>;
+    return <p className="text-[13px] text-ink-2">The result appears here when the run finishes.</p>;
   const status = runStatus(run.status, run.final_status);
   if (run.final_status === "COMPLETED")
     return (
@@ -81,7 +81,7 @@ function Card({
 }) {
   return (
     <section
-      aria-label="How it ended"
+      aria-label="Outcome"
       className={clsx(
         "flex flex-col gap-2 text-[13px] leading-5",
         tone !== "plain" && "rounded-xl border px-4 py-3",
@@ -118,12 +118,12 @@ function Reason({ run }: { run: RunState["run"] }) {
       <p className="text-ink-2">
         {asked?.type === "run_cancel_requested" && asked.payload.reason
           ? asked.payload.reason
-          : "It was cancelled before it came to its end."}
+          : "Cancelled before it finished."}
       </p>
     );
   if (!run.error)
     return run.final_status === "ERROR" ? (
-      <p className="text-ink-2">The end that it reached ends the run as an error.</p>
+      <p className="text-ink-2">The run reached an end node set to fail the run.</p>
     ) : null;
   // Otherwise the first button says what to do.
   const advice = run.error.user_action === "retry" && !run.error.activation_id ? adviceFor(run.error) : null;
@@ -151,14 +151,14 @@ function Actions({ run }: { run: RunState["run"] }) {
     run.error?.activation_id ? (
       <RetryButton
         activationId={run.error.activation_id}
-        label="Retry the failed node"
+        label="Retry failed node"
         {...(variant ? { variant } : {})}
       />
     ) : null;
   const first =
     action === "settings" ? (
       <ButtonLink href="/settings" variant="primary" icon={<PlugZap aria-hidden />}>
-        Change the provider
+        Change provider
       </ButtonLink>
     ) : canEdit && action === "edit_graph" ? (
       <ButtonLink
@@ -166,7 +166,7 @@ function Actions({ run }: { run: RunState["run"] }) {
         variant="primary"
         icon={<Pencil aria-hidden />}
       >
-        Change it in the workflow
+        Edit workflow
       </ButtonLink>
     ) : null;
   return (
@@ -190,7 +190,7 @@ function RunAgainButtons() {
   return again ? (
     <div className="flex flex-wrap gap-2 lg:hidden">
       <Button icon={<RotateCcw aria-hidden />} pending={again.isPending} onClick={again.start}>
-        Run again
+        Rerun
       </Button>
       <Button icon={<TextCursorInput aria-hidden />} onClick={again.editInput}>
         Edit input

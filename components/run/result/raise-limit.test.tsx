@@ -23,7 +23,7 @@ test("a run that stopped at a limit goes on to its end when the limit is raised"
   store.apply(troupe.runs.events(runId, 0, 500));
   store.flush();
   show();
-  await person.click(screen.getByRole("button", { name: "Raise limit and go on" }));
-  await person.click(await screen.findByRole("button", { name: "Raise and go on" }));
+  await person.click(screen.getByRole("button", { name: "Raise limit and resume" }));
+  await person.click(await screen.findByRole("button", { name: "Raise and resume" }));
   await waitFor(() => expect(ended()).toBe("COMPLETED"));
 });

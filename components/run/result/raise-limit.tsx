@@ -22,14 +22,14 @@ export function RaiseLimit({ runId, onRaised }: { runId: string; onRaised: () =>
   if (!resumable || resumable.length === 0 || !config) return null;
   return (
     <Popover
-      title="Raise a limit and go on"
+      title="Raise limit and resume"
       open={isOpen}
       onOpenChange={setOpen}
       align="end"
       trigger={
         <Button variant="primary" icon={<CirclePlay aria-hidden />}>
           <span>
-            Raise limit<span className="max-sm:sr-only"> and go on</span>
+            Raise limit<span className="max-sm:sr-only"> and resume</span>
           </span>
         </Button>
       }
@@ -88,9 +88,9 @@ function RaiseForm({
         />
       ) : null}
       <NumberField
-        label={`New limit of ${describeLimit(limit)}`}
-        hint={now === null ? undefined : `It was ${limitValue(limit, now)}.`}
-        error={isHigher ? undefined : "It must be higher than before."}
+        label={`New limit for ${describeLimit(limit)}`}
+        hint={now === null ? undefined : `Current limit: ${limitValue(limit, now)}`}
+        error={isHigher ? undefined : "Must be higher than the current limit."}
         unit={unit.word}
         value={value}
         min={0}
@@ -98,7 +98,7 @@ function RaiseForm({
         onValueChange={setTo}
       />
       <Button type="submit" variant="primary" pending={raise.isPending} disabled={!isHigher}>
-        Raise and go on
+        Raise and resume
       </Button>
     </Form>
   );

@@ -94,7 +94,7 @@ test("a run that failed says why in full, where, and what can be done", async ()
       error: { code: "TRANSIENT", message, retryable: true, user_action: "edit_graph", node_id: "get" },
     }),
   );
-  const outcome = screen.getByRole("region", { name: "How it ended" });
+  const outcome = screen.getByRole("region", { name: "Outcome" });
   expect(outcome.textContent).toContain(message);
   expect(within(outcome).getByText("Get approval failed.")).toBeTruthy();
   await person.click(within(outcome).getByRole("button", { name: "Open node" }));
@@ -118,17 +118,17 @@ test("a run that failed has one first action, and says what to do once", () => {
       },
     }),
   );
-  const outcome = screen.getByRole("region", { name: "How it ended" });
+  const outcome = screen.getByRole("region", { name: "Outcome" });
   const labels = [...outcome.querySelectorAll("a, button")].map(({ textContent }) => textContent);
   // The last two are in the header if there is room.
-  expect(labels).toEqual(["Change it in the workflow", "Open node", "Run again", "Edit input"]);
-  expect(outcome.textContent).not.toContain("Change the workflow");
+  expect(labels).toEqual(["Edit workflow", "Open node", "Rerun", "Edit input"]);
+  expect(outcome.textContent).not.toContain("Edit the workflow");
   expect(outcome.textContent).not.toContain("failed.");
 });
 
 test("a completed run is told in one line above its result", () => {
   open(approvalRun);
-  const outcome = screen.getByRole("region", { name: "How it ended" });
+  const outcome = screen.getByRole("region", { name: "Outcome" });
   expect(outcome.textContent).toMatch(/Approved by ApprovalAgent · 1 call · \$0 · 2\.9 s/);
 });
 
@@ -140,7 +140,7 @@ test("a provider that refused is one click away", () => {
       error: { code: "AUTH", message: "The key was refused.", retryable: false, user_action: "settings" },
     }),
   );
-  expect(screen.getByRole("link", { name: "Change the provider" }).getAttribute("href")).toBe("/settings");
+  expect(screen.getByRole("link", { name: "Change provider" }).getAttribute("href")).toBe("/settings");
 });
 
 test("at a limit, the way on is to raise it", () => {
@@ -152,7 +152,7 @@ test("at a limit, the way on is to raise it", () => {
       error: { code: "MAX_STEPS", message: "At most 2 nodes.", retryable: true, user_action: "raise_limit" },
     }),
   );
-  expect(screen.getByRole("button", { name: "Raise limit and go on" })).toBeTruthy();
+  expect(screen.getByRole("button", { name: "Raise limit and resume" })).toBeTruthy();
 });
 
 test("a run that is held says why in the same place, with its ways on", () => {
@@ -162,9 +162,9 @@ test("a run that is held says why in the same place, with its ways on", () => {
       ...{ at: 1_700_000_000_000, retry_at: new Date(2026, 0, 1, 9, 5, 7).getTime() },
     },
   });
-  const outcome = screen.getByRole("region", { name: "How it ended" });
+  const outcome = screen.getByRole("region", { name: "Outcome" });
   expect(outcome.textContent).toContain("The server ended twice.");
-  expect(outcome.textContent).toContain("Next try at 09:05:07");
+  expect(outcome.textContent).toContain("Next retry at 09:05:07");
   expect(within(outcome).getByRole("button", { name: "Try again" })).toBeTruthy();
   expect(within(outcome).getByRole("button", { name: "Cancel" })).toBeTruthy();
 });
@@ -172,5 +172,5 @@ test("a run that is held says why in the same place, with its ways on", () => {
 test("before the end there is no result yet, and none is made up", () => {
   open(approvalRun.slice(0, END));
   expect(screen.queryByRole("region", { name: "Result" })).toBeNull();
-  expect(screen.getByText("The result appears here when the run ends.")).toBeTruthy();
+  expect(screen.getByText("The result appears here when the run finishes.")).toBeTruthy();
 });

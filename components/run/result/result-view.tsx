@@ -42,7 +42,7 @@ export function ResultView() {
       <div className="flex flex-col gap-1">
         {Object.keys(input).length > 0 ? (
           <Disclosure title="Input">
-            <KeyValues values={input} label="input of the run" />
+            <KeyValues values={input} label="run input" />
           </Disclosure>
         ) : null}
         <RestOfState />
@@ -74,30 +74,30 @@ function Result() {
   const [view, setView] = useState<"read" | "json">("read");
   const entries = Object.entries(main);
   if (entries.length === 0)
-    return isCompleted ? <p className="text-[13px] text-ink-2">The run handed out nothing.</p> : null;
+    return isCompleted ? <p className="text-[13px] text-ink-2">The run returned no output.</p> : null;
   const [only] = entries.length === 1 ? entries : [];
   const text = only && typeof only[1] === "string" ? only[1] : JSON.stringify(main, null, 2);
   return (
     <section
-      aria-label={isCompleted ? "Result" : "What there was until then"}
+      aria-label={isCompleted ? "Result" : "Partial result"}
       className="flex flex-col gap-3 rounded-xl border border-line bg-raised px-4 py-3 shadow-1"
     >
       <header className="flex items-center gap-2">
         <h2 className="min-w-0 flex-1 truncate text-[13px] font-semibold text-ink-2">
-          {isCompleted ? (only ? nameOfKey(only[0]) : "Result") : "What there was until then"}
+          {isCompleted ? (only ? nameOfKey(only[0]) : "Result") : "Partial result"}
         </h2>
         {isSimulated ? <SimulatedBadge /> : null}
         <SegmentedControl
-          label="How the result is shown"
+          label="Result view"
           size="sm"
           value={view}
           onValueChange={setView}
           options={[
-            { value: "read", label: "To read" },
+            { value: "read", label: "Formatted" },
             { value: "json", label: "JSON" },
           ]}
         />
-        <CopyButton text={text} label="Copy the result" />
+        <CopyButton text={text} label="Copy result" />
       </header>
       {view === "json" ? (
         <JsonView value={main} label="result as JSON" openDepth={4} />
@@ -126,8 +126,8 @@ function RestOfState() {
   const others = Object.fromEntries(Object.entries(rest).filter(([key]) => !Object.hasOwn(input, key)));
   if (Object.keys(others).length === 0) return null;
   return (
-    <Disclosure title="The rest of the state" aside={Object.keys(others).join(", ")}>
-      <KeyValues values={others} label="state beside the result" />
+    <Disclosure title="Other state" aside={Object.keys(others).join(", ")}>
+      <KeyValues values={others} label="other state" />
     </Disclosure>
   );
 }

@@ -106,7 +106,7 @@ function clausesOf(steps: readonly Step[]): string[] {
       continue;
     }
     endGroup();
-    const round = times > 1 ? ` in round ${times}` : "";
+    const round = times > 1 ? ` in iteration ${times}` : "";
     const verb = isApproval(label)
       ? "approved"
       : isRejection(label)

@@ -39,16 +39,16 @@ test("the page of a run says which outputs may not hold since the drawing was ch
   store.apply(troupe.runs.events(runId, 0, 500));
   store.flush();
   show();
-  expect((await screen.findByRole("note")).textContent).toBe("May be out of date: It was changed since.");
-  await person.click(screen.getByText("3 outputs of this run may not hold any more"));
+  expect((await screen.findByRole("note")).textContent).toBe("May be out of date: It has been edited since.");
+  await person.click(screen.getByText("3 outputs of this run may be out of date"));
   expect(
     within(screen.getByRole("group"))
       .getAllByRole("listitem")
       .map(({ textContent }) => textContent),
   ).toEqual([
-    "First: It was changed since.",
-    "b: First, which comes before it, may give something else now.",
-    "end: First, which comes before it, may give something else now.",
+    "First: It has been edited since.",
+    "b: First, an upstream node, may now return something else.",
+    "end: First, an upstream node, may now return something else.",
   ]);
   await person.click(within(screen.getByRole("group")).getByRole("button", { name: "First" }));
   expect(opened).toEqual(["a"]);
@@ -58,11 +58,11 @@ test("the page of a run says which outputs may not hold since the drawing was ch
       .getAllByTitle(/^May be out of date/)
       .map(({ title }) => title),
   ).toEqual([
-    "May be out of date: It was changed since.",
-    "May be out of date: First, which comes before it, may give something else now.",
-    "May be out of date: First, which comes before it, may give something else now.",
+    "May be out of date: It has been edited since.",
+    "May be out of date: First, an upstream node, may now return something else.",
+    "May be out of date: First, an upstream node, may now return something else.",
   ]);
   expect(
-    screen.getByRole("button", { name: /First.* May be out of date: It was changed since\./ }),
+    screen.getByRole("button", { name: /First.* May be out of date: It has been edited since\./ }),
   ).toBeTruthy();
 });

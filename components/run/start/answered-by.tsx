@@ -13,7 +13,7 @@ export function AnsweredBy({ graph }: { graph: WorkflowGraph }) {
   const { data } = useQuery(useTrpc().providers.list.queryOptions());
   const asked = modelsAskedFor(graph);
   if (asked.length === 0)
-    return <p className="text-[13px] text-ink-3">No model is asked in this workflow.</p>;
+    return <p className="text-[13px] text-ink-3">This workflow doesn't call a model.</p>;
   if (!data) return <p className="text-[13px] text-ink-3">&nbsp;</p>;
   const answering = asked.map(({ provider_id, model }) => {
     const provider = data.providers.find((one) => (provider_id ? one.id === provider_id : one.is_default));

@@ -13,7 +13,7 @@ export function Estimate({ workflowId }: { workflowId: string }) {
   );
   if (!data || data.calls[1] === 0) return null;
   return (
-    <Disclosure icon={<Gauge aria-hidden />} title="Roughly" aside={formatEstimate(data)}>
+    <Disclosure icon={<Gauge aria-hidden />} title="Estimate" aside={formatEstimate(data)}>
       <p className="pb-1 text-[13px] tabular-nums">{formatEstimate(data)}</p>
       <ul className="flex list-disc flex-col gap-1 pl-5 text-[13px] text-ink-2">
         {data.basis.map((basis) => (

@@ -49,7 +49,7 @@ test("a run is started in the mode that is chosen from the list of a fork's mode
   const node = { ...steps.nodes.b!, breakpoint: "before" as const };
   const { mode, choose, started } = await openSheet({ ...steps, nodes: { ...steps.nodes, b: node } });
   expect(mode().textContent).toBe(RUN_MODES[0]?.label);
-  await choose(/^With a person/);
+  await choose(/^Supervised/);
   expect(await started("Start")).toEqual(["hitl", "b", undefined]);
 });
 
@@ -57,13 +57,13 @@ test("the sheet shows the workflow's own mode, and another one stands for this r
   const graph = { ...steps, config: RunConfig.parse({ mode: "step" }) };
   const { mode, choose, started } = await openSheet(graph);
   expect(mode().textContent).toBe("Step by step");
-  await choose(/^Run through/);
+  await choose(/^Continuous/);
   expect(await started("Start")).toEqual(["continuous", undefined, "COMPLETED"]);
 });
 
 test("step by step is one press away, whatever is chosen", async () => {
   const { choose, started } = await openSheet(steps);
-  await choose(/^Stop at marked nodes/);
+  await choose(/^Pause at marked nodes/);
   expect(await started("Run step by step")).toEqual(["step", "start", undefined]);
 });
 
@@ -71,9 +71,9 @@ test("what is missing is said at its field, and what a workflow was run with las
   const graph = draw("start > end", { start: { output_keys: ["topic"] } });
   const { started, again } = await openSheet(graph);
   const topic = () => screen.getByLabelText<HTMLInputElement>(/^Topic/);
-  expect(screen.queryByText("Please fill this in.")).toBeNull();
+  expect(screen.queryByText("Required.")).toBeNull();
   await again.person.click(screen.getByRole("button", { name: "Start" }));
-  expect(screen.getByText("Please fill this in.")).toBeTruthy();
+  expect(screen.getByText("Required.")).toBeTruthy();
   await again.person.type(topic(), "Bees");
   expect(await started("Start")).toEqual(["continuous", undefined, "COMPLETED"]);
   again.show();

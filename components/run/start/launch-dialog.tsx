@@ -64,7 +64,7 @@ export function LaunchDialog(props: LaunchProps & { onClose: () => void }) {
       onOpenChange={(next) => next || onClose()}
       sticky
       title={goal !== null ? `Run to ${goal}` : name ? `Run ${name}` : "Run"}
-      description={goal !== null ? `It is paused just before ${goal}.` : undefined}
+      description={goal !== null ? `Pauses just before ${goal}.` : undefined}
       footer={
         blockers && !isReady ? (
           <Button onClick={onClose}>Close</Button>
@@ -75,7 +75,7 @@ export function LaunchDialog(props: LaunchProps & { onClose: () => void }) {
     >
       {blockers === undefined ? (
         <p role="status" className="flex items-center gap-2 py-4 text-[13px] text-ink-2">
-          <Spinner size={14} /> Looking whether it can run
+          <Spinner size={14} /> Checking workflow…
         </p>
       ) : isReady ? (
         <form
@@ -117,13 +117,13 @@ function StartButtons({
   return (
     <>
       <span className="mr-auto hidden items-center gap-2 text-xs text-ink-3 sm:flex">
-        <Kbd keys="mod+Enter" /> starts it
+        <Kbd keys="mod+Enter" /> to start
       </span>
       <Button onClick={onClose}>Cancel</Button>
       <Button
         icon={<StepForward aria-hidden />}
         disabled={!isReady || isPending}
-        title="It is paused before each node, and goes on when you say so"
+        title="Pauses before each node"
         onClick={() => submit("step")}
       >
         Run step by step
@@ -176,12 +176,10 @@ function Input({
     <>
       {ignored.length > 0 ? (
         <p className="text-[13px] text-ink-2">
-          The workflow does not ask for {formatList(ignored)} any more, so that is left out.
+          The workflow doesn't ask for {formatList(ignored)} anymore, so this is ignored.
         </p>
       ) : null}
-      {fields.length === 0 ? (
-        <p className="text-[13px] text-ink-2">This workflow asks for nothing. Just start it.</p>
-      ) : null}
+      {fields.length === 0 ? <p className="text-[13px] text-ink-2">This workflow needs no input.</p> : null}
       <InputFields
         autoFocus
         {...{ fields, values: draft.values, errors }}
@@ -212,7 +210,7 @@ function DebugSwitches({
     <>
       {breakpoints.length > 0 ? (
         <Switch
-          label={`Hold at ${countOf(breakpoints.length, "breakpoint")}`}
+          label={`Pause at ${countOf(breakpoints.length, "breakpoint")}`}
           hint={describeBreakpoints(breakpoints, graph)}
           checked={draft.usesBreakpoints}
           onCheckedChange={(isUsed) => change({ usesBreakpoints: isUsed })}
@@ -221,7 +219,7 @@ function DebugSwitches({
       {pinned > 0 ? (
         <Switch
           label={`Use ${pinned === 1 ? "the pinned output" : `${pinned} pinned outputs`}`}
-          hint={`${pinnedNames(pins, graph)} ${pinned === 1 ? "is" : "are"} not carried out then`}
+          hint={`${pinnedNames(pins, graph)} ${pinned === 1 ? "is" : "are"} not run`}
           checked={draft.usesPins}
           onCheckedChange={(isUsed) => change({ usesPins: isUsed })}
         />
@@ -236,7 +234,7 @@ function Options({ launch: { draft, change } }: { launch: Launch }) {
     <>
       <Disclosure
         icon={<StepForward aria-hidden />}
-        title="How it goes on"
+        title="Run mode"
         aside={RUN_MODES.find(({ value }) => value === mode)?.label}
       >
         <Select

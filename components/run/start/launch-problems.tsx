@@ -79,7 +79,7 @@ export function Refusal({ refusal, ...rest }: Omit<ListProps, "problems"> & { re
     >
       <p className="flex gap-2 font-medium">
         <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-failed" />
-        {problems.length > 0 ? "This workflow cannot run yet. Click a problem to fix it:" : refusal.message}
+        {problems.length > 0 ? "This workflow can't run yet. Select a problem to fix it:" : refusal.message}
       </p>
       {problems.length > 0 ? <ProblemList {...rest} problems={problems} /> : null}
     </div>

@@ -73,7 +73,7 @@ function useStartAgain(workflowId: string, today: WorkflowGraph | undefined) {
         router.push(`/workflows/${workflowId}/runs/${run_id}`);
         const changes = today && store ? changesSince(store.view.getState().head.graph, today) : null;
         if (changes)
-          toast("This runs the workflow as it is now", { detail: `Changed since that run: ${changes}` });
+          toast("Running the current workflow version", { detail: `Changed since that run: ${changes}` });
       },
       onError: (error) =>
         toast(toApiError(error).message, {

@@ -67,9 +67,9 @@ test("what people type becomes the input, in the right types", () => {
 test("what is wrong is said at its field", () => {
   const { errors } = readInput(inputFields(graph), { topic: " ", words: "1.5", tags: "[", tone: "loud" });
   expect(errors).toEqual([
-    { key: "topic", message: "Please fill this in." },
-    { key: "words", message: "This must be a whole number." },
-    { key: "tags", message: "This is not valid JSON." },
+    { key: "topic", message: "Required." },
+    { key: "words", message: "Enter a whole number." },
+    { key: "tags", message: "Invalid JSON." },
     { key: "tone", message: "Choose one of the options." },
   ]);
 });
@@ -102,14 +102,14 @@ test("a value of any type is a text or JSON, and comes back as what it was", () 
 test("a field that takes anything says what it takes a text for, and takes every text", () => {
   const [field] = [{ key: "a", schema: {}, required: true }].map(toField);
   const read = (text: string) => [readInput([field!], { a: text }).input.a, takenFor(field!, text)];
-  expect(read("5")).toEqual([5, "Taken as a number. In quotes it is a text."]);
+  expect(read("5")).toEqual([5, "Read as a number. Use quotes for text."]);
   expect(read("2026-01-01")).toEqual(["2026-01-01", undefined]);
-  expect(read('{"a": 1}')).toEqual([{ a: 1 }, "Taken as an object of 1. In quotes it is a text."]);
-  expect(read("[1, 2]")).toEqual([[1, 2], "Taken as a list of 2. In quotes it is a text."]);
-  expect(read("true")).toEqual([true, "Taken as true or false. In quotes it is a text."]);
-  expect(read('"5"')).toEqual(["5", "Taken as the text in the quotes."]);
-  expect(read("[urgent] call")).toEqual(["[urgent] call", "Taken as a text: this is not JSON."]);
-  expect(read('"Hello," she said')).toEqual(['"Hello," she said', "Taken as a text: this is not JSON."]);
+  expect(read('{"a": 1}')).toEqual([{ a: 1 }, "Read as an object of 1. Use quotes for text."]);
+  expect(read("[1, 2]")).toEqual([[1, 2], "Read as a list of 2. Use quotes for text."]);
+  expect(read("true")).toEqual([true, "Read as true or false. Use quotes for text."]);
+  expect(read('"5"')).toEqual(["5", "Read as the text in quotes."]);
+  expect(read("[urgent] call")).toEqual(["[urgent] call", "Read as text: this isn't valid JSON."]);
+  expect(read('"Hello," she said')).toEqual(['"Hello," she said', "Read as text: this isn't valid JSON."]);
 });
 
 test("choices are called by their titles, and several of them are ticked", () => {

@@ -167,9 +167,7 @@ function useStart({
 
 async function prepare(beforeStart: LaunchProps["beforeStart"]): Promise<string | null> {
   try {
-    return (await beforeStart?.()) === false
-      ? "The workflow could not be saved, so it was not started."
-      : null;
+    return (await beforeStart?.()) === false ? "Not started: couldn't save the workflow. Try again." : null;
   } catch (error) {
     return toApiError(error).message;
   }

@@ -22,7 +22,7 @@ export function TeamButton({ nodeId, member }: { nodeId: string; member?: string
   return (
     <>
       <Button size="sm" icon={<UserRoundCog aria-hidden />} onClick={team.open}>
-        {member === undefined ? "Team…" : "Change…"}
+        {member === undefined ? "Edit crew…" : "Edit member…"}
       </Button>
       {team.dialog}
     </>

@@ -41,25 +41,25 @@ test("a person adds a role to the crew of a run under way, and is told why anoth
   await waitFor(() => expect(now().run.paused_at?.node_id).toBe("crew"));
   about = { runId };
   show();
-  const dialog = await screen.findByRole("dialog", { name: "Team of Writers" });
+  const dialog = await screen.findByRole("dialog", { name: "Edit crew of Writers" });
   const button = (name: string) => within(dialog).getByRole("button", { name });
   await person.click(button("Add"));
-  expect(within(dialog).getByRole("alert").textContent).toBe("Choose which role joins the crew.");
+  expect(within(dialog).getByRole("alert").textContent).toBe("Choose a role for the new member.");
   await person.click(within(dialog).getByRole("combobox", { name: "Role" }));
   await person.click(await screen.findByRole("option", { name: /Editor/ }));
   await person.click(await within(dialog).findByRole("checkbox", { name: "calculator" }));
-  await person.type(within(dialog).getByRole("textbox", { name: /Its own instructions/ }), "Be strict.");
+  await person.type(within(dialog).getByRole("textbox", { name: /Extra instructions/ }), "Be strict.");
   await person.click(button("Add"));
   await waitFor(() => expect(closed).toBe(1));
   const { agent, tools } = now().team_changes.crew?.editor ?? {};
   expect([agent?.role_name, agent?.backstory, tools]).toEqual(["Editor", "Be strict.", ["current_time"]]);
 
-  await person.click(within(dialog).getByRole("combobox", { name: "Who" }));
+  await person.click(within(dialog).getByRole("combobox", { name: "Member" }));
   await person.click(await screen.findByRole("option", { name: /^Ann/ }));
-  await person.click(button("Take Ann out of the crew"));
+  await person.click(button("Remove Ann from the crew"));
   await waitFor(() =>
     expect(within(dialog).getByRole("alert").textContent).toBe(
-      'ann still has to do "write" of the plan. Give it to somebody else first.',
+      'ann is still assigned to "write" of the plan. Reassign it first.',
     ),
   );
   expect(now().team_changes.crew?.ann).toBeUndefined();

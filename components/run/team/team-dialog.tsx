@@ -31,9 +31,9 @@ function MemberSelect({
 }) {
   return (
     <Select
-      label="Who"
+      label="Member"
       options={[
-        { value: NEW, label: "A new member" },
+        { value: NEW, label: "New member" },
         ...agents.map(({ agent_id, role_name }) => ({
           value: agent_id,
           label: person(agent_id),
@@ -80,9 +80,9 @@ export function TeamDialog({
   const name = head.graph.nodes[nodeId]?.name || nodeId;
   return (
     <FormDialog
-      title={`Team of ${name}`}
-      description="It holds in this run, to its end; the workflow stays as it is. Another model is asked from the next call on, the rest holds from the next piece of work."
-      submit={before ? "Change" : "Add"}
+      title={`Edit crew of ${name}`}
+      description="Applies to this run only. Model changes apply from the next call, other changes from the next task."
+      submit={before ? "Edit" : "Add"}
       icon={before ? <UserRoundCog aria-hidden /> : <UserPlus aria-hidden />}
       mutation={change}
       error={error}
@@ -115,12 +115,12 @@ export function TeamDialog({
           disabled={change.isPending}
           onClick={() => submit({ kind: "remove", agent_id: before.agent_id })}
         >
-          Take {person(before.agent_id)} out of the crew
+          Remove {person(before.agent_id)} from the crew
         </Button>
       ) : crew.process === "swarm" ? (
         <p className="text-[13px] text-ink-2">
-          Who is at work now knows of a new member once the work has been handed over. “Next…” lets the new
-          member go on at once.
+          Active agents learn about a new member at the next handoff. With “Override next…”, the new member
+          continues at once.
         </p>
       ) : null}
     </FormDialog>
@@ -174,8 +174,8 @@ function MemberFields({
         />
       </div>
       <TextArea
-        label="Its own instructions"
-        hint="Beside what its role says."
+        label="Extra instructions"
+        hint="Added to the role's prompt"
         rows={3}
         value={draft.backstory ?? before?.backstory ?? ""}
         onValueChange={(backstory) => onChange({ ...draft, backstory })}
@@ -183,7 +183,7 @@ function MemberFields({
       {may.length > 0 ? (
         <CheckboxGroup
           label="Tools"
-          hint="What its role may use, or less of it."
+          hint="The role's tools, or a subset"
           options={may.map((tool) => ({ value: tool, label: tool }))}
           value={tools}
           onValueChange={(next) => onChange({ ...draft, tools: next })}
@@ -210,7 +210,7 @@ function memberEdit(
   const hasModel = model && Object.keys(model).length > 0;
   const settings = defined({ backstory, tools });
   if (!before) {
-    if (!role_name) return "Choose which role joins the crew.";
+    if (!role_name) return "Choose a role for the new member.";
     return { kind: "add", role_name, ...defined({ llm_config: hasModel ? model : undefined }), ...settings };
   }
   const patch = {
@@ -220,7 +220,7 @@ function memberEdit(
     }),
     ...settings,
   };
-  if (Object.keys(patch).length === 0) return "Nothing is changed yet.";
+  if (Object.keys(patch).length === 0) return "Change at least one setting.";
   return { kind: "change", agent_id: before.agent_id, patch };
 }
 

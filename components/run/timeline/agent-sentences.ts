@@ -8,21 +8,24 @@ function describeTurn(id: string): string | null {
   const [, kind, count] = /^(round|hop|ballot|step|replan|criteria)-(\d+)$/.exec(id) ?? [];
   switch (kind) {
     case "round":
-      return `has its turn in round ${count}`;
+      return `started its turn in round ${count}`;
     case "hop":
-      return count === "1" ? "begins" : "goes on";
+      return count === "1" ? "started" : "continued";
     case "ballot":
-      return `votes in round ${count}`;
+      return `started voting in round ${count}`;
     case "step":
-      return `does step ${count}`;
+      return `started step ${count}`;
     case "replan":
-      return "plans anew";
+      return "started replanning";
     case "criteria":
-      return "checks the result";
+      return "started checking the result";
   }
   return (
-    { proposal: "writes the proposal", correction: "improves the result", "casting-vote": "decides" }[id] ??
-    null
+    {
+      proposal: "started the proposal",
+      correction: "started improving the result",
+      "casting-vote": "started the casting vote",
+    }[id] ?? null
   );
 }
 
@@ -42,32 +45,32 @@ export const agentSentences = {
     const agent = agent_id ? person(agent_id) : payload.role_name;
     if (turn) return story(`${agent} ${turn}`, "running");
     const task = id ? names.task(activation_id, id) : null;
-    return story(task ? `${agent} takes up the task “${task}”` : `${agent} takes up the work`, "running");
+    return story(task ? `${agent} started the task “${task}”` : `${agent} started`, "running");
   },
   iteration_started: ({ payload }) =>
-    detail(`Turn ${payload.local_iteration} (the run's ${ordinal(payload.global_iteration)})`),
+    detail(`Turn ${payload.local_iteration} (${ordinal(payload.global_iteration)} of the run)`),
   message_added: ({ payload }) => {
     const origin = {
-      system: "The role's prompt was set",
-      template: "The task was put to the model",
-      reask: "The model was asked again for an answer that fits",
-      nudge: "The model was asked to change its ways",
-      tool: "A tool's result joined the conversation",
-      handoff: "What was handed over joined the conversation",
-      person: "A person's words joined the conversation",
+      system: "System prompt set",
+      template: "Task sent to the model",
+      reask: "Model asked for a valid response",
+      nudge: "Model asked to change its approach",
+      tool: "Tool result added",
+      handoff: "Handoff context added",
+      person: "Message from a person added",
     };
-    if (payload.message.role === "assistant") return detail("The answer joined the conversation");
+    if (payload.message.role === "assistant") return detail("Response added");
     return detail(origin[payload.origin]);
   },
   llm_call_started: ({ payload }) => {
     const purpose = {
-      task: "The model is asked",
-      plan: "The model is asked for a plan",
-      route: "The model is asked which way to go",
-      manage: "The manager is asked who goes on",
-      vote: "A vote is asked for",
-      judge: "A judge is asked",
-      summary: "A summary is asked for",
+      task: "Model called",
+      plan: "Model called for a plan",
+      route: "Model called to choose a route",
+      manage: "Manager called to choose the next agent",
+      vote: "Vote requested",
+      judge: "Judge called",
+      summary: "Summary requested",
     };
     return detail(
       `${purpose[payload.purpose]}${payload.model ? ` (${payload.model})` : ""}${
@@ -83,14 +86,14 @@ export const agentSentences = {
     ),
   llm_call_failed: ({ payload }) =>
     story(
-      `The model did not answer: ${closed(payload.error.message)}${
-        payload.usage ? ` It took ${closed(paid(payload.usage, payload))}` : ""
-      }${payload.will_retry ? ` It will be asked again${after(payload.delay_ms)}.` : ""}`,
+      `Model call failed: ${closed(payload.error.message)}${
+        payload.usage ? ` Used ${closed(paid(payload.usage, payload))}` : ""
+      }${payload.will_retry ? ` Retrying${after(payload.delay_ms)}.` : ""}`,
       payload.will_retry ? "warning" : "failed",
     ),
   output_parsed: ({ payload }) => {
-    if (!payload.ok) return story(`The answer does not fit: ${payload.errors.join("; ")}`, "warning");
-    return detail(payload.repair === "none" ? "The answer fits" : "The answer fits after a small repair");
+    if (!payload.ok) return story(`Invalid response: ${payload.errors.join("; ")}`, "warning");
+    return detail(payload.repair === "none" ? "Response is valid" : "Response is valid after repair");
   },
   agent_finished: ({ agent_id, payload }) => {
     const agent = who(agent_id);
@@ -98,66 +101,65 @@ export const agentSentences = {
     const variants = {
       completed: detail(`${agent} finished`, "completed"),
       failed: story(`${agent} failed${why}`, "failed"),
-      handed_off: detail(`${agent} handed over`),
-      rejected: story(`${agent} says that it cannot be done${why}`, "warning"),
-      stopped: story(`${agent} was stopped: its result is not needed any more`, "cancelled"),
+      handed_off: detail(`${agent} handed off`),
+      rejected: story(`${agent} rejected the task${why}`, "warning"),
+      stopped: story(`${agent} stopped: its result is no longer needed`, "cancelled"),
     };
     return variants[payload.status];
   },
   agent_tainted: ({ agent_id, payload }) =>
     story(
-      `${who(agent_id)} read what ${payload.tool_name} brought from outside; from now on a person confirms what leaves`,
+      `${who(agent_id)} read untrusted content from ${payload.tool_name}; sending data out now needs approval`,
       "warning",
     ),
   context_condensed: ({ agent_id, payload }) => {
     const how = {
-      pruned: "Old results of tools were taken out of",
-      summarised: "The older part was summed up in",
-      reset: "All but the task was taken out of",
+      pruned: "Old tool results removed from",
+      summarised: "Older messages summarized in",
+      reset: "All but the task removed from",
     };
     return detail(
-      `${how[payload.kind]} what ${who(agent_id)} reads: ${formatTokens(payload.tokens_before)} tokens became ${formatTokens(payload.tokens_after)}`,
+      `${how[payload.kind]} ${who(agent_id)}'s context: ${formatTokens(payload.tokens_before)} → ${formatTokens(payload.tokens_after)} tokens`,
     );
   },
   stuck_detected: ({ agent_id, payload }) => {
     const then = {
-      nudge: "It was asked to try another way.",
+      nudge: "Asked it to try another approach.",
       stop: "It was stopped.",
-      escalate: "A person is asked.",
+      escalate: "Asked a person.",
     };
     return story(
-      `${who(agent_id)} goes round in circles: ${closed(payload.message)} ${then[payload.action]}`,
+      `${who(agent_id)} got stuck in a loop: ${closed(payload.message)} ${then[payload.action]}`,
       "warning",
     );
   },
   guardrail_checked: ({ payload }) => {
-    if (payload.ok) return detail(`The check “${payload.name}” passed`, "completed");
+    if (payload.ok) return detail(`Guardrail “${payload.name}” passed`, "completed");
     const then = {
       none: "",
-      retry: " It will be tried again.",
-      fail: " That ends the task.",
-      escalate: " A person is asked.",
-      warn: " It goes on with a warning.",
+      retry: " Will retry.",
+      fail: " The task ends.",
+      escalate: " Asked a person.",
+      warn: " Continued with a warning.",
     };
     return story(
-      `The check “${payload.name}” did not pass: ${closed(payload.reason ?? "no reason was given")}${then[payload.action]}`,
+      `Guardrail “${payload.name}” failed: ${closed(payload.reason ?? "no reason was given")}${then[payload.action]}`,
       payload.action === "fail" ? "failed" : "warning",
     );
   },
 
   tool_call_started: ({ agent_id, node_id, payload }, names) =>
-    story(`${agent_id ? person(agent_id) : names.node(node_id)} uses ${payload.tool_name}`, "running"),
-  tool_call_refused: ({ payload }) =>
-    story(`${payload.tool_name} was not carried out: ${payload.reason}`, "warning"),
+    story(`${agent_id ? person(agent_id) : names.node(node_id)} called ${payload.tool_name}`, "running"),
+  tool_call_refused: ({ payload }) => story(`${payload.tool_name} was blocked: ${payload.reason}`, "warning"),
   tool_call_retried: ({ payload }) =>
     story(
-      `${payload.tool_name} failed with ${payload.status_code}: ${closed(payload.error ?? "no reason was given")} It will be called again${after(payload.delay_ms)}.`,
+      `${payload.tool_name} failed with ${payload.status_code}: ${closed(payload.error ?? "no reason was given")} Retrying${after(payload.delay_ms)}.`,
       "warning",
     ),
   tool_call_completed: ({ payload }) =>
     payload.status_code === 200
       ? detail(
-          `${payload.tool_name} is done${after(payload.latency_ms)}${payload.simulated ? " (simulated)" : ""}`,
+          `${payload.tool_name} finished${after(payload.latency_ms)}${payload.simulated ? " (simulated)" : ""}`,
           "completed",
         )
       : story(
@@ -167,11 +169,10 @@ export const agentSentences = {
 
   tool_call_abandoned: ({ payload }) => story(payload.message, "warning"),
 
-  interaction_requested: ({ payload }) => story(`A person is asked: ${payload.title}`, "waiting"),
-  interaction_reminded: () => story("Half of the time to answer is over, and nobody has answered", "waiting"),
-  interaction_escalated: ({ payload }) =>
-    story(`Nobody answered in time, so ${payload.to} is asked`, "waiting"),
-  interaction_extended: () => story("The question stays open a little longer", "waiting"),
+  interaction_requested: ({ payload }) => story(`Asked a person: ${payload.title}`, "waiting"),
+  interaction_reminded: () => story("Half the time to answer has passed without an answer", "waiting"),
+  interaction_escalated: ({ payload }) => story(`No answer in time, so ${payload.to} was asked`, "waiting"),
+  interaction_extended: () => story("Time to answer extended", "waiting"),
   interaction_answered: ({ payload }) => {
     const message = payload.message ? `: ${payload.message}` : "";
     const variants = {
@@ -180,11 +181,11 @@ export const agentSentences = {
         `${byPerson(payload.by)} approved this tool for the rest of the run${message}`,
         "completed",
       ),
-      reject: story(`${byPerson(payload.by)} said no${message}`, "warning"),
-      cancel: story(`${byPerson(payload.by)} left the question open`, "warning"),
+      reject: story(`${byPerson(payload.by)} rejected it${message}`, "warning"),
+      cancel: story(`${byPerson(payload.by)} skipped the question`, "warning"),
       chosen: story(`${byPerson(payload.by)} answered “${payload.option ?? ""}”${message}`, "completed"),
       given: story(`${byPerson(payload.by)} filled in the form${message}`, "completed"),
-      expired: story("Nobody answered in time", "warning"),
+      expired: story("No one answered in time", "warning"),
     };
     return variants[payload.answer];
   },
@@ -193,12 +194,12 @@ export const agentSentences = {
     payload.kind === "file"
       ? story(
           payload.version > 1
-            ? `The file ${payload.path} was changed (version ${payload.version})`
-            : `The file ${payload.path} was written`,
+            ? `File ${payload.path} changed (version ${payload.version})`
+            : `File ${payload.path} written`,
         )
-      : detail(`The whole result is kept as ${payload.path}`),
+      : detail(`Full result saved as ${payload.path}`),
   memory_stored: ({ agent_id, payload }) =>
     detail(
-      `${who(agent_id)} remembers “${payload.key}” for ${payload.scope}${payload.tainted ? ", from content of strangers" : ""}`,
+      `${who(agent_id)} remembered “${payload.key}” for ${payload.scope}${payload.tainted ? ", from untrusted content" : ""}`,
     ),
 } satisfies SentencesOf;

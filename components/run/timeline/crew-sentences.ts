@@ -7,14 +7,14 @@ import { byPerson, detail, person, type Sentence, type SentencesOf, story } from
 const MAX_MESSAGE_LENGTH = 120;
 
 const TASK_STATUS_LABELS: Record<TaskStatus, string> = {
-  pending: "is waiting its turn",
-  in_progress: "began",
-  completed: "is done",
+  pending: "is pending",
+  in_progress: "started",
+  completed: "finished",
   failed: "failed",
   blocked: "is blocked",
   skipped: "was skipped",
   cancelled: "was cancelled",
-  awaiting_human: "waits for a person",
+  awaiting_human: "is waiting for a person",
 };
 
 const TASK_TONES: Record<TaskStatus, Sentence["tone"]> = {
@@ -38,16 +38,16 @@ function shortened(text: string): string {
 export const crewSentences = {
   crew_started: ({ payload }) => {
     const count = countOf(payload.members.length, "agent");
-    return story(`A crew of ${count} begins, ${CREW_PROCESSES[payload.process].how}`, "running");
+    return story(`A crew of ${count} started, ${CREW_PROCESSES[payload.process].how}`, "running");
   },
   crew_finished: ({ payload }) =>
     story(
-      `The crew ${payload.status === "completed" ? "is done" : "failed"}${
+      `The crew ${payload.status === "completed" ? "finished" : "failed"}${
         payload.rounds ? ` after ${countOf(payload.rounds, "round")}` : ""
       }`,
       payload.status,
     ),
-  round_started: ({ payload }) => detail(`Round ${payload.round} of the crew begins`),
+  round_started: ({ payload }) => detail(`Crew started round ${payload.round}`),
   post_sent: ({ payload }) => {
     const how = {
       post: "writes to",
@@ -55,7 +55,7 @@ export const crewSentences = {
       question: "asks",
       answer: "answers",
       feedback: "gives feedback to",
-      result: "passes its result on to",
+      result: "sends its result to",
     };
     return story(
       `${person(payload.from)} ${how[payload.kind]} ${person(payload.to)}: ${shortened(payload.message)}`,
@@ -68,17 +68,17 @@ export const crewSentences = {
       payload.replans > 0 ? `${ordinal(payload.replans + 1)} plan` : "",
     ].filter(Boolean);
     const issueText = issues.length > 0 ? ` (${issues.join(", ")})` : "";
-    const text = `The manager took stock${step}${issueText}`;
+    const text = `The manager updated the ledger${step}${issueText}`;
     return payload.stalls > 0 ? story(text, "warning") : detail(text);
   },
   board_written: ({ payload }) =>
-    story(`${person(payload.alias)} wrote on the board: ${shortened(payload.bulletin)}`),
+    story(`${person(payload.alias)} posted on the board: ${shortened(payload.bulletin)}`),
   handed_off: ({ payload }) =>
     story(
-      `${person(payload.from)} hands over to ${person(payload.to)}${payload.reason ? `: ${shortened(payload.reason)}` : ""}`,
+      `${person(payload.from)} handed off to ${person(payload.to)}${payload.reason ? `: ${shortened(payload.reason)}` : ""}`,
     ),
   delegation_started: ({ payload }) => {
-    const how = { delegate: "gives a task to", ask: "asks", parallel: "gives a part to" };
+    const how = { delegate: "delegates a task to", ask: "asks", parallel: "delegates a part to" };
     return story(
       `${person(payload.from)} ${how[payload.kind]} ${person(payload.to)}: ${shortened(payload.task)}`,
       "running",
@@ -88,16 +88,16 @@ export const crewSentences = {
     const [from, to] = [person(payload.from), person(payload.to)];
     const variants = {
       completed: detail(`${to} returned the result to ${from}`, "completed"),
-      failed: story(`${to} could not do it for ${from}`, "failed"),
+      failed: story(`${to} couldn't complete the task for ${from}`, "failed"),
       // The agent's own end says so.
-      stopped: detail(`${from} waits for ${to} no longer`, "cancelled"),
+      stopped: detail(`${from} stopped waiting for ${to}`, "cancelled"),
     };
     return variants[payload.status];
   },
   team_changed: ({ payload }) => {
     const members = formatList(payload.agents.map(person));
     const variants = {
-      created: `${person(payload.by)} made the team “${payload.team}” of ${members}`,
+      created: `${person(payload.by)} created the team “${payload.team}” with ${members}`,
       modified: `${person(payload.by)} changed the team “${payload.team}”: now ${members}`,
       dissolved: `${person(payload.by)} dissolved the team “${payload.team}”`,
     };
@@ -109,24 +109,24 @@ export const crewSentences = {
     const how = { approve: "votes for it", reject: "votes against it", abstain: "abstains" };
     return story(
       payload.forced
-        ? `${person(payload.agent_id)} gave no valid vote, which counts as abstaining`
+        ? `${person(payload.agent_id)} gave no valid vote; counted as abstained`
         : `${person(payload.agent_id)} ${how[payload.vote]}${payload.reasoning ? `: ${shortened(payload.reasoning)}` : ""}`,
     );
   },
   consensus_finalized: ({ payload }) => {
     const votes = `${payload.approve} for, ${payload.reject} against, ${payload.abstain} abstained`;
     const variants = {
-      approved: story(`The proposal is accepted (${votes})`, "completed"),
-      rejected: story(`The proposal is turned down (${votes})`, "warning"),
-      tie: story(`The vote is a tie (${votes})`, "warning"),
-      no_quorum: story(`Too few voted (${votes})`, "warning"),
+      approved: story(`Proposal accepted (${votes})`, "completed"),
+      rejected: story(`Proposal rejected (${votes})`, "warning"),
+      tie: story(`Vote tied (${votes})`, "warning"),
+      no_quorum: story(`No quorum (${votes})`, "warning"),
     };
     return variants[payload.outcome];
   },
 
   plan_created: ({ payload }) => {
     const count = countOf(payload.plan.tasks.length, "task");
-    return story(payload.by ? `${person(payload.by)} made a plan of ${count}` : `A plan of ${count} is set`);
+    return story(payload.by ? `${person(payload.by)} made a plan of ${count}` : `Plan of ${count} set`);
   },
   plan_changed: ({ payload }) => {
     const parts = [
@@ -134,7 +134,7 @@ export const crewSentences = {
       payload.changed ? `${countOf(Object.keys(payload.changed).length, "task")} changed` : "",
     ].filter(Boolean);
     const reason = payload.reason ? `: ${shortened(payload.reason)}` : "";
-    return story(`${byPerson(payload.by)} changed the plan (${parts.join(", ") || "nothing new"})${reason}`);
+    return story(`${byPerson(payload.by)} changed the plan (${parts.join(", ") || "no changes"})${reason}`);
   },
   criterion_checked: ({ payload }) =>
     story(
@@ -150,7 +150,7 @@ export const crewSentences = {
     const cause = payload.error?.message ?? payload.chosen_because;
     const why = cause === undefined ? "" : `: ${cause}`;
     const by = payload.by ? ` by ${payload.by === "user" ? "a person" : person(payload.by)}` : "";
-    const text = `The task “${names.task(activation_id, task_id)}” ${TASK_STATUS_LABELS[payload.to]}${by}${who}${why}`;
+    const text = `Task “${names.task(activation_id, task_id)}” ${TASK_STATUS_LABELS[payload.to]}${by}${who}${why}`;
     const isDetail = payload.to === "in_progress" || payload.to === "pending";
     return isDetail && payload.chosen_because === undefined
       ? detail(text, TASK_TONES[payload.to])

@@ -16,10 +16,10 @@ const used = (metric: "cost_usd" | "total_tokens", value: number) =>
   metric === "cost_usd" ? formatDollars(value) : `${formatTokens(value)} tokens`;
 
 const FINAL_STATUS_SENTENCES: Record<RunEventOf<"run_finished">["payload"]["final_status"], Sentence> = {
-  COMPLETED: story("The run is completed", "completed"),
-  ERROR: story("The run failed", "failed"),
-  INCOMPLETE: story("The run stopped at a limit", "waiting"),
-  CANCELLED: story("The run was cancelled", "cancelled"),
+  COMPLETED: story("Run completed", "completed"),
+  ERROR: story("Run failed", "failed"),
+  INCOMPLETE: story("Run stopped at a limit", "waiting"),
+  CANCELLED: story("Run cancelled", "cancelled"),
 };
 
 /** What happens to a run as a whole, in sentences. */
@@ -36,29 +36,29 @@ export const runSentences = {
       : "";
     return story(`Run of ${payload.workflow_name || "a workflow"} created ${by[payload.trigger]}${model}`);
   },
-  run_started: () => story("The run began", "running"),
+  run_started: () => story("Run started", "running"),
   run_cancel_requested: ({ payload }) =>
-    story(`Cancelling was asked for${payload.reason ? `: ${payload.reason}` : ""}`, "cancelled"),
+    story(`Cancellation requested${payload.reason ? `: ${payload.reason}` : ""}`, "cancelled"),
   run_recovered: ({ payload }) =>
     story(
       payload.requeued.length > 0
-        ? `The server came back; ${countOf(payload.requeued.length, "step")} under way went on`
-        : "The server came back; the run went on",
+        ? `Server restarted; ${countOf(payload.requeued.length, "step")} resumed`
+        : "Server restarted; run resumed",
       "running",
     ),
   clock_jumped: ({ payload }) =>
     detail(
       payload.ms > 0
-        ? `The machine slept, or its clock was set forward: ${formatDuration(payload.ms)} do not count as running time`
-        : "The machine's clock was set back; running time is measured without it",
+        ? `The machine slept, or its clock was set forward: ${formatDuration(payload.ms)} don't count as running time`
+        : "The machine's clock was set back; running time isn't affected",
     ),
   run_limit_raised: ({ payload }) =>
     story(
-      `The limit of ${LIMIT_LABELS[payload.limit]} was raised ${
+      `Limit for ${LIMIT_LABELS[payload.limit]} raised ${
         payload.from === null ? "" : `from ${limitValue(payload.limit, payload.from)} `
       }to ${limitValue(payload.limit, payload.to)}`,
     ),
-  run_resumed: () => story("The run goes on", "running"),
+  run_resumed: () => story("Run resumed", "running"),
   run_paused: ({ payload: { reason, at, by, now } }, names) => {
     const place = at.point === "anywhere" ? "" : ` ${describePausedPlace(at, names.node)}`;
     const why = {
@@ -67,13 +67,13 @@ export const runSentences = {
       breakpoint: " at a breakpoint",
       question: " for an answer",
     };
-    const given = now ? "; calls of models under way were given up and are made again" : "";
-    return story(`The run was paused${place}${why[reason]}${given}`, "waiting");
+    const given = now ? "; model calls in progress were cancelled and will be retried" : "";
+    return story(`Run paused${place}${why[reason]}${given}`, "waiting");
   },
   run_continued: ({ payload: { as, granularity } }) =>
     as === "resume"
-      ? story("The run goes on", "running")
-      : detail(`The run goes on by one ${granularity === "turn" ? "turn" : "node"}`, "running"),
+      ? story("Run resumed", "running")
+      : detail(`Run stepped one ${granularity === "turn" ? "turn" : "node"}`, "running"),
   state_edited: ({ payload: { set, remove, by } }) => {
     const changes = [
       ...(Object.keys(set).length > 0 ? [`set ${keys(Object.keys(set))}`] : []),
@@ -84,46 +84,46 @@ export const runSentences = {
   next_overridden: ({ node_id, payload: { to, agent_id, by } }, names) =>
     story(
       to === undefined
-        ? `${by} chose ${agent_id ?? "another agent"} to go on in ${names.node(node_id)}`
+        ? `${by} chose ${agent_id ?? "another agent"} to continue in ${names.node(node_id)}`
         : `${by} sent the run from ${names.node(node_id)} to ${names.node(to)}`,
     ),
   member_changed: ({ node_id, payload: { agent_id, action, agent, by } }, names) =>
     story(
       {
         added: `${by} added ${agent_id} (${agent?.role_name ?? ""}) to the crew of ${names.node(node_id)}`,
-        removed: `${by} took ${agent_id} out of the crew of ${names.node(node_id)}`,
+        removed: `${by} removed ${agent_id} from the crew of ${names.node(node_id)}`,
         changed: `${by} changed ${agent_id} in the crew of ${names.node(node_id)}`,
       }[action],
     ),
-  next_agent_taken: ({ payload: { agent_id } }) => detail(`${agent_id} goes on, as a person chose`),
+  next_agent_taken: ({ payload: { agent_id } }) => detail(`${agent_id} continued, as chosen by a person`),
   signal_received: ({ payload: { name, by } }) => story(`${by} sent the signal “${name}”`),
   signal_taken: ({ node_id, payload: { name } }, names) =>
-    detail(`${names.node(node_id)} took the signal “${name}”, which had been sent before`),
+    detail(`${names.node(node_id)} received the signal “${name}”, sent earlier`),
   node_retried: ({ node_id, payload: { by, along } }, names) =>
     along
-      ? detail(`${names.node(node_id)}, which that had stopped, begins anew`)
-      : story(`${by} has ${names.node(node_id)} tried again`),
+      ? detail(`${names.node(node_id)}, stopped by that failure, restarted`)
+      : story(`${by} retried ${names.node(node_id)}`),
   instruction_injected: ({ payload: { target, text, by } }, names) =>
-    story(`${by} told ${describeTarget(target, names.node)}: ${text}`),
+    story(`${by} messaged ${describeTarget(target, names.node)}: ${text}`),
   node_skipped_by: ({ node_id, payload }, names) =>
-    story(`${payload.by} gave ${names.node(node_id)} its output; it is not carried out`, "skipped"),
+    story(`${payload.by} skipped ${names.node(node_id)} and set its output`, "skipped"),
   breakpoints_set: ({ payload: { breakpoints } }) =>
     detail(
       breakpoints.length === 0
-        ? "All breakpoints were taken out"
-        : `The run has ${countOf(breakpoints.length, "breakpoint")} now`,
+        ? "All breakpoints removed"
+        : `The run now has ${countOf(breakpoints.length, "breakpoint")}`,
     ),
   run_forked: ({ payload: { patches, graph } }) => {
     const { state, messages = [], plan = [] } = patches;
     const keys = [...Object.keys(state?.set ?? {}), ...(state?.remove ?? [])];
     const changes = [
-      ...(keys.length > 0 ? [`another ${formatList(keys.map((key) => `“${key}”`))}`] : []),
+      ...(keys.length > 0 ? [`new ${formatList(keys.map((key) => `“${key}”`))}`] : []),
       ...(messages.length > 0 ? [`${countOf(messages.length, "message")} changed`] : []),
       ...(plan.length > 0 ? ["a changed plan"] : []),
-      ...(graph === "latest" ? ["the present drawing"] : []),
+      ...(graph === "latest" ? ["the current workflow version"] : []),
     ];
     const how = changes.length > 0 ? `, with ${formatList(changes)}` : "";
-    return story(`From here on it goes its own way${how}; what came before is its original's`, "running");
+    return story(`Forked here${how}; earlier events come from the original run`, "running");
   },
   run_finished: ({ payload }) => {
     const base = FINAL_STATUS_SENTENCES[payload.final_status];
@@ -137,7 +137,7 @@ export const runSentences = {
     const defaults =
       payload.defaults_applied.length > 0 ? `; ${keys(payload.defaults_applied)} by default` : "";
     return detail(
-      given.length > 0 ? `The state begins with ${keys(given)}${defaults}` : "The state begins empty",
+      given.length > 0 ? `State initialized with ${keys(given)}${defaults}` : "State initialized, empty",
     );
   },
   state_patched: ({ payload }) =>
@@ -146,20 +146,17 @@ export const runSentences = {
     story(
       `${payload.writers.map((writer) => names.node(writer.split("#")[0])).join(" and ")} both wrote “${
         payload.key
-      }”; ${payload.policy === "strict" ? "that is not allowed here" : `the value of ${names.node(payload.winner.split("#")[0])} stays`}`,
+      }”; ${payload.policy === "strict" ? "not allowed here" : `kept the value of ${names.node(payload.winner.split("#")[0])}`}`,
       "warning",
     ),
   state_invalid: ({ payload }) =>
-    story(`“${payload.key}” does not fit the state's schema: ${payload.errors.join("; ")}`, "failed"),
+    story(`“${payload.key}” doesn't match the state schema: ${payload.errors.join("; ")}`, "failed"),
 
   budget_warning: ({ payload }) =>
-    story(
-      `${used(payload.metric, payload.used)} of ${used(payload.metric, payload.limit)} are used up`,
-      "warning",
-    ),
+    story(`${used(payload.metric, payload.used)} of ${used(payload.metric, payload.limit)} used`, "warning"),
   budget_exceeded: ({ payload }) =>
     story(
-      `The budget is used up: ${used(payload.metric, payload.used)} of ${used(payload.metric, payload.limit)}`,
+      `Budget used up: ${used(payload.metric, payload.used)} of ${used(payload.metric, payload.limit)}`,
       "failed",
     ),
   warning: ({ payload }) => story(payload.message, "warning"),

@@ -66,7 +66,7 @@ export function Scrubber() {
         <StepBar playback={playback} onPlaybackChange={setPlayback} onStep={step} onSeek={seek} />
       )}
       <section
-        aria-label="Time"
+        aria-label="Timeline"
         className="flex h-14 shrink-0 items-center gap-2 border-t border-line bg-surface px-2 sm:gap-3 sm:px-3"
       >
         <IconButton
@@ -101,7 +101,7 @@ function Slider({
   return (
     <input
       type="range"
-      aria-label="Moment of the run"
+      aria-label="Timeline position"
       aria-valuetext={moment}
       className="scrubber absolute inset-0 size-full"
       min={Math.min(1, lastSeq)}
@@ -229,7 +229,7 @@ function useMomentText(at: number): string {
   const event = useRun((view) => view.events[at - 1] ?? null, null);
   const lastSeq = useRun((view) => view.lastSeq, 0);
   const names = useMemo(() => newNames(graph, () => store?.view.getState().head.plans ?? {}), [graph, store]);
-  return event ? `Event ${at} of ${lastSeq}: ${sentenceOf(event, names).text}` : "Nothing has happened yet";
+  return event ? `Event ${at} of ${lastSeq}: ${sentenceOf(event, names).text}` : "No events yet";
 }
 
 const QUICKEST_MS = 30;

@@ -49,7 +49,7 @@ export const LIMIT_LABELS: Record<RaisableLimit, string> = {
   max_steps: "node runs",
   max_global_iterations: "model turns",
   max_active_ms: "running time",
-  max_log_chars: "what it writes down",
+  max_log_chars: "log size",
   max_cost_usd: "cost",
   max_total_tokens: "tokens",
 };

@@ -24,42 +24,38 @@ const sentence = <T extends EventType>(type: T, payload: Payloads[T], text: stri
   text,
 });
 test.each([
-  sentence(
-    "run_recovered",
-    { worker_id: "w", requeued: ["get#1"] },
-    "The server came back; 1 step under way went on",
-  ),
+  sentence("run_recovered", { worker_id: "w", requeued: ["get#1"] }, "Server restarted; 1 step resumed"),
   sentence(
     "run_limit_raised",
     { limit: "max_active_ms", from: 60_000, to: 120_000, by: "user" },
-    "The limit of running time was raised from 1 min to 2 min",
+    "Limit for running time raised from 1 min to 2 min",
   ),
   sentence(
     "state_conflict",
     { key: "a", writers: ["get#1", "yes#1"], winner: "yes#1", policy: "topological_order" },
-    "Get approval and Approved both wrote “a”; the value of Approved stays",
+    "Get approval and Approved both wrote “a”; kept the value of Approved",
   ),
-  sentence("node_ready", { consumes: [], iteration: 3 }, "Get approval is queued for its 3rd round"),
+  sentence("node_ready", { consumes: [], iteration: 3 }, "Get approval is queued for its 3rd iteration"),
   sentence(
     "node_completed",
     { output: {}, written_keys: ["a", "b", "c"] },
-    "Get approval is done and wrote “a”, “b” and “c”",
+    "Get approval finished and wrote “a”, “b” and “c”",
   ),
   sentence(
     "node_failed",
     { attempt: 1, error, next: "retry" },
-    "Get approval failed: It took too long. It will be tried again.",
+    "Get approval failed: It took too long. Will retry.",
   ),
   sentence("edge_taken", { edge_id: "e2", label: "approved" }, "Approved? → Approved was taken (approved)"),
   sentence(
     "loop_finished",
     { iterations: 5, reason: "limit", consumes: [], exit_edge: "e2" },
-    "The loop at Get approval reached its limit of 5 rounds and leaves by Approved? → Approved",
+    "The loop at Get approval reached its limit of 5 iterations and exited by Approved? → Approved",
   ),
   sentence(
     "agent_started",
     { role_name: "Writer", task_id: "draft", output_keys: [], limits: { max_iterations: 3 } },
-    "Support writer takes up the task “Draft the text”",
+    "Support writer started the task “Draft the text”",
   ),
   sentence(
     "tool_call_completed",
@@ -69,7 +65,7 @@ test.each([
   sentence(
     "interaction_answered",
     { interaction_id: "i1", answer: "reject", message: "not today", by: "user" },
-    "A person said no: not today",
+    "A person rejected it: not today",
   ),
   sentence(
     "llm_call_failed",
@@ -81,19 +77,19 @@ test.each([
       usage: { ...NO_USAGE, input_tokens: 1000, output_tokens: 234, estimated: true },
       cost_usd: 0.5,
     },
-    "The model did not answer: It took too long. It took 1,234 tokens (estimated), $0.500. It will be asked again in 2.0 s.",
+    "Model call failed: It took too long. Used 1,234 tokens (estimated), $0.500. Retrying in 2.0 s.",
   ),
   sentence(
     "crew_started",
     { process: "hierarchical", goal: "A report", members: [{ agent_id: "a", role_name: "A" }] },
-    "A crew of 1 agent begins, led by a manager",
+    "A crew of 1 agent started, led by a manager",
   ),
   sentence(
     "vote_cast",
     { proposal_id: "p", round: 1, agent_id: "ada", vote: "reject", reasoning: "Too soon", confidence: 0.8 },
     "Ada votes against it: Too soon",
   ),
-  sentence("budget_warning", { metric: "cost_usd", used: 0.8, limit: 1 }, "$0.800 of $1.000 are used up"),
+  sentence("budget_warning", { metric: "cost_usd", used: 0.8, limit: 1 }, "$0.800 of $1.000 used"),
 ])("the timeline says of $type by name and in words what came of it", ({ type, payload, text }) => {
   const event = {
     type,
@@ -118,13 +114,13 @@ test("the story of a run reads as one", () => {
   const story = approvalRun.map((event) => sentenceOf(event, names)).filter(({ level }) => level === "story");
   expect(story.map(({ text }) => text)).toEqual([
     "Run of Approval created from the editor, answered by Offline demo (simulated)",
-    "The run began",
-    "Approval agent takes up the work",
+    "Run started",
+    "Approval agent started",
     "offline-demo answered in 420 ms: 150 tokens, simulated",
-    "Get approval is done and wrote “approval_status” and “approver_comments”",
+    "Get approval finished and wrote “approval_status” and “approver_comments”",
     "Approved? chose “approved”",
     "Rejected was skipped: another branch was taken",
-    "The run is completed",
+    "Run completed",
   ]);
 });
 
@@ -138,7 +134,7 @@ test("why a member does a task that names nobody stands in the story of the run"
     from: "pending" as const,
     to: "in_progress" as const,
     assigned_agent: "writer",
-    chosen_because: "the words of its role fit the task best",
+    chosen_because: "its role matches the task best",
   };
   const event = {
     type: "task_status_changed",
@@ -147,7 +143,7 @@ test("why a member does a task that names nobody stands in the story of the run"
     payload,
   } as RunEvent;
   expect(sentenceOf(event, names)).toMatchObject({
-    text: "The task “Draft the text” began with Writer: the words of its role fit the task best",
+    text: "Task “Draft the text” started with Writer: its role matches the task best",
     level: "story",
   });
 });

@@ -159,7 +159,7 @@ export function EventRow({
           onClick={() => store?.goTo(event.seq)}
           className="mt-1.5 inline-flex w-14 shrink-0 items-center justify-end gap-1 rounded text-xs text-ink-3 tabular-nums hover:bg-ink/6 hover:text-accent"
         >
-          <span className="sr-only">Go to this moment: {sentence.text}, </span>
+          <span className="sr-only">Go to this point: {sentence.text}, </span>
           <History aria-hidden className="size-3 opacity-0 group-hover/row:opacity-100" />
           {formatDuration(Math.max(0, event.ts - zero))}
         </button>
@@ -181,7 +181,7 @@ function EventDetail({ event, sentence }: { event: RunEvent; sentence: Sentence 
             event {event.seq}, {time}
           </span>
         </p>
-        <CopyButton text={text} label="Copy this event" />
+        <CopyButton text={text} label="Copy event" />
       </div>
       <pre
         tabIndex={0}

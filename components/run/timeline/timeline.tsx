@@ -54,13 +54,13 @@ export function Timeline({
     <div className="flex h-full min-h-0 flex-col">
       <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
         <SegmentedControl
-          label="How much to show"
+          label="Detail level"
           size="sm"
           value={level}
           onValueChange={(next) => onViewChange({ ...view, level: next })}
           options={[
-            { value: "story", label: "Story" },
-            { value: "all", label: "Everything" },
+            { value: "story", label: "Summary" },
+            { value: "all", label: "All events" },
           ]}
         />
         <TextField
@@ -79,7 +79,7 @@ export function Timeline({
       </div>
       {rows.length === 0 ? null : (
         <p
-          title="What a node cost, how long it took, and how long after the start of the run something happened"
+          title="Cost, duration, elapsed time"
           className="flex justify-end gap-2 border-b border-line px-4 py-1 text-[11px] text-ink-3"
         >
           <span>Cost</span>
@@ -89,7 +89,7 @@ export function Timeline({
       )}
       {rows.length === 0 ? (
         <p className="p-6 text-center text-[13px] text-ink-3">
-          {hasEvents ? "No event is like that." : "Nothing has happened yet."}
+          {hasEvents ? "No matching events." : "No events yet."}
         </p>
       ) : (
         <Rows

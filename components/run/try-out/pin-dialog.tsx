@@ -58,8 +58,8 @@ function Asking({ graph, node, store, onClose, from }: PinProps & { from: Partia
   return (
     <FormDialog
       sticky
-      title={`Pin the output of ${node.name || node.id}`}
-      description="Runs from the editor take this instead of carrying the node out. Runs by the API, the command line or a trigger never do."
+      title={`Pin output of ${node.name || node.id}`}
+      description="Editor runs use this output instead of running the node. Runs started by the API, the CLI or a trigger ignore it."
       submit="Pin"
       icon={<Pin aria-hidden />}
       isIncomplete={error !== null}
@@ -91,7 +91,7 @@ function Asking({ graph, node, store, onClose, from }: PinProps & { from: Partia
     >
       {isRouter ? (
         <Select
-          label="Way out"
+          label="Route"
           options={labels.map((value) => ({ value, label: value }))}
           value={label}
           onValueChange={setLabel}
@@ -99,12 +99,12 @@ function Asking({ graph, node, store, onClose, from }: PinProps & { from: Partia
       ) : null}
       <JsonField
         label="Output"
-        hint={from.output ? "As it was last; change what you like." : "One entry for each key that it gives."}
+        hint={from.output ? "Last output; edit as needed" : "One entry per output key"}
         value={output}
         onChange={(value) => {
           if (isObject(value)) setOutput(value);
         }}
-        check={(value) => (isObject(value) ? null : "An output is an object with keys.")}
+        check={(value) => (isObject(value) ? null : "Output must be a JSON object.")}
         onErrorChange={setError}
       />
     </FormDialog>

@@ -78,7 +78,7 @@ function Asking({
     if (!state) return;
     if (!(await beforeStart())) {
       setAsking(true);
-      return setFormError("The workflow could not be saved, so nothing was run.");
+      return setFormError("Nothing ran: couldn't save the workflow. Try again.");
     }
     start.mutate(
       { workflow_id: workflowId, node_id: node.id, state },
@@ -102,7 +102,7 @@ function Asking({
     <FormDialog
       sticky
       title={`Try ${node.name || node.id}`}
-      description="Runs only this node, with these inputs. The result appears on its card."
+      description="Runs only this node, with these inputs. The result appears on the canvas."
       submit="Try this node"
       icon={<Play aria-hidden />}
       mutation={{ isPending: start.isPending, error: formError }}

@@ -129,13 +129,13 @@ test("a node is run by itself from a form of what it reads, and its card tells w
   show();
   const run = await screen.findByRole("button", { name: "Try this node" });
   await person.click(run);
-  await screen.findByText("Please fill this in.");
+  await screen.findByText("Required.");
   expect(store.getState().tries).toEqual({});
   await person.type(screen.getByRole("textbox", { name: /text/i }), "one");
   await person.click(run);
   await waitFor(() => expect(store.getState().tries.check?.status).toBe("completed"), { timeout: 5_000 });
   expect(store.getState().tries.check).toMatchObject({ input: { text: "one" }, output: { ok: true } });
-  expect(announce).toHaveBeenCalledWith("Check is done");
+  expect(announce).toHaveBeenCalledWith("Check finished");
   expect(cardResult(store.getState(), graph, "check")).toEqual({
     from: "try",
     status: "completed",
@@ -249,7 +249,7 @@ test("last results come from the newest run that reached a node, and are stale o
     (await ask.runs.lastResults({ workflow_id: id })).find(({ node_id }) => node_id === "check");
   expect(await check()).toMatchObject({ run_id, status: "completed", output: { total: 42 }, stale: null });
   await ask.workflows.save({ id, name: "Doubling", graph: doubling(3), revision: 1 });
-  expect(await check()).toMatchObject({ output: { total: 42 }, stale: "It was changed since." });
+  expect(await check()).toMatchObject({ output: { total: 42 }, stale: "It has been edited since." });
 });
 
 test("a card shows the newer of a try and the last run, and a pin before both", () => {

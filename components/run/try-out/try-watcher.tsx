@@ -50,10 +50,10 @@ export function TryWatcher({
       output: data.output,
       ...defined({
         labels: data.labels || undefined,
-        error: isDone ? undefined : (data.error ?? "It did not come to an end."),
+        error: isDone ? undefined : (data.error ?? "It didn't finish."),
       }),
     });
-    onAnnounce(isDone ? `${name} is done` : `${name} failed: ${data.error ?? "it did not come to an end"}`);
+    onAnnounce(isDone ? `${name} finished` : `${name} failed: ${data.error ?? "it didn't finish"}`);
   }, [data, error, nodeId, name, one, store, onAnnounce]);
   return null;
 }

@@ -2,7 +2,7 @@
 export const OVER_THE_PAGE = {
   // Not on the element around it, which may stay in the page after the list closes.
   role: "region",
-  "aria-label": "Choices",
+  "aria-label": "Options",
   className: "z-[60] outline-none",
   sideOffset: 4,
   align: "start",

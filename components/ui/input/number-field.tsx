@@ -51,10 +51,10 @@ export function NumberField({
               className="w-full min-w-0 flex-1 bg-transparent px-2.5 tabular-nums outline-none"
             />
             {unit ? <span className="self-center pr-2 text-[13px] text-ink-3">{unit}</span> : null}
-            <Base.Decrement aria-label={`${label}: less`} className={step}>
+            <Base.Decrement aria-label={`Decrease ${label}`} className={step}>
               <Minus aria-hidden="true" className="size-3.5" />
             </Base.Decrement>
-            <Base.Increment aria-label={`${label}: more`} className={step}>
+            <Base.Increment aria-label={`Increase ${label}`} className={step}>
               <Plus aria-hidden="true" className="size-3.5" />
             </Base.Increment>
           </Base.Group>

@@ -89,7 +89,7 @@ export function Picker<V extends string>({
                   className="h-10 w-full shrink-0 border-b border-line bg-transparent px-3 text-sm outline-none placeholder:text-ink-3"
                 />
                 <Base.Empty>
-                  <p className="px-3 py-4 text-sm text-ink-2">Nothing found.</p>
+                  <p className="px-3 py-4 text-sm text-ink-2">No results</p>
                 </Base.Empty>
                 <Base.List className="min-h-0 overflow-y-auto overscroll-contain p-1 outline-none data-empty:p-0">
                   {(row: Row) => <RowView key={row.value} row={row} />}

@@ -17,7 +17,7 @@ test("a list of choices is a landmark while it is open, and leaves none behind",
     />,
   );
   await person.click(screen.getByRole("combobox", { name: "Size" }));
-  await screen.findByRole("region", { name: "Choices" });
+  await screen.findByRole("region", { name: "Options" });
   await person.click(await screen.findByRole("option", { name: "Large" }));
-  expect(screen.queryByRole("region", { name: "Choices" })).toBeNull();
+  expect(screen.queryByRole("region", { name: "Options" })).toBeNull();
 });

@@ -72,7 +72,7 @@ export function Select<V extends string>({
             <Base.Positioner
               // Not on the element around it, which stays in the page after the list closes.
               role="region"
-              aria-label="Choices"
+              aria-label="Options"
               className="z-[60] outline-none"
               sideOffset={4}
               alignItemWithTrigger={false}

@@ -49,7 +49,7 @@ export function WholeMenu({
   return (
     <Base.Root>
       <Base.Trigger ref={button} render={trigger} />
-      <Base.Portal role="region" aria-label="Choices">
+      <Base.Portal role="region" aria-label="Options">
         <Base.Positioner side={side} align={align} sideOffset={4} className="z-[60] outline-none">
           <Base.Popup className={popupClass}>
             <Entries items={items} />
@@ -74,7 +74,7 @@ export function MenuAtPoint({
 }) {
   return (
     <Base.Root open={isOpen} onOpenChange={(next) => next || onClose()}>
-      <Base.Portal role="region" aria-label="Choices">
+      <Base.Portal role="region" aria-label="Options">
         <Base.Positioner
           anchor={{ getBoundingClientRect: () => new DOMRect(x, y, 0, 0) }}
           side="bottom"
@@ -123,7 +123,7 @@ function Entry({ item }: { item: MenuAction }) {
         {item.label}
         {item.hint ? <span className="text-xs text-ink-3">{item.hint}</span> : null}
       </span>
-      {item.checked ? <Check aria-label="chosen" className="size-4 text-accent" /> : null}
+      {item.checked ? <Check aria-label="selected" className="size-4 text-accent" /> : null}
       {item.shortcut ? <span className="pl-4 text-xs text-ink-3">{item.shortcut}</span> : null}
     </>
   );

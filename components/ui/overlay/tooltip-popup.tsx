@@ -15,7 +15,7 @@ export default function TooltipPopup(props: {
   return (
     <Base.Root open onOpenChange={(isOpen) => isOpen || props.onClose()}>
       {/* A landmark of its own: at the end of the page it stands in no other, and nothing may cut it off. */}
-      <Base.Portal role="region" aria-label="Hint">
+      <Base.Portal role="region" aria-label="Tooltip">
         <Base.Positioner anchor={props.anchor} side={props.side} sideOffset={6} className="z-[70]">
           <Base.Popup
             onPointerEnter={props.onHover}

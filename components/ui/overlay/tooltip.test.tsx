@@ -13,8 +13,8 @@ test("the words of a tooltip stand in a landmark, come with the keyboard's focus
     </main>,
   );
   await person.tab();
-  const hint = await screen.findByRole("region", { name: "Hint" });
+  const hint = await screen.findByRole("region", { name: "Tooltip" });
   expect(within(hint).getByText("Save it now")).toBeTruthy();
   await person.keyboard("{Escape}");
-  expect(screen.queryByRole("region", { name: "Hint" })).toBeNull();
+  expect(screen.queryByRole("region", { name: "Tooltip" })).toBeNull();
 });

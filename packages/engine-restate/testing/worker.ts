@@ -15,7 +15,7 @@ import { LABELED, newWorld } from "./world";
 const [port, control = "", secretKey = "", workerId = "", callMs, labels, identity] = process.argv.slice(2);
 const ask = async (path: string, body: unknown, signal: AbortSignal) => {
   const answer = await fetch(`${control}${path}`, { method: "POST", body: JSON.stringify(body), signal });
-  if (!answer.ok) throw new Error(`The server answered ${answer.status}.`);
+  if (!answer.ok) throw new Error(`The server returned ${answer.status}.`);
   return (await answer.json()) as unknown;
 };
 const world = newWorld(workerId, (call) => process.stdout.write(`${JSON.stringify(call)}\n`), Number(callMs));

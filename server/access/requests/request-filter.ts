@@ -32,25 +32,25 @@ export function refusesRequest(
 
 function refusalOf(request: IncomingMessage, env: Env): Refusal | null {
   const hosts = request.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host");
-  if (hosts.length > 1) return bad("A request has one Host header.");
+  if (hosts.length > 1) return bad("Send exactly one Host header.");
   const { host } = request.headers;
   const target = targetOf(request.url ?? "", host);
-  if (target === null) return bad("The target of a request is a path on this server.");
+  if (target === null) return bad("The request target must be a path on this server.");
   if (!isOwnHost(host ?? null, env) || !isOwnHost(target.authority ?? host ?? null, env))
     return {
       status: 421,
       code: "wrong_host",
-      message: "This server does not answer to that name. Behind a proxy, set TROUPE_PUBLIC_URL.",
+      message: "Unknown host name. Behind a proxy, set TROUPE_PUBLIC_URL.",
     };
   if (target.authority !== undefined && target.authority.toLowerCase() !== host?.toLowerCase())
-    return bad("The target of a request and its Host header name the same server.");
+    return bad("The request target and the Host header must name the same server.");
   if (!METHODS.includes(request.method ?? ""))
-    return { status: 405, code: "method_not_allowed", message: `This takes ${METHODS.join(", ")}.` };
+    return { status: 405, code: "method_not_allowed", message: `Allowed methods: ${METHODS.join(", ")}.` };
   if (!isReadable(target.path.split("?", 1)[0] ?? ""))
     return bad("The path is not percent-encoded UTF-8, or has control characters.");
   // Of what Next would serve by itself, only the files of the build are wanted.
   if (/^\/_next(?:\/(?!static\/)|$)/.test(target.path))
-    return { status: 404, code: "not_found", message: "There is nothing here." };
+    return { status: 404, code: "not_found", message: "Not found." };
   request.url = target.path;
   return null;
 }

@@ -12,9 +12,9 @@ test("each thing is listed with who asks for it: nodes, roles at nodes, and role
     { node_id: "a" },
   ];
   expect(capabilityLines([{ key: "tool:search", kind: "tool", name: "search", where }], { nodes })).toEqual([
-    "tool    search  <-  Look it up, b (as Reader), the role Guest, gone",
+    "tool    search  <-  Look it up, b (as Reader), role Guest, gone",
   ]);
   expect(capabilityLines([], { nodes })).toEqual([
-    "It uses no tools, addresses, named models, programs or lasting memory.",
+    "It uses no tools, hosts, named models, programs or lasting memory.",
   ]);
 });

@@ -6,11 +6,11 @@ export function capabilityLines(
   asked: readonly Capability[],
   { nodes }: Pick<WorkflowGraph, "nodes">,
 ): string[] {
-  if (asked.length === 0) return ["It uses no tools, addresses, named models, programs or lasting memory."];
+  if (asked.length === 0) return ["It uses no tools, hosts, named models, programs or lasting memory."];
   return asked.map(({ kind, name, where }) => {
     const places = where.map(({ node_id, role }) => {
       // A role that only comes along in the file works nowhere yet.
-      if (node_id === undefined) return role ? `the role ${role}` : "the workflow";
+      if (node_id === undefined) return role ? `role ${role}` : "the workflow";
       const node = nodes[node_id]?.name || node_id;
       return role ? `${node} (as ${role})` : node;
     });

@@ -41,17 +41,16 @@ const lines: { readonly [T in EventType]: Line<T> } = {
       `State changed by ${by}: ${[...Object.keys(set), ...remove.map((key) => `${key} removed`)].join(", ")}`,
     ),
   next_overridden: ({ payload: { to, agent_id, by } }, { held, nameOf }) =>
-    held(`${by} chose what comes next: ${to === undefined ? (agent_id ?? "") : nameOf(to)}`),
+    held(`${by} overrode the next step: ${to === undefined ? (agent_id ?? "") : nameOf(to)}`),
   member_changed: ({ payload: { agent_id, action, by } }, { held, name }) =>
     held(`${agent_id} ${action === "changed" ? "was changed" : action} in ${name} by ${by}`),
   next_agent_taken: silent,
   signal_received: ({ payload: { name, by } }, { held }) => held(`Signal "${name}" from ${by}`),
   signal_taken: silent,
-  node_retried: ({ payload }, { held, name }) => held(`${name} is tried again by ${payload.by}`),
+  node_retried: ({ payload }, { held, name }) => held(`${name}: retried by ${payload.by}`),
   instruction_injected: ({ payload: { target, text, by } }, { held, nameOf }) =>
     held(`${by} told ${describeTarget(target, nameOf)}: ${text}`),
-  node_skipped_by: ({ payload }, { mark, name }) =>
-    `${mark("skipped")} ${name}, given its output by ${payload.by}`,
+  node_skipped_by: ({ payload }, { mark, name }) => `${mark("skipped")} ${name}: skipped by ${payload.by}`,
   run_finished: silent,
   budget_warning: silent,
   budget_exceeded: silent,
@@ -73,7 +72,7 @@ const lines: { readonly [T in EventType]: Line<T> } = {
   router_decided: silent,
   node_completed: (_, { mark, name, round, facts }) => `${mark("completed")} ${name}${round}${facts}`,
   node_failed: ({ payload: { error, next } }, { mark, name }) =>
-    `${mark("failed")} ${name}: ${error.message}${next === "retry" ? " It will be tried again." : ""}`,
+    `${mark("failed")} ${name}: ${error.message}${next === "retry" ? " Will retry." : ""}`,
   node_retry_scheduled: silent,
   node_skipped: (_, { mark, name, dim }) => `${mark("skipped")} ${dim(`${name}, skipped`)}`,
   node_cancelled: (_, { mark, name, dim }) => `${mark("cancelled")} ${dim(`${name}, cancelled`)}`,
@@ -114,9 +113,9 @@ const lines: { readonly [T in EventType]: Line<T> } = {
 
   interaction_requested: ({ payload }, { mark, name }) =>
     `${mark("waiting")} ${name}: ${asSentence(payload.title)} ${payload.why}`,
-  interaction_reminded: (_event, { mark, name }) => `${mark("waiting")} ${name}: still waits for an answer`,
+  interaction_reminded: (_event, { mark, name }) => `${mark("waiting")} ${name}: still waiting for an answer`,
   interaction_escalated: ({ payload }, { mark, name }) =>
-    `${mark("waiting")} ${name}: nobody answered, so ${payload.to} is asked`,
+    `${mark("waiting")} ${name}: no answer, escalated to ${payload.to}`,
   interaction_extended: silent,
   interaction_answered: ({ payload: { answer, option, message } }, { name }) =>
     `  ${name}: ${option ?? answer.replace("_", " ")}${message ? `, ${message}` : ""}`,
@@ -127,7 +126,7 @@ const lines: { readonly [T in EventType]: Line<T> } = {
   post_sent: silent,
   ledger_updated: silent,
   board_written: silent,
-  handed_off: ({ payload: { from, to } }, { name }) => `  ${name}: ${from} hands over to ${to}`,
+  handed_off: ({ payload: { from, to } }, { name }) => `  ${name}: ${from} hands off to ${to}`,
   delegation_started: silent,
   delegation_finished: silent,
   team_changed: silent,

@@ -6,7 +6,7 @@ const report = (more: Partial<TestReport>): TestReport => ({
   test_id: "one",
   name: "One",
   status: "passed",
-  sentence: "What was expected holds.",
+  sentence: "The expectation passed.",
   problems: [],
   outcome: null,
   results: [],

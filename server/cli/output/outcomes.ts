@@ -34,7 +34,7 @@ export const runOutcome: Outcome = (answer, { input, json, terminal }) => {
   const run = RunAnswer.parse(answer);
   const id = idOf(input);
   if (json) terminal.print(JSON.stringify(run, null, 2));
-  else if (run.applied === false) terminal.log(`${id} has accepted it, and applies it when it continues.`);
+  else if (run.applied === false) terminal.log(`${id} accepted it and applies it when it resumes.`);
   else if (run.cancelled === false) terminal.log(`${id} has already ended.`);
   else terminal.log(`${id} is ${run.final_status ?? run.status ?? "cancelled"}.`);
   return 0;
@@ -49,7 +49,7 @@ const newRunOutcome =
     const { run_id, repeats, not_repeated } = NewRun.parse(answer);
     const { log } = context.terminal;
     log(`${kind} of ${idOf(context.input)}: ${run_id}`);
-    if (repeats.length > 0) log(`It repeats what people did: they ${repeats.join(", ")}.`);
+    if (repeats.length > 0) log(`Repeats people's interventions: ${repeats.join(", ")}.`);
     if (not_repeated.length > 0) log(`Not repeated: ${not_repeated.join("; ")}.`);
     return follow(run_id, context);
   };
@@ -106,7 +106,7 @@ async function follow(run_id: string, { json, ask, terminal }: Parameters<Outcom
       log(
         run.final_status
           ? FINAL_STATUS_LABELS[run.final_status]
-          : `It is ${run.status}, and goes on once a person sees to it in the app.`,
+          : `It is ${run.status} and continues once a person handles it in the app.`,
       );
       if (run.error) log(run.error.message);
       for (const line of missLines(run.error)) log(`  ${line}`);
@@ -124,16 +124,16 @@ function missLines(error: z.infer<typeof RunError> | null | undefined): string[]
 /** How engine and workers stand, line by line, as of `now` in Unix milliseconds. */
 export function engineLines(engine: z.output<typeof Engine>, now: number): string[] {
   const { kind, message, workers, at_work, outbox, troubled } = engine;
-  const lines = [`Carried out by: ${engineLabel(engine)}`, ...(message === null ? [] : [message])];
+  const lines = [`Engine: ${engineLabel(engine)}`, ...(message === null ? [] : [message])];
   if (kind === "embedded" && at_work === 0) return lines;
-  const since = outbox.oldest_at === null ? "" : `; the oldest came ${ago(outbox.oldest_at, now)}`;
+  const since = outbox.oldest_at === null ? "" : `; the oldest arrived ${ago(outbox.oldest_at, now)}`;
   return [
     ...lines,
-    `At work there: ${at_work === 1 ? "1 run" : `${at_work} runs`}`,
+    `Active there: ${at_work === 1 ? "1 run" : `${at_work} runs`}`,
     `Outbox: ${outboxLabel(outbox.waiting)}${since}`,
     ...(workers.length > 0 ? ["Workers:"] : []),
     ...workers.map((worker) => `  ${workerLine(worker, now)}`),
-    ...(troubled.length > 0 ? ["Runs that do not get on:"] : []),
+    ...(troubled.length > 0 ? ["Stalled runs:"] : []),
     ...troubled.map(
       (one) => `  ${one.run_id} (${one.workflow_name || "a workflow"}): ${stalledRunText(one)}`,
     ),
@@ -147,7 +147,7 @@ function workerLine(worker: WorkerState, now: number): string {
     WORKER_STATE_LABELS[state],
     ...load,
     `Troupe ${version}`,
-    `last heard of ${ago(seen_at, now)}`,
+    `last heartbeat ${ago(seen_at, now)}`,
     ...(labels.length > 0 ? [labels.join(", ")] : []),
   ];
   return `${name}: ${about.join("; ")}`;

@@ -275,7 +275,7 @@ function summaryLines(state: RunState, now: number, colour: Palette): string[] {
     ...(run.error ? [`  ${colour.bad(run.error.message)}`] : []),
     ...(miss ? differenceLines(miss).map((line) => `    ${colour.dim(line)}`) : []),
     ...(run.resumable?.length
-      ? [`  ${colour.dim(`Raise ${run.resumable.join(" or ")} with --config to go further.`)}`]
+      ? [`  ${colour.dim(`Raise ${run.resumable.join(" or ")} with --config to continue.`)}`]
       : []),
   ];
 }

@@ -66,7 +66,7 @@ export class ConnectionEndpoint {
     for (const [channelId, ended] of [...this.channels]) {
       this.channels.delete(channelId);
       ended.close(false);
-      this.enqueue({ wire: channelId, closed: "The worker that had it was stopped." });
+      this.enqueue({ wire: channelId, closed: "The worker that ran it was stopped." });
     }
     await this.idle(FLUSH_TIMEOUT_MS);
     this.stopped.abort();
@@ -90,7 +90,7 @@ export class ConnectionEndpoint {
         this.take(LineAnswer.parse(await control.insist("line/ask", question, options)));
       } catch (error) {
         if (this.asking.signal.aborted) continue;
-        log("error", "The server does not ask this worker for anything by its labels.", {
+        log("error", "The server requests nothing from this worker by its labels.", {
           error: errorMessage(error),
         });
         return;
@@ -116,7 +116,7 @@ export class ConnectionEndpoint {
         },
       });
       if (opened) this.channels.set(channelId, opened);
-      else this.enqueue({ wire: channelId, closed: "This worker does not have it any more." });
+      else this.enqueue({ wire: channelId, closed: "This worker no longer has it." });
     }
     if (message !== undefined) this.channels.get(channelId)?.message(message);
     if (closed === undefined) return;
@@ -172,7 +172,7 @@ export class ConnectionEndpoint {
     }
     return channels.map((channelId) => ({
       wire: channelId,
-      closed: `The server did not take what it gave: ${message}`,
+      closed: `The server rejected the result: ${message}`,
     }));
   }
 }

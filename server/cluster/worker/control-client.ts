@@ -82,7 +82,7 @@ export function newControlClient(options: { fetch: ControlFetch; token: string }
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (error instanceof ControlAway || error instanceof ControlRejected) throw error;
-      throw new ControlAway(`The server does not answer its workers: ${causeOf(error)}`, { cause: error });
+      throw new ControlAway(`The server doesn't respond to its workers: ${causeOf(error)}`, { cause: error });
     }
   };
   const insist: ControlClient["insist"] = async (path, body, asked = {}) => {
@@ -131,12 +131,12 @@ function refusal(status: number, value: unknown): Error {
   const read = ErrorBody.safeParse(value);
   const { code, message } = read.success
     ? read.data.error
-    : { code: "UNKNOWN", message: `It answered ${status}.` };
+    : { code: "UNKNOWN", message: `It returned ${status}.` };
   if (status === 401)
     return new ControlRejected(
       401,
       code,
-      "The server does not know this worker: set TROUPE_WORKER_TOKEN to the server's.",
+      "The server rejects this worker: set TROUPE_WORKER_TOKEN to the server's.",
     );
   return status >= 500 || status === 429
     ? new ControlAway(message)

@@ -121,7 +121,9 @@ describe("tools of a worker", () => {
       "web_search",
     ]);
     expect(await tools.withdrawn?.("Writer", "file_write")).toBeNull();
-    expect(await tools.withdrawn?.("Writer", "file_read")).toContain("was taken away");
+    expect(await tools.withdrawn?.("Writer", "file_read")).toContain(
+      'The role "Writer" has lost the permission to use file_read.',
+    );
   });
 
   test("run code at the server, which alone knows whether it may", async () => {

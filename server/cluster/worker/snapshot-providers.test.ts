@@ -70,7 +70,7 @@ describe("providers at a worker", () => {
 
   test("are not taken from a server with another key", async () => {
     await expect(atWorker(randomBytes(32).toString("base64"))).rejects.toThrow(
-      "This worker cannot open the server's keys: set TROUPE_SECRET_KEY to the server's.",
+      "This worker can't decrypt the server's keys: set TROUPE_SECRET_KEY to the server's.",
     );
   });
 
@@ -104,17 +104,17 @@ describe("providers at a worker", () => {
     [
       "settings",
       { settings: "{" },
-      "The settings of Acme cannot be read. Open and save them again in the settings.",
+      "The settings of Acme can't be read. Open and save them again in Settings.",
     ],
     [
       "key",
       { secret: "AQID" },
-      "The stored key or headers of Acme cannot be read. Enter them again in the settings.",
+      "The saved key or headers of Acme can't be read. Enter them again in Settings.",
     ],
     [
       "headers",
       { headers: "no" },
-      "The stored key or headers of Acme cannot be read. Enter them again in the settings.",
+      "The saved key or headers of Acme can't be read. Enter them again in Settings.",
     ],
   ])("whose stored %s are damaged are damaged there, too", async (_what, change, message) => {
     side.db.update(table).set(change).where(eq(table.id, id)).run();

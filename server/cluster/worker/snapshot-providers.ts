@@ -77,7 +77,7 @@ function checkProof(sealer: Sealer, { proof }: ProviderSnapshot): void {
   } catch {
     // Said below.
   }
-  throw new Error("This worker cannot open the server's keys: set TROUPE_SECRET_KEY to the server's.");
+  throw new Error("This worker can't decrypt the server's keys: set TROUPE_SECRET_KEY to the server's.");
 }
 
 /** What cannot be opened is told when it is wanted. */

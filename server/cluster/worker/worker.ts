@@ -142,7 +142,9 @@ export class Worker {
     const snapshots = newSnapshotProviders(newSealer(null, env), (lesson) => {
       this.control
         .learn(lesson)
-        .catch((error: unknown) => log("warn", "The server took no lesson.", { error: errorMessage(error) }));
+        .catch((error: unknown) =>
+          log("warn", "The server rejected a detected capability.", { error: errorMessage(error) }),
+        );
     });
     this.providers = new ProvidersCopy(this.control, snapshots);
     this.stream = new LiveSender(this.control, { hide: withoutHeld, heldBack });
@@ -166,7 +168,7 @@ export class Worker {
         this.providers
           .refresh(version)
           .catch((error: unknown) =>
-            log("warn", "The providers could not be taken over.", { error: errorMessage(error) }),
+            log("warn", "The providers could not be copied.", { error: errorMessage(error) }),
           );
       },
     });

@@ -6,9 +6,9 @@ import type { AgentConfig } from "./role";
 
 /** How an agent calls tools, in words. */
 const AGENT_TOOL_PROTOCOLS: Record<AgentConfig["tool_protocol"], string> = {
-  auto: "As its model can",
+  auto: "Auto",
   ...TOOL_PROTOCOLS,
-  none: "Not at all",
+  none: "None",
 };
 
 /** The form of an agent. Slots: its role and whose settings it has, its model, and what only its crew knows of it. */
@@ -18,9 +18,9 @@ export const AGENT_FORM: readonly FormPart<AgentConfig, "role" | "model" | "memb
   { slot: "model" },
   {
     key: "allow_delegation",
-    label: "May delegate",
+    label: "Allow delegation",
     as: "switch",
-    hint: "In a crew it can ask coworkers, and give them tasks",
+    hint: "Can ask coworkers and delegate tasks in a crew",
   },
   {
     as: "box",
@@ -29,7 +29,7 @@ export const AGENT_FORM: readonly FormPart<AgentConfig, "role" | "model" | "memb
       { slot: "membership" },
       {
         key: "tool_protocol",
-        label: "How it calls tools",
+        label: "Tool calling",
         as: "choice",
         options: choicesOf(AGENT_TOOL_PROTOCOLS),
       },
@@ -37,18 +37,18 @@ export const AGENT_FORM: readonly FormPart<AgentConfig, "role" | "model" | "memb
         as: "columns",
         most: 2,
         parts: [
-          { key: "max_iterations", label: "Most turns", as: "number", min: 1, max: 200, empty: 10 },
+          { key: "max_iterations", label: "Max turns", as: "number", min: 1, max: 200, empty: 10 },
           {
             key: "max_execution_time_s",
-            label: "Most time",
+            label: "Max duration",
             as: "number",
             unit: "s",
             min: 1,
             step: 30,
             empty: 600,
           },
-          { key: "max_rpm", label: "Calls a minute", as: "number", min: 1, placeholder: "No limit" },
-          { key: "tool_concurrency", label: "Tools at once", as: "number", min: 1, max: 8, empty: 4 },
+          { key: "max_rpm", label: "Requests per minute", as: "number", min: 1, placeholder: "No limit" },
+          { key: "tool_concurrency", label: "Parallel tool calls", as: "number", min: 1, max: 8, empty: 4 },
           {
             key: "max_delegation_depth",
             label: "Delegation depth",
@@ -62,14 +62,14 @@ export const AGENT_FORM: readonly FormPart<AgentConfig, "role" | "model" | "memb
       },
       {
         key: "memory_scopes",
-        label: "What it may remember and find",
+        label: "Memory scopes",
         as: "several",
         options: entriesOf(MEMORY_SCOPES).map(([value, { title }]) => ({ value, label: title })),
       },
       {
         as: "group",
-        title: "Long conversations",
-        hint: "When they grow too long, the middle is summed up",
+        title: "Context compaction",
+        hint: "Summarizes the middle of long conversations",
         parts: [
           {
             as: "columns",
@@ -77,7 +77,7 @@ export const AGENT_FORM: readonly FormPart<AgentConfig, "role" | "model" | "memb
             parts: [
               {
                 key: "context.condense_at",
-                label: "Sum up at",
+                label: "Compact at",
                 as: "percent",
                 min: 10,
                 max: 100,
@@ -86,15 +86,15 @@ export const AGENT_FORM: readonly FormPart<AgentConfig, "role" | "model" | "memb
               },
               {
                 key: "context.target",
-                label: "Down to",
+                label: "Target size",
                 as: "percent",
                 min: 5,
                 max: 95,
                 step: 5,
                 empty: 0.5,
               },
-              { key: "context.keep_first", label: "Keep the first", as: "number", min: 0, empty: 4 },
-              { key: "context.max_messages", label: "Most messages", as: "number", min: 4, empty: 80 },
+              { key: "context.keep_first", label: "Keep first messages", as: "number", min: 0, empty: 4 },
+              { key: "context.max_messages", label: "Max messages", as: "number", min: 4, empty: 80 },
             ],
           },
         ],

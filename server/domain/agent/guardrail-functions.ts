@@ -17,7 +17,7 @@ const PLACEHOLDER = /\b(?:TODO|TBD|FIXME|lorem ipsum)\b|\[(?:insert|your|placeho
 const functions: readonly GuardrailFunction[] = [
   {
     name: "not_empty",
-    description: "Every value holds something",
+    description: "No empty values",
     check: (value) => {
       const empty = Object.keys(value).filter((key) => isEmpty(must(value, key)));
       return empty.length > 0 ? `There is nothing in ${empty.join(", ")}.` : null;
@@ -25,18 +25,18 @@ const functions: readonly GuardrailFunction[] = [
   },
   {
     name: "no_placeholders",
-    description: "Nothing was left to be filled in, such as TODO or [insert name]",
+    description: "No placeholders such as TODO or [insert name]",
     check: (value) => found(PLACEHOLDER, value, "still has to be filled in"),
   },
   {
     name: "no_secrets",
-    description: "No keys or passwords of services",
+    description: "No API keys, access tokens or private keys",
     // What was found is not repeated: it would be kept with the run.
     check: (value) => (textsOf(value).some((text) => SECRET.test(text)) ? "It holds a secret key." : null),
   },
   {
     name: "no_personal_data",
-    description: "No e-mail addresses and no numbers of cards",
+    description: "No email addresses or card numbers",
     check: (value) =>
       textsOf(value).some((text) => PERSONAL.test(text))
         ? "It holds an e-mail address or the number of a card. Leave it out."
@@ -44,7 +44,7 @@ const functions: readonly GuardrailFunction[] = [
   },
   {
     name: "valid_json",
-    description: "Every text is JSON",
+    description: "Every text is valid JSON",
     check: (value) =>
       textsOf(value).some((text) => !isJson(text))
         ? "It is not JSON. Answer with JSON and nothing else."
@@ -52,7 +52,7 @@ const functions: readonly GuardrailFunction[] = [
   },
   {
     name: "names_sources",
-    description: "At least one web address is named as a source",
+    description: "Cites at least one source URL",
     check: (value) =>
       textsOf(value).some((text) => /\bhttps?:\/\/[^\s"<>]{4}/.test(text))
         ? null

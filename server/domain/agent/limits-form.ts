@@ -12,12 +12,12 @@ const COST = {
 } as const;
 const TOKENS = { label: "Tokens", as: "number", min: 0, placeholder: "No limit" } as const;
 const STEPS = { label: "Node runs", as: "number", min: 1, max: 5000 } as const;
-const LOOPS = { label: "Rounds of a loop", as: "number", min: 1, max: 1000 } as const;
+const LOOPS = { label: "Loop iterations", as: "number", min: 1, max: 1000 } as const;
 const TURNS = { label: "Model turns", as: "number", min: 1, max: 2000 } as const;
 const ASKS = {
-  label: "Ask before the run stops at a limit",
+  label: "Ask before stopping",
   as: "switch",
-  hint: "A person raises it, lets the agent go on with a model that costs less, or stops the run. Without an answer it stops.",
+  hint: "Raise the limit, use a cheaper model or stop; no answer stops the run",
 } as const;
 const SIZE = { as: "number", hint: "In thousands of characters", per: 1000 } as const;
 const thousands = (characters: number) => Math.floor(characters / 1000);
@@ -33,10 +33,10 @@ export const WORKFLOW_LIMITS: readonly FormPart<RunConfig>[] = [
       { key: "max_steps", ...STEPS, empty: 1 },
       { key: "max_loop_iterations", ...LOOPS, empty: 1 },
       { key: "max_global_iterations", ...TURNS, empty: 1 },
-      { key: "max_parallel_nodes", label: "Nodes at once", as: "number", min: 1, max: 256, empty: 1 },
+      { key: "max_parallel_nodes", label: "Max parallel nodes", as: "number", min: 1, max: 256, empty: 1 },
       {
         key: "max_state_chars",
-        label: "Size of the state",
+        label: "State size",
         ...SIZE,
         min: 1,
         max: thousands(SIZES.state.most),
@@ -44,7 +44,7 @@ export const WORKFLOW_LIMITS: readonly FormPart<RunConfig>[] = [
       },
       {
         key: "max_log_chars",
-        label: "Size of the log",
+        label: "Log size",
         ...SIZE,
         min: 10,
         max: thousands(SIZES.log.most),
@@ -56,15 +56,15 @@ export const WORKFLOW_LIMITS: readonly FormPart<RunConfig>[] = [
     key: "max_active_ms",
     label: "Running time",
     as: "milliseconds",
-    hint: "Without the time spent waiting",
+    hint: "Excludes waiting time",
     max: 24 * 3_600_000,
     empty: 30 * 60_000,
   },
   {
     key: "strict_state",
-    label: "Strict state",
+    label: "Strict state schema",
     as: "switch",
-    hint: "A value that does not fit its type is an error, not a warning",
+    hint: "Type mismatches are errors instead of warnings",
   },
   { key: "on_limit", ...ASKS, on: "ask", off: "stop" },
 ];
@@ -83,7 +83,7 @@ export interface Limits {
 
 /** How far one run may go. */
 export const RUN_LIMITS: readonly FormPart<Limits>[] = [
-  { text: "A run that reaches a limit stops there; raise it and the run goes on." },
+  { text: "Runs stop at a limit. Raise it to resume." },
   {
     as: "columns",
     most: 2,

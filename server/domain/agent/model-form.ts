@@ -4,21 +4,21 @@ import type { LlmConfig } from "./role";
 
 /** How much a model thinks before it answers, in words. */
 export const REASONING_EFFORTS: Record<NonNullable<LlmConfig["reasoning_effort"]>, string> = {
-  none: "Not at all",
-  minimal: "Hardly",
-  low: "A little",
-  medium: "Some",
-  high: "Much",
-  xhigh: "Very much",
-  max: "As much as it can",
+  none: "None",
+  minimal: "Minimal",
+  low: "Low",
+  medium: "Medium",
+  high: "High",
+  xhigh: "Extra high",
+  max: "Maximum",
 };
 
 /** How an answer's shape is asked for, in words. */
 export const STRUCTURED_OUTPUTS: Record<NonNullable<LlmConfig["structured_output"]>, string> = {
-  auto: "As the model can",
-  json_schema: "By a JSON schema",
-  json_object: "As JSON, the shape in words",
-  prompt: "In words only",
+  auto: "Auto",
+  json_schema: "JSON Schema",
+  json_object: "JSON mode",
+  prompt: "Prompt only",
 };
 
 const MOST_STOPS = 4;
@@ -31,12 +31,12 @@ export const MODEL_FORM: readonly FormPart<LlmConfig, "model" | "fallbacks">[] =
     parts: [
       { slot: "model" },
       { key: "temperature", label: "Temperature", as: "decimal", min: 0, max: 2, step: 0.1 },
-      { key: "max_tokens", label: "Most tokens", as: "number", min: 1, step: 256 },
+      { key: "max_tokens", label: "Max output tokens", as: "number", min: 1, step: 256 },
     ],
   },
   {
     as: "box",
-    title: "More about the model",
+    title: "Advanced model settings",
     parts: [
       { slot: "fallbacks" },
       {
@@ -45,14 +45,14 @@ export const MODEL_FORM: readonly FormPart<LlmConfig, "model" | "fallbacks">[] =
         parts: [
           {
             key: "reasoning_effort",
-            label: "Thinks before it answers",
+            label: "Reasoning effort",
             as: "choice",
-            unset: "As the model does",
+            unset: "Model default",
             options: choicesOf(REASONING_EFFORTS),
           },
           {
             key: "structured_output",
-            label: "Shape is asked for",
+            label: "Structured output",
             as: "choice",
             options: choicesOf(STRUCTURED_OUTPUTS),
             usual: () => "auto",
@@ -61,7 +61,7 @@ export const MODEL_FORM: readonly FormPart<LlmConfig, "model" | "fallbacks">[] =
             key: "top_p",
             label: "Top p",
             as: "decimal",
-            hint: "Of the likeliest words, this share.",
+            hint: "Nucleus sampling cutoff",
             min: 0,
             max: 1,
             step: 0.05,
@@ -70,7 +70,7 @@ export const MODEL_FORM: readonly FormPart<LlmConfig, "model" | "fallbacks">[] =
             key: "seed",
             label: "Seed",
             as: "number",
-            hint: "The same one, often the same answer.",
+            hint: "Same seed, more repeatable output",
             placeholder: "Any",
           },
         ],
@@ -82,9 +82,9 @@ export const MODEL_FORM: readonly FormPart<LlmConfig, "model" | "fallbacks">[] =
         parts: [
           {
             key: "first_byte_ms",
-            label: "Longest wait",
+            label: "First-token timeout",
             as: "milliseconds",
-            hint: "Until the first word. Models that think get 600 s, those on own hardware 300 s.",
+            hint: "Until the first token; default 600 s for reasoning models, 300 s self-hosted",
             min: 1,
             placeholder: "60",
           },
@@ -92,15 +92,15 @@ export const MODEL_FORM: readonly FormPart<LlmConfig, "model" | "fallbacks">[] =
             key: "idle_timeout_ms",
             label: "Idle timeout",
             as: "milliseconds",
-            hint: "Between two pieces of an answer. Models that think get 180 s.",
+            hint: "Between chunks; default 180 s for reasoning models",
             min: 1,
             placeholder: "45",
           },
           {
             key: "timeout_ms",
-            label: "Longest answer",
+            label: "Response timeout",
             as: "milliseconds",
-            hint: "Then the call counts as failed. Models that think get 1,800 s.",
+            hint: "For the whole response; default 1,800 s for reasoning models",
             min: 1,
             placeholder: "600",
           },
@@ -108,19 +108,19 @@ export const MODEL_FORM: readonly FormPart<LlmConfig, "model" | "fallbacks">[] =
       },
       {
         key: "stop",
-        label: "Stop at",
+        label: "Stop sequences",
         as: "texts",
-        hint: `The answer ends where one of these would come; at most ${MOST_STOPS}.`,
-        itemName: "text",
+        hint: `Ends the response at any of these; max ${MOST_STOPS}`,
+        itemName: "sequence",
         isMono: true,
         most: MOST_STOPS,
       },
       {
         key: "extra_body",
-        label: "Further fields",
+        label: "Extra parameters",
         as: "json",
-        hint: "Sent along as they are, for what only this service knows.",
-        check: (given) => (isObject(given) ? null : 'Fields in braces, e.g. { "top_k": 40 }.'),
+        hint: "Passed to the provider as is",
+        check: (given) => (isObject(given) ? null : 'Enter a JSON object, such as { "top_k": 40 }.'),
       },
     ],
   },

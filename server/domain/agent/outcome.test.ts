@@ -11,7 +11,7 @@ describe("settings of one run", () => {
     [{ budget: { max_total_tokens: 2 ** 53 } }, "budget.max_total_tokens"],
     [{ budget: { warn_at: -5 } }, "budget.warn_at"],
     [{ max_subrun_depth: -3 }, "max_subrun_depth"],
-    [{ max_subrun_depth: 2 }, "max_subrun_depth does nothing yet"],
+    [{ max_subrun_depth: 2 }, "max_subrun_depth: max_subrun_depth isn't supported yet. Remove it."],
     [{ mode: "sideways" }, "mode"],
     [{ max_steps: 1.5 }, "max_steps"],
   ])("%j is refused by name", (config, name) => {

@@ -11,7 +11,7 @@ export type FinalStatus = z.infer<typeof FinalStatus>;
 export const FINAL_STATUS_LABELS: Readonly<Record<FinalStatus, string>> = {
   COMPLETED: "Completed",
   ERROR: "Failed",
-  INCOMPLETE: "Stopped at a limit",
+  INCOMPLETE: "Limit reached",
   CANCELLED: "Cancelled",
 };
 
@@ -181,7 +181,7 @@ export interface InstallationRules {
 const NOT_YET = {
   max_subrun_depth: {
     harmless: undefined,
-    instead: "does nothing yet: no run starts another one. Leave it out",
+    instead: "isn't supported yet. Remove it",
   },
 } as const;
 
@@ -255,10 +255,11 @@ export type RaisableLimit = z.infer<typeof RaisableLimit>;
 export function limitRaiseError(limit: RaisableLimit, to: number): string | null {
   const isBudget = limit === "max_cost_usd" || limit === "max_total_tokens";
   const read = RunConfig.safeParse(isBudget ? { budget: { [limit]: to } } : { [limit]: to });
-  return read.success ? null : `${limit}: ${read.error.issues[0]?.message ?? "cannot be that"}`;
+  return read.success ? null : `${limit}: ${read.error.issues[0]?.message ?? "Invalid value"}`;
 }
 
 /** Of a question about several calls, those that an answer agrees to, by their places from 0; absent: all. */
 export const AgreedCalls = z.array(z.number().int().min(0).max(99)).max(100).exactOptional().meta({
-  description: "Of a question with `calls`, the places of those that are agreed to, from 0; absent: all",
+  description:
+    "For a question with `calls`: indexes of the approved calls, from 0. If absent, all calls are approved.",
 });

@@ -16,7 +16,7 @@ export function readRoleList(source: unknown, at: string, findings: Findings): R
     const role = readLeniently(RoleDefinition, prepare(value), place, findings);
     if (!role) continue;
     if (roles.has(role.name))
-      findings.dropped(place, `The role "${role.name}" stands twice; the first one was kept.`);
+      findings.dropped(place, `Duplicate role "${role.name}". Only the first was kept.`);
     else roles.set(role.name, role);
   }
   return [...roles.values()];
@@ -26,7 +26,7 @@ function entriesOf(source: unknown, at: string, findings: Findings): [place: str
   if (source === undefined || source === null) return [];
   if (Array.isArray(source)) return source.map((role, position) => [join(at, position), role]);
   if (!isRaw(source)) {
-    findings.error(at, "These are not roles: a list of roles, or names with their roles.");
+    findings.error(at, "Not a valid list of roles. Expected a list, or an object that maps names to roles.");
     return [];
   }
   if (isRole(source)) return [[at, source]];

@@ -17,19 +17,19 @@ export type Guardrail = z.infer<typeof Guardrail>;
 
 /** What a guardrail looks at, in words. */
 export const GUARDRAIL_TARGETS: Record<Guardrail["target"], string> = {
-  output: "Its answer",
-  input: "What it is given",
-  tool_input: "What it gives to tools",
-  tool_output: "What tools give back",
+  output: "Output",
+  input: "Input",
+  tool_input: "Tool input",
+  tool_output: "Tool output",
 };
 
 /** How a guardrail checks, in words. */
 export const GUARDRAIL_KINDS: Record<Guardrail["kind"], string> = {
-  expression: "By an expression",
-  json_schema: "By its shape",
-  regex: "By a pattern",
-  llm_judge: "By a judge",
-  registered: "By a ready-made check",
+  expression: "Expression",
+  json_schema: "JSON Schema",
+  regex: "Regular expression",
+  llm_judge: "LLM judge",
+  registered: "Built-in check",
 };
 
 export const Knowledge = z.enum(["material", "general"]);

@@ -83,9 +83,7 @@ export class Findings {
   }
   all(): Finding[] {
     const { list, more } = this.kept;
-    return more === 0
-      ? [...list]
-      : [...list, { level: "info", at: "", message: `There are ${more} more findings like these.` }];
+    return more === 0 ? [...list] : [...list, { level: "info", at: "", message: `${more} more not shown.` }];
   }
 }
 
@@ -155,7 +153,7 @@ export function readLeniently<S extends z.ZodType>(
     const path = issue.path.map((step) => (typeof step === "symbol" ? String(step) : step));
     const culprit = placeToRemove(current, path);
     if (culprit === null) {
-      findings.dropped(at, `${at || "This"} cannot be read: ${issueText(issue)}`);
+      findings.dropped(at, `${at || "This"} can't be read: ${issueText(issue)}`);
       return null;
     }
     // Files from Python write what is absent as null.
@@ -163,7 +161,7 @@ export function readLeniently<S extends z.ZodType>(
       findings.dropped(culprit.reduce<string>(join, at), `${issueText(issue)} It was left out.`);
     current = without(current, culprit);
   }
-  findings.dropped(at, `${at || "This"} has too many faults to be read.`);
+  findings.dropped(at, `${at || "This"} has too many errors to read.`);
   return null;
 }
 
@@ -219,7 +217,7 @@ function nameUnknown(raw: unknown, read: unknown, at: string, findings: Findings
   for (const [key, inner] of Object.entries(raw)) {
     if (inner === undefined || (inner === null && read[key] === undefined)) continue;
     if (Object.hasOwn(read, key)) nameUnknown(inner, read[key], join(at, key), findings);
-    else findings.dropped(join(at, key), `"${key}" is not known here and was left out.`);
+    else findings.dropped(join(at, key), `Unknown field "${key}" was left out.`);
   }
 }
 

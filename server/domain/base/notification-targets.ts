@@ -43,5 +43,5 @@ export const EmailSettings = z
   })
   .refine(({ security, password }) => security !== "none" || !password, {
     path: ["password"],
-    message: "A password is not sent over an unencrypted connection",
+    message: "Use TLS or STARTTLS to send a password",
   });

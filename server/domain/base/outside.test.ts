@@ -132,8 +132,8 @@ describe("reading leniently", () => {
       { name: "a", extra: 1, inner: { n: 1, more: [2], none: undefined } },
       { name: "a", inner: { n: 1 } },
       [
-        'dropped file.extra: "extra" is not known here and was left out.',
-        'dropped file.inner.more: "more" is not known here and was left out.',
+        'dropped file.extra: Unknown field "extra" was left out.',
+        'dropped file.inner.more: Unknown field "more" was left out.',
       ],
     ],
     [
@@ -141,16 +141,16 @@ describe("reading leniently", () => {
       null,
       [
         "dropped file.name: A name is text. It was left out.",
-        "dropped file: file cannot be read: A name is text.",
+        "dropped file: file can't be read: A name is text.",
       ],
     ],
-    [{}, null, ["dropped file: file cannot be read: A name is text."]],
+    [{}, null, ["dropped file: file can't be read: A name is text."]],
     [
       { name: "a", tags: Array.from({ length: 60 }, () => 1) },
       null,
       [
         ...Array.from({ length: 50 }, () => "dropped file.tags.0: A tag is text. It was left out."),
-        "dropped file: file has too many faults to be read.",
+        "dropped file: file has too many errors to read.",
       ],
     ],
   ])("keeps what fits of %j", (value, expected, findings) => {
@@ -158,9 +158,9 @@ describe("reading leniently", () => {
   });
 
   test("names the whole file where it has no place", () => {
-    expect(read({}, "")).toEqual([null, ["dropped : This cannot be read: A name is text."]]);
+    expect(read({}, "")).toEqual([null, ["dropped : This can't be read: A name is text."]]);
     expect(read({ name: "a", extra: 1 }, "")[1]).toEqual([
-      'dropped extra: "extra" is not known here and was left out.',
+      'dropped extra: Unknown field "extra" was left out.',
     ]);
   });
 });
@@ -186,7 +186,7 @@ test("findings are kept up to two hundred, errors always, each under its place",
   expect(findings.all().at(-1)).toEqual({
     level: "info",
     at: "",
-    message: "There are 3 more findings like these.",
+    message: "3 more not shown.",
   });
 });
 

@@ -5,14 +5,14 @@ import { isReserved, STATE_KEY } from "./names";
 export const Id = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/, "Use letters, digits, _ . - and start with a letter (at most 64)")
-  .refine((id) => !isReserved(id), "This word is reserved");
+  .refine((id) => !isReserved(id), "This name is reserved");
 export type Id = z.infer<typeof Id>;
 
 /** A key of the run's state. */
 export const StateKey = z
   .string()
   .regex(STATE_KEY, "Use letters, digits and _ (at most 64), no spaces")
-  .refine((key) => !isReserved(key), "This word is reserved");
+  .refine((key) => !isReserved(key), "This name is reserved");
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export const Json: z.ZodType<Json> = z.json();

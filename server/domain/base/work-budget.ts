@@ -55,7 +55,7 @@ export class Work {
     spent += units;
     if (this.left < 0)
       throw new WorkError(
-        "This needs more work than one step may do: it goes through too many items or too long texts. Shorten the list or the text first, or use a code node.",
+        "Too much work for one step: too many items or too much text. Shorten the list or text first, or use a code node.",
       );
   }
 
@@ -68,7 +68,7 @@ export class Work {
   makeText(chars: number): void {
     if (chars > WORK_LIMITS.textLength)
       throw new WorkError(
-        `This would make a text of ${chars.toLocaleString("en-US")} characters; at most ${WORK_LIMITS.textLength.toLocaleString("en-US")} are possible. Make it from shorter texts.`,
+        `Result too long: ${chars.toLocaleString("en-US")} characters, max ${WORK_LIMITS.textLength.toLocaleString("en-US")}. Use shorter texts.`,
       );
     this.spend(TEXT_UNITS);
     this.read(chars);
@@ -78,7 +78,7 @@ export class Work {
   makeList(items: number): void {
     if (items > WORK_LIMITS.listLength)
       throw new WorkError(
-        `This would make a list of more than ${WORK_LIMITS.listLength.toLocaleString("en-US")} items. Make it from shorter lists or texts.`,
+        `Result too long: more than ${WORK_LIMITS.listLength.toLocaleString("en-US")} items. Use shorter lists or texts.`,
       );
     this.spend(items);
   }

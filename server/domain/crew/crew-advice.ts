@@ -66,16 +66,16 @@ function oneLine(crew: CrewConfig, tasks: readonly Task[]): CrewDiagnostic[] {
   const isByOrder = depend.length === 0 && crew.process === "sequential";
   if (!isByOrder && !isChain(tasks)) return [];
   const why =
-    "Crews gain where work is done at the same time, and do worse than one agent where each step needs the one before: every handing over loses some of it.";
+    "Crews help when work runs in parallel. When each step needs the previous one, a single agent does better, because every handoff loses information.";
   return isByOrder
     ? advice(
         "W_CREW_LINE",
-        `These ${tasks.length} tasks are done one after another, and none says that it needs another. ${why} Let those that do not need each other run at once.`,
-        { label: "Work in parallel", path: ["crew", "process"], value: "parallel" },
+        `These ${tasks.length} tasks run one after another, but none depends on another. ${why} Run independent tasks in parallel.`,
+        { label: "Run in parallel", path: ["crew", "process"], value: "parallel" },
       )
     : advice(
         "W_CREW_LINE",
-        `These ${tasks.length} tasks form one line. ${why} Let tasks begin without each other where they can, or give all of it to one agent.`,
+        `These ${tasks.length} tasks form a single chain. ${why} Remove dependencies where possible, or give all the work to one agent.`,
       );
 }
 
@@ -111,7 +111,7 @@ function sameVoters({ process, agents }: CrewConfig): CrewDiagnostic[] {
     ? []
     : advice(
         "W_CREW_SAME_VOTERS",
-        `All ${agents.length} members have the same role, story and model: they vote as one. A debate among copies costs two to three times as much and finds no more than one agent that corrects itself. Give them different roles or models, or let one agent answer several times and take what most answers agree on.`,
+        `All ${agents.length} members have the same role, backstory and model, so they vote alike. A debate among copies costs two to three times as much and finds no more than one agent that corrects itself. Give them different roles or models, or sample one agent instead.`,
         { label: "Sample one agent instead", path: ["crew", "process"], value: "sample" },
       );
 }
@@ -121,7 +121,7 @@ function idleSamplers({ process, agents, manager }: CrewConfig): CrewDiagnostic[
   if (process !== "sample" || agents.length < 2 || !who) return [];
   return advice(
     "W_CREW_IDLE",
-    `Only ${who.agent_id} answers in a crew that samples; the others have nothing to do.`,
+    `Only ${who.agent_id} answers in a “Sample and vote” crew. The other agents do nothing.`,
     { label: `Keep only ${who.agent_id}`, path: ["crew", "agents"], value: asJson([who]) },
   );
 }
@@ -140,9 +140,9 @@ function nobodyLeads(
   if (last && others.length === 0 && last.dependencies.length > 1) return [];
   return advice(
     "W_CREW_UNLED",
-    `${agents.length} members work together and nobody brings their work together. Errors then multiply, about seventeenfold, and about fourfold with somebody who coordinates. Let one of them lead, or end with a task that puts the results together.`,
+    `${agents.length} members work without a coordinator. Errors multiply about 17 times, compared to about 4 times with a coordinator. Add a manager, or end with a task that combines the results.`,
     tasks.length === 0
-      ? { label: "Let a manager lead", path: ["crew", "process"], value: "hierarchical" }
+      ? { label: "Use hierarchical process", path: ["crew", "process"], value: "hierarchical" }
       : undefined,
   );
 }
@@ -166,9 +166,9 @@ function nobodyVerifies(
     ? []
     : advice(
         "W_CREW_UNCHECKED",
-        "Nobody checks what this crew makes: no criterion, no reviewer, no person. Give the plan a criterion of success, or a task that reviews the result.",
+        "Nothing checks this crew's output: no success criteria, no reviewer, no human review. Add a success criterion, or a task that reviews the result.",
         {
-          label: "Check it against the goal",
+          label: "Add success criterion",
           path: ["plan", "success_criteria"],
           value: ["The result does all that the goal asks for."],
         },
@@ -191,9 +191,9 @@ function ownJudges(crew: CrewConfig, tasks: readonly Task[]): CrewDiagnostic[] {
     const other = crew.agents.find((agent) => agent !== judge);
     return advice(
       "W_CREW_OWN_JUDGE",
-      `${judge.agent_id} looks over in "${task.task_id}" what it made itself in "${made[0]?.task_id}", and one's own mistakes are the hardest to see. Let another agent look.`,
+      `${judge.agent_id} reviews its own work in “${task.task_id}”, from “${made[0]?.task_id}”. An agent's own mistakes are the hardest for it to spot. Assign another agent.`,
       other && {
-        label: `Let ${other.agent_id} look`,
+        label: `Assign ${other.agent_id}`,
         path: ["plan", "tasks", at, "assigned_agent"],
         value: other.agent_id,
       },
@@ -219,7 +219,7 @@ function ownJudgesInPattern({ agents, collaboration_patterns }: CrewConfig): Cre
     return judge && made
       ? advice(
           "W_CREW_OWN_JUDGE",
-          `${judge.agent_id} looks over in "${step.step}" what it made itself in "${made.step}", and one's own mistakes are the hardest to see. Let another agent look.`,
+          `${judge.agent_id} reviews its own work in “${step.step}”, from “${made.step}”. An agent's own mistakes are the hardest for it to spot. Assign another agent.`,
         )
       : [];
   });
@@ -245,7 +245,7 @@ function noEnd({ process, collaboration_patterns, max_rounds }: CrewConfig): Cre
     ? []
     : advice(
         "W_CREW_NO_END",
-        `No outcome of "${pattern.name}" ends it: it goes round until its ${max_rounds} steps are used up, and then fails. Let the outcome that means success lead to an end.`,
+        `No outcome of “${pattern.name}” ends it, so it runs until its ${max_rounds} steps are used up and then fails. Connect the success outcome to an end.`,
       );
 }
 
@@ -261,8 +261,8 @@ function sameEffect({ process, agents }: CrewConfig, factsOf: (role: string) => 
     : advice(
         "W_CREW_SAME_EFFECT",
         shared
-          .map(([effect, who]) => `${list(who)} may each use ${effect}, so what it does may be done twice.`)
+          .map(([effect, who]) => `${list(who)} can each use ${effect}, so its effect may happen twice.`)
           .join(" ")
-          .concat(" Give that right to one role, who acts for all."),
+          .concat(" Give the tool to only one role."),
       );
 }

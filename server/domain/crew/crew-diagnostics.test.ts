@@ -45,8 +45,8 @@ describe("what keeps a crew from working", () => {
         {
           severity: "error",
           code: "E_PATTERN_NOT_FOLLOWED",
-          message: containing('"handing over", where parallel groups do nothing: one, two'),
-          repair: { label: "Work in parallel", path: ["crew", "process"], value: "parallel" },
+          message: containing("“swarm (handoffs)” ignores parallel groups: one, two"),
+          repair: { label: "Run in parallel", path: ["crew", "process"], value: "parallel" },
         },
       ],
     );
@@ -68,7 +68,11 @@ describe("what keeps a crew from working", () => {
       },
     ];
     expect(diagnosticsOf({ collaboration_patterns })).toMatchObject([
-      { severity: "error", code: "E_PATTERN_AGENT", message: containing('The group "one" names "x", "y"') },
+      {
+        severity: "error",
+        code: "E_PATTERN_AGENT",
+        message: containing('Group “one” has unknown agents: "x", "y"'),
+      },
     ]);
   });
 
@@ -77,8 +81,8 @@ describe("what keeps a crew from working", () => {
       {
         severity: "error",
         code: "E_PATTERN_NOT_FOLLOWED",
-        message: containing('"one after another", where the steps of "p" do nothing'),
-        repair: { label: "Work by its steps", path: ["crew", "process"], value: "custom" },
+        message: containing("“sequential” ignores the steps of “p”"),
+        repair: { label: "Use custom steps", path: ["crew", "process"], value: "custom" },
       },
     ]);
   });
@@ -113,7 +117,7 @@ describe("what keeps a crew from working", () => {
       [
         "E_PATTERN_TARGET",
         {
-          label: "End there",
+          label: "End as completed",
           path: ["crew", "collaboration_patterns", 1, "workflow", 0, "next_on_done"],
           value: "end:nowhere",
         },
@@ -121,7 +125,7 @@ describe("what keeps a crew from working", () => {
       [
         "E_PATTERN_TARGET",
         {
-          label: "End as failed there",
+          label: "End as failed",
           path: ["crew", "collaboration_patterns", 1, "workflow", 0, "next_on_failed"],
           value: "fail:elsewhere",
         },
@@ -144,7 +148,7 @@ describe("what keeps a crew from working", () => {
       {
         severity: "warning",
         code: "W_PATTERN_UNKNOWN",
-        message: `The crew names ways of working together that are not known here, or not complete, and do nothing: "Round", "debate", {"x":1}, ["a"], null, 4, {"long":"${"y".repeat(51)}. Write them as parallel groups or as steps.`,
+        message: `These collaboration patterns are unknown or incomplete and have no effect: "Round", "debate", {"x":1}, ["a"], null, 4, {"long":"${"y".repeat(51)}. Rewrite them as parallel groups or steps.`,
       },
     ]);
   });
@@ -157,7 +161,9 @@ describe("what of a plan does not come about", () => {
   const codesOf = (crew: object, plan: object) =>
     of(crew, plan).map(({ severity, code }) => `${severity} ${code}`);
   const lost = (plan: object) =>
-    /follows no plan: (.*) would do nothing/.exec(of({ process: "swarm" }, plan)[0]?.message ?? "")?.[1];
+    /ignores plans, including this one's (.*)\. Switch/.exec(
+      of({ process: "swarm" }, plan)[0]?.message ?? "",
+    )?.[1];
 
   test.each<[object, boolean]>([
     [{}, true],
@@ -171,13 +177,13 @@ describe("what of a plan does not come about", () => {
     expect(codesOf({ process: "swarm" }, plan)).toEqual(is ? [] : ["error E_PLAN_NOT_FOLLOWED"]);
   });
   test.each<[object, string]>([
-    [{ tasks: [task("a")] }, "its tasks"],
-    [{ execution_mode: "step" }, "the points where a person is asked"],
-    [{ human_intervention_points: ["on_error"] }, "the points where a person is asked"],
-    [{ success_criteria: ["short"] }, "its criteria"],
+    [{ tasks: [task("a")] }, "tasks"],
+    [{ execution_mode: "step" }, "human intervention points"],
+    [{ human_intervention_points: ["on_error"] }, "human intervention points"],
+    [{ success_criteria: ["short"] }, "success criteria"],
     [
       { tasks: [task("a")], execution_mode: "step", success_criteria: ["short"] },
-      "its tasks, the points where a person is asked, its criteria",
+      "tasks, human intervention points, success criteria",
     ],
   ])("of a crew that follows no plan, with %j is lost: %s", (plan, what) => {
     expect(lost(plan)).toBe(what);
@@ -187,8 +193,8 @@ describe("what of a plan does not come about", () => {
       {
         severity: "error",
         code: "E_PLAN_NOT_FOLLOWED",
-        message: containing("follows no plan: its criteria"),
-        repair: { label: "Work by the plan", path: ["crew", "process"], value: "sequential" },
+        message: containing("ignores plans, including this one's success criteria"),
+        repair: { label: "Switch to sequential", path: ["crew", "process"], value: "sequential" },
       },
     ]);
   });
@@ -234,17 +240,17 @@ describe("what of a plan does not come about", () => {
     const [begun, ...others] = of({ on_task_failure: "replan" }, { tasks });
     expect(begun?.code).toBe("W_PLAN_BEGUN");
     expect(begun?.severity).toBe("warning");
-    expect(begun?.repair?.label).toBe("Do all of it anew");
+    expect(begun?.repair?.label).toBe("Reset plan");
     expect(begun?.repair?.path).toEqual(["plan"]);
     expect(others).toEqual([]);
     expect(begun?.message).toBe(
-      "This plan was begun, and every run goes on from there: done, lost, skipped are not done again; of lost the plan has no result to pass on; half is done from the beginning; what failed (broken) is planned anew.",
+      "This plan is partly done, and every run continues from there: done, lost, skipped are not repeated; the plan has no result for lost; half is restarted; failed tasks (broken) are replanned.",
     );
     const alone = (more: object, on_task_failure = "stop") =>
       of({ on_task_failure }, { tasks: [task("a", more)] })[0]?.message.split(": ")[1];
-    expect(alone({ status: "completed", output: 1 })).toBe("a is not done again.");
-    expect(alone({ status: "failed" })).toBe("what failed (a) is tried again.");
-    expect(alone({ status: "failed" }, "continue_independent")).toBe("what failed (a) stays failed.");
-    expect(alone({ status: "failed" }, "escalate")).toBe("what failed (a) is put to a person.");
+    expect(alone({ status: "completed", output: 1 })).toBe("a is not repeated.");
+    expect(alone({ status: "failed" })).toBe("failed tasks (a) are retried.");
+    expect(alone({ status: "failed" }, "continue_independent")).toBe("failed tasks (a) stay failed.");
+    expect(alone({ status: "failed" }, "escalate")).toBe("failed tasks (a) are escalated to a person.");
   });
 });

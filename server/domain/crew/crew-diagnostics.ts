@@ -55,11 +55,9 @@ const customsOf = ({ collaboration_patterns }: CrewConfig) =>
 function processErrors(crew: CrewConfig): CrewDiagnostic[] {
   const errors: CrewDiagnostic[] = [];
   if (crew.process === "custom" && customsOf(crew).length === 0)
-    errors.push(error("E_CREW_PROCESS", "A crew with its own pattern needs the steps of that pattern."));
+    errors.push(error("E_CREW_PROCESS", "A crew with custom steps needs at least one step."));
   if (crew.process === "hierarchical" && crew.agents.length < 2)
-    errors.push(
-      error("E_CREW_PROCESS", "A crew with a manager needs at least one more agent, who does the work."),
-    );
+    errors.push(error("E_CREW_PROCESS", "A hierarchical crew needs at least one agent besides the manager."));
   const unasked = escalationError(crew.questions ?? {});
   if (unasked !== null) errors.push(error("E_CREW_QUESTIONS", unasked));
   return errors;
@@ -74,8 +72,8 @@ function groupErrors(crew: CrewConfig): CrewDiagnostic[] {
     errors.push(
       error(
         "E_PATTERN_NOT_FOLLOWED",
-        `This crew works "${titleOf(crew)}", where parallel groups do nothing: ${list(groups.map(({ name }) => name))}. Let it work in parallel, or take the groups out.`,
-        { label: "Work in parallel", path: ["crew", "process"], value: "parallel" },
+        `The process “${titleOf(crew)}” ignores parallel groups: ${list(groups.map(({ name }) => name))}. Switch to parallel, or remove the groups.`,
+        { label: "Run in parallel", path: ["crew", "process"], value: "parallel" },
       ),
     );
   for (const { name, agents, coordination_agent } of groups) {
@@ -86,7 +84,7 @@ function groupErrors(crew: CrewConfig): CrewDiagnostic[] {
       errors.push(
         error(
           "E_PATTERN_AGENT",
-          `The group "${name}" names ${quoted(unknownAgents)}, and no agent of the crew is called so. Add the agent, or take the name out.`,
+          `Group “${name}” has unknown agents: ${quoted(unknownAgents)}. Add them to the crew, or remove the names.`,
         ),
       );
   }
@@ -101,8 +99,8 @@ function stepErrors(crew: CrewConfig): CrewDiagnostic[] {
     return [
       error(
         "E_PATTERN_NOT_FOLLOWED",
-        `This crew works "${titleOf(crew)}", where the steps of "${name}" do nothing. Let it work by its steps, or take them out.`,
-        { label: "Work by its steps", path: ["crew", "process"], value: "custom" },
+        `The process “${titleOf(crew)}” ignores the steps of “${name}”. Switch to custom steps, or remove them.`,
+        { label: "Use custom steps", path: ["crew", "process"], value: "custom" },
       ),
     ];
   const errors = workflow.flatMap((step, at) =>
@@ -132,7 +130,7 @@ function unknownPatterns({ collaboration_patterns }: CrewConfig): CrewDiagnostic
     {
       severity: "warning",
       code: "W_PATTERN_UNKNOWN",
-      message: `The crew names ways of working together that are not known here, or not complete, and do nothing: ${list(unknown.map(nameOf))}. Write them as parallel groups or as steps.`,
+      message: `These collaboration patterns are unknown or incomplete and have no effect: ${list(unknown.map(nameOf))}. Rewrite them as parallel groups or steps.`,
     },
   ];
 }
@@ -156,7 +154,7 @@ function stepDiagnostics(
         {
           severity: "error",
           code: "E_PATTERN_AGENT",
-          message: `The step "${step.step}" is for "${step.agent}", and no agent of the crew is called so. Add the agent, or give the step to another.`,
+          message: `Step “${step.step}” is assigned to unknown agent “${step.agent}”. Add the agent to the crew, or assign another.`,
         },
       ];
   return [
@@ -169,9 +167,9 @@ function stepDiagnostics(
         {
           severity: "error",
           code: "E_PATTERN_TARGET",
-          message: `After "${outcome}" the step "${step.step}" leads to nobody: ${found.nobody}`,
+          message: `Outcome “${outcome}” of step “${step.step}” has no valid target: ${found.nobody}`,
           repair: {
-            label: isBad ? "End as failed there" : "End there",
+            label: isBad ? "End as failed" : "End as completed",
             path: ["crew", "collaboration_patterns", ...place, key],
             value: `${END_TARGETS[isBad ? "failed" : "completed"]}:${target}`,
           },
@@ -198,8 +196,8 @@ export function planDiagnostics(crew: CrewConfig, plan: ExecutionPlan): CrewDiag
       {
         severity: "warning",
         code: "W_PLAN_REWRITTEN",
-        message: `This crew plans its work first, so the ${plan.tasks.length} tasks here are not done; a planner writes others. Let it follow them, or take them out.`,
-        repair: { label: "Follow these tasks", path: ["crew", "planning"], value: false },
+        message: `“Plan first” is on, so a planner replaces the ${plan.tasks.length} tasks here. Turn it off to use these tasks, or remove them.`,
+        repair: { label: "Use these tasks", path: ["crew", "planning"], value: false },
       },
     ];
   const sync = startingPlan(plan, crew).diagnostics.map(
@@ -221,17 +219,17 @@ export const isEmptyPlan = (plan: ExecutionPlan): boolean =>
 
 function notFollowed({ process }: CrewConfig, plan: ExecutionPlan): CrewDiagnostic {
   const lost = [
-    plan.tasks.length > 0 ? "its tasks" : "",
+    plan.tasks.length > 0 ? "tasks" : "",
     plan.human_intervention_points.length > 0 || plan.execution_mode !== "autonomous"
-      ? "the points where a person is asked"
+      ? "human intervention points"
       : "",
-    plan.success_criteria.length > 0 ? "its criteria" : "",
+    plan.success_criteria.length > 0 ? "success criteria" : "",
   ].filter((part) => part !== "");
   return {
     severity: "error",
     code: "E_PLAN_NOT_FOLLOWED",
-    message: `A crew that works "${CREW_PROCESSES[process].title.toLowerCase()}" follows no plan: ${list(lost)} would do nothing. Let it work by the plan, or take the plan out.`,
-    repair: { label: "Work by the plan", path: ["crew", "process"], value: "sequential" },
+    message: `The process “${CREW_PROCESSES[process].title.toLowerCase()}” ignores plans, including this one's ${list(lost)}. Switch to sequential, or remove the plan.`,
+    repair: { label: "Switch to sequential", path: ["crew", "process"], value: "sequential" },
   };
 }
 
@@ -242,25 +240,25 @@ function begun(crew: CrewConfig, plan: ExecutionPlan): CrewDiagnostic[] {
   const ids = (tasks: ExecutionPlan["tasks"]) => list(tasks.map(({ task_id }) => task_id));
   const missing = found.done.filter(({ status, output }) => status === "completed" && output === undefined);
   const failed = {
-    stop: "is tried again",
-    continue_independent: "stays failed",
-    replan: "is planned anew",
-    escalate: "is put to a person",
+    stop: "are retried",
+    continue_independent: "stay failed",
+    replan: "are replanned",
+    escalate: "are escalated to a person",
   }[crew.on_task_failure];
   return [
     {
       severity: "warning",
       code: "W_PLAN_BEGUN",
       message: [
-        "This plan was begun, and every run goes on from there:",
-        found.done.length > 0 ? ` ${ids(found.done)} ${are(found.done)} not done again;` : "",
-        missing.length > 0 ? ` of ${ids(missing)} the plan has no result to pass on;` : "",
-        found.again.length > 0 ? ` ${ids(found.again)} ${are(found.again)} done from the beginning;` : "",
-        found.failed.length > 0 ? ` what failed (${ids(found.failed)}) ${failed};` : "",
+        "This plan is partly done, and every run continues from there:",
+        found.done.length > 0 ? ` ${ids(found.done)} ${are(found.done)} not repeated;` : "",
+        missing.length > 0 ? ` the plan has no result for ${ids(missing)};` : "",
+        found.again.length > 0 ? ` ${ids(found.again)} ${are(found.again)} restarted;` : "",
+        found.failed.length > 0 ? ` failed tasks (${ids(found.failed)}) ${failed};` : "",
       ]
         .join("")
         .replace(/;$/, "."),
-      repair: { label: "Do all of it anew", path: ["plan"], value: asJson(freshPlan(plan)) },
+      repair: { label: "Reset plan", path: ["plan"], value: asJson(freshPlan(plan)) },
     },
   ];
 }

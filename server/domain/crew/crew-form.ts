@@ -8,24 +8,24 @@ type Consensus = CrewConfig["consensus"];
 /** Labels of what a crew does when one of its tasks fails. */
 const TASK_FAILURES: Record<CrewConfig["on_task_failure"], string> = {
   stop: "Stop the crew",
-  continue_independent: "Go on with what does not need it",
-  replan: "Plan anew",
+  continue_independent: "Continue independent tasks",
+  replan: "Replan",
   escalate: "Ask a person",
 };
 
 /** Labels of the rules that decide a vote. */
 const VOTE_RULES: Record<Consensus["rule"], string | { label: string; hint: string }> = {
-  majority: "More than half",
+  majority: "Majority",
   two_thirds: "Two thirds",
   unanimous: "All",
-  weighted: { label: "Weights", hint: "More than half of the weights" },
+  weighted: { label: "Weights", hint: "More than half of the total weight" },
 };
 
 /** Labels of what happens when a vote is tied. */
 const TIES: Record<Consensus["tie"], string> = {
   human: "Ask a person",
-  chair: "The chair decides",
-  reject: "It is rejected",
+  chair: "Chair decides",
+  reject: "Reject",
 };
 
 /** What no field can express: who is in it, what it takes, who leads, groups and steps, on which terms it asks. */
@@ -49,7 +49,7 @@ const byPlan = goes("sequential", "parallel");
 
 const MOST_REPLANS: FormField<CrewConfig> = {
   key: "max_replans",
-  label: "Most new plans",
+  label: "Max replans",
   as: "number",
   min: 0,
   max: 20,
@@ -60,14 +60,14 @@ const MOST_REPLANS: FormField<CrewConfig> = {
 const PROCESS_FORM: readonly FormPart<CrewConfig, CrewSlot>[] = [
   {
     key: "planning",
-    label: "Plan the work first",
+    label: "Plan first",
     as: "switch",
-    hint: "The planner writes a plan, also where one is given",
+    hint: "A planner writes the plan, replacing any given plan",
     showIf: byPlan,
   },
   {
     key: "on_task_failure",
-    label: "When a task fails",
+    label: "On task failure",
     as: "choice",
     options: choicesOf(TASK_FAILURES),
     showIf: byPlan,
@@ -75,9 +75,9 @@ const PROCESS_FORM: readonly FormPart<CrewConfig, CrewSlot>[] = [
   { ...MOST_REPLANS, showIf: (crew) => byPlan(crew) && crew.on_task_failure === "replan" },
   {
     key: "max_parallel",
-    label: "At the same time",
+    label: "Max parallel tasks",
     as: "number",
-    hint: "At most so many tasks run at once",
+    hint: "Number of tasks that run at once",
     min: 1,
     max: 16,
     empty: 3,
@@ -93,9 +93,9 @@ const PROCESS_FORM: readonly FormPart<CrewConfig, CrewSlot>[] = [
   { slot: "manager", showIf: goes("hierarchical") },
   {
     key: "max_rounds",
-    label: "Most rounds",
+    label: "Max rounds",
     as: "number",
-    hint: "In each round the manager sends one message",
+    hint: "The manager sends one message per round",
     min: 1,
     max: 200,
     empty: 12,
@@ -110,7 +110,7 @@ const PROCESS_FORM: readonly FormPart<CrewConfig, CrewSlot>[] = [
         key: "max_stalls",
         label: "Rounds without progress",
         as: "number",
-        hint: "After so many, the manager makes a new plan",
+        hint: "The manager replans after this many",
         min: 1,
         max: 50,
         empty: 3,
@@ -121,14 +121,14 @@ const PROCESS_FORM: readonly FormPart<CrewConfig, CrewSlot>[] = [
 
   {
     key: "entry_agent",
-    label: "Begins with",
+    label: "First agent",
     as: "choice",
-    unset: "The first agent",
+    unset: "First in the list",
     showIf: goes("swarm"),
   },
   {
     key: "max_handoffs",
-    label: "Most handovers",
+    label: "Max handoffs",
     as: "number",
     min: 0,
     max: 200,
@@ -138,7 +138,7 @@ const PROCESS_FORM: readonly FormPart<CrewConfig, CrewSlot>[] = [
 
   {
     key: "consensus.rule",
-    label: "It is decided by",
+    label: "Decision rule",
     as: "choice",
     options: choicesOf(VOTE_RULES),
     showIf: goes("consensus"),
@@ -149,7 +149,7 @@ const PROCESS_FORM: readonly FormPart<CrewConfig, CrewSlot>[] = [
   },
   {
     key: "consensus.tie",
-    label: "When it stays open",
+    label: "If undecided",
     as: "choice",
     options: choicesOf(TIES),
     showIf: goes("consensus"),
@@ -162,9 +162,9 @@ const PROCESS_FORM: readonly FormPart<CrewConfig, CrewSlot>[] = [
       { slot: "chair" },
       {
         key: "consensus.quorum",
-        label: "Who must vote",
+        label: "Quorum",
         as: "percent",
-        hint: "At least this share, so that the vote counts",
+        hint: "Minimum share of members who vote",
         min: 0,
         max: 100,
         step: 5,
@@ -172,9 +172,9 @@ const PROCESS_FORM: readonly FormPart<CrewConfig, CrewSlot>[] = [
       },
       {
         key: "consensus.rounds",
-        label: "Rounds of voting",
+        label: "Max voting rounds",
         as: "number",
-        hint: "After each that decides nothing, all see the reasons",
+        hint: "Members see each other's reasons between rounds",
         min: 1,
         max: 10,
         empty: 2,
@@ -184,9 +184,9 @@ const PROCESS_FORM: readonly FormPart<CrewConfig, CrewSlot>[] = [
 
   {
     key: "samples",
-    label: "Answers",
+    label: "Samples",
     as: "number",
-    hint: "So often the first agent answers; what most answers agree on stands",
+    hint: "Number of answers from the first agent; the most common one wins",
     min: 2,
     max: 15,
     empty: 5,
@@ -196,9 +196,9 @@ const PROCESS_FORM: readonly FormPart<CrewConfig, CrewSlot>[] = [
   { slot: "steps", showIf: goes("custom") },
   {
     key: "max_rounds",
-    label: "Most steps",
+    label: "Max steps",
     as: "number",
-    hint: "Steps that come round again count each time",
+    hint: "Repeated steps count each time",
     min: 1,
     max: 500,
     empty: 12,
@@ -210,7 +210,7 @@ const PROCESS_FORM: readonly FormPart<CrewConfig, CrewSlot>[] = [
 export const CREW_FORM: readonly FormPart<CrewConfig, CrewSlot>[] = [
   {
     key: "process",
-    label: "How they work",
+    label: "Process",
     as: "choice",
     options: entriesOf(CREW_PROCESSES).map(([value, { title, sentence }]) => ({
       value,
@@ -224,17 +224,17 @@ export const CREW_FORM: readonly FormPart<CrewConfig, CrewSlot>[] = [
   { slot: "unfollowed" },
   {
     key: "delegate_tools",
-    label: "Delegates keep their tools",
+    label: "Delegates keep own tools",
     as: "switch",
-    hint: "Off: who works for another has only the tools that both roles may use",
+    hint: "Off: delegates get only tools both roles allow",
     on: "own",
     off: "shared",
   },
   {
     key: "memory",
-    label: "May remember",
+    label: "Memory",
     as: "switch",
-    hint: "Off: without the memory tools, though roles name them",
+    hint: "Off: no memory tools, even if roles list them",
   },
   { slot: "questions" },
 ];

@@ -116,12 +116,12 @@ describe("the tasks of a plan", () => {
     [
       "one that waits for itself",
       [task("a", "a")],
-      [{ at: 0, message: "These tasks wait for each other in a circle: a waits for a." }],
+      [{ at: 0, message: "Circular dependency between tasks: a waits for a." }],
     ],
     [
       "a circle, behind one that is in none",
       [task("x", "b"), task("a", "c"), task("b", "a"), task("c", "b")],
-      [{ at: 2, message: "These tasks wait for each other in a circle: b waits for a, a for c, c for b." }],
+      [{ at: 2, message: "Circular dependency between tasks: b waits for a, a for c, c for b." }],
     ],
     [
       "no circle where something else is wrong",
@@ -139,11 +139,11 @@ describe("the tasks of a plan", () => {
 });
 
 test.each([
-  ["not JSON", null, ["This is not JSON."]],
-  ["[1]", null, ["This is no plan: a JSON object with tasks."]],
-  ["{}", null, ["This is no plan: it has no list of tasks."]],
+  ["not JSON", null, ["Invalid JSON."]],
+  ["[1]", null, ["Not a plan. Expected a JSON object with tasks."]],
+  ["{}", null, ["Not a plan: the list of tasks is missing."]],
   ['{"tasks":[]}', null, ["The plan has no tasks."]],
-  [`${'{"a":'.repeat(300)}1${"}".repeat(300)}`, null, ["The file is nested too deeply to be a plan."]],
+  [`${'{"a":'.repeat(300)}1${"}".repeat(300)}`, null, ["The file is nested too deeply for a plan."]],
 ])("the text %s is no plan, and it is said why", (text, plan, messages) => {
   const read = readPlanText(text);
   expect([read.plan, read.findings.map(({ message }) => message)]).toEqual([plan, messages]);

@@ -57,8 +57,8 @@ export function pointDiagnostics({
 /** A diagnostic of an intervention point as a message, with its fix. */
 export const pointDiagnosticText = ({ point, isUnknown }: PointDiagnostic): string =>
   isUnknown
-    ? `Nobody is ever asked at "${point}". Write before_ or after_ with a task's id, tag or words, or on_error.`
-    : `Nobody is asked at "${point}": no task is called so, has it as a tag, or has its words. Tag the task that is meant.`;
+    ? `Intervention point “${point}” never applies. Use before_ or after_ with a task's ID, tag or title, or on_error.`
+    : `Intervention point “${point}” matches no task's ID, tag or title. Tag the intended task.`;
 
 function tasksMeant(name: string, tasks: readonly Task[]): Task[] {
   const wanted = slug(name);

@@ -25,7 +25,7 @@ describe("who does a task that names nobody", () => {
       member("ann", { past: past("ann", counts(50)) }),
       member("bob", { fits: 2, past: past("bob", counts(1, 49)) }),
     ]);
-    expect(chosen).toEqual({ agent_id: "bob", why: "the words of its role fit the task best" });
+    expect(chosen).toEqual({ agent_id: "bob", why: "its role matches the task best" });
   });
 
   test("of those that fit alike, whose earlier work came to nothing less often", () => {
@@ -35,7 +35,7 @@ describe("who does a task that names nobody", () => {
     ]);
     expect(chosen).toEqual({
       agent_id: "bob",
-      why: "it fits as well as ann, and in earlier runs less of its work failed or was sent back: 2 of 10 against 4 of 10",
+      why: "it matches as well as ann, and in earlier runs less of its work failed or was sent back: 2 of 10 compared to 4 of 10",
     });
   });
 
@@ -44,14 +44,17 @@ describe("who does a task that names nobody", () => {
       member("ann", { failed: 1, past: past("ann", counts(50)) }),
       member("bob", { past: past("bob", counts(9, 1)) }),
     ]);
-    expect(chosen).toEqual({ agent_id: "bob", why: "it fits as well as ann, and failed less in this run" });
+    expect(chosen).toEqual({
+      agent_id: "bob",
+      why: "it matches as well as ann, and failed less often in this run",
+    });
   });
 
   test("one bad luck decides nothing: too little past work is no past", () => {
     const few = counts(ENOUGH_WORK - 2, 1);
     expect(whoIsChosen([member("ann", { past: past("ann", few) }), member("bob")])).toEqual({
       agent_id: "ann",
-      why: "it fits as well as bob, and stands first in the crew",
+      why: "it matches as well as bob, and comes first in the crew",
     });
   });
 

@@ -73,16 +73,16 @@ export function whoIsChosen(members: readonly Standing[]): { agent_id: string; w
   if (decided === 0) return { agent_id, why: FITS };
   const because = [
     "",
-    "failed less in this run",
+    "failed less often in this run",
     `in earlier runs ${pastBeside(best.one, next.one)}`,
     "is less busy",
-    "was given less",
-    "stands first in the crew",
+    "was given fewer tasks",
+    "comes first in the crew",
   ][decided];
-  return { agent_id, why: `it fits as well as ${next.one.agent_id}, and ${because}` };
+  return { agent_id, why: `it matches as well as ${next.one.agent_id}, and ${because}` };
 }
 
-const FITS = "the words of its role fit the task best";
+const FITS = "its role matches the task best";
 
 function compared(a: readonly number[], b: readonly number[]): number {
   const at = a.findIndex((rank, place) => rank !== b[place]);
@@ -91,8 +91,8 @@ function compared(a: readonly number[], b: readonly number[]): number {
 
 function pastBeside(best: Standing, next: Standing): string {
   const ratio = (counts: PastCounts | undefined) =>
-    counts ? `${lostOf(counts)} of ${sizeOf(counts)}` : "what is usual";
-  return `less of its work failed or was sent back: ${ratio(judgedBy(best.past))} against ${ratio(judgedBy(next.past))}`;
+    counts ? `${lostOf(counts)} of ${sizeOf(counts)}` : "the average";
+  return `less of its work failed or was sent back: ${ratio(judgedBy(best.past))} compared to ${ratio(judgedBy(next.past))}`;
 }
 
 const formatCounts = ({ done, failed, sent_back }: PastCounts) =>

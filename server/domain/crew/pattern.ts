@@ -110,8 +110,8 @@ export function targetOf(target: string, steps: readonly Pick<PatternStep, "step
   return {
     nobody:
       own.length > 1
-        ? `"${target}" has several steps (${own.map(([, { step }]) => step).join(", ")}); name one of them.`
-        : `"${target}" is neither a step nor an agent with a step. Name one, or write ${END_TARGETS.completed} or ${END_TARGETS.failed} where the work is over.`,
+        ? `Agent “${target}” has several steps (${own.map(([, { step }]) => step).join(", ")}). Name one of them.`
+        : `“${target}” is neither a step nor an agent with a step. Name one, or use ${END_TARGETS.completed} or ${END_TARGETS.failed} to end the work.`,
   };
 }
 

@@ -33,7 +33,7 @@ export const Task = z.object({
   /** Shown with the plan; nothing waits for it, or begins earlier. */
   estimated_duration: z
     .string()
-    .regex(/^(\d+(\.\d+)?(s|m|h|d))?$/, "Write a duration like 15m or 2h")
+    .regex(/^(\d+(\.\d+)?(s|m|h|d))?$/, "Enter a duration like 15m or 2h")
     .optional(),
   expected_output: z.string().optional(),
   output_schema: JsonSchema.optional(),
@@ -109,7 +109,7 @@ export function planErrors(
   if (circle)
     errors.push({
       at: position.get(circle[0] ?? "") ?? 0,
-      message: `These tasks wait for each other in a circle: ${circleText(circle)}.`,
+      message: `Circular dependency between tasks: ${circleText(circle)}.`,
     });
   return errors;
 }

@@ -14,12 +14,12 @@ import { ExecutionPlan } from "./plan";
 /** Reads a plan.json that is parsed already, as other planners write it too. Null: an error among the findings says why not. */
 export function readPlan(source: Raw, findings: Findings): ExecutionPlan | null {
   if (!Array.isArray(source.tasks)) {
-    findings.error("tasks", "This is no plan: it has no list of tasks.");
+    findings.error("tasks", "Not a plan: the list of tasks is missing.");
     return null;
   }
   const plan = readLeniently(ExecutionPlan, { ...source, tasks: source.tasks.map(readTask) }, "", findings);
   if (!plan) {
-    findings.error("tasks", "The plan cannot be read.");
+    findings.error("tasks", "Can't read the plan.");
     return null;
   }
   if (plan.tasks.length === 0) {
@@ -40,11 +40,11 @@ export function readPlanText(text: string): { plan: ExecutionPlan | null; findin
   try {
     value = JSON.parse(unwrapText(text));
   } catch {
-    return nothing("This is not JSON.");
+    return nothing("Invalid JSON.");
   }
   const copy = cleanCopy(value, findings);
-  if (!copy) return nothing("The file is nested too deeply to be a plan.");
-  if (!isRaw(copy.value)) return nothing("This is no plan: a JSON object with tasks.");
+  if (!copy) return nothing("The file is nested too deeply for a plan.");
+  if (!isRaw(copy.value)) return nothing("Not a plan. Expected a JSON object with tasks.");
   const plan = readPlan(copy.value, findings);
   return { plan, findings: findings.all() };
 }

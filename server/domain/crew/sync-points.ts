@@ -149,6 +149,6 @@ function isFor(task: Task, agentId: string, crew: CrewConfig): boolean {
 /** A diagnostic of sync points as a message, with its fix. */
 export function syncDiagnosticText(diagnostic: SyncDiagnostic): string {
   return diagnostic.kind === "circle"
-    ? `The sync points of "${diagnostic.group}" make tasks wait for each other in a circle: ${circleText(diagnostic.circle)}. Change their tags, or what they wait for.`
-    : `Nobody meets at the sync point "${diagnostic.point}" of "${diagnostic.group}": no task of the group has the tag "${diagnostic.point}". Tag the tasks whose results are brought together there, or take the point out.`;
+    ? `The sync points of “${diagnostic.group}” create a circular dependency: ${circleText(diagnostic.circle)}. Change their tags or dependencies.`
+    : `Sync point “${diagnostic.point}” of “${diagnostic.group}” has no tasks: no task of the group has the tag “${diagnostic.point}”. Tag the tasks whose results to combine, or remove the sync point.`;
 }

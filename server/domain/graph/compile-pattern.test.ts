@@ -31,8 +31,8 @@ const drawn = (pattern: CustomPattern) =>
 test("the reference documents' pattern becomes a workflow that can run, with two warnings", () => {
   const { graph, warnings } = compilePattern(reference);
   expect(warnings).toMatchObject([
-    { level: "changed", at: "workflow.0.next_on_failure", message: containing('"error_handler" is neither') },
-    { level: "changed", at: "workflow.2.next_on_pass", message: containing('"deployment" is neither') },
+    { level: "changed", at: "workflow.0.next_on_failure", message: containing("“error_handler” is neither") },
+    { level: "changed", at: "workflow.2.next_on_pass", message: containing("“deployment” is neither") },
   ]);
   expect(drawn(reference)).toEqual([
     "start > code_generation",
@@ -88,7 +88,7 @@ test("an agent with several steps is no target; a step without outcomes ends the
     "d > end_Done",
   ]);
   expect(compilePattern(pattern).warnings).toMatchObject([
-    { at: "workflow.2.next_on_again", message: containing('"x" has several steps (a, d)') },
+    { at: "workflow.2.next_on_again", message: containing("“x” has several steps (a, d)") },
   ]);
 });
 

@@ -25,7 +25,7 @@ test("nodes are in one group at most, and a group without nodes is none", () => 
 test("a group keeps its shape when it moves", () => {
   const drawn = grouped(graph, "group", [first, second]);
   const [group] = drawn.groups ?? [];
-  if (!group) throw new Error("There is no group.");
+  if (!group) throw new Error("No group.");
   const before = [first, second].map((id) => drawn.nodes[id]?.ui);
   const after = movedGroup(drawn, group, { x: 1000, y: 500 });
   const apart = (places: (Record<string, unknown> | { x: number; y: number } | undefined)[]) =>

@@ -9,12 +9,12 @@ export function findInputErrors(graph: WorkflowGraph, input: JsonObject): FieldE
   const errors: FieldError[] = [];
   for (const key of Object.keys(input))
     if (!StateKey.safeParse(key).success)
-      errors.push({ key, message: "This is not a possible key: use letters, digits and _." });
+      errors.push({ key, message: "Invalid key: use letters, digits and _." });
   const given: JsonObject = { ...input };
   for (const field of inputFields(graph)) {
     const value = input[field.key];
     if (value === undefined || value === null) {
-      if (field.required) errors.push({ key: field.key, message: "Please fill this in." });
+      if (field.required) errors.push({ key: field.key, message: "Required." });
       if (field.default !== undefined) given[field.key] = field.default;
       else delete given[field.key];
       continue;
@@ -47,4 +47,4 @@ export const errorsByKey = (errors: readonly Fault[]): FieldError[] =>
     message: sentenceOf(errorTexts([{ path, message }])[0] ?? ""),
   }));
 
-const sentenceOf = (error: string) => `This ${error.includes(": ") ? "does not fit: " : ""}${error}.`;
+const sentenceOf = (error: string) => `This ${error.includes(": ") ? "doesn't match: " : ""}${error}.`;

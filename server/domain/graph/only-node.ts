@@ -8,9 +8,9 @@ import { isStartNode } from "./run-input";
 export function singleNodeError(graph: WorkflowGraph, nodeId: string): string | null {
   const node = graph.nodes[nodeId];
   if (!node) return "This node is not in the workflow.";
-  if (!isExecutable(node)) return "A note does nothing, so it cannot be run.";
-  if (isStartNode(node)) return "A start does nothing by itself. Run the workflow instead.";
-  if (getNodeKind(node.node_type).ends) return "An end does nothing by itself. Run the workflow instead.";
+  if (!isExecutable(node)) return "Notes can't run.";
+  if (isStartNode(node)) return "A start node can't run alone. Run the workflow instead.";
+  if (getNodeKind(node.node_type).ends) return "An end node can't run alone. Run the workflow instead.";
   return null;
 }
 

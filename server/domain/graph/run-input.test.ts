@@ -67,14 +67,14 @@ test.each([
   [{ name: "Ada" }, []],
   [{ name: "Ada", age: 3, tags: ["a"] }, []],
   [{ name: "Ada", age: null, tags: null, note: [1] }, []],
-  [{}, [["name", "Please fill this in."]]],
-  [{ name: null }, [["name", "Please fill this in."]]],
+  [{}, [["name", "Required."]]],
+  [{ name: null }, [["name", "Required."]]],
   [{ name: "A" }, [["name", "This must have at least 2 characters."]]],
-  [{ name: "Ada", tags: ["a", 1] }, [["tags", "This does not fit: 1: must be text, not a number."]]],
+  [{ name: "Ada", tags: ["a", 1] }, [["tags", "This doesn't match: 1: must be text, not a number."]]],
   [
     { "no key": 1, name: "A", age: "x" },
     [
-      ["no key", "This is not a possible key: use letters, digits and _."],
+      ["no key", "Invalid key: use letters, digits and _."],
       ["name", "This must have at least 2 characters."],
       ["age", "This must be a whole number, not text."],
     ],
@@ -101,9 +101,9 @@ test("what must hold between keys is said once each of them is right", () => {
 
 test.each([
   ["gone", "This node is not in the workflow."],
-  ["note", "A note does nothing, so it cannot be run."],
-  ["start", "A start does nothing by itself. Run the workflow instead."],
-  ["end", "An end does nothing by itself. Run the workflow instead."],
+  ["note", "Notes can't run."],
+  ["start", "A start node can't run alone. Run the workflow instead."],
+  ["end", "An end node can't run alone. Run the workflow instead."],
 ])("a node that does nothing by itself cannot be run alone: %s", (id, error) => {
   const graph = draw("start > a > end; note > end", { note: { node_type: "note", config: { text: "n" } } });
   expect([singleNodeError(graph, id), graphOfNode(graph, id)]).toEqual([error, null]);

@@ -68,12 +68,12 @@ test.each<[ConfirmationPolicy | undefined, ConfirmationPolicy | null]>([
 );
 
 test("when people are asked is said in words", () => {
-  expect(describeConfirmation(undefined)).toBe("as the run says");
+  expect(describeConfirmation(undefined)).toBe("by the run's policy");
   expect(describeConfirmation(never)).toBe("never");
-  expect(describeConfirmation(always)).toBe("before every call of a tool");
-  expect(describeConfirmation(risky("LOW"))).toBe("before every call of a tool whose risk is known");
-  expect(describeConfirmation(risky("MEDIUM"))).toBe("before what is of medium or high risk");
-  expect(describeConfirmation(risky("HIGH"))).toBe("before what is of high risk");
+  expect(describeConfirmation(always)).toBe("before every tool call");
+  expect(describeConfirmation(risky("LOW"))).toBe("before every tool call of known risk");
+  expect(describeConfirmation(risky("MEDIUM"))).toBe("before tool calls of medium or high risk");
+  expect(describeConfirmation(risky("HIGH"))).toBe("before tool calls of high risk");
   expect(describeConfirmation({ kind: "tools", tools: [] })).toBe("never");
   expect(describeConfirmation({ kind: "tools", tools: ["web", "mail"] })).toBe("before web, mail");
   expect(describeConfirmation({ kind: "when", when: "call.cost > 1" })).toBe("where call.cost > 1");

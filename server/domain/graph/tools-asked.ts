@@ -53,15 +53,15 @@ export function withSafeRuns(graph: WorkflowGraph): {
 export function describeConfirmation(policy: ConfirmationPolicy | undefined): string {
   switch (policy?.kind) {
     case undefined:
-      return "as the run says";
+      return "by the run's policy";
     case "never":
       return "never";
     case "always":
-      return "before every call of a tool";
+      return "before every tool call";
     case "risky":
       return policy.threshold === "LOW"
-        ? "before every call of a tool whose risk is known"
-        : `before what is of ${policy.threshold === "HIGH" ? "high" : "medium or high"} risk`;
+        ? "before every tool call of known risk"
+        : `before tool calls of ${policy.threshold === "HIGH" ? "high" : "medium or high"} risk`;
     case "tools":
       return policy.tools.length === 0 ? "never" : `before ${policy.tools.join(", ")}`;
     case "when":

@@ -126,7 +126,7 @@ describe("what a workflow may use", () => {
       findProblems(graph, roles, undefined, { withheld }).filter(({ code }) => code === "E_NOT_ALLOWED");
     expect(found([])).toEqual([]);
     expect(found(["tool:gone"])).toEqual([]);
-    const fix = { kind: "allow", key: "tool:http_request", label: "Allow it" };
+    const fix = { kind: "allow", key: "tool:http_request", label: "Allow" };
     expect(found(["tool:http_request"])).toMatchObject([
       { severity: "error", at: { kind: "node", id: "a" }, fix },
       { severity: "error", at: { kind: "node", id: "b" }, message: containing("as Writer"), fix },

@@ -140,11 +140,11 @@ const CAPABILITY_LABELS: Record<CapabilityKind, (name: string) => string> = {
   tool: (name) => `use the tool ${name}`,
   host: (name) =>
     name === "*"
-      ? "ask an address that a value decides"
-      : `${name.includes("@") ? "write to" : "ask"} ${name}`,
-  model: (name) => `ask the model ${name.replace(/^\//, "")}`,
-  code: () => "run its program",
-  memory: (name) => (name === "*" ? "use memories of any scope" : `use memories of the scope ${name}`),
+      ? "send requests to a URL known only at run time"
+      : `${name.includes("@") ? "send email to" : "ask"} ${name}`,
+  model: (name) => `use the model ${name.replace(/^\//, "")}`,
+  code: () => "run its code",
+  memory: (name) => (name === "*" ? "use memory in any scope" : `use memory in the scope ${name}`),
 };
 
 /** As people read it: "use the tool store_memory". */

@@ -39,7 +39,7 @@ const MOST_TURNS = 5;
 const PLANNED_TASKS: Range = [2, 8];
 const MOST_LOOPS = 3;
 
-export const ASSUMPTIONS = `Answers of ${ANSWER[0]} to ${ANSWER[1]} tokens, ${GIVEN[0]} to ${GIVEN[1]} tokens given with each call, at most ${MOST_TURNS} turns with tools, loops at most ${MOST_LOOPS} times. Delegated work and savings by providers' caches are not counted.`;
+export const ASSUMPTIONS = `Assumes responses of ${ANSWER[0]} to ${ANSWER[1]} tokens, ${GIVEN[0]} to ${GIVEN[1]} tokens of input per call, up to ${MOST_TURNS} turns with tools and up to ${MOST_LOOPS} loop iterations. Excludes delegated work and savings from provider caches.`;
 
 type FindRole = (name: string) => RoleDefinition | undefined;
 
@@ -82,13 +82,13 @@ function partOf(node: WorkflowGraph["nodes"][string], findRole: FindRole): Estim
       llmOver(agent?.llm_config, llm_config),
       turns,
       sizeOf(role, 1),
-      `${inRange(turns)} of its agent`,
+      `${inRange(turns)} by its agent`,
     );
   }
   if (isCrewNode(node))
     return node.config.crew ? estimateCrew(node.config.crew, node.config.plan, findRole) : null;
   if (isRouterNode(node) && node.config.kind === "llm")
-    return made(node.config.llm_config, [1, 1], USUAL_ROLE, "1 call to choose");
+    return made(node.config.llm_config, [1, 1], USUAL_ROLE, "1 call to choose a route");
   return null;
 }
 
@@ -130,10 +130,10 @@ function callsOf(
       return of(
         2 * workers + 1,
         max_rounds * (1 + turns[1]),
-        `${counted(workers, "member")} asked once, to ${max_rounds} rounds of manager and member`,
+        `${counted(workers, "member")} asked once, up to ${max_rounds} rounds of manager and member`,
       );
     case "swarm":
-      return of(1, (max_handoffs + 1) * turns[1], `one agent, to ${max_handoffs} handovers`);
+      return of(1, (max_handoffs + 1) * turns[1], `one agent, up to ${max_handoffs} handoffs`);
     case "consensus":
       return of(
         1 + agents.length,
@@ -144,7 +144,7 @@ function callsOf(
       return of(samples * turns[0], samples * turns[1] + 1, `${samples} answers, ${inRange(turns)} each`);
     case "custom": {
       const steps = customPatterns(crew.collaboration_patterns)[0]?.workflow.length ?? 1;
-      return of(steps, max_rounds * turns[1], `${counted(steps, "step")} once, to ${max_rounds} steps`);
+      return of(steps, max_rounds * turns[1], `${counted(steps, "step")} once, up to ${max_rounds} steps`);
     }
   }
 }
@@ -157,7 +157,7 @@ function taskCalls(
 ): { calls: Range; basis: string } {
   const isJudged = criteria.some((criterion) => !criterion.startsWith("cel:"));
   const [least, most]: Range = isJudged ? [1, 3] : [0, 0];
-  const check = isJudged ? ", and the check of the criteria" : "";
+  const check = isJudged ? ", plus checking the criteria" : "";
   if (given > 0)
     return {
       calls: [given * turns[0] + least, given * turns[1] + most],
@@ -208,7 +208,7 @@ function often(part: EstimatedPart, [least, most]: Range) {
     calls: times(part.calls),
     input_tokens: times(part.input_tokens),
     output_tokens: times(part.output_tokens),
-    basis: `${part.basis}${most > 1 ? `, ${least} to ${most} times round` : least === 0 ? ", where the run comes there" : ""}`,
+    basis: `${part.basis}${most > 1 ? `, ${least} to ${most} loop iterations` : least === 0 ? ", if the run gets there" : ""}`,
   };
 }
 

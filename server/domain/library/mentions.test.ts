@@ -257,13 +257,13 @@ describe("what may be used", () => {
   });
   test.each<[Capability["kind"], string, string]>([
     ["tool", "look", "use the tool look"],
-    ["host", "*", "ask an address that a value decides"],
+    ["host", "*", "send requests to a URL known only at run time"],
     ["host", "a.example", "ask a.example"],
-    ["model", "/big", "ask the model big"],
-    ["model", "p/big", "ask the model p/big"],
-    ["code", "sum", "run its program"],
-    ["memory", "*", "use memories of any scope"],
-    ["memory", "project", "use memories of the scope project"],
+    ["model", "/big", "use the model big"],
+    ["model", "p/big", "use the model p/big"],
+    ["code", "sum", "run its code"],
+    ["memory", "*", "use memory in any scope"],
+    ["memory", "project", "use memory in the scope project"],
   ])("%s %s reads: %s", (kind, name, label) => {
     expect(describeCapability({ kind, name })).toBe(label);
   });

@@ -24,8 +24,7 @@ interface Named {
 export function withPlainNames<Read extends Named>(read: Read, findings: Findings): Read {
   const cleanName = (at: string, name: string): string => {
     const plain = plainName(name);
-    if (plain !== name)
-      findings.changed(at, `Signs that change how a name is read were taken out of it: "${plain}".`);
+    if (plain !== name) findings.changed(at, `Removed characters that change how a name reads: "${plain}".`);
     return plain;
   };
   const { agents = [], crews = [] } = read;
@@ -81,11 +80,11 @@ function plainRoles(roles: readonly RoleDefinition[], findings: Findings): RoleD
     const name = plainRoleName(role.name);
     if (name === role.name) return [role];
     if (taken.has(name)) {
-      findings.dropped("roles", `The role "${name}" stands twice; the first one was kept.`);
+      findings.dropped("roles", `Duplicate role "${name}". Only the first was kept.`);
       return [];
     }
     taken.add(name);
-    findings.changed("roles", `Signs that change how a name is read were taken out of it: "${name}".`);
+    findings.changed("roles", `Removed characters that change how a name reads: "${name}".`);
     return [{ ...role, name }];
   });
 }

@@ -38,15 +38,19 @@ describe("what refusals teach about a model", () => {
       { key: "context_window", text: "It reads up to 8,192 tokens at once." },
       {
         key: "native_tools",
-        text: "Tools are offered as text: it does not know functions.",
+        text: "Tools are offered as text, because the model doesn't support function calling.",
         learned_at: NOW + 2 * DAY,
       },
       {
         key: "refuses:temperature",
-        text: "“temperature” is left out: it refuses that setting.",
+        text: "“temperature” isn't sent, because the model rejects it.",
         learned_at: NOW,
       },
-      { key: "refuses:seed", text: "“seed” is left out: it refuses that setting.", learned_at: NOW + DAY },
+      {
+        key: "refuses:seed",
+        text: "“seed” isn't sent, because the model rejects it.",
+        learned_at: NOW + DAY,
+      },
     ]);
     expect(lessonsOf({ native_tools: true, response_format: "strict", parallel_tools: true }, NOW)).toEqual(
       [],

@@ -69,32 +69,36 @@ export function lessonsOf(capability: Capability, now: number): Lesson[] {
 }
 
 const SHAPES: Readonly<Record<string, string>> = {
-  json_schema: "Shapes of answers are asked for by a schema that it may not keep to.",
-  json_object: "Shapes of answers are asked for as JSON, described in words.",
-  prompt: "Shapes of answers are asked for in words only.",
+  json_schema: "Structured output: JSON Schema, which the model may not follow.",
+  json_object: "Structured output: JSON mode, with the schema in the prompt.",
+  prompt: "Structured output: prompt only.",
 };
 
 const TEXTS: Readonly<Record<string, (capability: Capability) => string | false | undefined>> = {
-  api: ({ api }) => api === "responses" && "It is asked by the Responses API.",
+  api: ({ api }) => api === "responses" && "Uses the Responses API.",
   native_tools: ({ native_tools }) =>
-    native_tools === false && "Tools are offered as text: it does not know functions.",
+    native_tools === false &&
+    "Tools are offered as text, because the model doesn't support function calling.",
   parallel_tools: ({ parallel_tools }) =>
-    parallel_tools === false && "It is asked for one call of a tool at a time.",
+    parallel_tools === false && "Tool calls are requested one at a time.",
   response_format: ({ response_format }) => SHAPES[response_format ?? ""],
   stream_usage: ({ stream_usage }) =>
-    stream_usage === false && "It is not asked for its count of tokens, which it refuses.",
+    stream_usage === false && "Token usage isn't requested, because the model rejects that setting.",
   max_tokens_name: ({ max_tokens_name }) => `The limit of an answer is sent as “${max_tokens_name}”.`,
-  wants_reasoning: ({ wants_reasoning }) => wants_reasoning && "Its earlier thoughts are sent back to it.",
+  wants_reasoning: ({ wants_reasoning }) => wants_reasoning && "Earlier reasoning is sent back to the model.",
   system_role: ({ system_role }) =>
-    system_role === false && "Instructions stand before the first message: it knows no system messages.",
-  effort_with_tools: () => "Effort is not sent where tools are offered: it takes only one of them.",
+    system_role === false &&
+    "Instructions come before the first message, because the model doesn't support system messages.",
+  effort_with_tools: () =>
+    "Reasoning effort isn't sent with tools, because the model accepts only one of them.",
   context_window: ({ context_window }) =>
     `It reads up to ${context_window?.toLocaleString("en-US")} tokens at once.`,
 };
 
 function lessonText(key: string, capability: Capability): string | null {
-  if (key === `${REFUSES}reasoning.summary`) return "Summaries of its thoughts are not asked for.";
-  if (key === `${REFUSES}include`) return "Its thoughts are not asked for in sealed form, to be sent back.";
-  if (key.startsWith(REFUSES)) return `“${key.slice(REFUSES.length)}” is left out: it refuses that setting.`;
+  if (key === `${REFUSES}reasoning.summary`) return "Reasoning summaries aren't requested.";
+  if (key === `${REFUSES}include`) return "Encrypted reasoning isn't requested, so none is sent back.";
+  if (key.startsWith(REFUSES))
+    return `“${key.slice(REFUSES.length)}” isn't sent, because the model rejects it.`;
   return TEXTS[key]?.(capability) || null;
 }

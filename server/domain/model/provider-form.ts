@@ -21,16 +21,16 @@ const PRICE = {
   hint: "US$ per million tokens",
   min: 0,
   step: 0.1,
-  placeholder: "known",
+  placeholder: "Auto",
 } as const;
-const TIME = { as: "number", per: 1000, min: 1, max: 86_400, placeholder: "as usual" } as const;
+const TIME = { as: "number", per: 1000, min: 1, max: 86_400, placeholder: "Default" } as const;
 
 /** The form of a provider. Slots: its own headers. */
 export const PROVIDER_FORM: readonly FormPart<ProviderDraft, "headers">[] = [
   { key: "name", label: "Name", as: "text", longest: 80, empty: "" },
   {
     key: "base_url",
-    label: "Address",
+    label: "URL",
     as: "text",
     isMono: true,
     keyboard: "url",
@@ -43,14 +43,14 @@ export const PROVIDER_FORM: readonly FormPart<ProviderDraft, "headers">[] = [
     label: "Model",
     as: "suggest",
     isMono: true,
-    hint: "Used where a node names none. A test lists the models, and asks this one a few tiny questions.",
+    hint: "Default model. “Test” lists models and sends a few short prompts.",
     empty: "",
   },
   {
     key: "is_default",
-    label: "Use for all runs",
+    label: "Default provider",
     as: "check",
-    hint: "Unless a node names another provider.",
+    hint: "Used unless a node selects another provider",
   },
   {
     as: "box",
@@ -60,63 +60,63 @@ export const PROVIDER_FORM: readonly FormPart<ProviderDraft, "headers">[] = [
         as: "columns",
         most: 3,
         parts: [
-          { key: "max_concurrency", label: "Calls at once", as: "number", min: 1, max: 64 },
+          { key: "max_concurrency", label: "Max concurrent requests", as: "number", min: 1, max: 64 },
           { key: "input_price", label: "Input price", ...PRICE },
           { key: "output_price", label: "Output price", ...PRICE },
           {
             key: "max_requests_per_minute",
-            label: "Calls a minute",
+            label: "Requests per minute",
             as: "number",
-            hint: "Others wait their turn.",
+            hint: "Extra requests are queued",
             min: 1,
             max: 1_000_000,
-            placeholder: "any",
+            placeholder: "No limit",
           },
           {
             key: "max_tokens_per_minute",
-            label: "Tokens a minute",
+            label: "Tokens per minute",
             as: "number",
-            hint: "In and out together.",
+            hint: "Input plus output",
             min: 1,
             max: 1_000_000_000,
-            placeholder: "any",
+            placeholder: "No limit",
           },
           {
             key: "tool_protocol",
-            label: "Tools are offered",
+            label: "Tool calling",
             as: "choice",
-            hint: "Small models often do better with text.",
-            unset: "As it can",
+            hint: "Small models often work better with text",
+            unset: "Auto",
             options: choicesOf(TOOL_PROTOCOLS),
           },
           {
             key: "api",
-            label: "Asked by",
+            label: "API",
             as: "choice",
-            hint: "Which of OpenAI's two protocols.",
-            unset: "As tested",
+            hint: "Chat Completions or Responses",
+            unset: "Auto-detect",
             options: choicesOf(MODEL_APIS),
           },
           {
             key: "unknown_ends",
-            label: "Ends without a known reason",
+            label: "Unknown finish reason",
             as: "choice",
-            hint: "By default, only a local server may give no reason.",
+            hint: "Default: only local servers may omit it",
             unset: "Default",
             options: [
-              { value: "take", label: "Use the answer" },
-              { value: "refuse", label: "Ask again" },
+              { value: "take", label: "Accept response" },
+              { value: "refuse", label: "Retry" },
             ],
           },
           {
             key: "context_window",
-            label: "Context",
+            label: "Context window",
             as: "number",
-            hint: "Tokens that a model reads at once.",
+            hint: "Max tokens per request",
             min: 1_000,
             max: 100_000_000,
             step: 1_000,
-            placeholder: "known",
+            placeholder: "Auto",
           },
         ],
       },
@@ -124,21 +124,26 @@ export const PROVIDER_FORM: readonly FormPart<ProviderDraft, "headers">[] = [
         as: "columns",
         most: 3,
         parts: [
-          { key: "first_byte_ms", label: "Longest wait", hint: "Seconds until the first word.", ...TIME },
-          { key: "idle_timeout_ms", label: "Idle timeout", hint: "Seconds between two pieces.", ...TIME },
-          { key: "timeout_ms", label: "Longest answer", hint: "Seconds in all.", ...TIME },
+          {
+            key: "first_byte_ms",
+            label: "First-token timeout",
+            hint: "Seconds until the first token",
+            ...TIME,
+          },
+          { key: "idle_timeout_ms", label: "Idle timeout", hint: "Seconds between chunks", ...TIME },
+          { key: "timeout_ms", label: "Response timeout", hint: "Total seconds", ...TIME },
         ],
       },
       {
         key: "local",
-        label: "Runs on my own hardware",
+        label: "Self-hosted",
         as: "check",
-        hint: "Its calls cost nothing.",
+        hint: "Calls cost nothing",
         usual: ({ base_url }) => isLocalServer(base_url),
       },
     ],
   },
-  { as: "box", title: "Own headers", parts: [{ slot: "headers" }] },
+  { as: "box", title: "Custom headers", parts: [{ slot: "headers" }] },
 ];
 
 const PRICE_OF_ALL = "*";
@@ -184,10 +189,10 @@ export function providerErrors(draft: Pick<ProviderDraft, "name" | "base_url" | 
 } {
   const address = draft.base_url.trim();
   return {
-    ...defined({ name: draft.name.trim() ? undefined : "Give it a name." }),
+    ...defined({ name: draft.name.trim() ? undefined : "Enter a name." }),
     ...(/^https?:\/\//.test(address) && URL.canParse(address)
       ? {}
-      : { base_url: "An address that begins with https:// or http://, usually ending in /v1." }),
-    ...defined({ default_model: draft.default_model.trim() ? undefined : "Say which model answers." }),
+      : { base_url: "Enter a URL that starts with https:// or http:// and usually ends in /v1." }),
+    ...defined({ default_model: draft.default_model.trim() ? undefined : "Enter a model." }),
   };
 }

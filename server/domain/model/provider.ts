@@ -155,12 +155,11 @@ const FIXED_HEADERS = new Set([
 
 /** Why a custom header is invalid; null if it is valid. */
 export function headerError(name: string, value: string | undefined): string | null {
-  if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/.test(name))
-    return "A header's name has letters, digits and - only";
+  if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/.test(name)) return "Use letters, digits and - in header names";
   if (FIXED_HEADERS.has(name.toLowerCase()) || /^(?:proxy|sec)-/i.test(name))
-    return `The header ${name} is set by the request itself`;
+    return `The header ${name} is set automatically`;
   if (value !== undefined && !/^[\x21-\x7e](?:[\x20-\x7e]{0,3998}[\x21-\x7e])?$/.test(value))
-    return `The value of ${name} holds characters that no header can have; copy it again`;
+    return `The value of ${name} has invalid characters; copy it again`;
   return null;
 }
 

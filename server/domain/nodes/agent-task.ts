@@ -6,7 +6,7 @@ import { ON_LIMIT_FIELD } from "./question-terms";
 export const agentTask = defineNode({
   type: "agent_task",
   title: "Agent task",
-  hint: "One role does one task",
+  hint: "Runs one agent on a task",
   icon: "user-round",
   group: "agents",
   works: "agent",
@@ -35,22 +35,22 @@ export const agentTask = defineNode({
     { key: "required_role", label: "Role", as: "role", showIf: ({ agent_ref }) => !agent_ref },
     { key: "agent_ref", label: "Agent", as: "agent_ref" },
     { key: "task_description_template", label: "Task", as: "template", hint: "Type {{ to insert a value" },
-    { key: "expected_output", label: "Expected result", as: "multiline" },
-    { key: "output_schema", label: "Shape of the result", as: "schema", hint: "Types of the output keys" },
+    { key: "expected_output", label: "Expected output", as: "multiline" },
+    { key: "output_schema", label: "Output schema", as: "schema", hint: "Type of each output key" },
     { key: "llm_config", label: "Model", as: "llm" },
     { key: "tools", label: "Tools", as: "tools", isRare: true },
     {
       key: "guardrails",
       label: "Guardrails",
       as: "guardrails",
-      hint: "What must hold of this task, beside what its role demands",
+      hint: "Checks for this task, in addition to the role's",
       isRare: true,
     },
     {
       key: "max_iterations",
-      label: "Most turns",
+      label: "Max turns",
       as: "number",
-      hint: "After so many answers of the model it has to be done",
+      hint: "The task must finish within this many model turns",
       min: 1,
       max: 200,
       isRare: true,
@@ -66,7 +66,7 @@ export const agentTask = defineNode({
         {
           severity: "error",
           code: "E_UNKNOWN_ROLE",
-          message: "Choose the role that does this task.",
+          message: "Choose a role for this task.",
           field: "required_role",
         },
       ];
@@ -75,7 +75,7 @@ export const agentTask = defineNode({
         {
           severity: "warning",
           code: "W_EMPTY_TASK",
-          message: "Say what the role should do.",
+          message: "Describe the task.",
           field: "task_description_template",
         },
       ];

@@ -13,7 +13,7 @@ const labelsOf = (config: object, world: World) => {
 const failureOf = (config: object, world: World) => gate(config, world).failed;
 
 test.each([
-  [{ options: [] }, "No answers yet"],
+  [{ options: [] }, "No options yet"],
   [{}, "Asks: approved or rejected"],
   [{ assigned_to: "Ann", options: ["yes"] }, "Asks Ann: yes"],
 ])("a card with %j says %s", (config, summary) => {
@@ -24,7 +24,7 @@ describe("the ways out of a gate", () => {
   const exitsOf = (config: object) =>
     getNodeKind("approval_gate").exits?.(nodeOf("approval_gate", config).config);
   const [yes, no] = [{ label: "approved" }, { label: "rejected" }];
-  const silent = { label: "timeout", title: "Nobody answered" };
+  const silent = { label: "timeout", title: "No answer" };
   test.each([
     ["are its answers", {}, [yes, no]],
     [
@@ -110,21 +110,21 @@ describe("what a person is asked", () => {
     { label: "approved", value: "approved" },
     { label: "rejected", value: "rejected" },
   ];
-  const base = { kind: "approval", why: "The workflow goes on as you decide here.", options };
+  const base = { kind: "approval", why: "The workflow continues with the option you choose.", options };
   test.each<[string, object, World, object]>([
-    ["has the id as its title where nothing has a name", {}, {}, { title: "it: how does it go on?" }],
+    ["has the id as its title where nothing has a name", {}, {}, { title: "Decision needed: it" }],
     [
       "has the node's name in its title",
       {},
       { node: { name: "Check" } },
-      { title: "Check: how does it go on?" },
+      { title: "Decision needed: Check" },
     ],
     ["has its own title", { title: "Is {{a}} good?" }, { state: { a: "x" } }, { title: "Is x good?" }],
     [
       "has the usual title where its own is empty once filled in",
       { title: "{{a}}" },
       {},
-      { title: "it: how does it go on?" },
+      { title: "Decision needed: it" },
     ],
     [
       "says what it is about",
@@ -177,7 +177,7 @@ describe("what a person is asked", () => {
     const failed = (more: object) =>
       failureOf({ allow_edit: true }, { state: { draft: 4 }, node: { ...node, ...more } });
     expect(failed({})).toMatchObject({ code: "CONFIG", retryable: false, user_action: "edit_graph" });
-    expect(failed({ name: "Check" })?.message).toMatch(/^Check .*"draft"/);
+    expect(failed({ name: "Check" })?.message).toMatch(/lets a person edit/);
   });
 });
 
@@ -194,7 +194,7 @@ describe("what a gate gives", () => {
       "the comment as the reason",
       {},
       { answer: chosen("rejected", { message: "too long" }) },
-      { output: {}, labels: ["rejected"], why: { reason: "Somebody at the page decided: too long" } },
+      { output: {}, labels: ["rejected"], why: { reason: "Someone in the app decided: too long" } },
     ],
     [
       "its parts under their own names, and what there is none of as null or empty",
@@ -203,7 +203,7 @@ describe("what a gate gives", () => {
       {
         output: { decision: "approved", comment: "", draft: null, answered_by: "user" },
         labels: ["approved"],
-        why: { reason: "Somebody at the page decided." },
+        why: { reason: "Someone in the app decided." },
       },
     ],
     [
@@ -213,7 +213,7 @@ describe("what a gate gives", () => {
       {
         output: { a: "approved", b: "fine" },
         labels: ["approved"],
-        why: { reason: "Somebody at the page decided: fine" },
+        why: { reason: "Someone in the app decided: fine" },
       },
     ],
     [
@@ -223,7 +223,7 @@ describe("what a gate gives", () => {
       {
         output: { a: "fine", decision: "approved" },
         labels: ["approved"],
-        why: { reason: "Somebody at the page decided: fine" },
+        why: { reason: "Someone in the app decided: fine" },
       },
     ],
     [
@@ -233,32 +233,32 @@ describe("what a gate gives", () => {
       {
         output: { a: "new", b: "", c: "approved" },
         labels: ["approved"],
-        why: { reason: "Somebody at the page decided." },
+        why: { reason: "Someone in the app decided." },
       },
     ],
     [
       "the text as it was where nobody changed it",
       { allow_edit: true },
       { answer: chosen("approved", { value: 7 }), state: { a: "old" }, ...keys("a") },
-      { output: { a: "old" }, labels: ["approved"], why: { reason: "Somebody at the page decided." } },
+      { output: { a: "old" }, labels: ["approved"], why: { reason: "Someone in the app decided." } },
     ],
     [
       "the standing answer meanwhile where nobody is waited for",
       { mode: "advisory", default_response: "Rejected" },
       { answer: pending },
-      { output: {}, labels: ["rejected"], why: { reason: "Nobody is waited for." } },
+      { output: {}, labels: ["rejected"], why: { reason: "Not waiting for an answer." } },
     ],
     [
       "no way at all where nobody is waited for and no answer stands",
       { default_response: 4 },
       { answer: pending },
-      { output: {}, labels: [""], why: { reason: "Nobody is waited for." } },
+      { output: {}, labels: [""], why: { reason: "Not waiting for an answer." } },
     ],
     [
       "that nobody answered in time",
       { on_timeout: "reject" },
       { answer: expired },
-      { output: {}, labels: ["rejected"], why: { reason: "Nobody answered in time." } },
+      { output: {}, labels: ["rejected"], why: { reason: "No answer before the deadline." } },
     ],
   ])("%s", (_what, config, world, gave) => {
     expect(gate(config, world).gave).toEqual(gave);
@@ -300,8 +300,8 @@ describe("where a person declines to choose", () => {
     expect(labelsOf({ on_timeout: "approve", options: ["yes", "Denied"] }, { answer })).toEqual(["Denied"]);
   });
   test.each([
-    [{}, undefined, "“it” was declined, and none of its answers means no."],
-    [{ name: "Check" }, "not today", "“Check” was declined, and none of its answers means no: not today"],
+    [{}, undefined, "“it” was declined, but none of its options means no."],
+    [{ name: "Check" }, "not today", "“Check” was declined, but none of its options means no: not today"],
   ])("a gate without such an answer fails: %j, %s", (node, message, expected) => {
     const answer = { answer: "reject", by: "user", ...(message ? { message } : {}) };
     expect(failureOf({ options: ["a", "b"] }, { answer, node })).toEqual({

@@ -33,41 +33,41 @@ type GateConfig = z.output<ReturnType<typeof GateConfig>>;
 export const approvalGate = defineNode({
   type: "approval_gate",
   title: "Approval",
-  hint: "A person decides how it goes on",
+  hint: "Asks a person to choose the next step",
   icon: "user-round-check",
   group: "people",
   routes: true,
   routesKey: "options",
   config: GateConfig,
   fields: [
-    { key: "title", label: "Question", as: "template", lines: 1, hint: "What the person is asked" },
+    { key: "title", label: "Question", as: "template", lines: 1, hint: "What to ask" },
     {
       key: "body_template",
-      label: "What it is about",
+      label: "Details",
       as: "template",
       hint: "Shown with the question, as Markdown",
     },
-    { key: "options", label: "Answers", as: "ways" },
+    { key: "options", label: "Options", as: "ways" },
     {
       key: "allow_edit",
-      label: "The text may be changed",
+      label: "Allow edits",
       as: "switch",
-      hint: "The person gets the first value that this node writes as a draft, or what it is about where there is none yet",
+      hint: "Lets the person edit the first output, or the details if it's empty",
     },
     ...questionFields("label"),
   ],
   summary: ({ options, assigned_to }) =>
     options.length === 0
-      ? "No answers yet"
+      ? "No options yet"
       : `${assigned_to ? `Asks ${assigned_to}: ` : "Asks: "}${options.join(" or ")}`,
   exits: ({ options, on_timeout, mode }) => [
     ...[...new Set(options)].map((label) => ({ label })),
     ...(on_timeout === "continue" && mode !== "advisory" && !options.includes(TIMEOUT)
-      ? [{ label: TIMEOUT, title: "Nobody answered" }]
+      ? [{ label: TIMEOUT, title: "No answer" }]
       : []),
   ],
   newConfig: () => ({
-    title: "Is this good to go on?",
+    title: "Approve this?",
     options: ["approved", "rejected"],
     allow_edit: false,
   }),
@@ -79,7 +79,7 @@ export const approvalGate = defineNode({
       ? [
           diagnostic(
             "E_GATE_WAY_MEANWHILE",
-            "Nobody is waited for. Say which way is taken meanwhile: choose one of the answers as the standard one.",
+            "This approval doesn't wait. Choose one of the options as the default answer.",
             "default_response",
           ),
         ]
@@ -115,8 +115,7 @@ const diagnostic = (code: string, message: string, field: string): NodeDiagnosti
 });
 
 function optionDiagnostics({ options }: GateConfig): NodeDiagnostic[] {
-  if (options.length === 0)
-    return [diagnostic("E_GATE_NO_OPTIONS", "Add at least one answer that a person can give.", "options")];
+  if (options.length === 0) return [diagnostic("E_GATE_NO_OPTIONS", "Add at least one option.", "options")];
   const low = options.map((option) => option.toLowerCase());
   const twice = options.find((_option, at) => low.indexOf(low[at] ?? "") !== at);
   return twice === undefined
@@ -124,7 +123,7 @@ function optionDiagnostics({ options }: GateConfig): NodeDiagnostic[] {
     : [
         diagnostic(
           "E_GATE_OPTION_TWICE",
-          `“${twice}” is there twice. Give each answer a name of its own.`,
+          `Duplicate option “${twice}”. Give each option a unique name.`,
           "options",
         ),
       ];
@@ -134,11 +133,11 @@ function optionDiagnostics({ options }: GateConfig): NodeDiagnostic[] {
 function timeoutError(config: GateConfig): string | null {
   const { on_timeout } = config;
   if (on_timeout === "default" && silentWay(config) === null)
-    return "Choose which of the answers stands where nobody gives one.";
+    return "Choose one of the options as the default answer.";
   if (on_timeout === "approve" && !config.options.some(isApproval))
-    return "None of the answers is called approved or yes. Choose a standard answer instead.";
+    return "No option is named “approved” or “yes”. Use a default answer instead.";
   if (on_timeout === "reject" && !config.options.some(isRejection))
-    return "None of the answers is called rejected or no. Choose a standard answer, or let the node fail.";
+    return "No option is named “rejected” or “no”. Use a default answer, or let the node fail.";
   return null;
 }
 
@@ -154,8 +153,8 @@ function questionOf(config: GateConfig, ctx: NodeContext) {
   const draft = allow_edit ? draftOf(ctx, body) : undefined;
   return {
     kind: "approval" as const,
-    title: (title ? ctx.render(title) : "") || `${ctx.node.name || ctx.node.id}: how does it go on?`,
-    why: "The workflow goes on as you decide here.",
+    title: (title ? ctx.render(title) : "") || `Decision needed: ${ctx.node.name || ctx.node.id}`,
+    why: "The workflow continues with the option you choose.",
     options: options.map((option) => ({ label: option, value: option })),
     ...defined({ body: body && body !== draft ? body : undefined, draft }),
     ...termsOf(config),
@@ -170,7 +169,7 @@ function draftOf(ctx: NodeContext, body: string): string {
   if (typeof value === "string") return value;
   throw new NodeFailure(
     "CONFIG",
-    `${ctx.node.name || ctx.node.id} lets a person change "${key}", which is no text. Only texts can be changed.`,
+    `“${ctx.node.name || ctx.node.id}” lets a person edit “${key}”, which isn't text. Only text can be edited.`,
   );
 }
 
@@ -186,7 +185,7 @@ function labelFor({ answer, option, message }: NodeAnswer, config: GateConfig, c
   if (label !== undefined) return label;
   throw new NodeFailure(
     "HUMAN_TIMEOUT",
-    `Nobody answered “${ctx.node.name || ctx.node.id}” in time, and no answer stands for that.`,
+    `“${ctx.node.name || ctx.node.id}” wasn't answered before the deadline, and no option applies without an answer.`,
     { user_action: "retry" },
   );
 }
@@ -214,17 +213,17 @@ function refusal(options: readonly string[], message: string | undefined, ctx: N
   const why = message ? `: ${message}` : ".";
   throw new NodeFailure(
     "HUMAN_REJECTED",
-    `“${ctx.node.name || ctx.node.id}” was declined, and none of its answers means no${why}`,
+    `“${ctx.node.name || ctx.node.id}” was declined, but none of its options means no${why}`,
     { user_action: "retry" },
   );
 }
 
 const reasonOf = ({ answer, by, message }: NodeAnswer): string =>
   answer === "expired"
-    ? "Nobody answered in time."
+    ? "No answer before the deadline."
     : answer === "pending"
-      ? "Nobody is waited for."
-      : `${by === "user" ? "Somebody at the page" : by} decided${message ? `: ${message}` : "."}`;
+      ? "Not waiting for an answer."
+      : `${by === "user" ? "Someone in the app" : by} decided${message ? `: ${message}` : "."}`;
 
 /** Parts of the answer by name; keys of other names get the draft, the comment and the decision in turn. */
 function outputs(keys: readonly string[], isEdited: boolean, parts: JsonObject): JsonObject {

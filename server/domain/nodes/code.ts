@@ -4,7 +4,7 @@ import { defineNode, type SchemaParts, toolOutputs } from "./define";
 export const code = defineNode({
   type: "code",
   title: "Code",
-  hint: "Computes with JavaScript",
+  hint: "Runs JavaScript",
   icon: "braces",
   group: "data",
   config: ({ z }: SchemaParts) =>
@@ -17,7 +17,7 @@ export const code = defineNode({
       key: "source",
       label: "JavaScript",
       as: "code",
-      hint: "The body of a function: input holds what this node reads; return what it writes",
+      hint: "Function body: input holds the node's inputs; return its outputs",
     },
   ],
   uses: ({ source }) => [{ kind: "code", source }],
@@ -29,7 +29,7 @@ export const code = defineNode({
   newNode: () => ({ name: "Code", output_keys: ["result"] }),
   validate: (config) =>
     config.source.trim() === ""
-      ? [{ severity: "error", code: "E_CODE_EMPTY", message: "Write the code to run.", field: "source" }]
+      ? [{ severity: "error", code: "E_CODE_EMPTY", message: "Add code to run.", field: "source" }]
       : [],
   *run(config, ctx) {
     const value = yield* ctx.code(config.source, { ...ctx.input });

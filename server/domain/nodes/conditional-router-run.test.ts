@@ -75,7 +75,7 @@ describe("which ways a router takes", () => {
       gave(["a", "c"], {
         evaluations: [
           { ...when("a"), value: true },
-          { ...when("b"), value: false, note: 'There is no "b" yet, so this counts as false.' },
+          { ...when("b"), value: false, note: '"b" doesn\'t exist yet, so this counts as false.' },
           { ...when("c"), value: true },
         ],
       }),
@@ -90,15 +90,15 @@ describe("which ways a router takes", () => {
     });
   });
   test.each([
-    [{}, 'There is no rule called "".'],
-    [{ router_function_name: "unknown" }, 'There is no rule called "unknown".'],
+    [{}, "Unknown rule “”. Define it or choose another."],
+    [{ router_function_name: "unknown" }, "Unknown rule “unknown”. Define it or choose another."],
     [
       { router_function_name: "mine" },
-      'The rule "mine" answered ["x",1], which is no label. It must answer a text, or a list of texts.',
+      'Rule “mine” returned ["x",1]. It must return a route name or a list of route names.',
     ],
     [
       { router_function_name: "code" },
-      `The rule "code" answered {"long":"${"y".repeat(191)}, which is no label. It must answer a text, or a list of texts.`,
+      `Rule “code” returned {"long":"${"y".repeat(191)}. It must return a route name or a list of route names.`,
     ],
   ])("with %j it fails: %s", (config, message) => {
     const { failed } = decide(config, { rules, state: { a: ["x", 1] }, answer: { long: "y".repeat(300) } });

@@ -230,10 +230,10 @@ test("what is missing of a condition, and what is wrong with a name, is told wit
     return router.validate?.(node.config, node, () => null).map(({ message }) => message);
   };
   expect(messagesOf({ kind: "expression", conditions: [when("fine", "")] })).toEqual([
-    "Say when “fine” is taken: choose a key and what it must be.",
+    "Add a condition for “fine”.",
   ]);
   expect(messagesOf({ router_function_name: BUILT_IN, router_function: cel })).toEqual([
-    `"${BUILT_IN}" is built in. Give your own rule another name.`,
+    `“${BUILT_IN}” is a built-in rule. Choose another name.`,
   ]);
 });
 
@@ -271,10 +271,10 @@ test.each<[object, unknown[], unknown[], unknown[]]>([
   ],
   [{ kind: "value" }, [], [], []],
   [
-    { kind: "llm", value: "state.v", instruction: "Choose {{a}}" },
+    { kind: "llm", value: "state.v", instruction: "Select {{a}}" },
     [],
     [],
-    [{ field: "instruction", template: "Choose {{a}}" }],
+    [{ field: "instruction", template: "Select {{a}}" }],
   ],
   [{ kind: "llm" }, [], [], []],
 ])("of %j, only what decides is used and checked", (config, uses, expressions, templates) => {

@@ -65,7 +65,7 @@ function translated(before: Config, after: Config, labels: readonly string[]): C
 export const conditionalRouter = defineNode({
   type: "conditional_router",
   title: "Router",
-  hint: "Chooses the way on",
+  hint: "Chooses one or more routes",
   icon: "split",
   group: "flow",
   routes: true,
@@ -73,35 +73,35 @@ export const conditionalRouter = defineNode({
   fields: [
     {
       key: "kind",
-      label: "Decides by",
+      label: "Route by",
       as: "choice",
       options: [
-        { value: "expression", label: "Conditions", hint: "The first that holds" },
-        { value: "value", label: "A value", hint: "Its text names the way" },
-        { value: "function", label: "A named rule", hint: "Built in, or your own" },
-        { value: "llm", label: "A model", hint: "It reads an instruction and picks a way" },
+        { value: "expression", label: "Conditions", hint: "First match" },
+        { value: "value", label: "Value", hint: "Takes the route with the same name" },
+        { value: "function", label: "Rule", hint: "Built-in or custom" },
+        { value: "llm", label: "Model", hint: "A model picks a route by your instruction" },
       ],
     },
     {
       key: "router_function_name",
       label: "Rule",
       as: "router_function",
-      hint: "A built-in one, or a name for your own",
+      hint: "A built-in rule, or a name for a custom one",
       showIf: (c) => c.kind === "function",
     },
     {
       key: "router_function",
-      label: "What it does",
+      label: "Behavior",
       as: "own_rule",
       showIf: (c) => c.kind === "function" && !!c.router_function_name && !followsBuiltIn(c),
     },
     {
       key: "mode",
-      label: "Takes",
+      label: "Match",
       as: "choice",
       options: [
-        { value: "first", label: "The first that holds" },
-        { value: "all", label: "All that hold" },
+        { value: "first", label: "First match" },
+        { value: "all", label: "All matches" },
       ],
       showIf: (c) => c.kind === "expression",
     },
@@ -109,11 +109,11 @@ export const conditionalRouter = defineNode({
       key: "value",
       label: "Value",
       as: "value",
-      hint: "Takes the way whose name matches this value",
+      hint: "Takes the route whose name matches this value",
       showIf: (c) => c.kind === "value",
     },
     { key: "instruction", label: "Instruction", as: "template", showIf: (c) => c.kind === "llm" },
-    { key: "conditions", label: "Ways", as: "ways" },
+    { key: "conditions", label: "Routes", as: "ways" },
     { key: "llm_config", label: "Model", as: "llm", showIf: (c) => c.kind === "llm" },
   ],
   routerKind: (config) => config.kind,
@@ -145,7 +145,7 @@ export const conditionalRouter = defineNode({
         {
           severity: "error",
           code: "E_ROUTER_NO_CONDITIONS",
-          message: "Add at least one way.",
+          message: "Add at least one route.",
           field: "conditions",
         },
       ];
@@ -154,7 +154,7 @@ export const conditionalRouter = defineNode({
       return unsaid.map(({ label }) => ({
         severity: "error",
         code: "E_BAD_EXPRESSION",
-        message: `Say when “${label}” is taken: choose a key and what it must be.`,
+        message: `Add a condition for “${label}”.`,
         field: "conditions",
       }));
     if (config.kind === "value" && !config.value)
@@ -162,7 +162,7 @@ export const conditionalRouter = defineNode({
         {
           severity: "error",
           code: "E_BAD_EXPRESSION",
-          message: "Choose the key whose value decides.",
+          message: "Choose a key to route by.",
           field: "value",
         },
       ];
@@ -241,24 +241,23 @@ function ruleDiagnostics({
   const diagnostic = (code: string, message: string, field: string): NodeDiagnostic[] => [
     { severity: "error", code, message, field },
   ];
-  if (!name)
-    return diagnostic("E_UNKNOWN_ROUTER_FUNCTION", "Choose the rule that decides.", "router_function_name");
+  if (!name) return diagnostic("E_UNKNOWN_ROUTER_FUNCTION", "Choose a rule.", "router_function_name");
   if (!rule) return [];
   if (findRouterFunction(name))
     return diagnostic(
       "E_ROUTER_FUNCTION_TAKEN",
-      `"${name}" is built in. Give your own rule another name.`,
+      `“${name}” is a built-in rule. Choose another name.`,
       "router_function_name",
     );
   if (rule.source.trim() === "")
-    return diagnostic("E_ROUTER_FUNCTION_EMPTY", `Write what the rule "${name}" answers.`, "router_function");
+    return diagnostic("E_ROUTER_FUNCTION_EMPTY", `Define the rule “${name}”.`, "router_function");
   return [];
 }
 
 /** Lets a rule of the workflow answer; throws NodeFailure where that is no label. JavaScript is a step of its own. */
 function* askOwnRule(name: string, ctx: NodeContext): Flow<string | string[]> {
   const rule = ctx.ownRule(name);
-  if (!rule) throw new NodeFailure("ROUTER_FAILED", `There is no rule called "${name}".`);
+  if (!rule) throw new NodeFailure("ROUTER_FAILED", `Unknown rule “${name}”. Define it or choose another.`);
   const value =
     rule.language === "cel"
       ? ctx.evaluate(rule.source)
@@ -267,7 +266,7 @@ function* askOwnRule(name: string, ctx: NodeContext): Flow<string | string[]> {
   if (!isList(value) || !value.every(isText))
     throw new NodeFailure(
       "ROUTER_FAILED",
-      `The rule "${name}" answered ${JSON.stringify(value).slice(0, 200)}, which is no label. It must answer a text, or a list of texts.`,
+      `Rule “${name}” returned ${JSON.stringify(value).slice(0, 200)}. It must return a route name or a list of route names.`,
     );
   return value;
 }

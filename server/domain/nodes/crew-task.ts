@@ -7,7 +7,7 @@ import { ON_LIMIT_FIELD } from "./question-terms";
 export const crewTask = defineNode({
   type: "crew_task",
   title: "Crew task",
-  hint: "Several roles share a plan",
+  hint: "Several agents work together on a goal",
   icon: "users-round",
   group: "agents",
   works: "crew",
@@ -25,11 +25,11 @@ export const crewTask = defineNode({
       key: "plan_description_template",
       label: "Goal",
       as: "template",
-      hint: "What the crew should achieve; type {{ to insert a value",
+      hint: "What to achieve; type {{ to insert a value",
     },
-    { key: "crew_id_or_config_ref", label: "Which crew", as: "crew_ref" },
+    { key: "crew_id_or_config_ref", label: "Crew source", as: "crew_ref" },
     { key: "crew", label: "Crew", as: "crew" },
-    { key: "plan", label: "Plan", as: "plan", hint: "Leave empty to let a planner role write it" },
+    { key: "plan", label: "Plan", as: "plan", hint: "Leave empty to let a planner write it" },
     ON_LIMIT_FIELD,
   ],
   summary: (config) => {
@@ -53,7 +53,7 @@ export const crewTask = defineNode({
           {
             severity: "error",
             code: "E_CREW_EMPTY",
-            message: "Add the agents of this crew.",
+            message: "Add at least one agent.",
             field: "crew",
           },
         ],

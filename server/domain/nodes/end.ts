@@ -11,7 +11,7 @@ const isChosen = (node: NodeBase): boolean =>
 export const end = defineNode({
   type: "end",
   title: "End",
-  hint: "Where a run ends",
+  hint: "Ends the run",
   icon: "flag",
   group: "flow",
   hasExit: false,
@@ -26,7 +26,7 @@ export const end = defineNode({
   fields: [
     {
       key: "status",
-      label: "Ends the run as",
+      label: "Run status",
       as: "choice",
       options: [
         { value: "COMPLETED", label: "Completed" },
@@ -35,9 +35,9 @@ export const end = defineNode({
     },
     {
       key: "terminate",
-      label: "Stop everything else",
+      label: "Cancel other branches",
       as: "switch",
-      hint: "Branches still running are cancelled. Otherwise the run waits for them, and what they write counts",
+      hint: "Cancels branches that are still running; otherwise the run waits for them",
     },
   ],
   summary: (config, node) => {
@@ -47,7 +47,7 @@ export const end = defineNode({
         : isChosen(node)
           ? "Returns chosen values"
           : "Returns everything";
-    return config.status === "ERROR" ? "Ends as an error" : what;
+    return config.status === "ERROR" ? "Ends with an error" : what;
   },
   newConfig: () => ({ terminate: false, status: "COMPLETED" as const }),
   newNode: () => ({ name: "End" }),

@@ -13,7 +13,7 @@ const READS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 export const httpRequest = defineNode({
   type: "http_request",
   title: "HTTP request",
-  hint: "Asks a web address",
+  hint: "Calls a URL",
   icon: "globe",
   group: "data",
   config: ({ z, Template }: SchemaParts) =>
@@ -26,7 +26,7 @@ export const httpRequest = defineNode({
       /** Statuses that count as success: "200-299", "200,404". */
       ok_status: z
         .string()
-        .regex(/^\d{3}(-\d{3})?(,\d{3}(-\d{3})?)*$/, "Write statuses like 200-299 or 200,404")
+        .regex(/^\d{3}(-\d{3})?(,\d{3}(-\d{3})?)*$/, "Use codes like 200-299 or 200,404")
         .default(ANY_SUCCESS),
     }),
   fields: [
@@ -36,13 +36,18 @@ export const httpRequest = defineNode({
       as: "choice",
       options: METHODS.map((value) => ({ value, label: value })),
     },
-    { key: "url", label: "Address", as: "template", lines: 1, hint: "https://…; type {{ to insert a value" },
-    { key: "query", label: "Query", as: "pairs", hint: "What follows the ? in the address, encoded for you" },
+    { key: "url", label: "URL", as: "template", lines: 1, hint: "https://…; type {{ to insert a value" },
+    {
+      key: "query",
+      label: "Query parameters",
+      as: "pairs",
+      hint: "Added to the URL and encoded automatically",
+    },
     {
       key: "headers",
       label: "Headers",
       as: "pairs",
-      hint: "Write no keys or passwords here",
+      hint: "Don't enter secrets here",
     },
     {
       key: "body",
@@ -51,15 +56,15 @@ export const httpRequest = defineNode({
       hint: "JSON or text",
       showIf: (config) => !READS.has(config.method),
     },
-    { key: "ok_status", label: "Counts as success", as: "text" },
+    { key: "ok_status", label: "Success status codes", as: "text" },
   ],
   uses: ({ method, url }) => [{ kind: "request", method, url }],
-  summary: (config) => (config.url ? `${config.method} ${config.url}` : "No address yet"),
+  summary: (config) => (config.url ? `${config.method} ${config.url}` : "No URL yet"),
   newConfig: () => ({ method: "GET" as const, url: "", headers: {}, query: {}, ok_status: ANY_SUCCESS }),
   newNode: () => ({ name: "HTTP request", output_keys: ["response"] }),
   validate: (config) =>
     config.url.trim() === ""
-      ? [{ severity: "error", code: "E_HTTP_URL", message: "Write the address to ask.", field: "url" }]
+      ? [{ severity: "error", code: "E_HTTP_URL", message: "Enter a URL.", field: "url" }]
       : [],
   templates: (config) => [
     { field: "url", template: config.url },
@@ -102,7 +107,7 @@ function bodyOf(text: string): Json {
 
 function withQuery(address: string, query: Readonly<Record<string, string>>): string {
   if (Object.keys(query).length === 0) return address;
-  if (!URL.canParse(address)) throw new NodeFailure("CONFIG", `"${address}" is not an address.`);
+  if (!URL.canParse(address)) throw new NodeFailure("CONFIG", `“${address}” isn't a valid URL.`);
   const url = new URL(address);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   return url.href;

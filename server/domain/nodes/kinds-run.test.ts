@@ -181,7 +181,7 @@ describe("a request", () => {
       asked: [],
       failed: {
         code: "CONFIG",
-        message: '"nowhere" is not an address.',
+        message: "“nowhere” isn't a valid URL.",
         retryable: false,
         user_action: "edit_graph",
       },

@@ -4,7 +4,7 @@ import { defineNode, type SchemaParts } from "./define";
 export const note = defineNode({
   type: "note",
   title: "Note",
-  hint: "Words for people",
+  hint: "A comment on the canvas",
   icon: "sticky-note",
   group: "notes",
   hasEntry: false,
@@ -21,14 +21,14 @@ export const note = defineNode({
     { key: "text", label: "Text", as: "multiline", hint: "Markdown: # heading, **bold**, - list" },
     {
       key: "color",
-      label: "Colour",
+      label: "Color",
       as: "choice",
       options: [
         { value: "yellow", label: "Yellow" },
         { value: "pink", label: "Pink" },
         { value: "green", label: "Green" },
         { value: "blue", label: "Blue" },
-        { value: "grey", label: "Grey" },
+        { value: "grey", label: "Gray" },
       ],
     },
   ],

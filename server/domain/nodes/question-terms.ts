@@ -12,66 +12,66 @@ type TermField = FieldOf<unknown, Exclude<keyof QuestionTerms, "default_response
 const TERMS: readonly TermField[] = [
   {
     key: "assigned_to",
-    label: "Meant for",
+    label: "Assignee",
     as: "text",
-    hint: "A name or a role of people, shown with the question",
+    hint: "A person or team, shown with the question",
   },
   {
     key: "required_expertise",
-    label: "Should know about",
+    label: "Expertise",
     as: "texts",
     itemName: "subject",
-    hint: "What whoever answers should know about, shown with the question",
+    hint: "What the person should know about, shown with the question",
   },
   {
     key: "urgency",
-    label: "Urgency",
+    label: "Priority",
     as: "choice",
-    unset: "Normal, as usual",
+    unset: "Normal (default)",
     options: [
-      { value: "low", label: "Not urgent" },
+      { value: "low", label: "Low" },
       { value: "normal", label: "Normal" },
-      { value: "high", label: "Urgent" },
-      { value: "critical", label: "Very urgent" },
+      { value: "high", label: "High" },
+      { value: "critical", label: "Critical" },
     ],
   },
   {
     key: "mode",
-    label: "Meanwhile",
+    label: "While waiting",
     as: "choice",
-    unset: "As usual: other branches go on",
+    unset: "Default: other branches continue",
     options: [
-      { value: "async", label: "Other branches go on", hint: "Only this one waits" },
-      { value: "sync", label: "The whole run waits", hint: "Nothing new starts, and its time stands still" },
+      { value: "async", label: "Continue other branches", hint: "Only this branch waits" },
+      { value: "sync", label: "Pause run", hint: "Nothing new starts, and run time stops counting" },
       {
         value: "advisory",
-        label: "Nobody waits",
-        hint: "The standard answer stands, and a later one is told",
+        label: "Don't wait",
+        hint: "Uses the default answer; a late answer is still recorded",
       },
     ],
   },
   {
     key: "timeout_s",
-    label: "Time to answer",
+    label: "Deadline",
     as: "seconds",
-    hint: "Empty: as the installation says, usually 7 days",
+    hint: "Leave empty for the server default, usually 7 days",
   },
   {
     key: "on_timeout",
-    label: "If nobody answers",
+    label: "On timeout",
     as: "choice",
-    unset: "As usual: never a yes",
+    unset: "Default: never approve",
     options: [
-      { value: "reject", label: "It counts as no" },
-      { value: "fail", label: "The node fails" },
-      { value: "default", label: "The standard answer stands" },
-      { value: "continue", label: "It goes on without" },
+      { value: "reject", label: "Reject" },
+      { value: "fail", label: "Fail the node" },
+      { value: "default", label: "Use default answer" },
+      { value: "continue", label: "Continue without an answer" },
       {
         value: "escalate",
-        label: "Others are asked",
-        hint: "Those named under Escalation, one after the other",
+        label: "Escalate",
+        hint: "Asks the escalation contacts in order",
       },
-      { value: "approve", label: "It counts as yes", hint: "Think twice: nobody has looked at it" },
+      { value: "approve", label: "Approve", hint: "Not recommended: approves without review" },
     ],
   },
 ];
@@ -80,12 +80,12 @@ const ESCALATION: TermField = {
   key: "escalation",
   label: "Escalation",
   as: "escalation",
-  hint: "Who is asked next where nobody answers for so long, counted from the question",
+  hint: "Who to ask next, and how long after the question",
 };
 
 /** The fields of every node that asks a person. `standard`: how its standard answer is entered. */
 export const questionFields = (standard: "label" | "json"): readonly Field<QuestionTerms>[] =>
-  [...TERMS, { key: "default_response", label: "Standard answer", as: standard } as const, ESCALATION].map(
+  [...TERMS, { key: "default_response", label: "Default answer", as: standard } as const, ESCALATION].map(
     (field) => ({
       ...field,
       isRare: true,
@@ -95,9 +95,9 @@ export const questionFields = (standard: "label" | "json"): readonly Field<Quest
 /** What happens where a model call of this node reaches a limit. */
 export const ON_LIMIT_FIELD: Field<{ on_limit?: "stop" | "ask" | undefined }> = {
   key: "on_limit",
-  label: "At a limit of the run",
+  label: "On run limit",
   as: "choice",
-  unset: "As its crew, its role or the run says",
+  unset: "Inherit from crew, role or run",
   isRare: true,
   options: choicesOf(ON_LIMITS),
 };

@@ -5,18 +5,16 @@ import { defineNode, type SchemaParts } from "./define";
 export const start = defineNode({
   type: "start",
   title: "Start",
-  hint: "Where a run begins",
+  hint: "Starts the run",
   icon: "play",
   group: "flow",
   hasEntry: false,
   begins: true,
   config: ({ z, Json, JsonSchema }: SchemaParts) =>
     z.object({ input_schema: JsonSchema.optional() }).catchall(Json).default({}),
-  fields: [
-    { key: "input_schema", label: "Inputs", as: "schema", hint: "What a run asks for when it starts" },
-  ],
+  fields: [{ key: "input_schema", label: "Inputs", as: "schema", hint: "Values to enter when a run starts" }],
   summary: (_config, node) =>
-    node.output_keys.length > 0 ? `Asks for ${node.output_keys.join(", ")}` : "Asks for nothing",
+    node.output_keys.length > 0 ? `Asks for ${node.output_keys.join(", ")}` : "No inputs",
   presets: ({ input_schema: _schema, ...presets }) => presets,
   newConfig: () => ({}),
   newNode: () => ({ name: "Start", output_keys: ["user_request"] }),

@@ -11,7 +11,7 @@ export type ToolArgument = z.infer<ReturnType<typeof Argument>>;
 export const toolCall = defineNode({
   type: "tool_call",
   title: "Tool",
-  hint: "Calls one tool",
+  hint: "Calls a tool",
   icon: "wrench",
   group: "data",
   config: (parts: SchemaParts) =>
@@ -30,7 +30,7 @@ export const toolCall = defineNode({
   validate: (config) =>
     config.tool_name
       ? []
-      : [{ severity: "error", code: "E_TOOL", message: "Choose the tool to call.", field: "tool_name" }],
+      : [{ severity: "error", code: "E_TOOL", message: "Choose a tool.", field: "tool_name" }],
   expressions: (config) =>
     Object.entries(config.args).flatMap(([name, value]) => {
       const expression = expressionOf(value);

@@ -6,7 +6,7 @@ import { defineNode, type SchemaParts } from "./define";
 export const transform = defineNode({
   type: "transform",
   title: "Transform",
-  hint: "Computes values",
+  hint: "Sets values with expressions",
   icon: "function-square",
   group: "data",
   config: ({ z, Expr, StateKey }: SchemaParts) => z.object({ set: z.record(StateKey, Expr).default({}) }),
@@ -15,12 +15,12 @@ export const transform = defineNode({
       key: "set",
       label: "Set",
       as: "assignments",
-      hint: "Key = expression, for example count = state.count + 1",
+      hint: "For example, count = state.count + 1",
     },
   ],
   summary: (config) => {
     const keys = Object.keys(config.set);
-    return keys.length === 0 ? "Nothing yet" : `Sets ${keys.join(", ")}`;
+    return keys.length === 0 ? "No values yet" : `Sets ${keys.join(", ")}`;
   },
   newConfig: () => ({ set: {} }),
   newNode: () => ({ name: "Transform" }),
@@ -30,7 +30,7 @@ export const transform = defineNode({
           {
             severity: "warning",
             code: "W_EMPTY_TRANSFORM",
-            message: "This node sets nothing yet.",
+            message: "Add at least one value.",
             field: "set",
           },
         ]

@@ -12,9 +12,9 @@ const given = (value: unknown) => ({ answer: "given", value, by: "user" });
 const ask = (config: object, world: World) => executeNode("user_input", config, world);
 
 test.each([
-  [{}, "Asks for nothing yet"],
-  [{ schema: { properties: ["a"] } }, "Asks for nothing yet"],
-  [{ schema: schemaOf() }, "Asks for nothing yet"],
+  [{}, "No fields yet"],
+  [{ schema: { properties: ["a"] } }, "No fields yet"],
+  [{ schema: schemaOf() }, "No fields yet"],
   [{ schema: schemaOf("name", "age") }, "Asks for name, age"],
 ])("a card with %j says %s", (config, summary) => {
   expect(summaryOf("user_input", config)).toBe(summary);
@@ -85,15 +85,15 @@ describe("what is wrong with a form by itself", () => {
 });
 
 describe("what a person is asked", () => {
-  const base = { kind: "input", why: "The workflow goes on with what you enter here." };
-  const unnamed = "it asks you to fill in a form";
+  const base = { kind: "input", why: "The workflow continues with your input." };
+  const unnamed = "Fill in “it”";
   test.each<[string, object, World, object]>([
     ["has the id as its title where nothing has a name", {}, {}, { title: unnamed, response_schema: {} }],
     [
       "has the node's name in its title, and its fields",
       one,
       { node: { name: "Ann" } },
-      { title: "Ann asks you to fill in a form", response_schema: one.schema },
+      { title: "Fill in “Ann”", response_schema: one.schema },
     ],
     [
       "has its own title",
@@ -151,7 +151,7 @@ describe("where nobody fills it in", () => {
     retryable: false,
     user_action: "retry",
   });
-  const late = failure("HUMAN_TIMEOUT", "Nobody filled in “it” in time.");
+  const late = failure("HUMAN_TIMEOUT", "“it” wasn't filled in before the deadline.");
   const declinedIt = failure("HUMAN_REJECTED", "A person declined to fill in “it”.");
   test.each<[string, object, object, object]>([
     [

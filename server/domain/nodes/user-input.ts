@@ -19,28 +19,28 @@ type Config = z.output<ReturnType<typeof InputConfig>>;
 export const userInput = defineNode({
   type: "user_input",
   title: "Form",
-  hint: "A person enters something",
+  hint: "Asks a person to fill in a form",
   icon: "text-cursor-input",
   group: "people",
   config: InputConfig,
   fields: [
-    { key: "title", label: "Question", as: "template", lines: 1, hint: "What the person is asked for" },
+    { key: "title", label: "Question", as: "template", lines: 1, hint: "What to ask" },
     {
       key: "body_template",
-      label: "What it is about",
+      label: "Details",
       as: "template",
       hint: "Shown above the form, as Markdown",
     },
-    { key: "schema", label: "Fields", as: "schema", hint: "What the form asks for" },
+    { key: "schema", label: "Fields", as: "schema", hint: "Form fields" },
     ...questionFields("json"),
   ],
   summary: (config) => {
     const fields = fieldsOf(config.schema);
-    return fields.length === 0 ? "Asks for nothing yet" : `Asks for ${fields.join(", ")}`;
+    return fields.length === 0 ? "No fields yet" : `Asks for ${fields.join(", ")}`;
   },
   writes: (config, node) => (node.output_keys.length > 0 ? node.output_keys : fieldsOf(config.schema)),
   newConfig: () => ({
-    title: "Please fill this in",
+    title: "Fill in this form",
     schema: {
       type: "object",
       properties: { answer: { type: "string", title: "Answer" } },
@@ -52,13 +52,7 @@ export const userInput = defineNode({
     ...schemaDiagnostics(config.schema),
     ...timeoutDiagnostics(config, timeoutError(config, misfit)),
     ...(config.mode === "advisory" && !isObject(config.default_response)
-      ? [
-          diagnostic(
-            "E_FORM_MEANWHILE",
-            "Nobody is waited for. Say with which values the run goes on meanwhile, as the standard answer.",
-            "default_response",
-          ),
-        ]
+      ? [diagnostic("E_FORM_MEANWHILE", "This form doesn't wait. Set a default answer.", "default_response")]
       : []),
   ],
   templates: ({ title, body_template }) => [
@@ -70,8 +64,8 @@ export const userInput = defineNode({
     const name = ctx.node.name || ctx.node.id;
     const { answer, value, message } = yield* ctx.askPerson("form", {
       kind: "input",
-      title: (title ? ctx.render(title) : "") || `${name} asks you to fill in a form`,
-      why: "The workflow goes on with what you enter here.",
+      title: (title ? ctx.render(title) : "") || `Fill in “${name}”`,
+      why: "The workflow continues with your input.",
       ...defined({ body: body_template ? ctx.render(body_template) : undefined }),
       response_schema: schema,
       ...termsOf(config),
@@ -80,7 +74,9 @@ export const userInput = defineNode({
     if (answer === "expired" || answer === "pending") {
       const form = formWithoutAnswer(config, answer);
       if (form) return { output: formOutputs(form, ctx.node.output_keys) };
-      throw new NodeFailure("HUMAN_TIMEOUT", `Nobody filled in “${name}” in time.`, { user_action: "retry" });
+      throw new NodeFailure("HUMAN_TIMEOUT", `“${name}” wasn't filled in before the deadline.`, {
+        user_action: "retry",
+      });
     }
     throw new NodeFailure(
       "HUMAN_REJECTED",
@@ -102,21 +98,15 @@ const diagnostic = (code: string, message: string, field: string): NodeDiagnosti
 
 function schemaDiagnostics(schema: JsonSchema | undefined): NodeDiagnostic[] {
   if (fieldsOf(schema).length === 0)
-    return [diagnostic("E_FORM_NO_FIELDS", "Add at least one field that a person fills in.", "schema")];
+    return [diagnostic("E_FORM_NO_FIELDS", "Add at least one field.", "schema")];
   if (schema?.type !== undefined && schema.type !== "object")
-    return [
-      diagnostic(
-        "E_FORM_SCHEMA",
-        "A form is an object with properties; this schema is something else.",
-        "schema",
-      ),
-    ];
+    return [diagnostic("E_FORM_SCHEMA", "The form schema must be an object with properties.", "schema")];
   const file = fieldsOf(schema).find((key) => asksForFile(schema?.properties, key));
   if (file !== undefined)
     return [
       diagnostic(
         "E_FORM_FILE",
-        `“${file}” asks for a file, and a form takes none yet. Ask for its text or for a link instead.`,
+        `Field “${file}” asks for a file, which forms don't support yet. Ask for text or a link.`,
         "schema",
       ),
     ];
@@ -149,13 +139,12 @@ function formWithoutAnswer(
 
 /** Why the setting for a missing answer can't work, or null. */
 function timeoutError({ on_timeout, default_response, schema }: Config, misfit: Misfit): string | null {
-  if (on_timeout === "approve")
-    return "A form cannot be approved. Choose standard values, or let the node fail.";
+  if (on_timeout === "approve") return "Forms can't be approved. Use a default answer, or let the node fail.";
   if (on_timeout !== "default") return null;
   if (!isObject(default_response))
-    return "Say the standard values, as an object with a value for each field.";
+    return "Enter the default answer as an object with a value for each field.";
   const wrong = misfit({ type: "object", ...schema }, default_response);
-  return wrong === null ? null : `The standard values do not fit the fields: ${wrong}.`;
+  return wrong === null ? null : `The default answer doesn't match the fields: ${wrong}.`;
 }
 
 /** A value per key: the field of its name, a single key of another name gets the only field, or the whole form. */

@@ -6,7 +6,7 @@ import { defineNode, type SchemaParts } from "./define";
 export const wait = defineNode({
   type: "wait",
   title: "Wait",
-  hint: "Holds on for a while, or for a signal",
+  hint: "Waits for a duration or a signal",
   icon: "timer",
   group: "flow",
   config: ({ z, Expr, Ms }: SchemaParts) =>
@@ -19,17 +19,17 @@ export const wait = defineNode({
       timeout_ms: Ms.optional(),
     }),
   fields: [
-    { key: "ms", label: "For", as: "milliseconds" },
+    { key: "ms", label: "Assignee", as: "milliseconds" },
     {
       key: "signal",
-      label: "Or until the signal",
+      label: "Signal",
       as: "text",
-      hint: "A program sends it by this name",
+      hint: "Name used to send the signal via the API",
       isRare: true,
     },
     {
       key: "timeout_ms",
-      label: "For the signal at most",
+      label: "Signal timeout",
       as: "milliseconds",
       showIf: ({ signal }) => !!signal,
       isRare: true,
@@ -37,7 +37,7 @@ export const wait = defineNode({
   ],
   signal: ({ signal }) => signal,
   summary: ({ ms, signal }) => {
-    if (signal) return `For the signal "${signal}"`;
+    if (signal) return `For the signal “${signal}”`;
     return ms === undefined ? "No duration yet" : `For ${durationText(ms)}`;
   },
   newConfig: () => ({ ms: 5000 }),
@@ -65,9 +65,9 @@ function waitError({
   until?: string | undefined;
   signal?: string | undefined;
 }): string | null {
-  if (until !== undefined) return "Waiting for a condition cannot run yet; give a duration or a signal.";
-  if (signal && ms !== undefined) return "Wait either for a time or for a signal; take one of them out.";
-  return ms === undefined && !signal ? "Say how long to wait." : null;
+  if (until !== undefined) return "Waiting for a condition isn't supported yet. Use a duration or a signal.";
+  if (signal && ms !== undefined) return "Set either a duration or a signal, not both.";
+  return ms === undefined && !signal ? "Set a duration or a signal." : null;
 }
 
 /** What a node gives that waited for a signal with this; null where it lacks some of its keys. */

@@ -25,7 +25,7 @@ export class Report {
     code: string,
     at: Problem["at"],
     message: string,
-    { fix, dismiss = "I know" }: { fix?: Fix | undefined; dismiss?: string } = {},
+    { fix, dismiss = "Dismiss" }: { fix?: Fix | undefined; dismiss?: string } = {},
   ): void {
     const key = at.id === undefined ? code : `${code} ${at.id}`;
     if (this.dismissed.has(key)) return;

@@ -89,18 +89,18 @@ const placeOf = ({ at }: Problem) =>
 
 /** Each code with the smallest graph that shows it, the place, and the label of its repair. */
 const cases: [code: string, WorkflowGraph, place: string, fix?: string][] = [
-  ["E_NO_START", graph("end"), "workflow", "Add a start"],
+  ["E_NO_START", graph("end"), "workflow", "Add start node"],
   [
     "E_NO_START",
     graph("start > end", {}, { start_node_id: "gone" }),
     "workflow: start_node_id",
-    'Begin at "start"',
+    'Start at "start"',
   ],
   [
     "E_MANY_STARTS",
     graph("start > end; start2 > end", {}, { start_node_id: "start" }),
     "node start2",
-    "Remove this start",
+    "Remove this start node",
   ],
   [
     "E_EDGE_UNKNOWN_NODE",
@@ -118,10 +118,10 @@ const cases: [code: string, WorkflowGraph, place: string, fix?: string][] = [
       ],
     },
     "edge x",
-    "Remove this edge",
+    "Remove connection",
   ],
-  ["E_EDGE_NOT_ALLOWED", graph("start > end > a > end"), "edge e2", "Remove this edge"],
-  ["E_EDGE_NOT_ALLOWED", graph("start > end; start > note"), "edge e2", "Remove this edge"],
+  ["E_EDGE_NOT_ALLOWED", graph("start > end > a > end"), "edge e2", "Remove connection"],
+  ["E_EDGE_NOT_ALLOWED", graph("start > end; start > note"), "edge e2", "Remove connection"],
   [
     "E_DUPLICATE_ID",
     {
@@ -131,7 +131,7 @@ const cases: [code: string, WorkflowGraph, place: string, fix?: string][] = [
       ),
     },
     "edge e1",
-    "Remove this edge",
+    "Remove connection",
   ],
   [
     "E_DUPLICATE_ID",
@@ -140,10 +140,10 @@ const cases: [code: string, WorkflowGraph, place: string, fix?: string][] = [
       nodes: { ...graph("start > end").nodes, end: { ...graph("end").nodes.end!, id: "other" } },
     },
     "node end",
-    "Repair the id",
+    "Repair id",
   ],
-  ["E_DUPLICATE_LABEL", graph("start > r; r yes> end; r yes> end"), "edge e3", "Remove this edge"],
-  ["E_DUPLICATE_LABEL", graph("start > end; start > end"), "edge e2", "Remove this edge"],
+  ["E_DUPLICATE_LABEL", graph("start > r; r yes> end; r yes> end"), "edge e3", "Remove connection"],
+  ["E_DUPLICATE_LABEL", graph("start > end; start > end"), "edge e2", "Remove connection"],
   ["E_UNCONDITIONAL_CYCLE", graph("start > a > b > a; b > end"), "node a"],
   ["E_ROUTER_NO_EDGES", graph("start > end; start > r"), "node r"],
   [
@@ -217,7 +217,7 @@ const cases: [code: string, WorkflowGraph, place: string, fix?: string][] = [
   ],
   ["E_WAIT_KIND", graph("start > w > end", { w: { node_type: "wait", config: {} } }), "node w: ms"],
   ["W_NO_END", graph("start"), "workflow"],
-  ["W_NO_END", graph("start > a"), "workflow", "Add an end"],
+  ["W_NO_END", graph("start > a"), "workflow", "Add end node"],
   ["W_NO_END", graph("start > a; end"), "workflow"],
   ["W_UNREACHABLE", graph("start > end; a"), "node a", "Remove this node"],
   ["W_START_HAS_INCOMING", graph("start > r; r again> start; r done> end"), "edge e2"],
@@ -225,7 +225,7 @@ const cases: [code: string, WorkflowGraph, place: string, fix?: string][] = [
     "W_IRREDUCIBLE_LOOP",
     graph("start > r1; r1 x> a; r1 y> b; a > r; r on> b; r out> end; b > a"),
     "edge e7",
-    'Enter it at "a" only',
+    'Only enter at "a"',
   ],
   ["W_LOOP_WITHOUT_EXIT", graph("start > a > r; r again> a; start > end"), "node a"],
   [
@@ -237,7 +237,7 @@ const cases: [code: string, WorkflowGraph, place: string, fix?: string][] = [
       b: { input_keys: ["text"] },
     }),
     "node b: input_keys",
-    'Read "text" if there',
+    'Make "text" optional',
   ],
   [
     "W_LOOP_WITHOUT_PROGRESS",
@@ -275,13 +275,13 @@ const cases: [code: string, WorkflowGraph, place: string, fix?: string][] = [
     "W_PARALLEL_WRITE",
     graph("start > a > c > end; start > b > c", { a: { output_keys: ["k"] }, b: { output_keys: ["k"] } }),
     "node b: output_keys",
-    "Keep both in a list",
+    "Collect both values",
   ],
   [
     "W_ROUTER_NO_DEFAULT",
     graph("start > r; r yes> end", { r: byConditions([["yes", "true"]]) }),
     "node r",
-    'Otherwise take "yes"',
+    'Default to "yes"',
   ],
   [
     "W_ROUTER_READS_OBJECT",
@@ -301,13 +301,13 @@ const cases: [code: string, WorkflowGraph, place: string, fix?: string][] = [
     "W_EDGE_WITHOUT_LABEL",
     graph("start > r; r > end; r else> end", { r: byConditions([["yes", "true"]]) }),
     "edge e2: edge_label",
-    'Label it "yes"',
+    'Use route "yes"',
   ],
   [
     "W_UNKNOWN_LABEL",
     graph("start > r; r yse> end; r else> end", { r: byConditions([["yes", "true"]]) }),
     "edge e2: edge_label",
-    'Label it "yes"',
+    'Use route "yes"',
   ],
   [
     "W_ROLE_WITHOUT_AGENT",
@@ -323,7 +323,7 @@ const cases: [code: string, WorkflowGraph, place: string, fix?: string][] = [
     "W_NO_OUTPUT",
     graph("start > a > end", { a: { output_keys: [] } }),
     "node a: output_keys",
-    "Keep it as a_result",
+    "Save it as a_result",
   ],
   [
     "W_NO_ERROR_EDGE",
@@ -335,7 +335,7 @@ const cases: [code: string, WorkflowGraph, place: string, fix?: string][] = [
     "W_ERROR_EDGE_UNUSED",
     graph("start > a > end; a !> b > end", { a: { on_error: "continue" } }),
     "edge e3",
-    "Follow the error edge",
+    "Follow the error path",
   ],
   [
     "W_EMPTY_TASK",
@@ -452,7 +452,7 @@ describe("every code", () => {
       ).filter(({ code }) => code === "E_NODE_TOO_LARGE");
     };
     expect(sets(1_000)).toEqual([]);
-    expect(sets(6_000)[0]?.message).toMatch(/6000 expressions of "t" have 4\d,\d{3} characters together/);
+    expect(sets(6_000)[0]?.message).toMatch(/6000 expressions of "t" have 4\d,\d{3} characters in total/);
   });
 
   test("more conditions of the ways on from a node than one step can evaluate", () => {
@@ -469,9 +469,7 @@ describe("every code", () => {
       );
     };
     expect(withConditions(30)).toEqual([]);
-    expect(withConditions(50)[0]?.message).toMatch(
-      /50 conditions of the ways on from "a" have 5\d,\d{3} characters/,
-    );
+    expect(withConditions(50)[0]?.message).toMatch(/50 outgoing conditions of "a" have 5\d,\d{3} characters/);
   });
 
   test("more expressions and templates in a whole workflow than can be read: it says so once and reads no more", () => {
@@ -501,7 +499,7 @@ describe("every code", () => {
     expect(codes(many(5, broken))).toEqual([["E_BAD_TEMPLATE", "node"]]);
     expect(codes(many(12, broken))).toEqual([["E_GRAPH_TOO_LARGE", "workflow"]]);
     expect(find(many(12, broken))[0]?.message).toMatch(
-      /have 3\d\d,\d{3} characters together; at most 262,144 can be read, so the rest was not checked/,
+      /have 3\d\d,\d{3} characters in total; only 262,144 were checked/,
     );
     // Plain text of a prompt costs nothing to read.
     expect(
@@ -792,7 +790,7 @@ describe("what is asked for and not checked is told with its place", () => {
     findProblems(g, [{ name: "Writer", tools: [] }])
       .filter(({ code }) => code === "W_NOT_CHECKED" || code === "W_SLOW_PATTERN")
       .map(({ at, message }) => [at.id ?? at.kind, at.field, message]);
-  const why = "properties.x.pattern: the pattern (?<=a)b is not checked: it looks ahead or behind.";
+  const why = "properties.x.pattern: the pattern (?<=a)b is not checked: it has a lookahead or lookbehind.";
 
   test("in schemas of nodes, of the state and of guardrails", () => {
     const shape = { properties: { x: { pattern: "(?<=a)b" } } };
@@ -826,7 +824,7 @@ describe("what is asked for and not checked is told with its place", () => {
       ["start", "input_schema", containing(why)],
       ["a", "output_schema", containing(`"colour" is not checked. At ${why}`)],
       ["a", "guardrails.0", containing(why)],
-      ["a", "guardrails.1", containing("it refers back to a group.")],
+      ["a", "guardrails.1", containing("it has a backreference.")],
       ["workflow", "global_state_schema.properties.z", containing('"#/$defs/none" leads nowhere')],
       ["workflow", "global_state_schema", containing('not "required"')],
     ]);

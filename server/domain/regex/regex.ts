@@ -32,7 +32,7 @@ export const regexSize = (source: string): number => sizeOfRead(readPattern(sour
 
 function sizeOfRead({ part, aheads }: ReturnType<typeof readPattern>): number {
   const size = sizeOf(part) + aheads.reduce((sum, { of }) => sum + sizeOf(of), 0);
-  if (size > MAX_SIZE) throw new PatternError("its repetitions unfold to too many places", true);
+  if (size > MAX_SIZE) throw new PatternError("its repetitions are too large", true);
   return size;
 }
 

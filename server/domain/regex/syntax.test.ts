@@ -78,41 +78,41 @@ test.each<[string, string[], string[]]>([
 });
 
 test.each<[string, string, boolean]>([
-  ["a)", "a bracket is closed that was not opened", false],
-  ["^(?=a)b)", "a bracket is closed that was not opened", false],
-  ["(a", "a bracket is not closed", false],
-  ["[a", "a square bracket is not closed", false],
-  ["[a-", "a square bracket is not closed", false],
-  ["[z-a]", "a range of characters is the wrong way round", false],
-  ["a{3,2}", "the numbers of a repetition are the wrong way round", false],
-  ["^*", "it repeats a place instead of a character", false],
-  ["a\\b+", "it repeats a place instead of a character", false],
+  ["a)", "it has an unmatched closing parenthesis", false],
+  ["^(?=a)b)", "it has an unmatched closing parenthesis", false],
+  ["(a", "a group is not closed", false],
+  ["[a", "a character class is not closed", false],
+  ["[a-", "a character class is not closed", false],
+  ["[z-a]", "a character range is reversed", false],
+  ["a{3,2}", "the bounds of a repetition are reversed", false],
+  ["^*", "it repeats an anchor", false],
+  ["a\\b+", "it repeats an anchor", false],
   ["*a", "there is nothing to repeat", false],
   ["(|+)", "there is nothing to repeat", false],
   ["{2}", "there is nothing to repeat", false],
   ["a{2}{3}", "there is nothing to repeat", false],
-  ["a\\", "it ends in a backslash", false],
-  ["[\\", "it ends in a backslash", false],
+  ["a\\", "it ends with a backslash", false],
+  ["[\\", "it ends with a backslash", false],
   ["\\c1", "\\c needs a letter", false],
-  ["\\01", "it holds an octal number", false],
-  ["[\\1]", "it holds an octal number", false],
+  ["\\01", "it has an octal escape", false],
+  ["[\\1]", "it has an octal escape", false],
   ["\\x4", "a number after \\x or \\u is missing", false],
   ["\\u004", "a number after \\x or \\u is missing", false],
   ["\\u{110000}", "a code point is too large", false],
-  ["\\p", "\\p needs the name of a property, such as \\p{L}", false],
+  ["\\p", "\\p needs a property name, such as \\p{L}", false],
   ["\\p{Foo}", "\\p{Foo} is not a known property", false],
-  ["\\q", "\\q means nothing in a pattern of JSON Schema", false],
-  ["\\8x", "it refers back to a group", true],
-  ["\\k<x>", "it refers back to a group", true],
-  ["(?<1>a)", "a bracket begins with ? and an unknown sign", false],
-  ["(?i-s:a)", "it changes its flags", true],
-  ["a(?=b)", "it looks ahead or behind", true],
-  ["(?<!a)b", "it looks ahead or behind", true],
-  ["(?=a)b", "it looks ahead or behind", true],
-  ["^(?=a)b|c", "it looks ahead or behind", true],
-  ["^(?=a)[|]|c", "it looks ahead or behind", true],
-  ["^(?=a)*b", "it repeats a look-ahead", true],
-  ["^(?=a){2}b", "it repeats a look-ahead", true],
+  ["\\q", "\\q has no meaning in a JSON Schema pattern", false],
+  ["\\8x", "it has a backreference", true],
+  ["\\k<x>", "it has a backreference", true],
+  ["(?<1>a)", "a group starts with ? and an unknown character", false],
+  ["(?i-s:a)", "it has inline flags", true],
+  ["a(?=b)", "it has a lookahead or lookbehind", true],
+  ["(?<!a)b", "it has a lookahead or lookbehind", true],
+  ["(?=a)b", "it has a lookahead or lookbehind", true],
+  ["^(?=a)b|c", "it has a lookahead or lookbehind", true],
+  ["^(?=a)[|]|c", "it has a lookahead or lookbehind", true],
+  ["^(?=a)*b", "it repeats a lookahead", true],
+  ["^(?=a){2}b", "it repeats a lookahead", true],
 ])("%s is refused: %s", (source, why, isValid) => {
   expect(rejection(source)).toEqual([why, isValid]);
 });
@@ -124,9 +124,9 @@ test("a pattern may be as long, as deep and as large as its limits, and no more"
   expect(rejection("a{9999}")).toBeNull();
   expect(rejection("(?:a{100}){100}")).toBeNull();
   expect(rejection("a".repeat(MAX_PATTERN_CHARS + 1))).toEqual(["it is longer than 5000 characters", true]);
-  expect(rejection(deep(101))).toEqual(["its brackets are nested too deep", true]);
-  expect(rejection("a{10001}")).toEqual(["its repetitions unfold to too many places", true]);
-  expect(rejection("(?:a{100}){101}")).toEqual(["its repetitions unfold to too many places", true]);
+  expect(rejection(deep(101))).toEqual(["its groups are nested too deeply", true]);
+  expect(rejection("a{10001}")).toEqual(["its repetitions are too large", true]);
+  expect(rejection("(?:a{100}){101}")).toEqual(["its repetitions are too large", true]);
   // Brackets beside each other are not inside of each other.
   expect(rejection("(a)".repeat(150))).toBeNull();
 });

@@ -97,11 +97,11 @@ class Reader {
       this.at = 1;
       for (let found = this.take(/\(\?[=!]/y); found; found = this.take(/\(\?[=!]/y)) {
         aheads.push({ of: this.group(), isNegated: found.endsWith("!") });
-        if (/[*+?{]/.test(this.source[this.at] ?? "")) throw unusual("it repeats a look-ahead");
+        if (/[*+?{]/.test(this.source[this.at] ?? "")) throw unusual("it repeats a lookahead");
       }
     }
     const rest = this.alternation();
-    if (this.at < this.source.length) throw wrong("a bracket is closed that was not opened");
+    if (this.at < this.source.length) throw wrong("it has an unmatched closing parenthesis");
     const part: PatternPart =
       aheads.length > 0 ? { kind: "all", parts: [{ kind: "edge", edge: "start" }, rest] } : rest;
     return { part, aheads };
@@ -139,9 +139,9 @@ class Reader {
 
   /** What stands up to the closing bracket of a group whose opening one was read. */
   private group(): PatternPart {
-    if (++this.depth > MAX_GROUPS) throw new PatternError("its brackets are nested too deep", true);
+    if (++this.depth > MAX_GROUPS) throw new PatternError("its groups are nested too deeply", true);
     const inner = this.alternation();
-    if (this.source[this.at++] !== ")") throw wrong("a bracket is not closed");
+    if (this.source[this.at++] !== ")") throw wrong("a group is not closed");
     this.depth--;
     return inner;
   }
@@ -151,7 +151,7 @@ class Reader {
     const of = this.one();
     const found = this.take(/(?:[*+?]|\{\d+(?:,\d*)?\})\??/y);
     if (!found) return of;
-    if (of.kind === "edge" && !isGroup) throw wrong("it repeats a place instead of a character");
+    if (of.kind === "edge" && !isGroup) throw wrong("it repeats an anchor");
     const numbers = /^\{(\d+)(,?)(\d*)/.exec(found);
     const least = numbers ? Number(numbers[1]) : found.startsWith("+") ? 1 : 0;
     const most = numbers
@@ -163,7 +163,7 @@ class Reader {
       : found.startsWith("?")
         ? 1
         : Number.POSITIVE_INFINITY;
-    if (least > most) throw wrong("the numbers of a repetition are the wrong way round");
+    if (least > most) throw wrong("the bounds of a repetition are reversed");
     return { kind: "repeat", of, least, most };
   }
 
@@ -194,15 +194,15 @@ class Reader {
   private bracket(): PatternPart {
     if (this.source[this.at] !== "?") return this.group();
     if (this.take(/\?:/y) || this.take(/\?<[A-Za-z_$][\w$]*>/y)) return this.group();
-    if (this.matchesAt(/\?<?[=!]/y)) throw unusual("it looks ahead or behind");
-    if (this.matchesAt(/\?[a-z-]+:/y)) throw unusual("it changes its flags");
-    throw wrong("a bracket begins with ? and an unknown sign");
+    if (this.matchesAt(/\?<?[=!]/y)) throw unusual("it has a lookahead or lookbehind");
+    if (this.matchesAt(/\?[a-z-]+:/y)) throw unusual("it has inline flags");
+    throw wrong("a group starts with ? and an unknown character");
   }
 
   private escaped(): PatternPart {
     if (this.take(/b/y)) return { kind: "edge", edge: "word" };
     if (this.take(/B/y)) return { kind: "edge", edge: "inside" };
-    if (this.matchesAt(/[1-9]|k</y)) throw unusual("it refers back to a group");
+    if (this.matchesAt(/[1-9]|k</y)) throw unusual("it has a backreference");
     const found = this.escape();
     return { kind: "one", set: typeof found === "number" ? only(found) : found };
   }
@@ -210,7 +210,7 @@ class Reader {
   /** What stands after a backslash: one code point, or a set of them. */
   private escape(): number | SignSet {
     const letter = this.source[this.at];
-    if (letter === undefined) throw wrong("it ends in a backslash");
+    if (letter === undefined) throw wrong("it ends with a backslash");
     this.at++;
     switch (letter) {
       case "d":
@@ -235,11 +235,11 @@ class Reader {
         return control.charCodeAt(0) % 32;
       }
       case "0":
-        if (this.matchesAt(/\d/y)) throw wrong("it holds an octal number");
+        if (this.matchesAt(/\d/y)) throw wrong("it has an octal escape");
         return 0;
     }
     if (CONTROLS[letter] !== undefined) return CONTROLS[letter];
-    if (/[A-Za-z0-9]/.test(letter)) throw wrong(`\\${letter} means nothing in a pattern of JSON Schema`);
+    if (/[A-Za-z0-9]/.test(letter)) throw wrong(`\\${letter} has no meaning in a JSON Schema pattern`);
     const code = present(this.source.codePointAt(this.at - 1), "this.source.codePointAt(this.at - 1)");
     if (code > 0xffff) this.at++;
     return code;
@@ -265,7 +265,7 @@ class Reader {
 
   private property(isNegated: boolean): SignSet {
     const found = this.take(/\{\w+(?:=\w+)?\}/y);
-    if (!found) throw wrong("\\p needs the name of a property, such as \\p{L}");
+    if (!found) throw wrong("\\p needs a property name, such as \\p{L}");
     try {
       return { isNegated, ranges: [], inner: [], property: new RegExp(`^\\p${found}$`, "u") };
     } catch {
@@ -276,7 +276,7 @@ class Reader {
   private signClass(): SignSet {
     const found: SignSet = { isNegated: this.take(/\^/y) !== null, ranges: [], inner: [] };
     for (;;) {
-      if (this.at >= this.source.length) throw wrong("a square bracket is not closed");
+      if (this.at >= this.source.length) throw wrong("a character class is not closed");
       if (this.take(/\]/y)) return found;
       const from = this.classSign();
       // A hyphen at either end, or beside a set, is one.
@@ -295,7 +295,7 @@ class Reader {
         this.at++;
         continue;
       }
-      if (to < from) throw wrong("a range of characters is the wrong way round");
+      if (to < from) throw wrong("a character range is reversed");
       found.ranges.push([from, to]);
     }
   }
@@ -305,7 +305,7 @@ class Reader {
     this.at += code > 0xffff ? 2 : 1;
     if (code !== 92) return code;
     if (this.take(/b/y)) return 8;
-    if (this.matchesAt(/[1-9]/y)) throw wrong("it holds an octal number");
+    if (this.matchesAt(/[1-9]/y)) throw wrong("it has an octal escape");
     return this.escape();
   }
 

@@ -6,15 +6,13 @@ import { EMBEDDED, type RunPlace } from "./engine-state";
 test("who carries out runs is said in a few words", () => {
   const gone = workerOf("worker-3", { state: "gone" });
   expect(engineLabel(EMBEDDED)).toBe("This server");
-  expect(engineLabel({ ...EMBEDDED, at_work: 1 })).toBe("This server; 1 run comes to its end over Restate");
-  expect(engineLabel({ ...EMBEDDED, at_work: 12 })).toBe(
-    "This server; 12 runs come to their end over Restate",
-  );
+  expect(engineLabel({ ...EMBEDDED, at_work: 1 })).toBe("This server; 1 run still finishes over Restate");
+  expect(engineLabel({ ...EMBEDDED, at_work: 12 })).toBe("This server; 12 runs still finish over Restate");
   expect(engineLabel(engineOf())).toBe("2 workers over Restate");
   expect(engineLabel(engineOf({ workers: [workerOf("worker-1", { state: "draining" }), gone] }))).toBe(
     "1 worker over Restate",
   );
-  expect(engineLabel(engineOf({ workers: [gone] }))).toBe("Workers over Restate; none is there");
+  expect(engineLabel(engineOf({ workers: [gone] }))).toBe("Workers over Restate; none available");
 });
 
 test("what waits for the engine is counted", () => {
@@ -24,15 +22,15 @@ test("what waits for the engine is counted", () => {
 });
 
 test("why a run does not get on is said with what comes of it", () => {
-  const cause = "No worker could be reached.";
+  const cause = "No worker was reachable.";
   expect(stalledRunText({ state: "tried_again", tries: 7, cause })).toBe(
-    "No worker could be reached. It is tried again by itself; 7 tries so far.",
+    "No worker was reachable. It is retried automatically; 7 tries so far.",
   );
   expect(stalledRunText({ state: "tried_again", tries: 0, cause })).toBe(
-    "No worker could be reached. It is tried again by itself.",
+    "No worker was reachable. It is retried automatically.",
   );
   expect(stalledRunText({ state: "paused", tries: 1, cause: "It is too large" })).toBe(
-    "It is too large. Paused in the engine after 1 try. It goes on once it is resumed in Restate; cancel the run if it is not to.",
+    "It is too large. Paused in the engine after 1 try. It continues when it is resumed in Restate. If it shouldn't, cancel the run.",
   );
 });
 
@@ -44,8 +42,8 @@ test("where a run is, and where it was before", () => {
     );
   expect(at({})).toBe("on worker-2");
   expect(at({ moved_from: "worker-1", moved_at: 5 })).toBe("on worker-2, moved from worker-1 at <5>");
-  expect(at({ moved_from: "worker-2", moved_at: 5 })).toBe("on worker-2, started again at <5>");
+  expect(at({ moved_from: "worker-2", moved_at: 5 })).toBe("on worker-2, restarted at <5>");
   expect(at({ state: "waits_for_worker", worker: null })).toBe("waiting for a worker");
-  expect(at({ state: "waits_for_worker" })).toBe("worker-2 is gone: waiting for another worker");
-  expect(at({ state: "engine_away" })).toBe("the engine cannot be reached: the run keeps its place");
+  expect(at({ state: "waits_for_worker" })).toBe("worker-2 is offline: waiting for another worker");
+  expect(at({ state: "engine_away" })).toBe("the engine is unreachable; the run keeps its position");
 });

@@ -8,15 +8,15 @@ const workersIn = (count: number) => `${count} ${count === 1 ? "worker" : "worke
 export function engineLabel({ kind, workers, at_work }: EngineState): string {
   const there = workers.filter(({ state }) => state !== "gone").length;
   if (kind === "restate")
-    return there === 0 ? "Workers over Restate; none is there" : `${workersIn(there)} over Restate`;
+    return there === 0 ? "Workers over Restate; none available" : `${workersIn(there)} over Restate`;
   if (at_work === 0) return "This server";
-  return `This server; ${at_work === 1 ? "1 run comes to its end" : `${at_work} runs come to their end`} over Restate`;
+  return `This server; ${at_work === 1 ? "1 run still finishes" : `${at_work} runs still finish`} over Restate`;
 }
 
 export const WORKER_STATE_LABELS: Readonly<Record<WorkerState["state"], string>> = {
   working: "Working",
-  draining: "Draining: takes nothing new",
-  gone: "Gone: nothing is heard of it",
+  draining: "Draining: accepts no new runs",
+  gone: "Offline: no heartbeat",
 };
 
 /** What a worker has to do: "3 of 16 runs". */
@@ -27,7 +27,7 @@ export const loadLabel = ({ running, limit }: Pick<WorkerState, "running" | "lim
 export const outboxLabel = (waiting: number) =>
   waiting === 0 ? "Empty" : `${waiting} ${waiting === 1 ? "message waits" : "messages wait"} for the engine`;
 
-const RESUME = "It goes on once it is resumed in Restate; cancel the run if it is not to.";
+const RESUME = "It continues when it is resumed in Restate. If it shouldn't, cancel the run.";
 
 /** Why the engine cannot get on with a run, and what comes of it. */
 export function stalledRunText({
@@ -38,7 +38,7 @@ export function stalledRunText({
   const why = /[.!?]$/.test(cause) ? cause : `${cause}.`;
   const times = `${tries} ${tries === 1 ? "try" : "tries"}`;
   return state === "tried_again"
-    ? `${why} It is tried again by itself${tries > 0 ? `; ${times} so far` : ""}.`
+    ? `${why} It is retried automatically${tries > 0 ? `; ${times} so far` : ""}.`
     : `${why} Paused in the engine${tries > 0 ? ` after ${times}` : ""}. ${RESUME}`;
 }
 
@@ -47,11 +47,11 @@ export function placeLabel(
   { state, worker, moved_from, moved_at }: RunPlace,
   timeOf: (at: number) => string,
 ): string {
-  if (state === "engine_away") return "the engine cannot be reached: the run keeps its place";
+  if (state === "engine_away") return "the engine is unreachable; the run keeps its position";
   if (state === "waits_for_worker" || worker === null)
-    return worker === null ? "waiting for a worker" : `${worker} is gone: waiting for another worker`;
+    return worker === null ? "waiting for a worker" : `${worker} is offline: waiting for another worker`;
   // Another process of the same name is the same worker, started again.
-  const how = moved_from === worker ? "started again" : `moved from ${moved_from}`;
+  const how = moved_from === worker ? "restarted" : `moved from ${moved_from}`;
   const moved = moved_from === null ? "" : `, ${how}${moved_at === null ? "" : ` at ${timeOf(moved_at)}`}`;
   return `on ${worker}${moved}`;
 }

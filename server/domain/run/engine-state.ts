@@ -6,16 +6,16 @@ import { z } from "zod";
 export const WorkerState = z.object({
   id: z.string(),
   name: z.string(),
-  version: z.string().meta({ description: "Of Troupe" }),
+  version: z.string().meta({ description: "Troupe version" }),
   labels: z.array(z.string()),
   address: z.string(),
   state: z.enum(["working", "draining", "gone"]).meta({
-    description: "draining: it stops and takes nothing new. gone: nothing was heard of it for a while",
+    description: "draining: it stops and accepts no new runs. gone: no heartbeat for a while",
   }),
-  running: z.int().meta({ description: "Runs at work there" }),
-  limit: z.int().meta({ description: "Runs that it carries out at the same time" }),
+  running: z.int().meta({ description: "Active runs there" }),
+  limit: z.int().meta({ description: "Maximum concurrent runs" }),
   memory_bytes: z.int(),
-  seen_at: z.int().meta({ description: "Its last sign of life" }),
+  seen_at: z.int().meta({ description: "Its last heartbeat" }),
 });
 export type WorkerState = z.infer<typeof WorkerState>;
 
@@ -23,29 +23,27 @@ export type WorkerState = z.infer<typeof WorkerState>;
 export const StalledRun = z.object({
   run_id: z.string(),
   state: z.enum(["tried_again", "paused"]).meta({
-    description: "tried_again: again and again, by itself. paused: until somebody resumes it in the engine",
+    description: "tried_again: retried automatically. paused: until someone resumes it in the engine",
   }),
   tries: z.int(),
-  cause: z.string().meta({ description: "In words" }),
+  cause: z.string().meta({ description: "As a sentence" }),
 });
 export type StalledRun = z.infer<typeof StalledRun>;
 
 export const EngineState = z.object({
-  kind: z.enum(["embedded", "restate"]).meta({ description: "Who carries out runs that begin now" }),
+  kind: z.enum(["embedded", "restate"]).meta({ description: "Where new runs execute" }),
   ok: z.boolean(),
-  message: z.string().nullable().meta({ description: "What is amiss and what to do; null where nothing is" }),
-  is_away: z
-    .boolean()
-    .meta({ description: "The engine does not answer, for so long that people are told on every page" }),
+  message: z.string().nullable().meta({ description: "What is wrong and what to do; null if nothing is" }),
+  is_away: z.boolean().meta({ description: "The engine hasn't responded for a while; every page shows it" }),
   workers: z.array(WorkerState),
-  at_work: z.int().meta({ description: "Runs at work elsewhere" }),
+  at_work: z.int().meta({ description: "Runs active elsewhere" }),
   outbox: z
     .object({
-      waiting: z.int().meta({ description: "What the engine has yet to be told" }),
+      waiting: z.int().meta({ description: "Messages waiting for the engine" }),
       oldest_at: z.int().nullable(),
-      away_since: z.int().nullable().meta({ description: "Since when the engine does not answer" }),
+      away_since: z.int().nullable().meta({ description: "Since when the engine hasn't responded" }),
     })
-    .meta({ description: "On its way to the engine" }),
+    .meta({ description: "Waiting to be sent to the engine" }),
   troubled: z.array(StalledRun),
 });
 export type EngineState = z.infer<typeof EngineState>;
@@ -54,12 +52,12 @@ export type EngineState = z.infer<typeof EngineState>;
 export const RunPlace = z.object({
   state: z.enum(["at_work", "waits_for_worker", "engine_away"]).meta({
     description:
-      "waits_for_worker: no worker has it yet, or the one that had it is gone. engine_away: the engine cannot be reached; the run keeps its place",
+      "waits_for_worker: no worker has it yet, or the one that had it is offline. engine_away: the engine is unreachable; the run keeps its position",
   }),
   worker: z
     .string()
     .nullable()
-    .meta({ description: "The worker's name, also of one that is gone; null where none had it" }),
+    .meta({ description: "The worker's name, even if it is offline; null if none had it" }),
   moved_from: z.string().nullable().meta({ description: "The worker that had it before" }),
   moved_at: z.int().nullable(),
 });

@@ -2,11 +2,13 @@ import { expect, test } from "vitest";
 import { heldMessage, QuarantineReason } from "./quarantine";
 
 test("whoever sees a held run reads what happened and what to do", () => {
-  expect(heldMessage("damaged_log", "Turn 1 cannot be read: it ends too early")).toBe(
-    "Turn 1 cannot be read: it ends too early. Put a sound copy of the data folder back and try again, or cancel the run.",
+  expect(heldMessage("damaged_log", "Turn 1 can't be read: it ends too early")).toBe(
+    "Turn 1 can't be read: it ends too early. Restore an undamaged copy of the data folder and retry, or cancel the run.",
   );
   for (const code of QuarantineReason.shape.code.options.filter((code) => code !== "unknown_version"))
-    expect(heldMessage(code, "It broke.")).toMatch(/^It broke\. .*again.*or cancel (it|the run)\.$/);
+    expect(heldMessage(code, "It broke.")).toMatch(
+      /^It broke\. .*(retry|resume).*or cancel (it|the run)\.$/i,
+    );
   expect(heldMessage("unknown_version", "It needs version 3, or cancel it.")).toBe(
     "It needs version 3, or cancel it.",
   );

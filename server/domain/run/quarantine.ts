@@ -28,14 +28,14 @@ export const QuarantineReason = z.object({
 export type QuarantineReason = z.infer<typeof QuarantineReason>;
 
 const ADVICE: Readonly<Record<QuarantineReason["code"], string>> = {
-  stopped_server: "Try it again once the cause is fixed, or cancel it.",
-  damaged_log: "Put a sound copy of the data folder back and try again, or cancel the run.",
-  log_differs: "Try it again with the version of Troupe that last carried it on, or cancel it.",
+  stopped_server: "Retry it once the cause is resolved, or cancel it.",
+  damaged_log: "Restore an undamaged copy of the data folder and retry, or cancel the run.",
+  log_differs: "Retry it with the version of Troupe that last ran it, or cancel it.",
   // Its own sentence names the version.
   unknown_version: "",
-  settings_damaged: "Mend that and try again, or cancel the run.",
+  settings_damaged: "Correct that and retry, or cancel the run.",
   engine_missing:
-    "Start the server with TROUPE_RESTATE_INGRESS, and it goes on there. If Restate is gone for good, try it again here (a step that was under way may be done twice) or cancel it.",
+    "Start the server with TROUPE_RESTATE_INGRESS to resume it there. If Restate is gone permanently, retry it here (an active step may run twice) or cancel it.",
 };
 
 /** What happened, as sentences, with what a person can do about it. */

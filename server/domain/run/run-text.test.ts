@@ -24,15 +24,11 @@ test("agents read who answered what, with the value and the message where there 
 test("who comes too late with an answer reads who was there before, or that nobody was in time", () => {
   const given = (answer: Payloads["interaction_answered"]["answer"], by = "ann", option?: string) =>
     notOpen({ answer, by, ...(option ? { option } : {}) });
-  expect(notOpen(null)).toBe("This question was answered already, or it is not open any more.");
-  expect(given("expired")).toBe("Nobody answered this question in time, so it is not open any more.");
-  expect(given("approve_always")).toBe(
-    "ann has answered this question already (approve always). That counts.",
-  );
-  expect(given("reject", "user")).toBe(
-    "Somebody at the page has answered this question already (reject). That counts.",
-  );
-  expect(given("chosen", "bob", "ship")).toBe("bob has answered this question already (ship). That counts.");
+  expect(notOpen(null)).toBe("This question has already been answered, or is no longer open.");
+  expect(given("expired")).toBe("No one answered this question in time, so it is no longer open.");
+  expect(given("approve_always")).toBe("ann has already answered this question (approve always).");
+  expect(given("reject", "user")).toBe("Someone in the app has already answered this question (reject).");
+  expect(given("chosen", "bob", "ship")).toBe("bob has already answered this question (ship).");
 });
 
 describe("a request that was never recorded", () => {

@@ -21,7 +21,7 @@ const did = (graph: WorkflowGraph, ids: readonly string[], pins?: Pins) =>
   );
 const all = ["start", "a", "b", "c"];
 const run = did(drawn, all);
-const behind = (name: string) => `${name}, which comes before it, may give something else now.`;
+const behind = (name: string) => `${name}, an upstream node, may now return something else.`;
 
 test("nothing is stale where nothing was changed but names, places and words about it", () => {
   const graph = draw(text, {
@@ -43,35 +43,35 @@ describe("what was changed is stale, and what comes after it", () => {
       "settings of a step",
       draw(text, { b: agent, a: { name: "", config: { set: { a: '"z"' } } } }),
       roles,
-      [one("a", "It was changed since."), one("b", behind("a")), one("c", behind("a"))],
+      [one("a", "It has been edited since."), one("b", behind("a")), one("c", behind("a"))],
     ],
     [
       "a role",
       drawn,
       [writer({ description: "kind" })],
-      [one("b", "The role Writer was changed since."), one("c", behind("b"))],
+      [one("b", "The role Writer has been edited since."), one("c", behind("b"))],
     ],
     [
       "a role that is gone",
       drawn,
       [],
-      [one("b", "The role Writer was changed since."), one("c", behind("b"))],
+      [one("b", "The role Writer has been edited since."), one("c", behind("b"))],
     ],
     [
       "a step that is gone",
       draw("start > b > c > end", { b: agent }),
       roles,
       [
-        one("a", "It is not in the drawing any more."),
-        one("b", "Other ways lead to it since."),
+        one("a", "It is no longer in the workflow."),
+        one("b", "Its incoming connections have changed since."),
         one("c", behind("b")),
       ],
     ],
     [
-      "another way",
+      "another route",
       draw(`${text}; start > c`, { b: agent, a: { name: "" } }),
       roles,
-      [one("c", "Other ways lead to it since.")],
+      [one("c", "Its incoming connections have changed since.")],
     ],
   ])("%s", (_what, graph, now, stale) => {
     expect(staleOutputs(run, { graph, roles: now })).toEqual(stale);
@@ -83,7 +83,7 @@ describe("what was changed is stale, and what comes after it", () => {
       a: { name: "", config: { set: { a: '"z"' } } },
     });
     expect(staleOutputs(did(drawn, ["a", "c"]), { graph, roles })).toEqual([
-      one("a", "It was changed since."),
+      one("a", "It has been edited since."),
       one("c", behind("a")),
     ]);
     expect(staleOutputs(run, { graph, roles }).at(-1)).toEqual(one("c", behind("b")));
@@ -98,7 +98,7 @@ describe("what was changed is stale, and what comes after it", () => {
     });
     expect(staleOutputs(did(loop, ids), { graph: other, roles })).toEqual([
       one("a", behind("r")),
-      one("r", "It was changed since."),
+      one("r", "It has been edited since."),
       one("c", behind("r")),
     ]);
   });
@@ -116,10 +116,10 @@ describe("a pinned output", () => {
     ["that is the same is fresh", pin(1), pin(1), null],
     ["that is the same with its ways is fresh", pin(1, ["x"]), pin(1, ["x"]), null],
     ["without ways is the same as with none", pin(1), pin(1, []), null],
-    ["that is another is not", pin(1), pin(2), "Another output is pinned since."],
-    ["that takes other ways is not", pin(1, ["x"]), pin(1, ["y"]), "Another output is pinned since."],
-    ["that came since is not", undefined, pin(1), "An output is pinned since."],
-    ["that is gone is not", pin(1), {}, "Its output was pinned in this run, and is not any more."],
+    ["that is another is not", pin(1), pin(2), "Another output has been pinned since."],
+    ["that takes other ways is not", pin(1, ["x"]), pin(1, ["y"]), "Another output has been pinned since."],
+    ["that came since is not", undefined, pin(1), "An output has been pinned since."],
+    ["that is gone is not", pin(1), {}, "Its output was pinned in this run, but no longer is."],
     ["is not, where nobody pins any", pin(1), undefined, "Its output was pinned in this run."],
     ["of another node says nothing", undefined, { x: { output: {} } }, null],
   ])("%s", (_what, then, now, expected) => {

@@ -33,24 +33,26 @@ export function staleOutputs(s: RunState, now: Now): StaleOutput[] {
     const name = before === undefined ? "" : s.graph.nodes[before]?.name || before;
     return before === undefined
       ? []
-      : [{ node_id: id, reason: `${name}, which comes before it, may give something else now.` }];
+      : [{ node_id: id, reason: `${name}, an upstream node, may now return something else.` }];
   });
 }
 
 function reasonOf(s: RunState, node: WorkflowNode, now: Now): string | null {
   const { id } = node;
   const drawn = Object.hasOwn(now.graph.nodes, id) ? now.graph.nodes[id] : undefined;
-  if (!drawn) return "It is not in the drawing any more.";
+  if (!drawn) return "It is no longer in the workflow.";
   const [then, pinned] = [s.run.pins?.[id], now.pins?.[id]];
   if (now.pins && (then || pinned) && !isSamePin(then, pinned)) {
-    if (!pinned) return "Its output was pinned in this run, and is not any more.";
-    return then ? "Another output is pinned since." : "An output is pinned since.";
+    if (!pinned) return "Its output was pinned in this run, but no longer is.";
+    return then ? "Another output has been pinned since." : "An output has been pinned since.";
   }
   if (then && !now.pins) return "Its output was pinned in this run.";
-  if (makeOf(drawn) !== makeOf(node)) return "It was changed since.";
+  if (makeOf(drawn) !== makeOf(node)) return "It has been edited since.";
   const other = [...roleUses({ nodes: { [id]: node } }).keys()].find((name) => !isSameRole(name, s, now));
-  if (other !== undefined) return `The role ${other} was changed since.`;
-  return incomingEdges(s.graph, id) === incomingEdges(now.graph, id) ? null : "Other ways lead to it since.";
+  if (other !== undefined) return `The role ${other} has been edited since.`;
+  return incomingEdges(s.graph, id) === incomingEdges(now.graph, id)
+    ? null
+    : "Its incoming connections have changed since.";
 }
 
 const isSamePin = (a: Pins[string] | undefined, b: Pins[string] | undefined): boolean =>

@@ -67,5 +67,5 @@ export function keptText(
 ): string {
   const name = graph.nodes[node_id]?.name || node_id;
   const what = keys.map((key) => `“${key}”`).join(", ");
-  return `${name} read ${what} before this change and keeps what it read. Fork the run before ${name} to change that.`;
+  return `${name} read ${what} before this change and keeps the old value. To change that, fork the run before ${name}.`;
 }

@@ -71,13 +71,13 @@ describe("the way of a run", () => {
       "start was to run after b, and it ran only before.",
     );
     expect(path("exactly", ["a"], { events: [began("a")] }).sentence).toBe(
-      "It took exactly this way, of 1 step.",
+      "The path matched exactly, with 1 step.",
     );
   });
   test("that never began is told at the node alone", () => {
     expect(path("visited", ["a"], {})).toEqual({
       status: "failed",
-      sentence: "First was to run, and never did.",
+      sentence: "First should have run, but didn't.",
       expected: ["a"],
       seen: [],
       node_id: "a",
@@ -114,7 +114,7 @@ describe("the end of a run", () => {
   const failed = { final_status: "ERROR", reason_code: "NODE_FAILED", error };
   const status = (is: object, run: object) => {
     const { sentence, seq, ...finding } = looked({ kind: "status", ...is }, { run, events: [finished] });
-    expect(sentence).toMatch(/ended|end/);
+    expect(sentence).toMatch(/^(Finished as|Expected status) (Completed|Failed)/);
     expect(seq).toBe(1);
     return finding;
   };
@@ -163,11 +163,11 @@ describe("a condition at the end of a run", () => {
     };
     const { sentence, ...finding } = looked({ kind: "state", when }, of);
     expect(finding).toEqual({ status, expected: when, seen, ...place });
-    expect(sentence.startsWith(when)).toBe(true);
+    expect(sentence.replace(/^Expected /, "").startsWith(when)).toBe(true);
   });
   test("that does not hold is told with the values that it read", () => {
     const { sentence } = looked({ kind: "state", when: "state.y == 'a'" }, { events, state });
-    expect(sentence).toBe("state.y == 'a' was to hold, and does not: y is “two”.");
+    expect(sentence).toBe("Expected state.y == 'a', but it is false: y is “two”.");
   });
 });
 
@@ -197,16 +197,16 @@ describe("a value at the end of a run", () => {
   });
   test("is cut in its sentence where it is long, and said to be missing where the run gave nothing", () => {
     expect(verdictOn({ key: "long", equals: "y" })[1]).toBe(
-      `long was to be “y”, and is “${"x".repeat(119)}…”.`,
+      `long should be “y”, but is “${"x".repeat(119)}…”.`,
     );
-    const missing = "text was to be there at the end, and is not.";
+    const missing = "text is missing at the end.";
     expect(verdictOn({ of: "output", equals: 1 }, {})).toEqual(["failed", missing]);
   });
   test("cannot be held against a pattern that cannot be read, nor have a shape that it has not", () => {
     const [pattern, shape] = [verdictOn({ matches: "(" }), verdictOn({ schema: { type: "number" } })];
     expect(pattern[0]).toBe("failed");
-    expect(pattern[1]?.startsWith("text cannot be held against the pattern (: ")).toBe(true);
-    expect([shape[0], shape[1]?.startsWith("text does not have the shape: ")]).toEqual(["failed", true]);
+    expect(pattern[1]?.startsWith("text can't be matched against the pattern (: ")).toBe(true);
+    expect([shape[0], shape[1]?.startsWith("text violates the schema: ")]).toEqual(["failed", true]);
   });
   test("shows where it was written last, or at the end", () => {
     const places = ["text", "list"].map((key) =>
@@ -222,7 +222,7 @@ describe("a value at the end of a run", () => {
 test("what needs the word of a model is not checked", () => {
   expect(looked({ kind: "judge", rubric: "good" })).toEqual({
     status: "not_checked",
-    sentence: "This needs the word of a model, and none was asked.",
+    sentence: "This needs a model's verdict, and no model was called.",
   });
 });
 
@@ -298,11 +298,11 @@ describe("what is expected of questions", () => {
     expect(questions({ count: 3 })).toEqual(["passed", "3 questions were asked.", null, null]);
     expect(questions({ nodes: ["b", "a", "a"] })).toEqual([
       "passed",
-      "Those were asked who were to be asked.",
+      "The expected nodes asked.",
       null,
       null,
     ]);
-    expect(questions({ count: 0 }, [])).toEqual(["passed", "Nobody was asked.", null, null]);
+    expect(questions({ count: 0 }, [])).toEqual(["passed", "No questions, as expected.", null, null]);
     expect(questions({ count: 1 }, [askedAt("a", "Why?")])[1]).toBe("1 question was asked.");
     expect(questions({ count: 1 }, [finished])).toEqual([
       "failed",
@@ -318,17 +318,22 @@ describe("what is expected of questions", () => {
     expect(questions({ count: 4 })).toEqual(["failed", "4 questions were to be asked, and 3 were.", "a", 3]);
     expect(questions({ nodes: ["a", "a", "a", "b"] })).toEqual([
       "failed",
-      "First was to ask a person once more, and did not.",
+      "First should have asked a person once more, but didn't.",
       "a",
       3,
     ]);
     expect(questions({ nodes: ["a", "a"] })).toEqual([
       "failed",
-      "b asked a person, which was not expected: Pay it?",
+      "b asked a person unexpectedly: Pay it?",
       "b",
       2,
     ]);
-    expect(questions({ nodes: ["c"] })).toEqual(["failed", "c was to ask a person, and did not.", "c", 3]);
+    expect(questions({ nodes: ["c"] })).toEqual([
+      "failed",
+      "c should have asked a person, but didn't.",
+      "c",
+      3,
+    ]);
   });
 });
 
@@ -337,17 +342,17 @@ describe("what is expected of cost and tokens", () => {
 
   test("is at most so much, that much included", () => {
     const cost = (at_most_usd: number) => outcomeOf([], { kind: "cost", at_most_usd }, { cost_usd: 0.5 });
-    expect(cost(0.5)).toEqual(["passed", "It cost $0.500, at most $0.500.", null, null]);
-    expect(cost(0.49)).toEqual(["failed", "It was to cost at most $0.490, and cost $0.500.", null, null]);
+    expect(cost(0.5)).toEqual(["passed", "Cost $0.500, at most $0.500.", null, null]);
+    expect(cost(0.49)).toEqual(["failed", "Expected a cost of at most $0.490, got $0.500.", null, null]);
     const tokens = (at_most: number) => outcomeOf([], { kind: "tokens", at_most }, { usage });
-    expect(tokens(1000)).toEqual(["passed", "It used 1000 tokens, at most 1000.", null, null]);
-    expect(tokens(999)).toEqual(["failed", "It was to use at most 999 tokens, and used 1000.", null, null]);
+    expect(tokens(1000)).toEqual(["passed", "Used 1000 tokens, at most 1000.", null, null]);
+    expect(tokens(999)).toEqual(["failed", "Expected at most 999 tokens, got 1000.", null, null]);
   });
 
   test("fails where a price is unknown: unknown is not nothing", () => {
     expect(outcomeOf([], { kind: "cost", at_most_usd: 9 }, { cost_usd: 0, unknown_cost_calls: 2 })).toEqual([
       "failed",
-      "It was to cost at most $9.000, and the price of 2 calls is unknown.",
+      "Expected a cost of at most $9.000, but the price of 2 calls is unknown.",
       null,
       null,
     ]);

@@ -42,7 +42,7 @@ function check(seen: Seen, expectation: Expectation): Finding {
     case "judge":
       return {
         status: "not_checked",
-        sentence: "This needs the word of a model, and none was asked.",
+        sentence: "This needs a model's verdict, and no model was called.",
       };
   }
 }
@@ -52,7 +52,7 @@ export function checkStatus(seen: Seen, { is, reason }: ExpectationOf<"status">)
   const at = placeOf(lastOf(seen));
   const wanted = `${FINAL_STATUS_LABELS[is]}${reason === undefined ? "" : ` (${reason})`}`;
   if (!final_status)
-    return found(false, `It was to end as ${wanted}, and it did not end.`, {
+    return found(false, `Expected status ${wanted}, but the run did not finish.`, {
       expected: is,
       seen: null,
       ...at,
@@ -61,15 +61,11 @@ export function checkStatus(seen: Seen, { is, reason }: ExpectationOf<"status">)
   const holds = final_status === is && (reason === undefined || reason === reason_code);
   const why = error ? ` ${error.message}` : "";
   const ended = `${FINAL_STATUS_LABELS[final_status]} (${reason_code ?? "no reason"})`;
-  return found(
-    holds,
-    holds ? `It ended as ${wanted}.` : `It was to end as ${wanted}, and ended as ${ended}.${why}`,
-    {
-      expected: reason === undefined ? is : { status: is, reason },
-      seen: reason === undefined ? final_status : { status: final_status, reason: reason_code ?? null },
-      ...place,
-    },
-  );
+  return found(holds, holds ? `Finished as ${wanted}.` : `Expected status ${wanted}, got ${ended}.${why}`, {
+    expected: reason === undefined ? is : { status: is, reason },
+    seen: reason === undefined ? final_status : { status: final_status, reason: reason_code ?? null },
+    ...place,
+  });
 }
 
 export function checkCost(seen: Seen, { at_most_usd }: ExpectationOf<"cost">): Finding {
@@ -80,15 +76,15 @@ export function checkCost(seen: Seen, { at_most_usd }: ExpectationOf<"cost">): F
   if (unknown > 0)
     return found(
       false,
-      `It was to cost at most ${most}, and the price of ${unknown} ${unknown === 1 ? "call" : "calls"} is unknown.`,
+      `Expected a cost of at most ${most}, but the price of ${unknown} ${unknown === 1 ? "call" : "calls"} is unknown.`,
       { expected: at_most_usd, seen: knownCost(totals), ...at },
     );
   const holds = totals.cost_usd <= at_most_usd;
   return found(
     holds,
     holds
-      ? `It cost ${formatDollars(totals.cost_usd)}, at most ${most}.`
-      : `It was to cost at most ${most}, and cost ${formatDollars(totals.cost_usd)}.`,
+      ? `Cost ${formatDollars(totals.cost_usd)}, at most ${most}.`
+      : `Expected a cost of at most ${most}, got ${formatDollars(totals.cost_usd)}.`,
     { expected: at_most_usd, seen: totals.cost_usd, ...at },
   );
 }
@@ -99,8 +95,8 @@ export function checkTokens(seen: Seen, { at_most }: ExpectationOf<"tokens">): F
   return found(
     used <= at_most,
     used <= at_most
-      ? `It used ${used} tokens, at most ${at_most}.`
-      : `It was to use at most ${at_most} tokens, and used ${used}.`,
+      ? `Used ${used} tokens, at most ${at_most}.`
+      : `Expected at most ${at_most} tokens, got ${used}.`,
     { expected: at_most, seen: used, ...placeOf(lastOf(seen)) },
   );
 }

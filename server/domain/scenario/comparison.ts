@@ -15,7 +15,7 @@ export const ComparisonFields = {
     .min(1)
     .max(MOST_VARIANTS)
     .refine((variants) => new Set(variants.map(({ name }) => name)).size === variants.length, {
-      error: "Give each variant a name of its own, so that they can be told apart",
+      error: "Give each variant a unique name",
     }),
   /** Inputs in addition to those of the tests. */
   inputs: z

@@ -37,7 +37,7 @@ const VisitsExpectation = z
   })
   .refine(
     ({ times, at_least, at_most }) => (times ?? at_least ?? at_most) !== undefined,
-    "Say how often: times, at_least or at_most.",
+    "Set how often: times, at_least or at_most.",
   );
 
 /** A condition (CEL) over state, input, nodes and output at the end. */
@@ -57,7 +57,10 @@ const QuestionsExpectation = z
     nodes: z.array(Id).max(200).exactOptional(),
     count: Count.exactOptional(),
   })
-  .refine(({ nodes, count }) => (nodes ?? count) !== undefined, "Say at which nodes, or how many questions.");
+  .refine(
+    ({ nodes, count }) => (nodes ?? count) !== undefined,
+    "Name the nodes, or the number of questions.",
+  );
 
 /** Whether a tool is called. */
 const ToolsExpectation = z.strictObject({
@@ -87,7 +90,7 @@ const TextExpectation = z
   .refine(
     ({ contains, excludes, matches, equals, schema }) =>
       [contains, excludes, matches, equals, schema].some((one) => one !== undefined),
-    "Say what it must say: contains, excludes, matches, equals or schema.",
+    "Set contains, excludes, matches, equals or schema.",
   );
 
 /** A model's verdict on a value by a rubric. */

@@ -27,7 +27,7 @@ test("a plain drawing is changed by leaving its steps out and by renaming what t
   const graph = draw("start > a > end", { a: { name: "First", output_keys: ["a"] } });
   const roles = [RoleDefinition.parse({ name: "Unused" })];
   expect(mutantsOf(graph, roles).map(({ graph: _, roles: same, ...one }) => [one, same])).toEqual([
-    [{ id: "m1", kind: "node_skipped", sentence: "First was left out.", node_id: "a" }, roles],
+    [{ id: "m1", kind: "node_skipped", sentence: "First was removed.", node_id: "a" }, roles],
     [{ id: "m2", kind: "key_renamed", sentence: "First wrote a_2 instead of a.", node_id: "a" }, roles],
   ]);
 });
@@ -46,8 +46,8 @@ describe("two ways out of a node", () => {
     const graph = withEdge(draw("start > a; a > b; a > c; a > end"), 1, { condition: "state.x" });
     const late = withEdge(graph, 3, { condition_name: "late" });
     expect(ofKind("edges_swapped", late).map(({ sentence }) => sentence)).toEqual([
-      "The ways “state.x” and “otherwise” out of a were swapped.",
-      "The ways “otherwise” and “late” out of a were swapped.",
+      "The routes “state.x” and “otherwise” of a were swapped.",
+      "The routes “otherwise” and “late” of a were swapped.",
     ]);
   });
   test.each([

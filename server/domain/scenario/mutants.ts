@@ -15,15 +15,15 @@ import {
 
 /** The kinds of mutation. */
 export const MUTANT_KINDS = {
-  edges_swapped: "Two ways swapped",
-  condition_negated: "A condition turned round",
-  condition_dropped: "A condition left out",
-  node_skipped: "A step left out",
-  person_removed: "A person's review left out",
-  guardrail_removed: "A guardrail left out",
+  edges_swapped: "Two routes swapped",
+  condition_negated: "A condition negated",
+  condition_dropped: "A condition removed",
+  node_skipped: "A step removed",
+  person_removed: "A person's review removed",
+  guardrail_removed: "A guardrail removed",
   tool_widened: "A role's tools widened",
-  limit_removed: "A limit left out",
-  key_renamed: "A key of the state renamed",
+  limit_removed: "A limit removed",
+  key_renamed: "A state key renamed",
 } as const;
 export const MutantKind = z.enum(keysOf(MUTANT_KINDS));
 export type MutantKind = keyof typeof MUTANT_KINDS;
@@ -110,7 +110,7 @@ function swapped(graph: WorkflowGraph): Change[] {
       return [
         {
           kind: "edges_swapped",
-          sentence: `The ways “${edgeName(first) || "otherwise"}” and “${edgeName(second) || "otherwise"}” out of ${nameOf(graph, id)} were swapped.`,
+          sentence: `The routes “${edgeName(first) || "otherwise"}” and “${edgeName(second) || "otherwise"}” of ${nameOf(graph, id)} were swapped.`,
           node_id: id,
           edge_id: first.id,
           graph: withEdges(graph, swappedEdges),
@@ -135,13 +135,13 @@ const ofCondition = (
     : [
         {
           kind: "condition_negated",
-          sentence: `${what} where ${condition} does not hold.`,
+          sentence: `${what} if ${condition} is false.`,
           ...at,
           graph: change(`!(${condition})`),
         },
         {
           kind: "condition_dropped",
-          sentence: `${what} whatever ${condition} gives.`,
+          sentence: `${what} regardless of ${condition}.`,
           ...at,
           graph: change(undefined),
         },
@@ -168,7 +168,7 @@ function ofEdge(graph: WorkflowGraph, edge: WorkflowEdge): Change[] {
   const { condition, ...free } = edge;
   return ofCondition(
     { edge_id: edge.id, node_id: edge.source_node_id },
-    `The way from ${nameOf(graph, edge.source_node_id)} to ${nameOf(graph, edge.target_node_id)} was taken`,
+    `The connection from ${nameOf(graph, edge.source_node_id)} to ${nameOf(graph, edge.target_node_id)} was taken`,
     condition,
     (next) => {
       const changed = next === undefined ? free : { ...free, condition: next };
@@ -214,8 +214,8 @@ function leftOut(graph: WorkflowGraph, node: WorkflowNode): Change[] {
     {
       kind: isPerson ? "person_removed" : "node_skipped",
       sentence: isPerson
-        ? `Nobody was asked at ${name}: “${edgeName(way)}” was taken at once.`
-        : `${name} was left out.`,
+        ? `No one was asked at ${name}: “${edgeName(way)}” was taken immediately.`
+        : `${name} was removed.`,
       node_id: node.id,
       graph: { ...withEdges(graph, edges), nodes },
     },
@@ -243,7 +243,7 @@ function withoutReviews(graph: WorkflowGraph, node: WorkflowNode): Change[] {
       ? [
           {
             kind: "person_removed",
-            sentence: `In ${nameOf(graph, node.id)}, nobody looked at the task ${task.task_id}.`,
+            sentence: `In ${nameOf(graph, node.id)}, no one reviewed the task ${task.task_id}.`,
             node_id: node.id,
             graph: withConfig(graph, node, {
               plan: {
@@ -296,7 +296,7 @@ function ofRoles(graph: WorkflowGraph, roles: readonly RoleDefinition[]): Change
         : [
             {
               kind: "tool_widened" as const,
-              sentence: `${role.name} might use ${more}, too.`,
+              sentence: `${role.name} could also use ${more}.`,
               graph,
               roles: change({ ...role, tools: [...role.tools, more] }),
             },
@@ -320,7 +320,7 @@ function ofLimits(graph: WorkflowGraph): Change[] {
       ? [
           {
             kind: "limit_removed",
-            sentence: `The run might ${allowed}.`,
+            sentence: `The run could ${allowed}.`,
             graph: { ...graph, config: { ...config, budget: { ...budget, [limit]: null } } },
           },
         ]
@@ -334,7 +334,7 @@ function ofLimits(graph: WorkflowGraph): Change[] {
         : [
             {
               kind: "limit_removed",
-              sentence: `The loop at ${nameOf(graph, node.id)} might go round more than ${max_iterations} times.`,
+              sentence: `The loop at ${nameOf(graph, node.id)} could run more than ${max_iterations} times.`,
               node_id: node.id,
               graph: withNode(graph, node),
             },

@@ -41,7 +41,7 @@ export type PeopleAnswer = z.infer<typeof PeopleAnswer>;
 /** The test runs `times` times and passes if at least `at_least` runs pass. */
 export const Repeats = z
   .strictObject({ times: z.number().int().min(1).max(100), at_least: z.number().int().min(1).max(100) })
-  .refine(({ times, at_least }) => at_least <= times, "At least cannot be more than times.");
+  .refine(({ times, at_least }) => at_least <= times, "At least can't exceed times.");
 export type Repeats = z.infer<typeof Repeats>;
 
 /** Path segments that an id must not shadow. */
@@ -50,7 +50,7 @@ const TAKEN = new Set(["run", "results", "mutants", "compare", "judges"]);
 export const TestId = z
   .string()
   .regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/, "Use letters, digits, _ . - (at most 64)")
-  .refine((id) => !TAKEN.has(id), "This word is reserved");
+  .refine((id) => !TAKEN.has(id), "This name is reserved");
 
 /** A test without its id. */
 export const ScenarioFields = z.strictObject({

@@ -42,10 +42,10 @@ const replaced = (config: object, roles: RoleDefinition[] = [], more: object = {
 };
 
 test.each([
-  ["nowhere", {}, "There is no node nowhere that could have a twin."],
-  ["start", {}, "start has no crew: only a crew has a twin."],
-  ["desk", { name: "" }, "The crew of desk is not known, so that it has no twin."],
-  ["desk", { name: "Desk" }, "The crew of Desk is not known, so that it has no twin."],
+  ["nowhere", {}, "There is no node nowhere to replace with a single agent."],
+  ["start", {}, "start has no crew to replace with a single agent."],
+  ["desk", { name: "" }, "The crew of desk is not known, so it can't be replaced with a single agent."],
+  ["desk", { name: "Desk" }, "The crew of Desk is not known, so it can't be replaced with a single agent."],
 ])("%s with %j has no twin, and it is said why", (id, more, error) => {
   expect(singleAgentOf({ graph: graphOf({}, more), roles: [] }, id)).toEqual({ error });
 });
@@ -55,7 +55,7 @@ test("a crew without a plan becomes one agent with its goal, and the turns of al
     crew: { agents: [agent("ann", "Writer"), agent("bob", "Reader", { max_iterations: 5 })] },
   });
   expect(settings).toEqual({
-    required_role: "Twin of desk",
+    required_role: "desk as a single agent",
     task_description_template: "Write {{a}}",
     guardrails: [],
     max_iterations: 15,
@@ -100,7 +100,7 @@ test("a crew with a plan becomes one agent with its steps, its criteria, its gua
     node_type: "agent_task",
     output_keys: ["k"],
     settings: {
-      required_role: "Twin of Desk",
+      required_role: "Desk as a single agent",
       task_description_template:
         "Write {{a}}\n\nThe steps:\n1. Do one\n   It gives: a text\n2. Do two\n3. Do three\n\nThe result has to meet:\n- short",
       guardrails: [guardrail("g")],
@@ -110,7 +110,7 @@ test("a crew with a plan becomes one agent with its steps, its criteria, its gua
     },
     kept: roles,
     added: [
-      role("Twin of Desk", {
+      role("Desk as a single agent", {
         description:
           "You do alone, from beginning to end, what would take several people:\nReader: reads\nWriter:",
         goals: ["know", "tell"],
@@ -129,14 +129,14 @@ test("a single agent has no more turns than an agent may have, no name that is t
       agent("bob", "Reader", { max_iterations: 100 }),
     ],
   };
-  const taken = [role("Twin of desk"), role("Twin of desk 2")];
+  const taken = [role("desk as a single agent"), role("desk as a single agent 2")];
   const { settings } = replaced({ crew, plan_description_template: " " }, taken);
   expect(settings).toMatchObject({
-    required_role: "Twin of desk 3",
+    required_role: "desk as a single agent 3",
     max_iterations: 200,
     task_description_template: "",
   });
   expect(replaced({ crew }, [], { name: "x".repeat(90) }).settings).toMatchObject({
-    required_role: `Twin of ${"x".repeat(62)}`,
+    required_role: `${"x".repeat(52)} as a single agent`,
   });
 });

@@ -16,8 +16,8 @@ const GRAPH = {
 const errorsOf = (test: object) =>
   testErrorTexts(GRAPH, ScenarioFields.parse({ name: "It", input: { request: "x" }, ...test }));
 const expected = (...expect: object[]) => errorsOf({ expect });
-const isNot = (who: string) => `${who} names the node z, which this workflow does not have.`;
-const neverRuns = (who: string) => `${who} names Look, which never runs.`;
+const isNot = (who: string) => `${who} refers to the node z, which this workflow doesn't have.`;
+const neverRuns = (who: string) => `${who} refers to Look, which never runs.`;
 
 test("a test that names only what is there has nothing wrong with it", () => {
   expect(
@@ -48,13 +48,13 @@ test("an input that does not fit is told by its key", () => {
     },
   });
   const [error, ...others] = testErrorTexts(graph, ScenarioFields.parse({ name: "It", input: { n: "x" } }));
-  expect([error?.startsWith("The input does not fit: n: "), others]).toEqual([true, []]);
+  expect([error?.startsWith("The input is invalid: n: "), others]).toEqual([true, []]);
 });
 
 test.each([
-  ["z", ["There is no node z whose output could be pinned."]],
-  ["start", ["start gives no output that could be pinned."]],
-  ["end", ["Done gives no output that could be pinned."]],
+  ["z", ["There is no node z to pin an output of."]],
+  ["start", ["start has no output to pin."]],
+  ["end", ["Done has no output to pin."]],
   ["a", []],
 ])("what pins the output of %s: %j", (id, errors) => {
   expect(errorsOf({ pins: { [id]: { output: {} } } })).toEqual(errors);
@@ -90,7 +90,7 @@ test("answers of people and commands are told by their number and the node that 
 });
 
 describe("an expectation that could never tell anything", () => {
-  const noKey = "Expectation 1: It names the key nowhere, which no node writes.";
+  const noKey = "Expectation 1: It refers to the key nowhere, which no node writes.";
   test.each<[string, object, string[]]>([
     [
       "names nodes of a path that are not there, each once",
@@ -100,7 +100,7 @@ describe("an expectation that could never tell anything", () => {
     [
       "names a note without a name by its id",
       { kind: "visits", node: "note2", times: 1 },
-      ["Expectation 1: It names note2, which never runs."],
+      ["Expectation 1: It refers to note2, which never runs."],
     ],
     ["names who asks in vain", { kind: "questions", nodes: ["z"] }, [isNot("Expectation 1: It")]],
     [
@@ -140,7 +140,7 @@ describe("an expectation that could never tell anything", () => {
       "Expectation 6",
       "Expectation 7",
     ]);
-    expect(found[0]?.startsWith("Expectation 2: The pattern ( cannot be used: ")).toBe(true);
+    expect(found[0]?.startsWith("Expectation 2: The pattern ( is invalid: ")).toBe(true);
     expect(found.slice(1, 3).map((one) => one.includes(": Its schema: "))).toEqual([true, true]);
   });
 });
@@ -164,7 +164,7 @@ describe("recorded answers", () => {
     const of = (chars: number) => errorsOf(cassette(answer({ value: "x".repeat(chars - around) })));
     expect(of(4 * 1024 * 1024)).toEqual([]);
     expect(of(4 * 1024 * 1024 + 1)).toEqual([
-      "Its recorded answers are too long to be kept with a workflow: at most 4 MiB.",
+      "Its recorded answers are too large for a workflow: at most 4 MiB.",
     ]);
   });
 });

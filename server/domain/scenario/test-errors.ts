@@ -33,7 +33,7 @@ export function testErrors(graph: WorkflowGraph, test: ScenarioFields): TestErro
     messages.map((message) => ({ at: place, lead, message }));
   return [
     ...findInputErrors(graph, test.input).flatMap(({ key, message }) =>
-      at("input", "The input does not fit: ", [`${key}: ${message}`]),
+      at("input", "The input is invalid: ", [`${key}: ${message}`]),
     ),
     ...Object.keys(test.pins ?? {}).flatMap((id) => at(`pins.${id}`, "", pinErrors(graph, id))),
     ...test.people.flatMap(({ node_id }, k) =>
@@ -75,8 +75,8 @@ function keysOf(graph: WorkflowGraph, input: JsonObject): ReadonlySet<string> {
 
 const nodeErrors = (graph: WorkflowGraph, id: string): string[] => {
   const node = graph.nodes[id];
-  if (!node) return [`names the node ${id}, which this workflow does not have.`];
-  return isExecutable(node) ? [] : [`names ${node.name || id}, which never runs.`];
+  if (!node) return [`refers to the node ${id}, which this workflow doesn't have.`];
+  return isExecutable(node) ? [] : [`refers to ${node.name || id}, which never runs.`];
 };
 
 /** The nodes that a command names. */
@@ -89,9 +89,9 @@ function nodesOf(command: ControlCommand): string[] {
 
 function pinErrors(graph: WorkflowGraph, id: string): string[] {
   const node = graph.nodes[id];
-  if (!node) return [`There is no node ${id} whose output could be pinned.`];
+  if (!node) return [`There is no node ${id} to pin an output of.`];
   return findNodeKind(node.node_type)?.ends || isStartNode(node)
-    ? [`${node.name || id} gives no output that could be pinned.`]
+    ? [`${node.name || id} has no output to pin.`]
     : [];
 }
 
@@ -102,7 +102,8 @@ function expectationErrors(
 ): string[] {
   const nodes = (ids: readonly string[]) =>
     [...new Set(ids)].flatMap((id) => nodeErrors(graph, id).map((error) => `It ${error}`));
-  const key = (name: string) => (keys.has(name) ? [] : [`It names the key ${name}, which no node writes.`]);
+  const key = (name: string) =>
+    keys.has(name) ? [] : [`It refers to the key ${name}, which no node writes.`];
   switch (expectation.kind) {
     case "path":
       return nodes(expectation.nodes);
@@ -140,7 +141,7 @@ function patternErrors(pattern: string | undefined): string[] {
     compileRegex(pattern);
     return [];
   } catch (error) {
-    return [`The pattern ${pattern} cannot be used: ${errorMessage(error)}.`];
+    return [`The pattern ${pattern} is invalid: ${errorMessage(error)}.`];
   }
 }
 
@@ -151,7 +152,7 @@ const schemaErrors = (schema: JsonSchema | undefined): string[] =>
 function cassetteErrors({ answers }: ScenarioFields): string[] {
   if (!answers) return [];
   if (JSON.stringify(answers).length > CASSETTE_LIMITS.chars)
-    return ["Its recorded answers are too long to be kept with a workflow: at most 4 MiB."];
+    return ["Its recorded answers are too large for a workflow: at most 4 MiB."];
   const odd = answers.answers.findIndex(({ value, error }) => value !== undefined && error !== undefined);
   return odd === -1 ? [] : [`Recorded answer ${odd + 1} has both a value and an error.`];
 }

@@ -12,19 +12,19 @@ test.each<[string, unknown, object]>([
   [
     "what is no list is left out",
     { name: "It" },
-    { tests: [], findings: [dropped("tests", "Tests are a list; this was left out.")] },
+    { tests: [], findings: [dropped("tests", "Tests must be a list; they were left out.")] },
   ],
   [
     "one is read, and gets an id by its place",
     [{ name: "It" }],
-    { tests: [made({ id: "test_1", name: "It" })], findings: [info("One test comes with it.")] },
+    { tests: [made({ id: "test_1", name: "It" })], findings: [info("Includes one test.")] },
   ],
   [
     "several are read, under their own ids",
     [{ id: "a", name: "A" }, { name: "B" }],
     {
       tests: [made({ id: "a", name: "A" }), made({ id: "test_2", name: "B" })],
-      findings: [info("2 tests come with it.")],
+      findings: [info("Includes 2 tests.")],
     },
   ],
   [
@@ -35,10 +35,7 @@ test.each<[string, unknown, object]>([
     ],
     {
       tests: [made({ id: "a", name: "A" })],
-      findings: [
-        dropped("tests.1", "A second test with the id a was left out."),
-        info("One test comes with it."),
-      ],
+      findings: [dropped("tests.1", "A second test with the id a was left out."), info("Includes one test.")],
     },
   ],
 ])("of the tests in a file, %s", (_what, value, read) => {
@@ -62,7 +59,7 @@ test("a test that is repeated cannot have to pass more often than it runs", () =
     readTests([{ name: "It", repeats: { times, at_least } }]);
   expect(repeated(2, 2).tests.length).toBe(1);
   expect(repeated(2, 3).findings).toEqual([
-    dropped("tests.0", "This test was left out: repeats: At least cannot be more than times."),
+    dropped("tests.0", "This test was left out: repeats: At least can't exceed times."),
   ]);
 });
 
@@ -70,8 +67,8 @@ test("a workflow has so many tests at most", () => {
   const { tests, findings } = readTests(Array.from({ length: MOST_TESTS + 1 }, () => ({ name: "It" })));
   expect(tests.length).toBe(500);
   expect(findings).toEqual([
-    dropped("tests.500", "A workflow may have at most 500 tests."),
-    info("500 tests come with it."),
+    dropped("tests.500", "A workflow can have at most 500 tests."),
+    info("Includes 500 tests."),
   ]);
 });
 

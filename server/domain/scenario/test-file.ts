@@ -15,7 +15,7 @@ export function readTests(value: unknown): ReadTests {
   const findings: Finding[] = [];
   if (value === undefined) return { tests: [], findings };
   if (!Array.isArray(value)) {
-    findings.push({ level: "dropped", at: "tests", message: "Tests are a list; this was left out." });
+    findings.push({ level: "dropped", at: "tests", message: "Tests must be a list; they were left out." });
     return { tests: [], findings };
   }
   const tests: ScenarioTest[] = [];
@@ -32,7 +32,7 @@ export function readTests(value: unknown): ReadTests {
         message: `A second test with the id ${read.data.id} was left out.`,
       });
     else if (tests.length >= MOST_TESTS)
-      findings.push({ level: "dropped", at, message: `A workflow may have at most ${MOST_TESTS} tests.` });
+      findings.push({ level: "dropped", at, message: `A workflow can have at most ${MOST_TESTS} tests.` });
     else {
       ids.add(read.data.id);
       tests.push(read.data);
@@ -42,7 +42,7 @@ export function readTests(value: unknown): ReadTests {
     findings.push({
       level: "info",
       at: "tests",
-      message: tests.length === 1 ? "One test comes with it." : `${tests.length} tests come with it.`,
+      message: tests.length === 1 ? "Includes one test." : `Includes ${tests.length} tests.`,
     });
   return { tests, findings };
 }

@@ -107,10 +107,10 @@ describe("a variant of a workflow", () => {
       node_type: "agent_task",
       input_keys: ["text"],
       output_keys: ["issue"],
-      config: { required_role: "Twin of Desk", max_iterations: 12, llm_config: { model: "big" } },
+      config: { required_role: "Desk as a single agent", max_iterations: 12, llm_config: { model: "big" } },
     });
     expect(roles.at(-1)).toMatchObject({
-      name: "Twin of Desk",
+      name: "Desk as a single agent",
       goals: ["Be clear"],
       tools: ["web_search", "file_write", "file_read"],
     });
@@ -125,11 +125,11 @@ describe("a variant of a workflow", () => {
         twin: { node_id: "a" },
       }),
     ).toEqual([
-      "There is no node nobody whose prompt could be another.",
-      "start asks no model, so that it has no prompt.",
-      "There is no role Nobody whose prompt could be another.",
-      "a has no crew: only a crew has a twin.",
-      "No node uses the model gone. There are: big, usual.",
+      "There is no node nobody to change the prompt of.",
+      "start calls no model, so it has no prompt.",
+      "There is no role Nobody to change the prompt of.",
+      "a has no crew to replace with a single agent.",
+      "No node uses the model gone. Models in use: big, usual.",
     ]);
   });
 });

@@ -31,7 +31,7 @@ export const Variant = z
     /** Replaces the crew at that node by one agent with the same tools, inputs and limits. */
     twin: z.strictObject({ node_id: Id }).exactOptional(),
   })
-  .describe("As the workflow is, but for what is said here");
+  .describe("The workflow, except for these changes");
 export type Variant = z.infer<typeof Variant>;
 
 export interface Changed {
@@ -67,14 +67,14 @@ export function variantOf(
 function withPrompt({ graph, roles }: Changed, where: string, text: string): string | null {
   if (where.startsWith("role:")) {
     const role = roles.find(({ name }) => name === where.slice("role:".length));
-    if (!role) return `There is no role ${where.slice("role:".length)} whose prompt could be another.`;
+    if (!role) return `There is no role ${where.slice("role:".length)} to change the prompt of.`;
     role.system_prompt_template = text;
     return null;
   }
   const node = graph.nodes[where];
-  if (!node) return `There is no node ${where} whose prompt could be another.`;
+  if (!node) return `There is no node ${where} to change the prompt of.`;
   const { works } = findNodeKind(node.node_type) ?? {};
-  if (works === undefined) return `${node.name || where} asks no model, so that it has no prompt.`;
+  if (works === undefined) return `${node.name || where} calls no model, so it has no prompt.`;
   Reflect.set(
     node.config,
     works === "agent" ? "task_description_template" : "plan_description_template",
@@ -127,7 +127,7 @@ function withModels(
     used.has(from)
       ? []
       : [
-          `No node uses the model ${from}.${known.size > 0 ? ` There are: ${[...known].sort().join(", ")}.` : ""}`,
+          `No node uses the model ${from}.${known.size > 0 ? ` Models in use: ${[...known].sort().join(", ")}.` : ""}`,
         ],
   );
 }
@@ -145,12 +145,13 @@ interface Drawn {
  */
 export function singleAgentOf({ graph, roles }: Drawn, node_id: string): Result<Drawn> {
   const node = graph.nodes[node_id];
-  if (!node) return { error: `There is no node ${node_id} that could have a twin.` };
+  if (!node) return { error: `There is no node ${node_id} to replace with a single agent.` };
   const name = node.name || node_id;
-  if (!isCrewNode(node)) return { error: `${name} has no crew: only a crew has a twin.` };
+  if (!isCrewNode(node)) return { error: `${name} has no crew to replace with a single agent.` };
   const { crew, plan, plan_description_template, on_limit } = node.config;
-  if (!crew) return { error: `The crew of ${name} is not known, so that it has no twin.` };
-  const role = singleAgentRole(freshName(roles, `Twin of ${name}`), crew, roles);
+  if (!crew)
+    return { error: `The crew of ${name} is not known, so it can't be replaced with a single agent.` };
+  const role = singleAgentRole(freshName(roles, name, " as a single agent"), crew, roles);
   const { llm_config } = crew.agents[0] ?? {};
   const config = defined({
     required_role: role.name,
@@ -166,9 +167,9 @@ export function singleAgentOf({ graph, roles }: Drawn, node_id: string): Result<
   };
 }
 
-const freshName = (roles: Drawn["roles"], base: string): string => {
+const freshName = (roles: Drawn["roles"], base: string, suffix: string): string => {
   const taken = new Set(roles.map(({ name }) => name));
-  const short = base.slice(0, 70);
+  const short = `${base.slice(0, 70 - suffix.length)}${suffix}`;
   for (let n = 1; ; n++) {
     const name = n === 1 ? short : `${short} ${n}`;
     if (!taken.has(name)) return name;

@@ -121,7 +121,7 @@ export class Run {
 
   check(node: Node, value: unknown, place: Place | null, seen: Seen | null): Verdict {
     this.work.spend(4 + 2 * node.checks.length);
-    if (++this.depth > MAX_DEPTH) throw new WorkError("This is nested too deep.");
+    if (++this.depth > MAX_DEPTH) throw new WorkError("This is nested too deeply.");
     const isNew = this.scope.at(-1) !== node.resource;
     if (isNew) this.scope.push(node.resource);
     const mine = seen || node.asksForRest ? new Seen() : null;

@@ -50,9 +50,9 @@ function sizeError(schema: unknown): string | null {
     const [value, depth] = next;
     if (typeof value === "string") chars += value.length;
     if (++parts > SCHEMA_LIMITS.parts || chars > SCHEMA_LIMITS.chars)
-      return "it is too large to be checked, so nothing in it is";
+      return "it is too large to be checked, so its contents are not";
     if (value === null || typeof value !== "object") continue;
-    if (depth >= SCHEMA_LIMITS.depth) return "it is nested too deep to be checked, so nothing in it is";
+    if (depth >= SCHEMA_LIMITS.depth) return "it is nested too deeply to be checked, so its contents are not";
     if (isList(value)) for (const item of value) open.push([item, depth + 1]);
     else
       for (const [key, inner] of Object.entries(value)) {
@@ -116,7 +116,7 @@ class Compiler {
       node.isEndless = true;
       this.reportUnchecked(
         [],
-        "it refers to itself without end, or leads through too many others; that part is not checked",
+        "it refers to itself endlessly, or through too many others; that part is not checked",
       );
     }
     return { root, unchecked: this.unchecked };
@@ -132,8 +132,7 @@ class Compiler {
     const found = typeof $schema === "string" ? DIALECT.exec($schema) : null;
     this.refStandsAlone = found?.[2] !== undefined;
     this.isFirstDraft = found?.[2] === "4";
-    if (!found)
-      this.reportUnchecked(["$schema"], "this dialect is not known, so it is read as draft 2020-12");
+    if (!found) this.reportUnchecked(["$schema"], "this dialect is unknown, so it is read as draft 2020-12");
   }
 
   /** Gives every schema its resource, and every resource its anchors. */
@@ -170,7 +169,8 @@ class Compiler {
   /** The node of a schema. Its rules are read later, so that schemas may refer to each other in circles. */
   private node(schema: unknown, path: string[]): Node {
     if (!isObject(schema)) {
-      if (typeof schema !== "boolean") this.reportUnchecked(path, "it is no schema, so it is not checked");
+      if (typeof schema !== "boolean")
+        this.reportUnchecked(path, "it is not a valid schema, so it is not checked");
       const node = emptyNode(nowhere);
       if (schema === false)
         node.checks.push((_value, place, run) => run.refuse(place, "is not allowed here"));

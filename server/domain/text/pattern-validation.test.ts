@@ -19,25 +19,21 @@ test.each([
 });
 
 test.each([
-  ["(?<year>\\d+)-(?=x)", "it looks ahead or behind"],
-  ["(a+)\\1", "it refers back to a group"],
+  ["(?<year>\\d+)-(?=x)", "it has a lookahead or lookbehind"],
+  ["(a+)\\1", "it has a backreference"],
 ])("%s is taken, and it is said that the sandbox tries it", (pattern, why) => {
   expect(validatePattern(pattern)).toBeNull();
-  expect(note(pattern)).toBe(
-    `This pattern is tried in the sandbox, where it waits for others and is stopped after a second: ${why}.`,
-  );
+  expect(note(pattern)).toBe(`Runs in the sandbox, one pattern at a time, and stops after 1 s: ${why}.`);
 });
 
 test("what is no pattern says why", () => {
-  expect(validatePattern("(a")).toBe("This is no pattern yet: a bracket is not closed.");
-  expect(validatePattern("(?<=a)b(")).toBe("This is no pattern yet: unterminated group.");
-  expect(validatePattern("(?<=a)[b-a]")).toBe(
-    "This is no pattern yet: range out of order in character class.",
-  );
-  expect(validatePattern("")).toBe("Write a pattern, for example ^[A-Z].");
+  expect(validatePattern("(a")).toBe("Invalid pattern: a group is not closed.");
+  expect(validatePattern("(?<=a)b(")).toBe("Invalid pattern: unterminated group.");
+  expect(validatePattern("(?<=a)[b-a]")).toBe("Invalid pattern: range out of order in character class.");
+  expect(validatePattern("")).toBe("Enter a pattern, for example ^[A-Z].");
 });
 
 test("a pattern may be as long as the limit, and no longer", () => {
   expect(validatePattern("x".repeat(1000))).toBeNull();
-  expect(validatePattern("x".repeat(1001))).toBe("A pattern has at most 1000 characters.");
+  expect(validatePattern("x".repeat(1001))).toBe("A pattern can have at most 1000 characters.");
 });

@@ -4,14 +4,14 @@ const MAX_LENGTH = 1000;
 
 /** What is wrong with a pattern, as a hint for its author; null if it is valid. */
 export function validatePattern(pattern: string): string | null {
-  if (pattern === "") return "Write a pattern, for example ^[A-Z].";
-  if (pattern.length > MAX_LENGTH) return `A pattern has at most ${MAX_LENGTH} characters.`;
+  if (pattern === "") return "Enter a pattern, for example ^[A-Z].";
+  if (pattern.length > MAX_LENGTH) return `A pattern can have at most ${MAX_LENGTH} characters.`;
   try {
     compileRegex(pattern);
     return null;
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
-    return error.isValid ? syntaxError(pattern) : `This is no pattern yet: ${error.message}.`;
+    return error.isValid ? syntaxError(pattern) : `Invalid pattern: ${error.message}.`;
   }
 }
 
@@ -22,6 +22,6 @@ function syntaxError(pattern: string): string | null {
     return null;
   } catch (error) {
     const why = error instanceof Error ? error.message.split(": ").at(-1) : undefined;
-    return `This is no pattern yet${why ? `: ${why.toLowerCase()}` : ""}.`;
+    return `Invalid pattern${why ? `: ${why.toLowerCase()}` : ""}.`;
   }
 }

@@ -5,7 +5,7 @@ import { RiskLevel } from "./tool";
 /** The JSON Schema of a tool's arguments: an object at the root. */
 const ArgumentsSchema = JsonSchema.refine(
   (schema) => schema.type === "object",
-  "The arguments must be an object: type is object",
+  "The arguments schema must have the type object",
 ).default({ type: "object", properties: {}, additionalProperties: false });
 
 /** A tool that a person writes in the app: JavaScript that runs in the sandbox. */
@@ -16,14 +16,14 @@ export const CustomToolDefinition = z.object({
       /^[A-Za-z][A-Za-z0-9_-]{0,63}$/,
       "Use letters, digits, _ and - and start with a letter (at most 64)",
     )
-    .refine((name) => !["constructor", "prototype"].includes(name), "This word is reserved"),
-  description: z.string().trim().min(1, "Say what it does; that is all a model knows of it").max(4000),
+    .refine((name) => !["constructor", "prototype"].includes(name), "This name is reserved"),
+  description: z.string().trim().min(1, "Describe what the tool does, for models").max(4000),
   input_schema: ArgumentsSchema,
   output_schema: JsonSchema.optional(),
   /** The body of an async function of `input`; what it returns is the result. */
   code: z
     .string()
-    .min(1, "Write some code")
+    .min(1, "Enter the code")
     .max(64 * 1024),
   risk: RiskLevel.default("LOW"),
   /** How long it may compute, in milliseconds. */

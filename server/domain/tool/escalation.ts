@@ -5,10 +5,9 @@ export function escalationError({
   on_timeout,
   escalation = [],
 }: Pick<QuestionTerms, "on_timeout" | "escalation">): string | null {
-  if (on_timeout === "escalate" && escalation.length === 0)
-    return "Say who is asked where nobody answers: add at least one level.";
+  if (on_timeout === "escalate" && escalation.length === 0) return "Add at least one escalation level.";
   const isOrdered = escalation.every(
     ({ after_s }, at) => at === 0 || after_s > (escalation[at - 1]?.after_s ?? 0),
   );
-  return isOrdered ? null : "Each level of the escalation must come later than the one before.";
+  return isOrdered ? null : "Each escalation level must come later than the one before.";
 }

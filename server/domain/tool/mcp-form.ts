@@ -22,12 +22,12 @@ export const MCP_FORM: readonly FormPart<McpDraft, "stored" | "redirect">[] = [
     label: "Name",
     as: "text",
     placeholder: "notes",
-    hint: "Roles name its tools by it: mcp:notes/search",
+    hint: "Prefix of its tools in roles, such as mcp:notes/search",
     empty: "",
   },
   {
     key: "url",
-    label: "Address",
+    label: "URL",
     as: "text",
     keyboard: "url",
     placeholder: "https://example.com/mcp",
@@ -39,13 +39,13 @@ export const MCP_FORM: readonly FormPart<McpDraft, "stored" | "redirect">[] = [
     as: "secret",
     aside: "Optional",
     placeholder: "Bearer …",
-    hint: "The whole value of the Authorization header, where the server wants a key. Leave it empty to sign in with an account.",
+    hint: "Full header value, if required; leave empty to sign in with an account",
     empty: "",
   },
   { slot: "stored" },
   {
     as: "box",
-    title: "Signing in with a client ID of your own",
+    title: "Custom OAuth client",
     isOpen: ({ client_id }) => client_id !== "",
     parts: [
       { slot: "redirect" },
@@ -55,14 +55,14 @@ export const MCP_FORM: readonly FormPart<McpDraft, "stored" | "redirect">[] = [
         label: "Client secret",
         as: "secret",
         aside: "Optional",
-        hint: "Stored sealed and never shown again. Another client ends the sign-in.",
+        hint: "Stored encrypted and never shown again. Changing the client ends the sign-in.",
         empty: "",
       },
       {
         key: "as_program",
-        label: "No person signs in",
+        label: "Use client credentials",
         as: "check",
-        hint: "The client itself is granted access (client credentials), by its secret or its private key.",
+        hint: "No user signs in: the client authenticates with its secret or private key",
       },
       {
         key: "private_key",
@@ -70,7 +70,7 @@ export const MCP_FORM: readonly FormPart<McpDraft, "stored" | "redirect">[] = [
         as: "multiline",
         aside: "Optional",
         isCode: true,
-        hint: "Instead of a secret: in PEM, without a passphrase. Stored sealed and never shown again.",
+        hint: "Instead of a secret: PEM, no passphrase. Stored encrypted, never shown again.",
         placeholder: "-----BEGIN PRIVATE KEY-----",
         empty: "",
         showIf: ({ as_program }) => as_program,
@@ -111,12 +111,12 @@ export function mcpErrors(
     }),
     ...(/^https?:\/\/\S+$/.test(draft.url.trim())
       ? {}
-      : { url: "Enter an address that begins with https:// or http://" }),
+      : { url: "Enter a URL that starts with https:// or http://" }),
     ...defined({
-      client_id: hasProof(draft) && !hasClient ? "Enter the client ID that it belongs to." : undefined,
+      client_id: hasProof(draft) && !hasClient ? "Enter the client ID for this secret or key." : undefined,
       client_secret:
         isOtherClient(draft, saved) && draft.as_program && hasClient && !hasProof(draft)
-          ? "Enter a client secret or a private key: without a person, that is what it is known by."
+          ? "Enter a client secret or a private key to use client credentials."
           : undefined,
     }),
   };

@@ -14,7 +14,7 @@ export interface RouterFunction {
 /** The rule of the reference documents: follows `approval_status`. */
 const approvalStatusRouter: RouterFunction = {
   name: "approval_status_router",
-  description: "Follows approval_status: approved or rejected",
+  description: "Routes by approval_status: approved or rejected",
   labels: ["approved", "rejected"],
   reads: ["approval_status"],
   choose: (state) => {

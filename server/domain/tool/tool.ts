@@ -20,14 +20,14 @@ export type ToolStatus = z.infer<typeof ToolStatus>;
 /** What each status of a call says. */
 export const TOOL_STATUSES: Record<ToolStatus, string> = {
   200: "Done",
-  400: "The arguments do not fit",
+  400: "Invalid arguments",
   403: "Not permitted",
-  404: "No such tool or thing",
-  408: "Took too long",
-  409: "In conflict with something else",
+  404: "Not found",
+  408: "Timed out",
+  409: "Conflict",
   413: "Too large",
   429: "Too many calls",
-  500: "The tool failed",
+  500: "Tool failed",
   503: "Not available",
 };
 
@@ -74,10 +74,10 @@ export type RiskLevel = z.infer<typeof RiskLevel>;
 
 /** What each risk is called, and what it means for a call. */
 export const RISK_LEVELS: Record<RiskLevel, { title: string; sentence: string }> = {
-  LOW: { title: "Low risk", sentence: "A call does little harm" },
-  MEDIUM: { title: "Some risk", sentence: "A call does some harm" },
-  HIGH: { title: "High risk", sentence: "People are asked before each call, where a role says so" },
-  UNKNOWN: { title: "Risk unknown", sentence: "Treated with care" },
+  LOW: { title: "Low risk", sentence: "Can do little harm" },
+  MEDIUM: { title: "Medium risk", sentence: "Can do some harm" },
+  HIGH: { title: "High risk", sentence: "Asks a person before each call, by default" },
+  UNKNOWN: { title: "Unknown risk", sentence: "Asks a person before each call, by default" },
 };
 
 /** What becomes of a call that was in flight when its process ended, so that it may have happened. */
@@ -87,11 +87,11 @@ export type OnCrash = z.infer<typeof OnCrash>;
 /** The same for people. */
 export const ON_CRASH: Record<OnCrash, { title: string; sentence: string }> = {
   repeat: {
-    title: "Repeat it",
-    sentence: "With the same idempotency key; the run warns that it may have happened twice",
+    title: "Repeat call",
+    sentence: "Uses the same idempotency key; the run warns of a possible duplicate",
   },
-  ask: { title: "Ask a person", sentence: "Nothing is repeated unless they approve" },
-  fail: { title: "Fail", sentence: "It ends with an error that says that it may have happened" },
+  ask: { title: "Ask a person", sentence: "Repeats only after approval" },
+  fail: { title: "Fail", sentence: "Fails with an error that says it may have happened" },
 };
 
 export const ToolSource = z.enum(["builtin", "crew", "custom", "operator", "mcp"]);

@@ -28,13 +28,13 @@ function unzip(bytes: Uint8Array, archive: string): ImportFile[] {
   let total = 0;
   let count = 0;
   const archiveError = (why: string) =>
-    notImportable(`${archive || "The archive"} cannot be unpacked: ${why}`);
+    notImportable(`${archive || "The archive"} can't be unpacked: ${why}`);
   const refuse = (why: string): never => {
     throw archiveError(why);
   };
   const damaged = (path: string) => archiveError(`${path} is damaged.`);
   const unzipper = new Unzip((file) => {
-    if (++count > IMPORT_LIMITS.files * 4) refuse(`it holds more than ${IMPORT_LIMITS.files * 4} files.`);
+    if (++count > IMPORT_LIMITS.files * 4) refuse(`it has more than ${IMPORT_LIMITS.files * 4} files.`);
     const path = file.name;
     const leadsOut = pathProblem(path);
     if (leadsOut) refuse(leadsOut);
@@ -47,11 +47,11 @@ function unzip(bytes: Uint8Array, archive: string): ImportFile[] {
       size += data.length;
       total += data.length;
       if (size > IMPORT_LIMITS.fileBytes) refuse(`${path} is larger than 5 MiB.`);
-      if (total > IMPORT_LIMITS.bytes) refuse("its files are larger than 10 MiB together.");
+      if (total > IMPORT_LIMITS.bytes) refuse("its files exceed 10 MiB in total.");
       parts.push(data);
       if (!isLast) return;
       if (files.length >= IMPORT_LIMITS.files)
-        refuse(`it holds more than ${IMPORT_LIMITS.files} files that could be read.`);
+        refuse(`it has more than ${IMPORT_LIMITS.files} readable files.`);
       files.push({ path, text: textOf(Buffer.concat(parts), path) });
     };
     file.start();
@@ -62,9 +62,9 @@ function unzip(bytes: Uint8Array, archive: string): ImportFile[] {
       unzipper.push(bytes.subarray(at, at + CHUNK), at + CHUNK >= bytes.length);
   } catch (error) {
     if (error instanceof Rejection) throw error;
-    refuse("it is damaged, or packed in a way that is not known here.");
+    refuse("it is damaged or uses an unsupported compression.");
   }
-  if (files.length === 0) refuse("it holds no file that could be read.");
+  if (files.length === 0) refuse("it has no readable files.");
   return files;
 }
 
@@ -72,7 +72,7 @@ function textOf(bytes: Uint8Array, path: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw notImportable(`${path || "The file"} is no text in UTF-8.`);
+    throw notImportable(`${path || "The file"} is not UTF-8 text.`);
   }
 }
 

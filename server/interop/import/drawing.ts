@@ -178,7 +178,7 @@ export class Drawing {
     if (how.original.trim()) this.note(how.original, `"${how.name}" was`);
     (how.findings ?? this.findings).placeholder(
       how.at,
-      `${how.why} "${how.name}" is an empty step now: choose who does it and say what to do, or delete it. The workflow cannot run until then.`,
+      `${how.why} "${how.name}" is now an empty step: assign it and describe its task, or delete it. The workflow can't run until then.`,
       id,
     );
     return id;

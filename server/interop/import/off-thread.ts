@@ -27,12 +27,14 @@ const stopped = (why: string): { read: ImportRead } => ({
     found: [],
     picked: null,
     imported: null,
-    findings: [{ level: "error", at: "", message: `${why} Shorten the files, or import them one by one.` }],
+    findings: [
+      { level: "error", at: "", message: `${why} Shorten the files, or import them one at a time.` },
+    ],
   },
 });
-const TOO_LONG = stopped(`Reading this took longer than ${LIMITS.readMs / 1_000} seconds and was stopped.`);
-const TOO_MUCH = stopped("Reading this took more memory than an import may use and was stopped.");
-const BUSY = stopped("Too many imports are being read at the moment.");
+const TOO_LONG = stopped(`Reading the files took longer than ${LIMITS.readMs / 1_000} s and was stopped.`);
+const TOO_MUCH = stopped("Reading the files took too much memory and was stopped.");
+const BUSY = stopped("Too many imports are in progress. Try again shortly.");
 
 /** Not import.meta.url: the server is bundled, and the thread needs the original file. */
 function workerFile(): string {
@@ -101,7 +103,7 @@ export function newImportReader({ file = workerFile, limits = LIMITS } = {}) {
         resolve(heard);
       };
       if (isWarm) limit(limits.readMs, TOO_LONG);
-      else limit(limits.startMs, { failed: "The thread that reads imports did not start." });
+      else limit(limits.startMs, { failed: "The import thread did not start." });
       own.ref();
       own.postMessage(job);
     });

@@ -29,7 +29,7 @@ export function parseStructured(path: string, source: string): ParsedText {
     return {
       kind: "text",
       value: undefined,
-      problem: "This is not text in UTF-8. Save it as UTF-8 (it may be UTF-16 now) and import it again.",
+      problem: "This is not UTF-8 text. Save it as UTF-8 (it may be UTF-16) and import it again.",
       lineOf: () => undefined,
     };
   const text = unwrapText(source);
@@ -88,7 +88,7 @@ function parseJson(text: string, skipped: number): ParsedText {
           .replace(/([a-z])([A-Z])/g, "$1 $2")
           .toLowerCase()})`
       : "";
-    return unread(`This is not JSON: line ${lineAt(offset)}, column ${column} cannot be read${what}.`);
+    return unread(`Invalid JSON: syntax error at line ${lineAt(offset)}, column ${column}${what}.`);
   }
   return {
     kind: "json",

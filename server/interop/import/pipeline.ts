@@ -80,7 +80,7 @@ export function readImport(
       found.findIndex(({ isReadable }) => isReadable),
     );
   const chosen = claims[picked];
-  if (!chosen) return { ...nothing(`There is no part ${picked + 1} in these files.`), found };
+  if (!chosen) return { ...nothing(`These files have no item ${picked + 1}.`), found };
   const { format, claim } = chosen;
   if (!("read" in format)) {
     findings.error("", `This is ${format.label}. ${format.instead}`);
@@ -111,7 +111,7 @@ function withinLimits(read: () => Imported, findings: Findings): Imported | null
     const imported = read();
     const { length } = imported.roles;
     if (length > MAX_ROLES) {
-      findings.error("", `The files hold ${length} roles; at most ${MAX_ROLES} can be read at once.`);
+      findings.error("", `The files have ${length} roles; at most ${MAX_ROLES} can be imported at once.`);
       return null;
     }
     if (JSON.stringify(imported).length <= MOST_CHARS) return imported;
@@ -162,7 +162,7 @@ function reportUnread(sources: readonly Source[], findings: Findings): void {
     "",
     sources.every(({ text }) => !text.trim())
       ? "The file is empty."
-      : `Nothing in ${names.length === 0 ? "this text" : listed(names)} is a workflow, crew, agent or role that Troupe knows.`,
+      : `Nothing in ${names.length === 0 ? "this text" : listed(names)} is a workflow, crew, agent or role in a supported format.`,
   );
 }
 
@@ -172,14 +172,14 @@ function reportUnclaimed(sources: readonly Source[], claims: readonly Claimed[],
   const broken = sources.filter((source) => !read.has(source) && source.problem);
   for (const source of broken) source.on(findings).dropped("", source.problem ?? "");
   const rest = sources.filter((source) => !read.has(source) && !source.problem).map(({ path }) => path);
-  if (rest.length > 0) findings.dropped("", `Not read: ${listed(rest)}.`);
+  if (rest.length > 0) findings.dropped("", `Skipped: ${listed(rest)}.`);
 }
 
 /** A workflow of which nothing was understood is no import. */
 function reportEmpty({ graph, roles, agents, crews }: Imported, findings: Findings): void {
   const steps = graph ? Object.values(graph.nodes).filter(isExecutable).length : 0;
   if (graph ? steps === 0 : roles.length + agents.length + crews.length === 0)
-    findings.error("", "Nothing of this could be read, so there is nothing to import.");
+    findings.error("", "Nothing could be read, so there is nothing to import.");
 }
 
 /** Names in a sentence: the first five, and how many more. */

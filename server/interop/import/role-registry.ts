@@ -58,11 +58,11 @@ export class RoleRegistry {
       if (!ours) {
         findings.dropped(
           at,
-          `There is no tool "${foreign}" here. Add one on the Tools page and tick it for the role "${role}".`,
+          `There is no tool "${foreign}" here. Add one on the Tools page and select it for the role "${role}".`,
         );
         return [];
       }
-      if (ours !== foreign) findings.changed(at, `"${foreign}" is called "${ours}" here.`);
+      if (ours !== foreign) findings.changed(at, `"${foreign}" is named "${ours}" here.`);
       const own = this.byName.get(role);
       if (own && !own.tools.includes(ours)) own.tools.push(ours);
       return [ours];

@@ -76,7 +76,7 @@ function withoutKeys(value: unknown, at: string, findings: Findings): unknown {
     if (hidden !== value)
       findings.dropped(
         at,
-        "Something that looks like a key was taken out. Enter it again in the settings of a provider or a tool.",
+        "Removed something that looks like a key. Enter it again in the settings of a provider or tool.",
       );
     return hidden;
   }
@@ -86,7 +86,7 @@ function withoutKeys(value: unknown, at: string, findings: Findings): unknown {
       if (typeof inner === "string" && isSecret(key, inner)) {
         findings.dropped(
           join(key),
-          `"${key}" looks like a secret and was taken out. Enter it again in the settings of a provider or a tool.`,
+          `Removed "${key}", which looks like a secret. Enter it again in the settings of a provider or tool.`,
         );
         return [key, HIDDEN];
       }

@@ -30,9 +30,9 @@ export function sharePage(json: string): string {
 </head>
 <body>
 <header><h1 id="name">A run</h1><span id="status"></span><span id="took"></span></header>
-<main><div id="drawing" role="region" aria-label="Drawing" tabindex="0"></div><aside id="panel" aria-label="This moment"></aside></main>
-<footer><button type="button" id="play">Play</button><button type="button" id="back" aria-label="One step back">‹</button><button type="button" id="forward" aria-label="One step forward">›</button><input type="range" id="at" min="0" value="0" aria-label="Moment of the run"></footer>
-<noscript>This file shows a run with a small script of its own. Allow scripts for it, or ask for the events instead.</noscript>
+<main><div id="drawing" role="region" aria-label="Workflow" tabindex="0"></div><aside id="panel" aria-label="Current step"></aside></main>
+<footer><button type="button" id="play">Play</button><button type="button" id="back" aria-label="Step back">‹</button><button type="button" id="forward" aria-label="Step forward">›</button><input type="range" id="at" min="0" value="0" aria-label="Timeline position"></footer>
+<noscript>This file shows a run with a script. Allow scripts for it, or request the events instead.</noscript>
 <script type="application/json" id="run">${inBlock(json)}</script>
 <script>${VIEWER_SCRIPT}</script>
 </body>

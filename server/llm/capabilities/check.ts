@@ -52,7 +52,7 @@ export async function checkProvider(
   if (checked.kind === "offline")
     return {
       ok: true,
-      message: "The demo model is built in. It answers by a script and needs no network.",
+      message: "The demo model is built in. It follows scripts and needs no network.",
       found: [],
       models: [OFFLINE.model],
       latency_ms: 0,
@@ -84,16 +84,10 @@ export async function checkProvider(
     const model = checked.default_model;
     if (!model)
       return models.length > 0
-        ? result(
-            true,
-            models.length === 1 ? "It answers." : `${models.length} models found. Choose one of them.`,
-          )
-        : result(false, "Enter the name of a model.");
+        ? result(true, models.length === 1 ? "It answers." : `Found ${models.length} models. Choose one.`)
+        : result(false, "Enter a model name.");
     if (models.length > 0 && !isListed(model, models))
-      return result(
-        false,
-        `The service answers, but it has no model called “${model}”.${nearest(model, models)}`,
-      );
+      return result(false, `The service responds, but has no model “${model}”.${nearest(model, models)}`);
     const isOllama = listed?.isOllama ?? false;
     const probed = await probeModel(checked, findings.reported?.[model] ?? {}, fetch, () =>
       isOllama ? loadedWindow(checked, fetch) : Promise.resolve(undefined),
@@ -248,7 +242,7 @@ function nearest(model: string, models: readonly string[]): string {
   const head = plain(model).split(/[-:/.]/)[0] ?? "";
   const like = models.filter((name) => head.length > 1 && plain(name).includes(head)).slice(0, 3);
   const shown = like.length > 0 ? like : models.slice(0, 3);
-  return ` It has, for example: ${shown.join(", ")}.`;
+  return ` Available models include: ${shown.join(", ")}.`;
 }
 
 /** Whether the same service answers at the address with /v1, which is often forgotten. */
@@ -265,7 +259,7 @@ async function suggestV1Address(
     (other: unknown) => other instanceof ModelError && other.http_status === 401,
   );
   return found
-    ? `There is no model service at ${checked.base_url}, but there is one at ${address}. Use that address.`
+    ? `No model service at ${checked.base_url}, but there is one at ${address}. Use that URL.`
     : null;
 }
 

@@ -82,14 +82,14 @@ describe("what was left out is said with the answer", () => {
     );
     for (let times = 0; times < 2; times++)
       expect((await go({ temperature: 0.5, reasoning_effort: "high" })).notes).toEqual([
-        "test-model was asked without its temperature, its effort: it refuses that.",
+        "test-model was called without temperature, reasoning effort, which it rejects.",
       ]);
     expect((await go()).notes).toBeUndefined();
   });
   test("tools that were refused as functions", async () => {
     const { go } = await picky((body) => (body.tools ? "does not support tools" : null));
     expect((await go({}, { tools })).notes).toEqual([
-      "test-model was offered its tools as text: it refused them as functions.",
+      "test-model got its tools in text, because it rejects native tool calls.",
     ]);
     expect((await go({}, { tools, tool_protocol: "text" })).notes).toBeUndefined();
   });
@@ -104,7 +104,9 @@ describe("an effort that is refused together with tools", () => {
     const answer = await go({ reasoning_effort: "high" }, { tools });
     expect(answer).toMatchObject({
       tool_protocol: "native",
-      notes: [expect.stringMatching(/asked without its effort: .* together with tools/)],
+      notes: [
+        expect.stringMatching(/test-model was called without reasoning effort, which it rejects, or r/),
+      ],
     });
     expect(providers.learned["test-model"]).toEqual({ effort_with_tools: "omit" });
     expect((await go({ reasoning_effort: "high" })).notes).toBeUndefined();

@@ -104,9 +104,9 @@ describe("a test asks for one harmless call and one shape", () => {
     const { result, findings } = await serve({ tools: functionCall, shape: legs });
     expect(result.message).toMatch(/^It works: test-model answered/);
     expect(result.found).toEqual([
-      "It calls tools as functions.",
-      "It keeps to a given shape of its answers.",
-      expect.stringContaining("is not known") as string,
+      "Native tool calls work.",
+      "Follows JSON schemas.",
+      expect.stringContaining("context window is unknown") as string,
       expect.stringMatching(/^3 tiny questions/) as string,
     ]);
     expect(findings.learned?.capability).toMatchObject({ native_tools: true, response_format: "strict" });
@@ -118,7 +118,7 @@ describe("a test asks for one harmless call and one shape", () => {
       "text tools": textCall,
       shape: legs,
     });
-    expect(result.found[0]).toMatch(/not call tools as functions, but as text/);
+    expect(result.found[0]).toMatch(/^No native tool calls; tools are called in text/);
     const answer = await models.complete(ask("Note ready", { tools }), newIo().io);
     expect(answer).toMatchObject({ tool_protocol: "text", tool_calls: [{ tool_name: "note_word" }] });
     expect(requests).toHaveLength(1);
@@ -126,14 +126,14 @@ describe("a test asks for one harmless call and one shape", () => {
 
   test("a server that takes functions and never passes them on", async () => {
     const { result, findings } = await serve({ "text tools": textCall, shape: legs });
-    expect(result.found[0]).toMatch(/but as text/);
+    expect(result.found[0]).toMatch(/tools are called in text/);
     expect(result.found.at(-1)).toMatch(/^4 tiny questions/);
     expect(findings.learned?.capability.native_tools).toBe(false);
   });
 
   test("a model that calls nothing: that is said, and nothing is concluded", async () => {
     const { result, findings } = await serve({});
-    expect(result.found[0]).toMatch(/made no call/);
+    expect(result.found[0]).toMatch(/made no tool call/);
     expect(findings.learned?.capability).not.toHaveProperty("native_tools");
   });
 
@@ -145,7 +145,7 @@ describe("a test asks for one harmless call and one shape", () => {
           ? refuse("response_format.type json_schema is not supported")(response)
           : sendSse(response, legs),
     });
-    expect(result.found[1]).toMatch(/asked for in words/);
+    expect(result.found[1]).toMatch(/aren't supported, but it follows one in the prompt/);
     expect(await models.complete(ask("spider?", { schema }), newIo().io)).toMatchObject({
       response_format: "json_object",
     });
@@ -154,7 +154,7 @@ describe("a test asks for one harmless call and one shape", () => {
 
   test("a server that takes schemas and forgets them", async () => {
     const { result, findings } = await serve({ tools: functionCall, shape: sse(["Eight, I think."]) });
-    expect(result.found[1]).toMatch(/does not keep to it/);
+    expect(result.found[1]).toMatch(/doesn't follow them/);
     expect(findings.learned?.capability.response_format).toBe("json_object");
   });
 
@@ -164,8 +164,8 @@ describe("a test asks for one harmless call and one shape", () => {
       shape: legs,
     });
     expect(result).toMatchObject({ ok: true });
-    expect(result.found[0]).toMatch(/^A part of the test failed: Testing has trouble answering \(500\)/);
-    expect(result.found[1]).toMatch(/keeps to a given shape/);
+    expect(result.found[0]).toMatch(/^A part of the test failed: Testing returned a server error \(500\)/);
+    expect(result.found[1]).toMatch(/Follows JSON schemas/);
   });
 });
 
@@ -247,7 +247,7 @@ describe("what services say of their models", () => {
       },
     );
     expect(findings.reported).toEqual({ "test-model": { context_window: 131_072, native_tools: false } });
-    expect(result.found).toContain("It reads up to 4,096 tokens at once.");
+    expect(result.found).toContain("Its context window has 4,096 tokens.");
     expect(models.describe()?.context_window).toBe(4096);
   });
 
@@ -262,7 +262,7 @@ describe("what services say of their models", () => {
         },
       },
     );
-    expect(result.found).toContain("It reads up to 16,384 tokens at once.");
+    expect(result.found).toContain("Its context window has 16,384 tokens.");
   });
 });
 

@@ -87,8 +87,8 @@ class Probe {
     const known = knownContextWindow({ ...checked, settings }, checked.default_model, reported);
     found.push(
       known === undefined
-        ? "How much it reads at once is not known. Enter it under “Limits and prices”, if you know."
-        : `It reads up to ${known.toLocaleString("en")} tokens at once.`,
+        ? "Its context window is unknown. If you know it, enter it under “Limits and prices”."
+        : `Its context window has ${known.toLocaleString("en")} tokens.`,
       `${this.asked} tiny questions were asked to find this out; runs need not ask them again.`,
     );
     // What a probe detects is valid until the next probe; only what a run learned from an error is tried again.
@@ -112,14 +112,14 @@ class Probe {
     const first = await this.toolCall("auto");
     if (first.isCalled && first.protocol === "native") {
       this.learn({ native_tools: true });
-      return "It calls tools as functions.";
+      return "Native tool calls work.";
     }
     // It may have accepted functions silently without supporting them.
     if (first.isCalled || (first.protocol === "native" && (await this.toolCall("text")).isCalled)) {
       this.learn({ native_tools: false });
-      return "It does not call tools as functions, but as text; they are offered so.";
+      return "No native tool calls; tools are called in text instead.";
     }
-    return "It made no call when asked for one, neither as a function nor as text. Agents with tools may need another model.";
+    return "It made no tool call when asked to. Agents with tools may need another model.";
   }
 
   private async toolCall(tool_protocol: ToolProtocol | "auto") {
@@ -143,15 +143,15 @@ class Probe {
         this.learn({
           response_format: this.learned.response_format ?? this.reported.response_format ?? "strict",
         });
-        return "It keeps to a given shape of its answers.";
+        return "Follows JSON schemas.";
       }
       this.learn({ response_format: "json_object" });
-      return "It takes a shape for its answers, but does not keep to it; shapes are asked for in words as well.";
+      return "Accepts JSON schemas, but doesn't follow them; the schema is also put in the prompt.";
     }
     if (answer.response_format === "json_object") this.learn({ response_format: "json_object" });
     return isShaped
-      ? "It does not know shapes for its answers, but keeps to one that it is asked for in words."
-      : "It does not know shapes for its answers, nor keep to one that it is asked for in words; answers may have to be asked for again.";
+      ? "JSON schemas aren't supported, but it follows one in the prompt."
+      : "JSON schemas aren't supported, and it doesn't follow one in the prompt; answers may need retries.";
   }
 
   /**
@@ -165,11 +165,11 @@ class Probe {
     this.learn({ api: "responses" });
     try {
       await this.ask("Answer with the word OK.");
-      return "It is asked by the Responses API, which keeps its thoughts between calls of tools.";
+      return "Uses the Responses API, which keeps its reasoning between tool calls.";
     } catch (error) {
       this.learned = before;
       if (!(error instanceof ModelError)) throw error;
-      return "It does not answer by the Responses API, and is asked by Chat Completions.";
+      return "The Responses API isn't supported; uses Chat Completions.";
     }
   }
 

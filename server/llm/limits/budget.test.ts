@@ -213,14 +213,14 @@ describe("the books of a run", () => {
     const over = (words: string) => ["BUDGET", containing(words), false, "raise_limit"];
     const spent = (spent_cost_usd: number) => rejection({ max_cost_usd: 1, spent_cost_usd });
     expect(await rejection({ max_total_tokens: 50, spent_tokens: 7 })).toEqual(
-      over("its budget of 50 tokens; 7 are used"),
+      over("this run's budget of 50 tokens; 7 used"),
     );
-    expect(await spent(0.012_345_678)).toEqual(over("its budget of $1; $0.01235 are spent"));
-    expect(await spent(0.1)).toEqual(over("$0.1 are spent"));
-    expect(await spent(0.123_456)).toEqual(over("$0.12 are spent"));
+    expect(await spent(0.012_345_678)).toEqual(over("this run's budget of $1; $0.01235 spent"));
+    expect(await spent(0.1)).toEqual(over("$0.1 spent"));
+    expect(await spent(0.123_456)).toEqual(over("$0.12 spent"));
     const [code, message, ...more] = (await rejection({ max_cost_usd: 1 }, estimate(null))) ?? [];
     expect([code, ...more]).toEqual(["CONFIG", false, "settings"]);
-    expect(message).toMatch(/Set its price.*budget in tokens.*without a budget in dollars/);
+    expect(message).toMatch(/Set its price.*token budget.*remove the budget in dollars/);
   });
 
   test("hold back in dollars what a call may cost, also beside others", async () => {

@@ -182,8 +182,8 @@ function weigh(check: BudgetCheck, estimate: Estimate, spent: Ledger["used"], he
 function overBudget(metric: Metric, used: number, limit: number): ModelError {
   const message =
     metric === "cost_usd"
-      ? `The next model call could bring this run over its budget of $${limit}; $${round(used)} are spent. Raise the limit to continue.`
-      : `The next model call could bring this run over its budget of ${limit} tokens; ${used} are used. Raise the limit to continue.`;
+      ? `The next model call could exceed this run's budget of $${limit}; $${round(used)} spent. Raise the limit to continue.`
+      : `The next model call could exceed this run's budget of ${limit} tokens; ${used} used. Raise the limit to continue.`;
   return new ModelError({
     code: "BUDGET",
     message,
@@ -198,7 +198,7 @@ function refuseUnknownPrice(check: BudgetCheck, estimate: Estimate) {
   if (check.max_cost_usd === null || estimate.price(1, 1) !== null) return;
   throw new ModelError({
     code: "CONFIG",
-    message: `This run has a budget in dollars, but the price of ${estimate.model} is unknown. Set its price in the provider's settings, give the run a budget in tokens instead, or run it without a budget in dollars.`,
+    message: `This run has a budget in dollars, but the price of ${estimate.model} is unknown. Set its price in the provider's settings, use a token budget instead, or remove the budget in dollars.`,
     retryable: false,
     user_action: "settings",
     detail: { choices: ["set_price", "use_token_budget", "run_without_cost_budget"], model: estimate.model },

@@ -114,9 +114,9 @@ describe("silence", () => {
     [
       "wait",
       { first_byte_ms: 60 },
-      /did not begin to answer within 60 ms\. If test-model needs longer, raise “Longest wait”/,
+      /didn't start to respond within 60 ms\. If test-model needs longer, raise “First-token timeout”/,
     ],
-    ["answer", { timeout_ms: 60 }, /did not finish its answer within 60 ms\. .* raise “Longest answer”/],
+    ["answer", { timeout_ms: 60 }, /didn't finish its response within 60 ms\. .* raise “Response timeout”/],
   ])("a %s that is too long names its setting, and is tried again once", async (_name, config, message) => {
     const error = (await failing(thinking, {}, config)) as ModelError;
     expect(error.error).toMatchObject({ code: "TIMEOUT", retryable: true });

@@ -78,7 +78,7 @@ function definitions(root: JsonSchema): JsonSchema {
 
 function make(schema: Json | undefined, key: string, making: Making, depth: number): Json {
   making.work.spend(50);
-  if (depth > DEEPEST) throw new WorkError("This leads too deep.");
+  if (depth > DEEPEST) throw new WorkError("This is nested too deeply.");
   if (schema === false) return null;
   const plain = flatten(asSchema(schema), making, 0);
   if (plain.const !== undefined) return plain.const;

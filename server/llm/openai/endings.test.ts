@@ -117,20 +117,20 @@ describe("the words for an end", () => {
   const unknown = begins(sse(["Half?"], { finish: "policy_pause" }));
   const none = begins(sse(["Half?"], { finish: null }));
   test.each<[string, Handler, ProviderSettings, RegExp]>([
-    ["one that nobody knows", unknown, {}, /ended for a reason that is not known here \(“policy_pause”\)/],
+    ["one that nobody knows", unknown, {}, /ended for an unknown reason \(“policy_pause”\)/],
     ["none, from a service of somebody else", none, { local: false }, /ended without a reason/],
     ["none, where that is refused", none, { unknown_ends: "refuse" }, /ended without a reason/],
   ])("%s is a failure that may pass", async (_name, handler, settings, message) => {
     const error = await failure(answered(handler, {}, settings));
     expect(error).toMatchObject({ error: { code: "TRANSIENT", retryable: true }, more: { tries: 2 } });
     expect(error?.message).toMatch(message);
-    expect(error?.message).toContain("allow that in the limits of the provider");
+    expect(error?.message).toContain("allow it in the provider's limits");
   });
   test("none is taken where that is allowed, and said", async () => {
     for (const settings of [{}, { local: false, unknown_ends: "take" as const }]) {
       expect(await answered(none, {}, settings)).toMatchObject({
         content: "Half?",
-        notes: ["Testing does not say why its answers end; they may not be complete."],
+        notes: ["Testing gives no reason when responses end; they may be incomplete."],
       });
       await server!.close();
     }
@@ -140,9 +140,7 @@ describe("the words for an end", () => {
     expect(answer).toMatchObject({
       content: "Half?",
       finish_reason: "stop",
-      notes: [
-        "Testing ended an answer with “policy_pause”, which is not known here; the answer may not be complete.",
-      ],
+      notes: ["Testing ended a response with the unknown reason “policy_pause”; it may be incomplete."],
     });
     await server!.close();
     expect((await answered(begins(billed))).notes).toBeUndefined();
@@ -155,7 +153,7 @@ describe("the words for an end", () => {
       "a call that the service could not read",
       sse([], { finish: "MALFORMED_FUNCTION_CALL" }),
       "OUTPUT_INVALID",
-      /could not read as a call of a tool/,
+      /couldn't parse the output of test-model as a tool call/,
     ],
     ["nothing", sse([]), "OUTPUT_INVALID", /^test-model answered with nothing/],
     [
@@ -164,7 +162,7 @@ describe("the words for an end", () => {
       "OUTPUT_INVALID",
       /only thought, and answered with nothing/,
     ],
-    ["a filter of another name", sse(["I"], { finish: "SAFETY" }), "CONTENT_FILTER", /stopped the answer/],
+    ["a filter of another name", sse(["I"], { finish: "SAFETY" }), "CONTENT_FILTER", /stopped the response/],
   ])("%s", async (_name, events, code, message) => {
     const error = await failure(answered(begins(events)));
     expect(error?.error.code).toBe(code);

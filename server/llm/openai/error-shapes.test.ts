@@ -150,7 +150,9 @@ describe("what it means is understood in every shape", () => {
       message: "The model `x` does not exist.",
       code: 404,
     });
-    expect(message).toContain("has no model called “test-model”");
+    expect(message).toContain(
+      "Testing has no model “test-model”. Choose another model. The server says: “The model `x` does not exist.”",
+    );
   });
   test.each<[string, unknown, object, number | undefined]>([
     ["the head", { detail: "slow down" }, { "retry-after": "7" }, 7_000],

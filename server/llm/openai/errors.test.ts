@@ -76,14 +76,14 @@ const mb = "x".repeat(1024 * 1024);
 /** What may be over the next time. */
 const PASSING = new Set<ErrorCode>(["RATE_LIMIT", "TRANSIENT", "TIMEOUT"]);
 const MATRIX: [string, Handler, ErrorCode, RegExp][] = [
-  ["429", failing(429, "slow down"), "RATE_LIMIT", /no more requests/],
+  ["429", failing(429, "slow down"), "RATE_LIMIT", /is rate limiting requests/],
   [
     "429 without credit",
     failing(429, "You exceeded your current quota", { code: "insufficient_quota" }),
     "QUOTA",
     /no credit/,
   ],
-  ["500", failing(500, "oops"), "TRANSIENT", /trouble/],
+  ["500", failing(500, "oops"), "TRANSIENT", /returned a server error \(500\)/],
   [
     "503 in plain text",
     (_q, r) => void r.writeHead(503).end("upstream is away"),
@@ -96,7 +96,7 @@ const MATRIX: [string, Handler, ErrorCode, RegExp][] = [
     "CONFIG",
     /web page.*\/v1/,
   ],
-  ["200 and {}", json(200, {}), "CONFIG", /instead of a model's answer/],
+  ["200 and {}", json(200, {}), "CONFIG", /something else instead of a model's response/],
   [
     "truncated JSON",
     (_q, r) =>
@@ -104,12 +104,17 @@ const MATRIX: [string, Handler, ErrorCode, RegExp][] = [
         .writeHead(200, { "content-type": "application/json" })
         .end('{"choices":[{"message":{"content":"par'),
     "TRANSIENT",
-    /not complete/,
+    /is incomplete and was discarded/,
   ],
-  ["no head", () => undefined, "TIMEOUT", /did not begin/],
-  ["a stall in the middle", stalling(half), "TIMEOUT", /stopped in the middle/],
-  ["a reset connection", (_q, _r, socket) => void socket.resetAndDestroy(), "TRANSIENT", /broke off/],
-  ["a closed connection", (_q, _r, socket) => void socket.end(), "TRANSIENT", /broke off/],
+  ["no head", () => undefined, "TIMEOUT", /didn't start to respond within/],
+  ["a stall in the middle", stalling(half), "TIMEOUT", /paused its response for/],
+  [
+    "a reset connection",
+    (_q, _r, socket) => void socket.resetAndDestroy(),
+    "TRANSIENT",
+    /broke before the response/,
+  ],
+  ["a closed connection", (_q, _r, socket) => void socket.end(), "TRANSIENT", /broke before the response/],
   [
     "FIN in mid-stream",
     (_q, r, socket) => {
@@ -117,15 +122,10 @@ const MATRIX: [string, Handler, ErrorCode, RegExp][] = [
       r.write(half, () => socket.end());
     },
     "TRANSIENT",
-    /broke off/,
+    /broke off and was discarded/,
   ],
-  ["an end without a finish", events(half), "TRANSIENT", /ended in the middle/],
-  [
-    "DONE without a finish, and nothing said",
-    events(sse([], { finish: null })),
-    "TRANSIENT",
-    /ended in the middle/,
-  ],
+  ["an end without a finish", events(half), "TRANSIENT", /ended early/],
+  ["DONE without a finish, and nothing said", events(sse([], { finish: null })), "TRANSIENT", /ended early/],
   ["a bad line of JSON", events(`${half}data: {"choices": [{"ind\n\n`), "TRANSIENT", /garbled/],
   [
     "an error in the stream",
@@ -137,7 +137,7 @@ const MATRIX: [string, Handler, ErrorCode, RegExp][] = [
     "a rate limit in the stream",
     events(`${half}data: {"error":{"message":"hold on","code":429}}\n\n`),
     "RATE_LIMIT",
-    /no more/,
+    /is rate limiting requests/,
   ],
   [
     "a 60 MB line",
@@ -166,34 +166,34 @@ const MATRIX: [string, Handler, ErrorCode, RegExp][] = [
       r.write(half, () => socket.end());
     },
     "TRANSIENT",
-    /broke off/,
+    /broke off and was discarded/,
   ],
   [
     "a redirect",
     (_q, r) => void r.writeHead(302, { location: "https://elsewhere.example/v1" }).end(),
     "CONFIG",
-    /redirect|sends requests on/,
+    /answered with a redirect/,
   ],
-  ["401", failing(401, "Incorrect API key provided: sk-test-0123456789"), "AUTH", /refused the key/],
+  ["401", failing(401, "Incorrect API key provided: sk-test-0123456789"), "AUTH", /rejected the API key/],
   ["402", failing(402, "Insufficient Balance"), "QUOTA", /no credit/],
   ["403", failing(403, "no"), "AUTH", /may not use test-model/],
   [
     "404 of a model",
     failing(404, "The model `test-model` does not exist", { code: "model_not_found" }),
     "CONFIG",
-    /no model called “test-model”/,
+    /has no model “test-model”/,
   ],
   [
     "404 of the address",
     (_q, r) => void r.writeHead(404).end("404 page not found"),
     "CONFIG",
-    /no model service at/,
+    /No model service at/,
   ],
   [
     "400 for length",
     failing(400, "This model's maximum context length is 8192 tokens", { code: "context_length_exceeded" }),
     "CONTEXT_OVERFLOW",
-    /longer than test-model/,
+    /exceeds the context window of test-model/,
   ],
   [
     "400 by a filter",
@@ -205,7 +205,7 @@ const MATRIX: [string, Handler, ErrorCode, RegExp][] = [
     "a finish by a filter",
     events(sse(["I "], { finish: "content_filter" })),
     "CONTENT_FILTER",
-    /stopped the answer/,
+    /stopped the response/,
   ],
   [
     "an answer that a filter took whole, message and all",
@@ -214,7 +214,7 @@ const MATRIX: [string, Handler, ErrorCode, RegExp][] = [
         .writeHead(200, { "content-type": "application/json" })
         .end(JSON.stringify({ choices: [{ index: 0, finish_reason: "content_filter" }] })),
     "CONTENT_FILTER",
-    /stopped the answer/,
+    /stopped the response/,
   ],
   ["an empty answer", events(sse([])), "OUTPUT_INVALID", /answered with nothing/],
 ];
@@ -279,12 +279,12 @@ describe("what can go wrong between us and a model", () => {
     expect(await failure(gone)).toMatchObject({
       code: "TRANSIENT",
       retryable: true,
-      message: expect.stringMatching(/^Nothing answers at 127/) as string,
+      message: expect.stringMatching(/^Can't connect to 127/) as string,
     });
     expect(await failure("http://no-such-host.invalid/v1")).toMatchObject({
       code: "TRANSIENT",
       retryable: true,
-      message: expect.stringContaining("no server called no-such-host.invalid") as string,
+      message: expect.stringContaining("Can't resolve no-such-host.invalid") as string,
     });
     server = await newServer(() => undefined);
     expect(await failure(server.url.replace("http:", "https:"))).toMatchObject({

@@ -111,7 +111,7 @@ const RULES: readonly ErrorRule[] = [
     remedy: "retry",
     matches: isBadGeneration,
     message: ({ model, provider }) =>
-      `${model} wrote something that ${provider} could not read as a call of a tool or as JSON.`,
+      `${provider} couldn't parse the output of ${model} as a tool call or JSON.`,
   },
   {
     code: "CONTEXT_OVERFLOW",
@@ -119,7 +119,7 @@ const RULES: readonly ErrorRule[] = [
     // Some services say "too many tokens" about the limit per minute.
     matches: (error) => (has(error, CONTEXT) && error.status !== 429) || error.status === 413,
     message: ({ model }) =>
-      `The prompt is longer than ${model} can read. Give the node less to read, or choose a model with a larger context.`,
+      `The prompt exceeds the context window of ${model}. Shorten the node's input, or choose a model with a larger window.`,
   },
   {
     code: "QUOTA",
@@ -132,27 +132,26 @@ const RULES: readonly ErrorRule[] = [
     matches: (error) => error.status === 401 || (error.status === 400 && has(error, KEY)),
     message: ({ provider, key }) =>
       key === null
-        ? `${provider} wants a key. Enter one in the settings.`
-        : `${provider} refused the key. Check it in the settings; it may be mistyped, expired or for another service.`,
+        ? `${provider} requires an API key. Enter one in Settings.`
+        : `${provider} rejected the API key. Check it in Settings: it may be mistyped, expired or for another service.`,
   },
   {
     code: "RATE_LIMIT",
     remedy: "retry",
     matches: ({ status }) => status === 429,
-    message: ({ provider }) => `${provider} is answering no more requests for the moment.`,
+    message: ({ provider }) => `${provider} is rate limiting requests.`,
   },
   {
     code: "CONTENT_FILTER",
     remedy: "edit_graph",
     matches: (error) => has(error, FILTER) && (error.status === 400 || error.status === 403),
-    message: ({ provider }) =>
-      `A content filter of ${provider} refused the prompt. Word the task differently.`,
+    message: ({ provider }) => `A content filter of ${provider} blocked the prompt. Rephrase the task.`,
   },
   {
     code: "AUTH",
     matches: ({ status }) => status === 403,
     message: ({ provider, model }) =>
-      `The key for ${provider} may not use ${model}. Check its rights, or choose another model.`,
+      `The API key for ${provider} may not use ${model}. Check its permissions, or choose another model.`,
   },
   {
     code: "CONFIG",
@@ -161,30 +160,30 @@ const RULES: readonly ErrorRule[] = [
       return (error.status === 405 || error.status === 404) && !isAboutModel(error) && isNoRoute;
     },
     message: ({ base_url }) =>
-      `There is no model service at ${base_url}. Check the address in the settings; it often ends in /v1.`,
+      `No model service at ${base_url}. Check the base URL in Settings; it often ends in /v1.`,
   },
   {
     code: "CONFIG",
     matches: (error) => (error.status === 404 && isAboutModel(error)) || has(error, NO_MODEL),
-    message: ({ provider, model }) => `${provider} has no model called “${model}”. Choose another model.`,
+    message: ({ provider, model }) => `${provider} has no model “${model}”. Choose another model.`,
   },
   {
     code: "TIMEOUT",
     remedy: "retry",
     matches: ({ status }) => status === 408 || status === 504 || status === 524,
-    message: ({ provider }) => `${provider} took too long to answer.`,
+    message: ({ provider }) => `${provider} timed out.`,
   },
   {
     code: "TRANSIENT",
     remedy: "retry",
     matches: ({ status }) => status === undefined || status === 409 || status >= 500,
     message: ({ provider }, { status }) =>
-      `${provider} has trouble answering${status === undefined ? "" : ` (${status})`}.`,
+      `${provider} returned a server error${status === undefined ? "" : ` (${status})`}.`,
   },
   {
     code: "CONFIG",
     matches: ({ status = 0 }) => status < 300 || status >= 400,
-    message: ({ provider }, { status }) => `${provider} did not accept the request (${status}).`,
+    message: ({ provider }, { status }) => `${provider} rejected the request (${status}).`,
   },
 ];
 
@@ -216,7 +215,7 @@ function statusIn(error: ReportedError): number | undefined {
 function redirected(callee: Callee): Class {
   return {
     code: "CONFIG",
-    message: `${hostOf(callee.base_url)} sends requests on to another address, and the key is not sent there. Enter the address it leads to in the settings.`,
+    message: `${hostOf(callee.base_url)} redirects to another URL, and the key is not sent there. Enter that URL in Settings.`,
     retryable: false,
     user_action: "settings",
   };
@@ -258,25 +257,23 @@ export function classifyNetworkError(error: unknown, callee: Callee): ModelError
   )
     return fail(
       "CONFIG",
-      `The connection to ${where} is not secure: ${tlsReason(reason)}. Check the address, and whether it is http or https.`,
+      `The connection to ${where} is not secure: ${tlsReason(reason)}. Check the URL, and whether it is http or https.`,
     );
   if (/bad port/i.test(reason))
     return fail(
       "CONFIG",
-      `${where}: this port belongs to another kind of service. Check the address in the settings.`,
+      `${where}: this port belongs to another kind of service. Check the base URL in Settings.`,
     );
   if (is(/ENOTFOUND|EAI_AGAIN/))
     return fail(
       "TRANSIENT",
-      `There is no server called ${where}. Check the address in the settings and the network connection.`,
+      `Can't resolve ${where}. Check the base URL in Settings and the network connection.`,
     );
-  if (is(/ECONNREFUSED/))
-    return fail("TRANSIENT", `Nothing answers at ${where}. Is the model server running?`);
+  if (is(/ECONNREFUSED/)) return fail("TRANSIENT", `Can't connect to ${where}. Is the model server running?`);
   if (is(/UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT/) || /timed? ?out/i.test(reason))
-    return fail("TIMEOUT", `${where} did not accept a connection in time.`, true);
-  if (is(/EHOSTUNREACH|ENETUNREACH|ENETDOWN/))
-    return fail("TRANSIENT", `${where} cannot be reached from here.`);
-  return fail("TRANSIENT", `The connection to ${where} broke off before the answer was complete.`, true);
+    return fail("TIMEOUT", `${where} didn't accept a connection in time.`, true);
+  if (is(/EHOSTUNREACH|ENETUNREACH|ENETDOWN/)) return fail("TRANSIENT", `${where} is unreachable from here.`);
+  return fail("TRANSIENT", `The connection to ${where} broke before the response was complete.`, true);
 }
 
 /** The error codes of an error and its causes, the innermost message, and the first error of our egress rules. */
@@ -296,10 +293,10 @@ function causesOf(error: unknown): { codes: string[]; reason: string; egress?: E
 }
 
 function tlsReason(reason: string): string {
-  if (/self[- ]signed/i.test(reason)) return "its certificate is signed by nobody we know";
+  if (/self[- ]signed/i.test(reason)) return "its certificate is not signed by a trusted authority";
   if (/expired/i.test(reason)) return "its certificate has expired";
   if (/altname|hostname/i.test(reason)) return "its certificate is for another name";
-  if (/wrong version|ssl routines/i.test(reason)) return "it does not speak https";
+  if (/wrong version|ssl routines/i.test(reason)) return "it doesn't use https";
   return "its certificate could not be verified";
 }
 
@@ -317,7 +314,7 @@ function fromEgress(error: Error, callee: Callee): ModelError {
 export function tooLarge(callee: Callee): ModelError {
   return new ModelError({
     code: "OUTPUT_INVALID",
-    message: `${callee.provider} sent far more than an answer can hold, so it was cut off. Check whether the address belongs to a model service.`,
+    message: `${callee.provider} sent far more than a response can hold, so it was aborted. Check that the base URL belongs to a model service.`,
     retryable: false,
     user_action: "settings",
   });
@@ -328,9 +325,9 @@ const TIMEOUT_TRIES = 2;
 
 /** What took too long, and the setting that says how long it may take. */
 const LATE = {
-  first: { did: "did not begin to answer within", setting: "Longest wait" },
-  idle: { did: "stopped in the middle of its answer for", setting: "Idle timeout" },
-  total: { did: "did not finish its answer within", setting: "Longest answer" },
+  first: { did: "didn't start to respond within", setting: "First-token timeout" },
+  idle: { did: "paused its response for", setting: "Idle timeout" },
+  total: { did: "didn't finish its response within", setting: "Response timeout" },
 } as const;
 
 export function timedOut(callee: Callee, what: keyof typeof LATE, ms: number): ModelError {
@@ -344,7 +341,7 @@ export function timedOut(callee: Callee, what: keyof typeof LATE, ms: number): M
   return new ModelError(
     {
       code: "TIMEOUT",
-      message: `${callee.provider} ${did} ${time}. If ${callee.model} needs longer, raise “${setting}” in the model settings of the agent or in the limits of the provider.`,
+      message: `${callee.provider} ${did} ${time}. If ${callee.model} needs longer, raise “${setting}” in the agent's model settings or the provider's limits.`,
       retryable: true,
       user_action: "retry",
     },
@@ -357,7 +354,7 @@ export function timedOut(callee: Callee, what: keyof typeof LATE, ms: number): M
 export function notAnAnswer(callee: Callee, what: string): ModelError {
   return new ModelError({
     code: "CONFIG",
-    message: `${hostOf(callee.base_url)} answered with ${what} instead of a model's answer. Check the address in the settings; it often ends in /v1.`,
+    message: `${hostOf(callee.base_url)} returned ${what} instead of a model's response. Check the base URL in Settings; it often ends in /v1.`,
     retryable: false,
     user_action: "settings",
   });
@@ -366,7 +363,7 @@ export function notAnAnswer(callee: Callee, what: string): ModelError {
 export function cutOff(callee: Callee, how: string): ModelError {
   return new ModelError({
     code: "TRANSIENT",
-    message: `The answer of ${callee.provider} ${how}, so it is not used.`,
+    message: `The response of ${callee.provider} ${how} and was discarded.`,
     retryable: true,
     user_action: "retry",
   });
@@ -377,7 +374,7 @@ export const endedUnknown = (callee: Callee, reason: string | null) =>
   new ModelError(
     {
       code: "TRANSIENT",
-      message: `The answer of ${callee.provider} ended ${reason === null ? "without a reason" : `for a reason that is not known here (“${reason.slice(0, 60)}”)`}, so it may not be complete and is not used. If all its answers end so, allow that in the limits of the provider.`,
+      message: `The response of ${callee.provider} ended ${reason === null ? "without a reason" : `for an unknown reason (“${reason.slice(0, 60)}”)`}, so it may be incomplete and was discarded. If all its responses end like this, allow it in the provider's limits.`,
       retryable: true,
       user_action: "retry",
     },

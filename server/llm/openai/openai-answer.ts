@@ -181,7 +181,7 @@ export function finished(got: Collected, request: ModelRequest, ended: EndedCall
   const isBlank = content.trim() === "" && got.refusal === "" && calls.length === 0;
   // A stream that ended without a reason may be complete; a truncated call isn't.
   const mayBeComplete = ended.isDone && !isBlank && calls.every(({ fault }) => fault === undefined);
-  if (end === null && !mayBeComplete) throw cutOff(callee, "ended in the middle");
+  if (end === null && !mayBeComplete) throw cutOff(callee, "ended early");
   if (!takesEnd(end, ended.provider)) throw endedUnknown(callee, got.finish);
   if (protocol === null) rejectUnoffered(isBlank ? toolsCalled(got, request) : leaked(got, request), callee);
   if (isBlank && end !== "length") throw blank(got, callee);
@@ -227,15 +227,13 @@ function rejectFailed(end: ReturnType<typeof readFinish>, callee: Callee): void 
   if (end === "filter")
     throw new ModelError({
       code: "CONTENT_FILTER",
-      message: `A content filter of ${callee.provider} stopped the answer. Word the task differently, or choose another model.`,
+      message: `A content filter of ${callee.provider} stopped the response. Rephrase the task, or choose another model.`,
       retryable: false,
       user_action: "edit_graph",
     });
   if (end === "error") throw cutOff(callee, "ended with an error");
   if (end === "garbled")
-    throw invalid(
-      `${callee.model} wrote something that ${callee.provider} could not read as a call of a tool.`,
-    );
+    throw invalid(`${callee.provider} couldn't parse the output of ${callee.model} as a tool call.`);
 }
 
 /** Throws if the model called tools although none were offered. */
@@ -292,8 +290,8 @@ function passthroughOf(got: Collected, calls: readonly ToolCall[]): { carried?: 
 
 const unknownEnd = ({ provider }: Callee, reason: string | null) =>
   reason === null
-    ? `${provider} does not say why its answers end; they may not be complete.`
-    : `${provider} ended an answer with “${reason.slice(0, 60)}”, which is not known here; the answer may not be complete.`;
+    ? `${provider} gives no reason when responses end; they may be incomplete.`
+    : `${provider} ended a response with the unknown reason “${reason.slice(0, 60)}”; it may be incomplete.`;
 
 /** The names of tools that a model called although none was offered; null where it called none. */
 function toolsCalled(got: Collected, request: ModelRequest): string[] | null {

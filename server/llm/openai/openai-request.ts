@@ -84,11 +84,11 @@ const CAPS = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
 
 /** The settings of a request, as people call them. */
 const SETTINGS = {
-  temperature: "its temperature",
+  temperature: "temperature",
   top_p: "top p",
-  seed: "its seed",
-  stop: "its stop words",
-  reasoning_effort: "its effort",
+  seed: "seed",
+  stop: "stop sequences",
+  reasoning_effort: "reasoning effort",
 } as const satisfies Partial<Record<keyof ModelRequest["llm_config"], string>>;
 
 /** Settings that aren't in the request because the model refuses them. */
@@ -104,18 +104,18 @@ function leftOut(
     return isSet && sent[name] === undefined ? [label] : [];
   });
   const isLimited = sent.max_tokens !== undefined || sent.max_completion_tokens !== undefined;
-  if ((max_tokens ?? config.max_tokens) !== undefined && !isLimited) names.push("its limit of tokens");
+  if ((max_tokens ?? config.max_tokens) !== undefined && !isLimited) names.push("its token limit");
   const hasOtherEffort = sent.reasoning_effort !== undefined && config.reasoning_effort !== undefined;
-  if (hasOtherEffort && sent.reasoning_effort !== config.reasoning_effort) names.push("its effort");
+  if (hasOtherEffort && sent.reasoning_effort !== config.reasoning_effort) names.push("reasoning effort");
   const isRejectedNow = capability.learned_at?.native_tools !== undefined;
   return [
     ...(names.length > 0
       ? [
-          `${model} was asked without ${names.join(", ")}: it refuses that${capability.effort_with_tools && protocol === "native" ? ", or refuses it together with tools" : ""}.`,
+          `${model} was called without ${names.join(", ")}, which it rejects${capability.effort_with_tools && protocol === "native" ? ", or rejects together with tools" : ""}.`,
         ]
       : []),
     ...(protocol === "text" && request.tool_protocol !== "text" && isRejectedNow
-      ? [`${model} was offered its tools as text: it refused them as functions.`]
+      ? [`${model} got its tools in text, because it rejects native tool calls.`]
       : []),
   ];
 }

@@ -178,7 +178,7 @@ describe("a model that is asked by the Responses API", () => {
       text: { format: { type: "json_schema", name: "answer", schema, strict: true } },
     });
     expect(model.sent()[0]!.body).not.toHaveProperty("stop");
-    expect(answer.notes?.join(" ")).toMatch(/without its seed, its stop words/);
+    expect(answer.notes?.join(" ")).toMatch(/without seed, stop sequences/);
   });
 
   test.each([

@@ -48,16 +48,22 @@ test.each([
     { totalMs: 400 },
     "",
     ": ping\n\n",
-    /did not finish/,
+    /in the agent's model settings or the provider's limits/,
   ],
   [
     "an answer that stalls ends at the limit of a silence",
     { idleMs: 400 },
     half,
     "",
-    /stopped in the middle/,
+    /in the agent's model settings or the provider's limits/,
   ],
-  ["an answer that does not begin ends at its own limit", { firstByteMs: 400 }, "", "", /did not begin/],
+  [
+    "an answer that does not begin ends at its own limit",
+    { firstByteMs: 400 },
+    "",
+    "",
+    /in the agent's model settings or the provider's limits/,
+  ],
 ])("%s, not before, and is closed", async (_name, limits, first, again, message) => {
   const call = await newCall(limits, first, again);
   await pass(399);

@@ -216,7 +216,7 @@ export class ModelTransport {
     const bytes: Uint8Array[] = [];
     for await (const part of all) bytes.push(part);
     const whole = parsed(new TextDecoder().decode(Buffer.concat(bytes)));
-    if (whole === undefined) throw this.fail(cutOff(callee, "is not complete"));
+    if (whole === undefined) throw this.fail(cutOff(callee, "is incomplete"));
     yield { whole };
   }
 }

@@ -49,7 +49,7 @@ function unwrapped(value: Json, properties: readonly string[]): Json[] {
 
 function correct(value: Json, schema: JsonSchema, root: Root, depth: number): Json {
   root.work.spend(20);
-  if (depth > MAX_DEPTH) throw new WorkError("This leads too deep.");
+  if (depth > MAX_DEPTH) throw new WorkError("This is nested too deeply.");
   const plain = deref(schema, root.schema);
   const values = enumOf(plain);
   if (values) return sameValue(value, values, root.work);

@@ -102,13 +102,13 @@ describe("results as a message of the user", () => {
         result("one", { tool_call_id: "z" }),
         result("two", { tool_call_id: "a" }),
         result("three"),
-        { role: "user", content: "Go on" },
+        { role: "user", content: "Continue" },
         result("four", { name: "look" }),
       ]),
     ).toEqual([
       { role: "assistant", content: 'TOOL_CALL: {"tool_name":"look","args":{}}' },
       { role: "user", content: "TOOL_RESULT [1] one\nTOOL_RESULT [1] two\nTOOL_RESULT [3] three" },
-      { role: "user", content: "Go on" },
+      { role: "user", content: "Continue" },
       { role: "user", content: "TOOL_RESULT [1] look: four" },
     ]);
   });

@@ -8,27 +8,27 @@ import { CustomTool } from "./library-schemas";
 const { mutation, query } = operationsOf("Tools");
 
 const ByName = z.object({ name: z.string() });
-const noTool = (name: string) => new Rejection("not_found", `There is no custom tool called "${name}".`);
+const noTool = (name: string) => new Rejection("not_found", `There is no custom tool "${name}".`);
 const nameTaken = (name: string) =>
-  new Rejection("name_taken", `There is already a tool called "${name}".`, undefined, {
+  new Rejection("name_taken", `A tool "${name}" already exists.`, undefined, {
     reason: "name_taken",
   });
-const CODE = "this is code that agents run, under a name that roles may hold already";
+const CODE = "this is code that agents run, under a name that roles may already hold";
 
 /** Tools written in the app: their versions, their bin, and trying them out. */
 export const customToolOperations = {
   /** `enabled`: whether their code may run here. */
   list: query({
     name: "listCustomTools",
-    summary: "Lists the tools that were written in the app, and those in the bin",
+    summary: "List custom tools, including those in the trash",
     needs: "read",
     input: z.void(),
     output: z.object({
-      enabled: z.boolean().meta({ description: "Whether their code may run here" }),
+      enabled: z.boolean().meta({ description: "Whether custom tools may run here" }),
       tools: z.array(CustomTool),
       bin: z.array(CustomTool),
     }),
-    http: { route: "GET /custom-tools", success: "Their newest versions" },
+    http: { route: "GET /custom-tools", success: "Their latest versions" },
     run: ({ toolSources: { customTools, isCodeEnabled } }) => ({
       enabled: isCodeEnabled,
       tools: customTools.list(),
@@ -38,11 +38,11 @@ export const customToolOperations = {
 
   get: query({
     name: "getCustomTool",
-    summary: "One tool that was written in the app",
+    summary: "Get a custom tool",
     needs: "read",
     input: ByName,
     output: CustomTool,
-    http: { route: "GET /custom-tools/{name}", success: "Its newest version" },
+    http: { route: "GET /custom-tools/{name}", success: "Its latest version" },
     run({ toolSources }, { name }) {
       const tool = toolSources.customTools.find(name);
       if (!tool) throw noTool(name);
@@ -52,14 +52,14 @@ export const customToolOperations = {
 
   versions: query({
     name: "listCustomToolVersions",
-    summary: "All versions of a tool that was written in the app",
+    summary: "List versions of a custom tool",
     needs: "read",
     input: ByName,
     output: z.array(CustomTool),
     problems: [],
     http: {
       route: "GET /custom-tools/{name}/versions",
-      success: "The newest first; none where there is no such tool",
+      success: "Newest first; empty if there is no such tool",
       as: "versions",
     },
     run: ({ toolSources }, { name }) => toolSources.customTools.versions(name),
@@ -68,7 +68,7 @@ export const customToolOperations = {
   /** `base_version`: the version that was changed, null for a new tool. */
   save: mutation({
     name: "saveCustomTool",
-    summary: "Saves a tool where nobody changed it meanwhile",
+    summary: "Save a custom tool",
     needs: "admin",
     input: z.object({ definition: CustomToolDefinition, base_version: z.number().int().nullable() }),
     problems: ["name_taken", "changed_meanwhile"],
@@ -80,7 +80,7 @@ export const customToolOperations = {
       const result = toolSources.customTools.save(definition, base_version);
       if (!result.saved && result.reason === "name_taken") throw nameTaken(name);
       if (!result.saved)
-        throw new Rejection("changed_meanwhile", "This tool was changed in another place.", undefined, {
+        throw new Rejection("changed_meanwhile", "This tool was changed elsewhere. Reload it.", undefined, {
           reason: "stale",
           current: toolSources.customTools.find(name) ?? null,
         });
@@ -92,12 +92,12 @@ export const customToolOperations = {
 
   remove: mutation({
     name: "deleteCustomTool",
-    summary: "Puts a tool that was written in the app into the bin",
-    about: "A person can take it out again.",
+    summary: "Move a custom tool to the trash",
+    about: "A person can restore it.",
     needs: "author",
     input: ByName,
     audits: ["custom_tool_removed"],
-    http: { route: "DELETE /custom-tools/{name}", success: "It cannot be called any more" },
+    http: { route: "DELETE /custom-tools/{name}", success: "It can no longer be called" },
     run({ toolSources }, { name }, { note }) {
       if (!toolSources.customTools.remove(name)) throw noTool(name);
       toolSources.customToolsChanged();
@@ -109,7 +109,7 @@ export const customToolOperations = {
   /** Out of the bin; with a version: makes that one the newest again. */
   restore: mutation({
     name: "restoreCustomTool",
-    summary: "Takes a tool out of the bin, or makes an older version the newest again",
+    summary: "Restore a custom tool, or an older version of it",
     needs: "admin",
     input: ByName.extend({ version: z.number().int().optional() }),
     problems: ["not_found"],
@@ -136,11 +136,11 @@ export const customToolOperations = {
   /** Calls an unsaved tool; returns the real result, or the real error. */
   try: mutation({
     name: "tryCustomTool",
-    summary: "Calls a tool as it is being written",
+    summary: "Try a custom tool before saving it",
     needs: "admin",
     input: z.object({ definition: CustomToolDefinition, args: Json }),
     audits: ["tool_tried_out"],
-    http: { personOnly: "this runs code that nobody has looked at yet" },
+    http: { personOnly: "this runs code that no one has reviewed yet" },
     async run({ toolSources }, { definition, args }, { note, signal }) {
       const output = await toolSources.tryOut(definition, args, signal ?? new AbortController().signal);
       note("tool_tried_out", { tool: definition.name, status_code: output.status_code, is_draft: true });

@@ -18,11 +18,11 @@ export const StoredRole = z.object({
   origin: z
     .object({ kind: z.literal("folder"), file: z.string() })
     .optional()
-    .meta({ description: "Present on roles that are read from a file; they are changed only there" }),
+    .meta({ description: "Present on roles read from a file; edit them there" }),
 });
 
 const inLibrary = {
-  id: z.string().meta({ description: "What others name it by" }),
+  id: z.string().meta({ description: "The name others refer to it by" }),
   name: z.string(),
   revision: z.int(),
   updated_at: Time,
@@ -36,15 +36,15 @@ export const StoredAgent = z.object({ ...inLibrary, agent: AgentConfig });
 export const StoredMemory = z.object({
   id: z.int(),
   scope: MemoryScope,
-  scope_id: z.string().meta({ description: "What the scope is bound to: a run, a workflow ..." }),
+  scope_id: z.string().meta({ description: "What the scope is bound to, such as a run or a workflow" }),
   key: z.string(),
   value: Json.meta({ description: "A text, or any other JSON value" }),
   importance: z.number().meta({ description: "0 to 1" }),
-  tainted: z.boolean().meta({ description: "It came from content that nobody here vouches for" }),
+  tainted: z.boolean().meta({ description: "It came from untrusted content" }),
   source: MemorySource.meta({ description: "Who wrote it, and where" }),
   created_at: Time,
   updated_at: Time,
-  expires_at: Time.nullable().meta({ description: "Null: it stays until it is removed" }),
+  expires_at: Time.nullable().meta({ description: "Null: it never expires" }),
 });
 
 /** What it is bound to. */
@@ -55,7 +55,7 @@ export const PlacedMemory = StoredMemory.extend({
   }),
 });
 
-const UsedBy = z.array(z.string()).meta({ description: "The roles that name it" });
+const UsedBy = z.array(z.string()).meta({ description: "Roles that name it" });
 
 export const ListedTools = z.object({
   tools: z.array(ToolSpec.extend({ used_by: UsedBy })),
@@ -64,19 +64,17 @@ export const ListedTools = z.object({
       z.object({
         name: z.string(),
         description: z.string(),
-        grant: z
-          .enum(["always", "way", "role", "delegation"])
-          .meta({ description: "What gives it to agents" }),
+        grant: z.enum(["always", "way", "role", "delegation"]).meta({ description: "Where it comes from" }),
         used_by: UsedBy,
       }),
     )
-    .meta({ description: "What a run carries out itself" }),
+    .meta({ description: "Executed by the run itself" }),
 });
 
 /** A search service. Its key is never returned. */
 export const SearchService = z.object({
   purpose: SearchPurpose,
-  kind: SearchKind.nullable().meta({ description: "Null: nothing is set up" }),
+  kind: SearchKind.nullable().meta({ description: "Null: not configured" }),
   base_url: z.string(),
   has_key: z.boolean(),
 });
@@ -86,17 +84,18 @@ export const CustomTool = z.object({
   definition: CustomToolDefinition,
   version: z.int(),
   created_at: Time,
-  deleted_at: Time.nullable().meta({ description: "Set while it lies in the bin" }),
+  deleted_at: Time.nullable().meta({ description: "Set while it is in the trash" }),
 });
 
 const McpTool = z.object({
-  name: z.string().meta({ description: "As the server calls it" }),
-  full_name: z.string().meta({ description: "As roles and calls name it" }),
+  name: z.string().meta({ description: "Name on the server" }),
+  full_name: z.string().meta({ description: "Name in roles and calls" }),
   description: z.string(),
   input_schema: Values,
   output_schema: Values.nullable(),
   state: z.enum(["approved", "new", "changed", "gone"]).meta({
-    description: "approved: may be called; new, changed: a person must approve it first; gone: not there now",
+    description:
+      "approved: can be called; new, changed: a person must approve it first; gone: currently not offered",
   }),
   fingerprint: z.string().meta({ description: "Of its definition" }),
   hints: z
@@ -107,12 +106,12 @@ const McpTool = z.object({
       open_world: z.boolean(),
     })
     .partial()
-    .meta({ description: "What the server says of it; nothing here believes it but where it warns" }),
-  fixed: McpToolWord.nullable().meta({ description: "What the operator's file says of it" }),
+    .meta({ description: "The server's own annotations; trusted only where they warn" }),
+  fixed: McpToolWord.nullable().meta({ description: "Annotations from the operator's file" }),
   corrected: z
     .object({ ...McpToolWord.shape, holds: z.boolean() })
     .nullable()
-    .meta({ description: "What a person said of it" }),
+    .meta({ description: "Annotations set by a person" }),
 });
 
 /** An MCP server. Its address and command are not told: they may hold keys. */
@@ -121,7 +120,7 @@ export const McpServer = z.object({
   kind: z.enum(["http", "stdio"]),
   state: z.enum(["off", "connecting", "connected", "failed", "needs_sign_in"]),
   is_enabled: z.boolean(),
-  from_file: z.boolean().meta({ description: "Declared by whoever runs Troupe; it is changed there" }),
+  from_file: z.boolean().meta({ description: "Declared by the operator; change it there" }),
   has_authorization: z.boolean(),
   sign_in: z
     .object({
@@ -134,7 +133,7 @@ export const McpServer = z.object({
       wants_more: z.string().nullable(),
     })
     .nullable()
-    .meta({ description: "Access that a person granted; null where it is not reached over HTTP" }),
+    .meta({ description: "Access that a person granted; null if the server isn't reached over HTTP" }),
   connected_at: Time.nullable(),
   latency_ms: z.number().nullable(),
   tools: z.array(McpTool),

@@ -22,12 +22,7 @@ import { StoredAgent, StoredCrew } from "./library-schemas";
 const { mutation, query } = operationsOf("Library");
 
 const ById = z.object({ id: z.string() });
-const Name = z
-  .string()
-  .overwrite(plainName)
-  .trim()
-  .min(1, "Give it a name")
-  .max(200, "At most 200 characters");
+const Name = z.string().overwrite(plainName).trim().min(1, "Enter a name").max(200, "At most 200 characters");
 
 type Word = "crew" | "agent";
 
@@ -79,7 +74,7 @@ export const crewShelf = {
   identified: IdentifiedCrew,
   saved: IdentifiedCrew.extend(change),
   stored: StoredCrew,
-  namedBy: "Workflows name them by `crew_id_or_config_ref`.",
+  namedBy: "Workflows refer to them by `crew_id_or_config_ref`.",
   idKey: "crew_id",
   under: (crew) => ({ crew }),
   storeOf: ({ crews }) => crews,
@@ -93,7 +88,7 @@ export const agentShelf = {
   identified: IdentifiedAgent,
   saved: IdentifiedAgent.extend(change),
   stored: StoredAgent,
-  namedBy: "Crews and agent tasks name them by `agent_ref`.",
+  namedBy: "Crews and agent tasks refer to them by `agent_ref`.",
   idKey: "agent_id",
   under: (agent) => ({ agent }),
   storeOf: ({ agents }) => agents,
@@ -135,7 +130,7 @@ export function shelfOperations<
   return {
     list: query({
       name: `list${Title}s`,
-      summary: `Lists the ${word}s of the library by name`,
+      summary: `List ${word}s of the library by name`,
       needs: "read",
       input: z.void(),
       about: shelf.namedBy,
@@ -155,7 +150,7 @@ export function shelfOperations<
 
     get: query({
       name: `get${Title}`,
-      summary: `One ${word} of the library`,
+      summary: `Get one ${word} from the library`,
       needs: "read",
       input: ById,
       output,
@@ -166,10 +161,10 @@ export function shelfOperations<
     /** The id is made from the name. */
     create: mutation({
       name: `create${Title}ByName`,
-      summary: `Adds ${a} ${word} under an id that is made from its name`,
+      summary: `Create ${a} ${word} with an id made from its name`,
       needs: "author",
       input: shelf.sent,
-      http: { browserOnly: `a program says the id itself: POST /${word}s` },
+      http: { browserOnly: `programs choose the id themselves: POST /${word}s` },
       run(services, input: Named<W, Thing>) {
         const { name, [word]: thing } = input;
         const id = idFrom(name, services);
@@ -180,8 +175,8 @@ export function shelfOperations<
 
     save: mutation({
       name: `replace${Title}`,
-      summary: `Replaces ${a} ${word} of the library`,
-      about: "It keeps its id. Runs under way keep the copy that they began with.",
+      summary: `Replace ${a} ${word} of the library`,
+      about: "It keeps its id. Active runs keep the copy they started with.",
       needs: "author",
       input: shelf.saved,
       output,
@@ -192,13 +187,16 @@ export function shelfOperations<
         const { id, revision = before.revision, name = before.name, [word]: thing } = input;
         // The forms of the app do not edit the id; a program could expect that it changes.
         if (principal.kind === "token" && thing[idKey] !== id)
-          throw new Rejection("id_fixed", `${Title} "${id}" keeps its id: \`${idKey}\` must be "${id}".`);
+          throw new Rejection(
+            "id_fixed",
+            `${Title} "${id}" can't change its id: \`${idKey}\` must be "${id}".`,
+          );
         const result = shelf.storeOf(services).save({ id, revision, name, ...shelf.under(thing) });
         if (result.saved) return whole(found(services, id), services);
         if (!result.current) throw notFound(word);
         throw new Rejection(
           "changed_meanwhile",
-          `This ${word} was changed in another place.`,
+          `This ${word} was changed elsewhere. Reload it.`,
           { revision: result.current.revision },
           { reason: "stale", current: whole(result.current, services) },
         );
@@ -207,7 +205,7 @@ export function shelfOperations<
 
     duplicate: mutation({
       name: `duplicate${Title}`,
-      summary: `Makes a copy of ${a} ${word}`,
+      summary: `Duplicate ${a} ${word}`,
       needs: "author",
       input: ById,
       output: ById,
@@ -224,12 +222,12 @@ export function shelfOperations<
 
     remove: mutation({
       name: `delete${Title}`,
-      summary: `Deletes ${a} ${word} from the library`,
+      summary: `Delete ${a} ${word} from the library`,
       needs: "author",
       input: ById.extend({ force: z.boolean().default(false) }),
       problems: ["not_found", `${word}_in_use`],
-      about: "One that is named elsewhere is deleted only with `force=true`.",
-      http: { route: `DELETE /${word}s/{id}`, success: "It is gone" },
+      about: "If others refer to it, `force=true` is required.",
+      http: { route: `DELETE /${word}s/{id}`, success: "Deleted" },
       run(services, { id, force }) {
         found(services, id);
         const used_by = force ? [] : (shelf.usesOf(usersOf(services)).get(id) ?? []);
@@ -247,8 +245,8 @@ export function shelfOperations<
     /** Adds an item under its own id; also restores a deleted one. */
     restore: mutation({
       name: `create${Title}`,
-      summary: `Adds ${a} ${word} to the library`,
-      about: `\`${idKey}\` is what others will name it by; it must be free. \`name\` is what people see.`,
+      summary: `Create ${a} ${word} in the library`,
+      about: `\`${idKey}\` is the name others refer to it by and must be unused. \`name\` is shown to people.`,
       needs: "author",
       input: shelf.identified,
       output,
@@ -281,10 +279,10 @@ export const crewOperations = {
   /** With the agents of the library that are in them, and the roles of all. */
   export: query({
     name: "exportCrews",
-    summary: "Crews as a file",
+    summary: "Export crews as a file",
     needs: "read",
     input: Export,
-    http: { browserOnly: "a file for people; a program has listCrews" },
+    http: { browserOnly: "a file for people; programs use listCrews" },
     run(services, { ids, format }) {
       const crews = services.crews
         .list()
@@ -307,10 +305,10 @@ export const agentOperations = {
   /** With the roles of the agents. */
   export: query({
     name: "exportAgents",
-    summary: "Agents as a file",
+    summary: "Export agents as a file",
     needs: "read",
     input: Export,
-    http: { browserOnly: "a file for people; a program has listAgents" },
+    http: { browserOnly: "a file for people; programs use listAgents" },
     run(services, { ids, format }) {
       const found = services.agents.list().filter(({ id }) => !ids || ids.includes(id));
       const agents = found.map(({ agent }) => agent);

@@ -25,18 +25,18 @@ const Url = z
   .max(2000)
   .refine(
     (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
-    "Enter an address that begins with https:// or http://",
+    "Enter a URL that starts with https:// or http://",
   )
   .refine(
     (text) => !URL.canParse(text) || (new URL(text).username === "" && new URL(text).password === ""),
-    "Enter the authorization in its own field, not in the address",
+    "Enter the authorization in its own field, not in the URL",
   );
 // A header cannot carry anything else.
 const Authorization = z
   .string()
   .trim()
   .max(4000)
-  .regex(/^[\x20-\x7e]*$/, "This header holds characters that none can have; copy it again");
+  .regex(/^[\x20-\x7e]*$/, "This header contains invalid characters. Copy it again");
 
 const Client = z
   .object({
@@ -45,12 +45,12 @@ const Client = z
       .trim()
       .min(1)
       .max(2000)
-      .regex(/^[\x20-\x7e]*$/, "A client ID has plain characters only"),
+      .regex(/^[\x20-\x7e]*$/, "A client ID can only have plain characters"),
     client_secret: z
       .string()
       .trim()
       .max(2000)
-      .regex(/^[\x20-\x7e]*$/, "A client secret has plain characters only")
+      .regex(/^[\x20-\x7e]*$/, "A client secret can only have plain characters")
       .transform((text) => text || null)
       .nullable(),
     private_key: z
@@ -59,7 +59,7 @@ const Client = z
       .max(20_000)
       .refine(
         isPrivateKey,
-        "Enter a private key in PEM, without a passphrase: RSA of 2048 bits, P-256, P-384, P-521 or Ed25519",
+        "Enter a PEM private key without a passphrase: RSA with 2048 bits or more, P-256, P-384, P-521 or Ed25519",
       )
       .nullish()
       .transform((key) => key ?? null),
@@ -68,11 +68,11 @@ const Client = z
   .refine(
     ({ as_program, client_secret, private_key }) =>
       !as_program || client_secret !== null || private_key !== null,
-    "A client that is granted access itself needs a secret or a private key",
+    "With the client credentials grant, a client needs a secret or a private key",
   )
   .refine(
     ({ as_program, private_key }) => as_program || private_key === null,
-    "A private key is for a client that is granted access itself",
+    "Only the client credentials grant uses a private key",
   );
 /** What an authorization server adds to the address to which it sends a person back. */
 const SignInAnswer = z.object({
@@ -83,9 +83,9 @@ const SignInAnswer = z.object({
   error_description: z.string().max(2000).optional(),
 });
 
-const ALL_TOOLS = "agents reach what a server offers, and its address says where their words go";
-const WORD = "agents may call a tool because a person has looked at it";
-const SIGN_IN = "a sign-in is begun and finished by a person, in one session of their browser";
+const ALL_TOOLS = "agents reach what a server offers, and its URL decides where their data goes";
+const WORD = "agents may call a tool because a person has reviewed it";
+const SIGN_IN = "a person starts and finishes a sign-in in one browser session";
 
 /**
  * MCP servers: where they are, how they are, and what of theirs may be called. The header goes in and never comes out. A
@@ -94,18 +94,18 @@ const SIGN_IN = "a sign-in is begun and finished by a person, in one session of 
 export const mcpOperations = {
   list: query({
     name: "listMcpServers",
-    summary: "Lists the MCP servers with their tools, and which of them may be called",
+    summary: "List MCP servers with their tools and approvals",
     needs: "read",
     input: z.void(),
     output: z.array(McpServer),
-    http: { route: "GET /mcp-servers", success: "The servers as they are now", as: "servers" },
+    http: { route: "GET /mcp-servers", success: "The current servers", as: "servers" },
     run: ({ toolSources: { mcp } }) => mcp.list(),
   }),
 
   /** Adds or changes; answers when connecting was tried. */
   add: mutation({
     name: "saveMcpServer",
-    summary: "Adds an MCP server, or changes it",
+    summary: "Add or change an MCP server",
     needs: "admin",
     input: z.object({
       name: Name,
@@ -138,14 +138,14 @@ export const mcpOperations = {
 
   setEnabled: mutation({
     name: "switchMcpServer",
-    summary: "Switches an MCP server off",
-    about: "A person switches it on again.",
+    summary: "Turn an MCP server off",
+    about: "A person turns it on again.",
     needs: "admin",
     input: z.object({ name: z.string(), is_enabled: z.boolean() }),
     output: McpServer,
     problems: ["not_found", "fixed", "person_only"],
     audits: ["mcp_server_changed"],
-    http: { route: "PUT /mcp-servers/{name}/enabled", success: "The server as it is now" },
+    http: { route: "PUT /mcp-servers/{name}/enabled", success: "The current server" },
     async run({ toolSources: { mcp } }, { name, is_enabled }, { note, principal }) {
       if (is_enabled) onlyPerson(principal, ALL_TOOLS);
       refuseFixed(mcp.list(), name);
@@ -157,12 +157,12 @@ export const mcpOperations = {
 
   remove: mutation({
     name: "deleteMcpServer",
-    summary: "Removes an MCP server, and gives up the access that was granted to it",
+    summary: "Remove an MCP server and revoke its access",
     needs: "admin",
     input: ByName,
     problems: ["not_found", "fixed"],
     audits: ["mcp_server_removed"],
-    http: { route: "DELETE /mcp-servers/{name}", success: "It is gone" },
+    http: { route: "DELETE /mcp-servers/{name}", success: "Deleted" },
     async run({ toolSources: { mcp } }, { name }, { note }) {
       refuseFixed(mcp.list(), name);
       if (!(await mcp.remove(name))) throw noServer(name);
@@ -177,7 +177,7 @@ export const mcpOperations = {
    */
   beginSignIn: mutation({
     name: "beginMcpSignIn",
-    summary: "Begins to sign in at an MCP server",
+    summary: "Start signing in to an MCP server",
     needs: "admin",
     input: z.object({ name: z.string(), origin: z.string().max(300) }),
     problems: ["not_found", "fixed"],
@@ -188,7 +188,7 @@ export const mcpOperations = {
       if (!isOwnOrigin(origin))
         throw new Rejection(
           "bad_request",
-          "Open Troupe at its own address to sign in; behind a proxy, set TROUPE_PUBLIC_URL.",
+          "Open Troupe at its own URL to sign in. Behind a proxy, set TROUPE_PUBLIC_URL.",
         );
       return readably(mcp.beginSignIn(name, `${origin}${SIGN_IN_PATH}`, ownerOf(principal)));
     },
@@ -197,7 +197,7 @@ export const mcpOperations = {
   /** Finishes it, once, in the session that began it; answers when connecting was tried. */
   finishSignIn: mutation({
     name: "finishMcpSignIn",
-    summary: "Finishes to sign in at an MCP server",
+    summary: "Finish signing in to an MCP server",
     needs: "admin",
     input: SignInAnswer,
     audits: ["mcp_signed_in"],
@@ -207,7 +207,7 @@ export const mcpOperations = {
       if (name === null)
         throw new Rejection(
           "bad_request",
-          "This sign-in was not begun in this browser, or took too long. Begin again.",
+          "This sign-in wasn't started in this browser, or it took too long. Start again.",
         );
       const after = statusOf(mcp.list(), name);
       note("mcp_signed_in", { server: name, host: after.sign_in?.host ?? "" });
@@ -218,19 +218,19 @@ export const mcpOperations = {
   /** Gives up the access that was granted; `still_good`: why it may not have ended where it was granted. */
   signOut: mutation({
     name: "signOutOfMcpServer",
-    summary: "Gives up the access that was granted at an MCP server",
-    about: "A person signs in again.",
+    summary: "Revoke the access granted at an MCP server",
+    about: "A person can sign in again.",
     needs: "admin",
     input: ByName,
     output: McpServer.extend({
       still_good: z
         .string()
         .nullable()
-        .meta({ description: "Why the access may not have ended where it was granted" }),
+        .meta({ description: "Why the access may not have been revoked at the server" }),
     }),
     problems: ["not_found", "fixed"],
     audits: ["mcp_signed_out"],
-    http: { route: "POST /mcp-servers/{name}/sign-out", success: "The server as it is now" },
+    http: { route: "POST /mcp-servers/{name}/sign-out", success: "The current server" },
     async run({ toolSources: { mcp } }, { name }, { note }) {
       const before = statusOf(mcp.list(), name);
       refuseFixed(mcp.list(), name);
@@ -242,12 +242,12 @@ export const mcpOperations = {
 
   refresh: mutation({
     name: "refreshMcpServer",
-    summary: "Connects to an MCP server again if need be, and asks for its tools again",
-    about: "What has changed there may be called once a person has approved it.",
+    summary: "Reconnect an MCP server and refresh its tools",
+    about: "Changed tools can be called once a person has approved them.",
     needs: "admin",
     input: ByName,
     output: McpServer,
-    http: { route: "POST /mcp-servers/{name}/refresh", success: "The server as it is now" },
+    http: { route: "POST /mcp-servers/{name}/refresh", success: "The current server" },
     async run({ toolSources: { mcp } }, { name }) {
       await mcp.refresh(name);
       return statusOf(mcp.list(), name);
@@ -257,7 +257,7 @@ export const mcpOperations = {
   /** Lets tools be called, exactly as they were shown. Answers which were not: they have changed since, or are gone. */
   approve: mutation({
     name: "approveMcpTools",
-    summary: "Lets tools of an MCP server be called, exactly as they were shown",
+    summary: "Approve tools of an MCP server, exactly as shown",
     needs: "admin",
     input: z.object({
       name: z.string(),
@@ -291,7 +291,7 @@ export const mcpOperations = {
    */
   correct: mutation({
     name: "correctMcpTool",
-    summary: "Says what a tool of an MCP server really does",
+    summary: "Override the annotations of an MCP tool",
     needs: "admin",
     input: z.object({
       name: z.string(),
@@ -305,16 +305,16 @@ export const mcpOperations = {
     run({ toolSources: { mcp } }, { name, tool, fingerprint, word }, { note }) {
       statusOf(mcp.list(), name);
       const result = mcp.correct(name, tool, fingerprint, word);
-      if (result === "gone") throw new Rejection("not_found", `"${name}" has no tool called "${tool}".`);
+      if (result === "gone") throw new Rejection("not_found", `"${name}" has no tool "${tool}".`);
       if (result === "changed")
         throw new Rejection(
           "changed_meanwhile",
-          "The server has changed this tool since it was shown. Look at it again.",
+          "The server changed this tool after it was shown. Review it again.",
         );
       if (result === "fixed")
         throw new Rejection(
           "fixed",
-          "The file of whoever runs Troupe (TROUPE_TOOLS_FILE) says what this tool does. Change it there.",
+          "The operator's tools file (TROUPE_TOOLS_FILE) sets what this tool does. Change it there.",
         );
       note("mcp_tool_corrected", { server: name, tool, fingerprint, word: word && asJson(word) });
       return statusOf(mcp.list(), name);
@@ -323,13 +323,13 @@ export const mcpOperations = {
 
   withdraw: mutation({
     name: "withdrawMcpTool",
-    summary: "Takes the approval of a tool of an MCP server back",
-    about: "It is not called any more until a person approves it again.",
+    summary: "Revoke the approval of an MCP tool",
+    about: "It can't be called until a person approves it again.",
     needs: "admin",
     input: z.object({ name: z.string(), tool: z.string() }),
     output: McpServer,
     audits: ["mcp_approval_withdrawn"],
-    http: { route: "POST /mcp-servers/{name}/withdraw", success: "The server as it is now" },
+    http: { route: "POST /mcp-servers/{name}/withdraw", success: "The current server" },
     run({ toolSources: { mcp } }, { name, tool }, { note }) {
       if (mcp.withdraw(name, tool)) note("mcp_approval_withdrawn", { server: name, tool });
       return statusOf(mcp.list(), name);
@@ -353,7 +353,7 @@ async function readably<T>(step: Promise<T>): Promise<T> {
   }
 }
 
-const noServer = (name: string) => new Rejection("not_found", `There is no MCP server called "${name}".`);
+const noServer = (name: string) => new Rejection("not_found", `There is no MCP server "${name}".`);
 
 function statusOf<S extends { name: string }>(servers: readonly S[], name: string): S {
   const server = servers.find((other) => other.name === name);
@@ -365,6 +365,6 @@ function refuseFixed(servers: readonly { name: string; from_file: boolean }[], n
   if (servers.some((server) => server.name === name && server.from_file))
     throw new Rejection(
       "fixed",
-      `"${name}" is declared in the file of whoever runs Troupe (TROUPE_TOOLS_FILE). Change it there.`,
+      `"${name}" is declared in the operator's tools file (TROUPE_TOOLS_FILE). Change it there.`,
     );
 }

@@ -37,7 +37,7 @@ const Place = z.discriminatedUnion("scope", [
 export const memoryOperations = {
   list: query({
     name: "listMemories",
-    summary: "Lists what agents remember, the last changed first",
+    summary: "List memories, most recently changed first",
     needs: "read",
     input: Page.extend({
       scope: MemoryScope.optional(),
@@ -45,7 +45,7 @@ export const memoryOperations = {
         .string()
         .max(400)
         .optional()
-        .meta({ description: "Words that must all occur; the last one may be half written" }),
+        .meta({ description: "Words that must all occur; the last one may be incomplete" }),
     }),
     output: z.object({ memories: z.array(PlacedMemory), next_cursor: z.string().nullable() }),
     http: { route: "GET /memories", success: "A page of memories" },
@@ -64,19 +64,19 @@ export const memoryOperations = {
 
   counts: query({
     name: "countMemories",
-    summary: "How many memories there are in each scope",
+    summary: "Count memories by scope",
     needs: "read",
     input: z.void(),
     output: z.record(MemoryScope, z.int()),
-    http: { route: "GET /memories/counts", success: "Numbers by scope" },
+    http: { route: "GET /memories/counts", success: "Counts by scope" },
     run: ({ memories }) => memories.counts(),
   }),
 
   create: mutation({
     name: "createMemory",
-    summary: "Tells agents something that they are to remember",
+    summary: "Create a memory",
     about:
-      "Refused where the key holds something already. What a program writes counts as content that nobody vouches for; people in the app vouch for what they enter.",
+      "Rejected if the key is already used. What a program writes counts as untrusted content; what people enter in the app is trusted.",
     needs: "author",
     input: Content.extend({
       key: z.string(),
@@ -86,16 +86,13 @@ export const memoryOperations = {
     }),
     output: StoredMemory,
     problems: ["not_found", "key_taken", "expired"],
-    http: { route: "POST /memories", status: 201, success: "It is remembered" },
+    http: { route: "POST /memories", status: 201, success: "Stored" },
     run({ memories, workflows }, { place, key, value, importance, expires_at }, { principal }) {
       if (place.scope === "workflow" && !workflows.find(place.workflow_id))
         throw new Rejection("not_found", "This workflow was deleted. Choose another.");
       const at = placed(place);
       if (memories.retrieve(at, key))
-        throw new Rejection(
-          "key_taken",
-          `Something is remembered under "${key}" there already. Change that one.`,
-        );
+        throw new Rejection("key_taken", `"${key}" already holds a memory there. Edit that one.`);
       const by = authorOf(principal);
       return guarded(() =>
         memories.store({
@@ -113,12 +110,13 @@ export const memoryOperations = {
 
   update: mutation({
     name: "changeMemory",
-    summary: "Corrects a memory",
-    about: "What is not sent stays. A text that a program sends counts as content that nobody vouches for.",
+    summary: "Edit a memory",
+    about:
+      "Fields that are left out keep their values. A text sent by a program counts as untrusted content.",
     needs: "author",
     input: ById.extend(Content.partial().shape),
     output: PlacedMemory,
-    http: { route: "POST /memories/{id}", success: "The memory as it is now" },
+    http: { route: "POST /memories/{id}", success: "The current memory" },
     run(services, { id, value, importance, expires_at }, { principal }) {
       const change = {
         ...(value === undefined ? {} : { value }),
@@ -135,7 +133,7 @@ export const memoryOperations = {
     summary: "Deletes a memory",
     needs: "author",
     input: ById,
-    http: { route: "DELETE /memories/{id}", success: "It is forgotten" },
+    http: { route: "DELETE /memories/{id}", success: "Deleted" },
     run({ memories }, { id }) {
       if (!memories.remove(id)) gone();
     },
@@ -144,17 +142,16 @@ export const memoryOperations = {
   /** Takes a deletion back; refused where the key holds something else by now. */
   restore: mutation({
     name: "restoreMemory",
-    summary: "Brings a deleted memory back as it was",
+    summary: "Restore a deleted memory",
     needs: "author",
     input: BinnedMemory,
     problems: ["key_taken", "expired"],
     http: {
-      personOnly:
-        "whoever brings a memory back says who wrote it and whether it can be trusted; a program writes it anew",
+      personOnly: "restoring a memory restores its author and trust; programs create it again",
     },
     run({ memories }, memory) {
       if (memories.retrieve(memory, memory.key))
-        throw new Rejection("key_taken", "Agents have stored something else under this key since.");
+        throw new Rejection("key_taken", "Agents have since stored something else under this key.");
       secondsUntil(memory.expires_at);
       guarded(() => memories.restore(memory));
     },
@@ -171,7 +168,7 @@ function placed(place: z.infer<typeof Place>): MemoryPlace {
 function secondsUntil(expires_at: number | null): number | undefined {
   if (expires_at === null) return undefined;
   const seconds = (expires_at - Date.now()) / 1000;
-  if (seconds <= 0) throw new Rejection("expired", "This memory has expired since.");
+  if (seconds <= 0) throw new Rejection("expired", "This memory has expired.");
   return seconds;
 }
 

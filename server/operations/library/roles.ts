@@ -25,15 +25,15 @@ export function roleOf({ roles }: Pick<Services, "roles">, name: string) {
   return stored;
 }
 
-const noRole = (name: string) => new Rejection("not_found", `There is no role called "${name}".`);
+const noRole = (name: string) => new Rejection("not_found", `There is no role "${name}".`);
 const nameTaken = (name: string) =>
-  new Rejection("name_taken", `There is already a role called "${name}".`, undefined, {
+  new Rejection("name_taken", `A role "${name}" already exists.`, undefined, {
     reason: "name_taken",
   });
 const readOnly = (name: string, file: string) =>
   new Rejection(
     "read_only",
-    `"${name}" is read from the file ${file}; change it there, or duplicate it.`,
+    `"${name}" is read from the file ${file}. Edit it there, or duplicate it.`,
     { file },
     { reason: "read_only" },
   );
@@ -59,7 +59,7 @@ const toFileName = (name: string) =>
 export const roleOperations = {
   list: query({
     name: "listRoles",
-    summary: "Lists roles by name",
+    summary: "List roles by name",
     needs: "read",
     input: z.void(),
     output: z.array(StoredRole),
@@ -80,19 +80,19 @@ export const roleOperations = {
   /** Errors of the folder of roles; null if there is no folder. */
   folder: query({
     name: "getRoleFolder",
-    summary: "The folder that roles are read from",
+    summary: "Get the folder that roles are read from",
     needs: "read",
     input: z.void(),
-    http: { browserOnly: "where files lie on this machine, for the page of roles" },
+    http: { browserOnly: "paths on this machine, for the roles page" },
     run: ({ roleFolder }) => roleFolder && { dir: roleFolder.dir, findings: [...roleFolder.findings()] },
   }),
 
   export: query({
     name: "exportRoles",
-    summary: "Roles as a file",
+    summary: "Export roles as a file",
     needs: "read",
     input: z.object({ names: z.array(z.string()).optional(), format: z.enum(["yaml", "json"]) }),
-    http: { browserOnly: "a file for people; a program has listRoles" },
+    http: { browserOnly: "a file for people; programs use listRoles" },
     run(services, { names, format }) {
       const roles = services.roles.all().filter(({ name }) => !names || names.includes(name));
       const base = roles.length === 1 ? toFileName(roles[0]?.name ?? "") : "roles";
@@ -102,7 +102,7 @@ export const roleOperations = {
 
   get: query({
     name: "getRole",
-    summary: "One role",
+    summary: "Get a role",
     needs: "read",
     input: ByName,
     output: ReadRole,
@@ -115,7 +115,7 @@ export const roleOperations = {
 
   create: mutation({
     name: "createRole",
-    summary: "Adds a role",
+    summary: "Create a role",
     needs: "author",
     input: z.object({ role: RoleDefinition }),
     problems: ["name_taken"],
@@ -138,8 +138,8 @@ export const roleOperations = {
 
   save: mutation({
     name: "replaceRole",
-    summary: "Replaces a role",
-    about: "A new name is written into every workflow, crew and agent that names the role.",
+    summary: "Replace a role",
+    about: "A new name is updated in every workflow, crew and agent that refers to the role.",
     needs: "author",
     input: z.object({ name: z.string(), revision: z.number().int().optional(), role: RoleDefinition }),
     output: ReadRole,
@@ -160,7 +160,7 @@ export const roleOperations = {
       if (result.reason === "read_only") throw readOnly(name, result.file);
       throw new Rejection(
         "changed_meanwhile",
-        "This role was changed in another place.",
+        "This role was changed elsewhere. Reload it.",
         { revision: result.current.revision },
         { reason: "stale", role: result.current.role },
       );
@@ -169,7 +169,7 @@ export const roleOperations = {
 
   duplicate: mutation({
     name: "duplicateRole",
-    summary: "Makes a copy of a role, with its tools",
+    summary: "Duplicate a role with its tools",
     needs: "author",
     input: ByName,
     output: ByName,
@@ -187,13 +187,13 @@ export const roleOperations = {
 
   remove: mutation({
     name: "deleteRole",
-    summary: "Deletes a role",
-    about: "A role that workflows, crews or agents name is deleted only with `force=true`.",
+    summary: "Delete a role",
+    about: "If workflows, crews or agents refer to the role, `force=true` is required.",
     needs: "author",
     input: ByName.extend({ force: z.boolean().default(false) }),
     problems: ["not_found", "read_only", "role_in_use"],
     audits: ["role_tools_changed"],
-    http: { route: "DELETE /roles/{name}", success: "It is gone" },
+    http: { route: "DELETE /roles/{name}", success: "Deleted" },
     run(services, { name, force }, { note }) {
       const { origin, role } = roleOf(services, name);
       if (origin) throw readOnly(name, origin.file);

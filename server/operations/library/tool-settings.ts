@@ -20,45 +20,45 @@ const SaveInput = z
   })
   .refine(
     ({ purpose, kind }) => SEARCH_SERVICES[kind].purpose === purpose,
-    "This service does not search that",
+    "This service doesn't offer that kind of search",
   )
   .refine(
     ({ kind, base_url }) => base_url !== "" || SEARCH_SERVICES[kind].base_url !== "",
-    "Enter the address of your SearXNG server",
+    "Enter the URL of your SearXNG server",
   );
 
 /** What tools search with. Keys go in and never come out. */
 export const toolSettingOperations = {
   list: query({
     name: "listSearchServices",
-    summary: "What tools search with",
+    summary: "List search services",
     needs: "read",
     input: z.void(),
     output: z.object({ searches: z.array(SearchService) }),
-    http: { route: "GET /search-services", success: "One for each that is searched" },
+    http: { route: "GET /search-services", success: "One per kind of search" },
     run: ({ toolSettings }) => ({ searches: toolSettings.list() }),
   }),
 
   save: mutation({
     name: "replaceSearchKey",
-    summary: "Replaces the key of a search service",
+    summary: "Replace the key of a search service",
     about:
-      "A program may replace or remove the key of a service that a person has set up. The service and its address stay a person's: they say where the words of agents go.",
+      "Programs may replace or remove the key of a service that a person set up. Only people choose the service and its URL, which decide where agents' queries go.",
     needs: "admin",
     input: SaveInput,
     output: z.object({
       saved: SearchService.optional(),
-      needs_key: z.boolean().meta({ description: "It will not answer without one" }),
+      needs_key: z.boolean().meta({ description: "It requires a key" }),
     }),
     problems: ["person_only"],
     audits: ["search_service_changed"],
-    http: { route: "PUT /search-services", success: "The service as it is now" },
+    http: { route: "PUT /search-services", success: "The current service" },
     run({ toolSettings }, input, { note, principal }) {
       const now = () => toolSettings.list().find(({ purpose }) => purpose === input.purpose);
       const before = now();
       const base_url = normalUrl(input.base_url || SEARCH_SERVICES[input.kind].base_url);
       if (before?.kind !== input.kind || normalUrl(before.base_url) !== base_url)
-        onlyPerson(principal, "a service and its address say where the words of agents go");
+        onlyPerson(principal, "a service and its URL decide where agents' queries go");
       toolSettings.save(input);
       const saved = now();
       note("search_service_changed", {
@@ -73,14 +73,14 @@ export const toolSettingOperations = {
 
   remove: mutation({
     name: "deleteSearchService",
-    summary: "Removes the service of a search, with its key",
+    summary: "Remove a search service and its key",
     needs: "admin",
     input: z.object({ purpose: SearchPurpose }),
     audits: ["search_service_removed"],
-    http: { route: "DELETE /search-services/{purpose}", success: "It is gone" },
+    http: { route: "DELETE /search-services/{purpose}", success: "Deleted" },
     run({ toolSettings }, { purpose }, { note }) {
       if (!toolSettings.remove(purpose))
-        throw new Rejection("not_found", "Nothing is configured for this search any more.");
+        throw new Rejection("not_found", "Nothing is configured for this search.");
       note("search_service_removed", { search: purpose });
       return { purpose };
     },

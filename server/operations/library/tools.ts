@@ -13,11 +13,11 @@ export const toolOperations = {
   /** `used_by`: the roles that name it. `crew`: executed by the run itself, granted by the crew's process. */
   list: query({
     name: "listTools",
-    summary: "Lists what agents can call, with the roles that name it",
+    summary: "List tools, with the roles that name them",
     needs: "read",
     input: z.void(),
     output: ListedTools,
-    http: { route: "GET /tools", success: "Tools by name, and what a run carries out itself" },
+    http: { route: "GET /tools", success: "Tools by name, and actions that the run executes itself" },
     run(services) {
       const roles = services.roles.all();
       const usersOf = (tool: string) =>
@@ -32,10 +32,10 @@ export const toolOperations = {
   /** Only what roles may name: for pickers, and for telling what is missing. */
   names: query({
     name: "listToolNames",
-    summary: "What roles may name",
+    summary: "List the names of tools for roles",
     needs: "read",
     input: z.void(),
-    http: { browserOnly: "a short form for pickers; a program has listTools" },
+    http: { browserOnly: "a short form for pickers; programs use listTools" },
     run: ({ registry, toolSources, installation }) => ({
       tools: registry
         .list()
@@ -58,11 +58,11 @@ export const toolOperations = {
   /** Really calls a tool, outside of any run. Gives an output in every case, with how long it took. */
   tryOut: mutation({
     name: "tryTool",
-    summary: "Calls a tool outside of any run",
+    summary: "Call a tool outside of runs",
     needs: "author",
     input: z.object({ name: z.string().max(200), args: z.record(z.string(), Json) }),
     audits: ["tool_tried_out"],
-    http: { personOnly: "outside of a run no rule holds a call back and nobody is asked about it" },
+    http: { personOnly: "outside of runs no policy applies and no one is asked" },
     async run({ registry }, { name, args }, { note, signal }) {
       const began = Date.now();
       const output = await registry.invoke(name, args, {

@@ -68,9 +68,9 @@ test("an approval takes the label of one of its answers, and a changed draft", a
     expires_at: expect.any(Number),
   });
   const refusals = [
-    [{ answer: "maybe" }, "Answer one of these: approved, rejected."],
-    [{}, "Answer one of these: approved, rejected."],
-    [{ answer: "approved", value: { text: "Dear" } }, "The changed draft must be a text."],
+    [{ answer: "maybe" }, "Answer with one of: approved, rejected."],
+    [{}, "Answer with one of: approved, rejected."],
+    [{ answer: "approved", value: { text: "Dear" } }, "The edited draft must be text."],
     [{ answer: "approved", calls: [0] }, "This question takes one of its options."],
   ] as const;
   for (const [sent, message] of refusals) {

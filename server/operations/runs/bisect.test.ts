@@ -66,15 +66,15 @@ test("what cannot be searched is refused with a sentence", async () => {
   const approved = { kind: "state", when: "state.approval_status == 'approved'" };
   expect(await rejection(bad, { good, expect: { kind: "status", is: "COMPLETED" } })).toEqual([
     409,
-    "In the bad run this holds as well. It ended as Completed. Choose what is wrong in it.",
+    "This is also true in the bad run. Finished as Completed. Choose what is wrong with it.",
   ]);
   expect(await rejection(good, { good: bad, expect: approved })).toEqual([
     409,
-    "In the good run this does not hold. state.approval_status == 'approved' was to hold, and does not: approval_status is “rejected”. Choose what was good in it.",
+    "This isn't true in the good run. Expected state.approval_status == 'approved', but it is false: approval_status is “rejected”. Choose what was good about it.",
   ]);
   expect(await rejection(bad, { good: bad, expect: approved })).toEqual([
     409,
-    "Choose two runs of the same workflow: one that was good, and one that was not.",
+    "Choose a good and a bad run of the same workflow.",
   ]);
   expect((await rejection(bad, { good, expect: { kind: "state", when: "state. ==" } }))[0]).toBe(400);
   expect((await rejection(bad, { good, expect: { kind: "guess" } }))[0]).toBe(400);

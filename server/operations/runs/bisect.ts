@@ -11,25 +11,25 @@ const { mutation } = operationsOf("Runs");
 export const bisectOperations = {
   bisect: mutation({
     name: "bisectRun",
-    summary: "Finds the first step that makes the difference between a bad run and a good one",
+    summary: "Bisect a good and a bad run",
     about:
-      "Takes an expectation, as in a test of the workflow, that holds in the good run and fails in this one, both of the same workflow, and carries the run out again from the two records: with more and more of what differs (drawing, roles, settings, input, answers of models, tools and people) as the good run had it. An answer is given only to what was asked in the very same words, so nothing is guessed, and no model and no tool is called; where neither run was asked, that replay is `unknown`. `tries` says how each replay came out. Nothing is kept of them. 409 says why two runs cannot be searched.",
+      "Finds the first step that makes the difference. Takes an expectation, as in a test, that the good run meets and this one doesn't, both of the same workflow, and replays the run with more and more of what differs (graph, roles, settings, input, answers of models, tools and people) taken from the good run. Recorded answers are only used for identical requests, and no model or tool is called; if a request was never recorded, that replay is `unknown`. `tries` has the result of each replay. Nothing of them is stored. 409 says why two runs can't be compared.",
     needs: "run",
     input: ByRun.extend({
-      good: ByRun.shape.run_id.meta({ description: "The run that was good" }),
+      good: ByRun.shape.run_id.meta({ description: "The good run" }),
       expect: RuleExpectation,
     }),
     output: BisectReport,
     problems: ["bad_request", "not_found", "not_compared", "damaged_log"],
     http: {
       route: "POST /runs/{id}/bisect",
-      success: "What makes the difference, as far as the records tell",
+      success: "The difference, as far as the recordings show it",
     },
     cli: [
       {
         form: "bisect BAD --good GOOD [--when CONDITION] [--status STATUS] [--visits NODE]... [--never NODE]... [--expect JSON]",
         summary:
-          "Finds the first step that makes the difference; one option says what holds in the good run only: a CEL condition, a final status, nodes that it comes to or never does, or an expectation of a test",
+          "Find the first step that makes the difference between a bad run and a good one. One option says what only the good run does: a CEL condition, a final status, nodes it reaches or avoids, or an expectation of a test",
         fields: {
           bad: "run_id",
           when: (when) => ({ expect: { kind: "state", when } }),

@@ -83,7 +83,12 @@ test("what does not fit is refused with a sentence", async () => {
   const twice = await steer("pause");
   expect([twice.status, twice.body.error]).toEqual([
     409,
-    { code: "not_now", message: "This run is paused already.", details: { status: "paused" } },
+    {
+      code: "not_now",
+      message: "This run is already paused.",
+      details: { status: "paused" },
+      doc_url: "/docs/errors#not_now",
+    },
   ]);
   const nowhere = await steer("breakpoints", { breakpoints: [{ on: "node_start", node_id: "luck" }] });
   expect([nowhere.status, nowhere.body.error.message]).toEqual([409, 'This workflow has no node "luck".']);
@@ -143,7 +148,7 @@ test("a program instructs an agent of a run that waits for it", async () => {
   const nobody = await api.ask("POST", `${at}/inject`, { target: { node_id: "end" }, text: "Be brief." });
   expect([nobody.status, nobody.body.error]).toMatchObject([
     409,
-    { code: "not_now", message: "end asks no model, so nobody would read it there." },
+    { code: "not_now", message: "end calls no model, so the message would not be read." },
   ]);
   expect((await api.ask("POST", `${at}/inject`, { target: {}, text: "Be brief." })).status).toBe(400);
   await api.ask("POST", `${at}/resume`, {});
@@ -193,7 +198,7 @@ test("a program sends a run another way", async () => {
   const nothing = await steer("override", { node_id: "r" });
   expect([nothing.status, nothing.body.error.message]).toEqual([
     409,
-    "Say after which node, one that has begun, and what comes next: a node (`to`) or an agent (`agent_id`).",
+    "Name a node that has started, and what comes next: a node (`to`) or an agent (`agent_id`).",
   ]);
   await steer("resume");
   await expect.poll(async () => (await run()).final_status).toBe("COMPLETED");
@@ -254,7 +259,7 @@ test("a command that a run has not come to yet is accepted with its id, not call
   ]);
   const { responses } = (await ask("GET", "/openapi.json")).body.paths["/runs/{id}/step"].post;
   expect([responses[200].description, responses[202].description]).toEqual([
-    "It goes on by a step",
-    "It is accepted and not applied yet",
+    "Resumed for one step",
+    "Accepted, not applied yet",
   ]);
 });

@@ -68,11 +68,11 @@ export const controlOperations = {
   pause: mutation({
     ...controlOperation,
     name: "pauseRun",
-    summary: "Pauses a run",
+    summary: "Pause a run",
     about:
-      "From then on nothing begins: no node, no turn of an agent, no call of a model or a tool. What is under way comes to its end, unless `now` is true: calls of models, and of tools that only read, are then given up, and made again when the run goes on; a tool that may change something comes to its end all the same. A paused run survives a restart, its clocks stand still, and its questions can be answered.",
+      "Nothing new starts: no node, no agent turn, no model or tool call. Active work finishes first, unless `now` is true: then model calls, and calls of read-only tools, are aborted and repeated when the run resumes; a tool that may have side effects always finishes. A paused run survives restarts, its clocks stop, and its questions can be answered.",
     input: ByRun.extend({ now: z.boolean().optional() }),
-    http: route("pause", "It is paused"),
+    http: route("pause", "Paused"),
     cli: [{ form: "pause RUN [--now]" }],
     run: (services, { run_id, now }, caller) =>
       sendCommand(services, run_id, { kind: "pause", ...(now === undefined ? {} : { now }) }, caller),
@@ -81,10 +81,10 @@ export const controlOperations = {
   resume: mutation({
     ...controlOperation,
     name: "resumeRun",
-    summary: "Lets a paused run go on",
+    summary: "Resume a run",
     about: "To its end, or to the next breakpoint.",
     input: ByRun,
-    http: route("resume", "It goes on"),
+    http: route("resume", "Resumed"),
     cli: [{ form: "resume RUN" }],
     run: (services, { run_id }, caller) => sendCommand(services, run_id, { kind: "resume" }, caller),
   }),
@@ -92,11 +92,11 @@ export const controlOperations = {
   step: mutation({
     ...controlOperation,
     name: "stepRun",
-    summary: "Lets a paused run go on by one step",
+    summary: "Step a run",
     about:
-      "`node`: to the next node, which is paused before it begins. `turn`: to the next turn of an agent, or the next node where that comes first. Nodes then begin one after the other.",
+      "`node`: to the next node, pausing before it starts. `turn`: to the next agent turn, or the next node if that comes first. Nodes then start one at a time.",
     input: ByRun.extend({ granularity: z.enum(["node", "turn"]).default("node") }),
-    http: route("step", "It goes on by a step"),
+    http: route("step", "Resumed for one step"),
     cli: [{ form: "step RUN [--turn]", fields: { turn: () => ({ granularity: "turn" }) } }],
     run: (services, { run_id, granularity }, caller) =>
       sendCommand(services, run_id, { kind: "step", granularity }, caller),
@@ -105,11 +105,11 @@ export const controlOperations = {
   setBreakpoints: mutation({
     ...controlOperation,
     name: "setRunBreakpoints",
-    summary: "Sets the breakpoints of a run",
+    summary: "Set the breakpoints of a run",
     about:
-      "All of them: those that are not named any more are gone. A condition is CEL over `state`, `nodes`, `input` and `run`; where it cannot be evaluated it counts as false.",
+      "Replaces all of them. A condition is CEL over `state`, `nodes`, `input` and `run`; if it can't be evaluated, it counts as false.",
     input: ByRun.extend({ breakpoints: z.array(CheckedBreakpoint).max(MOST_BREAKPOINTS) }),
-    http: route("breakpoints", "They hold from now on"),
+    http: route("breakpoints", "They apply from now on"),
     run: (services, { run_id, breakpoints }, caller) =>
       sendCommand(services, run_id, { kind: "set_breakpoints", breakpoints }, caller),
   }),
@@ -117,17 +117,17 @@ export const controlOperations = {
   editState: mutation({
     ...controlOperation,
     name: "editRunState",
-    summary: "Changes the state of a paused run",
+    summary: "Edit the state of a paused run",
     about:
-      "Sets and removes keys. What does not fit the workflow's schema of the state, or is too large, is refused. A running node that read one of these keys begins again when the run continues, unless something outside was asked already: then it keeps what it read, and so does a node whose output is of the old value. `warnings` names both.",
+      "Sets and removes keys. Values that violate the workflow's state schema or are too large are rejected. A running node that read one of these keys restarts when the run resumes, unless it has already called something outside; then it keeps the old value, as does a node whose output is based on it. `warnings` names both.",
     input: ByRun.extend({
       set: z.record(StateKey, Json).default({}),
       remove: z.array(StateKey).max(1_000).default([]),
     }),
-    http: route("state", "The state is changed"),
+    http: route("state", "State edited"),
     cli: [
-      { form: "set RUN KEY=VALUE...", summary: "Sets a key of the state", fields: { "key=value": "set" } },
-      { form: "remove RUN KEY...", summary: "Removes a key of the state", fields: { key: "remove" } },
+      { form: "set RUN KEY=VALUE...", summary: "Set a state key", fields: { "key=value": "set" } },
+      { form: "remove RUN KEY...", summary: "Remove a state key", fields: { key: "remove" } },
     ],
     run: (services, { run_id, set, remove }, caller) =>
       sendCommand(services, run_id, { kind: "edit_state", set, remove }, caller),
@@ -136,16 +136,15 @@ export const controlOperations = {
   retry: mutation({
     ...controlOperation,
     name: "retryRunNode",
-    summary: "Tries a failed node again",
+    summary: "Retry a node",
     about:
-      "A node that failed and with it the run, by `activation_id`, or by `node_id` for its newest activation. Its next attempt begins anew, with the state as it is now. A run that had ended with `ERROR` because of it goes on, with all else that it had yet to do; one that is paused tries it once it goes on. One that waits for its next attempt begins it at once. 409 where the run took another way because of the failure: fork it instead.",
+      "For a node whose failure ended the run, by `activation_id`, or by `node_id` for its latest activation. The next attempt starts over with the current state. A run that ended with `ERROR` because of it continues with everything else that remains; a paused run retries it once resumed; a node waiting for its next attempt starts at once. 409 if the run took another route because of the failure: fork it instead.",
     input: ByRun.extend({ activation_id: z.string().optional(), node_id: z.string().optional() }),
-    http: route("retry", "It is tried again"),
+    http: route("retry", "Retrying"),
     cli: [{ form: "retry RUN NODE" }],
     run(services, { run_id, ...which }, caller) {
       const activation_id = activationOf(known(services, run_id).state, which);
-      if (activation_id === undefined)
-        throw new Rejection("not_now", "Say which node to try again: one that failed.");
+      if (activation_id === undefined) throw new Rejection("not_now", "Name a failed node to retry.");
       return sendCommand(services, run_id, { kind: "retry_node", activation_id }, caller);
     },
   }),
@@ -153,20 +152,20 @@ export const controlOperations = {
   override: mutation({
     ...controlOperation,
     name: "overrideRunNext",
-    summary: "Chooses what comes next",
+    summary: "Override what comes next",
     about:
-      "With `to`: the node to which the run goes after an activation, by `activation_id` or `node_id`, whatever a router chooses. It has to be one that a way leads to, and nothing may have begun after it yet: at its end, or right now where the run is paused there. With `agent_id`: the next agent of a crew at work: to whom the work is handed (also instead of its end) in a swarm, who does the next task of a plan, to whom a manager's next message goes, whose step of a pattern is next. Members of a vote are all asked at once, so none is next. A choice that nothing came of is told in the run's warnings.",
+      "With `to`: the node that follows an activation (by `activation_id` or `node_id`), whatever a router chooses. An edge must lead there, and nothing after the activation may have started. It applies when the activation ends, or now if the run is paused there. With `agent_id`: the next agent of a running crew: the one a swarm hands off to (also instead of ending), that does the plan's next task, that the manager's next message goes to, or whose pattern step is next. Voters are all asked at once, so none is next. An override that had no effect is reported in the run's warnings.",
     input: ByRun.extend({
       activation_id: z.string().optional(),
       node_id: z.string().optional(),
       to: z.string().optional(),
       agent_id: z.string().optional(),
     }),
-    http: route("override", "It is chosen"),
+    http: route("override", "Overridden"),
     cli: [
       {
         form: "next RUN NODE [TO] [--agent AGENT]",
-        summary: "Chooses what comes after a node: another node, or an agent of its crew",
+        summary: "Override what follows a node: another node, or an agent of its crew",
         fields: { agent: "agent_id" },
       },
     ],
@@ -181,7 +180,7 @@ export const controlOperations = {
       if (activation_id === undefined || (to === undefined) === (agent_id === undefined))
         throw new Rejection(
           "not_now",
-          "Say after which node, one that has begun, and what comes next: a node (`to`) or an agent (`agent_id`).",
+          "Name a node that has started, and what comes next: a node (`to`) or an agent (`agent_id`).",
         );
       return sendCommand(
         services,
@@ -197,11 +196,11 @@ export const controlOperations = {
   signal: mutation({
     ...controlOperation,
     name: "signalRun",
-    summary: "Sends a run a signal",
+    summary: "Send a signal",
     about:
-      "Every `wait` node that waits for a signal of this name goes on, with `data` as its output: its output keys are taken from the object, or the one key gets all of it. Where none waits yet the signal is kept for the first that comes to it. 409 where nothing in the workflow waits for it, or not any more.",
+      "Every `wait` node waiting for a signal of this name continues with `data` as its output: its output keys are taken from the object, or a single key gets all of it. If none is waiting yet, the signal is kept for the first that does. 409 if nothing in the workflow waits for it, or no longer does.",
     input: ByRun.extend({ name: z.string().min(1).max(80), data: Json.default(null) }),
-    http: route("signals", "It is sent"),
+    http: route("signals", "Sent"),
     cli: [{ form: "signal RUN NAME [VALUE] [--data VALUE]", fields: { value: "data" } }],
     run: (services, { run_id, name, data }, caller) =>
       sendCommand(services, run_id, { kind: "signal", name, data }, caller),
@@ -210,9 +209,9 @@ export const controlOperations = {
   inject: mutation({
     ...controlOperation,
     name: "instructRun",
-    summary: "Instructs agents of a run",
+    summary: "Message agents in a run",
     about:
-      "A person's words to everybody in the run (`{\"run\": true}`), to a node or to an agent. Each agent that is meant reads them before its next call of a model, to the end of the run, also where it begins later; one that was just answering is asked once more. They count as a person's own words where it is judged what agents may do. A run that ends before anybody read them says so in its warnings.",
+      "Sends a person's message to all agents of the run (`{\"run\": true}`), of a node, or to one. Each recipient reads it before its next model call, until the end of the run, even if it starts later; one that is answering now is asked again. Messages count as a person's own instructions where agents' permissions are decided. A run that ends before anyone read it says so in its warnings.",
     input: ByRun.extend({
       target: InstructionTarget,
       text: z.string().trim().min(1).max(LONGEST_INSTRUCTION),
@@ -221,7 +220,7 @@ export const controlOperations = {
     cli: [
       {
         form: "instruct RUN [@NAME] TEXT... [--node NODE] [--agent AGENT]",
-        summary: "Instructs all agents of a run, those of a node, or one",
+        summary: "Message all agents of a run, those of a node, or one",
         fields: {
           "@name": (name) => ({ target: { agent_id: name.slice(1) } }),
           node: (node_id) => ({ target: { node_id } }),
@@ -243,16 +242,16 @@ export const controlOperations = {
   skip: mutation({
     ...controlOperation,
     name: "skipRunNode",
-    summary: "Gives a node its output instead of carrying it out",
+    summary: "Skip a node",
     about:
-      "A node that is ready, at work or waiting, by `activation_id`, or by `node_id` where it is under way once. The output is checked as the node's own would be; a router also needs the `labels` that it chooses.",
+      "Returns an output in place of a ready, running or waiting node, by `activation_id`, or by `node_id` if it has only one active activation. The output is validated like the node's own; a router also needs the `labels` it chooses.",
     input: ByRun.extend({
       activation_id: z.string().optional(),
       node_id: z.string().optional(),
       output: z.record(StateKey, Json).default({}),
       labels: z.array(z.string()).optional(),
     }),
-    http: route("skip", "It has that output"),
+    http: route("skip", "Skipped with that output"),
     cli: [
       {
         form: "skip RUN NODE [OUTPUT] [--set KEY=VALUE]... [--label LABEL]",
@@ -262,7 +261,7 @@ export const controlOperations = {
     run(services, { run_id, output, labels, ...which }, caller) {
       const activation_id = activationOf(known(services, run_id).state, which);
       if (activation_id === undefined)
-        throw new Rejection("not_now", "Say which node to skip: one that is ready, at work or waiting.");
+        throw new Rejection("not_now", "Name a node that is ready, running or waiting.");
       const labelled = labels ? { labels } : {};
       return sendCommand(services, run_id, { kind: "skip_node", activation_id, output, ...labelled }, caller);
     },

@@ -25,13 +25,13 @@ function engineOf({ engine, runs }: Pick<Services, "engine" | "runs">): z.output
 export const engineOperations = {
   get: query({
     name: "getEngine",
-    summary: "Who carries out runs, and how that stands",
+    summary: "Get the status of the execution engine",
     about:
-      "This server itself, or workers over Restate: each worker with its load and its last sign of life, what waits to be told to the engine, and the runs that it cannot get on with.",
+      "This server, or workers over Restate: each worker with its load and last heartbeat, messages waiting for the engine, and runs that it can't advance.",
     needs: "read",
     input: z.void(),
     output: Engine,
-    http: { route: "GET /engine", success: "How it stands" },
+    http: { route: "GET /engine", success: "The status" },
     cli: [{ form: "engine" }],
     run: engineOf,
   }),

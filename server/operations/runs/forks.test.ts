@@ -71,12 +71,12 @@ test("what cannot be is refused with a sentence", async () => {
   };
   expect(await rejection({ at: { seq: 9999 } })).toEqual([
     409,
-    `This run has the events 1 to ${events.length}; there is no 9999.`,
+    `This run has events 1 to ${events.length}; there is no 9999.`,
   ]);
-  expect(await rejection({ at: { node_id: "nobody" } })).toEqual([409, "nobody did not begin in this run."]);
+  expect(await rejection({ at: { node_id: "nobody" } })).toEqual([409, "nobody did not start in this run."]);
   expect(await rejection({ at: { seq: 5 }, state: { remove: ["nothing"] } })).toEqual([
     409,
-    "There is no “nothing” in the state then, so it cannot be removed.",
+    "The state has no “nothing” at that point, so it can't be removed.",
   ]);
   expect((await rejection({ at: { seq: 5 }, input: {} }))[0]).toBe(400);
   expect((await rejection({ at: { seq: 5 }, surprise: 1 }))[0]).toBe(400);
@@ -117,8 +117,8 @@ test("what people did to a run is said before it is replayed and with the replay
     await api.ask("POST", `/runs/${fork}/step`, {});
   }
   const doings = {
-    repeats: ["changed the state"],
-    not_repeated: ["its state was changed where it was forked"],
+    repeats: ["edited the state"],
+    not_repeated: ["its state was edited where it was forked"],
   };
   expect((await api.ask("GET", `/runs/${fork}/recorded`)).body).toMatchObject(doings);
   const replay = await api.ask("POST", `/runs/${fork}/replay`, {});

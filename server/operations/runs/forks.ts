@@ -17,15 +17,12 @@ const { mutation, query } = operationsOf("Runs");
 
 const Moment = z.union([
   z.strictObject({
-    seq: z
-      .int()
-      .min(1)
-      .meta({ description: "After this event; what follows from it of itself comes with it" }),
+    seq: z.int().min(1).meta({ description: "After this event, including what directly follows from it" }),
   }),
   z.strictObject({
     node_id: Id,
     occurrence: z.int().min(1).optional().meta({
-      description: "Just before the node began for the how-manieth time, from 1; absent: the last time",
+      description: "Which execution of the node to fork before (1-based). Default: the last",
     }),
   }),
 ]);
@@ -42,10 +39,10 @@ const Forked = z.object({
   run_id: z.string(),
   at_seq: z.int().meta({
     description:
-      "The last event that both runs have. A fork that changes the state begins before the running nodes that read what is changed, if nothing has come from outside since they began",
+      "The last event both runs share. A fork that edits the state starts before the running nodes that read what is changed, unless they have received something from outside since they started",
   }),
   warnings: z.array(z.string()).exactOptional().meta({
-    description: "Which nodes keep a value that they read before it was changed, a sentence each",
+    description: "Nodes that keep a value read before it was changed, one sentence each",
   }),
 });
 
@@ -53,16 +50,16 @@ const Forked = z.object({
 const Doings = z.object({
   repeats: z.array(z.string()).meta({
     description:
-      "What people did on the way beside answering, in words; a replay and a kept test do it again at the same places",
+      "What people did besides answering, as sentences; a replay and a saved test repeat it at the same points",
   }),
   not_repeated: z
     .array(z.string())
-    .meta({ description: "What made the run another one and is not repeated, in words" }),
+    .meta({ description: "Interventions that are not repeated, as sentences" }),
 });
 
 const Recorded = Doings.extend({
-  answers: z.int().meta({ description: "Answers of models and tools that are found by their request" }),
-  model_calls: z.int().meta({ description: "Calls of models that came to an answer" }),
+  answers: z.int().meta({ description: "Model and tool answers that are found by their request" }),
+  model_calls: z.int().meta({ description: "Model calls that were answered" }),
 });
 
 function doingsOf(services: Pick<Services, "runs">, run_id: string): z.infer<typeof Doings> {
@@ -77,23 +74,22 @@ function doingsOf(services: Pick<Services, "runs">, run_id: string): z.infer<typ
 export const forkOperations = {
   fork: mutation({
     name: "forkRun",
-    summary: "Goes on from a moment of a run as another run",
+    summary: "Fork a run",
     about:
-      "The new run has the log of the original up to that moment, with its files and memories, and goes on by itself. Nothing that was finished is done or paid again; behind the fork, too, a call of a model or of a tool that only reads is answered from the original's log where the same is asked, and a tool that may change something asks a person first. Questions that were answered stay answered, open ones are asked again. `graph: latest` goes on with the workflow's drawing as it is now. The original never changes. 409 says why a fork cannot be made there.",
+      "The new run has the original's log up to that point, with its files and memories, and continues on its own. Nothing finished is executed or paid for again. After the fork too, a model call or read-only tool call with an identical request is answered from the original's log, and a tool that may have side effects asks a person first. Answered questions stay answered, open ones are asked again. `graph: latest` continues with the workflow's current graph. The original never changes. 409 says why a fork isn't possible there.",
     needs: "run",
     input: ByRun.extend({
       at: Moment.optional().meta({ description: "Absent: the beginning" }),
-      input: z
-        .record(StateKey, Json)
-        .optional()
-        .meta({ description: "Another input; the run begins at the beginning then, and `at` is left out" }),
+      input: z.record(StateKey, Json).optional().meta({
+        description: "Another input; the run then starts from the beginning, and `at` must be left out",
+      }),
       state: StatePatch.optional(),
       messages: ForkPatches.shape.messages,
       plan: ForkPatches.shape.plan,
       graph: ForkGraph.default("original"),
       config: ForkSettings.optional().meta({
         description:
-          "Settings that the fork has otherwise than the original, from the moment on: mode, breakpoints, stop_at, limits. What the original spent does not count against them",
+          "Settings that differ from the original, from that point on: mode, breakpoints, stop_at, limits. What the original spent doesn't count toward them",
       }),
     }),
     output: Forked,
@@ -106,12 +102,12 @@ export const forkOperations = {
       "queue_full",
       "damaged_log",
     ],
-    http: { route: "POST /runs/{id}/fork", status: 202, success: "The fork is on its way" },
+    http: { route: "POST /runs/{id}/fork", status: 202, success: "The fork has started" },
     cli: [
       {
         form: "fork RUN [--at MOMENT] [--set KEY=VALUE]... [--latest]",
         summary:
-          "Forks a run after an event (--at 57) or before a node (--at NODE, --at NODE:TIME), or else from its beginning; --latest takes the workflow as it is now",
+          "Fork a run after an event (--at 57), before a node (--at NODE, --at NODE:TIME), or from its beginning; --latest uses the workflow's current graph",
         fields: {
           at: (moment) => ({ at: momentNamed(moment) }),
           set: "state.set",
@@ -122,7 +118,10 @@ export const forkOperations = {
     run(services, { run_id, at, input, graph, state, messages, plan, config }, { by, principal }) {
       runOf(services, run_id);
       if (at && input)
-        throw new Rejection("bad_request", "Another input is for a run from the beginning: leave `at` out.");
+        throw new Rejection(
+          "bad_request",
+          "Another input requires a fork from the beginning: leave out `at`.",
+        );
       const patches = {
         ...(state ? { state } : {}),
         ...(messages ? { messages } : {}),
@@ -135,19 +134,19 @@ export const forkOperations = {
 
   replay: mutation({
     name: "replayRun",
-    summary: "Carries a run out again with its recorded answers",
+    summary: "Replay a run",
     about:
-      "A new run from the beginning, on the drawing of the original. Models and tools are answered from the original's log, found by their request, and people's answers are taken over, so that it costs nothing. What people did on the way (changes of state, plan and team, instructions, skips, choices of what comes next, raised limits, signals, a cancel) is done again at the same places: `repeats` says what, `not_repeated` what is not. A change that does not fit there any more is told as a warning. `strict` makes no call at all: it ends with the code NOT_RECORDED where something is asked that was never asked, whatever the drawing says of failures, and `error.detail` says what differs from the nearest recorded request. `lenient` asks a person before it calls. Failures of the original are not repeated, and waits take their time.",
+      "Starts a new run from the beginning on the original's graph. Models and tools are answered from the original's log by their request, and people's answers are reused, so it costs nothing. Interventions (changes of state, plan and team, messages, skips, overrides, raised limits, signals, a cancel) are repeated at the same points: `repeats` lists them, `not_repeated` the others. An intervention that no longer applies becomes a warning. `strict` makes no calls: the run ends with NOT_RECORDED at the first request that wasn't recorded, whatever the graph says about failures, and `error.detail` says how it differs from the nearest recorded one. `lenient` asks a person before it calls. Failures of the original are not repeated, and waits take their time.",
     needs: "run",
     input: ByRun.extend({ mode: ReplayMode.default("strict") }),
     output: Forked.extend(Doings.shape),
     problems: ["not_found", "not_forked", "queue_full", "damaged_log"],
-    http: { route: "POST /runs/{id}/replay", status: 202, success: "The replay is on its way" },
+    http: { route: "POST /runs/{id}/replay", status: 202, success: "The replay has started" },
     cli: [
       {
         form: "replay RUN [--lenient]",
         summary:
-          "Replays a run with its recorded answers; --lenient asks a person before a call that was not recorded",
+          "Replay a run with its recorded answers; --lenient asks a person before a call that wasn't recorded",
         fields: { lenient: () => ({ mode: "lenient" }) },
       },
     ],
@@ -161,14 +160,14 @@ export const forkOperations = {
 
   recorded: query({
     name: "countRecordedAnswers",
-    summary: "How many of a run's answers another run can be given",
+    summary: "Get what a fork or replay can reuse",
     about:
-      "A fork or a replay finds an answer by its request. Runs from before requests were recorded have none: behind a fork of one all is asked anew, and a strict replay of it ends at its first call. `repeats` and `not_repeated` say what of people's doings another run would do again.",
+      "Forks and replays find answers by request. Runs from before requests were recorded have none: after a fork everything is asked again, and a strict replay ends at its first call. `repeats` and `not_repeated` list the interventions that another run would repeat or not.",
     needs: "read",
     input: ByRun,
     output: Recorded,
     problems: ["not_found", "damaged_log"],
-    http: { route: "GET /runs/{id}/recorded", success: "What can be found again" },
+    http: { route: "GET /runs/{id}/recorded", success: "What can be reused" },
     run(services, { run_id }): z.infer<typeof Recorded> {
       const { state } = known(services, run_id);
       return {
@@ -181,14 +180,14 @@ export const forkOperations = {
 
   family: query({
     name: "listRunFamily",
-    summary: "A run with the runs it comes from and those that come from it",
-    about: "`origin` of each says where it comes from; the first of the lineage has none.",
+    summary: "Get the lineage of a run",
+    about: "`origin` says where each run comes from; the first has none.",
     needs: "read",
     input: ByRun,
     output: z.array(RunSummary),
     http: {
       route: "GET /runs/{id}/family",
-      success: "The runs of its lineage, the oldest first",
+      success: "The runs, oldest first",
       as: "runs",
     },
     run(services, { run_id }): StoredSummary[] {

@@ -38,7 +38,7 @@ export function wholeLog(services: Pick<Services, "runs">, id: string): RunEvent
 }
 
 const Place = {
-  seq: z.int().meta({ description: "The number of the event" }),
+  seq: z.int().meta({ description: "The event's number" }),
   node_id: z.string().optional(),
   activation_id: z.string().optional(),
   agent_id: z.string().optional(),
@@ -58,7 +58,7 @@ const KeyWrite = z.object({
   writer: z.string().meta({ description: "An activation, or input" }),
   node_id: z.string().optional(),
   agent_id: z.string().optional(),
-  by: z.string().optional().meta({ description: "The person who wrote it themselves" }),
+  by: z.string().optional().meta({ description: "The person who wrote it" }),
   before: Json.optional(),
   after: Json.optional(),
 });
@@ -71,7 +71,7 @@ const NodePart = z.object({
   cost_usd: z.number().nullable(),
   ms: z.number(),
   output: z.record(z.string(), Json).optional(),
-  labels: z.array(z.string()).optional().meta({ description: "The ways that it chose last" }),
+  labels: z.array(z.string()).optional().meta({ description: "The routes it last chose" }),
 });
 const Totals = z.object({
   final_status: z.string().nullable(),
@@ -99,7 +99,7 @@ const Comparison = z.object({
       why: z.enum(["node", "status", "output", "way"]),
     })
     .nullable()
-    .meta({ description: "The first step that is other" }),
+    .meta({ description: "The first step that differs" }),
   parted: z
     .object({
       what: z.enum(["model", "tool"]),
@@ -112,7 +112,7 @@ const Comparison = z.object({
       answers: z.object({ a: Json, b: Json }),
     })
     .nullable()
-    .meta({ description: "The first call that was asked the very same and answered otherwise" }),
+    .meta({ description: "The first identical request that got a different response" }),
   input: z.array(Change),
   state: z.array(Change),
   output: z.array(Change),
@@ -123,12 +123,12 @@ const Comparison = z.object({
 export const pastOperations = {
   stale: query({
     name: "listStaleOutputs",
-    summary: "Outputs of a run that may be another now",
+    summary: "List outputs of a run that may be out of date",
     needs: "read",
     input: ByRun.extend({ pins: Pins.optional() }),
     output: z.array(z.object({ node_id: z.string(), reason: z.string() })),
     problems: ["not_found", "damaged_log"],
-    http: { browserOnly: "what the browser pins is a part of it" },
+    http: { browserOnly: "part of what the browser pins" },
     run(services, { run_id, pins }) {
       const { run, state } = known(services, run_id);
       const workflow = run.workflow_id === null ? undefined : services.workflows.find(run.workflow_id);
@@ -141,15 +141,15 @@ export const pastOperations = {
 
   findings: query({
     name: "getRunFindings",
-    summary: "What went wrong in a run",
+    summary: "Get the diagnostics of a run",
     about:
-      "Known ways in which crews and workflows fail, as far as the events prove them, each with its place and what to do. No model is asked. Empty where nothing was found.",
+      "Known failure patterns of crews and workflows, as far as the events prove them, each with its place and fix. No model is called. Empty if nothing was found.",
     needs: "read",
     input: ByRun,
     output: z.array(Finding),
     http: {
       route: "GET /runs/{id}/findings",
-      success: "What was found, in the order in which it shows",
+      success: "The diagnostics, in order of occurrence",
       as: "findings",
     },
     run: (services, { run_id }) =>
@@ -161,20 +161,20 @@ export const pastOperations = {
 
   keyHistory: query({
     name: "getRunKeyHistory",
-    summary: "Who wrote a key of a run's state",
-    about: "Every time it was written: at which event, by which step and agent, what it was before.",
+    summary: "Get the history of a state key",
+    about: "Every write: its event, step and agent, and the value before.",
     needs: "read",
     input: ByRun.extend({ key: z.string().min(1).max(64) }),
     output: z.array(KeyWrite),
-    http: { route: "GET /runs/{id}/writes", success: "Its writes, the oldest first", as: "writes" },
+    http: { route: "GET /runs/{id}/writes", success: "Its writes, oldest first", as: "writes" },
     run: (services, { run_id, key }) => keyHistory(wholeLog(services, run_id), key),
   }),
 
   when: query({
     name: "findWhenTrue",
-    summary: "When a condition became true in a run",
+    summary: "Find when a condition became true in a run",
     about:
-      "`condition` is a CEL expression over state, input, nodes and run. It is looked for from the end backwards, with a budget of work: `searched_to` is the earliest event that was looked at.",
+      "`condition` is a CEL expression over state, input, nodes and run. Searches backwards from the end within a work limit: `searched_to` is the earliest event searched.",
     needs: "read",
     input: ByRun.extend({ condition: z.string().min(1).max(2_000) }),
     output: z.object({
@@ -191,7 +191,7 @@ export const pastOperations = {
       undecided: z.string().optional(),
     }),
     problems: ["not_found", "bad_request"],
-    http: { route: "GET /runs/{id}/when", success: "From which event to which it held, the latest first" },
+    http: { route: "GET /runs/{id}/when", success: "From which event to which it was true, latest first" },
     run(services, { run_id, condition }) {
       try {
         const { isNow: is_now, ...found } = whenTrue(wholeLog(services, run_id), condition);
@@ -205,9 +205,8 @@ export const pastOperations = {
 
   asSent: query({
     name: "getRunPrompt",
-    summary: "What a model was sent with one call",
-    about:
-      "`call_id` is the one of the call's events. `doubt` says why it is not for sure the prompt word for word.",
+    summary: "Get the exact prompt of a model call",
+    about: "`call_id` is from the call's events. `doubt` says why it may not be the exact prompt.",
     needs: "read",
     input: ByRun.extend({ call_id: z.string().min(1).max(500) }),
     output: z.object({
@@ -233,13 +232,12 @@ export const pastOperations = {
 
   compare: query({
     name: "compareRuns",
-    summary: "Two runs side by side",
-    about:
-      "What is other in the run `with`: its way, its state, its outputs, what it took. `a` is this run, `b` the other.",
+    summary: "Compare two runs",
+    about: "How the run `with` differs: its path, state, outputs, cost. `a` is this run, `b` the other.",
     needs: "read",
     input: ByRun.extend({ with: z.string() }),
     output: Comparison,
-    http: { route: "GET /runs/{id}/compare", success: "What is other" },
+    http: { route: "GET /runs/{id}/compare", success: "Changes" },
     run: (services, { run_id, with: other }) => ({
       ...compareRuns(known(services, run_id).state, known(services, other).state),
       parted: firstDivergence(wholeLog(services, run_id), wholeLog(services, other)),
@@ -248,8 +246,8 @@ export const pastOperations = {
 
   asked: query({
     name: "getRunQuestion",
-    summary: "What a person saw when they answered",
-    about: "The question as it stood, the state at that moment, and what had changed since it was asked.",
+    summary: "Get what a person saw when they answered",
+    about: "The question and the state at that moment, and what has changed since it was asked.",
     needs: "read",
     input: ByRun.extend({ interaction_id: z.string().min(1).max(500) }),
     output: z.object({

@@ -12,10 +12,10 @@ const Narrowed = z.object({
   workflow_id: z.string().optional(),
   kind: z.string().max(100).optional(),
   assigned_to: z.string().max(200).optional().meta({
-    description: "Only what this person, or anybody, is to answer",
+    description: "Only questions that this person, or anyone, may answer",
   }),
   expertise: z.string().max(200).optional().meta({
-    description: "Only what needs somebody who knows this",
+    description: "Only questions that need this expertise",
   }),
 });
 
@@ -29,9 +29,9 @@ interface Inbox {
 export const questionOperations = {
   list: query({
     name: "listQuestions",
-    summary: "What runs ask people",
+    summary: "List open questions",
     about:
-      "Open questions of all runs, the most pressing first: by urgency, then by when their time is over; at most 500. Each has what POST /runs/{id}/answers takes. Where `held` is set, the run takes no answer before it is tried again.",
+      "Open questions of all runs, most urgent first, then by deadline; at most 500. Each has what POST /runs/{id}/answers takes. If `held` is set, the run is quarantined and takes no answers until it is retried.",
     needs: "read",
     input: Narrowed,
     output: z.array(QuestionOfRun),
@@ -41,10 +41,10 @@ export const questionOperations = {
 
   inbox: query({
     name: "getInbox",
-    summary: "What runs ask people, for the inbox",
+    summary: "List questions for the inbox",
     needs: "read",
     input: Narrowed.prefault({}),
-    http: { browserOnly: "the same as GET /questions in the form of the cards" },
+    http: { browserOnly: "the same as GET /questions, in the form of the cards" },
     run: ({ questions }, query): Inbox => ({
       questions: questions.list(query),
       total: questions.total(query),
@@ -53,11 +53,11 @@ export const questionOperations = {
 
   standing: query({
     name: "getQuestionStanding",
-    summary: "How one question stands now",
+    summary: "Get the current state of a question",
     needs: "read",
     input: ByRun.extend({ interaction_id: z.string() }),
     problems: ["not_found"],
-    http: { browserOnly: "for a card that was open while somebody else answered" },
+    http: { browserOnly: "for an open card while someone else answers" },
     run(services, { run_id, interaction_id }) {
       const { state } = known(services, run_id);
       const ask = state.interactions[interaction_id];
@@ -75,10 +75,10 @@ export const questionOperations = {
 
   count: query({
     name: "countQuestions",
-    summary: "How many questions can be answered",
+    summary: "Count open questions",
     needs: "read",
     input: z.void(),
-    http: { browserOnly: "for the number beside the inbox; GET /questions has them all" },
+    http: { browserOnly: "for the count next to the inbox; GET /questions returns them" },
     run: ({ questions }) => questions.count(),
   }),
 };

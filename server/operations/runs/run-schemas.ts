@@ -11,39 +11,39 @@ import { RUN_ORDERS } from "@/server/domain/run/run-order";
 import { Time, Values } from "../common-schemas";
 
 const Cost = z.number().nullable().meta({
-  description: "What is known of it, in US dollars; null: of nothing that was paid is the price known",
+  description: "The known part, in US dollars; null if no price is known",
 });
 
 export const RunStatus = z
   .enum(["queued", "running", "waiting", "paused", "held", "finished"])
-  .meta({ description: "paused: by a person, a step or a breakpoint; held: put aside by the server" });
+  .meta({ description: "paused: by a person, a step or a breakpoint; held: quarantined by the server" });
 
 /** A question of any run; its exact fields depend on its kind, as in GET /runs/{id}/questions. */
 export const QuestionOfRun = z
   .object({
     run_id: z.string(),
     interaction_id: z.string(),
-    fingerprint: z.string().meta({ description: "Of exactly what is asked; an answer names it" }),
+    fingerprint: z.string().meta({ description: "Hash of the question; answers refer to it" }),
     kind: z.string(),
     title: z.string(),
     why: z.string(),
     options: z.array(z.object({ label: z.string(), value: z.string() })).meta({
-      description: "The answers to choose from; empty where only a form is filled in",
+      description: "The options; empty if there is only a form",
     }),
-    response_schema: Json.optional().meta({ description: "What `value` of the answer has to fit" }),
-    expires_at: Time.optional().meta({ description: "Until when it can be answered, in Unix milliseconds" }),
+    response_schema: Json.optional().meta({ description: "The schema for `value` of the answer" }),
+    expires_at: Time.optional().meta({ description: "Deadline in Unix milliseconds" }),
     workflow_id: z.string().nullable(),
     workflow_name: z.string(),
     simulated: z.boolean().meta({ description: "The offline demo model answered in this run" }),
     node_id: z.string(),
     node_name: z.string(),
-    agent_id: z.string().nullable().meta({ description: "Who asks; null where the node itself does" }),
+    agent_id: z.string().nullable().meta({ description: "Who asks; null if the node itself does" }),
     role_name: z.string().nullable(),
     requested_at: Time,
     urgency: z.enum(URGENCIES),
     assigned_to: z.string().nullable(),
     reminded_at: Time.nullable(),
-    escalations: z.int().meta({ description: "How many more people were asked as nobody answered" }),
+    escalations: z.int().meta({ description: "How many more people were asked because no one answered" }),
     held: QuarantineReason.nullable(),
   })
   .catchall(Json);
@@ -54,38 +54,38 @@ export const RunSummary = z.object({
   workflow_name: z.string(),
   status: RunStatus,
   held: QuarantineReason.nullable().meta({
-    description: "Why the run was put aside, while its status is `held`: try it again or cancel it",
+    description: "Why the run was quarantined, while its status is `held`: retry or cancel it",
   }),
   final_status: FinalStatus.nullable(),
   reason_code: z.string().nullable(),
   simulated: z.boolean().meta({ description: "The offline demo model wrote the answers" }),
   cost_usd: Cost,
-  unknown_cost_calls: z.int().meta({ description: "Calls whose price is unknown; they are not in cost_usd" }),
+  unknown_cost_calls: z.int().meta({ description: "Calls with unknown price, not included in cost_usd" }),
   input_tokens: z.number(),
   output_tokens: z.number(),
   trigger: z.string(),
   created_at: Time,
   started_at: Time.nullable(),
   finished_at: Time.nullable(),
-  input_excerpt: z.string().meta({ description: "The beginning of its input in one line" }),
+  input_excerpt: z.string().meta({ description: "The start of its input, in one line" }),
   outcome_excerpt: z
     .string()
-    .meta({ description: "The beginning of its result, or why there is none, in one line" }),
+    .meta({ description: "The start of its result, or why there is none, in one line" }),
   waits_for: z.enum(["person", "time"]).nullable().meta({
-    description: "What stands between it and its going on; `waiting_for` of the run has more",
+    description: "What it waits for; `waiting_for` of the run has more",
   }),
   wakes_at: Time.nullable().meta({
-    description: "When it goes on by itself, or no longer waits for a person",
+    description: "When it continues automatically, or stops waiting for a person",
   }),
   origin: z
     .object({
       kind: z.enum(["fork", "replay"]),
       run_id: z.string(),
       root: z.string().meta({ description: "The first run of the lineage" }),
-      seq: z.int().meta({ description: "The last event that both runs have" }),
+      seq: z.int().meta({ description: "The last event both runs share" }),
     })
     .nullable()
-    .meta({ description: "The run that it began as; null where it began by itself" }),
+    .meta({ description: "The run it was forked or replayed from; null if none" }),
 });
 
 /** Where runs execute; stalled runs include their workflow. */
@@ -96,45 +96,45 @@ export const Engine = EngineState.extend({
 /** What runs cost together. */
 export const Spending = z.object({
   runs: z.int(),
-  cost_usd: z.number().nullable().meta({ description: "Null: nothing of it is known" }),
-  unknown_cost_calls: z.int().meta({ description: "Calls whose price is unknown; they are not in cost_usd" }),
+  cost_usd: z.number().nullable().meta({ description: "Null: unknown" }),
+  unknown_cost_calls: z.int().meta({ description: "Calls with unknown price, not included in cost_usd" }),
 });
 
 /** Which runs a list is to have. */
 export const RunFilter = z.object({
   workflow_id: z.string().optional(),
-  final_status: FinalStatus.optional().meta({ description: "Only runs that ended like this" }),
+  final_status: FinalStatus.optional().meta({ description: "Only runs with this final status" }),
   waits_for: z.enum(["person", "time"]).optional().meta({ description: "Only runs that wait for this" }),
   search: z
     .string()
     .max(200)
     .optional()
     .meta({
-      description: `Words that the workflow's name, the input or the outcome hold, of each the first ${RUN_TEXT.kept} characters`,
+      description: `Words in the workflow's name, the input or the outcome, within the first ${RUN_TEXT.kept} characters of each`,
     }),
   since: z.coerce
     .number<number>()
     .optional()
-    .meta({ description: "Created at this Unix time or later, in milliseconds" }),
+    .meta({ description: "Created at or after this time, in Unix milliseconds" }),
   until: z.coerce
     .number<number>()
     .optional()
-    .meta({ description: "Created at this Unix time or before, in milliseconds" }),
+    .meta({ description: "Created at or before this time, in Unix milliseconds" }),
   cost_from: z.coerce
     .number<number>()
     .min(0)
     .optional()
-    .meta({ description: "Cost so many US dollars or more" }),
+    .meta({ description: "Cost at least this many US dollars" }),
   order: z.enum(RUN_ORDERS).default("newest"),
 });
 
 export const RunNode = z.object({
   status: z.enum(["idle", "ready", "running", "waiting", "completed", "failed", "skipped", "cancelled"]),
-  count: z.int().meta({ description: "How many times it ran" }),
+  count: z.int().meta({ description: "Number of executions" }),
   attempt: z.int().optional(),
   output: Values.nullable(),
   error: RunError.nullable(),
-  tokens_used: z.int().meta({ description: "Of all times that it ran" }),
+  tokens_used: z.int().meta({ description: "Of all executions" }),
   cost_usd: Cost,
   unknown_cost_calls: z.int(),
 });
@@ -151,8 +151,8 @@ export const RunTask = z.object({
   required_role: z.string().nullable(),
   output: Json.nullable(),
   error_message: z.string().nullable(),
-  tokens_used: z.number().meta({ description: "Of everybody who worked on it" }),
-  cost_usd: z.number().nullable().meta({ description: "In US dollars; null: a price among it is unknown" }),
+  tokens_used: z.number().meta({ description: "Of everyone who worked on it" }),
+  cost_usd: z.number().nullable().meta({ description: "In US dollars; null if a price is unknown" }),
   started_at: z.string().nullable(),
   completed_at: z.string().nullable(),
 });
@@ -162,13 +162,13 @@ export const WaitingFor = z.discriminatedUnion("for", [
   z.object({
     for: z.literal("person"),
     ...at,
-    interaction_id: z.string().meta({ description: "The question, as `/questions` tells it" }),
+    interaction_id: z.string().meta({ description: "The question, as in `/questions`" }),
     kind: z.string(),
     until: Time,
   }),
   z.object({
     for: z.literal("limit"),
-    limit: z.string().meta({ description: "Raise it by `/limits`, and the run goes on" }),
+    limit: z.string().meta({ description: "Raise it by `/limits` to continue" }),
   }),
   z.object({ for: z.enum(["timer", "retry"]), ...at, until: Time }),
   z.object({
@@ -196,7 +196,7 @@ const PausedAt = z.object({
   key: z.string().optional(),
   edge_id: z.string().optional(),
   iteration: z.int().optional(),
-  breakpoint: Breakpoint.optional().meta({ description: "The one that holds it" }),
+  breakpoint: Breakpoint.optional().meta({ description: "The breakpoint that paused it" }),
   reason: z.enum(["person", "step", "breakpoint", "question"]),
   by: z.string(),
   since: Time,
@@ -206,7 +206,7 @@ export const Run = RunSummary.extend({
   last_seq: z.int().meta({ description: "The number of the last event" }),
   error: RunError.nullable(),
   warnings: z.array(z.string()),
-  resumable: z.array(z.string()).meta({ description: "Limits that may be raised to go on" }),
+  resumable: z.array(z.string()).meta({ description: "Limits that can be raised to continue" }),
   input: Values,
   state: Values,
   output: Values.nullable(),
@@ -214,17 +214,17 @@ export const Run = RunSummary.extend({
   inherited: z
     .object({ cost_usd: Cost, unknown_cost_calls: z.int(), usage: Usage })
     .nullable()
-    .meta({ description: "What the runs that it comes from had paid; none of it is in the run's own cost" }),
+    .meta({ description: "What the runs it comes from had spent; not included in the run's own cost" }),
   nodes: z.record(z.string(), RunNode),
-  tasks: z.array(RunTask).meta({ description: "Of the plans of its crews" }),
+  tasks: z.array(RunTask).meta({ description: "Of its crews' plans" }),
   paused_at: PausedAt.nullable().meta({
-    description: "Where a person, a step or a breakpoint holds it, while its status is `paused`",
+    description: "Where it is paused, while its status is `paused`",
   }),
   waiting_for: z
     .array(WaitingFor)
-    .meta({ description: "People, limits and times; other work may go on beside them" }),
+    .meta({ description: "People, limits and times; other work may continue meanwhile" }),
   place: RunPlace.nullable().meta({
-    description: "Where it is at work; null where the server carries it out itself, or it is not at work",
+    description: "Where it executes; null if the server executes it, or it isn't active",
   }),
 });
 
@@ -239,7 +239,7 @@ export const RunEvent = z.looseObject({
   task_id: z.string().optional(),
   call_id: z.string().optional(),
   command_id: z.string().optional().meta({
-    description: "The command that this event applies, or refuses where it is a warning",
+    description: "The command that this event applies, or rejects if it is a warning",
   }),
 });
 
@@ -252,7 +252,7 @@ export const RunFile = z.object({
   kind: z.string(),
   media_type: z.string(),
   source: z.record(z.string(), z.string()).meta({ description: "Who wrote it" }),
-  tainted: z.boolean().meta({ description: "It may hold words of strangers" }),
+  tainted: z.boolean().meta({ description: "It may contain untrusted content" }),
   created_at: Time,
 });
 
@@ -261,14 +261,14 @@ export const RunFilePart = RunFile.extend({
   content: z.string(),
   offset: z.int(),
   total: z.int().meta({ description: "Of the whole file" }),
-  next_offset: z.int().nullable().meta({ description: "Where to go on reading; null at the end" }),
+  next_offset: z.int().nullable().meta({ description: "Where to continue reading; null at the end" }),
 });
 
 export const StartRun = z
   .object({
-    input: Values.default({}).meta({ description: "Values for the keys that the start node asks for" }),
+    input: Values.default({}).meta({ description: "Values for the keys of the start node" }),
     config: RunConfigChanges.optional().meta({
-      description: "Settings of this run; the rest is the workflow's own",
+      description: "Settings of this run; the rest comes from the workflow",
     }),
   })
   .default({ input: {} });

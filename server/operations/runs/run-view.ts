@@ -19,7 +19,7 @@ export function stateOf({ runs }: Pick<Services, "runs">, { id, status }: Stored
   } catch (error) {
     if (status !== "finished" || !(error instanceof DamagedLog)) throw error;
     const state = runs.state(id, true) ?? newRun(id);
-    const warning = `${error.message} What is told of this run besides its row is what could still be read.`;
+    const warning = `${error.message} Only its row and what could still be read are shown.`;
     return { ...state, run: { ...state.run, warnings: [...state.run.warnings, warning] } };
   }
 }

@@ -39,7 +39,7 @@ export function known(services: Pick<Services, "runs">, id: string) {
 export const runOperations = {
   start: mutation({
     name: "startRun",
-    summary: "Starts a run",
+    summary: "Start a run",
     needs: "run",
     input: z.strictObject({
       workflow_id: z.string(),
@@ -69,7 +69,7 @@ export const runOperations = {
 
   skipDemo: mutation({
     name: "skipDemo",
-    summary: "Lets the offline demo answer the rest of a run at once",
+    summary: "Let the offline demo answer the rest of a run at once",
     needs: "run",
     input: ByRun,
     http: { browserOnly: "only runs started in the browser play slowly" },
@@ -78,9 +78,9 @@ export const runOperations = {
 
   startNode: mutation({
     name: "startNode",
-    summary: "Runs one node of a workflow by itself",
+    summary: "Run a single node of a workflow",
     about:
-      "`state` is what it begins with. The run belongs to the workflow and is of the trigger `test`; it ends when the node has ended.",
+      "`state` is its initial state. The run belongs to the workflow, has the trigger `test`, and ends with the node.",
     needs: "run",
     input: z.strictObject({
       workflow_id: z.string(),
@@ -89,7 +89,7 @@ export const runOperations = {
     }),
     output: z.object({ run_id: z.string() }),
     problems: ["not_found", "invalid_input", "workflow_has_problems", "queue_full", "busy"],
-    http: { route: "POST /workflows/{id}/nodes/{node_id}/runs", status: 202, success: "It is started" },
+    http: { route: "POST /workflows/{id}/nodes/{node_id}/runs", status: 202, success: "Started" },
     run(services, { workflow_id, node_id, state }) {
       const started = services.startRun({ workflow_id, only_node: node_id, input: state, trigger: "test" });
       if (!started) throw notFound("workflow");
@@ -99,9 +99,9 @@ export const runOperations = {
 
   nodeResult: query({
     name: "getNodeResult",
-    summary: "What a node of a workflow came to",
+    summary: "Get the result of a node",
     about:
-      "Of the run that is named, else of the newest run of the workflow that came to the node; null where there is none.",
+      "From the named run, or else the workflow's newest run that reached the node; null if there is none.",
     needs: "read",
     input: z.object({
       workflow_id: z.string(),
@@ -109,22 +109,22 @@ export const runOperations = {
       run_id: z.string().optional(),
       keys: z.array(z.string()).optional(),
     }),
-    http: { browserOnly: "GET /runs/{id} tells it with the rest" },
+    http: { browserOnly: "GET /runs/{id} includes it" },
     run: nodeResult,
   }),
 
   lastResults: query({
     name: "listLastResults",
-    summary: "The last results of the nodes of a workflow",
+    summary: "Get the last results of a workflow's nodes",
     needs: "read",
     input: z.object({ workflow_id: z.string() }),
-    http: { browserOnly: "GET /runs/{id} returns it with the rest" },
+    http: { browserOnly: "GET /runs/{id} includes it" },
     run: (services, { workflow_id }) => lastResults(services, workflow_id),
   }),
 
   list: query({
     name: "listRuns",
-    summary: "Lists runs",
+    summary: "List runs",
     needs: "read",
     input: RunFilter.extend({
       status: z.array(RunStatus).min(1).optional(),
@@ -137,20 +137,20 @@ export const runOperations = {
 
   spent: query({
     name: "getSpending",
-    summary: "What runs cost since a time",
-    about: "Of every run that was created since then, also of those in the bin.",
+    summary: "Get the cost of runs since a time",
+    about: "Includes every run created since then, also those in the trash.",
     needs: "read",
     input: z.object({
       since: z.coerce.number<number>().meta({ description: "Unix time in milliseconds" }),
     }),
     output: Spending,
-    http: { route: "GET /spending", success: "How many runs, and what models were paid" },
+    http: { route: "GET /spending", success: "Number of runs, and what models cost" },
     run: ({ runs }, { since }) => runs.spent(since),
   }),
 
   get: query({
     name: "getRun",
-    summary: "A run as it is now",
+    summary: "Get a run",
     needs: "read",
     input: ByRun,
     problems: ["not_found"],
@@ -160,11 +160,11 @@ export const runOperations = {
 
   input: query({
     name: "getRunInput",
-    summary: "What a run was started with",
+    summary: "Get what a run was started with",
     needs: "read",
     input: ByRun,
     problems: ["not_found"],
-    http: { browserOnly: "GET /runs/{id} tells it with the rest" },
+    http: { browserOnly: "GET /runs/{id} includes it" },
     run(services, { run_id }) {
       runOf(services, run_id);
       return { input: services.runs.input(run_id) };
@@ -173,26 +173,28 @@ export const runOperations = {
 
   remove: mutation({
     name: "deleteRun",
-    summary: "Puts a run that has ended into the bin",
+    summary: "Move a finished run to the trash",
     about:
-      "It lies there with its events and its files for 30 days. DELETE /bin/run/{id} deletes it for good.",
+      "It stays there with its events and files for 30 days. DELETE /bin/run/{id} deletes it permanently.",
     needs: "run",
     input: ByRun,
     problems: ["not_found", "not_ended"],
-    http: { route: "DELETE /runs/{id}", success: "It is in the bin" },
+    http: { route: "DELETE /runs/{id}", success: "Moved to the trash" },
     run(services, { run_id }) {
       const run = runOf(services, run_id);
       if (services.host.live.isHere(run_id) || !services.runs.remove(run_id))
-        throw new Rejection("not_ended", "A run can be deleted once it has ended.", { status: run.status });
+        throw new Rejection("not_ended", "Only finished runs can be deleted. Cancel it first.", {
+          status: run.status,
+        });
     },
   }),
 
   removeMany: mutation({
     name: "deleteRuns",
-    summary: "Puts runs that have ended into the bin",
+    summary: "Move finished runs to the trash",
     needs: "run",
     input: z.object({ run_ids: z.array(z.string()).min(1).max(1_000) }),
-    http: { browserOnly: "a program deletes each by its address" },
+    http: { browserOnly: "programs delete each by its path" },
     /** `removed`: those that are in the bin now; the others are still running, or don't exist. */
     run: (services, { run_ids }) => ({
       removed: run_ids.filter((id) => !services.host.live.isHere(id) && services.runs.remove(id)),
@@ -201,9 +203,9 @@ export const runOperations = {
 
   agents: query({
     name: "getRunAgents",
-    summary: "The agents of a run",
+    summary: "Get the agents of a run",
     about:
-      "Who worked on what, with states, counters and cost, in the terms of OpenHands' agent hub; `history` holds each agent's actions and observations.",
+      "Who worked on what, with states, counters and cost, in the terms of OpenHands' agent hub; `history` has each agent's actions and observations.",
     needs: "read",
     input: ByRun,
     output: z.object({
@@ -220,12 +222,12 @@ export const runOperations = {
 
   files: query({
     name: "listRunFiles",
-    summary: "The files of a run",
-    about: "The newest version of every file in its workspace, by path.",
+    summary: "List the files of a run",
+    about: "The latest version of every file in its workspace, by path.",
     needs: "read",
     input: ByRun,
     output: z.array(RunFile),
-    http: { route: "GET /runs/{id}/files", success: "What is known of each", as: "files" },
+    http: { route: "GET /runs/{id}/files", success: "Their metadata", as: "files" },
     run(services, { run_id }) {
       runOf(services, run_id);
       return services.workspace.list(run_id);
@@ -234,14 +236,14 @@ export const runOperations = {
 
   file: query({
     name: "readRunFile",
-    summary: "A part of one file of a run",
-    about: "The newest version where none is named; `next_offset` is where to go on reading.",
+    summary: "Read part of a run's file",
+    about: "The latest version by default; continue reading at `next_offset`.",
     needs: "read",
     input: ByRun.extend({
       path: z.string().max(1000),
       version: z.coerce.number<number>().int().positive().optional(),
       offset: z.coerce.number<number>().int().nonnegative().optional().meta({
-        description: "Where to begin, in UTF-16 units",
+        description: "Where to start, in UTF-16 units",
       }),
     }),
     output: RunFilePart,

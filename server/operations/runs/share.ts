@@ -17,7 +17,7 @@ const MOST_OF_FILES = 2_000_000;
 export const shareOperations = {
   share: query({
     name: "shareRun",
-    summary: "A run as one HTML file",
+    summary: "Export a run as one HTML file",
     needs: "read",
     input: ByRun.extend({
       prompts: z.boolean().default(true),
@@ -46,7 +46,7 @@ function filesOf({ workspace }: Services, runId: string, { files }: ShareChoice)
     const part = workspace.read(runId, { path }, { limit: Math.min(MOST_OF_A_FILE, room) });
     if (!part) return [];
     room -= part.content.length;
-    const rest = part.next_offset === null ? "" : "\n[The rest did not go into this file.]";
+    const rest = part.next_offset === null ? "" : "\n[The rest was left out of this file.]";
     return [{ path, size, text: part.content + rest }];
   });
 }

@@ -252,7 +252,7 @@ describe("a run that is held", () => {
     expectSchema("getRun", known.body);
     expect([known.status, known.body.final_status]).toEqual([200, "COMPLETED"]);
     expect(known.body.warnings).toEqual([
-      expect.stringMatching(/Turn 1 of what was recorded of this run cannot be read/),
+      expect.stringMatching(/of this run's log can't be read: Expected property name or '\}' in JSON/),
     ]);
     expect((await stage.ask("GET", `/runs/${stage.id}/events`)).body.events).toHaveLength(1);
     stage.db.$client.prepare("update runs set status = 'running' where id = ?").run(stage.id);
@@ -324,7 +324,7 @@ describe("a question of a tool's server", () => {
     expect([kind, asked]).toEqual(["question", asks]);
     const give = (value: object) => stage.steer("answers", { interaction_id, fingerprint, ...value });
     for (const [value, errors] of [
-      [{ answer: "approve" }, [{ key: "name", message: "Please fill this in." }]],
+      [{ answer: "approve" }, [{ key: "name", message: "Required." }]],
       [
         { answer: "approve", content: { name: "A", seat: "roof" } },
         [
@@ -332,10 +332,7 @@ describe("a question of a tool's server", () => {
           { key: "seat", message: expect.any(String) },
         ],
       ],
-      [
-        { answer: "approve", content: { name: "Ann", row: 1 } },
-        [{ key: "row", message: "This is not asked for." }],
-      ],
+      [{ answer: "approve", content: { name: "Ann", row: 1 } }, [{ key: "row", message: "Unknown field." }]],
       [{ answer: "approve_always" }, [{ key: "answer", message: expect.any(String) }]],
       [{ answer: "reject", content: {} }, [{ key: "content", message: expect.any(String) }]],
     ] as const) {
@@ -387,7 +384,7 @@ describe("two answers to one question at the same moment", () => {
         409,
         "not_open",
         { answered_by: expect.stringContaining("API token"), answer: ["reject", "approve", "approve"][won] },
-        expect.stringContaining("has answered this question already"),
+        expect.stringContaining("has already answered this question (reject"),
       ]);
     expect(tools.calls).toHaveLength(won === 0 ? 0 : 1);
   });
@@ -410,7 +407,7 @@ describe("two answers to one question at the same moment", () => {
       ];
       const pageWon = ofPage === 200;
       expect(ofProgram.status).toBe(pageWon ? 409 : 200);
-      if (pageWon) expect(ofProgram.body.error.message).toContain("Somebody at the page");
+      if (pageWon) expect(ofProgram.body.error.message).toContain("Someone in the app");
       else expect(ofPage).toMatch(/API token .* has answered this question already/);
       await stage.host.settled(stage.id);
       expect(tools.calls).toHaveLength(1);

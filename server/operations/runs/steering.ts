@@ -22,13 +22,13 @@ const { mutation, query } = operationsOf("Runs");
 
 /** What the answer to a command says of it. */
 export const Accepted = z.object({
-  command_id: z.string().meta({ description: "The event that the command causes carries it" }),
+  command_id: z.string().meta({ description: "The event that the command causes has it" }),
   applied: z.boolean().meta({
     description:
-      "False: the command is stored, and the run applies it as soon as it can. An event with this `command_id` then says what became of it: its effect, or a warning with the reason why it was dropped.",
+      "False: the command is stored, and the run applies it as soon as possible. An event with this `command_id` then reports its effect, or a warning says why it was dropped.",
   }),
 });
-export const PENDING = "It is accepted and not applied yet";
+export const PENDING = "Accepted, not applied yet";
 export const REFUSALS = ["not_found", "run_held", "run_ended", "not_now"] as const;
 const RunRef = z.object({ run_id: z.string() });
 
@@ -54,8 +54,7 @@ export function acceptedBy(
  */
 export function atHand(services: Services, id: string) {
   const { held } = runOf(services, id);
-  if (held)
-    throw new Rejection("run_held", `This run is held: ${held.message} Try it again first, or cancel it.`);
+  if (held) throw new Rejection("run_held", `This run is quarantined: ${held.message} Retry or cancel it.`);
   return known(services, id);
 }
 
@@ -63,15 +62,15 @@ export function atHand(services: Services, id: string) {
 export const steeringOperations = {
   cancel: mutation({
     name: "cancelRun",
-    summary: "Cancels a run",
-    about: "In whatever state it is; a run that has ended stays as it is.",
+    summary: "Cancel a run",
+    about: "Works in any status; finished runs are unchanged.",
     needs: "run",
     input: ByRun.extend({ reason: z.string().max(500).optional() }),
     output: RunRef.extend({ cancelled: z.boolean(), ...Accepted.partial().shape }),
     http: {
       route: "POST /runs/{id}/cancel",
       status: 202,
-      success: "It was told to stop, or had ended already",
+      success: "Cancelling, or already finished",
     },
     cli: [{ form: "cancel RUN [TEXT]...", fields: { text: "reason" } }],
     async run(services, { run_id, reason }, { by, principal }) {
@@ -95,27 +94,27 @@ export const steeringOperations = {
 
   tryAgain: mutation({
     name: "tryRunAgain",
-    summary: "Tries a held run again",
+    summary: "Retry a quarantined run",
     about:
-      "A run is `held` where taking it up would do harm or is not possible: the server hung while it executed the run or crashed more than once, its log is damaged, or it began with another version; `held` of the run says which, and when it is retried automatically. It goes on where its log ends. 409 where it is not held.",
+      "A run is quarantined (status `held`) if resuming it would do harm or isn't possible: the server hung or repeatedly crashed while executing it, its log is damaged, or another version started it. `held` says which, and when it is retried automatically. It resumes where its log ends. 409 if it isn't quarantined.",
     needs: "run",
     input: ByRun,
     output: RunRef,
     problems: ["not_found", "not_held"],
-    http: { route: "POST /runs/{id}/try-again", status: 202, success: "It is taken up" },
+    http: { route: "POST /runs/{id}/try-again", status: 202, success: "Resumed" },
     run(services, { run_id }) {
       const { status } = runOf(services, run_id);
       if (!services.host.tryAgain(run_id))
-        throw new Rejection("not_held", "This run is not held any more.", { status });
+        throw new Rejection("not_held", "This run is no longer quarantined.", { status });
       return { run_id };
     },
   }),
 
   raiseLimit: mutation({
     name: "raiseRunLimit",
-    summary: "Raises a limit of a run",
+    summary: "Raise a limit of a run",
     about:
-      "A run that stopped at the limit goes on; one that is at work may go further. `resumable` of the run names the limits that it stopped at.",
+      "A run that stopped at the limit resumes; an active one may use more. `resumable` lists the limits it stopped at.",
     needs: "run",
     input: ByRun.extend({
       limit: RaisableLimit,
@@ -126,11 +125,11 @@ export const steeringOperations = {
     }),
     output: RunRef.extend({ ...Accepted.shape, limit: RaisableLimit, to: z.number() }),
     problems: [...REFUSALS, "not_at_limit", "no_such_limit", "not_higher"],
-    http: { route: "POST /runs/{id}/limits", status: 202, success: "It was told" },
+    http: { route: "POST /runs/{id}/limits", status: 202, success: "Raised" },
     async run(services, { run_id, limit, to }, { by }) {
       const { run, state } = atHand(services, run_id);
       if (run.status === "finished" && !state.run.resumable?.includes(limit))
-        throw new Rejection("not_at_limit", "This run has ended, and not at that limit.", {
+        throw new Rejection("not_at_limit", "This run has finished, and not because of that limit.", {
           final_status: run.final_status,
           resumable: [...(state.run.resumable ?? [])],
         });
@@ -138,7 +137,7 @@ export const steeringOperations = {
       if (error !== null) throw new Rejection("no_such_limit", error);
       const now = limitOf(state, limit);
       if (now !== null && to <= now)
-        throw new Rejection("not_higher", `The limit ${limit} is ${now} already; give more than that.`, {
+        throw new Rejection("not_higher", `The limit ${limit} is already ${now}. Enter more than that.`, {
           now,
         });
       const receipt = await services.host.steering.raiseLimit(run_id, limit, to, by);
@@ -148,20 +147,20 @@ export const steeringOperations = {
 
   plans: query({
     name: "listRunPlans",
-    summary: "The plans of a run's crews",
-    about: "As plan.json: every task with its state, who does it, its result, tokens and cost.",
+    summary: "Get the plans of a run's crews",
+    about: "As plan.json: every task with its status, assignee, result, tokens and cost.",
     needs: "read",
     input: ByRun,
     output: z.array(RunPlan),
-    http: { route: "GET /runs/{id}/plans", success: "One plan for each crew", as: "plans" },
+    http: { route: "GET /runs/{id}/plans", success: "One plan per crew", as: "plans" },
     run: (services, { run_id }) => plansOf(known(services, run_id).state),
   }),
 
   editPlan: mutation({
     name: "changeRunPlan",
-    summary: "Changes the plan of a crew at work",
+    summary: "Edit the plan of a running crew",
     about:
-      "Adds a task, changes or cancels one that has not begun. `activation_id` names the crew's work; it may be left out where just one crew is at work. 409 says why a change cannot be made any more.",
+      "Adds a task, or edits or cancels one that hasn't started. `activation_id` names the crew's activation and may be left out if only one crew is running. 409 says why an edit is no longer possible.",
     needs: "run",
     input: ByRun.extend({ activation_id: z.string().optional(), edit: PlanEdit }),
     output: RunRef.extend({ ...Accepted.shape, activation_id: z.string() }),
@@ -169,7 +168,7 @@ export const steeringOperations = {
     http: {
       route: "POST /runs/{id}/plan",
       status: 202,
-      success: "The plan is changed, or `applied: false`: the change is accepted and not applied yet",
+      success: "The plan is edited, or `applied: false`: the edit is accepted but not applied yet",
     },
     async run(services, { run_id, edit, ...input }, { by }) {
       const { run, state } = atHand(services, run_id);
@@ -184,13 +183,13 @@ export const steeringOperations = {
 
   questions: query({
     name: "listRunQuestions",
-    summary: "What a run asks people",
+    summary: "List the open questions of a run",
     about:
-      "Open questions, such as whether a tool may be called, with exactly what an answer would agree to. One with `options` takes one of them; one with a `response_schema` takes its form as `value`; one with a `draft` takes it back changed as `value`; one with a `late_answer` was answered after its run, which had not waited for it, had ended. One of kind `question` has in `asks` the form (`schema`) or the address (`url`) that a tool's server wants a person for.",
+      "Such as whether a tool may be called, with exactly what an answer would approve. One with `options` takes one of them; one with a `response_schema` takes its form as `value`; one with a `draft` takes the edited draft as `value`; one with a `late_answer` was answered after its run ended without waiting for it. For kind `question`, `asks` has the form (`schema`) or the URL (`url`) that a tool's server needs a person for.",
     needs: "read",
     input: ByRun,
     output: z.array(z.record(z.string(), Json)),
-    http: { route: "GET /runs/{id}/questions", success: "Open questions, the oldest first", as: "questions" },
+    http: { route: "GET /runs/{id}/questions", success: "Open questions, oldest first", as: "questions" },
     run(services, { run_id }): JsonObject[] {
       const { state } = known(services, run_id);
       const open = Object.values(state.interactions).filter(({ status }) => status === "open");
@@ -209,21 +208,20 @@ export const steeringOperations = {
 
   answer: mutation({
     name: "answerRun",
-    summary: "Answers a question of a run",
+    summary: "Answer a question of a run",
     about:
-      "Counts for exactly the question that the fingerprint names, once: the first answer counts. 409 where it is not open any more, with `answered_by` and `answer` where somebody was first, or where it asks for something else; 400 with `errors` by field where the answer is none of those that are asked for, or its `value` does not fit the `response_schema`; 422 where the content of a form that a tool asks for does not fit its schema.",
+      "Applies once, to exactly the question that the fingerprint names: the first answer wins. 409 if it is no longer open, with `answered_by` and `answer` if someone else was first, or if the question has changed; 400 with `errors` by field if the answer isn't one of the options or its `value` violates the `response_schema`; 422 if the content of a tool's form violates its schema.",
     needs: "answer",
     input: ByRun.extend({ interaction_id: z.string(), fingerprint: z.string(), ...SentAnswer.shape }),
     output: RunRef.extend({
       ...Accepted.shape,
       late: z.boolean().optional().meta({
-        description:
-          "The run had ended, and had not waited for this: the answer is kept with it, marked late",
+        description: "The run had ended without waiting for this: the answer is stored with it, marked late",
       }),
     }),
     problems: ["not_found", "run_held", "run_ended", "not_open", "invalid_answer", "answer_does_not_fit"],
     audits: ["question_answered"],
-    http: { route: "POST /runs/{id}/answers", success: "It counts", pending: PENDING },
+    http: { route: "POST /runs/{id}/answers", success: "Accepted", pending: PENDING },
     async run(services, { run_id, interaction_id, fingerprint, ...sent }, { by, note }) {
       const { host } = services;
       const { run, state } = atHand(services, run_id);
@@ -238,7 +236,7 @@ export const steeringOperations = {
       const read = readAnswer(asked, sent);
       if (!read.ok) {
         const { errors } = read;
-        const messages = ["The answer does not fit what is asked.", ...errors.map(({ message }) => message)];
+        const messages = ["The answer doesn't match the question.", ...errors.map(({ message }) => message)];
         throw read.isForm
           ? new Rejection("invalid_answer", present(messages[0], "words[0]"), { errors })
           : new Rejection("answer_does_not_fit", messages.join(" "), { errors });
@@ -275,8 +273,8 @@ function onlyCrew(state: RunState): string {
   throw new Rejection(
     running.length === 0 ? "no_crew_at_work" : "which_crew",
     running.length === 0
-      ? "No crew with a plan is at work in this run."
-      : "Several crews are at work; say which by activation_id.",
+      ? "No running crew of this run has a plan."
+      : "Several crews are running. Name one by activation_id.",
     { activation_ids: running },
   );
 }

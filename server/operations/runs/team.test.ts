@@ -53,17 +53,17 @@ test("what a program may not do, and what does not fit, is refused with a senten
   expect(await rejection({ kind: "add", role_name: "Searcher" })).toEqual([
     403,
     "person_only",
-    "Only a person who is signed in may do this: searcher would get tools that no Searcher of this crew may use now: web_search.",
+    "Only a signed-in person may do this: searcher would get tools that no Searcher of this crew may use now: web_search.",
   ]);
   expect(await rejection({ kind: "remove", agent_id: "ann" })).toEqual([
     409,
     "not_now",
-    'ann still has to do "write" of the plan. Give it to somebody else first.',
+    'ann is still assigned to "write" of the plan. Reassign it first.',
   ]);
   expect(await rejection({ kind: "add", role_name: "Nobody" })).toEqual([
     409,
     "not_now",
-    'There is no role "Nobody" in the library.',
+    'The library has no role "Nobody".',
   ]);
   expect(await rejection({ kind: "remove", agent_id: "bob" }, { node_id: "start" })).toEqual([
     409,

@@ -30,34 +30,34 @@ export const teamOperations = {
   changeTeam: mutation({
     ...controlOperation,
     name: "changeRunTeam",
-    summary: "Changes the team of a crew",
+    summary: "Edit the team of a crew",
     about:
-      "Adds a role of the library as a member, takes out one who is not at work, or changes a member's role, model, own instructions (`backstory`) or which of its role's tools it may use. `node_id` names the crew's node; it may be left out where the workflow has just one crew. It holds in this run, to its end, and never in the workflow. Another model is asked from the next call on, everything else holds from the member's next piece of work on. 409 says why a change does not fit: a vote is under way, the member leads the crew, is at work or is its last, tasks of the plan wait for it. A program may not give agents tools that they cannot use now: 403.",
+      "Adds a role of the library as a member, removes an idle member, or changes a member's role, model, instructions (`backstory`) or which of its role's tools it may use. `node_id` names the crew's node and may be left out if the workflow has only one crew. Applies to the rest of this run, never to the workflow. Another model takes effect with the next call, everything else with the member's next task. 409 says why an edit isn't possible: a vote is in progress, or the member leads the crew, is working, is the last one, or is assigned to tasks of the plan. Programs may not give agents tools that they can't use now: 403.",
     input: ByRun.extend({ node_id: z.string().optional(), edit: TeamEdit }),
     problems: [...controlOperation.problems, "person_only", "which_crew", "no_such_model"],
-    http: route("team", "The team is changed"),
+    http: route("team", "The team is edited"),
     cli: [
       {
         form: `team RUN add ROLE [--as AGENT] ${MEMBER_OPTIONS}`,
-        summary: "Adds a role of the library to a crew",
+        summary: "Add a role of the library to a crew",
         fields: { ...memberFields("edit"), role: "edit.role_name", as: "edit.agent_id" },
         preset: { edit: { kind: "add" } },
       },
       {
         form: `team RUN change AGENT [--role ROLE] ${MEMBER_OPTIONS}`,
-        summary: "Changes a member of a crew",
+        summary: "Change a member of a crew",
         fields: { ...memberFields("edit.patch"), agent: "edit.agent_id", role: "edit.patch.role_name" },
         preset: { edit: { kind: "change", patch: {} } },
       },
       {
         form: "team RUN model AGENT MODEL [--crew NODE]",
-        summary: "Has a member ask another model",
+        summary: "Change a member's model",
         fields: { ...memberFields("edit.patch"), agent: "edit.agent_id" },
         preset: { edit: { kind: "change", patch: {} } },
       },
       {
         form: "team RUN remove AGENT [--crew NODE]",
-        summary: "Takes a member that is not at work out of a crew",
+        summary: "Remove an idle member from a crew",
         fields: { agent: "edit.agent_id", crew: "node_id" },
         preset: { edit: { kind: "remove" } },
       },
@@ -93,11 +93,12 @@ function windowOf(
   llm: LlmConfig,
 ): { context_windows?: Record<string, number> } {
   const known = models.describe(llm);
-  if (!known) throw new Rejection("no_such_model", "There is no such model: no provider is set up for it.");
+  if (!known)
+    throw new Rejection("no_such_model", "There is no such model: no provider is configured for it.");
   if (budget.max_cost_usd != null && !known.price_known)
     throw new Rejection(
       "no_such_model",
-      `The price of ${known.model} is unknown, and this run has a budget in dollars that could not be kept. Set its price in the settings, or choose another.`,
+      `The price of ${known.model} is unknown, so this run's budget in dollars can't be enforced. Set the price in Settings, or choose another model.`,
     );
   const { context_window: tokens } = known;
   return tokens === undefined ? {} : { context_windows: { [choiceKey(llm)]: tokens } };
@@ -112,6 +113,6 @@ function onlyCrewNode({ graph }: RunState): string {
     "which_crew",
     crews.length === 0
       ? "This workflow has no crew."
-      : `This workflow has several crews; say which by node_id: ${crews.map(({ id }) => id).join(", ")}.`,
+      : `This workflow has several crews. Name one by node_id: ${crews.map(({ id }) => id).join(", ")}.`,
   );
 }

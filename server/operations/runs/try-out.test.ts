@@ -62,7 +62,7 @@ test("a node whose output is pinned gives it without being carried out, in runs 
 
   for (const trigger of ["api", "cli", "test"] as const)
     expect(() => api.startRun({ ...launch, trigger })).toThrow(
-      "Pinned outputs are for trying things out in the editor",
+      "Pinned outputs only work in runs from the editor.",
     );
   // What a program makes of such a run holds no pins, either.
   const fork = await api.ask("POST", `/runs/${tried.run.id}/fork`, { at: { node_id: "draft" } });
@@ -84,8 +84,8 @@ test("a pinned router takes its pinned way; a pin on what gives nothing is refus
     api.startRun({ workflow_id: id, input: { topic: "tea" }, trigger: "editor", pins })!.run_id;
   const run = await finished(api, start({ judge: { output: {}, labels: ["good"] } }));
   expect(run.nodes.kept?.status).toBe("completed");
-  expect(() => start({ kept: { output: {} } })).toThrow("Kept gives no output that could be pinned.");
-  expect(() => start({ gone: { output: {} } })).toThrow("There is no node gone");
+  expect(() => start({ kept: { output: {} } })).toThrow("Kept has no output to pin.");
+  expect(() => start({ gone: { output: {} } })).toThrow("There is no node gone to pin an output of.");
 });
 
 test("one node is run by itself, with the state that it is given", async () => {
@@ -112,6 +112,6 @@ test("one node is run by itself, with the state that it is given", async () => {
   const end = await api.ask("POST", `${path}/kept/runs`, { state: { text: "fine" } });
   expect([end.status, JSON.stringify(end.body)]).toEqual([
     422,
-    expect.stringContaining("An end does nothing by itself"),
+    expect.stringContaining("An end node can't run alone. Run the workflow instead"),
   ]);
 });

@@ -58,7 +58,7 @@ test("variants are put side by side over inputs with real models: quality, cost,
   const { asked, compare } = newsroom();
   const { status, body } = await compare({
     variants: [
-      { name: "As it is" },
+      { name: "Unchanged" },
       { name: "Small", models: { default: "small-1" } },
       { name: "One agent", twin: { node_id: "crew" } },
     ],
@@ -84,7 +84,7 @@ test("variants are put side by side over inputs with real models: quality, cost,
       tokens,
     })),
   ).toEqual([
-    { name: "As it is", passed: 2, judged: 0.5, cost_usd: "0.004", tokens: 60 },
+    { name: "Unchanged", passed: 2, judged: 0.5, cost_usd: "0.004", tokens: 60 },
     { name: "Small", passed: 2, judged: 0.5, cost_usd: "0.004", tokens: 60 },
     // One call where the crew takes two.
     { name: "One agent", passed: 2, judged: 0.5, cost_usd: "0.002", tokens: 30 },
@@ -107,10 +107,10 @@ test("variants are put side by side over inputs with real models: quality, cost,
 
 test("without real models nothing outside is asked: the offline demo model is said, and what it cannot answer", async () => {
   const { api, asked, compare, tests } = newsroom();
-  const simulated = await compare({ variants: [{ name: "As it is" }], inputs: INPUTS });
+  const simulated = await compare({ variants: [{ name: "Unchanged" }], inputs: INPUTS });
   expect(simulated.body.variants).toMatchObject([{ passed: 2, simulated: true, time_ms: null }]);
   expect(simulated.body.notes).toEqual([
-    "Simulated: the offline demo model answered, so that costs, times and quality say nothing of real models.",
+    "Simulated: the offline demo model answered, so costs, times and quality say nothing about real models.",
   ]);
   const request = "b".repeat(64);
   const answers = {
@@ -120,7 +120,7 @@ test("without real models nothing outside is asked: the offline demo model is sa
   };
   await api.ask("POST", tests, { name: "Recorded", input: { topic: "snow" }, answers });
   const recorded = await compare({
-    variants: [{ name: "As it is" }, { name: "Small", models: { "*": "small-1" } }],
+    variants: [{ name: "Unchanged" }, { name: "Small", models: { "*": "small-1" } }],
   });
   expect(
     recorded.body.variants.map(({ cells }) => cells.map((cell) => [cell.status, cell.unanswered])),
@@ -130,7 +130,7 @@ test("without real models nothing outside is asked: the offline demo model is sa
     ]),
   );
   expect(recorded.body.notes).toEqual([
-    "2 of 2 runs asked what was not recorded. With real models they can be answered.",
+    "2 of 2 runs made requests that were not recorded. Real models can answer them.",
   ]);
   expect(asked).toEqual([]);
 });
@@ -143,14 +143,14 @@ test("a variant whose model has no known price is refused before anything is ask
     return found && { ...found, model: choice.model ?? found.model, price_known: choice.model !== "odd-1" };
   };
   const answer = await compare({
-    variants: [{ name: "As it is" }, { name: "Odd", models: { default: "odd-1" } }],
+    variants: [{ name: "Unchanged" }, { name: "Odd", models: { default: "odd-1" } }],
     inputs: INPUTS,
     real: true,
     max_cost_usd: 5,
   });
   expect([answer.status, answer.body.error.message, asked]).toEqual([
     400,
-    "The price of odd-1 is unknown, so that no limit in dollars could be held. Set it in the provider's settings.",
+    "The price of odd-1 is unknown, so a limit in dollars can't be enforced. Set it in the provider's settings.",
     [],
   ]);
 });
@@ -161,21 +161,18 @@ test("what cannot be compared is refused with words", async () => {
     const answer = await compare(body);
     return [answer.status, answer.body.error.message];
   };
-  const variants = [{ name: "As it is" }];
-  expect(await errorOf({ variants })).toEqual([
-    400,
-    "There is nothing to compare them over: give inputs, or make a test.",
-  ]);
+  const variants = [{ name: "Unchanged" }];
+  expect(await errorOf({ variants })).toEqual([400, "Nothing to compare: give inputs, or add a test."]);
   expect(await errorOf({ variants, inputs: INPUTS, real: true })).toEqual([
     400,
-    "Real models cost money: say in max_cost_usd how much they may cost, in US dollars.",
+    "Real models cost money. Set a maximum in US dollars in max_cost_usd.",
   ]);
   expect(await errorOf({ variants: [{ name: "Odd", models: { gone: "x" } }], inputs: INPUTS })).toEqual([
     400,
-    "The variant Odd does not fit: No node uses the model gone. There are: fake-1.",
+    "The variant Odd is invalid: No node uses the model gone. Models in use: fake-1.",
   ]);
   expect(await errorOf({ variants: [...variants, ...variants], inputs: INPUTS })).toEqual([
     400,
-    expect.stringContaining("Give each variant a name of its own"),
+    expect.stringContaining("Invalid body (variants): Give each variant a unique name"),
   ]);
 });

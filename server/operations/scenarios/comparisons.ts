@@ -53,12 +53,11 @@ function refuseUnpriced(
   ];
   for (const choice of asked) {
     const described = testParts.models.describe(choice);
-    if (!described)
-      throw new Rejection("bad_request", `There is no model ${choice.model ?? ""} that could be asked.`);
+    if (!described) throw new Rejection("bad_request", `There is no model ${choice.model ?? ""}.`);
     if (!described.price_known)
       throw new Rejection(
         "bad_request",
-        `The price of ${described.model} is unknown, so that no limit in dollars could be held. Set it in the provider's settings.`,
+        `The price of ${described.model} is unknown, so a limit in dollars can't be enforced. Set it in the provider's settings.`,
       );
   }
 }
@@ -66,9 +65,9 @@ function refuseUnpriced(
 export const comparisonOperations = {
   compare: mutation({
     name: "compareVariants",
-    summary: "Runs the same inputs on variants of a workflow, and puts quality, cost and time side by side",
+    summary: "Compare variants of a workflow by quality, cost and time",
     about:
-      "A variant has other models or prompts, or one agent in the place of a crew (its twin). The inputs are those of the tests, or `inputs` with what `expect` says of them. Without `real`, nothing but recordings, pins and the offline demo model answers, and what they cannot answer is said; with it, models are asked up to `max_cost_usd` for the whole comparison, and what was not run is said. It stops where whoever asked has gone.",
+      "Runs the same inputs on each variant. A variant has other models or prompts, or a single agent instead of a crew. The inputs are those of the tests, or `inputs` with their `expect`. Without `real`, only recordings, pins and the offline demo model answer, and what they can't answer is reported; with it, models are called up to `max_cost_usd` for the whole comparison, and what didn't run is reported. Stops when the caller disconnects.",
     needs: "run",
     input: Input,
     output: ComparisonReport,
@@ -82,14 +81,11 @@ export const comparisonOperations = {
       const spendingCap = spendingCapFor(asked);
       const tests = casesOf(services, id, asked);
       if (tests.length === 0)
-        throw new Rejection(
-          "bad_request",
-          "There is nothing to compare them over: give inputs, or make a test.",
-        );
+        throw new Rejection("bad_request", "Nothing to compare: give inputs, or add a test.");
       if (variants.length * tests.length * repeats > MOST_RUNS)
         throw new Rejection(
           "too_large",
-          `That would be ${variants.length * tests.length * repeats} runs; a comparison has at most ${MOST_RUNS}.`,
+          `That would be ${variants.length * tests.length * repeats} runs. A comparison has at most ${MOST_RUNS}.`,
         );
       const base = testedOf(services, workflow);
       const made = variants.map(({ name, ...variant }) => {
@@ -99,13 +95,9 @@ export const comparisonOperations = {
           (choice) => services.testParts.models.describe(choice)?.model,
         );
         if ("errors" in changed)
-          throw new Rejection(
-            "bad_request",
-            `The variant ${name} does not fit: ${changed.errors.join(" ")}`,
-            {
-              faults: changed.errors,
-            },
-          );
+          throw new Rejection("bad_request", `The variant ${name} is invalid: ${changed.errors.join(" ")}`, {
+            faults: changed.errors,
+          });
         const tested = { ...base, ...changed };
         refuseUnrunnable(tested, workflow);
         return { name, tested };

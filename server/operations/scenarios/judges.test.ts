@@ -96,7 +96,7 @@ test("real models are asked for a sum that was said, and for none without", asyn
   const rejection = await api.ask("POST", `${path}/run`, { real: true });
   expect([rejection.status, (rejection.body as { error: { message: string } }).error.message]).toEqual([
     400,
-    "Real models cost money: say in max_cost_usd how much they may cost, in US dollars.",
+    "Real models cost money. Set a maximum in US dollars in max_cost_usd.",
   ]);
 });
 

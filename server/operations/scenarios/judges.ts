@@ -13,19 +13,19 @@ const ByJudge = ByWorkflow.extend({ judge: JudgeId });
 
 /** A judge of a workflow's tests. */
 const JudgeView = z.object({
-  judge: z.string().meta({ description: "Names its rubric and its model" }),
+  judge: z.string().meta({ description: "Identifies its rubric and model" }),
   rubric: z.string(),
   model: z.string(),
   simulated: z.boolean().meta({ description: "It is the offline demo model" }),
-  threshold: z.number().meta({ description: "From which score on it says yes" }),
+  threshold: z.number().meta({ description: "From which score it passes" }),
   gate_kappa: z.number().meta({ description: "Has no effect" }),
-  tests: z.array(z.string()).meta({ description: "Ids of the tests that ask it" }),
-  outputs: z.int().meta({ description: "How many it has judged" }),
-  labels: z.int().meta({ description: "How many of them a person has labelled" }),
-  same: z.int().meta({ description: "Of how many both say the same" }),
+  tests: z.array(z.string()).meta({ description: "Ids of the tests that use it" }),
+  outputs: z.int().meta({ description: "Number of outputs judged" }),
+  labels: z.int().meta({ description: "How many of them a person labeled" }),
+  same: z.int().meta({ description: "How many of those agree" }),
   kappa: z.number().nullable().meta({ description: "Always null; agreement is no longer computed" }),
   counts: z.boolean().meta({
-    description: "Its verdict passes or fails an expectation; the offline demo model's is only a note",
+    description: "Its verdict decides an expectation; the offline demo model's is only a note",
   }),
 });
 
@@ -37,7 +37,7 @@ const JudgedOutput = z.object({
   score: z.number(),
   reason: z.string(),
   at: z.int().meta({ description: "Unix time in milliseconds" }),
-  good: z.boolean().nullable().meta({ description: "null: no person has said" }),
+  good: z.boolean().nullable().meta({ description: "null: no label" }),
   labelled_by: z.string().nullable(),
   labelled_at: z.int().nullable(),
 });
@@ -70,8 +70,8 @@ function judgesIn({ scenarios, testParts }: Services, id: string) {
 export const judgeOperations = {
   judges: query({
     name: "listJudges",
-    summary: "The judges of a workflow's tests",
-    about: "A judge is a rubric with a model.",
+    summary: "List the judges of a workflow's tests",
+    about: "A judge is a rubric and a model.",
     needs: "read",
     input: ByWorkflow,
     output: z.array(JudgeView),
@@ -87,8 +87,8 @@ export const judgeOperations = {
 
   judged: query({
     name: "listJudgedOutputs",
-    summary: "The outputs that a judge has judged",
-    about: "Those that nobody has labelled come first, then the newest. Of these, the last 200 are kept.",
+    summary: "List the outputs that a judge scored",
+    about: "Unlabeled ones first, then newest first. The last 200 are kept.",
     needs: "read",
     input: ByJudge,
     output: z.array(JudgedOutput),
@@ -105,14 +105,14 @@ export const judgeOperations = {
 
   label: mutation({
     name: "labelOutput",
-    summary: "Says whether an output is good, or takes that back",
-    about: "A label is stored with the verdict. It does not change what a judge decides.",
+    summary: "Label an output as good or bad, or remove the label",
+    about: "A label is stored with the verdict. It doesn't change the judge's decisions.",
     needs: "author",
     input: ByJudge.extend({
       item: z.string().regex(/^[0-9a-f]{32}$/),
-      good: z.boolean().nullable().meta({ description: "null: takes the label back" }),
+      good: z.boolean().nullable().meta({ description: "null: removes the label" }),
     }),
-    http: { route: "PUT /workflows/{id}/tests/judges/{judge}/outputs/{item}", success: "It is kept" },
+    http: { route: "PUT /workflows/{id}/tests/judges/{judge}/outputs/{item}", success: "Stored" },
     run(services, { workflow_id: id, judge, item, good }, { by }) {
       workflowOf(services, id);
       if (!services.scenarios.judges.label(id, { judge, item, good, by })) throw notFound("output");

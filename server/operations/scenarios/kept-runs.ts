@@ -19,12 +19,12 @@ const { mutation, query } = operationsOf("Tests");
 function endedJournal(services: Services, run_id: string) {
   const run = runOf(services, run_id);
   if (run.status !== "finished")
-    throw new Rejection("not_ended", "A run can be kept once it has ended.", { status: run.status });
+    throw new Rejection("not_ended", "Only finished runs can be saved as a test.", { status: run.status });
   const journal = services.runs.journal(run_id);
   if (!isRecordable(journal))
     throw new Rejection(
       "not_forked",
-      "This run was made by another version of Troupe and cannot be read again here.",
+      "This run was made by another version of Troupe, which can't be replayed here.",
     );
   return { run, journal };
 }
@@ -32,9 +32,9 @@ function endedJournal(services: Services, run_id: string) {
 export const keptRunOperations = {
   keep: mutation({
     name: "keepRunAsTest",
-    summary: "Keeps a run as a test of its workflow",
+    summary: "Save a run as a test",
     about:
-      "Its input, what models, tools and people answered, and what is expected: how it ended, its way, its questions, what it left. What does not come out the same when it is run again at once is left out and told in `notes`. `report` is the test on the workflow as it is now.",
+      "Includes its input, the answers of models, tools and people, and expectations: final status, path, questions, result. What differs when the run is repeated at once is left out and listed in `notes`. `report` is the test's result on the current workflow.",
     needs: "author",
     input: ByRun.extend({ name: ScenarioFields.shape.name.optional() }),
     output: z.object({
@@ -56,7 +56,7 @@ export const keptRunOperations = {
       )
         throw new Rejection(
           "too_large",
-          `What this run was answered is too much for a test: at most 4 MiB and ${CASSETTE_LIMITS.answers} answers.`,
+          `The recorded answers are too large for a test: at most 4 MiB and ${CASSETTE_LIMITS.answers} answers.`,
         );
       const events = journal.turns.flatMap((turn) => turn.events);
       const state = foldRun(run_id, events);
@@ -83,9 +83,9 @@ export const keptRunOperations = {
 
   cassette: query({
     name: "getCassette",
-    summary: "What models and tools answered a run, as a file",
+    summary: "Export a run's recorded answers",
     about:
-      "The answers with what was asked, in the order in which they came. Keys that are held here are taken out. As `answers` of a test they answer whoever asks the same.",
+      "The answers with their requests, in order. Secrets stored here are redacted. As `answers` of a test, they answer identical requests.",
     needs: "read",
     input: ByRun,
     output: Cassette,
@@ -106,7 +106,7 @@ const nameOf = ({
   final_status: string | null;
   created_at: number;
 }): string =>
-  `${workflow_name || "Run"}, ${final_status === "COMPLETED" ? "as it went" : "as it failed"} on ${new Date(created_at).toISOString().slice(0, 10)}`.slice(
+  `${workflow_name || "Run"}, ${final_status === "COMPLETED" ? "as it ran" : "as it failed"} on ${new Date(created_at).toISOString().slice(0, 10)}`.slice(
     0,
     200,
   );

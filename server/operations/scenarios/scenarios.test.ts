@@ -98,7 +98,7 @@ test("tests are made, changed and deleted; what names nothing that is there is t
     expect: [{ kind: "path", nodes: ["start", "gone"] }],
   });
   expectSchema("createTest", made.body);
-  const problems = ["Expectation 1: It names the node gone, which this workflow does not have."];
+  const problems = ["Expectation 1: It refers to the node gone, which this workflow doesn't have."];
   expect([made.status, made.body]).toEqual([201, expect.objectContaining({ id: "goes_through", problems })]);
   const list = async () =>
     (await api.ask("GET", path)).body as { tests: { problems: string[]; last: unknown }[] };
@@ -174,7 +174,7 @@ test("tests go out and come in with their workflow's file, and change nothing of
       message: "This test was left out: name: Invalid input: expected string, received undefined",
     },
     { level: "dropped", at: "tests.2", message: "A second test with the id vacation was left out." },
-    { level: "info", at: "tests", message: "One test comes with it." },
+    { level: "info", at: "tests", message: "Includes one test." },
   ]);
   const run = async (of: string) =>
     (await api.ask("POST", `/workflows/${of}/tests/run`, {})).body as SuiteReport;

@@ -44,10 +44,10 @@ const TestResult = z.object({
   at: z.int().meta({ description: "Unix time in milliseconds" }),
   by: z.string(),
   status: TestStatus,
-  revision: z.int().meta({ description: "The workflow's revision then" }),
+  revision: z.int().meta({ description: "The workflow's revision at that time" }),
   took_ms: z.int(),
-  expected: z.int().meta({ description: "How many expectations were looked at" }),
-  passed: z.int().meta({ description: "How many of them held" }),
+  expected: z.int().meta({ description: "Number of expectations checked" }),
+  passed: z.int().meta({ description: "How many of them passed" }),
   simulated: z.boolean().meta({ description: "The offline demo model answered" }),
 });
 
@@ -64,7 +64,7 @@ const TestSummary = z.object({
   revision: z.int(),
   created_at: z.int(),
   updated_at: z.int(),
-  problems: z.array(z.string()).meta({ description: "Why it cannot be run beside the drawing as it is now" }),
+  problems: z.array(z.string()).meta({ description: "Why it can't run on the current workflow" }),
   last: TestResult.nullable(),
 });
 
@@ -75,8 +75,8 @@ export const scenarioOperations = {
 
   list: query({
     name: "listTests",
-    summary: "The tests of a workflow",
-    about: "In the order in which they were made, each with what became of it when it was run last.",
+    summary: "List the tests of a workflow",
+    about: "In the order they were created, each with its last result.",
     needs: "read",
     input: ByWorkflow,
     output: z.array(TestSummary),
@@ -108,11 +108,11 @@ export const scenarioOperations = {
 
   results: query({
     name: "listTestResults",
-    summary: "What became of a workflow's tests",
-    about: "The newest first; of each test the last 50 are kept.",
+    summary: "List test results of a workflow",
+    about: "Newest first; the last 50 of each test are kept.",
     needs: "read",
     input: ByWorkflow.extend({
-      test_id: TestId.optional().meta({ description: "Of this test alone" }),
+      test_id: TestId.optional().meta({ description: "Only of this test" }),
       limit: z.coerce.number().int().min(1).max(1000).default(200),
     }),
     output: z.array(TestResult),
@@ -129,7 +129,7 @@ export const scenarioOperations = {
 
   result: query({
     name: "getTestResult",
-    summary: "What became of a test at one time, with its report",
+    summary: "Get a test result with its report",
     needs: "read",
     input: ByWorkflow.extend({ result_id: z.coerce.number().int() }),
     output: TestResult.extend({ report: TestReport }),
@@ -147,13 +147,13 @@ export const scenarioOperations = {
 
   get: query({
     name: "getTest",
-    summary: "A test of a workflow",
+    summary: "Get a test",
     needs: "read",
     input: ByTest,
     output: TestView,
     http: {
       route: "GET /workflows/{id}/tests/{test_id}",
-      success: "The whole of it",
+      success: "The whole test",
     },
     run: (services, { workflow_id: id, test_id }) =>
       viewOf(services, workflowOf(services, id), testIn(services, id, test_id)),
@@ -161,9 +161,9 @@ export const scenarioOperations = {
 
   create: mutation({
     name: "createTest",
-    summary: "Adds a test to a workflow",
+    summary: "Add a test to a workflow",
     about:
-      "What names nodes or keys that the workflow does not have is kept, and told in `problems`: such a test is not run until it fits.",
+      "Names of nodes or keys that the workflow doesn't have are kept and listed in `problems`; the test can't run until they are corrected.",
     needs: "author",
     input: ByWorkflow.extend({ ...ScenarioFields.shape, id: TestId.optional() }),
     output: TestView,
@@ -171,7 +171,7 @@ export const scenarioOperations = {
     http: {
       route: "POST /workflows/{id}/tests",
       status: 201,
-      success: "It is there",
+      success: "Added",
     },
     run(services, { workflow_id: id, id: wanted, ...fields }) {
       const workflow = workflowOf(services, id);
@@ -183,23 +183,26 @@ export const scenarioOperations = {
 
   save: mutation({
     name: "replaceTest",
-    summary: "Changes a test of a workflow",
+    summary: "Edit a test",
     needs: "author",
     input: ByTest.extend({
       ...ScenarioFields.shape,
-      revision: z.int().optional().meta({ description: "Of the test that was changed; absent: whichever" }),
+      revision: z
+        .int()
+        .optional()
+        .meta({ description: "The revision of the test that was edited; any if absent" }),
     }),
     output: TestView,
     problems: ["not_found", "changed_meanwhile"],
     http: {
       route: "PUT /workflows/{id}/tests/{test_id}",
-      success: "It is changed",
+      success: "Saved",
     },
     run(services, { workflow_id: id, test_id, revision, ...test }) {
       const workflow = workflowOf(services, id);
       const before = testIn(services, id, test_id);
       if (!services.scenarios.save(id, withoutKeys({ id: test_id, ...test }), revision))
-        throw new Rejection("changed_meanwhile", "This test was changed in another place.", {
+        throw new Rejection("changed_meanwhile", "This test was changed elsewhere. Reload it.", {
           revision: before.revision,
         });
       return viewOf(services, workflow, testIn(services, id, test_id));
@@ -208,22 +211,21 @@ export const scenarioOperations = {
 
   bringCassette: mutation({
     name: "setTestAnswers",
-    summary: "Puts recorded answers into a test",
-    about:
-      "The file that `GET /runs/{id}/cassette` gives, as it is: from then on the test is answered by it, whatever answered before.",
+    summary: "Set the recorded answers of a test",
+    about: "The file from `GET /runs/{id}/cassette`, unchanged. It replaces what answered the test before.",
     needs: "author",
     input: ByTest.extend(Cassette.shape),
     output: TestView,
     problems: ["not_found", "too_large"],
     http: {
       route: "PUT /workflows/{id}/tests/{test_id}/cassette",
-      success: "They are in it",
+      success: "Stored in the test",
     },
     run(services, { workflow_id: id, test_id, ...answers }) {
       const workflow = workflowOf(services, id);
       const { simulated: _, ...test } = scenarioOf(testIn(services, id, test_id));
       if (JSON.stringify(answers).length > CASSETTE_LIMITS.chars)
-        throw new Rejection("too_large", "These answers are too much for a test: at most 4 MiB.");
+        throw new Rejection("too_large", "These answers are too large for a test: at most 4 MiB.");
       services.scenarios.save(id, withoutKeys({ ...test, answers }));
       return viewOf(services, workflow, testIn(services, id, test_id));
     },
@@ -231,12 +233,12 @@ export const scenarioOperations = {
 
   remove: mutation({
     name: "deleteTest",
-    summary: "Deletes a test of a workflow, with its results",
+    summary: "Delete a test and its results",
     needs: "author",
     input: ByTest,
     http: {
       route: "DELETE /workflows/{id}/tests/{test_id}",
-      success: "It is gone",
+      success: "Deleted",
     },
     run(services, { workflow_id: id, test_id }) {
       workflowOf(services, id);
@@ -246,20 +248,20 @@ export const scenarioOperations = {
 
   run: mutation({
     name: "runTests",
-    summary: "Runs tests of a workflow",
+    summary: "Run tests of a workflow",
     about:
-      "The interpreter that carries out all runs carries them out, with nothing kept, in a time of its own. Models and tools are answered from what was recorded, from pins, or by the offline demo model; nothing is asked outside, and equal tests of equal workflows give equal reports. With `real`, models are asked, up to `max_cost_usd` for all tests together; tools still touch nothing outside.",
+      "Executed by the same interpreter as runs, with nothing stored, on a virtual clock. Models and tools are answered by recordings, pins or the offline demo model; nothing outside is called, and equal tests of equal workflows give equal reports. With `real`, models are called, up to `max_cost_usd` for all tests together; tools still have no outside effects.",
     needs: "run",
     input: ByWorkflow.extend({
       tests: ChosenTests,
-      repeats: Repeats.optional().meta({ description: "How often each is run, over what it says itself" }),
+      repeats: Repeats.optional().meta({ description: "How often each runs, overriding its own setting" }),
       ...WithRealModels,
     }),
     output: SuiteReport,
     problems: ["not_found", "bad_request", "workflow_has_problems", "queue_full"],
     http: {
       route: "POST /workflows/{id}/tests/run",
-      success: "What became of each",
+      success: "The result of each",
     },
     async run(services, { workflow_id: id, tests, repeats, ...money }, { by, signal }) {
       const workflow = workflowOf(services, id);
@@ -284,9 +286,9 @@ export const scenarioOperations = {
 
   mutants: mutation({
     name: "runMutants",
-    summary: "Says which small changes of a workflow its tests would not notice",
+    summary: "Find small changes of a workflow that its tests don't notice",
     about:
-      "The workflow is changed in one small way at a time (two ways swapped, a condition turned round or left out, a step, a review or a guardrail left out, a role's tools widened, a limit left out, a key renamed), and its tests are run on each. Nothing is saved. All tests have to pass as it is; else `why_not` says so.",
+      "Makes one small change at a time (two routes swapped, a condition negated or removed, a step, review, guardrail or limit removed, a role's tools widened, a key renamed) and runs the tests on each. Nothing is saved. All tests must pass on the unchanged workflow; otherwise `why_not` says so.",
     needs: "run",
     input: ByWorkflow.extend({
       tests: ChosenTests,
@@ -296,7 +298,7 @@ export const scenarioOperations = {
     problems: ["not_found", "workflow_has_problems", "queue_full"],
     http: {
       route: "POST /workflows/{id}/tests/mutants",
-      success: "Each change with what became of it",
+      success: "Each change with its result",
     },
     run(services, { workflow_id: id, tests, most }, { signal }) {
       const workflow = workflowOf(services, id);

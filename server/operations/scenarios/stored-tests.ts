@@ -96,13 +96,13 @@ export const WithRealModels = {
   real: z
     .literal(true)
     .optional()
-    .meta({ description: "Real models answer, and judge; then `max_cost_usd` has to be said" }),
+    .meta({ description: "Real models answer and judge; requires `max_cost_usd`" }),
   max_cost_usd: z
     .number()
     .positive()
     .max(10_000)
     .optional()
-    .meta({ description: "What real models may cost, in US dollars, all together" }),
+    .meta({ description: "Maximum cost of real models, in US dollars, all together" }),
 };
 
 /** The workflow with everything that it refers to in the library. */
@@ -124,7 +124,7 @@ export function refuseUnrunnable(tested: Tested, { withheld }: Pick<StoredWorkfl
   }).filter(({ severity }) => severity === "error");
   const [first] = problems;
   if (first)
-    throw new Rejection("workflow_has_problems", `This workflow cannot be tested yet: ${first.message}`, {
+    throw new Rejection("workflow_has_problems", `This workflow can't be tested yet: ${first.message}`, {
       problems: problems.map(({ code, message, at }) => ({ code, message, at })),
     });
 }
@@ -156,7 +156,7 @@ export function spendingCapFor({
   if (max_cost_usd === undefined)
     throw new Rejection(
       "bad_request",
-      "Real models cost money: say in max_cost_usd how much they may cost, in US dollars.",
+      "Real models cost money. Set a maximum in US dollars in max_cost_usd.",
     );
   return new SpendingCap(max_cost_usd);
 }

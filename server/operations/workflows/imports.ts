@@ -32,9 +32,11 @@ const SentFile = z.union([
     base64: z.base64().meta({ description: "Its bytes, such as those of a zip archive, which is unpacked" }),
   }),
 ]);
-const Name = z.string().trim().min(1, "Give it a name").max(200, "At most 200 characters");
+const Name = z.string().trim().min(1, "Enter a name").max(200, "At most 200 characters");
 const Keys = z.array(z.string().max(1_000)).max(5_000);
-const State = z.enum(["new", "same", "differs"]).meta({ description: "Beside what is here by that name" });
+const State = z
+  .enum(["new", "same", "differs"])
+  .meta({ description: "Import in addition to the existing one" });
 
 export const ImportRequest = z.object({
   files: z.array(SentFile).min(1, "Send a file").max(IMPORT_LIMITS.files),
@@ -42,23 +44,23 @@ export const ImportRequest = z.object({
     .int()
     .min(0)
     .optional()
-    .meta({ description: "Which of `found`, from 0; the first that can be read if absent" }),
+    .meta({ description: "Which of `found`, from 0; by default the first that can be read" }),
   answers: z
     .record(z.string().max(200), z.string().max(500))
     .default({})
-    .meta({ description: "What holds of `choices`, by their id" }),
+    .meta({ description: "Answers to `choices`, by id" }),
   confirm: z.boolean().default(false).meta({ description: "Saves; otherwise nothing is changed" }),
-  name: Name.optional().meta({ description: "Of the workflow; as the files say if absent" }),
+  name: Name.optional().meta({ description: "Of the workflow; by default from the files" }),
   over: z.string().optional().meta({ description: "The workflow to replace; absent: a new one" }),
   roles: z
     .enum(["add_new", "replace", "skip"])
     .default("add_new")
-    .meta({ description: "Roles: only new ones are added, those that differ are replaced, or none comes" }),
+    .meta({ description: "Roles: add only new ones, replace those that differ, or import none" }),
   existing: z
     .enum(["skip", "replace"])
     .default("skip")
-    .meta({ description: "Crews and agents that are here already: they stay, or are replaced" }),
-  allow: Keys.default([]).meta({ description: "Keys of `capabilities` that are allowed; only a person may" }),
+    .meta({ description: "Crews and agents that exist already: keep or replace them" }),
+  allow: Keys.default([]).meta({ description: "Keys of `capabilities` to allow; only people may" }),
 });
 type Request = z.output<typeof ImportRequest>;
 
@@ -68,7 +70,7 @@ const Asked = z.object({
   name: z.string(),
   where: z.array(z.object({ node_id: z.string().optional(), role: z.string().optional() })),
   detail: z.string().optional(),
-  had: z.boolean().meta({ description: "The workflow that it would replace may use it already" }),
+  had: z.boolean().meta({ description: "The workflow it would replace may already use it" }),
 });
 const Done = z.object({
   workflow_id: z.string().nullable(),
@@ -112,15 +114,15 @@ export const ImportAnswer = z.object({
       question: z.string(),
       options: z.array(z.object({ value: z.string(), label: z.string() })),
       value: z.string(),
-      is_detail: z.boolean().meta({ description: "Another choice answers it for most" }),
+      is_detail: z.boolean().meta({ description: "Another choice usually answers it" }),
     }),
   ),
   capabilities: z.array(Asked),
   twins: z
     .array(z.object({ id: z.string(), name: z.string() }))
-    .meta({ description: "Workflows of the same name" }),
+    .meta({ description: "Workflows with the same name" }),
   findings: z.array(Finding),
-  done: Done.nullable().meta({ description: "What was saved; null while nothing is confirmed" }),
+  done: Done.nullable().meta({ description: "What was saved; null without `confirm`" }),
 });
 type Answer = z.output<typeof ImportAnswer>;
 
@@ -128,9 +130,9 @@ type Answer = z.output<typeof ImportAnswer>;
 export const importOperations = {
   importFiles: mutation({
     name: "importFiles",
-    summary: "Looks at files of Troupe or another framework, and brings them in",
+    summary: "Preview or import files of Troupe or another framework",
     about:
-      "Two steps: sent as it is, nothing is changed and the answer says what the files would bring, change and lose; sent again with `confirm`, it is saved. Formats are recognised by content; nothing in a file is run, resolved or fetched. A token brings a workflow in with everything that it asks for withheld, and roles without their tools: a person allows them.",
+      "Two steps: without `confirm` nothing is changed, and the answer says what the import would add, change and leave out; with `confirm` it is saved. Formats are recognized by content; nothing in a file is executed, resolved or fetched. With a token, everything the workflow asks for is blocked and roles come without tools, until a person allows them.",
     needs: "author",
     input: ImportRequest,
     output: ImportAnswer,
@@ -138,12 +140,11 @@ export const importOperations = {
     audits: ["workflow_allowed", "role_tools_changed"],
     http: {
       route: "POST /imports",
-      success: "What the files bring, and with `confirm` what was saved",
+      success: "The preview, and with `confirm` what was saved",
       maxBytes: LIMITS.body.import,
     },
     async run(services, request, { principal, note }): Promise<Answer> {
-      if (request.allow.length > 0)
-        onlyPerson(principal, "it gives imported files the right to use something here");
+      if (request.allow.length > 0) onlyPerson(principal, "it lets imported files use something here");
       const { imported, ...answer } = await previewImport(services, request);
       if (!request.confirm) return { ...answer, done: null };
       if (!answer.ok) throw notImportable(answer);
@@ -331,9 +332,6 @@ function replace(
   change: { name: string; graph: WorkflowGraph },
 ): string {
   if (!workflows.save({ id, revision, ...change }).saved)
-    throw new Rejection(
-      "changed_meanwhile",
-      "This workflow was changed in another place. Look at the file again.",
-    );
+    throw new Rejection("changed_meanwhile", "This workflow was changed elsewhere. Review the file again.");
   return id;
 }

@@ -21,7 +21,7 @@ const bring = (theirs: RoleDefinition, ours?: RoleDefinition) => {
 describe("a role of a file", () => {
   test("cannot switch off that people are asked; what it says is shown beside what it gets", () => {
     expect(bring(role({ kind: "never" }))).toEqual({
-      seen: { file: "never", here: "as the run says" },
+      seen: { file: "never", here: "by the run's policy" },
       kept: undefined,
     });
   });
@@ -31,7 +31,7 @@ describe("a role of a file", () => {
   });
   test("a role that comes in may ask for more than ours", () => {
     expect(bring(role({ kind: "always" }), role({ kind: "never" }))).toEqual({
-      seen: { file: "before every call of a tool", here: "before every call of a tool" },
+      seen: { file: "before every tool call", here: "before every tool call" },
       kept: { kind: "always" },
     });
   });

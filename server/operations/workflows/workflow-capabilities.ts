@@ -24,9 +24,9 @@ const manifest = (services: Services, id: string) => {
 export const capabilityOperations = {
   capabilities: query({
     name: "getWorkflowCapabilities",
-    summary: "What runs of a workflow may use",
+    summary: "Get a workflow's permissions",
     about:
-      "Every tool, host, named model, program and lasting memory that its nodes and the roles at them ask for. What is not `allowed` came with an imported file and nobody has allowed it: a run is refused until then, or until the drawing asks for it no more.",
+      "Every tool, host, named model, program and lasting memory that its nodes and their roles ask for. What isn't `allowed` came with an imported file and no one has allowed it: runs are refused until someone does, or until the workflow no longer asks for it.",
     needs: "read",
     input: ById,
     output: z.array(CapabilityGrant),
@@ -36,8 +36,8 @@ export const capabilityOperations = {
 
   setCapabilities: mutation({
     name: "setWorkflowCapabilities",
-    summary: "Says what a workflow may use",
-    about: "`allow` becomes everything that it may use, of what it asks for; the rest is withheld.",
+    summary: "Set a workflow's permissions",
+    about: "`allow` replaces the list of what it may use, among what it asks for; the rest is blocked.",
     needs: "author",
     input: ById.extend({ allow: Keys }),
     output: z.array(CapabilityGrant),
@@ -45,7 +45,7 @@ export const capabilityOperations = {
     audits: ["workflow_allowed"],
     http: {
       route: "PUT /workflows/{id}/capabilities",
-      success: "By kind and name, as it is now",
+      success: "By kind and name, updated",
       as: "capabilities",
     },
     run(services, { id, allow }, { note }) {
@@ -56,7 +56,7 @@ export const capabilityOperations = {
       );
       const unknown = allow.filter((key) => !asked.has(key));
       if (unknown.length > 0)
-        throw new Rejection("not_asked_for", `This workflow does not ask for ${unknown[0]}.`, { unknown });
+        throw new Rejection("not_asked_for", `This workflow doesn't ask for ${unknown[0]}.`, { unknown });
       const withhold = [...asked].filter((key) => !allow.includes(key));
       changeGrants({ ...services, named }, workflow, { allow, withhold }, note);
       return manifest(services, id);
@@ -65,12 +65,12 @@ export const capabilityOperations = {
 
   allow: mutation({
     name: "changeWorkflowCapabilities",
-    summary: "Allows and withholds some of what a workflow would use",
-    about: "What is not named stays as it is; what the drawing does not ask for is forgotten.",
+    summary: "Allow or block some of a workflow's permissions",
+    about: "Others are unchanged; those the workflow no longer asks for are removed.",
     needs: "author",
     input: ById.extend({ allow: Keys.default([]), withhold: Keys.default([]) }),
     audits: ["workflow_allowed"],
-    http: { route: "POST /workflows/{id}/capabilities", success: "It holds for the next run" },
+    http: { route: "POST /workflows/{id}/capabilities", success: "It applies to the next run" },
     run(services, { id, ...change }, { note }) {
       const workflow = workflowOf(services, id);
       changeGrants({ ...services, named: namedIn(services, workflow.graph) }, workflow, change, note);

@@ -28,7 +28,7 @@ test("after a run, what it took is the estimate, until the workflow is changed",
     input_tokens: [input_tokens, input_tokens],
     output_tokens: [output_tokens, output_tokens],
     cost_usd: [0, 0],
-    basis: ["Measured in the last run"],
+    basis: ["From the last run"],
     assumptions: "Another input may take more or less.",
   });
 

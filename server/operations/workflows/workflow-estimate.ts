@@ -22,9 +22,9 @@ const WorkflowEstimate = z.object({
 
 export const estimateWorkflow = query({
   name: "estimateWorkflow",
-  summary: "Says what a run will roughly take",
+  summary: "Estimate a run's calls, tokens and cost",
   about:
-    "What its last runs took, where it was not changed since; else a range from the sizes of prompts, the rounds of crews and today's prices. It says what it was counted from. `cost_usd` is null where a price is unknown.",
+    "From its last runs if it hasn't changed since; otherwise a range from prompt sizes, crew rounds and current prices. It says what it is based on. `cost_usd` is null if a price is unknown.",
   needs: "read",
   input: ById,
   output: WorkflowEstimate,
@@ -81,7 +81,7 @@ function measuredOf(
     input_tokens: range(last.map(({ input_tokens }) => input_tokens)),
     output_tokens: range(last.map(({ output_tokens }) => output_tokens)),
     cost_usd: isPriced ? range(last.map(({ cost_usd }) => cost_usd ?? 0)) : null,
-    basis: [last.length === 1 ? "Measured in the last run" : `Measured in the last ${last.length} runs`],
+    basis: [last.length === 1 ? "From the last run" : `From the last ${last.length} runs`],
     assumptions: "Another input may take more or less.",
   };
 }

@@ -27,12 +27,7 @@ import { WorkflowProblem, WorkflowSummary } from "./workflow-schemas";
 
 const { mutation, query } = operationsOf("Workflows");
 
-const Name = z
-  .string()
-  .overwrite(plainName)
-  .trim()
-  .min(1, "Give it a name")
-  .max(200, "At most 200 characters");
+const Name = z.string().overwrite(plainName).trim().min(1, "Enter a name").max(200, "At most 200 characters");
 const NewId = z.object({ id: z.string() });
 /** Notes are on the canvas and aren't executed. */
 const nodeCount = ({ nodes }: WorkflowGraph) => Object.values(nodes).filter(isExecutable).length;
@@ -41,7 +36,7 @@ const nodeCount = ({ nodes }: WorkflowGraph) => Object.values(nodes).filter(isEx
 export const workflowOperations = {
   list: query({
     name: "listWorkflows",
-    summary: "Lists workflows, newest first",
+    summary: "List workflows, newest first",
     needs: "read",
     input: z.void(),
     output: z.array(WorkflowSummary),
@@ -69,20 +64,20 @@ export const workflowOperations = {
 
   get: query({
     name: "getWorkflow",
-    summary: "The drawing with its revision",
+    summary: "The graph with its revision",
     needs: "read",
     input: ById,
     problems: ["not_found"],
-    http: { browserOnly: "GET /workflows/{id} gives the same drawing as a file, with its revision as ETag" },
+    http: { browserOnly: "GET /workflows/{id} returns the same graph as a file, with its revision as ETag" },
     run: (services, { id }) => workflowOf(services, id),
   }),
 
   create: mutation({
     name: "createWorkflow",
-    summary: "Saves a new workflow",
+    summary: "Create a workflow",
     needs: "author",
     input: z.object({ name: Name.optional(), graph: WorkflowGraph.optional() }),
-    http: { own: "takes a whole file, of any format that is known; 201 with a location" },
+    http: { own: "takes a whole file in any known format; 201 with a location" },
     run({ workflows }, input) {
       const name = plainName(input.name ?? freshName("Untitled workflow", workflows));
       return { id: workflows.create({ name, graph: graphWithPlainNames(input.graph ?? blankGraph(name)) }) };
@@ -91,7 +86,7 @@ export const workflowOperations = {
 
   save: mutation({
     name: "replaceWorkflow",
-    summary: "Saves a workflow where nobody changed it meanwhile",
+    summary: "Save a workflow",
     needs: "author",
     input: z.object({
       id: z.string(),
@@ -100,7 +95,7 @@ export const workflowOperations = {
       graph: WorkflowGraph,
     }),
     problems: ["not_found", "changed_meanwhile"],
-    http: { own: "takes a whole file, and its revision as If-Match" },
+    http: { own: "takes a whole file, with its revision in If-Match" },
     run({ workflows }, input) {
       const named = input.name === undefined ? {} : { name: plainName(input.name) };
       const result = workflows.save({ ...input, ...named, graph: graphWithPlainNames(input.graph) });
@@ -109,7 +104,7 @@ export const workflowOperations = {
       const { revision, graph, name, updated_at } = result.current;
       throw new Rejection(
         "changed_meanwhile",
-        "This workflow was changed in another place.",
+        "This workflow was changed elsewhere. Reload and try again.",
         { revision },
         { graph, name, updated_at },
       );
@@ -118,10 +113,10 @@ export const workflowOperations = {
 
   rename: mutation({
     name: "renameWorkflow",
-    summary: "Gives a workflow another name",
+    summary: "Rename a workflow",
     needs: "author",
     input: ById.extend({ name: Name }),
-    http: { route: "PUT /workflows/{id}/name", success: "It has that name" },
+    http: { route: "PUT /workflows/{id}/name", success: "Renamed" },
     run({ workflows }, { id, name }) {
       if (!workflows.rename(id, name)) throw notFound("workflow");
     },
@@ -129,8 +124,8 @@ export const workflowOperations = {
 
   duplicate: mutation({
     name: "duplicateWorkflow",
-    summary: "Makes a copy of a workflow",
-    about: "With its tests. What the original may not use, the copy may not use either.",
+    summary: "Duplicate a workflow",
+    about: "Includes its tests. What the original may not use, the copy may not use either.",
     needs: "author",
     input: ById,
     output: NewId,
@@ -146,11 +141,11 @@ export const workflowOperations = {
 
   remove: mutation({
     name: "deleteWorkflow",
-    summary: "Puts a workflow into the bin",
-    about: "Its runs stay.",
+    summary: "Move a workflow to the trash",
+    about: "Its runs are kept.",
     needs: "author",
     input: ById,
-    http: { route: "DELETE /workflows/{id}", success: "It is gone" },
+    http: { route: "DELETE /workflows/{id}", success: "Deleted" },
     run({ workflows }, { id }) {
       if (!workflows.remove(id)) throw notFound("workflow");
     },
@@ -158,10 +153,10 @@ export const workflowOperations = {
 
   restore: mutation({
     name: "restoreWorkflow",
-    summary: "Takes a workflow out of the bin",
+    summary: "Restore a workflow from the trash",
     needs: "author",
     input: ById,
-    http: { route: "POST /workflows/{id}/restore", success: "It is back" },
+    http: { route: "POST /workflows/{id}/restore", success: "Restored" },
     run({ workflows }, { id }) {
       if (!workflows.restore(id)) throw notFound("workflow");
     },
@@ -169,7 +164,7 @@ export const workflowOperations = {
 
   templates: query({
     name: "listTemplates",
-    summary: "Drawings to begin with",
+    summary: "List templates",
     needs: "read",
     input: z.void(),
     output: z.array(
@@ -181,7 +176,7 @@ export const workflowOperations = {
         graph: WorkflowGraph,
         sketch: z
           .unknown()
-          .meta({ description: "The drawing in small: boxes and lines, for a picture of it" }),
+          .meta({ description: "A miniature of the graph: boxes and lines, for a thumbnail" }),
       }),
     ),
     http: { route: "GET /templates", success: "All of them", as: "templates" },
@@ -198,7 +193,7 @@ export const workflowOperations = {
 
   fromTemplate: mutation({
     name: "createFromTemplate",
-    summary: "Saves a new workflow made from a template",
+    summary: "Create a workflow from a template",
     needs: "author",
     input: z.object({ key: z.string() }),
     output: NewId,
@@ -222,7 +217,7 @@ export const workflowOperations = {
 
   export: query({
     name: "exportWorkflow",
-    summary: "The workflow as a file",
+    summary: "Export a workflow",
     needs: "read",
     input: ById.extend({
       flavour: z.enum(["troupe", "openhands"]).default("troupe"),
@@ -259,7 +254,7 @@ export const workflowOperations = {
 
   validate: query({
     name: "validateWorkflow",
-    summary: "Says what is wrong with a workflow",
+    summary: "Check a workflow for problems",
     about: "Problems of severity `error` keep it from running.",
     needs: "read",
     input: ById,
@@ -295,7 +290,7 @@ function refuseTooLong(text: string): void {
   if (Buffer.byteLength(text) > MAX_FILE_BYTES)
     throw new Rejection(
       "too_large",
-      "With the recorded answers of its tests, this workflow is larger than a file may be (5 MiB). Export it without its tests.",
+      "With the recorded answers of its tests, this workflow exceeds the file size limit (5 MiB). Export it without its tests.",
     );
 }
 
@@ -336,9 +331,6 @@ function asYaml(json: string): string {
     ({ level }) => level === "error",
   );
   if (error)
-    throw new Rejection(
-      "too_large",
-      `As YAML it could not be read back. ${error.message} Export it as JSON.`,
-    );
+    throw new Rejection("too_large", `As YAML it couldn't be read back. ${error.message} Export it as JSON.`);
   return text;
 }

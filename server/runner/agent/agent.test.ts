@@ -43,7 +43,7 @@ function stage(steps: readonly ScriptedStep[], tools: readonly ToolInterface[]) 
 }
 
 test.each([
-  ["Find it", "Find it"],
+  ["Start bisect", "Start bisect"],
   ["", "ask"],
 ])(
   "what an agent lacks is said with the name of its step, or its id where it has none: %j",
@@ -57,12 +57,12 @@ test.each([
       return of(events, "node_failed").map(({ error }) => [error.code, error.message]);
     };
     expect(await failing([])).toEqual([
-      ["CONFIG", `There is no role called "Worker". Create it, or choose another for ${label}.`],
+      ["CONFIG", `There is no role "Worker". Create it, or choose another for ${label}.`],
     ]);
     expect(await failing([worker({ input_schema: { type: "object", required: ["town"] } })])).toEqual([
       [
         "INPUT_MISSING",
-        `Worker was not given what it needs: town: is missing. Pass it on to ${label}, or change what the role takes in.`,
+        `Worker is missing inputs: town: is missing. Pass them to ${label}, or change the role's inputs.`,
       ],
     ]);
   },
@@ -192,7 +192,7 @@ describe("an agent with tools", () => {
     });
     expect(tools.calls).toEqual([]);
     expect(of(events, "agent_started")[0]!.withheld).toEqual([
-      { tool_name: "look", reason: "It is denied for this run." },
+      { tool_name: "look", reason: "It is denied in this run." },
     ]);
     expect(of(events, "tool_call_refused")[0]!.status_code).toBe(403);
   });
@@ -269,7 +269,7 @@ describe("an agent with tools", () => {
     const { state, events } = await rejected.run(graph, { roles: [worker()] });
     expect(state.run.error).toMatchObject({
       code: "REJECTED",
-      message: "Worker says that this cannot be done: no data",
+      message: "Worker rejected the task: no data",
     });
     expect(of(events, "agent_finished").map(({ status }) => status)).toEqual(["rejected"]);
   });
@@ -377,8 +377,8 @@ describe("an agent task with more to say than its role", () => {
     const [started] = of(events, "agent_started");
     expect(started!.tools).toEqual(["look", "finish", "reject_task"]);
     expect(started!.withheld).toEqual([
-      { tool_name: "peek", reason: "The task does without it." },
-      { tool_name: "shout", reason: "The task names it, but its role may not use it." },
+      { tool_name: "peek", reason: "The task doesn't use it." },
+      { tool_name: "shout", reason: "The task lists it, but its role may not use it." },
     ]);
     expect(tools.calls).toEqual(['Worker look {"text":"x"}']);
   });

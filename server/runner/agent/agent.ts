@@ -192,7 +192,7 @@ export class Agent implements Caller {
     for (const { name: cut, shown, total } of this.given.cuts.slice(known))
       this.run.warn(
         "VALUE_CUT",
-        `"${cut}" is too long for the model of ${this.task.agent_id}: it was shown the first ${shown} of ${total} characters and can read on.`,
+        `"${cut}" is too long for the model of ${this.task.agent_id}: it got the first ${shown} of ${total} characters and can read on.`,
       );
     if (this.given.cuts.length > known) this.learn(this.given.tool);
     return fitted;

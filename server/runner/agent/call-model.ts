@@ -297,11 +297,11 @@ function warnOfBudget(run: AgentRuntime, paid: Spent, cap?: number) {
   if (budget.mode !== "hard" || !isSince(run.s.run, 3)) return;
   const why =
     cap !== undefined && output_tokens > cap
-      ? `An answer took ${output_tokens} tokens, although only ${cap} were asked for: its server does not keep to such limits.`
-      : "The server counted more than was expected of the last call.";
+      ? `A response took ${output_tokens} tokens, although the limit was ${cap}: its server ignores such limits.`
+      : "The server counted more than expected for the last call.";
   for (const { unit, used, added, limit } of limited)
     if (used > limit && used - added <= limit) {
-      const message = `This run went over its limit of ${limit} ${unit}: ${Number(used.toFixed(5))} are used. ${why}`;
+      const message = `This run exceeded its limit of ${limit} ${unit}: ${Number(used.toFixed(5))} used. ${why}`;
       run.emit({ type: "warning", payload: { code: "OVER_BUDGET", message } });
     }
 }

@@ -70,7 +70,7 @@ describe("a model that chooses the way", () => {
       final_status: "ERROR",
       error: {
         code: "ROUTER_FAILED",
-        message: "The router has no labelled ways out to choose from.",
+        message: "The router has no labeled routes to choose from.",
       },
     });
     expect(stage.models.calls).toEqual([]);

@@ -26,7 +26,7 @@ export function* chooseLabel(
   request: ChooseRequest,
 ): Flow<{ label: string; reason: string; confidence: number | null }> {
   if (request.labels.length === 0)
-    throw new NodeFailure("ROUTER_FAILED", "The router has no labelled ways out to choose from.");
+    throw new NodeFailure("ROUTER_FAILED", "The router has no labeled routes to choose from.");
   const schema: JsonSchema = {
     type: "object",
     properties: {

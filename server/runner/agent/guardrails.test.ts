@@ -70,7 +70,9 @@ describe("what has to hold of an answer", () => {
   test("a check that is not registered ends the task, and says which there are", async () => {
     const { state } = await held({ kind: "registered", spec: "constructor" }, [{ text: "bees" }]);
     expect(state.run).toMatchObject({ final_status: "ERROR", reason_code: "CONFIG" });
-    expect(state.run.error?.message).toContain("There are: not_empty, no_placeholders");
+    expect(state.run.error?.message).toContain(
+      'The guardrail "rule" uses the check "constructor", which is not registered. Available: not_empty, no_placeholders, no_secrets, no_personal_data, valid_json, names_sources.',
+    );
   });
 
   test("retry: as often as allowed, then it fails", async () => {
@@ -115,7 +117,7 @@ test("what an agent is given is checked before a model sees it", async () => {
   const rule = { target: "input", kind: "registered", spec: "no_personal_data" } as const;
   const { state, models } = await held(rule, [], "Write to ann@example.org");
   expect(models.calls).toEqual([]);
-  expect(state.run.error?.message).toContain("Worker may not take this: It holds an e-mail address");
+  expect(state.run.error?.message).toContain("Worker may not receive this: It holds an e-mail address");
 });
 
 describe("a rule that cannot be tried", () => {
@@ -123,7 +125,7 @@ describe("a rule that cannot be tried", () => {
     "as its JSON Schema is none is one that does not hold: %s",
     async (spec) => {
       const { state } = await held({ kind: "json_schema", spec, on_fail: "fail" }, [{ text: "bees" }]);
-      expect(state.run.error?.message).toBe('The rule "rule" does not hold: Its JSON Schema cannot be read.');
+      expect(state.run.error?.message).toBe('The guardrail "rule" failed: Its JSON Schema can\'t be read.');
     },
   );
   test.each([
@@ -147,7 +149,9 @@ describe("a rule that cannot be tried", () => {
     const { state } = await held({ kind: "expression", spec: "state.gone == 1", on_fail: "fail" }, [
       { text: "bees" },
     ]);
-    expect(state.run.error?.message).toContain('The rule "rule" does not hold: ');
+    expect(state.run.error?.message).toContain(
+      'The guardrail "rule" failed: "gone" doesn\'t exist yet, so this counts as false.',
+    );
     expect(state.run.error?.message).not.toContain("is not true");
   });
 });

@@ -71,13 +71,13 @@ export function* checkGuardrails(
       const answer = yield* agent.run.ask(`${key}/guard${at}`, {
         about: agent.about,
         kind: "review",
-        title: `The rule "${rule.name}" does not hold`,
+        title: `Guardrail “${rule.name}” failed`,
         why: error,
         args: value,
       });
       if (answer.answer === "approve" || answer.answer === "approve_always") continue;
     }
-    throw new NodeFailure("GUARDRAIL", `The rule "${rule.name}" does not hold: ${error}`, {
+    throw new NodeFailure("GUARDRAIL", `The guardrail "${rule.name}" failed: ${error}`, {
       user_action: "edit_graph",
     });
   }
@@ -108,7 +108,7 @@ function* check(
       const names = guardrailFunctions().map(({ name }) => name);
       throw new NodeFailure(
         "CONFIG",
-        `The rule "${rule.name}" names the check "${rule.spec}", which is not registered. There are: ${names.join(", ")}.`,
+        `The guardrail "${rule.name}" uses the check "${rule.spec}", which is not registered. Available: ${names.join(", ")}.`,
         { user_action: "edit_graph" },
       );
     }
@@ -120,9 +120,9 @@ function schemaError({ spec }: Guardrail, value: JsonObject): string | null {
   try {
     schema = parseJson(spec);
   } catch {
-    return "Its JSON Schema cannot be read.";
+    return "Its JSON Schema can't be read.";
   }
-  if (typeof schema !== "boolean" && !isObject(schema)) return "Its JSON Schema cannot be read.";
+  if (typeof schema !== "boolean" && !isObject(schema)) return "Its JSON Schema can't be read.";
   const errors = readSchema(schema).errors(value);
   return errors.length === 0 ? null : errorTexts(errors).join("; ");
 }

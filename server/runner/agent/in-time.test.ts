@@ -149,7 +149,7 @@ describe("an agent's own limits", () => {
     expect(at).toEqual([0, 2000]);
     expect(run.error).toMatchObject({
       code: "TIME_LIMIT",
-      message: "Worker was not done after 1 s, which is its limit.",
+      message: "Worker timed out after 1 s.",
       user_action: "edit_graph",
     });
   });
@@ -304,7 +304,7 @@ describe("a run from before limits asked everywhere", () => {
     expect(of(went.events, "interaction_requested").map(({ options }) => options)).toEqual([
       [
         { label: "Raise the limit", value: "raise" },
-        { label: "Go on with small", value: "next_model" },
+        { label: "Continue with small", value: "next_model" },
         { label: "Stop here", value: "stop" },
       ],
     ]);

@@ -70,8 +70,8 @@ test("a budget asks before it stops the run; raised, the run goes on", async () 
   const open = await asked(stage, id);
   expect(open.requested).toMatchObject({
     kind: "budget",
-    title: "Worker has reached a limit of the run",
-    why: "The next model call could exceed the budget of 20 tokens. Raise the budget to go on.",
+    title: "Worker reached a limit of the run",
+    why: "The next model call could exceed the budget of 20 tokens. Raise the budget to continue.",
     args: { limit: "max_total_tokens", now: 20 },
     options: [
       { label: "Raise the limit", value: "raise" },
@@ -119,7 +119,7 @@ test("at a limit a run can go on with a model that costs less, by its name; the 
   const open = await asked(stage, id);
   expect(open.requested.options).toEqual([
     { label: "Raise the limit", value: "raise" },
-    { label: "Go on with thrifty, which costs less", value: "cheaper_model" },
+    { label: "Continue with thrifty (cheaper)", value: "cheaper_model" },
     { label: "Stop here", value: "stop" },
   ]);
   give(stage, id, open, "cheaper_model");
@@ -157,8 +157,8 @@ test("a limit that is raised at another place needs no answer any more", async (
 test.each([
   ["the node, whatever its role and its run say", "ask", "stop", "stop", true],
   ["the node, which is not worth a question", "stop", "ask", "ask", false],
-  ["the role where the node says nothing", undefined, "ask", "stop", true],
-  ["the role that needs none, though the run would ask", undefined, "stop", "ask", false],
+  ["role where the node says nothing", undefined, "ask", "stop", true],
+  ["role that needs none, though the run would ask", undefined, "stop", "ask", false],
   ["the run where neither does", undefined, undefined, "ask", true],
 ] as const)("who says whether a limit asks: %s", async (_who, node, ofRole, run, asks) => {
   const stage = newStage({ models: models() });
@@ -175,7 +175,7 @@ test.each([
 test.each([
   ["the crew, whatever the role and the run say", "ask", "stop", "stop", true],
   ["the crew that needs none, though its roles and the run would ask", "stop", "ask", "ask", false],
-  ["the role where the crew says nothing", undefined, "ask", "stop", true],
+  ["role where the crew says nothing", undefined, "ask", "stop", true],
 ] as const)("who says whether a limit asks in a crew: %s", async (_who, crew, ofRole, run, asks) => {
   const stage = newStage({ models: models() });
   const drawing = crewGraph(

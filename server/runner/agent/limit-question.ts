@@ -43,9 +43,9 @@ export function* atLimit(agent: Agent, limit: RaisableLimit, key: string, call?:
       ? yield* run.cheaperModel(`${key}/cheaper`, call.llm_config)
       : null;
   const options: { label: string; value: string }[] = [];
-  if (next !== undefined) options.push({ label: `Go on with ${next}`, value: NEXT_MODEL });
-  if (cheaper) options.push({ label: `Go on with ${cheaper.name}, which costs less`, value: CHEAPER_MODEL });
-  const title = `${agent.role.name} has reached a limit of the run`;
+  if (next !== undefined) options.push({ label: `Continue with ${next}`, value: NEXT_MODEL });
+  if (cheaper) options.push({ label: `Continue with ${cheaper.name} (cheaper)`, value: CHEAPER_MODEL });
+  const title = `${agent.role.name} reached a limit of the run`;
   const answer = yield* run.ask(`${key}/limit`, {
     about: agent.about,
     ...limitQuestion(limit, run.s, title, options),

@@ -102,8 +102,7 @@ describe("an agent that ends its work by a call", () => {
 describe("an answer of the wrong shape", () => {
   test("is corrected twice at most, each with what was wrong", async () => {
     const { state, feedback, events, ended } = await work([{ text: " " }, { text: "" }, { text: "\n" }]);
-    const message =
-      "The model's answer did not have the asked shape, also after 2 corrections: The answer was empty.";
+    const message = "The output didn't match the schema after 2 retries: The answer was empty.";
     expect(feedback).toEqual([again("The answer was empty"), again("The answer was empty")]);
     expect(of(events, "output_parsed")).toEqual(
       [1, 2, 3].map((attempt) => ({
@@ -152,7 +151,7 @@ test("an agent that calls tools to its last turn, where it has none, has come to
   const { state, events, requests } = await work([look("a"), look("b")], { task: { max_iterations: 2 } });
   expect(state.run.error).toMatchObject({
     code: "MAX_ITERATIONS",
-    message: "Worker did not come to an answer in 2 turns.",
+    message: "Worker used all 2 turns without an answer.",
     user_action: "edit_graph",
   });
   expect(of(events, "iteration_started")).toEqual([
@@ -197,7 +196,7 @@ describe("what an agent is given", () => {
     const bad = await work([], given("wasps"));
     expect(bad.state.run.error).toMatchObject({
       code: "GUARDRAIL",
-      message: "Worker may not take this: input.topic == 'bees' is not true.",
+      message: "Worker may not receive this: input.topic == 'bees' is not true.",
     });
   });
 });
@@ -226,7 +225,7 @@ describe("an agent that goes round in circles", () => {
     const question = await asked(here, id);
     expect(question.requested).toMatchObject({
       kind: "escalation",
-      title: "Worker goes round in circles",
+      title: "Worker is stuck in a loop",
       why: expect.any(String) as string,
     });
     here.host.steering.answer(id, question.id, question.requested.fingerprint, { ...answer, by: "ann" });
@@ -263,7 +262,7 @@ describe("an agent that goes round in circles", () => {
     const { error } = here.store.state(id)!.run;
     const stuck = of(here.store.events(id, 0, 1e6), "stuck_detected");
     expect(stuck.map(({ action }) => action)).toEqual(["stop"]);
-    expect(error?.message).toBe(`Worker goes round in circles: ${stuck[0]!.message}`);
+    expect(error?.message).toBe(`Worker is stuck in a loop: ${stuck[0]!.message}`);
   });
 });
 

@@ -38,7 +38,7 @@ export function* runAgent(run: AgentRuntime, task: AgentTask): Flow<AgentResult>
   if (!role)
     throw new NodeFailure(
       "CONFIG",
-      `There is no role called "${task.required_role}". Create it, or choose another for ${run.node.name || run.node.id}.`,
+      `There is no role "${task.required_role}". Create it, or choose another for ${run.node.name || run.node.id}.`,
     );
   const agent = new Agent(run, task, role);
   const shape = shapeOf(agent);
@@ -73,7 +73,7 @@ export function* runAgent(run: AgentRuntime, task: AgentTask): Flow<AgentResult>
     const end = yield* new Iterations(agent, shape, limit).work();
     if (end.kind === "reject") {
       over({ status: "rejected" });
-      throw new NodeFailure("REJECTED", `${role.name} says that this cannot be done: ${end.reason}`, {
+      throw new NodeFailure("REJECTED", `${role.name} rejected the task: ${end.reason}`, {
         user_action: "edit_graph",
       });
     }
@@ -136,13 +136,9 @@ class Iterations {
       const end = yield* this.iterate(local);
       if (end) return end;
     }
-    throw new NodeFailure(
-      "MAX_ITERATIONS",
-      `${agent.role.name} did not come to an answer in ${limit} turns.`,
-      {
-        user_action: "edit_graph",
-      },
-    );
+    throw new NodeFailure("MAX_ITERATIONS", `${agent.role.name} used all ${limit} turns without an answer.`, {
+      user_action: "edit_graph",
+    });
   }
 
   private *iterate(local: number): Flow<WorkEnd | undefined> {
@@ -219,7 +215,7 @@ class Iterations {
     if (cap === undefined || this.maxTokens !== this.agent.task.llm_config?.max_tokens)
       throw new NodeFailure(
         "OUTPUT_TRUNCATED",
-        "The model's answer was cut off at its length limit. Raise the maximum of tokens, or ask for less.",
+        "The response was truncated. Raise Max output tokens, or ask for less.",
         { user_action: "edit_graph" },
       );
     this.maxTokens = cap * 2;
@@ -259,7 +255,7 @@ class Iterations {
     if (++this.reasks > MAX_REASKS)
       throw new NodeFailure(
         "OUTPUT_INVALID",
-        `The model's answer did not have the asked shape, also after ${MAX_REASKS} corrections: ${errors[0]}`,
+        `The output didn't match the schema after ${MAX_REASKS} retries: ${errors[0]}`,
         { retryable: true, user_action: "retry" },
       );
     this.reask(errors);
@@ -286,7 +282,7 @@ function* guardInput(agent: Agent): Flow<void> {
   if (errors.length > 0)
     throw new NodeFailure(
       "INPUT_MISSING",
-      `${agent.role.name} was not given what it needs: ${errorTexts(errors).join("; ")}. Pass it on to ${run.node.name || run.node.id}, or change what the role takes in.`,
+      `${agent.role.name} is missing inputs: ${errorTexts(errors).join("; ")}. Pass them to ${run.node.name || run.node.id}, or change the role's inputs.`,
       { user_action: "edit_graph" },
     );
   if (!agent.guardrails.some(({ target }) => target === "input")) return;
@@ -294,7 +290,7 @@ function* guardInput(agent: Agent): Flow<void> {
   const guardrailError = yield* checkGuardrails(agent, "input", inputs, `${agent.path}/input`);
   // The input can't be retried.
   if (guardrailError !== null)
-    throw new NodeFailure("GUARDRAIL", `${agent.role.name} may not take this: ${guardrailError}`);
+    throw new NodeFailure("GUARDRAIL", `${agent.role.name} may not receive this: ${guardrailError}`);
 }
 
 /** Waits while a limit of the run or the agent's rate blocks another turn. Throws if the agent's time is over. */
@@ -312,7 +308,7 @@ function* awaitRateLimit(
   if (run.now - begun > config.max_execution_time_s * 1000)
     throw new NodeFailure(
       "TIME_LIMIT",
-      `${agent.role.name} was not done after ${config.max_execution_time_s} s, which is its limit.`,
+      `${agent.role.name} timed out after ${config.max_execution_time_s} s.`,
       { user_action: "edit_graph" },
     );
   const { max_rpm } = config;
@@ -343,7 +339,7 @@ function* detectStuck(agent: Agent): Flow<void> {
     const answer = yield* run.ask(`${agent.path}/stuck${steps.length}`, {
       about: agent.about,
       kind: "escalation",
-      title: `${agent.role.name} goes round in circles`,
+      title: `${agent.role.name} is stuck in a loop`,
       why: stuck.message,
     });
     if (answer.answer === "approve" || answer.answer === "approve_always") {
@@ -352,7 +348,7 @@ function* detectStuck(agent: Agent): Flow<void> {
       return;
     }
   }
-  throw new NodeFailure("STUCK", `${agent.role.name} goes round in circles: ${stuck.message}`, {
+  throw new NodeFailure("STUCK", `${agent.role.name} is stuck in a loop: ${stuck.message}`, {
     user_action: "edit_graph",
   });
 }

@@ -91,7 +91,7 @@ test("of several answers of models that are other, the one that makes the differ
   const report = await find(state("state.b != 'wrong'"));
   expect(summarize(report)).toEqual({
     verdict: "found",
-    step: "The model's answer in b",
+    step: "Model response in b",
     tries: ["0 fails", "3 holds", "1 fails", "2 holds"],
   });
   expect(report.differences[report.step!]).toMatchObject({
@@ -102,7 +102,7 @@ test("of several answers of models that are other, the one that makes the differ
     bad: "wrong",
   });
   expect(report.sentence).toBe(
-    "The model's answer in b makes the difference: as in the good run the expectation holds, as in the bad run it fails.",
+    "Model response in b makes the difference: with the good run's, the expectation passes; with the bad run's, it fails.",
   );
 });
 
@@ -115,7 +115,7 @@ test("an answer that all the others follow from is the difference, though they a
   );
   expect(summarize(await find(state("state.b == 'good'")))).toEqual({
     verdict: "found",
-    step: "The model's answer in a",
+    step: "Model response in a",
     tries: ["0 fails", "1 holds"],
   });
 });
@@ -129,12 +129,12 @@ test("what a tool gave, the input and the drawing are found as well", async () =
   const tool = await twoRuns({ ...more(1) }, { price: () => 9, ...more(2) }, priced);
   expect(summarize(await tool.find(state("state.q < 11")))).toEqual({
     verdict: "found",
-    step: "The input",
+    step: "Input",
     tries: ["0 fails", "2 holds", "1 holds"],
   });
   expect(summarize(await tool.find(state("state.q < 4")))).toEqual({
     verdict: "found",
-    step: "What price gave in p",
+    step: "Result of price in p",
     tries: ["0 fails", "2 holds", "1 fails"],
   });
   const other = draw("start > p > q > end", {
@@ -145,10 +145,10 @@ test("what a tool gave, the input and the drawing are found as well", async () =
   const report = await drawn.find(state("state.q < 10"));
   expect(summarize(report)).toEqual({
     verdict: "found",
-    step: "The drawing",
+    step: "Workflow",
     tries: ["0 fails", "2 holds", "1 holds"],
   });
-  expect(report.differences[0]!.good).toBe("other here: q");
+  expect(report.differences[0]!.good).toBe("differs: q");
 });
 
 test("a person's answer that sent the run another way is found by the path", async () => {
@@ -174,7 +174,7 @@ test("a person's answer that sent the run another way is found by the path", asy
   const report = await bisect(good!, bad!, { kind: "path", nodes: ["b"], mode: "visited" });
   expect(summarize(report)).toEqual({
     verdict: "found",
-    step: "A person's answer in gate",
+    step: "Person's answer in gate",
     tries: ["0 fails", "1 holds"],
   });
   expect(report.differences[0]).toMatchObject({ node_id: "gate", good: "approved", bad: "rejected" });
@@ -202,11 +202,11 @@ test("what a person did on the way is a difference like any other, also where th
   const way: RuleExpectation = { kind: "path", nodes: ["a"], mode: "visited" };
   expect(summarize(await find(way, [ids[0]!, id]))).toEqual({
     verdict: "found",
-    step: "What a person changed in it, and pinned",
+    step: "Edits and pins by people",
     tries: ["0 fails", "1 holds"],
   });
   expect(summarize(await find({ ...way, nodes: ["b"] }, [id, ids[0]!])).step).toBe(
-    "What a person changed in it, and pinned",
+    "Edits and pins by people",
   );
 });
 
@@ -229,9 +229,11 @@ test("where a replay comes to what neither run was asked, it says between what i
   });
   expect(report.between).toEqual([0, 1]);
   expect(report.sentence).toBe(
-    "Undecided between 2 differences: from The model's answer in a to The model's answer in b. In between, the runs were asked what neither has an answer to, and nothing is called to find out.",
+    "Undecided between 2 differences: from Model response in a to Model response in b. In between, the runs made requests that neither has an answer to, and nothing is called to find out.",
   );
-  expect(report.tries[2]!.why).toContain("recorded was");
+  expect(report.tries[2]!.why).toContain(
+    "Its call of a model differs from the nearest recorded one: at messages[1].content, line 4, recorded: “join <a>odd</a> <b>odd</b>” and requested: “join <a>fine</a> <b>odd</b>”.",
+  );
 });
 
 test("runs that had all the same say so, and a call that failed in one of them counts", async () => {
@@ -253,7 +255,7 @@ test("runs that had all the same say so, and a call that failed in one of them c
   );
   expect(summarize(await failing.find({ kind: "status", is: "COMPLETED" }))).toMatchObject({
     verdict: "found",
-    step: "The model's answer in b",
+    step: "Model response in b",
   });
 });
 
@@ -271,7 +273,7 @@ test("among many differences the place is searched by halves", async () => {
   const { find } = await twoRuns({}, { price: (at) => 100 + at }, drawing);
   const report = await find(state("state.a30.price != 130"));
   expect(report.differences).toHaveLength(44);
-  expect(summarize(report).step).toBe("What price gave in a30");
+  expect(summarize(report).step).toBe("Result of price in a30");
   expect(report.tries.length).toBeLessThan(10);
 });
 

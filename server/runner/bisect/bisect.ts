@@ -93,12 +93,12 @@ function verdictOf(
     return {
       verdict: "found",
       step: fails,
-      sentence: `${titles[0]} makes the difference: as in the good run the expectation holds, as in the bad run it fails.`,
+      sentence: `${titles[0]} makes the difference: with the good run's, the expectation passes; with the bad run's, it fails.`,
     };
   return {
     verdict: "undecided",
     between: differences.slice(fails, holds).map((_, at) => fails + at),
-    sentence: `Undecided between ${titles.length} differences: from ${titles[0]} to ${titles.at(-1)}. In between, the runs were asked what neither has an answer to, and nothing is called to find out.`,
+    sentence: `Undecided between ${titles.length} differences: from ${titles[0]} to ${titles.at(-1)}. In between, the runs made requests that neither has an answer to, and nothing is called to find out.`,
   };
 }
 
@@ -108,14 +108,14 @@ function notReproduced(
 ): Pick<BisectReport, "verdict" | "sentence"> {
   return {
     verdict: "not_reproduced",
-    sentence: `By its record alone, the ${which} run does not come out as it did then: ${made?.why ?? ""} Times or the order of what went on side by side may have mattered.`,
+    sentence: `Replayed from its log, the ${which} run gives another result than it did: ${made?.why ?? ""} Timing or the order of parallel work may have mattered.`,
   };
 }
 
 const NOTHING_OTHER: Pick<BisectReport, "verdict" | "sentence"> = {
   verdict: "no_difference",
   sentence:
-    "Both runs began with the same and were answered the same: times, or the order of what went on side by side, made the difference.",
+    "Both runs had the same start and answers: timing or the order of parallel work made the difference.",
 };
 
 async function replay(
@@ -135,7 +135,7 @@ async function replay(
   );
   if (done.unknown !== undefined) return { from_good, outcome: "unknown", why: done.unknown };
   const { run } = done.state;
-  const ended = run.final_status ? FINAL_STATUS_LABELS[run.final_status] : "Not ended";
+  const ended = run.final_status ? FINAL_STATUS_LABELS[run.final_status] : "Not finished";
   return {
     from_good,
     outcome: findingOf(done.events, expectation, done.state).holds ? "holds" : "fails",
@@ -180,7 +180,7 @@ function newAnswering(runs: Both, taken: readonly Difference[]): (wanted: Wanted
 }
 
 function missing({ good, bad }: Both, { key, kind, asked }: Wanted): string {
-  if (kind === "step" || kind === "time") return `Neither run has looked up the tools for ${key}.`;
+  if (kind === "step" || kind === "time") return `Neither run has listed the tools for ${key}.`;
   if (kind === "person") return `Neither run has asked a person this: ${key.slice("answer:".length)}.`;
   const recorded = [...bad.answers, ...good.answers].flatMap((one) =>
     one.kind === "model" || one.kind === "tool" ? [{ kind: one.kind, asked: one.asked }] : [],

@@ -72,19 +72,19 @@ describe("what two runs began with", () => {
       "another input",
       { input: { a: 1 } },
       { input: { a: 2 } },
-      [{ kind: "input", title: "The input", good: '{"a":1}', bad: '{"a":2}' }],
+      [{ kind: "input", title: "Input", good: '{"a":1}', bad: '{"a":2}' }],
     ],
     [
       "a setting that only one has",
       { context_windows: { m: 1 } },
       {},
-      [{ kind: "settings", title: "The settings of the run", good: null, bad: null }],
+      [{ kind: "settings", title: "Run settings", good: null, bad: null }],
     ],
     [
       "something that people did",
       {},
       { pins: { a: { output: {} } } },
-      [{ kind: "edits", title: "What a person changed in it, and pinned", good: null, bad: null }],
+      [{ kind: "edits", title: "Edits and pins by people", good: null, bad: null }],
     ],
     [
       "a node that one calls by its name and the other does not have",
@@ -93,9 +93,9 @@ describe("what two runs began with", () => {
       [
         {
           kind: "drawing",
-          title: "The drawing",
-          good: "other here: Write it",
-          bad: "its ways",
+          title: "Workflow",
+          good: "differs: Write it",
+          bad: "its connections",
         },
       ],
     ],
@@ -103,13 +103,13 @@ describe("what two runs began with", () => {
       "other ways between the same nodes",
       {},
       { graph: draw("start > b > a > end", { b: { name: "Write it" } }) },
-      [{ kind: "drawing", title: "The drawing", good: "its ways", bad: "its ways" }],
+      [{ kind: "drawing", title: "Workflow", good: "its connections", bad: "its connections" }],
     ],
     [
       "a node without a name, which is told by its id",
       { graph: draw("start > a > end", { a: { name: "" } }) },
       { graph: draw("start > a > end", { a: { name: "", config: { set: { a: "1" } } } }) },
-      [{ kind: "drawing", title: "The drawing", good: "other here: a", bad: "other here: a" }],
+      [{ kind: "drawing", title: "Workflow", good: "differs: a", bad: "differs: a" }],
     ],
   ])("%s", (_what, good, bad, expected) => {
     expect(between(run([], good), run([], bad))).toEqual(expected);
@@ -127,7 +127,7 @@ describe("what two runs began with", () => {
     const word = draw("start > a > end", { a: { config: { set: { a: "state.nowhere" } } } });
     const time = {
       kind: "time",
-      title: "When it began",
+      title: "Start time",
       good: "2026-01-01T00:00:00.000Z",
       bad: "2026-01-01T00:00:01.000Z",
     };
@@ -158,7 +158,7 @@ describe("what two runs were answered", () => {
       { ...model("badly"), ...event(9) },
       {
         kind: "model",
-        title: "The model's answer in a",
+        title: "Model response in a",
         node_id: "a",
         activation_id: "a#1",
         good: "well",
@@ -173,7 +173,7 @@ describe("what two runs were answered", () => {
       model("", { tool_calls: calls }),
       {
         kind: "model",
-        title: "The model's answer in a",
+        title: "Model response in a",
         node_id: "a",
         activation_id: "a#1",
         good: 'I look [{"args":{},"id":"c","tool_name":"look"}]',
@@ -186,7 +186,7 @@ describe("what two runs were answered", () => {
       gave("text"),
       {
         kind: "model",
-        title: "The model's answer in a",
+        title: "Model response in a",
         node_id: "a",
         activation_id: "a#1",
         good: "",
@@ -199,7 +199,7 @@ describe("what two runs were answered", () => {
       { result: null },
       {
         kind: "model",
-        title: "The model's answer in a",
+        title: "Model response in a",
         node_id: "a",
         activation_id: "a#1",
         good: "It failed: no line",
@@ -212,7 +212,7 @@ describe("what two runs were answered", () => {
       { kind: "tool", key: "b#2/1/x", asked: { tool: "price" }, ...gave({ status_code: 500, error: "no" }) },
       {
         kind: "tool",
-        title: "What price gave in Write it",
+        title: "Result of price in Write it",
         node_id: "b",
         activation_id: "b#2",
         good: "3",
@@ -225,7 +225,7 @@ describe("what two runs were answered", () => {
       { kind: "tool", ...gave([1]) },
       {
         kind: "tool",
-        title: "What a tool gave in a",
+        title: "Result of a tool in a",
         node_id: "a",
         activation_id: "a#1",
         good: "null",
@@ -242,7 +242,7 @@ describe("what two runs were answered", () => {
       },
       {
         kind: "person",
-        title: "A person's answer in Write it",
+        title: "Person's answer in Write it",
         node_id: "b",
         activation_id: "b#1",
         good: "yes",
@@ -255,7 +255,7 @@ describe("what two runs were answered", () => {
       { kind: "person", key: "answer:b#1/1/q", ...gave("odd") },
       {
         kind: "person",
-        title: "A person's answer in Write it",
+        title: "Person's answer in Write it",
         node_id: "b",
         activation_id: "b#1",
         good: "null",
@@ -268,7 +268,7 @@ describe("what two runs were answered", () => {
       { kind: "step", key: "a#1/1/worker/tools", asked: null, ...gave(["x", "y"]) },
       {
         kind: "installed",
-        title: "The tools that there were for a",
+        title: "Available tools for a",
         node_id: "a",
         activation_id: "a#1",
         good: '["x"]',
@@ -281,7 +281,7 @@ describe("what two runs were answered", () => {
       { key: "call", ...gave("y") },
       {
         kind: "model",
-        title: "The model's answer in Write it",
+        title: "Model response in Write it",
         node_id: "b",
         activation_id: "b#4",
         good: "x",
@@ -293,13 +293,13 @@ describe("what two runs were answered", () => {
       "a call of no node at all",
       { key: "call", ...gave("x") },
       { key: "call", ...gave("y") },
-      { kind: "model", title: "The model's answer in the run", good: "x", bad: "y" },
+      { kind: "model", title: "Model response in the run", good: "x", bad: "y" },
     ],
     [
       "a call of a node that the drawing does not have any more",
       { key: "gone#1/1/call", ...gave("x") },
       { key: "gone#1/1/call", ...gave("y") },
-      { kind: "model", title: "The model's answer in the run", good: "x", bad: "y" },
+      { kind: "model", title: "Model response in the run", good: "x", bad: "y" },
     ],
   ])("%s", (_what, good, bad, expected) => {
     expect(between(run([good]), run([bad]))).toEqual([expected]);

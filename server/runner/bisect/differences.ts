@@ -67,15 +67,15 @@ const valueOf = (result: RetracedAnswer["result"]): Json =>
   result === null ? null : result.ok ? result.value : asJson(result.error);
 
 const PARTS: readonly [DifferenceKind, string, readonly (keyof Creation)[]][] = [
-  ["drawing", "The drawing", ["graph"]],
-  ["roles", "The roles", ["roles"]],
+  ["drawing", "Workflow", ["graph"]],
+  ["roles", "Roles", ["roles"]],
   [
     "settings",
-    "The settings of the run",
+    "Run settings",
     ["config", "installation", "past_work", "people", "context_windows", "edition"],
   ],
-  ["input", "The input", ["input"]],
-  ["edits", "What a person changed in it, and pinned", ["forks", "pins", "repeats"]],
+  ["input", "Input", ["input"]],
+  ["edits", "Edits and pins by people", ["forks", "pins", "repeats"]],
 ];
 
 function creationDifferences(good: Recording, bad: Recording): Difference[] {
@@ -91,7 +91,7 @@ function creationDifferences(good: Recording, bad: Recording): Difference[] {
   const readsTime = [a, b].some(({ graph }) => /\bnow\b/.test(JSON.stringify(graph)));
   const time: Difference = {
     kind: "time",
-    title: "When it began",
+    title: "Start time",
     good: new Date(good.begunAt).toISOString(),
     bad: new Date(bad.begunAt).toISOString(),
   };
@@ -126,7 +126,7 @@ function describeGraphs(a: WorkflowGraph, b: WorkflowGraph): Pick<RunDifference,
         return !mine || !theirs || canonicalJson(withoutPlace(mine)) !== canonicalJson(withoutPlace(theirs));
       })
       .map(({ id, name }) => name || id);
-    return names.length > 0 ? cut(`other here: ${names.join(", ")}`) : "its ways";
+    return names.length > 0 ? cut(`differs: ${names.join(", ")}`) : "its connections";
   };
   return { good: describeNodes(a, b), bad: describeNodes(b, a) };
 }
@@ -174,9 +174,9 @@ const nameOf = ({ nodes }: WorkflowGraph, id: string | undefined) =>
 
 function titleOf({ kind, asked }: RetracedAnswer, where: string): string {
   const { tool } = recordOf(asked);
-  if (kind === "model") return `The model's answer in ${where}`;
-  if (kind === "tool") return `What ${typeof tool === "string" ? tool : "a tool"} gave in ${where}`;
-  return kind === "person" ? `A person's answer in ${where}` : `The tools that there were for ${where}`;
+  if (kind === "model") return `Model response in ${where}`;
+  if (kind === "tool") return `Result of ${typeof tool === "string" ? tool : "a tool"} in ${where}`;
+  return kind === "person" ? `Person's answer in ${where}` : `Available tools for ${where}`;
 }
 
 function describeAnswer({ kind, result }: RetracedAnswer): string | null {

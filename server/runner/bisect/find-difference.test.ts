@@ -29,8 +29,8 @@ test("what made the difference between two runs of the store is found", async ()
     verdict: "found",
     step: 0,
     sentence:
-      "The input makes the difference: as in the good run the expectation holds, as in the bad run it fails.",
-    differences: [{ kind: "input", title: "The input", good: '{"n":1}', bad: '{"n":2}' }],
+      "Input makes the difference: with the good run's, the expectation passes; with the bad run's, it fails.",
+    differences: [{ kind: "input", title: "Input", good: '{"n":1}', bad: '{"n":2}' }],
     tries: [
       { from_good: 0, outcome: "fails", why: "Completed." },
       { from_good: 1, outcome: "holds", why: "Completed." },
@@ -39,7 +39,7 @@ test("what made the difference between two runs of the store is found", async ()
 });
 
 describe("nothing is searched for", () => {
-  const same = "Choose two runs of the same workflow: one that was good, and one that was not.";
+  const same = "Choose a good and a bad run of the same workflow.";
   test("between a run and itself, or runs of two workflows", async () => {
     const { find, good, other } = await stored();
     await expect(find(state("state.a == 1"), [good, good])).rejects.toThrow(same);
@@ -51,7 +51,7 @@ describe("nothing is searched for", () => {
     const waiting = stage.start(draw("start > w > end", { w: { config: { ms: 60_000 } } }), {
       workflow: "wf",
     });
-    const why = "Both runs have to have ended before they can be searched.";
+    const why = "Both runs must be finished.";
     await expect(find(state("state.a == 1"), [good, waiting])).rejects.toThrow(why);
     await expect(find(state("state.a == 1"), [waiting, good])).rejects.toThrow(why);
     await expect(find(state("state.a == 1"), [good, "run_gone"])).rejects.toThrow(why);
@@ -61,8 +61,8 @@ describe("nothing is searched for", () => {
 
   test("where what was good does not hold of the good run, or holds of both", async () => {
     const { find } = await stored();
-    await expect(find(state("state.a == 2"))).rejects.toThrow(/^In the good run this does not hold\. .+/);
-    await expect(find(state("state.a < 9"))).rejects.toThrow(/^In the bad run this holds as well\. .+/);
+    await expect(find(state("state.a == 2"))).rejects.toThrow(/^This isn't true in the good run\. .+/);
+    await expect(find(state("state.a < 9"))).rejects.toThrow(/^This is also true in the bad run\. .+/);
   });
 
   test("for a condition that nobody can read", async () => {
@@ -73,13 +73,13 @@ describe("nothing is searched for", () => {
   test("where a log is gone, or was made by another version", async () => {
     const { find, store, good, bad } = await stored();
     await expect(find(state("state.a == 1"), [good, bad], { ...store, events: () => [] })).rejects.toThrow(
-      "The log of one of these runs is not there any more.",
+      "The log of one of these runs no longer exists.",
     );
     await expect(
       find(state("state.a == 1"), [good, bad], {
         ...store,
         journal: (id) => ({ ...store.journal(id), version: 0 }),
       }),
-    ).rejects.toThrow("One of these runs was made by another version of Troupe and cannot be replayed here.");
+    ).rejects.toThrow("One of these runs was made by another version of Troupe and can't be replayed here.");
   });
 });

@@ -20,14 +20,14 @@ export interface BisectRequest {
 export function newBisector(store: Pick<RunStore, "find" | "events" | "journal">, code: Code) {
   const readRun = (id: string, expectation: RuleExpectation) => {
     const events = store.events(id, 0, Number.MAX_SAFE_INTEGER);
-    if (events.length === 0) throw notCompared("The log of one of these runs is not there any more.");
+    if (events.length === 0) throw notCompared("The log of one of these runs no longer exists.");
     return findingOf(events, expectation);
   };
   const recorded = (id: string) => {
     const recording = recordingOf(store, id);
     if (!recording)
       throw notCompared(
-        "One of these runs was made by another version of Troupe and cannot be replayed here.",
+        "One of these runs was made by another version of Troupe and can't be replayed here.",
       );
     return recording;
   };
@@ -35,11 +35,10 @@ export function newBisector(store: Pick<RunStore, "find" | "events" | "journal">
     /** Throws Rejection, ExpressionError, DamagedLog. */
     async findDifference({ good, bad, expect }: BisectRequest): Promise<BisectReport> {
       const runs = [good, bad].map((id) => store.find(id));
-      if (runs.some((run) => run?.status !== "finished"))
-        throw notCompared("Both runs have to have ended before they can be searched.");
+      if (runs.some((run) => run?.status !== "finished")) throw notCompared("Both runs must be finished.");
       const [one, other] = runs.map((run) => run?.workflow_id ?? null);
       if (good === bad || one !== other)
-        throw notCompared("Choose two runs of the same workflow: one that was good, and one that was not.");
+        throw notCompared("Choose a good and a bad run of the same workflow.");
       // An unreadable condition would fail in both.
       const [error] = expect.kind === "state" ? checkExpression(expect.when, { result: "bool" }) : [];
       if (error && expect.kind === "state")
@@ -47,10 +46,12 @@ export function newBisector(store: Pick<RunStore, "find" | "events" | "journal">
       const [inGood, inBad] = [readRun(good, expect), readRun(bad, expect)];
       if (!inGood.holds)
         throw notCompared(
-          `In the good run this does not hold. ${inGood.sentence} Choose what was good in it.`,
+          `This isn't true in the good run. ${inGood.sentence} Choose what was good about it.`,
         );
       if (inBad.holds)
-        throw notCompared(`In the bad run this holds as well. ${inBad.sentence} Choose what is wrong in it.`);
+        throw notCompared(
+          `This is also true in the bad run. ${inBad.sentence} Choose what is wrong with it.`,
+        );
       return bisect(recorded(good), recorded(bad), expect, code);
     },
   };

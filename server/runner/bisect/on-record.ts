@@ -57,7 +57,7 @@ export async function executeOnRecord(
   }
   const [state] = states;
   if (state?.run.status === "finished") return { state, events: context.events };
-  return { unknown: "It waits for something that never came in either run." };
+  return { unknown: "It waits for something that arrived in neither run." };
 }
 
 function effectsOf(code: Code | undefined): Effects {

@@ -101,8 +101,8 @@ describe("runs that do not come out by their records as they did", () => {
   };
   const state = (when: string): RuleExpectation => ({ kind: "state", when });
   const why = (which: string) =>
-    `By its record alone, the ${which} run does not come out as it did then: Completed. Times or the order of what went on side by side may have mattered.`;
-  const input = { kind: "input", title: "The input", good: '{"n":1}', bad: '{"n":2}' };
+    `Replayed from its log, the ${which} run gives another result than it did: Completed. Timing or the order of parallel work may have mattered.`;
+  const input = { kind: "input", title: "Input", good: '{"n":1}', bad: '{"n":2}' };
 
   test("are said to, the bad one first", async () => {
     const [good, bad] = await runs();
@@ -128,7 +128,7 @@ describe("runs that do not come out by their records as they did", () => {
     expect(await bisect(good, good, state("state.a > 9"))).toEqual({
       verdict: "no_difference",
       sentence:
-        "Both runs began with the same and were answered the same: times, or the order of what went on side by side, made the difference.",
+        "Both runs had the same start and answers: timing or the order of parallel work made the difference.",
       differences: [],
       tries: [{ from_good: 0, outcome: "fails", why: "Completed." }],
     });

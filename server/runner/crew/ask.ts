@@ -22,7 +22,7 @@ export function* askForCrew(
       return { ...answer, answer: "approve" };
     case "fail":
     case "escalate":
-      throw new NodeFailure("HUMAN_TIMEOUT", `Nobody answered ${name} in time: ${question.title}`, {
+      throw new NodeFailure("HUMAN_TIMEOUT", `No one answered ${name} in time: ${question.title}`, {
         user_action: "retry",
       });
     case "reject":

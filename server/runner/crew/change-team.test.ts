@@ -205,7 +205,7 @@ test("a member can be left less than its role may use, and never more", async ()
     roles,
   });
   expect(replies).toEqual([
-    'The role "Lead" may not use http_request. A member uses what its role may, or less: give it a role that may.',
+    'The role "Lead" may not use http_request. A member can only use tools of its role: choose a role that may.',
     null,
   ]);
   const granted = stage.store
@@ -231,7 +231,7 @@ test("what would widen what agents may do is refused where it comes from a progr
     ],
     { roles },
   );
-  const person = "Only a person who is signed in may do this:";
+  const person = "Only a signed-in person may do this:";
   expect(replies).toEqual([
     `${person} expert would get tools that no Expert of this crew may use now: calculator.`,
     null,
@@ -263,35 +263,35 @@ test("where a change does not fit, it is refused with the reason and changes not
       add({ node_id: "luck" }),
     ),
   ).toEqual([
-    "worker is at work. Take it out once it is done, or choose who goes on instead.",
-    'lead still has to do "second" of the plan. Give it to somebody else first.',
+    "worker is working. Remove it when it is done, or choose who continues instead.",
+    'lead is still assigned to "second" of the plan. Reassign it first.',
     'crew has no agent "luck". It has: lead, worker, checker.',
-    'There is no role "Nobody" in the library.',
-    'crew has an agent "checker" already.',
-    "Say what is to change about lead.",
+    'The library has no role "Nobody".',
+    'crew already has an agent "checker".',
+    "Name what to change about lead.",
     "end has no crew.",
     'This workflow has no node "luck".',
   ]);
   expect(await rejectionsIn(cases.hierarchical!, out("lead"))).toEqual([
-    "lead leads this crew, which cannot go on without. Change its model or its instructions instead.",
+    "lead leads this crew and can't be removed. Change its model or instructions instead.",
   ]);
   expect(await rejectionsIn(cases["sample and vote"]!, out("worker"), add())).toEqual([
-    "One agent gives all the answers of this crew, and they are only compared if it stays the same.",
-    "One agent gives all the answers of this crew, and they are only compared if it stays the same.",
+    "One agent gives all the answers of this crew, and they are only comparable if it stays the same.",
+    "One agent gives all the answers of this crew, and they are only comparable if it stays the same.",
   ]);
   expect(await rejectionsIn(cases.custom!, out("checker"))).toEqual([
-    'Without checker the crew could not go on: The step "check" is for "checker", and no agent of the crew is called so. Add the agent, or give the step to another.',
+    "Without checker the crew couldn't continue: Step “check” is assigned to unknown agent “checker”. Add the agent to the crew, or assign another.",
   ]);
   const alone: Case = {
     crew: { process: "swarm", agents: [{ agent_id: "lead", role_name: "Lead" }] },
     answer: () => ({ text: "done" }),
   };
   expect(await rejectionsIn(alone, out("lead"))).toEqual([
-    "lead is the last of this crew. Add another member first.",
+    "lead is the last member of this crew. Add another member first.",
   ]);
   // The first call is the chair's, who puts the proposal; the second is a vote.
   const { replies } = await meanwhile(cases.consensus!, [add(), edit(out("worker"))], { nth: 2 });
-  const voting = "Its members are voting. Who they are stays the same until it is decided.";
+  const voting = "Its members are voting. The team can't change until the vote is over.";
   expect(replies).toEqual([voting, voting]);
 });
 

@@ -66,8 +66,8 @@ export function unroutable(task: Task, agents: readonly AgentConfig[]): RunError
   return {
     code: "CONFIG",
     message: wanted
-      ? `Task "${task.task_id}" asks for ${wanted}, and no agent of the crew is that. The crew has: ${roles}.`
-      : `Task "${task.task_id}" does not say which role does it, and no role of the crew fits its words. The crew has: ${roles}.`,
+      ? `Task "${task.task_id}" needs ${wanted}, but no agent of the crew is one. The crew has: ${roles}.`
+      : `Task "${task.task_id}" names no role, and no role of the crew matches its description. The crew has: ${roles}.`,
     retryable: false,
     user_action: "edit_graph",
   };

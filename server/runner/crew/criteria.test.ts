@@ -55,7 +55,7 @@ describe("what a crew made is held to the plan's criteria", () => {
       ["it shines", true, "it does"],
     ]);
     expect(done.state.state.result).toBe("longer");
-    expect(done.state.run.warnings).toEqual([`crew does not meet "${exact}": It is not true.`]);
+    expect(done.state.run.warnings).toEqual([`crew doesn't meet "${exact}": It is not true.`]);
   });
 
   test("a judge and whoever improves the result see the results of the tasks that it was made of, and a judge is no member", async () => {

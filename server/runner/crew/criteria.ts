@@ -74,7 +74,7 @@ export function* meetCriteria(
   }
   const still = yield* check(crew, criteria, { output: better, outputs }, 2);
   for (const { criterion, evidence } of still)
-    crew.run.warn("CRITERION_UNMET", `${crew.name} does not meet "${criterion}": ${evidence}`);
+    crew.run.warn("CRITERION_UNMET", `${crew.name} doesn't meet "${criterion}": ${evidence}`);
   return better;
 }
 

@@ -32,7 +32,9 @@ describe("a member that works for another", () => {
   test("has only the tools that both may use, and both are told which it works without", async () => {
     const { offered, caller, delegate } = await run({});
     expect(offered).not.toContain("browse");
-    expect(caller).toContain("web works without browse");
+    expect(caller).toContain(
+      "Ask a coworker a question. It knows nothing but what you tell it; you get its answer. It has no other tools than you: web works without browse.",
+    );
     expect(delegate).toContain(
       "You do without these tools here: browse (The agent that delegated this task may not use it).",
     );

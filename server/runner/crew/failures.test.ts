@@ -37,7 +37,7 @@ test("while a person decides about a failed task the others go on, and nothing o
   const id = stage.start(graph, { roles: team.map(role) });
   const state = () => stage.store.state(id)!;
   const question = () => Object.values(state().interactions).find(({ status }) => status === "open");
-  await expect.poll(() => question()?.requested.title).toBe('"a" failed. Go on without it?');
+  await expect.poll(() => question()?.requested.title).toBe('"a" failed. Continue without it?');
   release();
   const b = () => Object.values(state().plans)[0]!.tasks[1]!.status;
   await expect.poll(b).toBe("completed");

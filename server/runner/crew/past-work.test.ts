@@ -46,7 +46,7 @@ test("a task that names nobody goes to whose earlier work failed less, and the r
     to: "in_progress",
     assigned_agent: "bob",
     chosen_because:
-      "it fits as well as ann, and in earlier runs less of its work failed or was sent back: 0 of 5 against 3 of 5",
+      "it matches as well as ann, and in earlier runs less of its work failed or was sent back: 0 of 5 compared to 3 of 5",
   });
 });
 

@@ -61,7 +61,7 @@ export function* runCrew(run: CrewRuntime, request: CrewRequest): Flow<CrewAnswe
     if (crew.view.next_agent)
       run.warn(
         "NEXT_UNUSED",
-        `${crew.view.next_agent} was to go on in ${crew.name}, and nothing was left to do.`,
+        `${crew.view.next_agent} should have continued in ${crew.name}, but nothing was left to do.`,
       );
     run.emit({ type: "crew_finished", payload: { status: "completed" } });
     yield* crew.savePlan();
@@ -80,7 +80,7 @@ function* swarm(crew: Crew): Flow<JsonObject> {
   const { run, config } = crew;
   const first = config.entry_agent ? crew.member(config.entry_agent) : config.agents[0];
   if (!first)
-    throw new NodeFailure("CONFIG", `${crew.name} begins with "${config.entry_agent}", who is not in it.`);
+    throw new NodeFailure("CONFIG", `${crew.name} starts with "${config.entry_agent}", who isn't a member.`);
   const { result } = yield* relay(
     crew,
     first,

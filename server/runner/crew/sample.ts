@@ -21,7 +21,7 @@ export function* sample(crew: Crew): Flow<JsonObject> {
   const { run, config, name } = crew;
   const agent =
     config.agents.find(({ agent_id }) => agent_id === config.manager?.agent_id) ?? config.agents[0];
-  if (!agent) throw new NodeFailure("CONFIG", `${name} has nobody to ask. Add an agent.`);
+  if (!agent) throw new NodeFailure("CONFIG", `${name} has no members. Add an agent.`);
   const answers = yield* answersOf(crew, agent);
   const values = answers.map(valueOf);
   const { at, votes } = agreement(values, { signs: isSince(run.s.run, 2) });

@@ -63,8 +63,12 @@ const plan: z.input<typeof ExecutionPlan> = {
 };
 
 export const cases: Record<string, Case> = {
-  sequential: { crew: { process: "sequential" }, plan, answer: (request) => text(`${who(request)} is done`) },
-  parallel: { crew: { process: "parallel" }, plan, answer: (request) => text(`${who(request)} is done`) },
+  sequential: {
+    crew: { process: "sequential" },
+    plan,
+    answer: (request) => text(`${who(request)} finished`),
+  },
+  parallel: { crew: { process: "parallel" }, plan, answer: (request) => text(`${who(request)} finished`) },
   "parallel, with a plan of its planner": {
     crew: { process: "parallel", planning: true },
     answer: (request) =>
@@ -78,7 +82,7 @@ export const cases: Record<string, Case> = {
               expected_output: "text",
             })),
           })
-        : text(`${who(request)} is done`),
+        : text(`${who(request)} finished`),
   },
   "a task that fails and a new plan": {
     crew: { process: "sequential", on_task_failure: "replan", manager: { agent_id: "lead" } },
@@ -156,7 +160,7 @@ export const cases: Record<string, Case> = {
               args: { coworker, task: "a part" },
             })),
           }
-        : text(`${who(request)} is done`),
+        : text(`${who(request)} finished`),
   },
   consensus: {
     crew: {

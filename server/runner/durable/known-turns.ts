@@ -89,6 +89,6 @@ export class KnownTurns {
 /** The interpreter did not repeat what the log says it did: it is another version, or it is not deterministic. */
 export class ReplayMismatch extends namedError("ReplayMismatch") {
   constructor(runId: string, turn: number) {
-    super(`Run ${runId} cannot be continued: its turn ${turn} came out differently from what its log says.`);
+    super(`Run ${runId} can't resume: its turn ${turn} differs from its log.`);
   }
 }

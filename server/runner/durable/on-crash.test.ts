@@ -56,7 +56,7 @@ function world(
   const options = () => ({
     tools: fakeTools([tool]),
     models: newScriptedModels([
-      ...[1, 2, 3].map(() => ({ text: "done", matches: /receipt-7|answer is unknown/ })),
+      ...[1, 2, 3].map(() => ({ text: "done", matches: /receipt-7|result is unknown/ })),
       { tool_calls: [{ id: "c1", tool_name: "mail", args: {} }] },
     ]),
   });
@@ -124,9 +124,9 @@ describe.each(["node", "agent"] as const)(
       return { ...outcome(stage, id), stage, id, lines, asked, key: lines[0] ?? "" };
     }
     const twice = (key: string) =>
-      `mail may have happened twice: the server stopped while the call was in flight, and it was made again (idempotency key ${key}).`;
+      `mail may have been executed twice: the server stopped while the call was in flight, and it was repeated (idempotency key ${key}).`;
     const NOT_AGAIN =
-      "This call was begun before and its answer is unknown, so it may have happened already. It was not made again.";
+      "This call was started before and its result is unknown, so it may have been executed. It was not repeated.";
 
     test("is repeated with the same key at low risk, and the run says that it may have happened twice", async () => {
       const { lines, asked, key, final, warnings, call } = await killedInFlight({});
@@ -255,6 +255,6 @@ test("a call in flight is abandoned where its node is skipped, and the run says 
   );
   await stage.host.settled(id);
   const { final, warnings, call } = outcome(stage, id);
-  const message = `mail was abandoned in flight: it may have happened (idempotency key ${lines[0]}).`;
+  const message = `mail was abandoned in flight: it may have been executed (idempotency key ${lines[0]}).`;
   expect([final, warnings, call?.status, call?.error]).toEqual(["COMPLETED", [message], "stopped", message]);
 });

@@ -36,7 +36,7 @@ export function newForkLauncher(parts: {
     if (!workflow)
       throw new Rejection(
         "not_forked",
-        "The workflow of this run was deleted: go on with the drawing that it ran.",
+        "The workflow of this run was deleted. Continue with the version it ran.",
       );
     const state = parts.runs.state(run_id);
     const input = given ?? state?.input ?? {};
@@ -59,7 +59,7 @@ export function newForkLauncher(parts: {
       if (input && graph === "original") {
         const own = parts.runs.state(run_id)?.graph;
         const errors = own ? findInputErrors(own, input) : [];
-        if (errors.length > 0) throw notStarted("The input does not fit.", { errors });
+        if (errors.length > 0) throw notStarted("The input is invalid.", { errors });
       }
       const state = request.config?.budget ? parts.runs.state(run_id) : undefined;
       if (state && request.config)

@@ -196,7 +196,7 @@ test("what may have had an effect is not done twice unless a person agrees", asy
     sent: "sent 1",
     asked: [
       ["send is about to use send", "approve"],
-      ["Use send once more?", "reject"],
+      ["Call send again?", "reject"],
     ],
   });
   expect(sent).toEqual(["send 1"]);
@@ -238,7 +238,7 @@ test("a fork on the present drawing goes its way, and is refused with a list whe
   const { state, run } = await settled(stage, fork(stage, id, latest("start > a > b > c > end")).run_id);
   expect([run.final_status, state]).toEqual(["COMPLETED", { a: "a", b: "b", c: "c" }]);
   expect(() => fork(stage, id, latest("start > a > d > end"))).toThrow(
-    "b is at work or has its turn then, and the present drawing has no b.",
+    "b is active or queued at that point, but the current workflow has no b.",
   );
   const failed = await stage.run(
     draw("start > a > b > end", { b: { config: { set: { b: "state.missing.deeper" } } } }),
@@ -287,9 +287,9 @@ test("from the beginning with another input; at the end, and at a limit, just be
   expect([first.state.state.a, again.state.a, again.input]).toEqual([2, 6, { n: 5 }]);
   const last = first.events.at(-1)!.seq;
   expect(fork(stage, first.id, { at: { seq: last } }).at_seq).toBe(last - 1);
-  expect(() => fork(stage, first.id, { at: { seq: last + 1 } })).toThrow(`the events 1 to ${last}`);
+  expect(() => fork(stage, first.id, { at: { seq: last + 1 } })).toThrow(`events 1 to ${last};`);
   expect(() => fork(stage, first.id, { at: { node_id: "a", occurrence: 2 } })).toThrow(
-    "began once in this run",
+    "started once in this run",
   );
 });
 
@@ -342,14 +342,14 @@ test("a replay takes every answer from the log, people's too; where one is missi
   const { run } = await ended(replay("strict"));
   expect([run.final_status, run.error?.message]).toEqual([
     "ERROR",
-    "This strict replay came to a call that was never recorded, and makes none. The run that is replayed was made before requests were recorded, or asked nothing: none of its answers can be found again.",
+    "This strict replay reached a call that was never recorded, and makes none. The original run was made before requests were recorded, or made none: none of its answers can be reused.",
   ]);
   expect([models.requests.length, sent]).toEqual([1, ["send 1"]]);
   const asked = await settled(stage, replay("lenient"));
   expect(Object.values(asked.interactions).map(({ requested }) => requested.title)).toEqual([
-    "Ask a model?",
+    "Call a model?",
     "send is about to use send",
-    "Use send?",
+    "Call send?",
   ]);
   expect([asked.run.final_status, models.requests.length, sent]).toEqual([
     "COMPLETED",

@@ -128,7 +128,7 @@ export class Attempts {
       this.over(task, {
         error: new NodeFailure(
           "TIMEOUT",
-          `${node.name || node.id} did not finish within ${durationText(timeoutOf(node))}.`,
+          `${node.name || node.id} timed out after ${durationText(timeoutOf(node))}.`,
           { retryable: true, user_action: "retry" },
         ),
       });
@@ -205,7 +205,7 @@ export class Attempts {
 
   /** A terminating End node: cancels everything that is still running. */
   private terminate(): void {
-    this.cancelTasks("An end was reached that stops everything else.");
+    this.cancelTasks("An end node that stops everything else was reached.");
     this.terminated = true;
   }
 
@@ -215,7 +215,7 @@ export class Attempts {
       const call = must(this.log.s.tool_calls, call_id);
       if (call.activation_id !== activation_id || !call.on_crash) continue;
       const { node_id, agent_id, task_id, tool_name } = call;
-      const message = `${tool_name} was abandoned in flight: it may have happened (idempotency key ${this.log.s.run.id}/${call_id}).`;
+      const message = `${tool_name} was abandoned in flight: it may have been executed (idempotency key ${this.log.s.run.id}/${call_id}).`;
       this.log.apply({
         type: "tool_call_abandoned",
         ...{

@@ -68,7 +68,7 @@ export class CommandHandler {
     this.applyCommand(answer);
     // A newer server may have sent it, or its subject no longer exists.
     if (this.parts.log.commandId !== null)
-      this.parts.log.apply(tooLateEvent("This run cannot do that, or no longer."));
+      this.parts.log.apply(tooLateEvent("This run can't do that, or no longer can."));
   }
 
   private applyCommand(answer: Settlement): void {

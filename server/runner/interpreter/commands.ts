@@ -45,11 +45,11 @@ export function planEdited(
     event: {
       type: "warning" as const,
       ...at,
-      payload: { code: "PLAN_EDIT_REFUSED", message: `A change of the plan came too late: ${message}` },
+      payload: { code: "PLAN_EDIT_REFUSED", message: `An edit of the plan came too late: ${message}` },
     },
     isChanged: false,
   });
-  if (crew.status !== "running") return rejected("The crew's work is over.");
+  if (crew.status !== "running") return rejected("The crew has finished.");
   const edited = editPlan(plan, crew, read.data);
   if (!edited.ok) return rejected(edited.message);
   if (edited.cancelled) {

@@ -274,7 +274,7 @@ class Interpreter implements Engine {
         type: "warning",
         payload: {
           code: "TIE",
-          message: "Branches waited for each other at a loop with two entries; the first went on.",
+          message: "Branches waited for each other at a loop with two entry points; the first one continued.",
         },
       });
     return events.length > 0;

@@ -15,7 +15,7 @@ test.each([1, 99])(
     const before = stage.store.events(id, 0, 1e6);
     stage.host.recover();
     expect(stage.store.find(id)).toMatchObject({ status: "held" });
-    expect(stage.store.find(id)!.held!.message).toMatch(/needs the version of Troupe it began with/);
+    expect(stage.store.find(id)!.held!.message).toMatch(/needs the version of Troupe it started with/);
     expect(stage.store.events(id, 0, 1e6)).toEqual(before);
     expect(stage.host.cancel(id, { by: "user", reason: "" })).toBe(true);
     await expect.poll(() => stage.store.find(id)!.final_status).toBe("CANCELLED");

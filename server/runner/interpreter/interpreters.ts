@@ -9,5 +9,5 @@ export const interpreters: Readonly<Record<number, typeof execute>> = { [INTERPR
 /** Why a run of that version can't continue here, as a message. */
 export function unknownVersionText(version: number): string {
   const here = Object.keys(interpreters).join(", ");
-  return `This run needs the version of Troupe it began with (interpreter ${version}, here ${here}). Start that version on this data folder, or cancel the run.`;
+  return `This run needs the version of Troupe it started with (interpreter ${version}, here ${here}). Start that version on this data folder, or cancel the run.`;
 }

@@ -85,7 +85,7 @@ test.each<[RaisableLimit, object, object]>([
     { max_active_ms: 1500 },
     {
       type: "integer",
-      title: "New limit, in seconds at work",
+      title: "New limit, in seconds of active time",
       exclusiveMinimum: 1.5,
       maximum: 86_400,
       default: 3,
@@ -96,7 +96,7 @@ test.each<[RaisableLimit, object, object]>([
     { max_active_ms: 700 },
     {
       type: "integer",
-      title: "New limit, in seconds at work",
+      title: "New limit, in seconds of active time",
       exclusiveMinimum: 0.7,
       maximum: 86_400,
       default: 2,
@@ -155,10 +155,10 @@ test.each<[RaisableLimit, object, object]>([
 
 test("a limit that is as high as it can be offers no raise, and other ways stand before the end", () => {
   const { options } = limitQuestion("max_steps", runWith({ max_steps: 5000 }), "At a limit", [
-    { label: "Go on with less", value: "less" },
+    { label: "Continue with less", value: "less" },
   ]);
   expect(options).toEqual([
-    { label: "Go on with less", value: "less" },
+    { label: "Continue with less", value: "less" },
     { label: "Stop here", value: "stop" },
   ]);
   expect([mayRaise("max_steps", 5000), mayRaise("max_steps", 4999), mayRaise("max_cost_usd", 1e6)]).toEqual([
@@ -259,16 +259,16 @@ test("what a limit is, and what a run that used it up says", () => {
       limitError(limit, s).message,
     ]),
   ).toEqual([
-    [9, "MAX_STEPS", "The run used up its 9 node runs. Raise the limit to continue."],
-    [8, "MAX_ITERATIONS", "The run used up its 8 model calls. Raise the limit to continue."],
-    [2600, "TIME_LIMIT", "The run was at work for 3 s, which is its limit. Raise the limit to continue."],
+    [9, "MAX_STEPS", "The run reached its limit of 9 node executions. Raise the limit to continue."],
+    [8, "MAX_ITERATIONS", "The run reached its limit of 8 model calls. Raise the limit to continue."],
+    [2600, "TIME_LIMIT", "The run reached its limit of 3 s of active time. Raise the limit to continue."],
     [
       20_000,
       "LOG_LIMIT",
-      "The run has written down 20,000 characters, which is its limit. Raise the limit to continue, or let its nodes keep less.",
+      "The run reached its log limit of 20,000 characters. Raise the limit to continue, or let its nodes store less.",
     ],
-    [0.5, "BUDGET", "The next model call could exceed the budget of $0.5. Raise the budget to go on."],
-    [70, "BUDGET", "The next model call could exceed the budget of 70 tokens. Raise the budget to go on."],
+    [0.5, "BUDGET", "The next model call could exceed the budget of $0.5. Raise the budget to continue."],
+    [70, "BUDGET", "The next model call could exceed the budget of 70 tokens. Raise the budget to continue."],
   ]);
   expect([limitValue("max_cost_usd", runWith({})), limitValue("max_total_tokens", runWith({}))]).toEqual([
     null,
@@ -276,7 +276,7 @@ test("what a limit is, and what a run that used it up says", () => {
   ]);
   expect(limitError("max_steps", s)).toEqual({
     code: "MAX_STEPS",
-    message: "The run used up its 9 node runs. Raise the limit to continue.",
+    message: "The run reached its limit of 9 node executions. Raise the limit to continue.",
     retryable: true,
     user_action: "raise_limit",
   });

@@ -42,17 +42,17 @@ function limitText(limit: RaisableLimit, s: RunState): string {
   const value = limitValue(limit, s);
   switch (limit) {
     case "max_steps":
-      return `The run used up its ${value} node runs. Raise the limit to continue.`;
+      return `The run reached its limit of ${value} node executions. Raise the limit to continue.`;
     case "max_global_iterations":
-      return `The run used up its ${value} model calls. Raise the limit to continue.`;
+      return `The run reached its limit of ${value} model calls. Raise the limit to continue.`;
     case "max_active_ms":
-      return `The run was at work for ${Math.round((value ?? 0) / 1000)} s, which is its limit. Raise the limit to continue.`;
+      return `The run reached its limit of ${Math.round((value ?? 0) / 1000)} s of active time. Raise the limit to continue.`;
     case "max_log_chars":
-      return `The run has written down ${sizeText(value ?? 0)}, which is its limit. Raise the limit to continue, or let its nodes keep less.`;
+      return `The run reached its log limit of ${sizeText(value ?? 0)}. Raise the limit to continue, or let its nodes store less.`;
     case "max_cost_usd":
-      return `The next model call could exceed the budget of $${value}. Raise the budget to go on.`;
+      return `The next model call could exceed the budget of $${value}. Raise the budget to continue.`;
     case "max_total_tokens":
-      return `The next model call could exceed the budget of ${value} tokens. Raise the budget to go on.`;
+      return `The next model call could exceed the budget of ${value} tokens. Raise the budget to continue.`;
   }
 }
 
@@ -66,7 +66,7 @@ const FACTOR = 2;
 const UNITS: Record<RaisableLimit, { unit: string; size: number }> = {
   max_steps: { unit: "node runs", size: 1 },
   max_global_iterations: { unit: "model calls", size: 1 },
-  max_active_ms: { unit: "seconds at work", size: 1000 },
+  max_active_ms: { unit: "seconds of active time", size: 1000 },
   max_log_chars: { unit: "characters", size: 1 },
   max_cost_usd: { unit: "US dollars", size: 1 },
   max_total_tokens: { unit: "tokens", size: 1 },

@@ -16,7 +16,7 @@ const inside = (what: string, errorText: string) => ({
   code: "INTERNAL",
   message: expect.stringMatching(
     new RegExp(
-      `^${what} failed: Troupe itself is at fault \\([0-9a-f]{8}\\)\\. The server's log says more under this mark\\.$`,
+      `^${what} failed: an internal error of Troupe \\([0-9a-f]{8}\\)\\. Find this mark in the server's log\\.$`,
     ),
   ) as string,
   retryable: false,

@@ -60,7 +60,7 @@ test.each([
   ["", "b"],
 ])("a mapping that fails names its node (%j)", (name, shown) => {
   expect(read({ name, input_mapping: { s: "state.x.y.z" } }, {})).toEqual(
-    missing(expect.stringMatching(new RegExp(`^The inputs of ${shown} cannot be computed: .*`)) as string),
+    missing(expect.stringMatching(new RegExp(`^The inputs of ${shown} can't be evaluated: .*`)) as string),
   );
 });
 
@@ -69,30 +69,30 @@ test("what begins reads what is there, and asks for nothing", () => {
 });
 
 test.each([
-  ["of one key", ["x"], [], {}, 'Second needs "x", which nothing has written.'],
-  ["of two keys", ["x", "y", "z"], [], { z: 1 }, 'Second needs "x", "y", which nothing has written.'],
+  ["of one key", ["x"], [], {}, 'Second needs "x", which no node has written.'],
+  ["of two keys", ["x", "y", "z"], [], { z: 1 }, 'Second needs "x", "y", which no node has written.'],
   [
     "that a skipped node would have written",
     ["x"],
     ["a"],
     {},
-    'Second needs "x", which nothing has written. First would have written it but was skipped.',
+    'Second needs "x", which no node has written. First would have written it, but was skipped.',
   ],
   [
     "that two skipped nodes would have written",
     ["y"],
     ["a", "c"],
     {},
-    'Second needs "y", which nothing has written. First, c would have written it but was skipped.',
+    'Second needs "y", which no node has written. First, c would have written it, but was skipped.',
   ],
   [
     "that others would not have written",
     ["z"],
     ["a", "c"],
     {},
-    'Second needs "z", which nothing has written.',
+    'Second needs "z", which no node has written.',
   ],
-  ["that only it would have written", ["x"], ["b"], {}, 'Second needs "x", which nothing has written.'],
+  ["that only it would have written", ["x"], ["b"], {}, 'Second needs "x", which no node has written.'],
 ])("the lack %s is told with who would have written it", (_what, input_keys, skipped, state, message) => {
   const { input, error } = read({ input_keys }, state, { skipped });
   expect({ input: {}, error }).toEqual(missing(message));
@@ -101,7 +101,7 @@ test.each([
 
 test("a node without a name is called by its id", () => {
   expect(read({ name: "", input_keys: ["z"] }, {}).error?.message).toBe(
-    'b needs "z", which nothing has written.',
+    'b needs "z", which no node has written.',
   );
 });
 
@@ -113,7 +113,7 @@ test("an input may be as large as the state, and not larger", () => {
     error: {
       code: "TOO_LARGE",
       message:
-        "The input of Second is too large: 1,001 characters, and at most 1,000 characters fit. Keep less of it: a part, a summary, or a file.",
+        "The input of Second is too large: 1,001 characters; the maximum is 1,000 characters. Keep less: a part, a summary, or a file.",
       retryable: false,
       user_action: "edit_graph",
     },

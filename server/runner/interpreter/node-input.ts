@@ -42,7 +42,7 @@ function pickInput(s: RunState, node: WorkflowNode, now: number): { input: JsonO
         input: {},
         error: {
           code: "INPUT_MISSING",
-          message: `The inputs of ${node.name || node.id} cannot be computed: ${cutText(errorMessage(error))}`,
+          message: `The inputs of ${node.name || node.id} can't be evaluated: ${cutText(errorMessage(error))}`,
           retryable: false,
           user_action: "edit_graph",
         },
@@ -80,6 +80,6 @@ function missingText(s: RunState, node: WorkflowNode, missing: readonly string[]
     .filter((other) => s.nodes[other.id]?.status === "skipped")
     .map((other) => other.name || other.id);
   const who =
-    skippedOnes.length > 0 ? ` ${skippedOnes.join(", ")} would have written it but was skipped.` : "";
-  return `${node.name || node.id} needs ${missing.map((key) => `"${key}"`).join(", ")}, which nothing has written.${who}`;
+    skippedOnes.length > 0 ? ` ${skippedOnes.join(", ")} would have written it, but was skipped.` : "";
+  return `${node.name || node.id} needs ${missing.map((key) => `"${key}"`).join(", ")}, which no node has written.${who}`;
 }

@@ -41,7 +41,7 @@ export function unread({ instructions, run, graph }: RunState): NewEvent[] {
   return instructions.flatMap(({ read_by, target, text }): NewEvent[] => {
     if (read_by.length > 0) return [];
     const whom = describeTarget(target, (id) => graph.nodes[id]?.name || id);
-    const message = `Nobody came to read what ${whom} was told: ${cutText(text)}`;
+    const message = `No one read the message to ${whom}: ${cutText(text)}`;
     if (run.warnings.includes(message)) return [];
     return [{ type: "warning", payload: { code: "INSTRUCTION_UNREAD", message } }];
   });

@@ -69,10 +69,10 @@ const warning = (message: string): NewEvent => ({
 /** The events for a command that doesn't fit where it is repeated. A node that didn't fail needs no retry. */
 export function notFitting(repeated: RepeatedCommand, rejection: string): NewEvent[] {
   if (repeated.command.kind === "retry_node") return [];
-  const [description = "told it something"] = doneBy([repeated]);
+  const [description = "messaged it"] = doneBy([repeated]);
   return [
     warning(
-      `In the run that this one repeats ${repeated.by} ${description} at this place. It does not fit here: ${rejection}`,
+      `In the repeated run, ${repeated.by} ${description} at this point. It no longer applies here: ${rejection}`,
     ),
   ];
 }
@@ -84,7 +84,7 @@ export function leftOut({ commands, isRetryNext }: Repeating): NewEvent[] {
     ? []
     : [
         warning(
-          `In the run that this one repeats a person ${descriptions.join(", ")} at a place that this one did not come to: that is not repeated.`,
+          `In the repeated run, a person ${descriptions.join(", ")} at a point this run didn't reach: not repeated.`,
         ),
       ];
 }

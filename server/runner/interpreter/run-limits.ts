@@ -147,7 +147,7 @@ export class RunLimits {
     if (s.run.config.on_limit !== "ask" || !limitsAskEverywhere(s)) return false;
     if (openLimitQuestion(s, limit)) return true;
     if (this.stopped.has(limit) || !mayRaise(limit, limitValue(limit, s) ?? 0)) return false;
-    const asked = limitQuestion(limit, s, "The run has reached a limit");
+    const asked = limitQuestion(limit, s, "The run reached a limit");
     const id = `limit/${limit}/${++this.questionCount}`;
     const flow = askPerson(this.askingFor(node_id), id, { ...asked, mode: "sync", about: {} });
     const first = flow.next();

@@ -51,7 +51,7 @@ export class RunLog {
     this.commandId = null;
     const event = id === null ? made : { ...made, command_id: id };
     const size = sizeOf(event.payload);
-    if (size > SIZES.event) throw tooLarge(`What is to be recorded here (${event.type})`, size, SIZES.event);
+    if (size > SIZES.event) throw tooLarge(`The event to record (${event.type})`, size, SIZES.event);
     // Who made the event hands it over, so it need not be copied on this hot path; the type cannot say that it gets its place here.
     const placed = event as RunEvent;
     placed.seq = this.s.seq + 1;

@@ -54,15 +54,15 @@ export class Computing {
     let stopped: Stopped = { run_ids: [], why: "" };
     if (hang) {
       const place = step === undefined ? "" : ` (step ${step})`;
-      const why = `stopped responding while it executed this run${place}`;
+      const why = `stopped responding while executing this run${place}`;
       stopped = { run_ids: run_id !== undefined ? [run_id] : request !== undefined ? [] : marked, why };
-      log?.("warn", `The server stopped responding and ${hang.ended ? "was ended" : "ended"}.`, {
+      log?.("warn", `The server stopped responding and ${hang.ended ? "was terminated" : "ended"}.`, {
         ...hang,
         run_ids: stopped.run_ids,
       });
     } else if (crashed && marked.length > 0) {
-      stopped = { run_ids: marked, why: "crashed while it executed this run" };
-      log?.("warn", "The server crashed while it executed a run.", { run_ids: marked });
+      stopped = { run_ids: marked, why: "crashed while executing this run" };
+      log?.("warn", "The server crashed while executing a run.", { run_ids: marked });
     }
     store.noteStops(stopped.run_ids, hang?.ended && run_id !== undefined ? 2 : 1);
     runningMarker?.clear();

@@ -454,7 +454,7 @@ describe("a turn that can never be written", () => {
     });
     expect(state.run).toMatchObject({
       final_status: "ERROR",
-      error: { message: expect.stringContaining("cannot be kept: ") },
+      error: { message: expect.stringContaining("can't be stored: ") },
     });
   });
 
@@ -655,7 +655,9 @@ describe("crews", () => {
   test("a task that nobody of the crew can do fails the plan and says who there is", async () => {
     const odd = { tasks: [{ task_id: "one", description: "d", required_role: "Nobody" }] };
     const { state } = await newStage().run(crewOf({ plan: odd }), { roles });
-    expect(state.run.error?.message).toMatch(/asks for Nobody.*The crew has: Worker, Other/);
+    expect(state.run.error?.message).toMatch(
+      /needs Nobody, but no agent of the crew is one.*The crew has: Worker, Other/,
+    );
   });
 
   test("a failed task blocks only what depends on it, if the crew is told to go on", async () => {

@@ -187,7 +187,7 @@ export class Host {
 
   private refuseMore(): void {
     if (this.runs.queue.size >= (this.options.maxQueued ?? 1000))
-      throw new Rejection("queue_full", "Too many runs are waiting. Try again in a moment.");
+      throw new Rejection("queue_full", "Too many runs are queued. Try again shortly.");
   }
 
   private begin(id: string, workflow_id: string | null): void {

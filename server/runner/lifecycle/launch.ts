@@ -118,7 +118,7 @@ const hashOf = ({ workflow_id, input, config, pins, only_node }: Launch) =>
 function nodeAlone(graph: WorkflowGraph, nodeId: string): WorkflowGraph {
   const alone = graphOfNode(graph, nodeId);
   if (alone) return alone;
-  const message = singleNodeError(graph, nodeId) ?? "This node cannot be run by itself.";
+  const message = singleNodeError(graph, nodeId) ?? "This node can't run alone.";
   throw notStarted(message, { errors: [{ key: "only_node", message }] });
 }
 
@@ -131,15 +131,13 @@ function pinsOf({ pins, trigger, only_node }: Launch, graph: WorkflowGraph): { p
   const refuse = (key: string, message: string): never => {
     throw notStarted(message, { errors: [{ key, message }] });
   };
-  if (trigger !== "editor")
-    refuse("pins", "Pinned outputs are for trying things out in the editor: no other run may have any.");
-  if (only_node !== undefined)
-    refuse("pins", "A node that is run by itself is carried out: it takes no pins.");
+  if (trigger !== "editor") refuse("pins", "Pinned outputs only work in runs from the editor.");
+  if (only_node !== undefined) refuse("pins", "A node that runs alone is executed, so it takes no pins.");
   for (const id of Object.keys(pins)) {
     const node = graph.nodes[id];
-    if (!node) refuse(id, `There is no node ${id} whose output could be pinned.`);
+    if (!node) refuse(id, `There is no node ${id} to pin an output of.`);
     else if (getNodeKind(node.node_type).ends || isStartNode(node))
-      refuse(id, `${node.name || id} gives no output that could be pinned.`);
+      refuse(id, `${node.name || id} has no output to pin.`);
   }
   return { pins };
 }
@@ -192,12 +190,12 @@ export function readyToRun(
   if (problems.length > 0)
     throw notStarted(
       problems.length === 1
-        ? `This workflow cannot run yet: ${must(problems, 0).message}`
-        : `This workflow cannot run yet: it has ${problems.length} problems.`,
+        ? `This workflow can't run yet: ${must(problems, 0).message}`
+        : `This workflow can't run yet: it has ${problems.length} problems.`,
       { problems },
     );
   const errors = findInputErrors(graph, given.input);
-  if (errors.length > 0) throw notStarted("The input does not fit.", { errors });
+  if (errors.length > 0) throw notStarted("The input is invalid.", { errors });
   const config = RunConfig.parse({ ...graph.config, ...given.config });
   const unread = breakpointsError(config.breakpoints ?? []);
   if (unread !== null) throw notStarted(unread, { errors: [{ key: "breakpoints", message: unread }] });
@@ -209,7 +207,7 @@ export function readyToRun(
         .slice(0, 1)
         .map((key) => ({
           key,
-          message: `What the run would begin with is too large: ${sizeText(sizeOf(state))}, and at most ${sizeText(config.max_state_chars)} fit. Give less of it, or raise the limit in the settings of the workflow.`,
+          message: `The initial state is too large: ${sizeText(sizeOf(state))}; the maximum is ${sizeText(config.max_state_chars)}. Provide less, or raise the limit in the workflow's settings.`,
         })),
     });
   refusePriceless(graph, config, models);
@@ -237,11 +235,11 @@ export function refusePriceless(
   const priceless = modelUses(graph).find(({ choice }) => models.describe(choice)?.price_known === false);
   if (config.budget.max_cost_usd != null && priceless) {
     const { choice } = priceless;
-    throw notStarted("A budget in dollars cannot be kept: the price of this model is unknown.", {
+    throw notStarted("A budget in dollars can't be enforced: the price of this model is unknown.", {
       errors: [
         {
           key: "max_cost_usd",
-          message: `${isStandard(choice) ? "The model's price" : `The price of ${choice.model ?? "a model"}`} is unknown. Set its price in the settings, limit tokens instead, or run without this budget.`,
+          message: `${isStandard(choice) ? "The model's price" : `The price of ${choice.model ?? "a model"}`} is unknown. Set its price in Settings, limit tokens instead, or run without this budget.`,
         },
       ],
     });

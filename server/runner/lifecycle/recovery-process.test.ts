@@ -68,7 +68,7 @@ test.each([
     if (when === "request") return;
     const db = openDb(path.join(folder, "troupe.db"));
     const [held] = newRunStore(db).list({ status: "held" });
-    expect(held!.held!.message).toMatch(/stopped responding while it executed this run \(step .*b#1/);
+    expect(held!.held!.message).toMatch(/stopped responding while executing this run \(step .*b#1/);
     db.$client.close();
   },
 );

@@ -82,7 +82,7 @@ describe("a run that the server was computing when it crashed", () => {
     stage.host.recover();
     await settledAll(stage);
     expect(standing(stage, ids)).toEqual(["stopped_server", "COMPLETED", "COMPLETED"]);
-    expect(stage.store.find(ids[0]!)!.held!.message).toMatch(/crashed while it executed this run/);
+    expect(stage.store.find(ids[0]!)!.held!.message).toMatch(/crashed while executing this run/);
     expect(ticks).toContainEqual({
       run_id: ids[0],
       workflow_id: "wf_test",

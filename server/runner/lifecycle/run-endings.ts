@@ -34,8 +34,8 @@ export class RunEndings {
   async broke(runId: string, cause: unknown): Promise<void> {
     if (cause instanceof ReplayMismatch) return this.hold(runId, "log_differs", errorMessage(cause));
     if (cause instanceof SettingsDamaged) return this.hold(runId, "settings_damaged", errorMessage(cause));
-    const error = internalError(asError(cause), "This run could not be carried on");
-    this.parts.log?.("error", "A run could not be carried on.", {
+    const error = internalError(asError(cause), "This run could not continue");
+    this.parts.log?.("error", "A run could not continue.", {
       run_id: runId,
       ...(isMarked(error.detail) ? error.detail : { error: errorMessage(cause) }),
     });
@@ -51,7 +51,7 @@ export class RunEndings {
   /** Quarantines a run, with the reason, until then or until a person tries it again or cancels it. Never throws. */
   hold(runId: string, code: QuarantineReason["code"], message: string, retryAfterMs?: number): void {
     const { store, log, clock, watchers } = this.parts;
-    log?.("warn", "A run is held.", { run_id: runId, reason: message });
+    log?.("warn", "A run was quarantined.", { run_id: runId, reason: message });
     try {
       const at = clock.now();
       const retry = retryAfterMs === undefined ? {} : { retry_at: at + retryAfterMs };
@@ -59,7 +59,7 @@ export class RunEndings {
       if (!store.hold(runId, { code, message: reason, at, ...retry })) return;
     } catch (error) {
       if (isPassing(error)) setTimeout(() => this.hold(runId, code, message, retryAfterMs), TRY_AGAIN_MS);
-      else log?.("error", "It could not be noted that a run is held.", { error: errorMessage(error) });
+      else log?.("error", "The quarantine of a run could not be recorded.", { error: errorMessage(error) });
       return;
     }
     const workflow_id = store.find(runId)?.workflow_id ?? null;
@@ -88,7 +88,7 @@ export class RunEndings {
       watchers.notify({ run_id: runId, workflow_id: row.workflow_id, status: "finished", final_status });
       if (!live.has(runId)) followers.send(runId, { kind: "end" });
     } catch (error) {
-      log?.("error", "A run could not be ended.", { run_id: runId, error: errorMessage(error) });
+      log?.("error", "A run could not be finished.", { run_id: runId, error: errorMessage(error) });
     }
   }
 
@@ -121,7 +121,7 @@ export class RunEndings {
       await disk?.sync();
       return events;
     } catch (error) {
-      log?.("warn", "The log of a run is damaged; only its row says how it ended.", {
+      log?.("warn", "The log of a run is damaged; only its row says how it finished.", {
         run_id: runId,
         error: errorMessage(error),
       });

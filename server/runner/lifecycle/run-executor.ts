@@ -121,7 +121,7 @@ export class RunExecutor {
     const execute = interpreters[journal.version];
     if (!execute)
       return this.parts.endings.hold(runId, "unknown_version", unknownVersionText(journal.version));
-    if (created?.type !== "run_created") throw new DamagedLog("The beginning of this run's log is missing.");
+    if (created?.type !== "run_created") throw new DamagedLog("The start of this run's log is missing.");
     const { redact, rules, effects, time, workerId } = this.parts;
     registerKeysIn(created.payload.graph);
     const engine = new EmbeddedRun(

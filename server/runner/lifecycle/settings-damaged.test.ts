@@ -54,17 +54,17 @@ const damages: Record<
     damage: "update providers set secret = 'AAAA'",
     mend: (store, id) => store.save({ ...SERVICE, id, key: "sk-new" }),
     message:
-      /^The stored key or headers of Acme cannot be read. Enter them again in the settings. Mend that and try again/,
+      /^The saved key or headers of Acme can't be read. Enter them again in Settings. Correct that and retry/,
   },
   "headers that are no JSON": {
     damage: "update providers set headers = '{'",
     mend: (store, id) => store.save({ ...SERVICE, id, headers: [{ name: "X-Team", value: "again" }] }),
-    message: /Enter them again in the settings/,
+    message: /Enter them again in Settings/,
   },
   "settings that are no JSON": {
     damage: "update providers set settings = '{\"max_'",
     mend: (store, id) => store.save({ ...SERVICE, id, settings: {} }),
-    message: /^The settings of Acme cannot be read. Open and save them again in the settings. Mend that/,
+    message: /^The settings of Acme can't be read. Open and save them again in Settings. Correct that/,
   },
 };
 

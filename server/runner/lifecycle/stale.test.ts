@@ -21,29 +21,29 @@ test("outputs of a run that may be another now say why, and those that hold say 
     Object.fromEntries(
       staleOutputs(state, { ...now, ...more }).map(({ node_id, reason }) => [node_id, reason]),
     );
-  const after = (name: string) => `${name}, which comes before it, may give something else now.`;
+  const after = (name: string) => `${name}, an upstream node, may now return something else.`;
   expect(staleReasons({})).toEqual({});
   const moved: WorkflowGraph = drawing();
   for (const node of Object.values(moved.nodes))
     Object.assign(node, { name: "Another name", ui: { x: 1, y: 2 } });
   expect(staleReasons({ graph: moved })).toEqual({});
   expect(staleReasons({ graph: drawing("'3'") })).toEqual({
-    a: "It was changed since.",
+    a: "It has been edited since.",
     b: after("a"),
     end: after("a"),
   });
   expect(staleReasons({ roles: [{ ...role("Worker"), goals: ["Be kind"] }] })).toEqual({
-    ask: "The role Worker was changed since.",
+    ask: "The role Worker has been edited since.",
     end: after("ask"),
   });
   expect(
     staleReasons({ graph: draw("start > a > end; start > ask > end", { a: set("x", "'1'"), ask: agent }) }),
   ).toEqual({
-    b: "It is not in the drawing any more.",
-    end: "Other ways lead to it since.",
+    b: "It is no longer in the workflow.",
+    end: "Its incoming connections have changed since.",
   });
   expect(staleReasons({ pins: { b: { output: { y: "9" } } } })).toEqual({
-    b: "An output is pinned since.",
+    b: "An output has been pinned since.",
     end: after("b"),
   });
 });
@@ -60,6 +60,6 @@ test("what was pinned in a run was not worked out, unless the same is pinned sti
   expect([reasonOf(), reasonOf(pins), reasonOf({ a: { output: { x: "8" } } })]).toEqual([
     "Its output was pinned in this run.",
     undefined,
-    "Another output is pinned since.",
+    "Another output has been pinned since.",
   ]);
 });

@@ -92,7 +92,7 @@ export class LogWriter {
   private putOff(batch: readonly Waiting[], error: unknown): void {
     this.later.push(...batch);
     if (this.retry) return;
-    this.warn("The log could not be written; trying again.", error);
+    this.warn("The log could not be written; retrying.", error);
     this.retry = setTimeout(() => {
       this.retry = null;
       const again = this.later;
@@ -105,6 +105,6 @@ export class LogWriter {
 function writeErrorText(error: unknown): string {
   const message = errorMessage(error);
   if (errorCode(error) === "SQLITE_TOOBIG" || /Invalid (string|array) length/.test(message))
-    return "One step of this run made more than can be stored. Keep its values smaller, or write large texts into files.";
-  return `What one step of this run made could not be stored: ${message}`;
+    return "One step of this run produced more than can be stored. Make its values smaller, or write large texts to files.";
+  return `The result of one step could not be stored: ${message}`;
 }

@@ -85,6 +85,6 @@ export class TurnRecorder {
     if (event.type !== "node_failed" && event.type !== "agent_finished") return;
     const { error } = event.payload;
     if (error?.code === "INTERNAL" && isMarked(error.detail))
-      this.parts.log?.("error", "Something failed that nobody foresaw.", { run_id, ...error.detail });
+      this.parts.log?.("error", "Internal error.", { run_id, ...error.detail });
   }
 }

@@ -25,7 +25,7 @@ export function internalError(error: { name: string; message: string }, what: st
     code: "INTERNAL",
     message: isOurs
       ? cutText(error.message)
-      : `${what}: Troupe itself is at fault (${mark}). The server's log says more under this mark.`,
+      : `${what}: an internal error of Troupe (${mark}). Find this mark in the server's log.`,
     retryable: false,
     user_action: "none",
     ...defined({ detail: isOurs ? undefined : { mark, fault: cutText(errorText) } }),

@@ -102,7 +102,7 @@ export function* callTool(run: CallingRun, key: string, call: ToolInvocation): F
     });
     if (!asks) return output;
     if (answers.length >= MAX_QUESTIONS)
-      return { status_code: 409, error: `${name} asks more than ${MAX_QUESTIONS} questions in one call.` };
+      return { status_code: 409, error: `${name} has more than ${MAX_QUESTIONS} questions in one call.` };
     const about = agent?.about ?? { agent_id: run.node.id };
     answers.push(yield* askForTool(run, `${step}/asked${answers.length + 1}`, { tool: name, about }, asks));
   }
@@ -156,7 +156,7 @@ function* callOnce(
     key,
     request: toolRequest({ tool: name, args: asked, answers: about.answers ?? [] }, spec, onCrash),
     onRepeated() {
-      const message = `${name} may have happened twice: the server stopped while the call was in flight, and it was made again (idempotency key ${about.idempotencyKey}).`;
+      const message = `${name} may have been executed twice: the server stopped while the call was in flight, and it was repeated (idempotency key ${about.idempotencyKey}).`;
       run.emit({ type: "warning", ...agent?.about, payload: { code: "MAY_HAVE_HAPPENED_TWICE", message } });
     },
     isRepeatable: spec?.read_only === true,

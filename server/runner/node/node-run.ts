@@ -189,7 +189,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
     const { key, result } = yield over ? [handle, over] : [handle];
     this.emit({ type: "timer_fired", payload: {} });
     if (key === over?.key)
-      throw new NodeFailure("TIMEOUT", `Nobody sent the signal "${name}" in time.`, { user_action: "retry" });
+      throw new NodeFailure("TIMEOUT", `No one sent the signal "${name}" in time.`, { user_action: "retry" });
     return result.ok ? result.value : null;
   }
 

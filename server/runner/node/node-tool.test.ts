@@ -76,7 +76,7 @@ describe("a tool node", () => {
     });
     expect(denied.state.run.error?.code).toBe("PERMISSION");
     const missing = await run({ node_type: "tool_call", config: { tool_name: "sing" } });
-    expect(missing.state.run.error?.message).toBe('There is no tool named "sing" here.');
+    expect(missing.state.run.error?.message).toBe('There is no tool "sing" here.');
   });
 
   test("waits for a person where the tool is risky", async () => {

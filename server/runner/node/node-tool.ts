@@ -14,7 +14,7 @@ const RETRYABLE: ReadonlySet<number> = new Set([408, 429, 500, 503]);
 export function* callToolOfNode(run: ToolRuntime, name: string, args: JsonObject): Flow<Json> {
   const { specs } = yield* run.toolSpecs("node", [name]);
   const spec = specs.find((one) => one.name === name);
-  if (!spec) throw new NodeFailure("CONFIG", `There is no tool named "${name}" here.`);
+  if (!spec) throw new NodeFailure("CONFIG", `There is no tool "${name}" here.`);
   const { config } = run;
   if (isGranted(config.denied_tools, name))
     throw new NodeFailure("PERMISSION", `${name} is denied for this run.`);
@@ -29,11 +29,11 @@ export function* callToolOfNode(run: ToolRuntime, name: string, args: JsonObject
     taint_sources,
   });
   if (answer?.answer === "expired")
-    throw new NodeFailure("HUMAN_TIMEOUT", `Nobody agreed to ${name} in time.`, { user_action: "retry" });
+    throw new NodeFailure("HUMAN_TIMEOUT", `No one approved ${name} in time.`, { user_action: "retry" });
   if (answer?.answer === "reject")
     throw new NodeFailure(
       "HUMAN_REJECTED",
-      `A person declined ${name}${answer.message ? `: ${answer.message}` : "."}`,
+      `A person rejected ${name}${answer.message ? `: ${answer.message}` : "."}`,
     );
   const call = { about, call_id: `${run.activationId}/${run.attempt}/call`, spec, args };
   const { output } = yield* recordCall(run, { ...call, protocol: "native" }, function* () {

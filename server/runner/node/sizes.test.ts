@@ -43,7 +43,7 @@ test("a state that doubles ends in a clear error, and the runs beside it finish"
   for (const id of bombs) {
     const { run } = stage.store.state(id)!;
     expect(run).toMatchObject({ final_status: "ERROR", reason_code: "TOO_LARGE" });
-    expect(run.error?.message).toMatch(/too large: [\d,]+ characters, and at most 2,097,152 characters fit/);
+    expect(run.error?.message).toMatch(/too large: [\d,]+ characters; the maximum is 2,097,152 characters/);
     expect(JSON.stringify(stage.store.events(id, 0, 1e6)).length).toBeLessThan(12_000_000);
   }
 });
@@ -135,7 +135,7 @@ test("an input that no run can hold is refused before the run starts, by name", 
   expect(() => start({ text: "x".repeat(6000), other: "y" })).toThrow(
     expect.objectContaining({
       details: {
-        errors: [{ key: "text", message: expect.stringContaining("at most 5,000 characters fit") }],
+        errors: [{ key: "text", message: expect.stringContaining("the maximum is 5,000 characters") }],
       },
     }),
   );

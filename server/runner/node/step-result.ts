@@ -31,7 +31,7 @@ export function storedResult(result: Settled, most = LONGEST_RESULT): { result: 
       ok: false,
       error: {
         name: error instanceof ResultTooLarge ? error.name : "Unkeepable",
-        message: `What came back cannot be kept: ${message}.`,
+        message: `The result can't be stored: ${message}.`,
       },
     };
     return { result: failed, text: JSON.stringify(failed) };

@@ -75,7 +75,7 @@ export function* askTogether(
     about,
     kind: "tool_confirmation",
     title,
-    why: "One step asks for all of these. Each was looked at by itself.",
+    why: "One step makes all of these calls. Each was checked individually.",
     calls: [...calls],
     taint_sources: [...taint_sources],
   });

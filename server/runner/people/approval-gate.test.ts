@@ -39,7 +39,7 @@ test("a gate asks with its options, and the answer is the way that the run takes
     interaction_id: "gate#1/1/approval",
     kind: "approval",
     title: "Send it?",
-    why: "The workflow goes on as you decide here.",
+    why: "The workflow continues with the option you choose.",
     body: "> Dear Ann",
     options: [
       { label: "approved", value: "approved" },

@@ -98,8 +98,8 @@ test("a run whose every branch ends before an end says what to do", async () => 
 });
 
 test.each([
-  ["Slow one", "Slow one did not finish within"],
-  ["", "a did not finish within"],
+  ["Slow one", "Slow one timed out after 100 ms."],
+  ["", "a timed out after 100 ms."],
 ])("a node that takes longer than it may is told by its name (%j)", async (name, text) => {
   const { tools } = newWork();
   const { state } = await newStage({ tools }).run(

@@ -185,7 +185,9 @@ test("a fork in the middle of a node's beginning begins before the node, and say
   expect(later).toEqual({
     run_id: expect.any(String),
     at_seq: at("llm_call_completed", "c"),
-    warnings: ["c read “y” before this change and keeps what it read. Fork the run before c to change that."],
+    warnings: [
+      "c read “y” before this change and keeps the old value. To change that, fork the run before c.",
+    ],
   });
   await stage.host.settled(later.run_id);
 });

@@ -108,13 +108,17 @@ test("a node that is skipped with a call under way has the person's output, and 
   });
   const id = stage.start(draw("start > ask > end", { ask }), { roles: [role("Worker")] });
   await expect.poll(() => given !== undefined).toBe(true);
-  await sendCommand(stage, id, { kind: "skip_node", activation_id: "ask#1", output: { said: "by hand" } });
+  await sendCommand(stage, id, {
+    kind: "skip_node",
+    activation_id: "ask#1",
+    output: { said: "from the editor" },
+  });
   given?.();
   await status(stage, id).toBe("finished");
   const { run, state, calls, agents } = stateOf(stage, id);
   expect([run.final_status, state.said, Object.values(calls).map((call) => call.status)]).toEqual([
     "COMPLETED",
-    "by hand",
+    "from the editor",
     ["stopped"],
   ]);
   expect(Object.values(agents).map((agent) => agent.status)).toEqual(["stopped"]);

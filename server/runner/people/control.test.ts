@@ -266,7 +266,7 @@ test("a command that comes too late says so and changes nothing", async () => {
   await stood(stage, id);
   const events = await sendCommand(stage, id, { kind: "pause" });
   expect(events?.map(({ type, payload }) => [type, payload])).toEqual([
-    ["warning", { code: "COMMAND_TOO_LATE", message: "This run is paused already." }],
+    ["warning", { code: "COMMAND_TOO_LATE", message: "This run is already paused." }],
   ]);
 });
 

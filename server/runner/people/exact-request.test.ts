@@ -120,7 +120,10 @@ test("what no event keeps is said, not made up: the words to the judge of a rule
   const { events } = await newStage({ models }).run(graph, { roles: [judged] });
   const [own, judge] = [...sent.keys()].map((id) => asSent(events, id));
   expect(own?.doubt).toBeUndefined();
-  expect([judge?.messages, judge?.doubt]).toEqual([[], expect.stringContaining("are not kept")]);
+  expect([judge?.messages, judge?.doubt]).toEqual([
+    [],
+    expect.stringContaining("A guardrail was checked here: its judge's prompt is not in the log"),
+  ]);
   expect(asSent(events, "nobody")).toBeNull();
 });
 
@@ -149,7 +152,7 @@ test("a conversation that was summed up is told with the summary in its place, a
   expect([asked?.messages.length, asked?.tools, asked?.doubt]).toEqual([
     2,
     [],
-    expect.stringContaining("is not kept"),
+    expect.stringContaining("The maximum length of the summary is not in the log; the rest is exact"),
   ]);
   expect(asked?.messages[1]).toEqual(summary?.[1][1]);
 });

@@ -90,7 +90,7 @@ test("who has no turn left to read it in is done, and the run says that nobody r
   const { state, run } = stage.store.state(id)!;
   expect([state.answer, run.warnings]).toEqual([
     "black",
-    [`Nobody came to read what everybody in the run was told: ${INSTRUCTION}`],
+    [`No one read the message to all agents of the run: ${INSTRUCTION}`],
   ]);
 });
 
@@ -153,11 +153,11 @@ test("what nobody would read is refused with the reason, and leaves nothing", as
     await refusal(stage, id, inject({ agent_id: "Worker" })),
     await refusal(stage, id, inject({ agent_id: "luck" })),
   ]).toEqual([
-    "Nothing in this run asks a model any more, so nobody would read it.",
-    "Asker is over and nothing leads to it again.",
-    "sum asks no model, so nobody would read it there.",
+    "Nothing in this run calls a model anymore, so the message would not be read.",
+    "Asker has finished and can't run again.",
+    "sum calls no model, so the message would not be read.",
     'This workflow has no node "luck".',
-    "The work of Worker in this run is over.",
+    "Worker has finished its work in this run.",
     'This workflow has no agent "luck". It has: Worker.',
   ]);
   const { instructions, told } = stage.store.state(id)!;

@@ -48,8 +48,8 @@ test("a run that used up its node runs asks before it stops; raised, it goes on 
   expect(open.requested).toMatchObject({
     kind: "budget",
     mode: "sync",
-    title: "The run has reached a limit",
-    why: "The run used up its 2 node runs. Raise the limit to continue.",
+    title: "The run reached a limit",
+    why: "The run reached its limit of 2 node executions. Raise the limit to continue.",
     args: { limit: "max_steps", now: 2 },
     options: [
       { label: "Raise the limit", value: "raise" },
@@ -122,7 +122,7 @@ test("what the run writes down is a limit that asks, too", async () => {
   const { requested } = await asked(stage, id);
   expect([requested.args?.limit, requested.why]).toEqual([
     "max_log_chars",
-    expect.stringContaining("Raise the limit to continue, or let its nodes keep less."),
+    expect.stringContaining("characters. Raise the limit to continue, or let its nodes store less"),
   ]);
   give(stage, id, "raise", { to: 1_000_000 });
   await stage.host.settled(id);
@@ -144,7 +144,12 @@ test("time at work asks in seconds, and what is entered counts in seconds", asyn
   const { requested } = await asked(stage, id);
   expect(requested.response_schema).toMatchObject({
     properties: {
-      to: { title: "New limit, in seconds at work", exclusiveMinimum: 0.001, maximum: 86_400, default: 1 },
+      to: {
+        title: "New limit, in seconds of active time",
+        exclusiveMinimum: 0.001,
+        maximum: 86_400,
+        default: 1,
+      },
     },
   });
   give(stage, id, "raise", { to: 30 });

@@ -224,7 +224,9 @@ test("a notice is in the outbox with the turn that asks, once for each channel, 
   let rejections = 0;
   stage.store.write = (writes) => {
     if (writes.some(({ questions }) => questions?.length) && rejections++ === 0) {
-      expect(() => write([...writes, { ...writes[0]!, turn: 99 }])).toThrow("came before");
+      expect(() => write([...writes, { ...writes[0]!, turn: 99 }])).toThrow(
+        "arrived before the one it follows",
+      );
       expect(notices.due(10)).toEqual([]);
     }
     write(writes);

@@ -71,7 +71,7 @@ test("nobody waits for longer than is allowed", async () => {
     draw("start > w > end", { w: { ...paid, config: { signal: "paid", timeout_ms: 20 } } }),
   );
   expect((await outcome(stage, id))[0]).toBe("ERROR");
-  expect(stage.store.state(id)?.run.error?.message).toBe('Nobody sent the signal "paid" in time.');
+  expect(stage.store.state(id)?.run.error?.message).toBe('No one sent the signal "paid" in time.');
 });
 
 test("what nothing waits for, or lacks what is needed, is refused and kept by nobody", async () => {
@@ -85,12 +85,12 @@ test("what nothing waits for, or lacks what is needed, is refused and kept by no
     await refusal(stage, id, signal("paid", { amount: 1 })),
   ]).toEqual([
     'Nothing in this workflow waits for a signal "luck".',
-    "a needs these values of the signal's data: amount, from.",
+    "a needs these values in the signal's data: amount, from.",
   ]);
   await sendCommand(stage, id, signal("paid", { amount: 1, from: "ann" }));
   await waits(stage, id);
   expect(await refusal(stage, id, signal("paid", { amount: 1, from: "ann" }))).toBe(
-    'Nothing in this run waits for the signal "paid" any more.',
+    'Nothing in this run waits for the signal "paid" anymore.',
   );
   expect(stage.store.state(id)?.signals).toEqual({});
   await sendCommand(stage, id, signal("done"));

@@ -55,7 +55,7 @@ async function inSilence({
   await expect.poll(() => stage.store.find(id)!.status, { timeout: 30_000 }).toBe("finished");
   await stage.host.settled(id);
   const state = stage.store.state(id)!;
-  if (Object.keys(state.interactions).length === 0) throw new Error("Nobody was asked.");
+  if (Object.keys(state.interactions).length === 0) throw new Error("No questions, as expected.");
   return hasHappened(state, tools.calls);
 }
 
@@ -112,7 +112,7 @@ const crew =
   });
 
 const rows = (terms: readonly Terms[]) =>
-  terms.map((one) => [one.on_timeout ?? "as usual", one.mode ?? "as usual", one] as const);
+  terms.map((one) => [one.on_timeout ?? "Default", one.mode ?? "Default", one] as const);
 const all = rows(ON_TIMEOUT.flatMap((on_timeout) => MODES.map((mode) => ({ on_timeout, mode }))));
 const ofCrews = rows(
   ([undefined, "reject", "approve", "fail", "escalate"] as const).flatMap((on_timeout) =>
@@ -132,7 +132,7 @@ async function yesUnder(of: (terms: Terms) => Silent, table: typeof all): Promis
 const onlyWhereSet = (modes: readonly string[]) => modes.map((mode) => `approve, ${mode}`);
 
 test("a gate lets nobody through, but where silence is set to be a yes", async () => {
-  expect(await yesUnder(gate, all)).toEqual(onlyWhereSet(["as usual", "sync", "async"]));
+  expect(await yesUnder(gate, all)).toEqual(onlyWhereSet(["Default", "sync", "async"]));
 });
 
 test("a form is never filled in by silence; standard values are those that were set", async () => {
@@ -152,7 +152,7 @@ test.each([
   "of a crew, %s: never, but where the crew's silence is set to be a yes",
   async (_what, plan, steps, more) => {
     expect(await yesUnder(crew(plan, steps, more), ofCrews)).toEqual(
-      onlyWhereSet(["as usual", "sync", "async"]),
+      onlyWhereSet(["Default", "sync", "async"]),
     );
   },
 );

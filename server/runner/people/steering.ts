@@ -46,7 +46,7 @@ export class Steering {
     const crew = state?.crews[activationId];
     const plan = state?.plans[activationId];
     if (!run || !crew || !plan || crew.status !== "running")
-      throw new Rejection("plan_not_changed", "This crew is not at work any more.");
+      throw new Rejection("plan_not_changed", "This crew is no longer running.");
     const edited = editPlan(plan, crew, edit);
     if (!edited.ok) throw new Rejection("plan_not_changed", edited.message);
     return this.keep(runId, { kind: "edit_plan", activation_id: activationId, edit, by });

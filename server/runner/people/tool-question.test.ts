@@ -55,7 +55,7 @@ test("what a tool asks is put to a person, also over a restart, and the call is 
   const asked = await nextOpen(before, id);
   expect(asked.requested).toMatchObject({
     kind: "question",
-    title: "“travel” asks you something, to go on with mcp:travel/book",
+    title: "“travel” asks a question before mcp:travel/book can continue",
     why: "It says: “For whom?”",
     asks: QUESTION,
   });
@@ -75,7 +75,7 @@ test("what a tool asks is put to a person, also over a restart, and the call is 
 
 test.each([
   ["declined", { answer: "reject" as const }, "decline"],
-  ["left open", { answer: "cancel" as const }, "cancel"],
+  ["skipped", { answer: "cancel" as const }, "cancel"],
   ["answered with what does not fit", { answer: "approve" as const, content: { name: "A" } }, "cancel"],
 ])("a question that is %s is told to the tool as that", async (_how, value, action) => {
   const { seen, tools } = travel();
@@ -99,5 +99,7 @@ test("a tool that never stops asking is stopped", async () => {
     last = open;
   }
   await endless.host.settled(other);
-  expect(endless.store.state(other)!.run.error?.message).toContain("asks more than 5 questions");
+  expect(endless.store.state(other)!.run.error?.message).toContain(
+    "mcp:travel/book has more than 5 questions in one call.",
+  );
 });

@@ -13,7 +13,7 @@ export function* askForTool(
   const { answer, content = {} } = yield* run.ask(key, {
     about,
     kind: "question",
-    title: `“${question.from}” asks you something, to go on with ${tool}`,
+    title: `“${question.from}” asks a question before ${tool} can continue`,
     why: `It says: “${question.message}”`,
     asks: question,
   });

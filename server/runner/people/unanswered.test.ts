@@ -149,7 +149,7 @@ const rows: [string, Silent, Record<string, unknown>][] = [
     {
       asked: [["escalation", "expired"]],
       ended: ["ERROR", "HUMAN_TIMEOUT"],
-      message: "crew had a question that was not answered: Which owl?",
+      message: "crew had an unanswered question: Which owl?",
     },
   ],
   [
@@ -215,7 +215,7 @@ const rows: [string, Silent, Record<string, unknown>][] = [
       asked: [["tool_confirmation", "expired"]],
       ended: ["ERROR", "HUMAN_TIMEOUT"],
       message:
-        "Nobody answered in time whether to make a call that was not recorded, so it was not made. It is new.",
+        "No one answered in time whether to make a call that was not recorded, so it was not made. It is new.",
       calls: [],
     },
   ],
@@ -230,7 +230,7 @@ const rows: [string, Silent, Record<string, unknown>][] = [
     {
       asked: [["budget", "expired"]],
       ended: ["INCOMPLETE", "BUDGET"],
-      message: "The next model call could exceed the budget of 10 tokens. Raise the budget to go on.",
+      message: "The next model call could exceed the budget of 10 tokens. Raise the budget to continue.",
     },
   ],
 ];

@@ -47,15 +47,15 @@ const whatOf = (request: AskedRequest): string => {
 };
 
 const noneLeft = (request: AskedRequest): string =>
-  `It asks ${whatOf(request)}, and no recorded call of a ${request.kind} is left.`;
+  `It calls ${whatOf(request)}, but no recorded call of a ${request.kind} is left.`;
 
 function describeChange(request: AskedRequest, first: RequestChange | undefined, count: number): string {
   const what = whatOf(request);
-  if (!first) return `It asks ${what} the same once more than was recorded.`;
-  const was = first.recorded === null ? "nothing was recorded" : `recorded was ${quoted(first.recorded)}`;
-  const now = first.asked === null ? "nothing is asked" : `asked is ${quoted(first.asked)}`;
+  if (!first) return `It calls ${what} once more than recorded.`;
+  const was = first.recorded === null ? "nothing was recorded" : `recorded: ${quoted(first.recorded)}`;
+  const now = first.asked === null ? "nothing is requested" : `requested: ${quoted(first.asked)}`;
   const more = count === 1 ? "" : ` ${count - 1} more ${count === 2 ? "place differs" : "places differ"}.`;
-  return `It asks ${what} something else than the nearest recorded call: at ${placeOf(first)}, ${was} and ${now}.${more}`;
+  return `Its call of ${what} differs from the nearest recorded one: at ${placeOf(first)}, ${was} and ${now}.${more}`;
 }
 
 const quoted = (text: string) => `“${cut(text, 80)}”`;

@@ -86,8 +86,8 @@ describe("a call that was made before", () => {
   const question = {
     about: {},
     kind: "tool_confirmation",
-    title: "Use send once more?",
-    why: "The run that this one comes from made this very call already, and it may have changed something. Approve to make it again; reject to continue with what it answered then.",
+    title: "Call send again?",
+    why: "The original run already made this call, and it may have had side effects. Approve to make it again; reject to continue with its recorded answer.",
     tool_name: "send",
     args: { to: "bob" },
   };
@@ -125,7 +125,7 @@ describe("a call that was never recorded", () => {
     const { came, requests, asked } = made([stopped(never), { ok: true, value: 2 }]);
     expect({ came, requests }).toEqual({ came: { value: 2 }, requests: [first, agreed] });
     expect(asked.map(([, { title, why }]) => [title, why])).toEqual([
-      ["Use send?", "This replay has no recorded answer for it. It asks more. Approve to make the call."],
+      ["Call send?", "This replay has no recorded answer. It asks more. Approve to make the call."],
     ]);
     expect(made([stopped(never), { ok: true, value: 2 }], { approved: ["send"] })).toEqual({
       came: { value: 2 },
@@ -133,15 +133,15 @@ describe("a call that was never recorded", () => {
       asked: [],
     });
     expect(made([stopped(never), { ok: true, value: 2 }], { tool_name: MODEL_CALL }).asked[0]![1].title).toBe(
-      "Ask a model?",
+      "Call a model?",
     );
   });
   test.each<[Answer, string, string]>([
-    ["reject", "HUMAN_REJECTED", "A person declined to make a call that was not recorded. It asks more."],
+    ["reject", "HUMAN_REJECTED", "A person rejected a call that was not recorded. It asks more."],
     [
       "expired",
       "HUMAN_TIMEOUT",
-      "Nobody answered in time whether to make a call that was not recorded, so it was not made. It asks more.",
+      "No one answered in time whether to make a call that was not recorded, so it was not made. It asks more.",
     ],
   ])("is not made where nobody agrees: %s", (answer, code, message) => {
     const { failed, requests } = made([stopped(never)], { answer });

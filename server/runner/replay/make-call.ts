@@ -77,8 +77,8 @@ function notMade(agreed: keyof typeof NOT_MADE, obstacle: Obstacle): { value: Js
 }
 
 const NOT_MADE = {
-  no: "A person declined to make a call that was not recorded.",
-  nobody: "Nobody answered in time whether to make a call that was not recorded, so it was not made.",
+  no: "A person rejected a call that was not recorded.",
+  nobody: "No one answered in time whether to make a call that was not recorded, so it was not made.",
 };
 
 function* agreement(
@@ -110,17 +110,17 @@ const QUESTION_TEXTS: Readonly<
   >
 > = {
   done_before: (tool, _obstacle, run) => ({
-    title: `Use ${tool} once more?`,
+    title: `Call ${tool} again?`,
     why: isSince(run, 3)
-      ? "The run that this one comes from made this very call already, and it may have changed something. Approve to make it again; reject to continue with what it answered then."
+      ? "The original run already made this call, and it may have had side effects. Approve to make it again; reject to continue with its recorded answer."
       : "The run that this one comes from made this very call already, and it may have changed something. Approve to make it again; decline to go on with what it answered then.",
   }),
   in_flight: (tool) => ({
-    title: `Use ${tool} once more?`,
-    why: "This very call was begun before and its answer is unknown: it may have been made already, and may have changed something. Approve to make it again; reject to continue without its answer.",
+    title: `Call ${tool} again?`,
+    why: "This call was started before and its result is unknown: it may have been executed and had side effects. Approve to make it again; reject to continue without its result.",
   }),
   not_recorded: (tool, obstacle) => ({
-    title: tool === MODEL_CALL ? "Ask a model?" : `Use ${tool}?`,
-    why: `This replay has no recorded answer for it. ${obstacle.why === "not_recorded" ? obstacle.difference : ""} Approve to make the call.`,
+    title: tool === MODEL_CALL ? "Call a model?" : `Call ${tool}?`,
+    why: `This replay has no recorded answer. ${obstacle.why === "not_recorded" ? obstacle.difference : ""} Approve to make the call.`,
   }),
 };

@@ -45,12 +45,12 @@ describe("what is none is refused", () => {
     [{ ...answer, cost_usd: "1" }],
     [{ ...answer, usage: {} }],
   ])("as the answer of a model: %j", (value) => {
-    expect(() => modelAnswerFrom(value)).toThrow("What was recorded as the answer of a model is none.");
+    expect(() => modelAnswerFrom(value)).toThrow("The recorded answer of a model is invalid.");
   });
   test.each<[Json]>([[null], [{ output: 1 }], [{ status_code: "200" }], [{ status_code: 200, error: 7 }]])(
     "as the output of a tool: %j",
     (value) => {
-      expect(() => toolOutputFrom(value)).toThrow("What was recorded as the output of a tool is none.");
+      expect(() => toolOutputFrom(value)).toThrow("The recorded output of a tool is invalid.");
     },
   );
 });

@@ -33,12 +33,12 @@ const isToolOutput = (value: unknown): value is ToolOutput => Output.safeParse(v
 
 export function modelAnswerFrom(value: Json): ModelAnswer {
   if (isModelAnswer(value)) return value;
-  throw new Error("What was recorded as the answer of a model is none.");
+  throw new Error("The recorded answer of a model is invalid.");
 }
 
 export function toolOutputFrom(value: Json): ToolOutput {
   if (isToolOutput(value)) return value;
-  throw new Error("What was recorded as the output of a tool is none.");
+  throw new Error("The recorded output of a tool is invalid.");
 }
 
 /** The tools that an agent was granted at its start, and the names of all that there were. */

@@ -153,7 +153,7 @@ describe("the answers of another run", () => {
   test("where nothing at all was recorded, that is said; where only the words are gone, the usual is", () => {
     const none = new RecordedAnswers("r", () => [answer(1, gave("x"))]);
     const request = { kind: "model" as const, asked: "one" };
-    const usual = "It asks a model, and no recorded call of a model is left.";
+    const usual = "It calls a model, but no recorded call of a model is left.";
     // Nobody has looked yet.
     expect(none.difference(request).sentence).toBe(usual);
     none.next("one");
@@ -163,7 +163,7 @@ describe("the answers of another run", () => {
       changes: [],
       more: 0,
       sentence:
-        "The run that is replayed was made before requests were recorded, or asked nothing: none of its answers can be found again.",
+        "The original run was made before requests were recorded, or made none: none of its answers can be reused.",
     });
     const some = new RecordedAnswers("r", () => [answer(1, gave("x", "q"))]);
     some.next("one");
@@ -180,7 +180,7 @@ describe("what a strict replay was asked that nobody recorded", () => {
     expect(missIn(failed(error))).toEqual({
       code: "NOT_RECORDED",
       message:
-        "This strict replay came to a call that was never recorded, and makes none. It asks the tool look, and no recorded call of a tool is left.",
+        "This strict replay reached a call that was never recorded, and makes none. It calls the tool look, but no recorded call of a tool is left.",
       retryable: false,
       user_action: "none",
       detail: difference,
@@ -208,7 +208,7 @@ describe("what stands in the way of a call until a person agrees", () => {
   test("is read again as it was told", () => {
     expect([obstacle(before).message, obstacle(never).message]).toEqual([
       "This call was made before.",
-      "This was never asked before.",
+      "This was never requested before.",
     ]);
     expect([obstacleOf(obstacle(before)), obstacleOf(obstacle(never))]).toEqual([before, never]);
     expect(

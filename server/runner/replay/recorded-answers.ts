@@ -109,7 +109,7 @@ export class RecordedAnswers {
 }
 
 const NOTHING_RECORDED =
-  "The run that is replayed was made before requests were recorded, or asked nothing: none of its answers can be found again.";
+  "The original run was made before requests were recorded, or made none: none of its answers can be reused.";
 
 /** How many askings of these came to something. */
 export const countRecorded = (answers: Iterable<RecordedAnswer>): number =>
@@ -174,7 +174,7 @@ export type Obstacle =
 
 /** A call of a strict replay that was never recorded: a failure that ends the whole run. */
 export function notRecorded(difference: RequestDifference): StepError {
-  const message = `This strict replay came to a call that was never recorded, and makes none. ${difference.sentence}`;
+  const message = `This strict replay reached a call that was never recorded, and makes none. ${difference.sentence}`;
   const error = { code: "NOT_RECORDED", message, retryable: false, user_action: "none", detail: difference };
   return { name: "NotRecorded", message, detail: asJson({ error }) };
 }
@@ -196,14 +196,14 @@ export const inFlight = (run: string): Obstacle => ({
   value: {
     status_code: 409,
     error:
-      "This call was begun before and its answer is unknown, so it may have happened already. It was not made again.",
+      "This call was started before and its result is unknown, so it may have been executed. It was not repeated.",
   },
 });
 
 /** A step that waits for a person's word, as its failure. */
 export const obstacle = (about: Obstacle): StepError => ({
   name: NEEDS_AGREEMENT,
-  message: about.why === "not_recorded" ? "This was never asked before." : "This call was made before.",
+  message: about.why === "not_recorded" ? "This was never requested before." : "This call was made before.",
   detail: { ...about },
 });
 

@@ -90,7 +90,7 @@ test.each([
       changes: [{ path: "tools[0].description", recorded: "Looks", asked: "Looks closely" }],
       more: 0,
       sentence:
-        "It asks a model something else than the nearest recorded call: at tools[0].description, recorded was “Looks” and asked is “Looks closely”.",
+        "Its call of a model differs from the nearest recorded one: at tools[0].description, recorded: “Looks” and requested: “Looks closely”.",
     });
     expect(models.requests).toEqual([]);
   },

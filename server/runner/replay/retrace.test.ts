@@ -276,7 +276,8 @@ test("nothing outside is reached while a run is retraced", async () => {
 
 test("whether a signal was sent is known from what came after", () => {
   const found: boolean[] = [];
-  const inspect = (ctx: DurableContext<RunEvent>) => found.push(ctx.isSent("a"), ctx.isSent("b"), ctx.isSent("c"));
+  const inspect = (ctx: DurableContext<RunEvent>) =>
+    found.push(ctx.isSent("a"), ctx.isSent("b"), ctx.isSent("c"));
   retraced(
     "r",
     logOf(turn(200, null, null), turn(210, "a", ok(1)), turn(220, "b", ok(1))),

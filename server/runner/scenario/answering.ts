@@ -69,8 +69,8 @@ export function simulatedAnswers(parts: TestParts, always: boolean, now: () => n
           key,
           [],
           request.kind === "model"
-            ? "This test has no recorded answers, and a test asks no real model unless it is told to. Keep a run as a test, pin the node's output, or let the offline demo model answer."
-            : `This test has no recorded answers, and a test does not call ${toolOf(request)}. Keep a run as a test, or pin the node's output.`,
+            ? "This test has no recorded answers, and tests call no real models by default. Save a run as a test, pin the node's output, or use the offline demo model."
+            : `This test has no recorded answers, and tests don't call ${toolOf(request)}. Save a run as a test, or pin the node's output.`,
         ),
       );
     },
@@ -99,7 +99,7 @@ export function realAnswers(
       const served = player?.next(requestHash(request));
       if (served) return served;
       if (scratch.has(tool)) return undefined;
-      const why = `A test calls no tool outside, not even with real models, and there is no recorded answer of ${tool}. Keep a run as a test, or pin the node's output.`;
+      const why = `Tests call no outside tools, even with real models, and there is no recorded answer of ${tool}. Save a run as a test, or pin the node's output.`;
       throw new Missed(missedOf(request, key, player?.unused ?? [], why));
     },
     unused: () => 0,
@@ -130,7 +130,7 @@ const neverCalled = ({ specs, runCode, matches }: ToolHost): ToolHost => ({
   specs,
   runCode,
   matches,
-  invoke: () => Promise.reject(new Error("A test with recorded answers calls no tool.")),
+  invoke: () => Promise.reject(new Error("Tests with recorded answers call no tools.")),
   forgetTask: async () => {},
 });
 

@@ -65,7 +65,7 @@ test("a comparison ends where its money does: each variant has had as many input
     parts: priced({ dear: 0.01, cheap: 0.001 }),
     spendingCap: new SpendingCap(0.025),
   });
-  const stopped = "The next call of a model could go beyond the limit of $0.0250; $0.0220 are spent.";
+  const stopped = "The next model call could exceed the limit of $0.0250; $0.0220 spent.";
   expect(
     report.variants.map(({ name, cost_usd, passed, not_run, cells }) => ({
       name,
@@ -100,7 +100,7 @@ test("a comparison ends where its money does: each variant has had as many input
   ]);
   expect([report.spending, report.notes.at(-1)]).toEqual([
     { spent_usd: expect.closeTo(0.022) as number, max_cost_usd: 0.025, stopped },
-    `${stopped} 2 of 6 were not run.`,
+    `${stopped} 2 of 6 did not run.`,
   ]);
 });
 
@@ -114,7 +114,7 @@ test("an answer whose price nobody knows is unknown money, never none, and no ca
     spendingCap: new SpendingCap(1),
   });
   const stopped =
-    "The price of an answer by fake-1 is unknown, so that the limit of $1.000 cannot be held: no further call was made.";
+    "The price of a response of fake-1 is unknown, so the limit of $1.000 can't be enforced: no more calls were made.";
   expect(
     report.variants.map(({ name, cost_usd, cells }) => [name, cost_usd, cells.map(({ runs }) => runs)]),
   ).toEqual([

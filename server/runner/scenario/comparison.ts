@@ -91,22 +91,20 @@ function notesOn(variants: readonly VariantReport[], { spendingCap }: TestRun): 
   return [
     ...(simulated
       ? [
-          "Simulated: the offline demo model answered, so that costs, times and quality say nothing of real models.",
+          "Simulated: the offline demo model answered, so costs, times and quality say nothing about real models.",
         ]
       : []),
     ...(unanswered > 0
       ? [
           spendingCap
-            ? `${ofAll(unanswered, all.length)} asked for a tool outside, which no test calls.`
-            : `${ofAll(unanswered, all.length)} asked what was not recorded. With real models they can be answered.`,
+            ? `${ofAll(unanswered, all.length)} called an outside tool, which tests don't.`
+            : `${ofAll(unanswered, all.length)} made requests that were not recorded. Real models can answer them.`,
         ]
       : []),
     ...(spendingCap && !simulated
-      ? ["Tools touched nothing outside: what was not recorded of them, such as searches, was made up."]
+      ? ["Tools had no outside effects: results that were not recorded, such as searches, were simulated."]
       : []),
-    ...(spendingCap?.why
-      ? [`${spendingCap.why} ${waiting} of ${all.length} ${waiting === 1 ? "was" : "were"} not run.`]
-      : []),
+    ...(spendingCap?.why ? [`${spendingCap.why} ${waiting} of ${all.length} did not run.`] : []),
   ];
 }
 

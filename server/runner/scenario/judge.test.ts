@@ -75,8 +75,8 @@ test.each<[string, Partial<JudgeExpectation>, string]>([
 });
 
 test.each([
-  [undefined, "An output was to be there to be judged, and is not."],
-  ["text", "text was to be there to be judged, and is not."],
+  [undefined, "An output should exist to be judged, but doesn't."],
+  ["text", "text should exist to be judged, but doesn't."],
 ])("what is not there fails without a judge (%s)", async (key, sentence) => {
   const { all, asked } = judges([GOOD]);
   const result = await judge(all, { ...RUBRIC, ...(key ? { key } : {}) }, state(null));
@@ -88,25 +88,27 @@ test("a value of the longest length is judged, and a longer one is not, not even
   const of = (text: string) => judge(judges([GOOD]).all, { ...RUBRIC, key: "text" }, state(null, { text }));
   expect((await of(longest)).status).toBe("note");
   expect(await of(`${longest}x`)).toEqual(
-    notChecked("It is too long to be judged: 60001 characters, and at most 60000 are read."),
+    notChecked("It is too long to be judged: 60001 characters; the maximum is 60000."),
   );
 });
 
 test("without a model, and without a word from before, nothing is judged", async () => {
   const of = async (more: Partial<Judges>) => judge(judges([GOOD], more).all, RUBRIC, state({ a: 1 }));
   expect(await of({ describe: () => null })).toEqual(
-    notChecked("There is no model that could judge it. Set one up in the settings."),
+    notChecked("No model is available as judge. Add one in Settings."),
   );
   expect(await of({ ask: () => null })).toMatchObject({
     status: "not_checked",
-    sentence: expect.stringMatching(/^This needs the word of a model, and none was asked/) as string,
+    sentence: expect.stringMatching(
+      /^This needs a model's verdict: run the test with real models\. The judge/,
+    ) as string,
   });
   expect(
     await of({ ask: () => null, book: { ...EMPTY_BOOK, find: () => ({ score: 0.25, reason: "Short!" }) } }),
   ).toMatchObject({
     status: "note",
     sentence: expect.stringMatching(
-      /^The offline demo model, as judge, gives 0\.25, at least 0\.5 wanted: Short! Not/,
+      /^The offline demo model, as judge, scores 0\.25, minimum 0\.5: Short! Not/,
     ) as string,
     judge: { score: 0.25, recorded: true, tokens: 0, cost_usd: 0 },
   });
@@ -122,7 +124,7 @@ test.each([
 ])("a judge that answers %s twice gave no verdict", async (_what, answer) => {
   const { all, kept, asked } = judges([answer, answer, GOOD]);
   expect(await judge(all, RUBRIC, state({ a: 1 }))).toEqual(
-    notChecked("The judge gave no verdict: its answer was not of the shape that was asked for."),
+    notChecked("The judge gave no verdict: its response did not match the schema."),
   );
   expect([kept, asked.map(({ call_id }) => call_id)]).toEqual([[], ["judge/1", "judge/2"]]);
 });
@@ -184,7 +186,7 @@ test.each([
     RUBRIC,
     state({ a: 1 }),
   );
-  expect(sentence).toContain(`gives 0.75, at least 0.5 wanted: ${expected} Not counted`);
+  expect(sentence).toContain(`scores 0.75, minimum 0.5: ${expected} Not counted`);
 });
 
 test.each([
@@ -197,7 +199,7 @@ test.each([
   const result = await judge({ ...all, describe }, RUBRIC, state({ a: 1 }));
   expect(result).toMatchObject({
     status,
-    sentence: `fake-1, as judge, gives ${score.toFixed(2)}, at least 0.5 wanted: So.`,
+    sentence: `fake-1, as judge, scores ${score.toFixed(2)}, minimum 0.5: So.`,
     judge: { score, threshold: 0.5, kappa: null, labels: 0, counts: true },
   });
 });

@@ -80,11 +80,11 @@ test("a judge that is a real model decides, and its verdict is labeled with its 
   const { book, verdicts } = bookOf();
   const spendingCap = new SpendingCap(1);
   const report = await runTest(tested, judgedTest(), partsOf(models), { spendingCap, book });
-  expect([report.status, report.sentence]).toEqual(["passed", "All 2 expectations hold."]);
+  expect([report.status, report.sentence]).toEqual(["passed", "All 2 expectations passed."]);
   const [, result] = report.results;
   expect([result?.status, result?.sentence]).toEqual([
     "passed",
-    "fake-1, as judge, gives 0.90, at least 0.7 wanted: It says Oslo.",
+    "fake-1, as judge, scores 0.90, minimum 0.7: It says Oslo.",
   ]);
   expect(result?.judge).toEqual({
     judge: expect.stringMatching(/^[0-9a-f]{24}$/) as string,
@@ -127,7 +127,7 @@ test("what it said of the very same words counts without asking again, also wher
   );
   expect([other.results[1]?.status, other.results[1]?.sentence]).toEqual([
     "not_checked",
-    "This needs the word of a model, and none was asked: run the test with real models. What the judge says of an output is kept, and counts for the very same output from then on.",
+    "This needs a model's verdict: run the test with real models. The judge's verdict on an output is kept and reused for identical outputs.",
   ]);
   expect(models.requests).toHaveLength(calls);
 });
@@ -137,7 +137,7 @@ test("the offline demo model judges where it is the workflow's model, and says s
     book: bookOf().book,
   });
   expect(report.results[1]).toMatchObject({ status: "note", judge: { simulated: true } });
-  expect(report.results[1]?.sentence).toMatch(/^The offline demo model, as judge, gives /);
+  expect(report.results[1]?.sentence).toMatch(/^The offline demo model, as judge, scores /);
 });
 
 test("money is held over all tests together: what could go beyond it is not asked, and what was not run is said", async () => {
@@ -165,9 +165,9 @@ test("money is held over all tests together: what could go beyond it is not aske
     spendingCap: new SpendingCap(0.0025),
     book: bookOf().book,
   });
-  const stopped = "The next call of a model could go beyond the limit of $0.0025; $0.0020 are spent.";
+  const stopped = "The next model call could exceed the limit of $0.0025; $0.0020 spent.";
   expect(suite.tests.map(({ status, sentence }) => [status, sentence])).toEqual([
-    ["passed", "All 2 expectations hold."],
+    ["passed", "All 2 expectations passed."],
     ["not_run", stopped],
     ["not_run", stopped],
   ]);

@@ -85,15 +85,15 @@ export async function judge(
   if (value === undefined)
     return {
       status: "failed",
-      sentence: `${key ?? "An output"} was to be there to be judged, and is not.`,
+      sentence: `${key ?? "An output"} should exist to be judged, but doesn't.`,
     };
   const text = promptText(value);
   if (text.length > LONGEST_JUDGED)
     return notChecked(
-      `It is too long to be judged: ${text.length} characters, and at most ${LONGEST_JUDGED} are read.`,
+      `It is too long to be judged: ${text.length} characters; the maximum is ${LONGEST_JUDGED}.`,
     );
   const described = judges.describe(config);
-  if (!described) return notChecked("There is no model that could judge it. Set one up in the settings.");
+  if (!described) return notChecked("No model is available as judge. Add one in Settings.");
   const named = {
     judge: judgeId(rubric, described),
     item: hash(text).slice(0, 32),
@@ -104,13 +104,13 @@ export async function judge(
   const models = judges.ask(config);
   if (!before && !models)
     return notChecked(
-      "This needs the word of a model, and none was asked: run the test with real models. What the judge says of an output is kept, and counts for the very same output from then on.",
+      "This needs a model's verdict: run the test with real models. The judge's verdict on an output is kept and reused for identical outputs.",
     );
   const answer: JudgeAnswer = before
     ? { ...before, tokens: 0, cost_usd: 0 }
     : models
       ? await verdictOf(models, expectation, text, judges.aborted)
-      : { failure: "nobody was asked." };
+      : { failure: "no one was asked." };
   if ("failure" in answer) return notChecked(`The judge gave no verdict: ${answer.failure}`);
   if (!before) judges.book.keep(named, { score: answer.score, reason: answer.reason });
   return weighed(expectation.threshold, {
@@ -132,9 +132,10 @@ function weighed(
 ): Pick<ExpectationResult, "status" | "sentence" | "judge"> {
   const { score, reason, model, simulated } = verdict;
   const who = simulated ? "The offline demo model, as judge," : `${model}, as judge,`;
-  const sentence = `${who} gives ${score.toFixed(2)}, at least ${threshold} wanted: ${sentenceOf(reason)}`;
+  const sentence = `${who} scores ${score.toFixed(2)}, minimum ${threshold}: ${sentenceOf(reason)}`;
   const judge = { ...verdict, threshold, kappa: null, labels: 0, counts: !simulated };
-  if (simulated) return { status: "note", sentence: `${sentence} Not counted: it is simulated.`, judge };
+  if (simulated)
+    return { status: "note", sentence: `${sentence} Not counted, because it is simulated.`, judge };
   return { status: score >= threshold ? "passed" : "failed", sentence, judge };
 }
 
@@ -184,7 +185,7 @@ async function verdictOf(
       paid.cost_usd === null || answer.cost_usd === null ? null : paid.cost_usd + answer.cost_usd;
     const read = readVerdict(answer.content);
     if (read) return { ...read, ...paid };
-    failure = "its answer was not of the shape that was asked for.";
+    failure = "its response did not match the schema.";
   }
   return { failure };
 }

@@ -85,7 +85,7 @@ export async function verifyKept(
   const report = await runTest(tested, made, parts);
   if (report.status === "passed") return { test: made, notes };
   if (report.missed || report.question || report.problems.length > 0)
-    return { test: made, notes: [...notes, `Run again, it does not pass: ${report.sentence}`] };
+    return { test: made, notes: [...notes, `Repeated, it doesn't pass: ${report.sentence}`] };
   const failed = new Set(report.results.flatMap(({ at, status }) => (status === "failed" ? [at] : [])));
   const expect = made.expect.flatMap((expectation, at): Expectation[] => {
     if (!failed.has(at)) return [expectation];
@@ -96,10 +96,10 @@ export async function verifyKept(
   const again = await runTest(tested, looser, parts);
   const failures = report.results
     .filter(({ status }) => status === "failed")
-    .map(({ sentence }) => `Not expected, as it came out otherwise when it was run again: ${sentence}`);
+    .map(({ sentence }) => `No expectation, because it differed when repeated: ${sentence}`);
   return again.status === "passed"
     ? { test: looser, notes: [...notes, ...failures] }
-    : { test: looser, notes: [...notes, ...failures, `Run again, it does not pass: ${again.sentence}`] };
+    : { test: looser, notes: [...notes, ...failures, `Repeated, it doesn't pass: ${again.sentence}`] };
 }
 
 /** What people changed in the run and a test cannot repeat. */

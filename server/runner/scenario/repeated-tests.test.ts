@@ -48,21 +48,9 @@ function replying(...replies: (string | Error)[]) {
 const oslo = { kind: "text", key: "text", contains: "Oslo" };
 
 test.each([
-  [["Oslo", "Oslo", "Oslo"], 3, "passed", 3, "It passed 3 of 3 times, at least 3 wanted."],
-  [
-    ["Oslo", "Rome", "Oslo"],
-    2,
-    "passed",
-    2,
-    "It passed 2 of 3 times, at least 2 wanted. text was to contain",
-  ],
-  [
-    ["Oslo", "Rome", "Rome"],
-    2,
-    "failed",
-    1,
-    "It passed 1 of 3 times, at least 2 wanted. text was to contain",
-  ],
+  [["Oslo", "Oslo", "Oslo"], 3, "passed", 3, "Passed 3 of 3 times, minimum 3."],
+  [["Oslo", "Rome", "Oslo"], 2, "passed", 2, "Passed 2 of 3 times, minimum 2. text should contain"],
+  [["Oslo", "Rome", "Rome"], 2, "failed", 1, "Passed 1 of 3 times, minimum 2. text should contain"],
 ])(
   "a test that is run three times, with %j, of which %i are to pass, has %s",
   async (replies, at_least, status, passed, sentence) => {
@@ -83,9 +71,9 @@ test.each([
 const never = { kind: "visits", node: "a", times: 9 };
 const always = { kind: "status", is: "COMPLETED" };
 test.each<[object[], string, string]>([
-  [[], "passed", "It came to an end. Nothing else was expected of it."],
-  [[always], "passed", "What was expected holds."],
-  [[always, always], "passed", "All 2 expectations hold."],
+  [[], "passed", "It finished. Nothing else was expected."],
+  [[always], "passed", "The expectation passed."],
+  [[always, always], "passed", "All 2 expectations passed."],
   [[never], "failed", "a was to run 9 times, and ran once."],
   [[always, never, never], "failed", "a was to run 9 times, and ran once. 1 more failed."],
   [[never, never, never], "failed", "a was to run 9 times, and ran once. 2 more failed."],
@@ -100,7 +88,7 @@ test("several things that stand in a test's way are told as their number", async
     testOf({ pins: { x: { output: {} }, y: { output: {} } } }),
     partsWith(newDemoModels()),
   );
-  expect([sentence, problems.length]).toEqual(["This test cannot be run: 2 things stand in its way.", 2]);
+  expect([sentence, problems.length]).toEqual(["This test can't run, because of 2 problems.", 2]);
 });
 
 test("a run that does not come to its end is no pass, even where nothing is expected", async () => {
@@ -112,7 +100,7 @@ test("a run that does not come to its end is no pass, even where nothing is expe
   );
   expect([status, sentence, outcome?.final_status]).toEqual([
     "failed",
-    "It was to end as Completed, and ended as Stopped at a limit (MAX_STEPS). The run used up its 1 node runs. Raise the limit to continue.",
+    "Expected status Completed, got Limit reached (MAX_STEPS). The run reached its limit of 1 node executions. Raise the limit to continue.",
     "INCOMPLETE",
   ]);
 });
@@ -144,7 +132,7 @@ test("tests of a suite are told as they are done; one that breaks its runner has
   ]);
   expect(suite).toMatchObject({ workflow: "Letters", passed: 0, failed: 0, not_run: 2 });
   expect(suite.tests.map(({ sentence }) => sentence)).toEqual(
-    Array(2).fill("This test could not be run to its end: odd"),
+    Array(2).fill("This test could not finish: odd"),
   );
   expect("spending" in suite).toBe(false);
 });
@@ -171,17 +159,16 @@ test("without tests, or with one that fails by itself, no change is tried", asyn
   const nothing = { mutants: [], noticed: 0, survived: 0, left_out: 0 };
   expect(await runMutants({ tested: simple, tests: [], parts })).toEqual({
     ...nothing,
-    why_not: "There are no tests that could notice anything.",
+    why_not: "The workflow has no tests that could detect changes.",
   });
   expect(await runMutants({ tested: simple, tests: [testOf({ expect: [never] })], parts })).toEqual({
     ...nothing,
-    why_not:
-      "“One” does not pass as it is, so that it could notice nothing: a was to run 9 times, and ran once.",
+    why_not: "“One” doesn't pass on the unchanged workflow: a was to run 9 times, and ran once.",
   });
   const bare = { ...simple, graph: draw("start > end") };
   expect(await runMutants({ tested: bare, tests: [testOf()], parts })).toEqual({
     ...nothing,
-    why_not: "There is nothing in this workflow that could be changed in a small way.",
+    why_not: "This workflow has nothing to change in a small way.",
   });
   expect(await runMutants({ tested: simple, tests: [testOf()], parts, most: 0 })).toMatchObject({
     mutants: [],
@@ -196,8 +183,8 @@ test("of a run's proposals, what does not hold the second time is left out or as
   const { test: kept, notes } = await verifyKept(simple, made([always, path, never]), [], parts);
   expect(kept.expect).toEqual([always, { ...path, mode: "visited", nodes: ["start", "end"] }]);
   expect(notes).toEqual([
-    "Not expected, as it came out otherwise when it was run again: As step 2, end was to run, and a ran.",
-    "Not expected, as it came out otherwise when it was run again: a was to run 9 times, and ran once.",
+    "No expectation, because it differed when repeated: As step 2, end was to run, and a ran.",
+    "No expectation, because it differed when repeated: a was to run 9 times, and ran once.",
   ]);
   const good = made([always]);
   expect(await verifyKept(simple, good, [], parts)).toEqual({ test: good, notes: [] });
@@ -214,18 +201,18 @@ test("a kept test that asks what nobody answers, or that does not fit, stays as 
   const asks = testOf({ expect: [{ kind: "visits", node: "gate", times: 2 }] });
   expect(await verifyKept(gate, asks, [], parts)).toEqual({
     test: asks,
-    notes: ["Run again, it does not pass: gate asks a person “Send?”, and this test has no answer to that."],
+    notes: ["Repeated, it doesn't pass: gate asks a person “Send?”, but this test has no answer to that."],
   });
   const odd = testOf({ pins: { nobody: { output: {} } } });
   expect(await verifyKept(simple, odd, [], parts)).toEqual({
     test: odd,
-    notes: ["Run again, it does not pass: There is no node nobody whose output could be pinned."],
+    notes: ["Repeated, it doesn't pass: There is no node nobody to pin an output of."],
   });
   const real = { ...parts, models: { ...parts.models, describe: () => null } };
   const { test: missed, notes } = await verifyKept(writing, testOf({ expect: [never] }), [], real);
   expect([missed.expect, notes]).toEqual([
     [never],
-    [expect.stringMatching(/^Run again, it does not pass: This test has no recorded answers, /)],
+    [expect.stringMatching(/^Repeated, it doesn't pass: This test has no recorded answers, /)],
   ]);
 });
 
@@ -241,14 +228,14 @@ test("a comparison of one input by the demo model says that it is simulated", as
     workflow: "Letters",
     cases: [{ case: "one", name: "One" }],
     notes: [
-      "Simulated: the offline demo model answered, so that costs, times and quality say nothing of real models.",
+      "Simulated: the offline demo model answered, so costs, times and quality say nothing about real models.",
     ],
   });
   expect(report.variants[0]?.cells).toEqual([
     {
       case: "one",
       status: "passed",
-      sentence: "It came to an end. Nothing else was expected of it.",
+      sentence: "It finished. Nothing else was expected.",
       runs: 2,
       passed: 2,
       judged: null,
@@ -293,18 +280,18 @@ test("a comparison says what was asked that nobody answers, with real models and
     await asked({ spendingCap: new SpendingCap(1) }, 1),
   ];
   expect([alone.notes, two.notes, real.notes]).toEqual([
-    ["1 of 1 run asked what was not recorded. With real models they can be answered."],
-    ["2 of 2 runs asked what was not recorded. With real models they can be answered."],
+    ["1 of 1 run made requests that were not recorded. Real models can answer them."],
+    ["2 of 2 runs made requests that were not recorded. Real models can answer them."],
     [
-      "1 of 1 run asked for a tool outside, which no test calls.",
-      "Tools touched nothing outside: what was not recorded of them, such as searches, was made up.",
+      "1 of 1 run called an outside tool, which tests don't.",
+      "Tools had no outside effects: results that were not recorded, such as searches, were simulated.",
     ],
   ]);
   expect(alone.variants[0]?.cells[0]?.unanswered).toMatch(
-    /^This test has no recorded answers, and a test does not call send_mail\./,
+    /^This test has no recorded answers, and tests don't call send_mail\./,
   );
   expect(real.variants[0]?.cells[0]?.unanswered).toMatch(
-    /^A test calls no tool outside, not even with real models, /,
+    /^Tests call no outside tools, even with real models, /,
   );
 });
 
@@ -317,7 +304,7 @@ test.each([
   const work = vi.fn(() => new Promise<Json>((resolve) => ends.push(resolve)));
   const going = Array.from({ length: most }, () => gates.through(which, undefined, work));
   await expect(gates.through(which, undefined, work)).rejects.toThrow(
-    `${most} sets of tests are being run or wait for their turn already. Try again in a moment.`,
+    `${most} test suites are already running or queued. Try again shortly.`,
   );
   await expect.poll(() => work).toHaveBeenCalledTimes(2);
   // The other kind has places of its own.

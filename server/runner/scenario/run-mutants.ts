@@ -37,13 +37,11 @@ export async function runMutants({
     left_out: 0,
     why_not,
   });
-  if (tests.length === 0) return nothing("There are no tests that could notice anything.");
+  if (tests.length === 0) return nothing("The workflow has no tests that could detect changes.");
   for (const test of tests) {
     const report = await runTest(tested, test, parts, { aborted });
     if (report.status !== "passed")
-      return nothing(
-        `“${test.name}” does not pass as it is, so that it could notice nothing: ${report.sentence}`,
-      );
+      return nothing(`“${test.name}” doesn't pass on the unchanged workflow: ${report.sentence}`);
   }
   const all = mutantsOf(tested.graph, tested.roles);
   const results: MutantResult[] = [];
@@ -58,8 +56,7 @@ export async function runMutants({
     noticed: count("noticed"),
     survived: count("survived"),
     left_out: Math.max(0, all.length - most),
-    why_not:
-      results.length === 0 ? "There is nothing in this workflow that could be changed in a small way." : null,
+    why_not: results.length === 0 ? "This workflow has nothing to change in a small way." : null,
   };
 }
 

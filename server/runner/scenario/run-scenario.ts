@@ -198,7 +198,7 @@ class People {
       const read = readAnswer(requested, answer);
       if (!read.ok) {
         const errors = read.errors.map(({ key, message }) => `${key}: ${message}`).join(" ");
-        throw new WrongAnswer(`The answer to “${title}” does not fit: ${errors}`);
+        throw new WrongAnswer(`The answer to “${title}” is invalid: ${errors}`);
       }
       deliver(`answer:${id}`, { ...read.answer, by: "test" });
       isAny = true;

@@ -40,7 +40,7 @@ export async function runSafely(...of: Parameters<typeof runTest>): Promise<Test
   } catch (error) {
     if (aborted?.aborted) throw error;
     if (error instanceof SpendingCapReached) return notRun(test, [error.message]);
-    return notRun(test, [`This test could not be run to its end: ${errorMessage(error)}`]);
+    return notRun(test, [`This test could not finish: ${errorMessage(error)}`]);
   }
 }
 
@@ -62,7 +62,7 @@ export class TestGates {
     if (gate.waiting >= WAITING[which])
       throw new Rejection(
         "queue_full",
-        `${AT_ONCE[which] + WAITING[which]} sets of tests are being run or wait for their turn already. Try again in a moment.`,
+        `${AT_ONCE[which] + WAITING[which]} test suites are already running or queued. Try again shortly.`,
       );
     const leave = await gate.enter(signal ?? new AbortController().signal);
     try {

@@ -37,7 +37,7 @@ export async function runTest(
   return {
     ...shown,
     status: isPassed ? "passed" : shown.status,
-    sentence: `It passed ${passed} of ${times} times, at least ${at_least} wanted.${passed < times ? ` ${shown.sentence}` : ""}`,
+    sentence: `Passed ${passed} of ${times} times, minimum ${at_least}.${passed < times ? ` ${shown.sentence}` : ""}`,
     repeats: { times, passed, at_least },
   };
 }
@@ -49,7 +49,7 @@ export const notRun = ({ id, name }: ScenarioTest, problems: string[]): TestRepo
   sentence:
     problems.length === 1
       ? (problems[0] ?? "")
-      : `This test cannot be run: ${problems.length} things stand in its way.`,
+      : `This test can't run, because of ${problems.length} problems.`,
   problems,
   outcome: null,
   results: [],
@@ -138,8 +138,8 @@ function reportOf(test: ScenarioTest, run: ScenarioRun, results: ExpectationResu
 
 const unanswered = ({ question, state }: ScenarioRun): string | null => {
   if (question)
-    return `${state.graph.nodes[question.node_id]?.name || question.node_id} asks a person “${question.title}”, and this test has no answer to that.`;
-  return state.run.final_status ? null : "It waits for something that never comes in a test.";
+    return `${state.graph.nodes[question.node_id]?.name || question.node_id} asks a person “${question.title}”, but this test has no answer to that.`;
+  return state.run.final_status ? null : "It waits for something that never arrives in a test.";
 };
 
 function sentenceOf(
@@ -149,20 +149,20 @@ function sentenceOf(
 ): string {
   const [first, ...more] = failed;
   if (first !== undefined) return more.length === 0 ? first : `${first} ${more.length} more failed.`;
-  if (test.expect.length === 0) return "It came to an end. Nothing else was expected of it.";
+  if (test.expect.length === 0) return "It finished. Nothing else was expected.";
   const held = test.expect.length - unchecked - notes;
   if (held === 0)
     return notes > 0
-      ? "Nothing decides: the verdict of the offline demo model does not count."
-      : "Nothing that it expects could be checked without a model.";
+      ? "Undecided: the verdict of the offline demo model doesn't count."
+      : "None of its expectations could be checked without a model.";
   const others = [
     ...(unchecked > 0 ? [`${unchecked} could not be checked without a model`] : []),
     ...(notes > 0 ? [`${notes} by a judge ${notes === 1 ? "is a note" : "are notes"}`] : []),
   ];
-  if (others.length > 0) return `${held} of ${test.expect.length} expectations hold; ${others.join(", ")}.`;
+  if (others.length > 0) return `${held} of ${test.expect.length} expectations passed; ${others.join(", ")}.`;
   return test.expect.length === 1
-    ? "What was expected holds."
-    : `All ${test.expect.length} expectations hold.`;
+    ? "The expectation passed."
+    : `All ${test.expect.length} expectations passed.`;
 }
 
 function outcomeOf({ state, events, unused, duration_ms }: ScenarioRun): Outcome {

@@ -54,7 +54,7 @@ test("a drawing without models is run and held against what is expected", async 
         at: 0,
         expectation: { kind: "status", is: "COMPLETED" },
         status: "passed",
-        sentence: "It ended as Completed.",
+        sentence: "Finished as Completed.",
         expected: "COMPLETED",
         seen: "COMPLETED",
         seq: 17,
@@ -63,7 +63,7 @@ test("a drawing without models is run and held against what is expected", async 
         at: 1,
         expectation: { kind: "path", nodes: ["start", "w", "end"], mode: "exactly" },
         status: "passed",
-        sentence: "It took exactly this way, of 3 steps.",
+        sentence: "The path matched exactly, with 3 steps.",
         expected: ["start", "w", "end"],
         seen: ["start", "w", "end"],
       },
@@ -98,7 +98,7 @@ test("a template is carried out by the offline demo model, the same each time", 
     await runTest(of(template.graph), one, parts),
   ];
   expect(reports[1]).toEqual(reports[0]);
-  expect(reports[0]).toMatchObject({ status: "passed", sentence: "All 2 expectations hold." });
+  expect(reports[0]).toMatchObject({ status: "passed", sentence: "All 2 expectations passed." });
 });
 
 test("what nobody answers is no pass: a question, a real model, a tool, a wait for ever", async () => {
@@ -120,7 +120,7 @@ test("what nobody answers is no pass: a question, a real model, a tool, a wait f
   const path = { kind: "path", nodes: ["start", "gate", "end2"], mode: "exactly" };
   expect(await report(gate)).toEqual({
     status: "failed",
-    sentence: "gate asks a person “Send it?”, and this test has no answer to that.",
+    sentence: "gate asks a person “Send it?”, but this test has no answer to that.",
     question: expect.objectContaining({
       node_id: "gate",
       title: "Send it?",
@@ -133,7 +133,7 @@ test("what nobody answers is no pass: a question, a real model, a tool, a wait f
   });
   expect(await report(gate, { people: [{ answer: "perhaps" }], expect: [path] })).toMatchObject({
     status: "failed",
-    sentence: "The answer to “Send it?” does not fit: answer: Answer one of these: approved, rejected.",
+    sentence: "The answer to “Send it?” is invalid: answer: Answer with one of: approved, rejected.",
   });
 
   const agent = draw("start > ask > end", {
@@ -148,7 +148,7 @@ test("what nobody answers is no pass: a question, a real model, a tool, a wait f
     missed: {
       node_id: "ask",
       sentence:
-        "This test has no recorded answers, and a test asks no real model unless it is told to. Keep a run as a test, pin the node's output, or let the offline demo model answer. It asks a model, and no recorded call of a model is left.",
+        "This test has no recorded answers, and tests call no real models by default. Save a run as a test, pin the node's output, or use the offline demo model. It calls a model, but no recorded call of a model is left.",
     },
   });
   expect(await report(agent, { simulated: true }, real)).toMatchObject({ status: "passed" });
@@ -168,8 +168,8 @@ test("a test that names what does not exist is not run, and says why", async () 
   expect({ status, problems }).toEqual({
     status: "not_run",
     problems: [
-      "There is no node nobody whose output could be pinned.",
-      "Expectation 1: It names the node b, which this workflow does not have.",
+      "There is no node nobody to pin an output of.",
+      "Expectation 1: It refers to the node b, which this workflow doesn't have.",
     ],
   });
 });
@@ -184,8 +184,8 @@ test("what only a model could judge is told as not checked, and a test of nothin
     parts,
   );
   expect([alone, beside].map(({ status, sentence }) => [status, sentence])).toEqual([
-    ["not_run", "Nothing that it expects could be checked without a model."],
-    ["passed", "1 of 2 expectations hold; 1 could not be checked without a model."],
+    ["not_run", "None of its expectations could be checked without a model."],
+    ["passed", "1 of 2 expectations passed; 1 could not be checked without a model."],
   ]);
 });
 

@@ -83,7 +83,7 @@ test("where a call could go beyond it, nothing more is asked, and it says why", 
   const paying = spendingCap.paying(models);
   await paying.complete(request(), io);
   expect(spendingCap.why).toBeNull();
-  const why = "The next call of a model could go beyond the limit of $0.500; $0.250 are spent.";
+  const why = "The next model call could exceed the limit of $0.500; $0.250 spent.";
   for (let k = 0; k < 2; k++) {
     const error = await paying.complete(request(), io).catch((thrown: unknown) => thrown);
     expect([error instanceof SpendingCapReached, String(error)]).toEqual([
@@ -144,6 +144,6 @@ test("an answer of unknown price still counts, and is the last", async () => {
     spent_usd: null,
     max_cost_usd: 2,
     stopped:
-      "The price of an answer by fake-1 is unknown, so that the limit of $2.000 cannot be held: no further call was made.",
+      "The price of a response of fake-1 is unknown, so the limit of $2.000 can't be enforced: no more calls were made.",
   });
 });

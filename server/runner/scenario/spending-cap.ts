@@ -47,7 +47,7 @@ export class SpendingCap {
   /** After an answer without a price, no further call is made: the cap could not be enforced. */
   private lose(model: string): void {
     this.isUnknown = true;
-    this.gone ??= `The price of an answer by ${model} is unknown, so that the limit of ${formatDollars(this.max_cost_usd)} cannot be held: no further call was made.`;
+    this.gone ??= `The price of a response of ${model} is unknown, so the limit of ${formatDollars(this.max_cost_usd)} can't be enforced: no more calls were made.`;
   }
 
   private async pay(models: Models, request: ModelRequest, io: Parameters<Models["complete"]>[1]) {
@@ -78,7 +78,7 @@ export class SpendingCap {
       if (!(error instanceof ModelError)) throw error;
       this.spent += error.more.cost?.cost_usd ?? 0;
       if (isOurs && error.error.code === "BUDGET" && isAboutMoney(error.error.detail)) {
-        this.gone = `The next call of a model could go beyond the limit of ${formatDollars(this.max_cost_usd)}; ${formatDollars(this.spent)} are spent.`;
+        this.gone = `The next model call could exceed the limit of ${formatDollars(this.max_cost_usd)}; ${formatDollars(this.spent)} spent.`;
         throw new SpendingCapReached(this.gone);
       }
       throw error;

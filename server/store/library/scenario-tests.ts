@@ -138,10 +138,10 @@ export class ScenarioStore {
         .where(eq(scenarioTests.workflowId, workflowId))
         .get() ?? { count: 0, last: 0 };
       if (count >= MOST_TESTS)
-        throw new TestRejected("too_many", `A workflow may have at most ${MOST_TESTS} tests.`);
+        throw new TestRejected("too_many", `A workflow can have at most ${MOST_TESTS} tests.`);
       const { name } = fields;
       if (!this.shelf.insert({ workflowId, id, name, content: contentOf(fields), place: last + 1 }))
-        throw new TestRejected("taken", `This workflow has a test with the id ${id} already.`);
+        throw new TestRejected("taken", `This workflow already has a test with the id ${id}.`);
     });
   }
 

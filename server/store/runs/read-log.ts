@@ -38,12 +38,9 @@ export function newLogReader({ $client: client }: Db) {
   /** Its row names the last turn of a run, so that turns which are missing there are missed. */
   const expectEnd = (id: string, turn: number | undefined): void => {
     const end = selectEnd.get(id);
-    if (turn === undefined || turn < 0)
-      throw new DamagedLog("Nothing that was recorded of this run is there any more.");
+    if (turn === undefined || turn < 0) throw new DamagedLog("This run's log no longer exists.");
     if (end && end.last_turn !== turn)
-      throw new DamagedLog(
-        `What was recorded of this run ends with turn ${turn}; its last was turn ${end.last_turn}.`,
-      );
+      throw new DamagedLog(`This run's log ends with turn ${turn}; its last was turn ${end.last_turn}.`);
   };
   const selectTimers = client.prepare<[string], { key: string; due_at: number }>(
     "select key, due_at from run_timers where run_id = ?",
@@ -107,7 +104,7 @@ export function newLogReader({ $client: client }: Db) {
       const version = selectVersion.get(id)?.version ?? 0;
       for (const [created] of readEvents(selectEvents.iterate(id, 0, 1)))
         if (created?.type === "run_created") return { created, version };
-      throw new DamagedLog("The beginning of this run's log is missing.");
+      throw new DamagedLog("The start of this run's log is missing.");
     },
 
     /** Where a run's log ends, without reading it. Throws DamagedLog where the end is missing. */
@@ -125,7 +122,7 @@ export function newLogReader({ $client: client }: Db) {
       signals: Map<string, Json>;
       fork?: StoredForkTurn;
     } {
-      return reading("What was recorded of this run", () => {
+      return reading("This run's log", () => {
         const turns = selectTurns.all(id).map((row, at) => readTurn(row, at));
         expectEnd(id, turns.length - 1);
         const timers = new Map(selectTimers.all(id).map(({ key, due_at }) => [key, due_at]));
@@ -143,7 +140,7 @@ export function newLogReader({ $client: client }: Db) {
 
     /** The answers of a run to what was asked outside, in the order of its log. Throws DamagedLog. */
     answers(id: string): { key: string; turn: number; at: number; result: Settled }[] {
-      return reading("What was recorded of this run", () =>
+      return reading("This run's log", () =>
         selectAnswers.all(id).map(({ result, ...row }) => ({ ...row, result: ownJson<Settled>(result) })),
       );
     },
@@ -162,8 +159,8 @@ interface TurnRow {
 
 /** One turn as it was written. `place`: its expected number; a gap is damage. */
 function readTurn({ result, events, last_seq, ...row }: TurnRow, place: number): StoredTurn {
-  if (row.turn !== place) throw new DamagedLog(`Turn ${place} of what was recorded of this run is missing.`);
-  return reading(`Turn ${place} of what was recorded of this run`, () => ({
+  if (row.turn !== place) throw new DamagedLog(`Turn ${place} of this run's log is missing.`);
+  return reading(`Turn ${place} of this run's log`, () => ({
     ...row,
     lastSeq: last_seq,
     result: result === null ? null : ownJson<Settled>(result),
@@ -172,12 +169,12 @@ function readTurn({ result, events, last_seq, ...row }: TurnRow, place: number):
 }
 
 function* readEvents(rows: Iterable<{ turn: number; events: string }>): Generator<RunEvent[]> {
-  let at = "What was recorded of this run";
+  let at = "This run's log";
   try {
     for (const { turn, events } of rows) {
-      at = `Turn ${turn} of what was recorded of this run`;
+      at = `Turn ${turn} of this run's log`;
       yield parseEvents(events);
-      at = `What was recorded of this run after turn ${turn}`;
+      at = `This run's log after turn ${turn}`;
     }
   } catch (error) {
     throw asDamage(at, error);
@@ -196,7 +193,7 @@ function reading<T>(what: string, read: () => T): T {
 function asDamage(what: string, error: unknown): unknown {
   const code = errorCode(error);
   return error instanceof SyntaxError || /^SQLITE_(CORRUPT|NOTADB)/.test(code ?? "")
-    ? new DamagedLog(`${what} cannot be read: ${errorMessage(error)}.`, { cause: error })
+    ? new DamagedLog(`${what} can't be read: ${errorMessage(error)}.`, { cause: error })
     : error;
 }
 

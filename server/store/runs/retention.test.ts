@@ -152,7 +152,7 @@ test("a database with a damaged page stays as it is, and somebody is told", () =
   retention.allowShrinking((...all) => calls.push(all));
   expect(calls).toEqual([
     [
-      "The database could not be rewritten so that it can shrink; it is used as it is.",
+      "The database could not be rewritten to allow it to shrink; it is used as is.",
       expect.objectContaining({ message: expect.stringContaining("malformed") as string }),
     ],
   ]);

@@ -58,7 +58,7 @@ export function verifyLogs({ $client: client }: Pick<Db, "$client">, runId?: str
       )
       .all();
     for (const { run_id } of orphans)
-      report.errors.push({ run_id, turn: null, seq: null, message: "Events of a run that there is not." });
+      report.errors.push({ run_id, turn: null, seq: null, message: "Events of a run that doesn't exist." });
   }
   return report;
 }
@@ -96,7 +96,7 @@ function verifyRun(
       turn < run.last_turn ? "Missing: the end of the log." : "Added: records after the end of the log.",
     );
   else if (isChained && before !== run.log_hash)
-    addError(turn, null, "Altered: the end of the log is not the one that was kept.");
+    addError(turn, null, "Altered: the log doesn't end as recorded.");
 }
 
 interface RowError {
@@ -104,7 +104,7 @@ interface RowError {
   message: string;
 }
 
-const UNREADABLE: RowError = { seq: null, message: "Its events cannot be read." };
+const UNREADABLE: RowError = { seq: null, message: "Its events can't be read." };
 
 /** The error of a row in a log without hashes. */
 function orderError(texts: string[] | null, before: number): RowError | null {
@@ -128,7 +128,7 @@ function chainError(
   return place === "head"
     ? {
         seq: null,
-        message: "Altered: what began this record, when it was, or what stands before it.",
+        message: "Altered: the start or time of this record, or what precedes it.",
       }
     : { seq: seq + place + 1, message: "Altered, missing or added: this event." };
 }

@@ -28,25 +28,25 @@ const long = (length: number) => {
 };
 
 test.each([
-  ["", "it names no file"],
-  ["./", "it names no file"],
-  ["/a", "it must not begin with /; files lie in the workspace of the run"],
+  ["", "it has no file name"],
+  ["./", "it has no file name"],
+  ["/a", "it must not start with /; files are in the run's workspace"],
   ["a/b/c/d/e/f/g/h/i", "it has more than 8 parts"],
   ["a/", "it ends with /"],
   ["a/../b", "it contains . or .."],
   ["a/./b", "it contains . or .."],
   ["..", "it contains . or .."],
-  ["x".repeat(81), "use letters, digits, spaces and _ . - ( ) + @ , = with at most 80 characters a part"],
-  ["a?b", "use letters, digits, spaces and _ . - ( ) + @ , = with at most 80 characters a part"],
-  [" a", "a part begins with a space, or ends with a space or a dot"],
-  ["a ", "a part begins with a space, or ends with a space or a dot"],
-  ["b/a.", "a part begins with a space, or ends with a space or a dot"],
+  ["x".repeat(81), "use letters, digits, spaces and _ . - ( ) + @ , = with at most 80 characters per part"],
+  ["a?b", "use letters, digits, spaces and _ . - ( ) + @ , = with at most 80 characters per part"],
+  [" a", "a part starts with a space, or ends with a space or dot"],
+  ["a ", "a part starts with a space, or ends with a space or dot"],
+  ["b/a.", "a part starts with a space, or ends with a space or dot"],
   ["nul", '"nul" is a reserved name'],
   ["b/COM1.txt", '"COM1.txt" is a reserved name'],
   [long(LIMITS.workspace.pathLength + 1), `it has more than ${LIMITS.workspace.pathLength} characters`],
 ])("no file is at %.40s", (path, why) => {
   const shown = path.slice(0, 80);
-  expect(errorOf(() => normalPath(path))).toBe(`BAD_PATH: "${shown}" cannot be the path of a file: ${why}.`);
+  expect(errorOf(() => normalPath(path))).toBe(`BAD_PATH: "${shown}" can't be a file path: ${why}.`);
 });
 
 test.each([
@@ -66,7 +66,9 @@ test.each([
 });
 
 test("what cannot be shown of a path is a question mark", () => {
-  expect(errorOf(() => normalPath("a\u0007\u202eb"))).toContain('BAD_PATH: "a??b" cannot');
+  expect(errorOf(() => normalPath("a\u0007\u202eb"))).toContain(
+    'BAD_PATH: "a??b" can\'t be a file path: use letters, digits, spaces and _ . - ( ) + @ , = with at most 80 characters per part.',
+  );
 });
 
 test("a file says who wrote it, when, of which kind it is, and whether strangers' words may be in it", () => {
@@ -94,7 +96,7 @@ test("a file says who wrote it, when, of which kind it is, and whether strangers
 test("results of tools lie in a folder that nobody else writes to", () => {
   const { write } = newStore();
   expect(errorOf(() => write("./tool-results/x", "x"))).toBe(
-    "BAD_PATH: The folder tool-results is for the results of tools. Choose another path.",
+    "BAD_PATH: The folder tool-results is for tool results. Choose another path.",
   );
   expect(write("tool-results", "x", { kind: "result" }).path).toBe("tool-results");
   expect(write("a/tool-results", "x").path).toBe("a/tool-results");
@@ -166,7 +168,7 @@ test("a file may be as large as the limit, and the refusal of a larger one says 
   const { fileBytes } = LIMITS.workspace;
   expect(write("a", "x".repeat(fileBytes)).size).toBe(fileBytes);
   expect(errorOf(() => write("a", "x".repeat(fileBytes * 1.5)))).toBe(
-    "TOO_LARGE: a would have 7.5 MiB; a file has at most 5 MiB.",
+    "TOO_LARGE: a would have 7.5 MiB. A file can have at most 5 MiB.",
   );
   expect(errorOf(() => write("a", "x", { append: true }))).toMatch(/^TOO_LARGE: a would have 5 MiB/);
 });
@@ -189,5 +191,5 @@ test("a run keeps so many versions of its files, and no more", () => {
       )
       .run();
   expect(write("a", "").version).toBe(versions);
-  expect(errorOf(() => write("a", ""))).toBe("TOO_LARGE: A run keeps at most 5000 versions of its files.");
+  expect(errorOf(() => write("a", ""))).toBe("TOO_LARGE: A run can have at most 5000 versions of its files.");
 });

@@ -83,7 +83,7 @@ const MAX_SEGMENTS = 8;
  */
 export function normalPath(text: string): string {
   const refuse = (why: string): never => {
-    throw new WorkspaceError("BAD_PATH", `"${shown(text)}" cannot be the path of a file: ${why}.`);
+    throw new WorkspaceError("BAD_PATH", `"${shown(text)}" can't be a file path: ${why}.`);
   };
   const path = text
     .normalize("NFC")
@@ -91,16 +91,16 @@ export function normalPath(text: string): string {
     .replace(/^(?:\.\/)+/, "");
   if (path.length > LIMITS.workspace.pathLength)
     return refuse(`it has more than ${LIMITS.workspace.pathLength} characters`);
-  if (path === "") return refuse("it names no file");
-  if (text.startsWith("/")) return refuse("it must not begin with /; files lie in the workspace of the run");
+  if (path === "") return refuse("it has no file name");
+  if (text.startsWith("/")) return refuse("it must not start with /; files are in the run's workspace");
   const segments = path.split("/");
   if (segments.length > MAX_SEGMENTS) return refuse(`it has more than ${MAX_SEGMENTS} parts`);
   for (const segment of segments) {
     if (segment === "") return refuse("it ends with /");
     if (segment === "." || segment === "..") return refuse("it contains . or ..");
     if (!SEGMENT.test(segment))
-      return refuse("use letters, digits, spaces and _ . - ( ) + @ , = with at most 80 characters a part");
-    if (/^ |[ .]$/.test(segment)) return refuse("a part begins with a space, or ends with a space or a dot");
+      return refuse("use letters, digits, spaces and _ . - ( ) + @ , = with at most 80 characters per part");
+    if (/^ |[ .]$/.test(segment)) return refuse("a part starts with a space, or ends with a space or dot");
     if (RESERVED.test(segment)) return refuse(`"${segment}" is a reserved name`);
   }
   return path;
@@ -224,7 +224,7 @@ export class WorkspaceStore {
     if (kind === "file" && place.split("/")[0] === RESULTS_FOLDER)
       throw new WorkspaceError(
         "BAD_PATH",
-        `The folder ${RESULTS_FOLDER} is for the results of tools. Choose another path.`,
+        `The folder ${RESULTS_FOLDER} is for tool results. Choose another path.`,
       );
     const writtenBy = `${runId}:${options.writtenBy}`;
     const before = this.db
@@ -301,12 +301,12 @@ function refuseTooMuch(path: string, size: number, isNew: boolean, usage: Usage 
     throw new WorkspaceError("TOO_LARGE", message);
   };
   if (size > fileBytes)
-    refuse(`${path} would have ${mebibytes(size)}; a file has at most ${mebibytes(fileBytes)}.`);
+    refuse(`${path} would have ${mebibytes(size)}. A file can have at most ${mebibytes(fileBytes)}.`);
   if (!usage) return;
-  if (isNew && usage.files >= files) refuse(`A run keeps at most ${files} files.`);
-  if (usage.versions >= versions) refuse(`A run keeps at most ${versions} versions of its files.`);
+  if (isNew && usage.files >= files) refuse(`A run can have at most ${files} files.`);
+  if (usage.versions >= versions) refuse(`A run can have at most ${versions} versions of its files.`);
   if ((usage.bytes ?? 0) + size > runBytes)
-    refuse(`The files of a run have at most ${mebibytes(runBytes)}, earlier versions included.`);
+    refuse(`A run's files can have at most ${mebibytes(runBytes)}, including earlier versions.`);
 }
 
 const mebibytes = (bytes: number) => `${Math.round((bytes / 1024 / 1024) * 10) / 10} MiB`;

@@ -89,7 +89,7 @@ export function newLogWriter(
     if (known.request_hash !== null && requestHash !== undefined && known.request_hash !== requestHash)
       throw new Rejection(
         "key_reused",
-        `This idempotency key started the run ${known.id} with another workflow, input or settings. Use a new key for a new run.`,
+        `This idempotency key already started the run ${known.id} with another workflow, input or settings. Use a new key.`,
         { run_id: known.id },
       );
     return known.id;
@@ -114,7 +114,7 @@ export function newLogWriter(
     const end = selectEnd.get(write.runId);
     if (!end || write.turn <= end.last_turn) return;
     if (write.turn > end.last_turn + 1)
-      throw new Error(`Turn ${write.turn} of run ${write.runId} came before the one that it follows.`);
+      throw new Error(`Turn ${write.turn} of run ${write.runId} arrived before the one it follows.`);
     const hash = appendTurn(write, end.log_hash ?? CHAIN_START);
     const now = { id: write.runId, turn: write.turn, hash, wakeAt: write.wakeAt ?? null };
     if (write.progress) updateEndAndRun.run({ ...progressRow(write.progress), ...now });

@@ -47,7 +47,7 @@ export function calculate(text: string): number {
     throw new ToolFailure(
       400,
       token === undefined
-        ? "The expression ends too early."
+        ? "The expression ends early."
         : `"${token}" cannot stand there. Use numbers, + - * / % ^ ( ), pi, e, and ${[...FUNCTIONS.keys()].join(", ")}.`,
     );
   };

@@ -247,11 +247,10 @@ export class McpConnection {
   /** Why the server cannot be called now. */
   unavailable(): string {
     const { state, last_error } = this.health;
-    if (state === "off") return `The MCP server "${this.name}" is switched off.`;
+    if (state === "off") return `The MCP server "${this.name}" is turned off.`;
     if (state === "needs_sign_in")
       return `The MCP server "${this.name}" needs a sign-in. A person can do that on the Tools page.`;
-    if (state === "connecting")
-      return `The MCP server "${this.name}" is being connected; try again in a moment.`;
+    if (state === "connecting") return `The MCP server "${this.name}" is connecting; try again shortly.`;
     return `Not connected to the MCP server "${this.name}"${last_error ? `: ${last_error.replace(/\.$/, "")}` : ""}.`;
   }
 

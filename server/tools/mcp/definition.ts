@@ -94,7 +94,7 @@ const nameOf = (tool: unknown): string => {
 function issueText({ issues }: z.ZodError): string {
   const [first] = issues;
   const at = first?.path.join(".") ?? "";
-  return `${at === "" ? "" : `${at}: `}${first?.message ?? "cannot be read"}`;
+  return `${at === "" ? "" : `${at}: `}${first?.message ?? "can't be read"}`;
 }
 
 /** What a definition is recognised by: any change of it gives another one. SHA-256, hex. */

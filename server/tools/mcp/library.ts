@@ -24,18 +24,17 @@ import type { StdioServer } from "../operator/file";
 import { readable } from "./definition";
 import { newStdioTransport } from "./stdio";
 
-const NOBODY =
-  "Nothing listens at that address and port. Check the address, and whether the server is running.";
-const NO_HOST = "There is no host of that name. Check the address.";
-const LATE = "The server did not accept a connection in time. Check the address and the network.";
-const NO_WAY = "That host cannot be reached from here. Check the address and the network.";
+const NOBODY = "Nothing listens at that host and port. Check the URL and that the server is running.";
+const NO_HOST = "Unknown host. Check the URL.";
+const LATE = "The server didn't accept a connection in time. Check the URL and the network.";
+const NO_WAY = "The host is unreachable from here. Check the URL and the network.";
 
 const BY_CODE: Readonly<Record<string, string>> = {
   ECONNREFUSED: NOBODY,
   ENOTFOUND: NO_HOST,
-  EAI_AGAIN: "The name of the host could not be looked up just now. Check the network, and try again.",
-  ECONNRESET: "The connection was cut off. Check whether the address is right, and http or https.",
-  UND_ERR_SOCKET: "The connection was cut off. Check whether the address is right, and http or https.",
+  EAI_AGAIN: "The host name could not be resolved at the moment. Check the network and try again.",
+  ECONNRESET: "The connection was closed. Check the URL, and whether it is http or https.",
+  UND_ERR_SOCKET: "The connection was closed. Check the URL, and whether it is http or https.",
   ETIMEDOUT: LATE,
   UND_ERR_CONNECT_TIMEOUT: LATE,
   EHOSTUNREACH: NO_WAY,
@@ -44,7 +43,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
 
 /** Ports that browsers and fetch keep off, because they belong to mail, files and the like. */
 const BAD_PORT =
-  "Its port belongs to another kind of service, so no request is sent there. Check the port in the address.";
+  "Its port belongs to another kind of service, so no request is sent. Check the port in the URL.";
 
 /** Why no connection to a server came about, and what to do; null where it is not known to be that. */
 function describeUnreachable(error: unknown): string | null {
@@ -53,7 +52,7 @@ function describeUnreachable(error: unknown): string | null {
     if (known !== undefined) return known;
     if (cause.message === "bad port") return BAD_PORT;
     if (/certificate|altnames|wrong version number|ssl routines/i.test(cause.message))
-      return `The connection could not be made secure (${cause.message}). Check whether the address is http or https; a certificate of your own is trusted by NODE_EXTRA_CA_CERTS.`;
+      return `The connection could not be secured (${cause.message}). Check whether the URL is http or https. To trust your own certificate, use NODE_EXTRA_CA_CERTS.`;
   }
   return null;
 }
@@ -83,7 +82,7 @@ function newChannelTransport(open: OpenChannel): Transport {
       });
     },
     async send(message) {
-      if (!channel) throw new Error("The worker that had it is gone");
+      if (!channel) throw new Error("The worker that ran it is offline");
       channel.send(parseJson(JSON.stringify(message)));
     },
     async close() {
@@ -216,7 +215,7 @@ export function describeError(error: unknown): string {
     return describeError(error.cause);
   if (error instanceof SdkHttpError && error.status >= 400) return httpText(error);
   if (error instanceof SseError && error.code !== undefined)
-    return `The server answers ${error.code}, to the older way of speaking MCP, too.`;
+    return `The server returns ${error.code}, also for the older MCP transport.`;
   const unreached = describeUnreachable(error);
   if (unreached !== null) return readable(unreached).slice(0, 1000);
   const message = errorMessage(error);
@@ -226,8 +225,8 @@ export function describeError(error: unknown): string {
 
 function httpText({ status, message }: SdkHttpError): string {
   if (status === 401)
-    return "The server refuses the Authorization header (401). Enter it again, or remove it and sign in.";
-  if (status === 403) return "The server refuses access (403): whoever it is told to trust may not do this.";
+    return "The server rejects the Authorization header (401). Enter it again, or remove it and sign in.";
+  if (status === 403) return "The server denies access (403): the signed-in client may not do this.";
   return `The server answers ${status} instead of speaking MCP${quotedMessage(message)}.`;
 }
 

@@ -84,7 +84,7 @@ async function pagesOf(
     const params = cursor === undefined ? {} : { cursor };
     const answer = await client.request({ method, params }, Page, { timeout: MCP_LIMITS.listMs });
     const entries = answer[field];
-    if (!isList(entries)) throw new Error(`It answered ${method} without a list.`);
+    if (!isList(entries)) throw new Error(`Its answer to ${method} has no list.`);
     all.push(...entries);
     cursor = answer.nextCursor;
   }
@@ -103,13 +103,13 @@ async function listOf<T>(client: Client, listing: Listing<T>, problems: string[]
     const { isUnknownMethod, statusOf, describeError } = await loadLibrary();
     if (statusOf(error) === 503 || signInBehind(error)) throw error;
     // Many have resources and no templates, and do not know the question.
-    if (!isUnknownMethod(error)) problems.push(`Its ${called} cannot be listed: ${describeError(error)}`);
+    if (!isUnknownMethod(error)) problems.push(`Its ${called} can't be listed: ${describeError(error)}`);
     return [];
   }
   const good = entries.flatMap((entry) => read(entry) ?? []);
   const odd = entries.length - good.length;
-  if (odd > 0) problems.push(`${odd} of its ${called} cannot be read.`);
+  if (odd > 0) problems.push(`${odd} of its ${called} are invalid.`);
   if (good.length > MCP_LIMITS.entries)
-    problems.push(`It has ${good.length} ${called}; ${MCP_LIMITS.entries} are kept.`);
+    problems.push(`It has ${good.length} ${called}; the first ${MCP_LIMITS.entries} are kept.`);
   return good.slice(0, MCP_LIMITS.entries);
 }

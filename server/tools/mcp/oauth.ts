@@ -58,17 +58,17 @@ export async function discover(
     })
   )
     throw new SignInFailure(
-      `The server says that it is ${readable(about.resource)}, which is another address. Nobody is asked for access to that.`,
+      `The server identifies as ${readable(about.resource)}, which is another URL. Access to that is not requested.`,
     );
   const issuer = about?.authorization_servers?.[0] ?? String(new URL("/", serverUrl));
-  const metadata = await explained(`${hostOf(issuer)} does not describe itself as the standard says`, () =>
+  const metadata = await explained(`${hostOf(issuer)} has no valid authorization server metadata`, () =>
     // Compared below, so that a mismatch is reported in our own message.
     discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch, skipIssuerValidation: true }),
   );
   // Whoever could speak for another would be sent its codes (RFC 8414, 3.3).
   if (about && metadata && !isSameAddress(metadata.issuer, issuer))
     throw new SignInFailure(
-      `${hostOf(issuer)} says that it is ${readable(metadata.issuer).slice(0, 200)}. That is not where this server sends people.`,
+      `${hostOf(issuer)} identifies as ${readable(metadata.issuer).slice(0, 200)}, not as the authorization server that this server names.`,
     );
   return { issuer, metadata, resource: about?.resource ?? null, scopes: about?.scopes_supported ?? [] };
 }
@@ -86,7 +86,7 @@ async function describedResource(serverUrl: string, challenge: Challenge, fetch:
     if (isUnreachable(error)) throw error;
     if (named !== null)
       throw new SignInFailure(
-        `The server says at ${hostOf(named)} who grants access to it, but that cannot be read.`,
+        `The server names its authorization server at ${hostOf(named)}, but that metadata can't be read.`,
       );
     return null;
   }
@@ -102,7 +102,7 @@ export async function register(
   const { metadata, issuer } = server;
   if (metadata && !metadata.registration_endpoint)
     throw new SignInFailure(
-      `${hostOf(issuer)} lets nobody register by themselves. Register Troupe there, with ${redirect_uri} as the redirect address, and enter the client ID here (Change).`,
+      `${hostOf(issuer)} doesn't support client registration. Register Troupe there, with the redirect URL ${redirect_uri}, and enter the client ID here (Edit).`,
     );
   const methods = metadata?.token_endpoint_auth_methods_supported;
   const information = await explained(`${hostOf(issuer)} did not register Troupe`, () =>
@@ -138,19 +138,17 @@ export async function authorizationAddress(
   client: OauthClient,
   { redirect_uri, scope, state }: { redirect_uri: string; scope: string; state: string },
 ): Promise<{ url: URL; verifier: string }> {
-  const { authorizationUrl, codeVerifier } = await explained(
-    `Signing in at ${hostOf(issuer)} is not possible`,
-    () =>
-      startAuthorization(issuer, {
-        ...(metadata && { metadata }),
-        clientInformation: informationOf(client),
-        redirectUrl: redirect_uri,
-        state,
-        ...defined({
-          scope: scope === "" ? undefined : scope,
-          resource: resource === null ? undefined : resource,
-        }),
+  const { authorizationUrl, codeVerifier } = await explained(`Can't sign in at ${hostOf(issuer)}`, () =>
+    startAuthorization(issuer, {
+      ...(metadata && { metadata }),
+      clientInformation: informationOf(client),
+      redirectUrl: redirect_uri,
+      state,
+      ...defined({
+        scope: scope === "" ? undefined : scope,
+        resource: resource === null ? undefined : resource,
       }),
+    }),
   );
   return { url: authorizationUrl, verifier: codeVerifier };
 }
@@ -169,7 +167,7 @@ export async function exchange(
   { fetch, now }: { fetch: Fetch; now: number },
 ): Promise<OauthGrant> {
   const { issuer, metadata, resource } = server;
-  const tokens = await explained(`${hostOf(issuer)} gave no access`, () =>
+  const tokens = await explained(`${hostOf(issuer)} did not grant access`, () =>
     exchangeAuthorization(issuer, {
       ...(metadata && { metadata }),
       clientInformation: informationOf(client),
@@ -191,7 +189,7 @@ export async function grantToProgram(
   { fetch, now }: { fetch: Fetch; now: number },
 ): Promise<OauthGrant> {
   const { issuer, metadata, resource } = server;
-  const tokens = await explained(`${hostOf(issuer)} gave no access`, () =>
+  const tokens = await explained(`${hostOf(issuer)} did not grant access`, () =>
     fetchToken(programOf(client, issuer), issuer, {
       ...(metadata && { metadata }),
       ...defined({
@@ -210,7 +208,7 @@ function programOf({ client_id, client_secret, private_key }: OauthClient, issue
     return new ClientCredentialsProvider({ ...about, clientSecret: client_secret ?? "" });
   const key = createPrivateKey(private_key);
   const algorithm = algorithmOf(key);
-  if (algorithm === null) throw new SignInFailure("This kind of private key cannot sign here.");
+  if (algorithm === null) throw new SignInFailure("This type of private key can't sign here.");
   const privateKey = key.export({ type: "pkcs8", format: "pem" }).toString();
   return new PrivateKeyJwtProvider({ ...about, privateKey, algorithm });
 }
@@ -222,7 +220,7 @@ export async function renew(
   fetch: Fetch,
   now: number,
 ): Promise<OauthGrant | { rejection: string; forgets_client: boolean }> {
-  if (grant.refresh_token === null) return { rejection: "The sign-in has ended", forgets_client: false };
+  if (grant.refresh_token === null) return { rejection: "The sign-in has expired", forgets_client: false };
   try {
     const tokens = await refreshAuthorization(grant.issuer, {
       // Kept as the library read it from the authorization server, which it trusts no further for that.
@@ -236,12 +234,12 @@ export async function renew(
   } catch (error) {
     if (error instanceof OAuthError && !isServerError(error))
       return {
-        rejection: describeOauthError(`${hostOf(grant.issuer)} does not renew the sign-in`, error),
+        rejection: describeOauthError(`${hostOf(grant.issuer)} doesn't renew the sign-in`, error),
         forgets_client: /^(invalid|unauthorized)_client$/.test(error.code),
       };
     throw isUnreachable(error)
       ? error
-      : new SignInFailure(describeOauthError(`${hostOf(grant.issuer)} cannot renew the sign-in now`, error));
+      : new SignInFailure(describeOauthError(`${hostOf(grant.issuer)} can't renew the sign-in now`, error));
   }
 }
 
@@ -271,7 +269,7 @@ export async function revoke(grant: OauthGrant, client: OauthClient, fetch: Fetc
     });
     if (!response.ok)
       throw new SignInFailure(
-        `${hostOf(grant.issuer)} did not end the access: it answered ${response.status}.`,
+        `${hostOf(grant.issuer)} did not revoke the access: it returned ${response.status}.`,
       );
   }
   return true;
@@ -301,10 +299,10 @@ function grantOf(
 ): OauthGrant {
   const { issuer, resource, server } = asked;
   if (!/^bearer$/i.test(tokens.token_type))
-    throw new SignInFailure(`${hostOf(issuer)} gave a token that is not a bearer token.`);
+    throw new SignInFailure(`${hostOf(issuer)} returned a token that is not a bearer token.`);
   // A header cannot carry anything else.
   if (!/^[\x21-\x7e]{1,16000}$/.test(tokens.access_token))
-    throw new SignInFailure(`${hostOf(issuer)} gave a token that no header can carry.`);
+    throw new SignInFailure(`${hostOf(issuer)} returned a token that can't be sent in a header.`);
   return {
     issuer,
     resource,
@@ -366,12 +364,12 @@ async function explained<T>(what: string, step: () => Promise<T>): Promise<T> {
 function describeOauthError(what: string, error: unknown): string {
   if (error instanceof OAuthError) {
     const status = /^HTTP (\d{3}): /.exec(error.message)?.[1];
-    if (isServerError(error) && status) return `${what}: it answered ${status} without a reason.`;
+    if (isServerError(error) && status) return `${what}: it returned ${status} without a reason.`;
     const reason = readable(error.message).replace(/\s+/g, " ").trim().slice(0, 300);
     return `${what} (${error.code})${reason === "" ? "" : `: “${reason}”`}`;
   }
   // Their text quotes what was sent, in JSON of the checking library.
   if (error instanceof SyntaxError || (error instanceof Error && /ZodError/.test(error.name)))
-    return `${what}: its answer cannot be read.`;
+    return `${what}: its response can't be read.`;
   return `${what}: ${readable(errorMessage(error)).slice(0, 300)}`;
 }

@@ -45,7 +45,7 @@ describe("a server with resources and prompts", () => {
     const [server] = servers.list();
     expect(server).toMatchObject({
       state: "connected",
-      problems: ["2 of its resources cannot be read.", "1 of its prompts cannot be read."],
+      problems: ["2 of its resources are invalid.", "1 of its prompts are invalid."],
       prompts: [
         {
           name: "greet",

@@ -266,7 +266,7 @@ export class McpServers {
           !now || now.fingerprint !== fingerprint ? changed(spec.name) : this.whyNot(server, now.state);
         const connection = this.connections.get(server);
         if (why !== null || !connection)
-          return { status_code: 503, error: why ?? `There is no MCP server "${server}" any more.` };
+          return { status_code: 503, error: why ?? `The MCP server "${server}" no longer exists.` };
         const output = await connection.call(name, JsonObject.parse(input), {
           signal,
           timeout_ms: MCP_CALL_MS,
@@ -292,14 +292,13 @@ export class McpServers {
   /** Why a tool in this state cannot be called, or null. */
   private whyNot(server: string, state: McpToolStatus["state"]): string | null {
     const connection = this.connections.get(server);
-    if (!connection) return `The MCP server "${server}" is switched off. Switch it on on the Tools page.`;
-    if (state === "new")
-      return `It is new on the MCP server "${server}". Approve it on the Tools page first.`;
+    if (!connection) return `The MCP server "${server}" is turned off. Turn it on on the Tools page.`;
+    if (state === "new") return `New on the MCP server "${server}". Approve it on the Tools page first.`;
     if (state === "changed")
-      return `It was changed since it was approved, by the MCP server "${server}". Look at it on the Tools page and approve it again.`;
+      return `The MCP server "${server}" changed it after it was approved. Review and approve it again on the Tools page.`;
     // An unavailable server is reconnected when it is called, and then reports its own error.
     if (connection.health.state !== "connected") return null;
-    return state === "gone" ? `The MCP server "${server}" does not offer it any more.` : null;
+    return state === "gone" ? `The MCP server "${server}" no longer offers it.` : null;
   }
 
   private known(server: string): KnownTool[] {
@@ -388,7 +387,7 @@ async function readably<T>(step: Promise<T>): Promise<T> {
 const OFF: McpHealth = { state: "off", last_error: null, connected_at: null, latency_ms: null, problems: [] };
 
 const fromFile = (name: string) =>
-  `"${name}" is declared in the file of whoever runs Troupe (TROUPE_TOOLS_FILE). Change it there.`;
+  `"${name}" is declared in the operator's tools file (TROUPE_TOOLS_FILE). Change it there.`;
 
 const changed = (name: string) =>
-  `${name} was changed since it was approved. Look at it on the Tools page and approve it again.`;
+  `${name} was changed after it was approved. Review and approve it again on the Tools page.`;

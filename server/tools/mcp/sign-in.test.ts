@@ -65,7 +65,7 @@ describe("signing in at a server", () => {
     await save();
     expect(notes()).toMatchObject({
       state: "needs_sign_in",
-      last_error: "The server wants to know who asks. Sign in, or enter an Authorization header.",
+      last_error: "The server requires authentication. Sign in, or enter an Authorization header.",
       sign_in: { state: "none" },
     });
     // Nobody is registered anywhere before somebody wants it.
@@ -166,12 +166,12 @@ describe("signing in at a server", () => {
 
     await signIn();
     authority.refusal = { status: 503, body: "" };
-    expect(await servers.signOut("notes")).toMatch(/did not end the access: it answered 503/);
+    expect(await servers.signOut("notes")).toMatch(/did not revoke the access: it returned 503/);
     expect(notes().sign_in).toMatchObject({ state: "none" });
     authority.refusal = null;
     authority.metadata = { revocation_endpoint: null };
     await signIn();
-    expect(await servers.signOut("notes")).toMatch(/cannot be told that the access ended/);
+    expect(await servers.signOut("notes")).toMatch(/has no way to revoke access/);
   });
 
   test("giving tokens up is done as the client that they were granted to, also where the server is removed", async () => {
@@ -219,7 +219,7 @@ describe("signing in at a server", () => {
   test("a client ID that was entered is used, with its secret, and given to nobody else", async () => {
     authority.metadata = { registration_endpoint: null };
     await save();
-    await expect(begin()).rejects.toThrow(`Register Troupe there, with ${BACK} as the redirect address`);
+    await expect(begin()).rejects.toThrow(`Register Troupe there, with the redirect URL ${BACK}`);
     await servers.save({
       name: "notes",
       url: remote.url,
@@ -237,7 +237,7 @@ describe("signing in at a server", () => {
       servers = newServers([remote.port, authority.port, other.port]);
       await servers.start();
       remote.metadata = { authorization_servers: [other.origin] };
-      await expect(begin()).rejects.toThrow("names another place to sign in now");
+      await expect(begin()).rejects.toThrow("now names another authorization server");
       expect(other.seen.map(({ path }) => path)).toEqual(["/.well-known/oauth-authorization-server"]);
     } finally {
       other.close();
@@ -268,7 +268,7 @@ describe("signing in at a server", () => {
       expect(claims).toMatchObject({ iss: "robot", sub: "robot", aud: authority.origin });
     } else expect(asked?.authorization).toBe(`Basic ${btoa("robot:own-secret-of-it")}`);
     // Nobody goes anywhere, and what ended is asked for again by itself.
-    await expect(begin()).rejects.toThrow("nobody signs in");
+    await expect(begin()).rejects.toThrow("so no one signs in");
     authority.tokens.clear();
     expect(await call()).toMatchObject({ status_code: 200 });
     const kept = db.$client.serialize();
@@ -286,7 +286,7 @@ describe("signing in at a server", () => {
     await servers.save({ name: "notes", url: remote.url, client });
     expect(notes()).toMatchObject({
       state: "failed",
-      last_error: expect.stringContaining("gave no access (unauthorized_client)"),
+      last_error: expect.stringContaining("did not grant access (unauthorized_client)"),
     });
     authority.refusal = null;
     await servers.refresh("notes");
@@ -298,7 +298,7 @@ describe("signing in at a server", () => {
     await servers.stop();
     servers = restricted;
     await servers.start();
-    expect(notes().last_error).toContain("another place to sign in now");
+    expect(notes().last_error).toContain("now names another authorization server");
     expect(other.seen.map(({ path }) => path)).not.toContain("/token");
     other.close();
   });
@@ -308,7 +308,7 @@ describe("signing in at a server", () => {
     expect(notes()).toMatchObject({
       state: "failed",
       last_error:
-        "The server refuses the Authorization header (401). Enter it again, or remove it and sign in.",
+        "The server rejects the Authorization header (401). Enter it again, or remove it and sign in.",
     });
   });
 });
@@ -340,17 +340,17 @@ describe("whoever wants to be signed in for another", () => {
     // A code of somebody else's sign-in does not fit the proof.
     const [mine, theirs] = [authority.agree((await begin()).url), authority.agree((await begin()).url)];
     mine.searchParams.set("code", theirs.searchParams.get("code")!);
-    await expect(finish(mine)).rejects.toThrow("gave no access (invalid_grant): “no such code”");
+    await expect(finish(mine)).rejects.toThrow("did not grant access (invalid_grant): “no such code”");
     expect(notes().sign_in).toMatchObject({ state: "none" });
   });
 
   test("an authorization server that says it is another, and a server that says so, are not believed", async () => {
     await save();
     authority.metadata = { issuer: "https://accounts.example" };
-    await expect(begin()).rejects.toThrow("says that it is https://accounts.example");
+    await expect(begin()).rejects.toThrow("identifies as https://accounts.example");
     authority.metadata = {};
     remote.metadata = { resource: "https://bank.example/mcp" };
-    await expect(begin()).rejects.toThrow("The server says that it is https://bank.example/mcp");
+    await expect(begin()).rejects.toThrow("The server identifies as https://bank.example/mcp");
     expect(authority.registered.size).toBe(0);
   });
 
@@ -424,21 +424,19 @@ describe("whoever wants to be signed in for another", () => {
       }),
     };
     const error = await signIn().catch((error: Error) => error.message);
-    expect(error).toContain("gave no access (invalid_grant): “\\u{1b}[2J\\u{202e}all is well");
+    expect(error).toContain("did not grant access (invalid_grant): “\\u{1b}[2J\\u{202e}all is well");
     expect(String(error).length).toBeLessThan(500);
     authority.refusal = { status: 500, body: "<html><script>alert(1)</script></html>" };
-    await expect(signIn()).rejects.toThrow("gave no access: it answered 500 without a reason.");
+    await expect(signIn()).rejects.toThrow("did not grant access: it returned 500 without a reason.");
     authority.refusal = { status: 200, body: '{"token_type":"Bearer","access_token":"a\\nb"}' };
-    await expect(signIn()).rejects.toThrow("a token that no header can carry");
+    await expect(signIn()).rejects.toThrow("a token that can't be sent in a header");
     authority.refusal = { status: 200, body: '{"token_type":"mac","access_token":"abcdef"}' };
     await expect(signIn()).rejects.toThrow("not a bearer token");
     const back = authority.agree((await begin()).url);
     back.searchParams.delete("code");
     back.searchParams.set("error", "access_denied");
     back.searchParams.set("error_description", "\u001b]0;owned\u0007 no");
-    await expect(finish(back)).rejects.toThrow(
-      "did not grant access (access_denied): “\\u{1b}]0;owned\\u{7} no”",
-    );
+    await expect(finish(back)).rejects.toThrow("denied access (access_denied): “\\u{1b}]0;owned\\u{7} no”");
   });
 });
 

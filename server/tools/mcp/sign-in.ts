@@ -98,11 +98,11 @@ export class McpSignIn {
       const { revoke } = await loadOauth();
       return (await revoke(grant, client, this.timed))
         ? null
-        : `${host} cannot be told that the access ended; it ends there when it runs out.`;
+        : `${host} has no way to revoke access; it expires there.`;
     } catch (error) {
       if (error instanceof SignInFailure) return error.message;
       const { describeError } = await import("./library");
-      return `${host} could not be told that the access ended: ${describeError(error)}`;
+      return `${host} could not revoke the access: ${describeError(error)}`;
     }
   }
 
@@ -130,20 +130,18 @@ export class McpSignIn {
       if (again.status !== 401) return again;
       await again.body?.cancel();
     } else await response.body?.cancel();
-    if (this.isProgram())
-      throw new SignInFailure("The server does not accept the access that the client was granted.");
+    if (this.isProgram()) throw new SignInFailure("The server rejects the client's access.");
     throw new SignInNeeded(
       used === null
-        ? (this.ended ?? "The server wants to know who asks. Sign in, or enter an Authorization header.")
-        : "The server does not accept the sign-in any more. Sign in again.",
+        ? (this.ended ?? "The server requires authentication. Sign in, or enter an Authorization header.")
+        : "The sign-in is no longer valid. Sign in again.",
       false,
     );
   };
 
   private needsMore(scope: string | null): SignInNeeded {
     this.wantsMore = scope ?? "";
-    if (this.isProgram())
-      return new SignInNeeded("The client that was entered may not do this, by the server's word.", true);
+    if (this.isProgram()) return new SignInNeeded("The server says that this client may not do this.", true);
     const rights = scope === null ? "" : ` (${readable(scope).slice(0, 200)})`;
     return new SignInNeeded(
       `The server wants more rights for this${rights}. Sign in again on the Tools page to grant them.`,
@@ -160,9 +158,7 @@ export class McpSignIn {
     const oauth = await loadOauth();
     if (address === undefined) throw new SignInFailure("This server was removed.");
     if (this.isProgram())
-      throw new SignInFailure(
-        "Here the client itself is granted access; nobody signs in. Change that first.",
-      );
+      throw new SignInFailure("This server uses client credentials, so no one signs in. Change that first.");
     const server = await oauth.discover(address, this.challenge, this.timed);
     const { client: known, grant } = this.kept();
     // What a tool was refused for counts, whatever was refused since for want of any token.
@@ -182,7 +178,7 @@ export class McpSignIn {
       state,
     });
     if (url.protocol !== "https:" && !(url.protocol === "http:" && address.startsWith("http:")))
-      throw new SignInFailure("The place to sign in is not protected by https. Nobody is sent there.");
+      throw new SignInFailure("The sign-in page doesn't use https, so it is not opened.");
     this.forgetLate();
     // More than one may be open, in several tabs, but not any number.
     const [oldest] = this.pending.keys();
@@ -212,13 +208,13 @@ export class McpSignIn {
     const pending = this.knows(state, owner) ? this.pending.get(state) : undefined;
     this.pending.delete(state);
     if (!pending || pending.url !== this.parts.url())
-      throw new SignInFailure("This sign-in was not begun here, or took too long. Begin again.");
+      throw new SignInFailure("This sign-in wasn't started here, or took too long. Start again.");
     const { server, client, verifier, redirect_uri, scope } = pending;
     const host = oauth.hostOf(server.issuer);
     // Codes of one authorization server must not be carried to another (RFC 9207).
     const isAnnounced = recordOf(server.metadata).authorization_response_iss_parameter_supported === true;
     if (answer.iss !== undefined ? answer.iss !== (server.metadata?.issuer ?? server.issuer) : isAnnounced)
-      throw new SignInFailure(`The answer did not come from ${host}, where you were sent. Begin again.`);
+      throw new SignInFailure(`The response did not come from ${host}, where you were sent. Start again.`);
     if (answer.error !== undefined) {
       const description = readable(answer.error_description ?? "")
         .replace(/\s+/g, " ")
@@ -226,11 +222,11 @@ export class McpSignIn {
         .slice(0, 300);
       throw new SignInFailure(
         answer.error === "access_denied" && description === ""
-          ? `Access was not granted at ${host}.`
-          : `${host} did not grant access (${readable(answer.error).slice(0, 60)})${description === "" ? "" : `: “${description}”`}`,
+          ? `${host} denied access.`
+          : `${host} denied access (${readable(answer.error).slice(0, 60)})${description === "" ? "" : `: “${description}”`}`,
       );
     }
-    if (!answer.code) throw new SignInFailure(`${host} sent nothing to sign in with. Begin again.`);
+    if (!answer.code) throw new SignInFailure(`${host} sent no code to sign in with. Start again.`);
     const grant = await oauth.exchange(
       server,
       client,
@@ -238,7 +234,7 @@ export class McpSignIn {
       { fetch: this.timed, now: this.now() },
     );
     if (!this.keepAt(pending.url, { client: { ...client, issuer: server.issuer }, grant }))
-      throw new SignInFailure("The server was changed meanwhile. Begin again.");
+      throw new SignInFailure("The server was changed meanwhile. Start again.");
     this.wantsMore = null;
   }
 

@@ -74,5 +74,5 @@ export const statusOf = ({ client, grant }: Kept, wantsMore: string | null): Sig
   has_client_secret: client?.by_hand === true && client.client_secret !== null,
   has_private_key: client?.private_key != null,
   as_program: client?.as_program === true,
-  wants_more: wantsMore === null ? null : readable(wantsMore).slice(0, 500) || "not said which",
+  wants_more: wantsMore === null ? null : readable(wantsMore).slice(0, 500) || "unspecified",
 });

@@ -24,7 +24,7 @@ const PLACE = /^\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}$/;
 /** The word by which workers say that they have what it takes. */
 const WorkerLabel = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,62}$/, "is not a label of a worker, such as gpu");
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,62}$/, "is not a worker label such as gpu");
 
 const common = {
   name: Word,
@@ -126,7 +126,7 @@ export const OperatorTool = z
         });
       if (place === undefined) continue;
       if (at === 0 && tool.type === "script")
-        context.addIssue({ code: "custom", path: at_path, message: "the program itself cannot be a value" });
+        context.addIssue({ code: "custom", path: at_path, message: "the program itself can't be a value" });
       if (!required.includes(place))
         context.addIssue({
           code: "custom",
@@ -191,7 +191,7 @@ export function readOperatorFile(file: string, env: NodeJS.ProcessEnv = process.
     text = readFileSync(whole, "utf8");
   } catch (error) {
     throw new SettingsError(
-      `TROUPE_TOOLS_FILE: ${file} cannot be read (${error instanceof Error && "code" in error ? String(error.code) : "unknown error"}).`,
+      `TROUPE_TOOLS_FILE: can't read ${file} (${error instanceof Error && "code" in error ? String(error.code) : "unknown error"}).`,
     );
   }
   return parseOperatorFile(text, { file, folder: path.dirname(whole), env });
@@ -204,7 +204,7 @@ export function parseOperatorFile(
 ): OperatorFile {
   const refuse = (problems: string[]) =>
     new SettingsError(
-      `TROUPE_TOOLS_FILE: ${file} cannot be used:\n${problems.map((line) => `  ${line}`).join("\n")}`,
+      `TROUPE_TOOLS_FILE: ${file} is invalid:\n${problems.map((line) => `  ${line}`).join("\n")}`,
     );
   let data: unknown;
   try {
@@ -269,7 +269,7 @@ const issues = (error: z.ZodError, before = "") =>
 function twice(list: string, named: readonly { name: string }[]): string[] {
   const names = named.map(({ name }) => name);
   const repeated = new Set(names.filter((name, at) => names.indexOf(name) !== at));
-  return [...repeated].map((name) => `${list}: "${name}" is there twice`);
+  return [...repeated].map((name) => `${list}: duplicate "${name}"`);
 }
 
 /** A path is meant from the file's folder; a bare name is looked up in PATH. */

@@ -318,23 +318,23 @@ tools:
   - { name: g, type: python, description: d, path: x.py, function: "a b", env: [TROUPE_PASSWORD] }
 `).split("\n"),
     ).toEqual([
-      "TROUPE_TOOLS_FILE: tools.yaml cannot be used:",
+      "TROUPE_TOOLS_FILE: tools.yaml is invalid:",
       "  tools[0].command[1]: a value takes the place of a whole argument: write {{name}} alone, or read standard input",
       "  tools[1].name: use letters, digits, _ and - (at most 64)",
       expect.stringContaining("  tools[1].command: "),
       "  tools[2]: must have type: script, python, python_session or docker",
       "  tools[3].image: is not the name of an image",
       expect.stringContaining('  tools[3]: Unrecognized key: "shell"'),
-      "  tools[4].command[0]: the program itself cannot be a value",
+      "  tools[4].command[0]: the program itself can't be a value",
       '  tools[4].command[0]: "z" must be listed in input.required',
       "  tools[5].env[0]: Troupe's own settings are not passed on",
       "  tools[5].function: is not the name of a function",
     ]);
-    expect(problemsOf("tools: [")).toContain("tools.yaml cannot be used");
+    expect(problemsOf("tools: [")).toContain("tools.yaml is invalid");
     expect(problemsOf(`mcp_servers: [{ name: a, command: x }, { name: a, command: y }]`)).toContain(
-      'mcp_servers: "a" is there twice',
+      'mcp_servers: duplicate "a"',
     );
-    expect(() => readOperatorFile(path.join(folder, "nowhere.yaml"))).toThrow("cannot be read (ENOENT)");
+    expect(() => readOperatorFile(path.join(folder, "nowhere.yaml"))).toThrow("nowhere.yaml (ENOENT)");
   });
 
   test("JSON is as good, and an empty file declares nothing", () => {

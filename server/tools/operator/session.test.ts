@@ -181,7 +181,7 @@ describe.runIf(isPythonHere)("what a session sees of Troupe", async () => {
     const shell =
       'tools: [{ name: shell, type: script, description: d, command: [bash, "-c", "{{command}}"], input: { type: object, properties: { command: { type: string } }, required: [command] } }]';
     expect(await exposedRemark(file(shell), env)).toContain(
-      "shell (TROUPE_TOOLS_FILE): programs that a model writes can",
+      "shell (TROUPE_TOOLS_FILE): programs written by a model can read Troupe's keys and data there. Use a container to prevent that.",
     );
     expect(await exposedRemark(file(shell.replace("-c", "--")), env)).toBeNull();
     const inside = `tools: [{ name: n, type: python_session, description: d, python: "${data}/venv/bin/python" }]`;

@@ -62,7 +62,7 @@ export async function exposedRemark(
   }
   return names.length === 0
     ? null
-    : `${names.join(", ")} (TROUPE_TOOLS_FILE): programs that a model writes can read Troupe's keys and data there. Use a container to prevent that.`;
+    : `${names.join(", ")} (TROUPE_TOOLS_FILE): programs written by a model can read Troupe's keys and data there. Use a container to prevent that.`;
 }
 
 /** A Python whose variables stay for the next program of the same task. */

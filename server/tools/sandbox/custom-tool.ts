@@ -8,7 +8,7 @@ import { runInSandbox, SANDBOX_LIMITS, type SandboxErrorCode, type SandboxResult
 
 /** What a person reads where code is not to run here. */
 export const CODE_IS_OFF =
-  "Running code is switched off. Whoever runs Troupe can switch it on: set TROUPE_ENABLE_CODE=1 and start again.";
+  "Running code is turned off. The admin can turn it on: set TROUPE_ENABLE_CODE=1 and restart.";
 
 export interface CustomToolOptions {
   /** TROUPE_ENABLE_CODE. */

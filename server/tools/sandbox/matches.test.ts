@@ -20,6 +20,6 @@ test("what needs a search is tried in the sandbox, and stopped there", { timeout
 
 test("what is no pattern says why", async () => {
   expect(await matchesSafely("(a", "a", signal)).toBe(
-    "The pattern could not be tried: a bracket is not closed.",
+    "The pattern could not be tried: a group is not closed.",
   );
 });

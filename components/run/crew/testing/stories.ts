@@ -254,7 +254,7 @@ function asking(): Story {
         interaction_id: "ask_1",
         kind: "tool_confirmation",
         title: "Send a request to archive.example.org",
-        why: "The agent read a page from the web, and this call can carry data out.",
+        why: "Agent read a page from the web, and this call can carry data out.",
         fingerprint: "9f2c".repeat(16),
         tool_name: "http_request",
         args: {

@@ -17,14 +17,13 @@ export const CheckedBreakpoint = Breakpoint.extend({
 export function breakpointsError(breakpoints: readonly Breakpoint[]): string | null {
   for (const { condition } of breakpoints) {
     const [message] = conditionErrors(condition);
-    if (message !== undefined)
-      return `The condition of a breakpoint, "${condition}", cannot be read: ${message}`;
+    if (message !== undefined) return `Can't read the breakpoint condition "${condition}": ${message}`;
   }
   return null;
 }
 
 function conditionErrors(text: string | undefined): string[] {
   if (text === undefined) return [];
-  if (text.length > MAX_EXPRESSION_LENGTH) return [`It is longer than ${MAX_EXPRESSION_LENGTH} characters.`];
+  if (text.length > MAX_EXPRESSION_LENGTH) return [`Longer than ${MAX_EXPRESSION_LENGTH} characters.`];
   return checkExpression(text, { result: "bool" }).map(({ message }) => message);
 }

@@ -11,5 +11,5 @@ export const MEMORY_SCOPES: Record<MemoryScope, { title: string; sentence: strin
   run: { title: "One run", sentence: "Memories of one run" },
   workflow: { title: "One workflow", sentence: "Memories of this workflow" },
   project: { title: "This project", sentence: "Memories of the project" },
-  global: { title: "Everywhere", sentence: "Memories that every workflow sees" },
+  global: { title: "Global", sentence: "Memories shared by all workflows" },
 };

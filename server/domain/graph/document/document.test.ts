@@ -51,8 +51,12 @@ describe("the reference documents' files", () => {
     const { graph, findings } = readWorkflow(file);
     const at = `nodes.${id}.config.task_description_template`;
     expect(findings).toMatchObject([
-      { level: "info", at, message: containing("70,000 characters, and at most 65,536") },
-      { level: "info", at: "edges.0.condition", message: containing("2,405 characters, and at most 2,000") },
+      { level: "info", at, message: containing("70,000 characters; the maximum is 65,536") },
+      {
+        level: "info",
+        at: "edges.0.condition",
+        message: containing("2,405 characters; the maximum is 2,000"),
+      },
     ]);
     expect(
       findProblems(graph!, builtinRoles).flatMap(({ severity, code, at }) =>
@@ -82,8 +86,8 @@ describe("the reference documents' files", () => {
   test("what their format has no place for is named in words", () => {
     const { graph } = readWorkflow({ ...referenceApproval, version: 4, config: { max_steps: 3 } });
     expect(lossesOf(graph!, { flavour: "openhands" })).toMatchObject([
-      { message: containing("version") },
-      { message: containing("Limits") },
+      { message: containing("Version numbers are not part of this format") },
+      { message: containing("Run limits and settings are not part of this format") },
     ]);
   });
 
@@ -102,7 +106,7 @@ describe("the reference documents' files", () => {
     expect(name).toBe("Imported plan");
     expect(roles.map((role) => role.name)).toEqual(["coder"]);
     expect(findings.map(({ level }) => level)).toEqual(["info", "changed", "info"]);
-    expect(findings.at(-1)?.message).toContain("runs go on from there");
+    expect(findings.at(-1)?.message).toContain("Runs continue from there");
     // It was begun, and nothing in it is a deployment.
     expect(findProblems(graph!, [...builtinRoles, ...roles])).toMatchObject([
       { severity: "warning", code: "W_POINT_UNMATCHED" },
@@ -489,7 +493,7 @@ describe("reading what others wrote", () => {
       expect(findings).toMatchObject([{ level: "error", message: containing(words) }]);
     };
     rejected("", "empty");
-    rejected('{"nodes": {', "ends too early");
+    rejected('{"nodes": {', "Invalid JSON: it ends early");
     rejected('{\n  "nodes": oops}', "JSON");
     rejected("[]", "a list");
     rejected(5, "a JSON object with nodes and edges");
@@ -551,7 +555,11 @@ describe("a file with far too many parts", () => {
   const nodes = Array.from({ length: 100_000 }, (_, at) => ({ id: `n${at}`, node_type: "transform" }));
   test.each([
     ["as text", JSON.stringify({ nodes, edges: [] }), /more than 50000 objects and lists/],
-    ["read already", { nodes, edges: [] }, /at most 1000 nodes and 4000 edges; this one has 100000 and 0/],
+    [
+      "read already",
+      { nodes, edges: [] },
+      /at most 1000 nodes and 4000 connections; this one has 100000 and 0/,
+    ],
     ["under another name", { workflow: { nodes: nodes.slice(0, 1001), edges: [] } }, /has 1001 and 0/],
     [
       "with too many edges",

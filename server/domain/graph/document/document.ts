@@ -75,13 +75,9 @@ function readObject(parsed: Result<unknown>, findings: Findings): Raw | null {
   const copy = cleanCopy(parsed.value, findings);
   if (!copy) return fail(findings, "", "The file is nested too deeply to be a workflow.");
   if (Array.isArray(copy.value))
-    return fail(
-      findings,
-      "",
-      "This is a list, not a workflow. Lists of roles are read on the page of roles.",
-    );
+    return fail(findings, "", "This is a list, not a workflow. Import lists of roles on the Roles page.");
   if (!isRaw(copy.value))
-    return fail(findings, "", "This is not a workflow: a JSON object with nodes and edges.");
+    return fail(findings, "", "This is not a workflow, which is a JSON object with nodes and edges.");
   return copy.value;
 }
 
@@ -92,13 +88,13 @@ function isKnownVersion(value: Raw, findings: Findings): boolean {
   if (typeof version !== "number" || version > FILE_VERSION) {
     findings.error(
       "troupe",
-      `This file was written by a newer version (format ${JSON.stringify(version)}). Update, then read it again.`,
+      `This file was written by a newer version (format ${JSON.stringify(version)}). Update Troupe, then import it again.`,
     );
     return false;
   }
   for (const key of Object.keys(value))
     if (!["troupe", "name", "workflow", "roles"].includes(key))
-      findings.dropped(key, `"${key}" is not known here and was left out.`);
+      findings.dropped(key, `Unknown field "${key}" was left out.`);
   return true;
 }
 
@@ -116,11 +112,7 @@ function readParts(value: Raw, findings: Findings): Omit<ReadWorkflow, "findings
   const roles = readRoleList(value.roles, "roles", findings);
   const graph = readGraph(inner, at, findings);
   if (graph && Object.keys(graph.nodes).length === 0 && countOf(inner.nodes) > 0)
-    return fail(
-      findings,
-      at,
-      "None of its nodes is of a type that is known here, so that nothing is left of this workflow.",
-    );
+    return fail(findings, at, "None of its node types is known, so nothing is left of this workflow.");
   const name = firstText(value.name, inner.name, inner.title) || (graph ? humanName(graph.graph_id) : "");
   return { graph, name, roles };
 }
@@ -132,7 +124,7 @@ export function tooManyParts(source: unknown): string | null {
   const nodes = countOf(inner.nodes);
   const edges = countOf(inner.edges);
   return nodes > GRAPH_LIMITS.nodes || edges > GRAPH_LIMITS.edges
-    ? `A workflow may have at most ${GRAPH_LIMITS.nodes} nodes and ${GRAPH_LIMITS.edges} edges; this one has ${nodes} and ${edges}. Split it.`
+    ? `A workflow can have at most ${GRAPH_LIMITS.nodes} nodes and ${GRAPH_LIMITS.edges} connections; this one has ${nodes} and ${edges}. Split it.`
     : null;
 }
 
@@ -154,7 +146,7 @@ function parseText(text: string): Result<unknown> {
     const value: unknown = JSON.parse(plain);
     return { value };
   } catch (error) {
-    return { error: `This is not JSON: ${whereJsonBreaks(plain, error)}` };
+    return { error: `Invalid JSON: ${whereJsonBreaks(plain, error)}` };
   }
 }
 
@@ -162,13 +154,11 @@ function whereJsonBreaks(text: string, error: unknown): string {
   const message = errorMessage(error);
   const position = /position (\d+)/.exec(message)?.[1];
   if (position === undefined)
-    return text.length > 0 && /end of JSON|Unterminated/i.test(message)
-      ? "it ends too early."
-      : `${message}.`;
-  if (Number(position) >= text.length) return "it ends too early.";
+    return text.length > 0 && /end of JSON|Unterminated/i.test(message) ? "it ends early." : `${message}.`;
+  if (Number(position) >= text.length) return "it ends early.";
   const before = text.slice(0, Number(position));
   const line = before.split("\n").length;
-  return `line ${line}, column ${before.length - before.lastIndexOf("\n")} cannot be read.`;
+  return `syntax error at line ${line}, column ${before.length - before.lastIndexOf("\n")}.`;
 }
 
 /** The graph itself, also if another object wraps it. */
@@ -185,7 +175,7 @@ export function findGraph(value: Raw): { inner: Raw | null; at: string } {
 
 function describeForeign(value: Raw): string {
   if (value.roles !== undefined || (value.name !== undefined && value.goals !== undefined))
-    return "This file holds roles, not a workflow. Read it on the page of roles.";
+    return "This file has roles, not a workflow. Import it on the Roles page.";
   return 'This is not a workflow: it has neither "nodes" nor "tasks".';
 }
 
@@ -236,7 +226,7 @@ export function lossesOf(graph: WorkflowGraph, { flavour, roles = [], tests = []
       (place): Finding => ({
         level: "dropped",
         at: `nodes.${node.id}.config.${place}`,
-        message: "This looks like a secret, and files never contain one. After an import, enter it again.",
+        message: "This looks like a secret. Files never contain secrets; enter it again after an import.",
       }),
     ),
   );

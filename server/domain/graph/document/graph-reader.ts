@@ -49,13 +49,13 @@ export function readGraph(source: Raw, at: string, findings: Findings): Workflow
   const edges = readEdges(raw.edges, join(at, "edges"), findings, read);
   for (const key of Object.keys(raw))
     if (!GRAPH_FIELDS.has(key) && key !== "name" && key !== "title" && !(at === "" && key === "roles"))
-      findings.dropped(join(at, key), `"${key}" is not known here and was left out.`);
+      findings.dropped(join(at, key), `Unknown field "${key}" was left out.`);
 
   const start = typeof raw.start_node_id === "string" ? read.ids.get(raw.start_node_id) : undefined;
   if (typeof raw.start_node_id === "string" && start === undefined)
     findings.dropped(
       join(at, "start_node_id"),
-      `The run was to begin at "${raw.start_node_id}", which is not among the nodes.`,
+      `The start node "${raw.start_node_id}" is not among the nodes.`,
     );
   const part: Source = { raw, at, findings };
   const graph: z.input<typeof WorkflowGraph> = {
@@ -78,7 +78,7 @@ export function readGraph(source: Raw, at: string, findings: Findings): Workflow
       findings.info(join(at, `config.${key}`), message);
   const parsed = WorkflowGraph.safeParse(graph);
   if (parsed.success) return parsed.data;
-  findings.error(at, `The workflow cannot be read: ${z.prettifyError(parsed.error).split("\n")[0]}`);
+  findings.error(at, `Can't read the workflow: ${z.prettifyError(parsed.error).split("\n")[0]}`);
   return null;
 }
 
@@ -109,7 +109,7 @@ function readGraphId({ raw, at, findings }: Source): string {
   if (typeof given === "string" && Id.safeParse(given).success) return given;
   const made = toId(firstText(given, raw.name, raw.title)) || "workflow";
   if (given !== undefined && given !== null)
-    findings.changed(join(at, "graph_id"), `The id ${JSON.stringify(given)} became "${made}".`);
+    findings.changed(join(at, "graph_id"), `Renamed the id ${JSON.stringify(given)} to "${made}".`);
   return made;
 }
 
@@ -129,7 +129,7 @@ function readNodes(source: unknown, at: string, findings: Findings): ReadNodes {
   const taken = { has: (id: string) => Object.hasOwn(nodes, id) };
   for (const [key, value, place] of entries) {
     if (!isRaw(value)) {
-      findings.dropped(place, "This is not a node and was left out.");
+      findings.dropped(place, "Skipped: not a node.");
       continue;
     }
     const raw = withoutNulls(value);
@@ -140,7 +140,7 @@ function readNodes(source: unknown, at: string, findings: Findings): ReadNodes {
     const own = idText(raw.id);
     const original = key ?? own;
     if (own !== null && own !== original)
-      findings.changed(join(place, "id"), `The id "${own}" became "${key}", under which the node stands.`);
+      findings.changed(join(place, "id"), `Renamed the id "${own}" to "${key}", the node's key.`);
     if (original !== null) given.add(original);
     const kind = kindOf(raw.node_type);
     if (!kind) {
@@ -153,7 +153,7 @@ function readNodes(source: unknown, at: string, findings: Findings): ReadNodes {
     const wanted = original === null ? toId(firstText(raw.name)) : validId(original);
     const id = freshId(wanted || kind.type, taken);
     if (original === null) findings.changed(place, `This node had no id; it is now "${id}".`);
-    else if (id !== original) findings.changed(join(place, "id"), `The id "${original}" became "${id}".`);
+    else if (id !== original) findings.changed(join(place, "id"), `Renamed the id "${original}" to "${id}".`);
     const node = readNode({ raw, at: place, findings }, id, kind);
     if (!node) continue;
     nodes[id] = node;
@@ -222,7 +222,7 @@ function reportTooLong(node: WorkflowNode, kind: AnyNodeKind, at: string, findin
 }
 
 const tooLongText = (text: string, most: number): string =>
-  `This has ${text.length.toLocaleString("en-US")} characters, and at most ${most.toLocaleString("en-US")} are possible: the workflow cannot run until it is shortened.`;
+  `This has ${text.length.toLocaleString("en-US")} characters; the maximum is ${most.toLocaleString("en-US")}. Shorten it to run the workflow.`;
 
 function readEdges(source: unknown, at: string, findings: Findings, nodes: ReadNodes): WorkflowEdge[] {
   const list = edgeList(source, at, findings);
@@ -242,7 +242,7 @@ function readEdges(source: unknown, at: string, findings: Findings, nodes: ReadN
   for (const [position, value] of list.entries()) {
     const place = join(at, position);
     if (!isRaw(value)) {
-      findings.dropped(place, "This is not an edge and was left out.");
+      findings.dropped(place, "Skipped: not an edge.");
       continue;
     }
     const raw = withoutNulls(value);
@@ -256,7 +256,7 @@ function readEdges(source: unknown, at: string, findings: Findings, nodes: ReadN
     const wanted = idText(raw.id);
     const id = idFor(wanted);
     if (wanted !== null && id !== wanted)
-      findings.changed(join(place, "id"), `The id "${wanted}" became "${id}".`);
+      findings.changed(join(place, "id"), `Renamed the id "${wanted}" to "${id}".`);
     taken.add(id);
     const edge = readLeniently(WorkflowEdge, { ...raw, id, ...ends }, place, findings);
     if (!edge) continue;
@@ -284,7 +284,7 @@ function readEnds({ raw, at, findings }: Source, { ids, given }: ReadNodes) {
   const why = missing.every((end) => given.has(end)) ? "which was left out" : "which does not exist";
   findings.dropped(
     at,
-    `The edge from "${ends[0]}" to "${ends[1]}" was left out: it is tied to "${missing[0]}", ${why}.`,
+    `The connection from "${ends[0]}" to "${ends[1]}" was left out: it refers to "${missing[0]}", ${why}.`,
   );
   return null;
 }

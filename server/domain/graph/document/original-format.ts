@@ -20,11 +20,11 @@ const ORIGINAL_NODE_FIELDS = new Set(["id", "node_type", "name", "config", "inpu
 
 /** Fields of the graph that the reference documents don't have, with what to say about them. */
 const LOST_FIELDS: readonly [field: string, message: string][] = [
-  ["groups", "Frames around nodes are not part of this format."],
-  ["version", "The number of the version is not part of this format."],
-  ["config", "Limits and other settings of runs are not part of this format."],
-  ["project_context", "What agents are told of the project is not part of this format."],
-  ["dismissed_advice", "Which advice was put aside is not part of this format."],
+  ["groups", "Groups are not part of this format."],
+  ["version", "Version numbers are not part of this format."],
+  ["config", "Run limits and settings are not part of this format."],
+  ["project_context", "Project context is not part of this format."],
+  ["dismissed_advice", "Dismissed advice is not part of this format."],
 ];
 
 /** The graph in the format of the reference documents, and what that leaves out. */
@@ -58,11 +58,11 @@ export function toOriginal(graph: WorkflowGraph): { graph: Raw; losses: Finding[
     if (isRouterNode(node) && asks.router_function_name === undefined)
       findings.changed(
         `${at}.config`,
-        `"${node.name || node.id}" decides by its settings here; the original needs a registered function (router_function_name).`,
+        `"${node.name || node.id}" decides by its settings; the original format needs a registered function (router_function_name).`,
       );
   }
   if (Object.values(graph.nodes).some(({ ui: place }) => place))
-    findings.dropped("nodes", "Where the nodes stand on the canvas is not part of this format.");
+    findings.dropped("nodes", "Positions on the canvas are not part of this format.");
   for (const [field, message] of LOST_FIELDS) if (full[field] !== undefined) findings.dropped(field, message);
   const edges = originalEdges(graph, removed, findings);
   const { graph_id, description, start_node_id, global_state_schema } = full;
@@ -101,13 +101,13 @@ function originalEdges(graph: WorkflowGraph, removed: ReadonlySet<string>, findi
     const at = `edges.${edge.id}`;
     if (removed.has(edge.source_node_id)) continue;
     if (edge.kind === "error") {
-      findings.dropped(at, "Edges for failures are not part of this format.");
+      findings.dropped(at, "Error connections are not part of this format.");
       continue;
     }
     if (edge.condition !== undefined)
       findings.dropped(
         `${at}.condition`,
-        "Conditions of edges are not part of this format; this edge is always taken there.",
+        "Conditions of connections are not part of this format; there, this connection is always used.",
       );
     const label = originalLabel(graph, edge, findings);
     for (const target of targets(edge.target_node_id))
@@ -136,12 +136,12 @@ function originalLabel(graph: WorkflowGraph, edge: WorkflowEdge, findings: Findi
     if (!isDefaultLabel(label))
       findings.dropped(
         `${at}.is_default`,
-        "A default way is not part of this format; the router function has to answer this label.",
+        "Default routes are not part of this format; the router function must return this label.",
       );
     return label;
   }
   const source = graph.nodes[edge.source_node_id];
   if (!source || !getNodeKind(source.node_type).routes) return undefined;
-  findings.changed(at, 'The default way got the label "default".');
+  findings.changed(at, 'The default route got the label "default".');
   return "default";
 }

@@ -25,23 +25,23 @@ export function readPlanAsWorkflow(
     .map((name) =>
       RoleDefinition.parse({
         name: name.slice(0, 80),
-        description: `Works on the tasks that a plan gives to "${name}".`,
+        description: `Executes the plan tasks assigned to "${name}".`,
       }),
     );
   findings.info(
     "",
-    `This is a plan of ${plan.tasks.length} ${plan.tasks.length === 1 ? "task" : "tasks"}; it became a workflow with one crew of ${agents.size}.`,
+    `Imported a plan of ${plan.tasks.length} ${plan.tasks.length === 1 ? "task" : "tasks"} as a workflow with one crew of ${agents.size}.`,
   );
   if (roles.length > 0)
     findings.changed(
       "tasks",
-      `The plan names ${roles.map(({ name }) => name).join(", ")} without saying what they are for; a simple role was made for each.`,
+      `The plan names ${roles.map(({ name }) => name).join(", ")} without describing them; each got a simple role.`,
     );
   const done = plan.tasks.filter(({ status }) => status !== "pending").length;
   if (done > 0)
     findings.info(
       "tasks",
-      `${done} of the tasks ${done === 1 ? "is" : "are"} marked as begun or done; runs go on from there: what is completed stays with its result, what was being worked on is done again.`,
+      `${done} of the tasks ${done === 1 ? "is" : "are"} marked as started or done. Runs continue from there: completed tasks keep their results, started ones run again.`,
     );
   return { graph: graphOf(plan, [...agents.values()]), roles };
 }
@@ -91,7 +91,7 @@ function graphOf(plan: ExecutionPlan, agents: readonly PlannedAgent[]): Workflow
         ...defined({ input_keys: user_request && ["user_request"] }),
         output_keys: ["plan_result"],
         config: {
-          plan_description_template: user_request ? "{{user_request}}" : "Carry out the plan.",
+          plan_description_template: user_request ? "{{user_request}}" : "Execute the plan.",
           crew: { crew_id: "crew", agents },
           plan,
         },

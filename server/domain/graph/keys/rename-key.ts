@@ -10,8 +10,8 @@ import { allKeys, textSites } from "../search/search";
 /** What is wrong with a new name for a key; null if nothing is. */
 export function keyNameError(graph: WorkflowGraph, from: string, to: string): string | null {
   const read = StateKey.safeParse(to);
-  if (!read.success) return read.error.issues[0]?.message ?? "This cannot be a key";
-  return to !== from && allKeys(graph).includes(to) ? `There is a key "${to}" already` : null;
+  if (!read.success) return read.error.issues[0]?.message ?? "Invalid key. Use letters, digits and _.";
+  return to !== from && allKeys(graph).includes(to) ? `The key "${to}" already exists` : null;
 }
 
 /**

@@ -5,16 +5,16 @@ import type { WorkflowGraph } from "../graph";
 
 /** Merge rules for parallel writes to a state key, with their labels. `last` replaces. */
 export const REDUCERS = {
-  last: "The last one wins",
-  append: "Appended to a list",
-  concat_text: "Joined as text",
-  union: "A list without doubles",
-  merge: "Merged objects",
-  deep_merge: "Merged objects, deeply",
-  add: "Added up",
-  max: "The largest",
-  min: "The smallest",
-  first: "The first one wins",
+  last: "Last write wins",
+  append: "Append to list",
+  concat_text: "Join text",
+  union: "List without duplicates",
+  merge: "Merge objects",
+  deep_merge: "Merge objects deeply",
+  add: "Sum",
+  max: "Maximum",
+  min: "Minimum",
+  first: "First write wins",
 } as const;
 export type Reducer = keyof typeof REDUCERS;
 

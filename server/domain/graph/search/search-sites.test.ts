@@ -74,18 +74,18 @@ const full = (): WorkflowGraph => {
 test("every text that people write is found, by what it is to them and of its sort", () => {
   const sites = textSites(full()).filter(({ text }) => /owl|ready|big/i.test(text));
   expect(sites.map(({ at, title, sort, text }) => [at.id ?? "", at.field, title, sort, text])).toEqual([
-    ["", "description", "Description of the workflow", "plain", "A workflow for owls"],
-    ["", "project_context", "Name of the project", "plain", "Owls"],
-    ["", "project_context", "What the project is about", "plain", "All about owls"],
+    ["", "description", "Workflow description", "plain", "A workflow for owls"],
+    ["", "project_context", "Project name", "plain", "Owls"],
+    ["", "project_context", "Project context", "plain", "All about owls"],
     ["", "project_context", "Constraint 1", "plain", "No owls at night"],
     ["", "project_context", "Convention 1", "plain", "Owls first"],
     ["tool", "args", "Arguments: query", "template", "{{owl}}"],
     ["tool", "args", "Arguments: deep", "expression", "state.owl"],
     ["tool", "args", "Arguments: plain", "template", "an owl"],
     ["tool", "description", "Description", "plain", "owl 1"],
-    ["tool", "when", "Only if", "expression", "state.owl > 2"],
+    ["tool", "when", "Condition", "expression", "state.owl > 2"],
     ["tool", "input_keys", "Reads", "key", "owl"],
-    ["tool", "optional_input_keys", "Reads if there", "key", "owl_2"],
+    ["tool", "optional_input_keys", "Optional inputs", "key", "owl_2"],
     ["tool", "output_keys", "Writes", "key", "owl_3"],
     ["tool", "input_mapping", "Mapping: owl", "expression", "state.owl"],
     ["tool", "output_mapping", "Mapping: owl", "expression", "output.owl"],
@@ -94,14 +94,14 @@ test("every text that people write is found, by what it is to them and of its so
     ["task", "plan", "Task 1 of the plan", "template", "Draw an owl"],
     ["task", "plan", "Result of task 1", "plain", "An owl"],
     ["task", "plan", "Condition of task 1", "expression", "state.owl"],
-    ["ra", "conditions", "Way out 1", "label", "big"],
-    ["ra", "conditions", "Condition of way 1", "expression", "state.owl > 5"],
-    ["http", "url", "Address", "template", "https://example.org/{{owl}}"],
+    ["ra", "conditions", "Route 1", "label", "big"],
+    ["ra", "conditions", "Condition of route 1", "expression", "state.owl > 5"],
+    ["http", "url", "URL", "template", "https://example.org/{{owl}}"],
     ["http", "headers", "Headers: X-Owl", "template", "{{owl}}"],
     ["set", "set", "Set: a", "expression", "state.owl + 1"],
     ["e5", "edge_label", "Label", "label", "ready"],
-    ["e5", "condition", "Only if", "expression", "state.owl"],
-    ["e5", "condition_name", "Guarded by a key", "key", "owl"],
+    ["e5", "condition", "Condition", "expression", "state.owl"],
+    ["e5", "condition_name", "Guard key", "key", "owl"],
   ]);
 });
 

@@ -46,10 +46,7 @@ describe("finding", () => {
       constraints: ["No owls at night"],
       conventions: [],
     };
-    expect(findText(graph, "owls").map(({ title }) => title)).toEqual([
-      "Name of the project",
-      "Constraint 1",
-    ]);
+    expect(findText(graph, "owls").map(({ title }) => title)).toEqual(["Project name", "Constraint 1"]);
     const renamed = renameKey(graph, "amount", "sum");
     expect(renamed.nodes.ra?.config).toMatchObject({
       router_function: { source: 'state.sum > 5 ? "big" : "small"' },

@@ -100,7 +100,7 @@ function workflowSites(graph: WorkflowGraph): TextSite[] {
   return [
     {
       at: { kind: "workflow", field: "description" },
-      title: "Description of the workflow",
+      title: "Workflow description",
       sort: "plain",
       text: graph.description ?? "",
       write: (drawn, text) => ({ ...drawn, description: text }),
@@ -130,8 +130,8 @@ function projectSites({ project_context: project }: WorkflowGraph): TextSite[] {
       site(`${title} ${place + 1}`, line, (now, text) => ({ ...now, [field]: now[field].with(place, text) })),
     );
   return [
-    site("Name of the project", project.project_name, (now, project_name) => ({ ...now, project_name })),
-    site("What the project is about", project.description, (now, description) => ({ ...now, description })),
+    site("Project name", project.project_name, (now, project_name) => ({ ...now, project_name })),
+    site("Project context", project.description, (now, description) => ({ ...now, description })),
     ...lines("constraints", "Constraint"),
     ...lines("conventions", "Convention"),
   ].filter(({ text }) => text !== "");
@@ -200,9 +200,9 @@ function nodeSites(graph: WorkflowGraph, node: WorkflowNode): TextSite[] {
     ...fields,
     ...waySites(graph, node),
     ...own("description", "Description", "plain"),
-    ...own("when", "Only if", "expression"),
+    ...own("when", "Condition", "expression"),
     ...keys("input_keys", "Reads"),
-    ...keys("optional_input_keys", "Reads if there"),
+    ...keys("optional_input_keys", "Optional inputs"),
     ...keys("output_keys", "Writes"),
     ...(["input_mapping", "output_mapping"] as const).flatMap((field) =>
       Object.entries(node[field] ?? {}).flatMap(([name, text]) =>
@@ -291,7 +291,7 @@ function waySites(graph: WorkflowGraph, node: WorkflowNode): TextSite[] {
     ...routes.map(
       ({ label }, place): TextSite => ({
         at,
-        title: `Way out ${place + 1}`,
+        title: `Route ${place + 1}`,
         sort: "label",
         text: label,
         write: (drawn, text) => (isOpen ? renameRoute(drawn, id, label, text.trim()) : drawn),
@@ -300,7 +300,7 @@ function waySites(graph: WorkflowGraph, node: WorkflowNode): TextSite[] {
     ...(routerKindOf(node) === "expression" ? conditions : []).map(
       ({ when }, place): TextSite => ({
         at,
-        title: `Condition of way ${place + 1}`,
+        title: `Condition of route ${place + 1}`,
         sort: "expression",
         text: when,
         write(drawn, text) {
@@ -337,14 +337,14 @@ function edgeSites(graph: WorkflowGraph): TextSite[] {
       },
       {
         at: { kind: "edge", id, field: "condition" },
-        title: "Only if",
+        title: "Condition",
         sort: "expression",
         text: condition ?? "",
         write: set("condition"),
       },
       {
         at: { kind: "edge", id, field: "condition_name" },
-        title: "Guarded by a key",
+        title: "Guard key",
         sort: "key",
         text: condition_name ?? "",
         write: (drawn, text) =>

@@ -16,7 +16,7 @@ export function drawSteps(drawn: Unfolded, pattern: Parameters<typeof resolveSte
     if (!agent)
       drawn.findings.changed(
         `workflow.${at}.agent`,
-        `"${step.agent}" is not in the crew; the node asks for a role of that name.`,
+        `The crew has no "${step.agent}"; the node uses a role of that name.`,
       );
     const work = { type: "string", description: STEP_DESCRIPTIONS.result };
     const outcome = {

@@ -54,24 +54,24 @@ export function drawTasks(drawn: Unfolded, written: ExecutionPlan): void {
 
 function reportTask({ findings }: Unfolded, task: Task, at: number, key: string): void {
   if (task.condition && key !== task.task_id)
-    findings.changed(`plan.tasks.${at}.condition`, `Its result is now called "${key}"; look at conditions.`);
+    findings.changed(`plan.tasks.${at}.condition`, `Its result is now "${key}"; check conditions.`);
   if (task.human_review)
     findings.dropped(
       `plan.tasks.${at}.human_review`,
-      `Nobody is asked to look at the result of "${task.task_id}".`,
+      `The result of "${task.task_id}" is no longer reviewed by a person.`,
     );
 }
 
 /** What nodes can't do as the crew did with this plan. */
 function reportLosses({ crew, findings }: Unfolded, plan: ExecutionPlan): void {
   if (plan.human_intervention_points.length > 0 || plan.execution_mode !== "autonomous")
-    findings.dropped("plan.execution_mode", "Nobody is asked before or after a task any more.");
+    findings.dropped("plan.execution_mode", "People are no longer asked before or after tasks.");
   if (plan.success_criteria.length > 0)
-    findings.dropped("plan.success_criteria", "The success criteria are not checked at the end any more.");
+    findings.dropped("plan.success_criteria", "The success criteria are no longer checked at the end.");
   if (crew.on_task_failure !== "stop")
     findings.changed(
       "crew.on_task_failure",
-      "A task that fails ends the run, unless you set another way under “When it fails”.",
+      "A failed task ends the run, unless you set something else under “Error handling”.",
     );
 }
 
@@ -106,12 +106,12 @@ function agentOf(drawn: Unfolded, task: Task): AgentConfig | undefined {
   if (fitting.length > 1)
     drawn.findings.changed(
       `plan.tasks.${task.task_id}`,
-      `"${task.task_id}" is for any of ${fitting.map(({ agent_id }) => agent_id).join(", ")}; ${must(fitting, 0).agent_id} does it now.`,
+      `"${task.task_id}" could go to any of ${fitting.map(({ agent_id }) => agent_id).join(", ")}; now ${must(fitting, 0).agent_id} does it.`,
     );
   if (fitting.length === 0)
     drawn.findings.changed(
       `plan.tasks.${task.task_id}`,
-      `Nobody in the crew is "${role ?? "?"}"; choose a role for it.`,
+      `No member of the crew has the role "${role ?? "?"}"; choose a role for it.`,
     );
   return fitting[0];
 }

@@ -164,9 +164,7 @@ test("an agent's settings go into its nodes; what a node cannot keep is named", 
   };
   expect(task.startsWith("You wrote for ")).toBe(true);
   expect(errors(after).filter(({ code }) => code === "E_BAD_TEMPLATE")).toEqual([]);
-  expect(warnings.map(({ message }) => message)).toEqual([
-    "Of ann, nodes do not keep: delegation, its scopes of memory.",
-  ]);
+  expect(warnings.map(({ message }) => message)).toEqual(["Dropped from ann: delegation, memory scopes."]);
 });
 
 test("what led to the crew leads to its first step; its error edge leaves every agent; keys of others stay theirs", () => {
@@ -252,7 +250,7 @@ describe("a crew with a written plan", () => {
       config: { required_role: "Developer", agent_id: "ann" },
     });
     expect(warnings.map(({ message }) => message)).toEqual([
-      'Nobody is asked to look at the result of "check".',
+      'The result of "check" is no longer reviewed by a person.',
     ]);
     expect(errors(after)).toEqual([]);
   });
@@ -276,13 +274,15 @@ test("a crew that decides on the way who is next says why it stays a crew", () =
     const answer = unfoldCrew(graph, "crew", crewOf(graph));
     return "reason" in answer ? answer.reason : null;
   };
-  expect(reasonOf({ process: "swarm" })).toMatch(/decided while this crew works/);
-  expect(reasonOf({ process: "sequential" })).toMatch(/plan is written while it works/);
+  expect(reasonOf({ process: "swarm" })).toMatch(/decides while it runs who is next/);
+  expect(reasonOf({ process: "sequential" })).toMatch(/writes its plan while it runs/);
   expect(reasonOf({ process: "custom" })).toMatch(/no pattern yet/);
   expect(unfoldCrew(review, "crew", undefined)).toEqual({
     reason: "This node has no crew yet. Add its agents first.",
   });
-  expect(unfoldCrew(review, "start", crewOf(review))).toEqual({ reason: "Only a crew can be unfolded." });
+  expect(unfoldCrew(review, "start", crewOf(review))).toEqual({
+    reason: "Only crews can be expanded into nodes.",
+  });
 });
 
 test("a step may have a name that stands on every object", () => {

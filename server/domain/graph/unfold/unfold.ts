@@ -13,7 +13,7 @@ import { Unfolded, type Unfolding } from "./unfolded";
  */
 export function unfoldCrew(graph: WorkflowGraph, nodeId: string, crew: CrewConfig | undefined): Unfolding {
   const node = graph.nodes[nodeId];
-  if (!isCrewNode(node)) return { reason: "Only a crew can be unfolded." };
+  if (!isCrewNode(node)) return { reason: "Only crews can be expanded into nodes." };
   if (!crew) return { reason: "This node has no crew yet. Add its agents first." };
   const [pattern] = crew.process === "custom" ? customPatterns(crew.collaboration_patterns) : [];
   if (pattern) {
@@ -27,10 +27,12 @@ export function unfoldCrew(graph: WorkflowGraph, nodeId: string, crew: CrewConfi
       reason:
         crew.process === "custom"
           ? "This crew has no pattern yet. Add its steps first."
-          : "Who is next is decided while this crew works, by its members or their votes. Only a pattern of steps, or a written plan, can stand as nodes.",
+          : "This crew decides while it runs who is next. Only step patterns and written plans can be expanded into nodes.",
     };
   if (!plan || plan.tasks.length === 0 || crew.planning)
-    return { reason: "This crew's plan is written while it works. Only a written plan can stand as nodes." };
+    return {
+      reason: "This crew writes its plan while it runs. Only a written plan can be expanded into nodes.",
+    };
   const work = new Unfolded(graph, node, crew);
   drawTasks(work, plan);
   return work.done();

@@ -159,7 +159,7 @@ export class Unfolded {
   done(): Unfolding {
     const { graph, node, crew, first, last } = this;
     for (const agent of crew.agents) this.reportLostSettings(agent);
-    if (node.when) this.findings.dropped("when", `The condition "${node.when}" of the crew is not kept.`);
+    if (node.when) this.findings.dropped("when", `The crew's condition "${node.when}" is dropped.`);
     const [entry] = first;
     if (entry !== undefined) {
       const { join } = node;
@@ -211,7 +211,7 @@ export class Unfolded {
     if (lost.length > 0)
       this.findings.dropped(
         `agents.${agent.agent_id}`,
-        `Of ${agent.agent_id}, nodes do not keep: ${lost.map(([, name]) => name).join(", ")}.`,
+        `Dropped from ${agent.agent_id}: ${lost.map(([, name]) => name).join(", ")}.`,
       );
   }
 }
@@ -219,11 +219,11 @@ export class Unfolded {
 const DEFAULTS = AgentConfig.parse({ agent_id: "agent", role_name: "" });
 const LOST = [
   ["allow_delegation", "delegation"],
-  ["tool_protocol", "how it calls tools"],
-  ["max_rpm", "its rate limit"],
-  ["tool_concurrency", "how many tools at once"],
-  ["context", "when its conversation is shortened"],
-  ["memory_scopes", "its scopes of memory"],
+  ["tool_protocol", "tool call format"],
+  ["max_rpm", "rate limit"],
+  ["tool_concurrency", "max parallel tool calls"],
+  ["context", "context compaction"],
+  ["memory_scopes", "memory scopes"],
 ] as const satisfies [keyof AgentConfig, string][];
 
 /** `code_review` -> `Code review`. */

@@ -160,7 +160,7 @@ describe("tools that delegates would lose", () => {
   test("are named while drawing, and one click lets delegates keep them", () => {
     const graph = graphOf(shared);
     expect(found(graph)).toMatchObject([
-      { severity: "warning", code: "W_DELEGATE_TOOLS", fix: { label: "Let delegates keep their tools" } },
+      { severity: "warning", code: "W_DELEGATE_TOOLS", fix: { label: "Let delegates keep tools" } },
     ]);
     expect(found(graph)[0]?.message).toContain("web for lead without browse_url");
     expect(mended(graph, "W_DELEGATE_TOOLS")?.crew?.delegate_tools).toBe("own");
@@ -230,7 +230,7 @@ describe("advice", () => {
         code: "W_TOOL_OFF",
         at: { kind: "node", id: "a", field: "tool_name" },
         message:
-          '"a" calls "render", which cannot be used yet, so it would fail: It runs at a worker with the label "gpu", and none is there.',
+          '"a" calls "render", which isn\'t available, so it would fail: It runs at a worker with the label "gpu", and none is there.',
       },
     ]);
   });
@@ -240,7 +240,7 @@ describe("advice", () => {
     expect(found(graphOf({}), { whyUnavailable }).map(({ code, message }) => [code, message])).toEqual([
       [
         "W_TOOL_OFF",
-        'The role Browser lists "browse_url", which cannot be used yet, so it works without: Allow it in the settings.',
+        'The role Browser lists "browse_url", which isn\'t available, so it works without: Allow it in the settings.',
       ],
     ]);
   });

@@ -60,12 +60,12 @@ function lostByDelegates({ roleByName, here }: NodeCheck, crew: CrewConfig): Cre
     {
       severity: "warning",
       code: "W_DELEGATE_TOOLS",
-      message: `Who works for another has only the tools that both may use${forbidden ? "; whoever runs this installation wants it so" : ""}. So ${lost.slice(0, 5).join("; ")} would work${lost.length > 5 ? `; and ${lost.length - 5} more` : ""}. Give the roles that delegate these tools, too${forbidden ? "." : ", or let delegates keep their own."}`,
+      message: `A delegate only has the tools that both roles may use${forbidden ? " (the admin requires this)" : ""}. So ${lost.slice(0, 5).join("; ")} would work${lost.length > 5 ? `; and ${lost.length - 5} more` : ""}. Give the delegating roles these tools too${forbidden ? "." : ", or let delegates keep their own."}`,
       ...defined({
         repair: forbidden
           ? undefined
           : {
-              label: "Let delegates keep their tools",
+              label: "Let delegates keep tools",
               path: ["crew", "delegate_tools"],
               value: "own",
             },
@@ -86,7 +86,7 @@ function idleHandoffs({ roleByName }: NodeCheck, crew: CrewConfig): CrewDiagnost
         {
           severity: "warning",
           code: "W_HANDOFF_IDLE",
-          message: `${quoted(named)} may hand work over, and in a vote everybody answers without tools. It has no effect in this crew.`,
+          message: `${quoted(named)} may hand off, but in a vote everyone answers without tools. It has no effect in this crew.`,
         },
       ];
 }
@@ -101,7 +101,7 @@ function checkNames({ report, at }: NodeCheck, node: Extract<NodeCheck["node"], 
       report.warning(
         "W_TASK_NAMED_AS_OUTPUT",
         { ...at, field: "plan" },
-        `The output "${task_id}" is what the last task gives, not the task "${task_id}", which others come after. Rename the task or the output key if you meant that one.`,
+        `The output "${task_id}" is the last task's result, not that of the task "${task_id}", which others follow. Rename the task or the output key if you meant the task.`,
       );
   const given = new Set([
     "goal",
@@ -114,6 +114,6 @@ function checkNames({ report, at }: NodeCheck, node: Extract<NodeCheck["node"], 
       report.warning(
         "W_TASK_NAMED_AS_INPUT",
         { ...at, field: "plan" },
-        `The task "${task_id}" is called like something that the crew is given: conditions and later tasks read its result under that name. Rename the task.`,
+        `The task "${task_id}" has the name of one of the crew's inputs: conditions and later tasks read its result under that name. Rename the task.`,
       );
 }

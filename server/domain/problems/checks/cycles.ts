@@ -23,13 +23,13 @@ export function checkCycles(check: Check): void {
       "E_UNCONDITIONAL_CYCLE",
       { kind: "node", id: must(ids, 0) },
       ids.length === 1
-        ? `${named(graph, must(ids, 0))} leads back to itself without any choice, so it would run forever. Put a router into the loop.`
+        ? `${named(graph, must(ids, 0))} leads back to itself unconditionally and would run forever. Add a router to the loop.`
         : `${ids
             .slice(0, 4)
             .map((id) => named(graph, id))
             .join(
               ", ",
-            )}${ids.length > 4 ? " and more" : ""} follow each other in a circle without any choice, so they would run forever. Put a router into the loop.`,
+            )}${ids.length > 4 ? " and more" : ""} form an unconditional loop and would run forever. Add a router to it.`,
     );
   for (const [header, body] of analysis.loops) {
     if ([...body].some((id) => inEndless.has(id))) continue;
@@ -41,7 +41,7 @@ export function checkCycles(check: Check): void {
       report.warning(
         "W_LOOP_WITHOUT_EXIT",
         at,
-        `No way leads out of the loop that begins at ${named(graph, header)}; it goes round until a limit stops it. Draw a way out.`,
+        `The loop at ${named(graph, header)} has no exit and runs until a limit. Add an exit.`,
       );
       continue;
     }
@@ -63,8 +63,8 @@ export function checkCycles(check: Check): void {
         "W_LOOP_WITHOUT_PROGRESS",
         at,
         reads.size === 0
-          ? `What decides about the loop at ${named(graph, header)} is the same in every round. Let it read a value that the loop writes.`
-          : `No node of the loop at ${named(graph, header)} writes ${quoted([...reads])}, which decides whether it goes on. Every round would end the same.`,
+          ? `The exit condition of the loop at ${named(graph, header)} never changes. Use a value that the loop writes.`
+          : `No node in the loop at ${named(graph, header)} writes ${quoted([...reads])}, which its exit condition uses. Every iteration would end the same.`,
       );
   }
 }

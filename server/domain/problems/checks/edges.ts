@@ -12,14 +12,9 @@ export function checkEdges({ graph, report, analysis, reading }: Check): void {
   const seen = new Set<string>();
   for (const edge of graph.edges) {
     const at = { kind: "edge" as const, id: edge.id };
-    const remove: Fix = { kind: "remove_edge", edge_id: edge.id, label: "Remove this edge" };
+    const remove: Fix = { kind: "remove_edge", edge_id: edge.id, label: "Remove connection" };
     if (ids.has(edge.id))
-      report.error(
-        "E_DUPLICATE_ID",
-        at,
-        `Two edges have the id "${edge.id}". Draw one of them anew.`,
-        remove,
-      );
+      report.error("E_DUPLICATE_ID", at, `Duplicate connection id "${edge.id}". Redraw one of them.`, remove);
     ids.add(edge.id);
     const source = graph.nodes[edge.source_node_id];
     const target = graph.nodes[edge.target_node_id];
@@ -28,18 +23,19 @@ export function checkEdges({ graph, report, analysis, reading }: Check): void {
       report.error(
         "E_EDGE_UNKNOWN_NODE",
         at,
-        `This edge is tied to "${missing}", which does not exist. Remove the edge.`,
+        `This connection refers to "${missing}", which doesn't exist. Remove it.`,
         remove,
       );
       continue;
     }
     const forbidden = whyForbidden(source, target);
-    if (forbidden !== null) report.error("E_EDGE_NOT_ALLOWED", at, `${forbidden}. Remove this edge.`, remove);
+    if (forbidden !== null)
+      report.error("E_EDGE_NOT_ALLOWED", at, `${forbidden}. Remove this connection.`, remove);
     else if (getNodeKind(target.node_type).begins)
       report.warning(
         "W_START_HAS_INCOMING",
         at,
-        `This edge leads back to ${nameOf(target)}; the run then begins anew with what it knows. If that is not meant, lead it to the node after.`,
+        `This connection restarts the run at ${nameOf(target)} with its current state. If unintended, connect to the next node.`,
       );
 
     const key = keyOf(edge);
@@ -48,8 +44,8 @@ export function checkEdges({ graph, report, analysis, reading }: Check): void {
         "E_DUPLICATE_LABEL",
         at,
         edge.edge_label
-          ? `Two edges from ${nameOf(source)} to ${nameOf(target)} are labelled "${edge.edge_label}". Remove one.`
-          : `Two edges lead from ${nameOf(source)} to ${nameOf(target)} alike. Remove one.`,
+          ? `Two connections from ${nameOf(source)} to ${nameOf(target)} have the label "${edge.edge_label}". Remove one.`
+          : `Two identical connections lead from ${nameOf(source)} to ${nameOf(target)}. Remove one.`,
         remove,
       );
     seen.add(key);
@@ -59,12 +55,12 @@ export function checkEdges({ graph, report, analysis, reading }: Check): void {
       report.warning(
         "W_ERROR_EDGE_UNUSED",
         at,
-        `${nameOf(source)} goes on as if nothing had happened when it fails, so this edge is never taken. Set "When it fails" to follow the error edge.`,
+        `${nameOf(source)} continues on failure, so this connection is never used. Set “On error” to follow the error path.`,
         {
           kind: "set_node",
           node_id: source.id,
           set: { on_error: "error_edge" },
-          label: "Follow the error edge",
+          label: "Follow the error path",
         },
       );
   }
@@ -72,7 +68,7 @@ export function checkEdges({ graph, report, analysis, reading }: Check): void {
     report.warning(
       "W_IRREDUCIBLE_LOOP",
       { kind: "edge", id },
-      "This loop can be entered in two places, so its rounds cannot be told apart. Lead every way into it to the same node first.",
+      "This loop has two entry points, so its iterations can't be counted. Route all entries through one node.",
       oneEntry(graph, analysis, id),
     );
 }
@@ -81,9 +77,10 @@ export function checkEdges({ graph, report, analysis, reading }: Check): void {
 function whyForbidden(source: WorkflowNode, target: WorkflowNode): string | null {
   const from = getNodeKind(source.node_type);
   const to = getNodeKind(target.node_type);
-  if (from.executes === false || from.hasExit === false) return `Nothing can follow ${nameOf(source)}`;
+  if (from.executes === false || from.hasExit === false)
+    return `${nameOf(source)} can't have outgoing connections`;
   if (to.executes === false || (to.hasEntry === false && !to.begins))
-    return `Nothing can lead to ${nameOf(target)}`;
+    return `${nameOf(target)} can't have incoming connections`;
   return null;
 }
 
@@ -107,6 +104,6 @@ function oneEntry(graph: WorkflowGraph, analysis: Analysis, backEdge: string): F
     kind: "lead_to",
     node_id: header.id,
     edge_ids: sideEntries(analysis, back).map(({ id }) => id),
-    label: `Enter it at ${nameOf(header)} only`,
+    label: `Only enter at ${nameOf(header)}`,
   };
 }

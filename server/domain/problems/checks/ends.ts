@@ -21,15 +21,15 @@ function checkStart({ graph, analysis, report }: Check): void {
     report.error(
       "E_NO_START",
       { ...WORKFLOW, field: "start_node_id" },
-      `This workflow begins at "${startId}", which does not exist. Choose the node where it begins.`,
+      `This workflow starts at "${startId}", which doesn't exist. Choose a start node.`,
       only
-        ? { kind: "set_start", node_id: only.id, label: `Begin at ${nameOf(only)}` }
-        : { kind: "add_start", label: "Add a start" },
+        ? { kind: "set_start", node_id: only.id, label: `Start at ${nameOf(only)}` }
+        : { kind: "add_start", label: "Add start node" },
     );
   } else if (!startId && starts.length === 0)
-    report.error("E_NO_START", WORKFLOW, "Add a start node: it says where a run begins.", {
+    report.error("E_NO_START", WORKFLOW, "Add a start node, where runs begin.", {
       kind: "add_start",
-      label: "Add a start",
+      label: "Add start node",
     });
   const begins = analysis.start ?? starts[0]?.id;
   for (const node of starts)
@@ -37,8 +37,8 @@ function checkStart({ graph, analysis, report }: Check): void {
       report.error(
         "E_MANY_STARTS",
         { kind: "node", id: node.id },
-        `A run begins in one place only, at ${named(graph, begins ?? "")}. Remove ${nameOf(node)}, or connect what follows it.`,
-        { kind: "remove_node", node_id: node.id, label: "Remove this start" },
+        `A run starts at one node only, ${named(graph, begins ?? "")}. Remove ${nameOf(node)}, or connect what follows it.`,
+        { kind: "remove_node", node_id: node.id, label: "Remove this start node" },
       );
 }
 
@@ -52,11 +52,11 @@ function checkEnd({ graph, analysis, report }: Check): void {
     "W_NO_END",
     WORKFLOW,
     first && others.length === 0
-      ? `Nothing follows ${nameOf(first)} yet. Add the first step.`
+      ? `${nameOf(first)} leads nowhere. Add the first step.`
       : hasEnd
-        ? "No way leads from the start to an end, so a run stays incomplete. Connect one."
-        : "Add an end node: without one a run stays incomplete.",
-    others.length === 0 || hasEnd ? undefined : { kind: "add_end", label: "Add an end" },
+        ? "No path leads from the start to an end node, so runs stay incomplete. Connect one."
+        : "Add an end node. Without one, runs stay incomplete.",
+    others.length === 0 || hasEnd ? undefined : { kind: "add_end", label: "Add end node" },
   );
 }
 
@@ -69,8 +69,8 @@ function checkReachable({ graph, analysis, report, outgoing }: Check): void {
       "W_UNREACHABLE",
       { kind: "node", id: node.id },
       isLoose
-        ? `Nothing leads to ${nameOf(node)}, so it never runs. Connect it or remove it.`
-        : `No way leads from the start to ${nameOf(node)}, so it never runs. Connect what comes before it.`,
+        ? `${nameOf(node)} has no incoming connection, so it never runs. Connect or remove it.`
+        : `${nameOf(node)} can't be reached from the start, so it never runs. Connect its upstream nodes.`,
       isLoose && !outgoing.has(node.id)
         ? { kind: "remove_node", node_id: node.id, label: "Remove this node" }
         : undefined,

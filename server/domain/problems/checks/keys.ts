@@ -58,11 +58,13 @@ export function checkKeys(check: Check): void {
 
 function reportMissing({ report, node, id }: Reader, key: string, place: Place, near: string | null): void {
   const hint =
-    near === null ? "Let a node before it write it, or ask for it at the start." : `Did you mean "${near}"?`;
+    near === null
+      ? "Write it in an earlier node, or add it as an input of the start node."
+      : `Did you mean "${near}"?`;
   report.warning(
     "W_INPUT_KEY_NOT_PRODUCED",
     { kind: "node", id, ...place },
-    `${nameOf(node)} reads "${key}", which nothing before it writes. ${hint}`,
+    `${nameOf(node)} reads "${key}", which no earlier node writes. ${hint}`,
     place.field === "input_keys" && near !== null && !node.input_keys.includes(near)
       ? {
           kind: "set_node",
@@ -133,7 +135,7 @@ function checkEdgeReads({ analysis, reading, report }: Check, reader: Reader): v
       report.warning(
         "W_INPUT_KEY_NOT_PRODUCED",
         { kind: "edge", id, ...place },
-        `This edge reads "${key}", which nothing before it writes, so it is never taken.`,
+        `This connection reads "${key}", which no earlier node writes, so it is never used.`,
       );
     if (name && !isKnown(name)) absent(name, { field: "condition_name" });
     if (condition !== undefined && reading.ofEdge(id))
@@ -152,7 +154,7 @@ function checkResult({ report, node, kind, id }: Reader, mapped: string, express
     report.error(
       "E_OUTPUT_KEY_NOT_GIVEN",
       { kind: "node", id, field: `output_mapping.${mapped}`, from, to },
-      `${nameOf(node)} gives no "${key}". ${near === null ? `Add "${key}" to its output keys.` : `Did you mean output.${near}?`}`,
+      `${nameOf(node)} doesn't return "${key}". ${near === null ? `Add "${key}" to its output keys.` : `Did you mean output.${near}?`}`,
     );
   }
 }

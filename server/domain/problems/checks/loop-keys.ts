@@ -24,11 +24,11 @@ export function checkLoopKeys({ graph, analysis, report, reading }: Check): void
       if (given.has(key) || from.length === 0 || !from.every(isInOtherLoop)) continue;
       const here = keysAvailableAt(graph, id, analysis).find((one) => one.key === key);
       if (!here || here.certain) continue;
-      const who = from.length === 1 ? named(graph, must(from, 0)) : "nodes of a loop";
+      const who = from.length === 1 ? named(graph, must(from, 0)) : "nodes in a loop";
       report.warning(
         "W_INPUT_ONLY_IN_LOOP",
         { kind: "node", id, field: "input_keys" },
-        `${nameOf(node)} needs "${key}", which only ${who} ${from.length === 1 ? "writes, in a loop" : "write"}. Where a run does not come by it, this node fails with INPUT_MISSING. Read it only if it is there, or give it a value before the loop.`,
+        `${nameOf(node)} needs "${key}", which only ${who} ${from.length === 1 ? "writes, in a loop" : "write"}. If a run skips them, the node fails with INPUT_MISSING. Make the input optional, or set it before the loop.`,
         {
           kind: "set_node",
           node_id: id,
@@ -36,7 +36,7 @@ export function checkLoopKeys({ graph, analysis, report, reading }: Check): void
             input_keys: node.input_keys.filter((other) => other !== key),
             optional_input_keys: [...node.optional_input_keys, key],
           },
-          label: `Read "${key}" if there`,
+          label: `Make "${key}" optional`,
         },
       );
     }

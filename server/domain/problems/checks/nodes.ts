@@ -22,7 +22,7 @@ function checkTypedKeys({ report, at, node, isRead }: NodeCheck): void {
     report.advice(
       "W_LOOKS_LIKE_A_SECRET",
       { ...at, field: first.place },
-      "This looks like a key or a password. It is stored in plain text with the workflow and its runs, and is removed from exports. Use a tool whose provider or MCP server keeps the key instead.",
+      "This looks like a key or password. It is stored in plain text with the workflow and its runs, and removed from exports. Use a tool whose provider or MCP server stores the key instead.",
     );
 }
 
@@ -40,7 +40,7 @@ function checkTexts({ report, at, node, kind, edges, isRead }: NodeCheck): void 
     report.error(
       "E_NODE_TOO_LARGE",
       at,
-      `The ${long.length} ${long === edgeConditions ? "conditions of the ways on from" : "expressions of"} ${nameOf(node)} have ${formatCount(charsOf(long))} characters together; one step can evaluate at most ${formatCount(MAX_EXPRESSION_CHARS)}. Spread them over several nodes.`,
+      `The ${long.length} ${long === edgeConditions ? "outgoing conditions of" : "expressions of"} ${nameOf(node)} have ${formatCount(charsOf(long))} characters in total; one step can evaluate at most ${formatCount(MAX_EXPRESSION_CHARS)}. Spread them over several nodes.`,
     );
     return;
   }
@@ -63,7 +63,7 @@ function checkRules({ report, at, node, kind }: NodeCheck): void {
     report.warning(
       "W_NOT_CHECKED",
       { ...at, field },
-      `${what} of ${nameOf(node)} is not checked as it stands. ${detail}`,
+      `${what} of ${nameOf(node)} is not fully checked. ${detail}`,
     );
   const warnRules = (rules: readonly Guardrail[] | undefined, field: string) =>
     rules?.forEach((rule, position) => {
@@ -99,12 +99,12 @@ function checkKeptOutput({ report, at, node, kind }: NodeCheck): void {
     report.warning(
       "W_NO_OUTPUT",
       { ...at, field: "output_keys" },
-      `The answer of ${nameOf(node)} is kept nowhere. Name a key for it.`,
+      `The output of ${nameOf(node)} isn't saved. Add an output key.`,
       {
         kind: "set_node",
         node_id: node.id,
         set: { output_keys: [own] },
-        label: `Keep it as ${own}`,
+        label: `Save it as ${own}`,
       },
     );
   }
@@ -120,7 +120,7 @@ function checkJoin({ analysis, report, at, node }: NodeCheck): void {
       report.error(
         "E_JOIN_N_TOO_LARGE",
         { ...at, field: "join" },
-        `${nameOf(node)} waits for ${node.join.n} of its ways, but only ${incomingCount} ${incomingCount === 1 ? "leads" : "lead"} here.`,
+        `${nameOf(node)} waits for ${node.join.n} branches, but only ${incomingCount} ${incomingCount === 1 ? "leads" : "lead"} here.`,
         incomingCount === 0
           ? undefined
           : {
@@ -139,7 +139,7 @@ function checkErrorHandling({ report, at, node, edges }: NodeCheck): void {
     report.warning(
       "W_NO_ERROR_EDGE",
       { ...at, field: "on_error" },
-      `${nameOf(node)} is to follow an error edge when it fails, but none leaves it, so the run would fail. Draw one.`,
+      `${nameOf(node)} should follow an error path when it fails, but has none, so the run would fail. Connect one.`,
       {
         kind: "set_node",
         node_id: node.id,
@@ -168,11 +168,11 @@ export function checkNodes(check: Check): void {
     const kind = getNodeKind(node.node_type);
     const at = { kind: "node" as const, id: key };
     if (node.id !== key)
-      report.error("E_DUPLICATE_ID", at, `The node "${key}" carries the id "${node.id}". Draw it anew.`, {
+      report.error("E_DUPLICATE_ID", at, `The node "${key}" has the id "${node.id}". Add it again.`, {
         kind: "set_node",
         node_id: key,
         set: { id: key },
-        label: "Repair the id",
+        label: "Repair id",
       });
     if (kind.executes === false) continue;
     for (const { severity, code, message, field } of kind.validate?.(node.config, node, misfit) ?? [])

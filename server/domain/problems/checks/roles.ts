@@ -41,7 +41,7 @@ function checkRole(check: NodeCheck, field: string, name: string, agent?: string
     return report.error(
       "E_UNKNOWN_ROLE",
       { ...at, field },
-      `The agent "${agent}" has the role "${name}", which does not exist. Give the agent another role, or create this one.`,
+      `The agent "${agent}" has the role "${name}", which doesn't exist. Choose another role, or create this one.`,
     );
   }
   const beyond = Array.isArray(tools)
@@ -65,7 +65,7 @@ function checkMembers(check: NodeCheck, field: string, members: Members): void {
       report.error(
         "E_DUPLICATE_AGENT",
         { ...at, field },
-        `Two agents of ${nameOf(node)} are called "${agent_id}". Rename one.`,
+        `Two agents of ${nameOf(node)} have the id "${agent_id}". Rename one.`,
       );
     ids.add(agent_id);
     if (role_name === "")
@@ -100,7 +100,7 @@ function checkPlan(
     if (agent) {
       if (!members.some(({ agent_id }) => agent_id === agent))
         warn(
-          `The task "${task_id}" is given to the agent "${agent}", who is not in the crew. Add the agent, or give the task to another.`,
+          `The task "${task_id}" is assigned to the agent "${agent}", who isn't in the crew. Add the agent, or reassign the task.`,
         );
     } else if (role && !members.some(({ role_name }) => role_name === role))
       warn(
@@ -116,7 +116,7 @@ function checkTool({ report, at, node, here }: NodeCheck, field: string, tool: s
     report.warning(
       "W_TOOL_OFF",
       { ...at, field },
-      `${nameOf(node)} calls "${tool}", which cannot be used yet, so it would fail: ${why}`,
+      `${nameOf(node)} calls "${tool}", which isn't available, so it would fail: ${why}`,
     );
 }
 
@@ -128,7 +128,7 @@ function checkRoleTools({ report, at, here }: NodeCheck, field: string, role: Na
     report.warning(
       "W_UNKNOWN_TOOL",
       { ...at, field },
-      `The role ${role.name} lists ${quoted(missing)}, and there is no such tool here: it works without. Add the tool, or take it from the role.`,
+      `The role ${role.name} lists ${quoted(missing)}, which doesn't exist here, so it works without. Add the tool, or remove it from the role.`,
     );
   const off = role.tools.flatMap((tool) => {
     const why = whyUnavailable?.(tool) ?? null;
@@ -139,7 +139,7 @@ function checkRoleTools({ report, at, here }: NodeCheck, field: string, role: Na
     report.advice(
       "W_TOOL_OFF",
       { ...at, field },
-      `The role ${role.name} lists ${quoted(off.map(({ tool }) => tool))}, which cannot be used yet, so it works without: ${first.why}`,
+      `The role ${role.name} lists ${quoted(off.map(({ tool }) => tool))}, which isn't available, so it works without: ${first.why}`,
     );
 }
 
@@ -154,7 +154,7 @@ function reportUnknown(
   report.error(
     "E_UNKNOWN_ROLE",
     { ...at, field: path[0] },
-    `${who} asks for the role "${role}", which does not exist. Choose another role, or create this one.`,
+    `${who} uses the role "${role}", which doesn't exist. Choose another role, or create this one.`,
     near === null
       ? undefined
       : { kind: "set_config", node_id: node.id, path, value: near, label: `Use ${near}` },

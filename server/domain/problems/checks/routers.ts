@@ -24,7 +24,7 @@ export function checkRouters({ graph, report, outgoing, roleByName }: Check): vo
       report.error(
         "E_ROUTER_NO_EDGES",
         at,
-        `No way leads on from ${nameOf(node)}. Connect each of its labels to a node.`,
+        `${nameOf(node)} has no outgoing connections. Connect each route.`,
       );
       continue;
     }
@@ -37,15 +37,15 @@ export function checkRouters({ graph, report, outgoing, roleByName }: Check): vo
       report.advice(
         "W_ROUTER_NO_DEFAULT",
         at,
-        `If no label matches, ${nameOf(node)} fails the run with the value it found. Choose a fallback, or keep it that way.`,
+        `If no route matches, ${nameOf(node)} fails the run and shows the value. Choose a default route, or keep it that way.`,
         {
           fix: {
             kind: "set_edge",
             edge_id: last.id,
             set: { is_default: true },
             label: last.edge_label
-              ? `Otherwise take "${last.edge_label}"`
-              : `Otherwise go to ${named(graph, last.target_node_id)}`,
+              ? `Default to "${last.edge_label}"`
+              : `Default to ${named(graph, last.target_node_id)}`,
           },
           dismiss: "Fail and show the value",
         },
@@ -83,8 +83,8 @@ function checkLabels({ node, report, edges, exits, defaults }: LabelCheck): void
         "E_ROUTER_LABEL_WITHOUT_EDGE",
         { kind: "node", id: node.id },
         isDefault
-          ? `${nameOf(node)} takes "${label}" when nothing else fits, but no edge has this label. Draw it.`
-          : `${nameOf(node)} can answer "${label}", but no edge has this label. Draw it, or mark another edge as the default.`,
+          ? `The default route "${label}" of ${nameOf(node)} isn't connected. Connect it.`
+          : `The route "${label}" of ${nameOf(node)} isn't connected. Connect it, or set a default route.`,
       );
   for (const edge of edges) {
     const place = { kind: "edge" as const, id: edge.id, field: "edge_label" };
@@ -92,7 +92,7 @@ function checkLabels({ node, report, edges, exits, defaults }: LabelCheck): void
       report.warning(
         "W_EDGE_WITHOUT_LABEL",
         place,
-        `This edge leaves ${nameOf(node)} without a label, so it is never taken. Choose its label.`,
+        `This connection of ${nameOf(node)} has no route, so it is never used. Choose one.`,
         labelWith(edge, open[0]),
       );
     else if (
@@ -104,7 +104,7 @@ function checkLabels({ node, report, edges, exits, defaults }: LabelCheck): void
       report.warning(
         "W_UNKNOWN_LABEL",
         place,
-        `${nameOf(node)} does not name the label "${edge.edge_label}"; it names ${quoted(declared)}. Choose one of these, or this edge may never be taken.`,
+        `${nameOf(node)} has no route "${edge.edge_label}", only ${quoted(declared)}. Choose one of these, or this connection may never be used.`,
         open.length === 1 ? labelWith(edge, open[0]) : undefined,
       );
   }
@@ -115,7 +115,7 @@ const labelWith = (edge: WorkflowEdge, exit: Exit | undefined): Fix | undefined 
     kind: "set_edge",
     edge_id: edge.id,
     set: { edge_label: exit.label },
-    label: `Label it "${exit.label}"`,
+    label: `Use route "${exit.label}"`,
   };
 
 /** A router by value compares text with its labels, so an object matches none of them. */
@@ -136,7 +136,7 @@ function checkComparedValue(
     report.warning(
       "W_ROUTER_READS_OBJECT",
       { kind: "node", id: node.id, field: "value" },
-      `${nameOf(node)} compares text, but ${nameOf(writer)} writes an object to "${key}"${fields.length > 0 ? ` (with ${quoted(fields)})` : ""}, which matches no label. Compare one of its fields, or return "${key}" as text.`,
+      `${nameOf(node)} compares text, but ${nameOf(writer)} writes an object to "${key}"${fields.length > 0 ? ` (with ${quoted(fields)})` : ""}, which matches no route. Compare one of its fields, or return "${key}" as text.`,
       fields.length === 1
         ? { kind: "set_config", node_id: node.id, path: ["value"], value: path, label: `Compare ${path}` }
         : undefined,
@@ -170,13 +170,13 @@ function checkNamedRule(node: WorkflowNode, rules: readonly WrittenRule[], repor
     report.error(
       "E_UNKNOWN_ROUTER_FUNCTION",
       at,
-      `There is no rule called "${name}". Choose another, write what it does, or decide by conditions.`,
+      `There is no rule "${name}". Choose another, define it, or use conditions.`,
     );
   const other = rule && contradicting(rules, { name, rule, node_id: node.id });
   if (other)
     report.error(
       "E_ROUTER_FUNCTION_TWICE",
       at,
-      `Two routers say what "${name}" does, and not the same. Give one of the rules another name, or take one of them away.`,
+      `Two routers define "${name}" differently. Rename one of the rules, or remove one.`,
     );
 }

@@ -16,7 +16,7 @@ export function checkSize({ graph, report, reading }: Check): void {
     report.error(
       "E_GRAPH_TOO_LARGE",
       at,
-      `This workflow has ${graph.edges.length} edges; at most ${GRAPH_LIMITS.edges} can run. Split it.`,
+      `This workflow has ${graph.edges.length} connections; at most ${GRAPH_LIMITS.edges} can run. Split it.`,
     );
   let all = 0;
   for (const node of Object.values(graph.nodes)) {
@@ -26,20 +26,20 @@ export function checkSize({ graph, report, reading }: Check): void {
       report.error(
         "E_NODE_TOO_LARGE",
         { kind: "node", id: node.id },
-        `The settings of ${nameOf(node)} take ${Math.ceil(size / 1024)} KiB; at most ${GRAPH_LIMITS.configBytes / 1024} KiB are possible. Shorten its texts.`,
+        `The settings of ${nameOf(node)} have ${Math.ceil(size / 1024)} KiB; the maximum is ${GRAPH_LIMITS.configBytes / 1024} KiB. Shorten its texts.`,
       );
   }
   if (all > GRAPH_LIMITS.graphBytes)
     report.error(
       "E_GRAPH_TOO_LARGE",
       at,
-      "The settings of all nodes together take more than 2 MiB. Shorten their texts.",
+      "The settings of all nodes have more than 2 MiB in total. Shorten their texts.",
     );
   if (reading.chars > GRAPH_LIMITS.readChars)
     report.error(
       "E_GRAPH_TOO_LARGE",
       at,
-      `The expressions and templates of this workflow have ${formatCount(reading.chars)} characters together; at most ${formatCount(GRAPH_LIMITS.readChars)} can be read, so the rest was not checked. Shorten them, or split the workflow.`,
+      `The expressions and templates of this workflow have ${formatCount(reading.chars)} characters in total; only ${formatCount(GRAPH_LIMITS.readChars)} were checked. Shorten them, or split the workflow.`,
     );
 }
 

@@ -18,7 +18,7 @@ export function checkWithheld({ graph, report, roles, here }: Check): void {
     report.warning(
       "W_LEFT_OUT",
       { kind: "workflow" },
-      `Its roles came without ${quoted(left)}: nobody ticked that when the workflow was imported. What a role may use is ticked on the Roles page.`,
+      `Imported without the tools ${quoted(left)} of its roles. Allow them on the Roles page.`,
     );
   for (const capability of asked) {
     if (!withheld.has(capability.key)) continue;
@@ -26,8 +26,8 @@ export function checkWithheld({ graph, report, roles, here }: Check): void {
       report.error(
         "E_NOT_ALLOWED",
         { kind: "node", ...defined({ id: node_id }) },
-        `${named(graph, node_id ?? "")} would ${describeCapability(capability)}${role ? ` as ${role}` : ""}, which nobody has allowed since this workflow was imported.`,
-        { kind: "allow", key: capability.key, label: "Allow it" },
+        `${named(graph, node_id ?? "")} would ${describeCapability(capability)}${role ? ` as ${role}` : ""}, which hasn't been allowed since the workflow was imported.`,
+        { kind: "allow", key: capability.key, label: "Allow" },
       );
   }
 }

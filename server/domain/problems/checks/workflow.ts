@@ -18,14 +18,14 @@ export function checkStateSchema({ graph, report }: Check): void {
     if (notes.length > 0)
       warn(
         `global_state_schema.properties.${key}`,
-        `The shape of "${key}" in the state is not checked as it stands. ${notes.join(" ")}`,
+        `The schema of "${key}" in the state is not fully checked. ${notes.join(" ")}`,
       );
   }
   const whole = uncheckedOfState(schema);
   if (whole.length > 0)
     warn(
       "global_state_schema",
-      `The state is filled key by key, so only the shapes of its keys are checked, not ${quoted(whole)}. Say it of a key, or check it with an expression.`,
+      `The state is written key by key, so only the schemas of its keys are checked, not ${quoted(whole)}. Set it for a key, or check it with an expression.`,
     );
 }
 
@@ -39,7 +39,7 @@ export function checkPrices({ graph, report, here: { isPriceKnown } }: Check): v
     report.warning(
       "W_PRICE_UNKNOWN",
       { kind: "workflow", field: "budget.max_cost_usd" },
-      `This workflow has a budget in dollars, but the price of the standard model is unknown. ${advice}`,
+      `This workflow has a budget in dollars, but the price of the default model is unknown. ${advice}`,
     );
   const reported = new Set<string>();
   for (const { node, field, choice } of unknown) {
@@ -59,8 +59,8 @@ export function checkParallelWrites({ graph, analysis, report }: Check): void {
     report.warning(
       "W_PARALLEL_WRITE",
       { kind: "node", id: nodes[1], field: "output_keys" },
-      `${named(graph, nodes[0])} and ${named(graph, nodes[1])} can run at the same time and both write "${key}"; only one of the two values stays. Use two keys, or say how the values combine.`,
-      { kind: "set_reducer", key, reducer: "append", label: "Keep both in a list" },
+      `${named(graph, nodes[0])} and ${named(graph, nodes[1])} may write "${key}" in parallel, and one value is lost. Use separate keys, or set a merge rule.`,
+      { kind: "set_reducer", key, reducer: "append", label: "Collect both values" },
     );
 }
 
@@ -74,7 +74,7 @@ export function checkLibrary({ graph, report, here: { library } }: Check): void 
         report.error(
           "E_AGENT_UNKNOWN",
           { kind: "node", id: node.id, field: "agent_ref" },
-          `${nameOf(node)} asks for the agent "${agent_ref}", who is not in the library. Choose another agent, or only a role.`,
+          `${nameOf(node)} uses the agent "${agent_ref}", which isn't in the library. Choose another agent or only a role.`,
         );
     }
     if (!isCrewNode(node) || node.config.crew) continue;
@@ -83,7 +83,7 @@ export function checkLibrary({ graph, report, here: { library } }: Check): void 
       report.error(
         "E_CREW_UNKNOWN",
         { kind: "node", id: node.id, field: "crew" },
-        `${nameOf(node)} asks for the crew "${id}", which is not in the library. Choose another crew, or give it one of its own.`,
+        `${nameOf(node)} uses the crew "${id}", which isn't in the library. Choose another crew, or add its members here.`,
       );
   }
 }

@@ -17,19 +17,17 @@ export function stateEditError(
   s: RunState,
   { set, remove }: { set: JsonObject; remove: readonly string[] },
 ): string | null {
-  if (!s.run.paused_at) return "Pause the run before its state is changed: nothing may write it meanwhile.";
-  if (Object.keys(set).length + remove.length === 0) return "Say which keys to set or to remove.";
+  if (!s.run.paused_at) return "Pause the run before editing its state, so that nothing else writes it.";
+  if (Object.keys(set).length + remove.length === 0) return "Name the keys to set or remove.";
   const missing = remove.find((key) => s.state[key] === undefined);
-  if (missing !== undefined) return `The state has no "${missing}" that could be removed.`;
+  if (missing !== undefined) return `The state has no "${missing}" to remove.`;
   for (const [key, value] of Object.entries(set)) {
     const errors = findInvalid(s.graph, key, value, "last");
-    if (errors.length > 0) return `"${key}" does not have its declared shape: ${errors.join("; ")}`;
+    if (errors.length > 0) return `"${key}" violates its schema: ${errors.join("; ")}`;
   }
   const most = s.run.config.max_state_chars;
   const size = sizeOf({ ...s.state, ...set });
-  return size > most
-    ? `The state would be too large: ${sizeText(size)}, and at most ${sizeText(most)} fit.`
-    : null;
+  return size > most ? `The state would have ${sizeText(size)}; the maximum is ${sizeText(most)}.` : null;
 }
 
 const nodeOf = (s: RunState, { node_id }: Activation): WorkflowNode => must(s.graph.nodes, node_id);
@@ -51,11 +49,11 @@ export function skipError(
   const activation = s.activations[activation_id];
   if (!activation) return `This run has no ${activation_id}.`;
   const node = nodeOf(s, activation);
-  if (!isActive(s, activation_id)) return `${nameOf(node)} is not under way any more (${activation.status}).`;
+  if (!isActive(s, activation_id)) return `${nameOf(node)} is no longer active (${activation.status}).`;
   const kind = getNodeKind(node.node_type);
-  if (kind.ends) return `${nameOf(node)} is an end: it gives what the run came to, and cannot be skipped.`;
+  if (kind.ends) return `${nameOf(node)} is an end node and can't be skipped: it returns the run's output.`;
   const errors = outputErrors(s, node, output);
-  if (errors.length > 0) return `The output does not fit ${nameOf(node)}: ${errors.join("; ")}`;
+  if (errors.length > 0) return `The output of ${nameOf(node)} is invalid: ${errors.join("; ")}`;
   // What would follow, without doing it.
   const failed = complete(a, s, activation_id, { output, ...defined({ labels }) }).find(
     (event) => event.type === "node_failed",
@@ -85,11 +83,11 @@ export function retryError(s: RunState, { activation_id }: { activation_id: stri
   const name = nameOf(nodeOf(s, activation));
   if (s.run.status === "finished" && !canGoOn(s))
     return s.run.final_status === "ERROR"
-      ? "This run ended for a reason that no node can mend by being tried again. Fork it from before that."
+      ? "This run ended for a reason that retrying a node can't resolve. Fork it from before that."
       : "This run has ended.";
   if (activation.ends_run || activation.waiting?.for === "retry") return null;
   return activation.status === "failed"
-    ? `${name} failed, and the run went on another way because of that. Fork the run from before ${name} to try it again.`
+    ? `${name} failed, and the run took another path because of it. To retry it, fork the run from before ${name}.`
     : `${name} has not failed (${activation.status}).`;
 }
 

@@ -35,7 +35,7 @@ describe("pausing and going on", () => {
   const isFree = "This run is not paused. Pause it first.";
   test.each<[string, NewEvent[], (string | null)[]]>([
     ["goes on", begun, [null, null, isFree, isFree]],
-    ["is paused", [...begun, paused], ["This run is paused already.", null, null, null]],
+    ["is paused", [...begun, paused], ["This run is already paused.", null, null, null]],
     ["has ended", [...begun, over()], Array.from({ length: 4 }, () => "This run has ended.")],
   ])("a run that %s", (_how, events, errors) => {
     expect(commands.map((command) => errorOf(command, events))).toEqual(errors);
@@ -45,7 +45,7 @@ describe("pausing and going on", () => {
 test("a breakpoint, or where a run is to stop, names what the drawing has", () => {
   const at = (...breakpoints: Extract<RunCommand, { kind: "set_breakpoints" }>["breakpoints"]) =>
     errorOf({ kind: "set_breakpoints", breakpoints }, begun);
-  const [node, edge] = ['This workflow has no node "x".', 'This workflow has no edge "e9".'];
+  const [node, edge] = ['This workflow has no node "x".', 'This workflow has no connection "e9".'];
   expect(at({ on: "node_start", node_id: "a" }, { on: "edge", edge_id: "e0" }, { on: "error" })).toBeNull();
   expect(at({ on: "node_start", node_id: "a" }, { on: "node_start", node_id: "x" })).toEqual(node);
   expect(at({ on: "node_start", node_id: "a", edge_id: "e9" })).toEqual(edge);
@@ -81,16 +81,16 @@ describe("a change of the state", () => {
   test.each<[string, RunCommand, string | null]>([
     ["sets a key", edit({ n: 2 }), null],
     ["removes a key", edit({}, ["text"]), null],
-    ["names no key", edit({}), "Say which keys to set or to remove."],
-    ["removes a key that is not there", edit({ n: 2 }, ["text", "m"]), 'The state has no "m" that could'],
-    ["sets a key to what it may not be", edit({ text: 1, n: "two" }), '"n" does not have its declared'],
+    ["names no key", edit({}), "Name the keys to set or remove."],
+    ["removes a key that is not there", edit({ n: 2 }, ["text", "m"]), 'The state has no "m" to remove.'],
+    ["sets a key to what it may not be", edit({ text: 1, n: "two" }), '"n" violates its schema'],
   ])("that %s", (_what, command, error) => {
     expect(errorOf(command, [...held, paused], graph)).toEqual(containing(error));
   });
 
   test("fits a run that is paused, and no other", () => {
     expect(errorOf(edit({ n: 2 }), held, graph)).toBe(
-      "Pause the run before its state is changed: nothing may write it meanwhile.",
+      "Pause the run before editing its state, so that nothing else writes it.",
     );
   });
 
@@ -100,7 +100,7 @@ describe("a change of the state", () => {
       (length) => size(length) === null,
     ).length;
     expect(size(most - 1)).toBeNull();
-    expect(size(most)).toEqual(expect.stringMatching(/^The state would be too large: /));
+    expect(size(most)).toEqual(expect.stringMatching(/^The state would have 1,001 characters/));
   });
 });
 
@@ -125,16 +125,26 @@ describe("skipping a node", () => {
     ["that is to begin", skip("a#1", { x: 1 }), begin, null],
     ["that is at work", skip("a#1", { x: 1 }), [...begin, started("a")], null],
     ["that is not there", skip("a#2", {}), begin, "This run has no a#2."],
-    ["that is done", skip("a#1", { x: 1 }), [...begin, started("a"), completed("a")], "a is not under way"],
+    [
+      "that is done",
+      skip("a#1", { x: 1 }),
+      [...begin, started("a"), completed("a")],
+      "a is no longer active",
+    ],
     [
       "that has no name and is done",
       skip("c#1", {}),
       [...begin, ready("c"), started("c"), completed("c")],
-      "c is not under way any more (completed).",
+      "c is no longer active (completed).",
     ],
-    ["that ends the run", skip("end#1", {}), [...begin, ready("end")], "end is an end: it gives what the"],
-    ["without what it is to give", skip("a#1", {}), begin, 'The output does not fit a: "x" is missing'],
-    ["with what does not fit the state", skip("a#1", { x: "one" }), begin, "The output does not fit a: x:"],
+    [
+      "that ends the run",
+      skip("end#1", {}),
+      [...begin, ready("end")],
+      "end is an end node and can't be skipped",
+    ],
+    ["without what it is to give", skip("a#1", {}), begin, 'The output of a is invalid: "x" is missing'],
+    ["with what does not fit the state", skip("a#1", { x: "one" }), begin, "The output of a is invalid: x:"],
     ["that chooses a way, by a label", skip("r#1", {}, ["yes"]), begin, null],
     [
       "that chooses a way, by a label that no way has",
@@ -166,7 +176,7 @@ describe("skipping a node", () => {
     const of = (output: JsonObject) => errorOf(skip("a#1", output), [created(strict), ready("a")], strict);
     expect(of({ x: "fine" })).toBeNull();
     const error = of({ x: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1 });
-    expect(error?.startsWith("The output does not fit a: ")).toBe(true);
+    expect(error?.startsWith("The output of a is invalid: ")).toBe(true);
     expect(error?.split("; ")).toHaveLength(5);
   });
 });
@@ -186,14 +196,18 @@ describe("trying a node again", () => {
   const ended = (activation_id?: string) =>
     over({ final_status: "ERROR", error: { ...error, ...(activation_id ? { activation_id } : {}) } });
   const notByNode =
-    "This run ended for a reason that no node can mend by being tried again. Fork it from before that.";
+    "This run ended for a reason that retrying a node can't resolve. Fork it from before that.";
   test.each<[string, () => string | null, string | null]>([
     ["that is not there", retry([], "a#2"), "This run has no a#2."],
     ["that has not failed", retry([]), "a has not failed (ready)."],
     ["that is done", retry([completed("a")]), "a has not failed (completed)."],
     ["that failed and ends the run", retry([failedRun]), null],
     ["that waits to be tried again anyway", retry([failedWith("a", "retry")]), null],
-    ["whose failure led another way", retry([failedWith("a", "continue")]), "a failed, and the run went on"],
+    [
+      "whose failure led another way",
+      retry([failedWith("a", "continue")]),
+      "a failed, and the run took another path",
+    ],
     ["that ended the run", retry([failedRun, ended("a#1")]), null],
     ["beside another failure that ended the run", retry([failedRun, ended("b#1")]), notByNode],
     ["in a run that ended for another reason", retry([ended()]), notByNode],
@@ -226,13 +240,21 @@ describe("an instruction", () => {
   const removed: NewEvent = of("crew", "member_changed", { agent_id: "bob", action: "removed", by: "eve" });
   test.each<[string, () => string | null, string | null]>([
     ["for everybody", inject({ run: true }, begin), null],
-    ["for everybody after the last work", inject({ run: true }, after), "Nothing in this run asks a model"],
+    ["for everybody after the last work", inject({ run: true }, after), "Nothing in this run calls a model"],
     ["for a node", inject({ node_id: "crew" }, begin), null],
-    ["for a node that is over", inject({ node_id: "crew" }, after), "Crew is over and nothing leads to it"],
-    ["for a node without agents", inject({ node_id: "start" }, begin), "start asks no model, so nobody"],
+    ["for a node that is over", inject({ node_id: "crew" }, after), "Crew has finished and can't run again"],
+    [
+      "for a node without agents",
+      inject({ node_id: "start" }, begin),
+      "start calls no model, so the message",
+    ],
     ["for a node that is not there", inject({ node_id: "constructor" }, begin), "This workflow has no node"],
     ["for an agent", inject({ agent_id: "bob" }, begin), null],
-    ["for an agent whose work is over", inject({ agent_id: "bob" }, after), "The work of bob in this run"],
+    [
+      "for an agent whose work is over",
+      inject({ agent_id: "bob" }, after),
+      "bob has finished its work in this run",
+    ],
     ["for an agent that is not there", inject({ agent_id: "cid" }, begin), "This workflow has no agent"],
     [
       "for an agent that was taken out",
@@ -263,7 +285,7 @@ describe("a signal", () => {
     [
       "that nothing waits for any more",
       send("green", { go: 1, why: "so" }, [ready("end")]),
-      'Nothing in this run waits for the signal "green" any more.',
+      'Nothing in this run waits for the signal "green" anymore.',
     ],
     ["without what the node is to give", send("green", { go: 1 }, [ready("wait")]), "wait needs these"],
   ])("%s", (_what, actual, wanted) => {
@@ -291,17 +313,17 @@ test("an agent that goes on next is one of a crew that is at work and that goes 
     ],
   };
   const custom = crewRun({ members, process: "custom", collaboration_patterns: [pattern] });
-  const together = "Its members all work at the same time, so none of them is next.";
+  const together = "Its members all run at the same time, so none is next.";
   expect(next(plain, "bob")).toBeNull();
   expect(next(plain, "bob", plain.running, "crew#2")).toBe("This run has no crew#2.");
-  expect(next(plain, "bob", plain.begin)).toBe("The crew of Crew has not begun yet. Step into it first.");
+  expect(next(plain, "bob", plain.begin)).toBe("The crew of Crew has not started yet. Step into it first.");
   expect(next(plain, "bob", [...plain.begin, ready("start")], "start#1")).toBe("start has no crew.");
-  expect(next(plain, "bob", [...plain.running, ended])).toBe("The work of the crew of Crew is over.");
+  expect(next(plain, "bob", [...plain.running, ended])).toBe("The crew of Crew has finished.");
   expect(next(plain, "eve")).toBe('Crew has no agent "eve". It has: ann, bob.');
   expect(next(crewRun({ members, process: "consensus" }), "bob")).toEqual(together);
   expect(next(crewRun({ members: { ann: "Writer" }, process: "sample" }), "ann")).toEqual(together);
-  expect(next(led, "ann")).toBe("ann leads the crew and is asked in each round anyway.");
+  expect(next(led, "ann")).toBe("ann leads the crew and acts in every round anyway.");
   expect(next(led, "bob")).toBeNull();
   expect(next(custom, "ann")).toBeNull();
-  expect(next(custom, "bob")).toBe("No step of the crew's pattern is for bob.");
+  expect(next(custom, "bob")).toBe("The crew's pattern has no step for bob.");
 });

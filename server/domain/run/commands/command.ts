@@ -26,8 +26,8 @@ function instructionError(a: Analysis, s: RunState, target: InstructionTarget): 
     const node = Object.hasOwn(s.graph.nodes, target.node_id) ? s.graph.nodes[target.node_id] : undefined;
     if (!node) return `This workflow has no node "${target.node_id}".`;
     const name = node.name || node.id;
-    if (agentsOf(node).length === 0) return `${name} asks no model, so nobody would read it there.`;
-    return isAhead(a, s, node.id) ? null : `${name} is over and nothing leads to it again.`;
+    if (agentsOf(node).length === 0) return `${name} calls no model, so the message would not be read.`;
+    return isAhead(a, s, node.id) ? null : `${name} has finished and can't run again.`;
   }
   if ("agent_id" in target) {
     const { agent_id } = target;
@@ -37,10 +37,10 @@ function instructionError(a: Analysis, s: RunState, target: InstructionTarget): 
       const others = known.length > 0 ? ` It has: ${known.join(", ")}.` : "";
       return `This workflow has no agent "${agent_id}".${others}`;
     }
-    return own.some(({ id }) => isAhead(a, s, id)) ? null : `The work of ${agent_id} in this run is over.`;
+    return own.some(({ id }) => isAhead(a, s, id)) ? null : `${agent_id} has finished its work in this run.`;
   }
   const isRead = nodes.some((node) => agentsOf(node).length > 0 && isAhead(a, s, node.id));
-  return isRead ? null : "Nothing in this run asks a model any more, so nobody would read it.";
+  return isRead ? null : "Nothing in this run calls a model anymore, so the message would not be read.";
 }
 
 const Granularity = z.enum(["node", "turn"]);
@@ -80,14 +80,14 @@ export const COMMAND_LABELS: Readonly<Record<RunCommand["kind"], string>> = {
   resume: "Resumed a run",
   step: "Stepped a paused run",
   set_breakpoints: "Changed the breakpoints of a run",
-  edit_state: "Changed the state of a run",
-  override_next: "Chose the next node of a run",
-  override_agent: "Chose the next agent of a crew",
-  signal: "Sent a run a signal",
+  edit_state: "Edited the state of a run",
+  override_next: "Overrode the next node of a run",
+  override_agent: "Overrode the next agent of a crew",
+  signal: "Sent a signal to a run",
   retry_node: "Retried a node of a run",
   inject: "Messaged agents of a run",
   skip_node: "Skipped a node of a run",
-  edit_team: "Changed the team of a crew",
+  edit_team: "Edited the team of a crew",
 };
 
 const REJECTION_CODES: ReadonlySet<string> = new Set(["COMMAND_TOO_LATE", "PLAN_EDIT_REFUSED"]);
@@ -100,7 +100,7 @@ export const tooLateEvent = (message: string): NewEventOf<"warning"> => ({
 
 /** The same for a command that was accepted and that the run ended without. */
 export const dropped = (command_id: string): NewEventOf<"warning"> => ({
-  ...tooLateEvent(`The run ended before it could apply a command that it had accepted (${command_id}).`),
+  ...tooLateEvent(`The run ended before it applied an accepted command (${command_id}).`),
   command_id,
 });
 
@@ -116,7 +116,7 @@ export function commandError(a: Analysis, s: RunState, command: RunCommand): str
   if (s.run.status === "finished" && command.kind !== "retry_node") return "This run has ended.";
   switch (command.kind) {
     case "pause":
-      return s.run.paused_at && !command.now ? "This run is paused already." : null;
+      return s.run.paused_at && !command.now ? "This run is already paused." : null;
     case "resume":
     case "step":
       return s.run.paused_at ? null : "This run is not paused. Pause it first.";
@@ -162,7 +162,7 @@ function unknownPlace(
     if (node_id !== undefined && !Object.hasOwn(graph.nodes, node_id))
       return `This workflow has no node "${node_id}".`;
     if (edge_id !== undefined && !graph.edges.some(({ id }) => id === edge_id))
-      return `This workflow has no edge "${edge_id}".`;
+      return `This workflow has no connection "${edge_id}".`;
   }
   return null;
 }

@@ -12,15 +12,15 @@ test.each<[PausedPlace, string]>([
   [{ point: "node_end" }, "after a node"],
   [{ point: "llm_call", node_id, agent_id }, "before a model call of ann"],
   [{ point: "llm_call", node_id }, "before a model call of “write”"],
-  [{ point: "tool_call", node_id, agent_id, tool: "look" }, "before ann uses look"],
-  [{ point: "tool_call" }, "before a node uses a tool"],
-  [{ point: "handoff", agent_id }, "where the work is handed to ann"],
+  [{ point: "tool_call", node_id, agent_id, tool: "look" }, "before ann calls look"],
+  [{ point: "tool_call" }, "before a node calls a tool"],
+  [{ point: "handoff", agent_id }, "at a handoff to ann"],
   [{ point: "error", node_id }, "where “write” failed"],
-  [{ point: "state_write", key: "draft" }, 'where "draft" was written'],
-  [{ point: "state_write" }, "where the state was written"],
-  [{ point: "loop_iteration", node_id, iteration: 3 }, "at round 3 of “write”"],
-  [{ point: "loop_iteration", node_id }, "at round 1 of “write”"],
-  [{ point: "edge", node_id }, "on the way to “write”"],
+  [{ point: "state_write", key: "draft" }, 'when "draft" was written'],
+  [{ point: "state_write" }, "when the state was written"],
+  [{ point: "loop_iteration", node_id, iteration: 3 }, "at iteration 3 of “write”"],
+  [{ point: "loop_iteration", node_id }, "at iteration 1 of “write”"],
+  [{ point: "edge", node_id }, "on the connection to “write”"],
 ])("a person reads where a run was paused: %o", (place, text) => {
   expect(describePausedPlace(place, nameOf)).toBe(text);
 });
@@ -30,6 +30,6 @@ test("an instruction is for a node, an agent or everybody", () => {
   expect(targets.map((target) => describeTarget(target, nameOf))).toEqual([
     "“write”",
     "ann",
-    "everybody in the run",
+    "all agents of the run",
   ]);
 });

@@ -11,12 +11,12 @@ export function describePausedPlace(place: PausedPlace, nodeName: (id: string) =
     node_start: `before ${node}`,
     node_end: `after ${node}`,
     llm_call: `before a model call of ${who}`,
-    tool_call: `before ${who} uses ${tool ?? "a tool"}`,
-    handoff: `where the work is handed to ${who}`,
+    tool_call: `before ${who} calls ${tool ?? "a tool"}`,
+    handoff: `at a handoff to ${who}`,
     error: `where ${who} failed`,
-    state_write: `where ${key === undefined ? "the state" : `"${key}"`} was written`,
-    loop_iteration: `at round ${iteration ?? 1} of ${node}`,
-    edge: `on the way to ${node}`,
+    state_write: `when ${key === undefined ? "the state" : `"${key}"`} was written`,
+    loop_iteration: `at iteration ${iteration ?? 1} of ${node}`,
+    edge: `on the connection to ${node}`,
   };
   return places[point];
 }
@@ -24,5 +24,5 @@ export function describePausedPlace(place: PausedPlace, nodeName: (id: string) =
 /** Whom an instruction is for, as a part of a sentence. */
 export function describeTarget(target: InstructionTarget, nodeName: (id: string) => string): string {
   if ("node_id" in target) return nodeName(target.node_id);
-  return "agent_id" in target ? target.agent_id : "everybody in the run";
+  return "agent_id" in target ? target.agent_id : "all agents of the run";
 }

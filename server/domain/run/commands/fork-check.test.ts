@@ -34,18 +34,18 @@ describe("what stands in the way of a fork", () => {
     [
       "a key that is not there",
       () => forkErrors(held, { state: { set: {}, remove: ["n", "m"] } }),
-      ["There is no “m” in the state then, so it cannot be removed."],
+      ["The state has no “m” at that point, so it can't be removed."],
     ],
     ["no message that an agent had", () => forkErrors(held, message("crew#1/ann", 0)), []],
     [
       "a message that it had not",
       () => forkErrors(held, message("crew#1/ann", 1)),
-      ["crew#1/ann had 1 messages then, and no message 1."],
+      ["crew#1/ann had 1 messages at that point, and no message 1."],
     ],
     [
       "an agent that was not at work",
       () => forkErrors(held, message("crew#1/bob", 0)),
-      ["No agent crew#1/bob was at work then."],
+      ["Agent crew#1/bob was not active at that point."],
     ],
     ["no change of a plan that fits", () => forkErrors(held, edit("crew#1")), []],
     [
@@ -56,12 +56,12 @@ describe("what stands in the way of a fork", () => {
     [
       "a crew that was not at work",
       () => forkErrors(held, edit("crew#2")),
-      ["No crew was at work in crew#2 then."],
+      ["No crew was active in crew#2 at that point."],
     ],
     [
       "a crew without a plan",
       () => forkErrors(fold(...running), edit("crew#1")),
-      ["No crew was at work in crew#1 then."],
+      ["No crew was active in crew#1 at that point."],
     ],
     [
       "a crew that had ended",
@@ -70,7 +70,7 @@ describe("what stands in the way of a fork", () => {
           fold(...running, plan, of("crew", "crew_finished", { status: "completed" })),
           edit("crew#1"),
         ),
-      ["No crew was at work in crew#1 then."],
+      ["No crew was active in crew#1 at that point."],
     ],
     [
       "a place to stop that is not there",
@@ -99,16 +99,16 @@ describe("what stands in the way of a fork", () => {
       ({ ...of(to, "edge_taken", { edge_id }), activation_id: `${from}#1` }) as NewEvent;
     const s = fold(created(drawn), ready("a"), started("a"), ready("c"), ready("a#2"), took("a", "b", "e1"));
     const gone = (name: string, id: string) =>
-      `${name} is at work or has its turn then, and the present drawing has no ${id}.`;
+      `${name} is active or queued at that point, but the current workflow has no ${id}.`;
     expect(forkErrors(s, {}, drawn)).toEqual([]);
     expect(forkErrors(s, {}, { ...draw("start > b"), edges: [] })).toEqual([
       gone("c", "c"),
       gone("First", "a"),
-      "The connection e1 is taken then and waits for others, and the present drawing has no e1.",
+      "The connection e1 is waiting for others at that point, but the current workflow has no e1.",
     ]);
     const other = draw("start > a > b > end; start > c > b", { a: { node_type: "note", config: {} } });
     expect(forkErrors(s, {}, other)).toEqual([
-      "First is at work or has its turn then, and is another kind of step in the present drawing.",
+      "First is active or queued at that point, but has another node type in the current workflow.",
     ]);
   });
 
@@ -123,7 +123,7 @@ describe("what stands in the way of a fork", () => {
       completed("end"),
     );
     expect(forkErrors(s, {}, draw("crew > x"))).toEqual([
-      "end is at work or has its turn then, and the present drawing has no end.",
+      "end is active or queued at that point, but the current workflow has no end.",
     ]);
     const waiting = fold(created(graph), ready("end"), started("end"));
     expect(forkErrors(waiting, {}, draw("start > crew > end", { crew: { node_type: "crew_task" } }))).toEqual(

@@ -23,16 +23,20 @@ const errorOf =
     commandError(a, fold(...events), { kind: "override_next", activation_id, to });
 const sent = (to: string, events: NewEvent[], activation_id = "r#1") =>
   overrideNext(a, fold(...events), { activation_id, to }, "ann");
-const goneOn = "The run has gone on from r already. Fork it from before that.";
+const goneOn = "The run has already continued after r. Fork it from before that.";
 
 describe("a person may send a run on from a node", () => {
   test.each<[string, () => string | null, string | null]>([
     ["that is to begin", errorOf("b", begun.slice(0, 2)), null],
     ["that is at work", errorOf("c", begun), null],
     ["that is not there", errorOf("b", begun, "r#2"), "This run has no r#2."],
-    ["only along its ways", errorOf("end", begun), "No way leads from r to end. It leads to: b, c."],
-    ["not along the way of its failure", errorOf("x", begun), "No way leads from r to x. It leads to: b, c."],
-    ["that leads nowhere, never", errorOf("b", [...begun, ready("end")], "end#1"), "Nothing follows end."],
+    ["only along its ways", errorOf("end", begun), "r isn't connected to end. It leads to: b, c."],
+    ["not along the way of its failure", errorOf("x", begun), "r isn't connected to x. It leads to: b, c."],
+    [
+      "that leads nowhere, never",
+      errorOf("b", [...begun, ready("end")], "end#1"),
+      "end has no outgoing connections.",
+    ],
     ["that came to its end, while its token lies on its way", errorOf("c", [...done, took("r", "b")]), null],
     [
       "that came to its end, while what follows has not begun",
@@ -52,22 +56,22 @@ describe("a person may send a run on from a node", () => {
         [created(graph), ready("b"), started("b"), completed("b"), took("b", "j"), comes("b", "j")],
         "b#1",
       ),
-      "The run has gone on from b already. Fork it from before that.",
+      "The run has already continued after b. Fork it from before that.",
     ],
     [
       "that ended the run, only once it is tried again",
       errorOf("c", [...begun, failedWith("r", "fail_run")]),
-      "r failed, and the run with it. Try it again first.",
+      "r failed and ended the run. Retry it first.",
     ],
     [
       "that failed otherwise, never",
       errorOf("c", [...begun, failedWith("r", "continue")]),
-      "r did not come to its end (failed).",
+      "r did not finish (failed).",
     ],
     [
       "that was cancelled, never",
       errorOf("c", [...begun, of("r", "node_cancelled", { reason: "x" })]),
-      "r did not come to its end (cancelled).",
+      "r did not finish (cancelled).",
     ],
     [
       "that was passed through, while its token lies on its way",
@@ -118,7 +122,7 @@ describe("a run that is sent another way", () => {
         type: "node_cancelled",
         node_id: "b",
         activation_id: "b#1",
-        payload: { reason: "A person sent the run another way." },
+        payload: { reason: "A person sent the run elsewhere." },
       },
       way("c", "no"),
     ]);

@@ -38,12 +38,12 @@ export function nextNodeError(
     const targets = (a.outgoing.get(node_id) ?? []).filter(({ kind }) => kind === "normal");
     const targetNames = [...new Set(targets.map(({ target_node_id }) => nameOf(s, target_node_id)))];
     return targetNames.length === 0
-      ? `Nothing follows ${name}.`
-      : `No way leads from ${name} to ${nameOf(s, to)}. It leads to: ${targetNames.join(", ")}.`;
+      ? `${name} has no outgoing connections.`
+      : `${name} isn't connected to ${nameOf(s, to)}. It leads to: ${targetNames.join(", ")}.`;
   }
   if (isAhead(activation)) return null;
-  if (activation.ends_run) return `${name} failed, and the run with it. Try it again first.`;
-  if (status !== "completed" && status !== "skipped") return `${name} did not come to its end (${status}).`;
+  if (activation.ends_run) return `${name} failed and ended the run. Retry it first.`;
+  if (status !== "completed" && status !== "skipped") return `${name} did not finish (${status}).`;
   const after = followers(s, activation_id);
   const isUndone = after.every(
     (next) =>
@@ -54,7 +54,7 @@ export function nextNodeError(
       !a.loops.has(next.node_id),
   );
   if (!isUndone || (after.length === 0 && holding(a, s, activation).length === 0))
-    return `The run has gone on from ${name} already. Fork it from before that.`;
+    return `The run has already continued after ${name}. Fork it from before that.`;
   return null;
 }
 
@@ -87,7 +87,7 @@ export function overrideNext(
         type: "node_cancelled",
         node_id,
         activation_id: id,
-        payload: { reason: "A person sent the run another way." },
+        payload: { reason: "A person sent the run elsewhere." },
       }),
     ),
     taken(a, way, activation_id),
@@ -105,16 +105,16 @@ export function nextAgentError(
   const name = nameOf(s, node.id);
   if (!isCrewNode(node)) return `${name} has no crew.`;
   const crew = s.crews[activation_id];
-  if (!crew) return `The crew of ${name} has not begun yet. Step into it first.`;
-  if (crew.status !== "running") return `The work of the crew of ${name} is over.`;
+  if (!crew) return `The crew of ${name} has not started yet. Step into it first.`;
+  if (crew.status !== "running") return `The crew of ${name} has finished.`;
   if (crew.process === "consensus" || crew.process === "sample")
-    return "Its members all work at the same time, so none of them is next.";
+    return "Its members all run at the same time, so none is next.";
   if (!crew.members.some((member) => member.agent_id === agent_id))
     return `${name} has no agent "${agent_id}". It has: ${crew.members.map((member) => member.agent_id).join(", ")}.`;
   if (crew.process === "hierarchical" && agent_id === crew.manager)
-    return `${agent_id} leads the crew and is asked in each round anyway.`;
+    return `${agent_id} leads the crew and acts in every round anyway.`;
   if (crew.process === "custom" && node.config.crew && !hasStep(node.config.crew, agent_id))
-    return `No step of the crew's pattern is for ${agent_id}.`;
+    return `The crew's pattern has no step for ${agent_id}.`;
   return null;
 }
 

@@ -56,7 +56,7 @@ describe("a person's change of a plan", () => {
   const add = (more: object) => edited({ kind: "add", task: { description: "x", ...more } });
   const rejected = (status: number, message: unknown) => ({ ok: false, status, message });
   const unknown = rejected(400, 'There is no task "x". The plan has: a, b, c, d.');
-  const begun = rejected(409, 'Task "c" is in progress and cannot be changed any more.');
+  const begun = rejected(409, 'Task "c" is in progress and can no longer be edited.');
 
   test.each<[string, () => unknown, unknown]>([
     [
@@ -69,7 +69,7 @@ describe("a person's change of a plan", () => {
     [
       "takes no task out that waits for a person",
       edited({ kind: "cancel", task_id: "d" }),
-      rejected(409, "It waits for a person's word. Decline it there."),
+      rejected(409, "It waits for a person's approval. Decline it there."),
     ],
     [
       "gives a task to an agent",
@@ -89,19 +89,19 @@ describe("a person's change of a plan", () => {
     [
       "gives no task to a stranger",
       change("a", { assigned_agent: "bob" }),
-      rejected(404, 'There is no agent or team "bob" in this crew.'),
+      rejected(404, 'This crew has no agent or team "bob".'),
     ],
     [
       "gives no task to a role that nobody has",
       change("a", { required_role: "Poet" }),
-      rejected(404, 'Nobody in this crew has the role "Poet".'),
+      rejected(404, 'No member of this crew has the role "Poet".'),
     ],
     ["changes no task that is not there", change("x", { priority: "high" }), unknown],
     ["changes no task that has begun", change("c", { priority: "high" }), begun],
     [
       "makes no tasks wait for each other",
       change("a", { dependencies: ["b"] }),
-      rejected(400, expect.stringMatching(/^These tasks wait for each other in a circle: /)),
+      rejected(400, expect.stringMatching(/Circular dependency between tasks: a waits for b, b for a/)),
     ],
     [
       "makes no task wait for one that is not there",
@@ -114,7 +114,7 @@ describe("a person's change of a plan", () => {
     [
       "adds no task that nobody does",
       add({ assigned_agent: null }),
-      rejected(400, "Say who does the task: an agent, a team or a role."),
+      rejected(400, "Assign the task to an agent, a team or a role."),
     ],
     [
       "adds no task that waits for one that is not there",
@@ -150,7 +150,7 @@ describe("a person's change of a plan", () => {
     const full = (count: number) =>
       ExecutionPlan.parse({ tasks: Array.from({ length: count }, (_, n) => task(`t${n}`)) });
     expect(addTask(full(100), { description: "x" })).toEqual(
-      rejected(400, "A plan holds at most 100 tasks."),
+      rejected(400, "A plan can have at most 100 tasks."),
     );
     expect(addTask(full(99), { description: "x", task_id: "x" }).ok).toBe(true);
     expect(addTask(plan, { description: "x", task_id: "a" })).toEqual(

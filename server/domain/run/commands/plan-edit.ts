@@ -51,7 +51,7 @@ export function addTask(
   input: Omit<z.input<typeof Task>, "task_id"> & { task_id?: string | undefined },
 ): Outcome<{ change: PlanChange; task_id: string }> {
   if (plan.tasks.length >= MOST_TASKS)
-    return { ok: false, status: 400, message: `A plan holds at most ${MOST_TASKS} tasks.` };
+    return { ok: false, status: 400, message: `A plan can have at most ${MOST_TASKS} tasks.` };
   const read = Task.safeParse({ ...input, task_id: input.task_id ?? nextId(plan) });
   if (!read.success)
     return { ok: false, status: 400, message: read.error.issues.map(({ message }) => message).join("; ") };
@@ -84,7 +84,7 @@ function openTask(plan: ExecutionPlan, task_id: string): Outcome<{ task: Task }>
     return {
       ok: false,
       status: 409,
-      message: `Task "${task_id}" is ${task.status.replace("_", " ")} and cannot be changed any more.`,
+      message: `Task "${task_id}" is ${task.status.replace("_", " ")} and can no longer be edited.`,
     };
   return { ok: true, task };
 }
@@ -106,9 +106,9 @@ function unknownWorker(
   { assigned_agent: agent, required_role: role }: { assigned_agent?: string | null; required_role?: string },
 ): string | null {
   if (agent && !members.some(({ agent_id }) => agent_id === agent) && !Object.hasOwn(teams, agent))
-    return `There is no agent or team "${agent}" in this crew.`;
+    return `This crew has no agent or team "${agent}".`;
   if (role && !members.some(({ role_name }) => role_name === role))
-    return `Nobody in this crew has the role "${role}".`;
+    return `No member of this crew has the role "${role}".`;
   return null;
 }
 
@@ -122,7 +122,7 @@ export function editPlan(
     const found = openTask(plan, edit.task_id);
     if (!found.ok) return found;
     if (found.task.status === "awaiting_human")
-      return { ok: false, status: 409, message: "It waits for a person's word. Decline it there." };
+      return { ok: false, status: 409, message: "It waits for a person's approval. Decline it there." };
     return { ok: true, change: null, cancelled: found.task };
   }
   const { assigned_agent, required_role, tags, ...rest } = edit.kind === "add" ? edit.task : edit.patch;
@@ -130,7 +130,7 @@ export function editPlan(
   const unknown = unknownWorker(crew, who);
   if (unknown !== null) return { ok: false, status: 404, message: unknown };
   if (edit.kind === "add" && !assigned_agent && !required_role)
-    return { ok: false, status: 400, message: "Say who does the task: an agent, a team or a role." };
+    return { ok: false, status: 400, message: "Assign the task to an agent, a team or a role." };
   const before =
     edit.kind === "change" ? plan.tasks.find(({ task_id }) => task_id === edit.task_id) : undefined;
   // An absent agent stays as it was; with null, anyone with the role does the task.

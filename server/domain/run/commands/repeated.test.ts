@@ -26,12 +26,12 @@ const graph = { nodes: { write: { name: "Write" } } };
 
 test("what people told a run is said with who did it and where", () => {
   expect(describeCommand(edit, graph)).toBe(
-    "ann, after Write, the 2. time, while it is paused: changed the state: n, m",
+    "ann, after Write, execution 2, while it is paused: edited the state: n, m",
   );
   expect(describeCommand(repeated({ kind: "resume" }, { after: [] }), graph)).toBe(
-    "ann, right then: lets it go on",
+    "ann, immediately: resumes it",
   );
-  expect(doneBy([edit, repeated({ kind: "resume" }), edit])).toEqual(["changed the state (2 times)"]);
+  expect(doneBy([edit, repeated({ kind: "resume" }), edit])).toEqual(["edited the state (2 times)"]);
 });
 
 test("where nobody did more than pause and go on there is nothing to repeat", () => {
@@ -41,22 +41,19 @@ test("where nobody did more than pause and go on there is nothing to repeat", ()
 });
 
 test.each<[RepeatedCommand["command"], string]>([
-  [{ kind: "edit_state", set: {}, remove: ["m"] }, "changed the state: m"],
-  [
-    { kind: "inject", target: { run: true }, text: "x".repeat(201) },
-    `gave agents an instruction: ${"x".repeat(200)}`,
-  ],
-  [{ kind: "skip_node", activation_id: "a#1", output: {} }, "gave a node its output: a#1"],
-  [{ kind: "retry_node", activation_id: "a#1" }, "had a node tried again: a#1"],
-  [{ kind: "override_agent", activation_id: "a#1", agent_id: "ann" }, "chose which agent goes on: a#1"],
-  [{ kind: "override_next", activation_id: "a#1", to: "b" }, "chose which node comes next: b after a#1"],
+  [{ kind: "edit_state", set: {}, remove: ["m"] }, "edited the state: m"],
+  [{ kind: "inject", target: { run: true }, text: "x".repeat(201) }, `messaged agents: ${"x".repeat(200)}`],
+  [{ kind: "skip_node", activation_id: "a#1", output: {} }, "skipped a node: a#1"],
+  [{ kind: "retry_node", activation_id: "a#1" }, "retried a node: a#1"],
+  [{ kind: "override_agent", activation_id: "a#1", agent_id: "ann" }, "overrode the next agent: a#1"],
+  [{ kind: "override_next", activation_id: "a#1", to: "b" }, "overrode the next node: b after a#1"],
   [{ kind: "raise_limit", limit: "max_steps", to: 9 }, "raised a limit: max_steps to 9"],
   [{ kind: "signal", name: "go", data: null }, "sent a signal: go"],
   [{ kind: "cancel", reason: "enough" }, "cancelled it"],
-  [{ kind: "edit_plan", activation_id: "a#1", edit: { kind: "cancel", task_id: "t" } }, "changed a plan"],
-  [{ kind: "edit_team", node_id: "a", edit: { kind: "remove", agent_id: "ann" } }, "changed a crew's team"],
+  [{ kind: "edit_plan", activation_id: "a#1", edit: { kind: "cancel", task_id: "t" } }, "edited a plan"],
+  [{ kind: "edit_team", node_id: "a", edit: { kind: "remove", agent_id: "ann" } }, "edited a crew's team"],
   [{ kind: "pause" }, "pauses it"],
-  [{ kind: "step", granularity: "turn" }, "lets it go on by one step"],
+  [{ kind: "step", granularity: "turn" }, "steps it"],
   [{ kind: "set_breakpoints", breakpoints: [] }, "sets its breakpoints"],
 ])("a command is told with what it was about: %o", (command, text) => {
   expect(describeCommand(repeated(command, { after: ["gone#1/1"] }), graph)).toBe(`ann, after gone: ${text}`);
@@ -66,7 +63,7 @@ test("a place that is an answer is told by its node, and one without a name by i
   const after = (key: string) =>
     describeCommand(repeated({ kind: "pause" }, { after: [key] }), { nodes: { a: { name: "" } } });
   expect(after("answer:a#1/q")).toBe("ann, after a: pauses it");
-  expect(after("a#3")).toBe("ann, after a, the 3. time: pauses it");
+  expect(after("a#3")).toBe("ann, after a, execution 3: pauses it");
   expect(after("b")).toBe("ann, after b: pauses it");
 });
 
@@ -84,10 +81,10 @@ test("what a run changed where it was forked and cannot be repeated is told once
     payload: { from_run: "r", from_seq: 1, patches, graph, by: "ann" },
   });
   const texts = {
-    state: "its state was changed where it was forked",
-    messages: "what agents had read was changed where it was forked",
-    plan: "a plan was changed where it was forked",
-    graph: "it went on with another drawing where it was forked",
+    state: "its state was edited where it was forked",
+    messages: "what agents had read was edited where it was forked",
+    plan: "a plan was edited where it was forked",
+    graph: "it continued with another version of the workflow where it was forked",
   };
   const reasons = (...events: NewEvent[]) => notRepeated(logOf(events));
   const state = { state: { set: {}, remove: [] } };

@@ -45,15 +45,15 @@ export const worthRepeating = (commands: readonly RepeatedCommand[]): readonly R
   commands.some(({ command }) => !HOLDING.has(command.kind)) ? commands : [];
 
 const DONE: Readonly<Partial<Record<ControlCommand["kind"], string>>> = {
-  edit_state: "changed the state",
-  edit_plan: "changed a plan",
-  edit_team: "changed a crew's team",
-  override_next: "chose which node comes next",
-  override_agent: "chose which agent goes on",
+  edit_state: "edited the state",
+  edit_plan: "edited a plan",
+  edit_team: "edited a crew's team",
+  override_next: "overrode the next node",
+  override_agent: "overrode the next agent",
   signal: "sent a signal",
-  retry_node: "had a node tried again",
-  inject: "gave agents an instruction",
-  skip_node: "gave a node its output",
+  retry_node: "retried a node",
+  inject: "messaged agents",
+  skip_node: "skipped a node",
   raise_limit: "raised a limit",
   cancel: "cancelled it",
 };
@@ -70,8 +70,8 @@ export function doneBy(commands: readonly RepeatedCommand[]): string[] {
 
 const HELD: Readonly<Partial<Record<ControlCommand["kind"], string>>> = {
   pause: "pauses it",
-  resume: "lets it go on",
-  step: "lets it go on by one step",
+  resume: "resumes it",
+  step: "steps it",
   set_breakpoints: "sets its breakpoints",
 };
 
@@ -86,8 +86,8 @@ export function describeCommand(
     ?.replace(/^answer:/, "")
     .split("/", 1)[0];
   const [id = "", time = "1"] = last?.split("#") ?? [];
-  const again = time === "1" ? "" : `, the ${time}. time`;
-  const where = last === undefined ? "right then" : `after ${nodes[id]?.name || id}${again}`;
+  const again = time === "1" ? "" : `, execution ${time}`;
+  const where = last === undefined ? "immediately" : `after ${nodes[id]?.name || id}${again}`;
   return `${by}, ${where}${while_paused ? ", while it is paused" : ""}: ${what}`;
 }
 
@@ -116,10 +116,10 @@ function detailOf(command: ControlCommand): string {
 export function notRepeated(events: readonly RunEvent[]): string[] {
   const forked = events.flatMap((event) => (event.type === "run_forked" ? [event.payload] : []));
   const changed = forked.flatMap(({ patches, graph }) => [
-    ...(patches.state ? ["its state was changed where it was forked"] : []),
-    ...(patches.messages ? ["what agents had read was changed where it was forked"] : []),
-    ...(patches.plan ? ["a plan was changed where it was forked"] : []),
-    ...(graph === "latest" ? ["it went on with another drawing where it was forked"] : []),
+    ...(patches.state ? ["its state was edited where it was forked"] : []),
+    ...(patches.messages ? ["what agents had read was edited where it was forked"] : []),
+    ...(patches.plan ? ["a plan was edited where it was forked"] : []),
+    ...(graph === "latest" ? ["it continued with another version of the workflow where it was forked"] : []),
   ]);
   return [...new Set(changed)];
 }

@@ -24,9 +24,9 @@ export function signalError(
   const nodes = nodesFor(s, name);
   if (nodes.length === 0) return `Nothing in this workflow waits for a signal "${name}".`;
   const open = nodes.filter(({ id }) => isAhead(id));
-  if (open.length === 0) return `Nothing in this run waits for the signal "${name}" any more.`;
+  if (open.length === 0) return `Nothing in this run waits for the signal "${name}" anymore.`;
   const lacking = open.find(({ output_keys }) => outputOfSignal(output_keys, data) === null);
   return lacking
-    ? `${lacking.name || lacking.id} needs these values of the signal's data: ${lacking.output_keys.join(", ")}.`
+    ? `${lacking.name || lacking.id} needs these values in the signal's data: ${lacking.output_keys.join(", ")}.`
     : null;
 }

@@ -127,7 +127,7 @@ describe("a program may not widen what agents may use", () => {
     const state = fold(...begin, ...events);
     expect(widening(state, command)).toBe(reason);
     const known = commandError(a, state, narrow(command));
-    if (reason !== null) expect(known).toBe(`Only a person who is signed in may do this: ${reason}.`);
+    if (reason !== null) expect(known).toBe(`Only a signed-in person may do this: ${reason}.`);
     else expect(known?.startsWith("Only a person") ?? false).toBe(false);
   });
 

@@ -12,20 +12,14 @@ import type { RunState } from "../state";
 
 const MOST_TOOLS = 200;
 const settings = {
-  llm_config: LlmConfig.nullable()
-    .exactOptional()
-    .meta({ description: "null: the installation's usual model" }),
-  backstory: z
-    .string()
-    .max(20_000)
-    .exactOptional()
-    .meta({ description: "Its own instructions; empty: none" }),
+  llm_config: LlmConfig.nullable().exactOptional().meta({ description: "null: the default model" }),
+  backstory: z.string().max(20_000).exactOptional().meta({ description: "Its instructions; empty: none" }),
   tools: z
     .array(z.string().max(200))
     .max(MOST_TOOLS)
     .nullable()
     .exactOptional()
-    .meta({ description: "Of its role's tools, only these; null: all of them" }),
+    .meta({ description: "Only these of its role's tools; null: all of them" }),
 };
 
 /** What a person changes about the members of a crew while its run goes on. */
@@ -33,7 +27,7 @@ export const TeamEdit = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("add"),
     role_name: RoleName,
-    agent_id: Id.exactOptional().meta({ description: "Absent: made of the role's name" }),
+    agent_id: Id.exactOptional().meta({ description: "Default: derived from the role's name" }),
     ...settings,
   }),
   z.strictObject({ kind: z.literal("remove"), agent_id: z.string() }),

@@ -21,37 +21,42 @@ describe("a change of a crew's team is refused", () => {
       'This workflow has no node "constructor".',
     ],
     ["at a node without a crew", { ...add("Writer"), node_id: "start" }, begin, "start has no crew."],
-    ["once its work is over", add("Writer"), [...begin, completed("crew")], "The work of the crew of Crew"],
+    ["once its work is over", add("Writer"), [...begin, completed("crew")], "The crew of Crew has finished"],
     ["once the run has ended", add("Writer"), [...begin, over()], "This run has ended."],
     ["to somebody who is not in it", change("eve", { backstory: "x" }), begin, 'Crew has no agent "eve".'],
     ["that takes out somebody who is not in it", remove("eve"), begin, 'Crew has no agent "eve". It has:'],
-    ["that says nothing", change("ann", {}), begin, "Say what is to change about ann."],
+    ["that says nothing", change("ann", {}), begin, "Name what to change about ann."],
     [
       "that brings a name that is there, however it is written",
       add("Writer", { agent_id: "ANN" }),
       begin,
-      'Crew has an agent "ANN" already.',
+      'Crew already has an agent "ANN".',
     ],
     [
       "that brings the name of whoever asked",
       add("Writer", { agent_id: "User" }),
       begin,
-      '"User" stands for the person who asked.',
+      '"User" is reserved for the person who asked.',
     ],
-    ["that names a role that nobody knows", add("Poet"), begin, 'There is no role "Poet" in the library.'],
+    ["that names a role that nobody knows", add("Poet"), begin, 'The library has no role "Poet".'],
     [
       "that gives tools that the role may not use",
       add("Reader", { tools: ["read", "write"] }),
       begin,
-      'The role "Reader" may not use write. A member uses what its role may, or less: give it a role that may.',
+      'The role "Reader" may not use write. A member can only use tools of its role: choose a role that may.',
     ],
     [
       "that gives a member tools that its role may not use",
       change("bob", { tools: ["write"] }),
       begin,
-      'The role "Reader" may not use write. A member uses what its role may, or less: give it a role that may.',
+      'The role "Reader" may not use write. A member can only use tools of its role: choose a role that may.',
     ],
-    ["that takes out the last one", remove("bob"), [...begin, changed("ann", null)], "bob is the last of"],
+    [
+      "that takes out the last one",
+      remove("bob"),
+      [...begin, changed("ann", null)],
+      "bob is the last member of",
+    ],
   ])("%s", (_why, command, events, error) => {
     expect(errorOf(command, events)).toEqual(containing(error));
   });
@@ -87,7 +92,7 @@ describe("a change of a crew's team is refused", () => {
         roles,
       });
     const [full, almost] = [many(32), many(31)];
-    expect(errorOf(add("Writer"), full.begin, full.a)).toBe("A crew has at most 32 members.");
+    expect(errorOf(add("Writer"), full.begin, full.a)).toBe("A crew can have at most 32 members.");
     expect(errorOf(add("Writer"), almost.begin, almost.a)).toBeNull();
     expect(errorOf(change("m0", { backstory: "x" }), full.begin, full.a)).toBeNull();
   });
@@ -95,7 +100,7 @@ describe("a change of a crew's team is refused", () => {
   test("where one agent gives all the answers, which are compared", () => {
     const sample = crewRun({ members: { ann: "Writer" }, roles, process: "sample" });
     const error =
-      "One agent gives all the answers of this crew, and they are only compared if it stays the same.";
+      "One agent gives all the answers of this crew, and they are only comparable if it stays the same.";
     expect(errorOf(add("Reader"), sample.begin, sample.a)).toBe(error);
   });
 
@@ -119,7 +124,7 @@ describe("a change of a crew's team is refused", () => {
 
   test("while its members vote, and not before or after", () => {
     const votes = crewRun({ ...pair, process: "consensus" });
-    const error = "Its members are voting. Who they are stays the same until it is decided.";
+    const error = "Its members are voting. The team can't change until the vote is over.";
     const at = (...more: NewEvent[]) => errorOf(add("Reader"), [...votes.running, ...more], votes.a);
     expect([errorOf(add("Reader"), votes.begin, votes.a), at(), at(proposal), at(proposal, decided)]).toEqual(
       [null, null, error, null],
@@ -128,7 +133,7 @@ describe("a change of a crew's team is refused", () => {
 
   test("where the one who is taken out is to vote in a crew that works otherwise", () => {
     const at = (id: string, ...more: NewEvent[]) => errorOf(remove(id), [...running, ...more]);
-    expect(at("bob", proposal)).toBe("bob is to vote on what the crew decides just now.");
+    expect(at("bob", proposal)).toBe("bob takes part in the current vote.");
     expect(at("ann", proposal)).toBeNull();
     expect(at("bob", proposal, decided)).toBeNull();
   });
@@ -141,7 +146,7 @@ describe("a change of a crew's team is refused", () => {
     });
     const at = (id: string) => errorOf(remove(id), led.running, led.a);
     expect(at("ann")).toBe(
-      "ann leads this crew, which cannot go on without. Change its model or its instructions instead.",
+      "ann leads this crew and can't be removed. Change its model or instructions instead.",
     );
     expect(at("bob")).toBeNull();
     // The one who sounds like a leader leads only where somebody is needed for it.
@@ -150,7 +155,8 @@ describe("a change of a crew's team is refused", () => {
   });
 
   test("where a crew in which each hands over would have nobody to begin with", () => {
-    const errorFor = (id: string) => `The crew begins with ${id}. Take it out once another has taken over.`;
+    const errorFor = (id: string) =>
+      `The crew starts with ${id}. Remove it once another agent has taken over.`;
     const swarm = crewRun({ ...pair, process: "swarm" });
     const named = crewRun({ ...pair, process: "swarm", entry_agent: "bob" });
     expect(errorOf(remove("ann"), swarm.begin, swarm.a)).toEqual(errorFor("ann"));
@@ -162,7 +168,7 @@ describe("a change of a crew's team is refused", () => {
   });
 
   const busy = (id: string) =>
-    `${id} is at work. Take it out once it is done, or choose who goes on instead.`;
+    `${id} is working. Remove it when it is done, or choose who continues instead.`;
   test("where the one who is taken out is at work, as an agent, by a task or by its turn", () => {
     const at = (id: string, ...more: NewEvent[]) => errorOf(remove(id), [...running, ...more]);
     const begun = agentStarted("ann", "Writer");
@@ -187,7 +193,7 @@ describe("a change of a crew's team is refused", () => {
     const turns = (["swarm", "hierarchical", "custom", "sequential", "parallel"] as const).map((process) => {
       const crew = crewRun({ members: { ann: "Writer", bob: "Reader", cid: "Reader" }, roles, process });
       return (
-        commandError(crew.a, fold(...crew.running, turn), remove("bob"))?.startsWith("bob is at work") ??
+        commandError(crew.a, fold(...crew.running, turn), remove("bob"))?.startsWith("bob is working") ??
         false
       );
     });
@@ -197,7 +203,7 @@ describe("a change of a crew's team is refused", () => {
   test("where it would leave the crew with nobody to lead", () => {
     const two = crewRun({ ...pair, process: "hierarchical" });
     expect(errorOf(remove("bob"), two.begin, two.a)).toBe(
-      "Without bob the crew could not go on: A crew with a manager needs at least one more agent, who does the work.",
+      "Without bob the crew couldn't continue: A hierarchical crew needs at least one agent besides the manager.",
     );
     const alone = crewRun({ members: { ann: "Writer" }, roles, process: "hierarchical" });
     // What was wrong before is no reason to refuse what does not make it worse.
@@ -213,9 +219,9 @@ describe("a member that a plan needs", () => {
   const errorOf = (crew: ReturnType<typeof crewRun>, command: TeamCommand, events = crew.begin) =>
     commandError(crew.a, fold(...events), command);
   const stillToDo = (id: string, names: string, them: string) =>
-    `${id} still has to do ${names} of the plan. Give ${them} to somebody else first.`;
+    `${id} is still assigned to ${names} of the plan. Reassign ${them} first.`;
   const asksFor = (role_name: string, names: string, ask: string, them: string) =>
-    `Nobody else has the role "${role_name}", which ${names} of the plan ${ask} for. Give ${them} to somebody first.`;
+    `No one else has the role "${role_name}", which ${names} of the plan ${ask}. Reassign ${them} first.`;
 
   test("cannot be taken out, whether the plan is drawn or was made on the way", () => {
     const crew = crewRun({ ...pair, plan: { tasks } });
@@ -251,10 +257,10 @@ describe("a member that a plan needs", () => {
         change("ann", { role_name: "Reader" }),
       ),
     ]).toEqual([
-      asksFor("Writer", '"draft", "more"', "ask", "them"),
+      asksFor("Writer", '"draft", "more"', "need", "them"),
       null,
       null,
-      asksFor("Writer", '"draft"', "asks", "it"),
+      asksFor("Writer", '"draft"', "needs", "it"),
     ]);
   });
 

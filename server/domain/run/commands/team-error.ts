@@ -23,16 +23,15 @@ export function teamError(a: Analysis, s: RunState, command: TeamCommand): strin
   const name = nodeName(s, node_id);
   const crew = crewNow(s, node_id);
   if (!crew) return `${name} has no crew.`;
-  if (!isAhead(a, s, node_id))
-    return `The work of the crew of ${name} is over, and nothing leads to it again.`;
+  if (!isAhead(a, s, node_id)) return `The crew of ${name} has finished and can't run again.`;
   if (crew.process === "sample")
-    return "One agent gives all the answers of this crew, and they are only compared if it stays the same.";
+    return "One agent gives all the answers of this crew, and they are only comparable if it stays the same.";
   const proposals = Object.values(workOf(s, node_id)?.proposals ?? {});
   if (crew.process === "consensus" && proposals.some(({ outcome }) => !outcome))
-    return "Its members are voting. Who they are stays the same until it is decided.";
+    return "Its members are voting. The team can't change until the vote is over.";
   if (command.only_narrows) {
     const wider = widening(s, command);
-    if (wider !== null) return `Only a person who is signed in may do this: ${wider}.`;
+    if (wider !== null) return `Only a signed-in person may do this: ${wider}.`;
   }
   const ids = crew.agents.map(({ agent_id }) => agent_id);
   if (edit.kind !== "add" && !ids.includes(edit.agent_id))
@@ -45,12 +44,12 @@ function editError(s: RunState, command: TeamCommand, ids: readonly string[]): s
   const { node_id, edit } = command;
   if (edit.kind === "remove") return removalError(s, node_id, edit.agent_id);
   if (edit.kind === "add") {
-    if (ids.length >= MOST_MEMBERS) return `A crew has at most ${MOST_MEMBERS} members.`;
+    if (ids.length >= MOST_MEMBERS) return `A crew can have at most ${MOST_MEMBERS} members.`;
     const id = edit.agent_id;
     if (id !== undefined && ids.some((one) => plainName(one) === plainName(id)))
-      return `${nodeName(s, node_id)} has an agent "${id}" already.`;
-    if (id !== undefined && plainName(id) === "user") return `"${id}" stands for the person who asked.`;
-  } else if (Object.keys(edit.patch).length === 0) return `Say what is to change about ${edit.agent_id}.`;
+      return `${nodeName(s, node_id)} already has an agent "${id}".`;
+    if (id !== undefined && plainName(id) === "user") return `"${id}" is reserved for the person who asked.`;
+  } else if (Object.keys(edit.patch).length === 0) return `Name what to change about ${edit.agent_id}.`;
   return settingsError(s, command);
 }
 
@@ -68,11 +67,11 @@ function settingsError(s: RunState, command: TeamCommand): string | null {
   if (!after || edit.kind === "remove") return null;
   const { agent_id, role_name } = after.agent;
   const role = roleFor(s, role_name, command.role);
-  if (!role) return `There is no role "${role_name}" in the library.`;
+  if (!role) return `The library has no role "${role_name}".`;
   const asked = edit.kind === "add" ? edit.tools : edit.patch.tools;
   const denied = asked?.find((tool) => !isGranted(role.tools, tool));
   if (denied !== undefined)
-    return `The role "${role_name}" may not use ${denied}. A member uses what its role may, or less: give it a role that may.`;
+    return `The role "${role_name}" may not use ${denied}. A member can only use tools of its role: choose a role that may.`;
   const withheld = asked?.find((tool) => isGranted(s.run.config.denied_tools, tool));
   if (withheld !== undefined) return `No agent of this run may use ${withheld}.`;
   const before = crewNow(s, node_id)?.agents.find((one) => one.agent_id === agent_id);
@@ -84,17 +83,17 @@ function removalError(s: RunState, node_id: string, id: string): string | null {
   const crew = crewNow(s, node_id);
   if (!crew) return null;
   const activeCrew = workOf(s, node_id);
-  if (crew.agents.length === 1) return `${id} is the last of this crew. Add another member first.`;
+  if (crew.agents.length === 1) return `${id} is the last member of this crew. Add another member first.`;
   if (isLed(crew) && leaderOf(crew).agent_id === id)
-    return `${id} leads this crew, which cannot go on without. Change its model or its instructions instead.`;
+    return `${id} leads this crew and can't be removed. Change its model or instructions instead.`;
   if (!activeCrew && crew.process === "swarm" && (crew.entry_agent ?? crew.agents[0]?.agent_id) === id)
-    return `The crew begins with ${id}. Take it out once another has taken over.`;
+    return `The crew starts with ${id}. Remove it once another agent has taken over.`;
   if (activeCrew && isBusy(s, activeCrew, id))
-    return `${id} is at work. Take it out once it is done, or choose who goes on instead.`;
+    return `${id} is working. Remove it when it is done, or choose who continues instead.`;
   const votes = Object.values(activeCrew?.proposals ?? {}).some(
     ({ outcome, stakeholders }) => !outcome && stakeholders.includes(id),
   );
-  if (votes) return `${id} is to vote on what the crew decides just now.`;
+  if (votes) return `${id} takes part in the current vote.`;
   return waitingFor(s, node_id, id, { byRole: false });
 }
 
@@ -134,8 +133,8 @@ function waitingFor(
   if (lost.length === 0) return null;
   const tasks = lost.map(({ task_id }) => `"${task_id}"`).join(", ");
   return byRole
-    ? `Nobody else has the role "${role}", which ${tasks} of the plan ${lost.length === 1 ? "asks" : "ask"} for. Give ${lost.length === 1 ? "it" : "them"} to somebody first.`
-    : `${id} still has to do ${tasks} of the plan. Give ${lost.length === 1 ? "it" : "them"} to somebody else first.`;
+    ? `No one else has the role "${role}", which ${tasks} of the plan ${lost.length === 1 ? "needs" : "need"}. Reassign ${lost.length === 1 ? "it" : "them"} first.`
+    : `${id} is still assigned to ${tasks} of the plan. Reassign ${lost.length === 1 ? "it" : "them"} first.`;
 }
 
 const asksFor = ({ assigned_agent, required_role }: Task, role: string | undefined): boolean =>
@@ -154,5 +153,5 @@ function crewError(s: RunState, command: TeamCommand): string | null {
   const changed = teamNow(node.config.crew, { ...s.team_changes[node_id], [id]: after });
   const error = errors(changed).find((message) => !known.has(message));
   if (error === undefined) return null;
-  return `${edit.kind === "remove" ? `Without ${id}` : `With ${id} so`} the crew could not go on: ${error}`;
+  return `${edit.kind === "remove" ? `Without ${id}` : `With this change of ${id}`} the crew couldn't continue: ${error}`;
 }

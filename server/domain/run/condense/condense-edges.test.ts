@@ -214,7 +214,7 @@ describe("a plan for too long a conversation", () => {
     expect(plan([message("system", "x".repeat(9000)), message("system", "y")])?.kind).toBe("impossible");
     const result = plan(short, {}, 6);
     expect(result?.kind === "impossible" && result.message).toBe(
-      "The conversation does not fit into the model's context, also after 5 attempts to shorten it.",
+      "The conversation exceeds the model's context window, even after 5 attempts to compact it.",
     );
   });
 });

@@ -84,7 +84,7 @@ export function planCondensation(
   if (reset > MAX_RESETS)
     return {
       kind: "impossible",
-      message: `The conversation does not fit into the model's context, also after ${MAX_RESETS} attempts to shorten it.`,
+      message: `The conversation exceeds the model's context window, even after ${MAX_RESETS} attempts to compact it.`,
     };
   if (reset === 0 && !isTooLong(messages, limits)) return null;
   const ratio = limits.ratio ?? 1;
@@ -122,7 +122,7 @@ export function planCondensation(
   return {
     kind: "impossible",
     message:
-      "The conversation is too long for the model, and what must stay fills its context already. Use a model with a larger context, or give the agent less to read.",
+      "The conversation is too long for the model, and what must be kept already fills its context window. Use a model with a larger context window, or give the agent less to read.",
   };
 }
 

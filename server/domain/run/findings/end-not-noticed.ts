@@ -11,17 +11,16 @@ export const endNotNoticed: Detector = ({ events, activations, state }) => {
       found.push({
         kind: "end_not_noticed",
         ...placeOf(event),
-        said: `${named(event.agent_id)} used all its turns and came to no answer.`,
+        said: `${named(event.agent_id)} used all its turns without an answer.`,
         advice:
-          "Say in the task what the answer must hold and when it is good enough, or raise the number of turns.",
+          "Say in the task what the answer must contain and when it is good enough, or raise Max turns.",
       });
   for (const event of of(events, "loop_finished"))
     found.push({
       kind: "end_not_noticed",
       ...placeOf(event),
-      said: `The loop at ${state.graph.nodes[event.node_id ?? ""]?.name || event.node_id} stopped after ${event.payload.iterations} rounds because it may not have more, not because it was done.`,
-      advice:
-        "Look at the condition that leads out of the loop: was it never met, or never told to the one who decides?",
+      said: `The loop at ${state.graph.nodes[event.node_id ?? ""]?.name || event.node_id} stopped at its limit of ${event.payload.iterations} iterations, not because it was done.`,
+      advice: "Check the loop's exit condition: was it ever met, and did the deciding node know?",
     });
   for (const own of activations.values()) {
     const done = of(own, "ledger_updated").find(({ payload }) => payload.ledger.is_request_satisfied?.answer);
@@ -34,7 +33,7 @@ export const endNotNoticed: Detector = ({ events, activations, state }) => {
       found.push({
         kind: "end_not_noticed",
         ...placeOf(first),
-        said: `${named(first.payload.from)} had noted that the request was satisfied, and gave out more work all the same.`,
+        said: `${named(first.payload.from)} noted that the request was satisfied, but assigned more work.`,
         advice: "Tell the manager to answer as soon as the request is satisfied.",
       });
   }

@@ -11,7 +11,7 @@ export const failurePassedOver: Detector = ({ events, state }) =>
                 kind: "failure_passed_over" as const,
                 ...placeOf(event),
                 said: `${state.graph.nodes[event.node_id ?? ""]?.name || event.node_id} failed, and the run completed without it: ${brief(event.payload.error.message, 160)}`,
-                advice: "Lead its failure to a step that deals with it, or let the run stop there.",
+                advice: "Connect its error output to a step that handles the failure, or let the run fail.",
               },
             ]
           : [],

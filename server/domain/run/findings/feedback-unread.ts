@@ -28,9 +28,8 @@ export const feedbackUnread: Detector = ({ activations }) =>
           {
             kind: "feedback_unread",
             ...placeOf(post),
-            said: `${named(from)} sent the work back to ${named(to)}, who had no turn any more.`,
-            advice:
-              "Let the way lead from the feedback back to the one it is meant for, and give it rounds enough.",
+            said: `${named(from)} sent the work back to ${named(to)}, who had no turns left.`,
+            advice: "Route the feedback back to its recipient, with enough rounds.",
           },
         ];
       if (before && after && before.text !== "" && before.text === after.text)
@@ -38,8 +37,8 @@ export const feedbackUnread: Detector = ({ activations }) =>
           {
             kind: "feedback_unread",
             ...placeOf(after.event),
-            said: `${named(from)} sent the work back, and ${named(to)} gave the very same answer again.`,
-            advice: "Look at what it was sent here, and whether the feedback stands in its prompt.",
+            said: `${named(from)} sent the work back, and ${named(to)} gave the same answer again.`,
+            advice: "Check its prompt there: does it contain the feedback?",
           },
         ];
       return [];

@@ -32,7 +32,12 @@ describe("back and forth without work", () => {
   test("the fourth message of a few words between the same two is where it shows", () => {
     const [hello, thanks] = [post("writer", "editor", words(12)), post("editor", "writer", ` ${words(12)} `)];
     expect(findingsOf(log(hello, thanks, hello, thanks))).toMatchObject([
-      { kind: "ping_pong", seq: 5, agent_id: "editor", said: containing("4 times in a few words") },
+      {
+        kind: "ping_pong",
+        seq: 5,
+        agent_id: "editor",
+        said: containing("short messages without doing anything in between"),
+      },
     ]);
   });
 
@@ -87,7 +92,12 @@ describe("back and forth without work", () => {
 describe("feedback that changed nothing", () => {
   const sentBack = (outcome: string) => post("editor", "writer", "Shorter, please.", { outcome });
   const again = [
-    { kind: "feedback_unread", seq: 5, agent_id: "writer", said: containing("very same answer") },
+    {
+      kind: "feedback_unread",
+      seq: 5,
+      agent_id: "writer",
+      said: containing("editor sent the work back, and writer gave the same answer again"),
+    },
   ];
 
   test.each(["reject", "rejected", "revise", "changes_requested", "fail", "failed"])(
@@ -133,7 +143,7 @@ describe("feedback that changed nothing", () => {
     ],
     ["that comes before any work", [crew, sentBack("fail"), draft, draft, done], []],
     [
-      "that is answered with nothing twice",
+      "that is returned nothing twice",
       [crew, modelReply("writer", " "), sentBack("fail"), modelReply("writer", ""), done],
       [],
     ],

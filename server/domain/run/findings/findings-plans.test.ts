@@ -60,7 +60,7 @@ describe("checks of a crew's result", () => {
       {
         kind: "check_passed_over",
         seq: 4,
-        said: `“It is kind” was not met, and the crew ended as done.${evidence}`,
+        said: `“It is kind” was not met, but the crew finished as done.${evidence}`,
       },
     ];
     expect(findingsOf(log(crew, planned(), checked(false), done))).toMatchObject(found(" It says so."));
@@ -83,7 +83,7 @@ describe("checks of a crew's result", () => {
         kind: "check_passed_over",
         seq: 2,
         agent_id: "writer",
-        said: `The rule "kind" did not hold, and was set to warn only.${reason}`,
+        said: `The guardrail "kind" failed, but only warns.${reason}`,
       },
     ];
     expect(findingsOf(log(rule({ reason: "It shouts." })))).toMatchObject(found(" It shouts."));
@@ -192,7 +192,7 @@ describe("a task that went to the wrong one", () => {
         seq: 4,
         agent_id: "editor",
         task_id: "draft",
-        said: containing("a Writer, and editor, a Editor,"),
+        said: containing("needs a Writer, but editor, a Editor, did it"),
       },
     ]);
   });
@@ -205,7 +205,7 @@ describe("a task that went to the wrong one", () => {
       kind: "wrong_worker",
       seq: 2,
       agent_id: "chief_writer",
-      said: containing("gave its task back"),
+      said: containing("chief writer rejected its task as impossible"),
     });
     expect(places(ended("completed"))).toEqual([["end_not_noticed", 2]]);
   });

@@ -51,12 +51,12 @@ describe("a budget that became short", () => {
       asked("editor", 900, 0),
     );
     expect(findingsOf(events)).toMatchObject([
-      { kind: "budget_eaten", seq: 6, agent_id: "chief_writer", said: containing("60 %") },
+      { kind: "budget_eaten", seq: 6, agent_id: "chief_writer", said: containing("60%") },
     ]);
     const exceeded = event("budget_exceeded", { metric: "total_tokens", used: 10, limit: 10 });
     const two = findingsOf(log(asked("editor", 20, 0), asked("writer", 80, 0), exceeded));
     expect(two.map((one) => one.said)).toEqual([
-      "When the budget became short, writer had used 80 % of all tokens, and 1 other shared the rest.",
+      "When the budget ran low, writer had used 80% of all tokens, and 1 other shared the rest.",
     ]);
   });
 
@@ -77,7 +77,7 @@ describe("a value that was cut", () => {
 
   test("is named with who read its beginning only", () => {
     const found = (more: object) => [
-      { kind: "input_cut", seq: 2, ...more, said: containing("Nobody read on") },
+      { kind: "input_cut", seq: 2, ...more, said: containing("The rest was never read") },
     ];
     expect(findingsOf(log(cut(by("chief_writer"))))).toMatchObject(found(by("chief_writer")));
     expect(findingsOf(log(cut()))).toMatchObject(found({}));
@@ -143,7 +143,7 @@ describe("nobody noticed that it was time to end:", () => {
         kind: "end_not_noticed",
         seq: 2,
         node_id: "work",
-        said: containing(`at ${name} stopped after 5 rounds`),
+        said: containing(`at ${name} stopped at its limit of 5 iterations`),
       },
     ];
     expect(findingsOf(log(stopped as NewEvent))).toMatchObject(found("Crew"));
@@ -206,7 +206,7 @@ test("answers of another form are named from the second one on, with what was wr
       kind: "wrong_form",
       seq,
       agent_id: "writer",
-      said: containing(`${times} times in another form than asked: ${why}`),
+      said: containing(`in the wrong format ${times} times: ${why}`),
     },
   ];
   const [bad, worse, good] = [
@@ -251,9 +251,9 @@ describe("a tool that is not theirs", () => {
       },
     } as RunEvent;
     expect(findingsOf([created, ...rest])).toMatchObject([
-      found(2, "publish, which is a tool of Editor and Printer"),
+      found(2, "publish, a tool of Editor and Printer"),
       found(4, "sing, which its role may not use."),
-      found(5, "fly, and there is no such tool."),
+      found(5, "fly, which doesn't exist."),
     ]);
   });
 

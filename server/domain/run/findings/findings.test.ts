@@ -44,8 +44,8 @@ test("a finding names its place, what happened and what to do", () => {
       node_id: "work",
       activation_id: "work#1",
       agent_id: "writer",
-      said: "writer asked for publish, which is a tool of Editor.",
-      advice: "Give the task to Editor, let it be delegated, or add the tool to this role.",
+      said: "writer called publish, a tool of Editor.",
+      advice: "Assign the task to Editor, allow delegation, or add the tool to this role.",
     },
   ]);
 });
@@ -77,7 +77,7 @@ test("what is as it should be is not found: a check after the last task, a corre
     ),
     event(
       "tool_call_refused",
-      { tool_name: "write", args: {}, status_code: 403, reason: "A person declined this call" },
+      { tool_name: "write", args: {}, status_code: 403, reason: "A person rejected this call" },
       { ...by("writer"), call_id: "x" },
     ),
   );

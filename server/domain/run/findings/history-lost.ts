@@ -18,9 +18,9 @@ function afterShortening({ agents }: Looked): Finding[] {
       found.push({
         kind: "history_lost",
         ...placeOf(again),
-        said: `${named(again.agent_id)} called ${again.payload.tool_name} as it had done before its conversation was shortened.`,
+        said: `${named(again.agent_id)} repeated a call of ${again.payload.tool_name} after its conversation was compacted.`,
         advice:
-          "Give it less to read at once or a model that reads more, or let it keep what matters in the state or on the board.",
+          "Give it less to read at once, use a model with a larger context window, or keep what matters in the state or on the board.",
       });
   }
   return found;
@@ -45,8 +45,8 @@ function afterHandoff({ activations }: Looked): Finding[] {
         found.push({
           kind: "history_lost",
           ...placeOf(again),
-          said: `${named(to)} called ${again.payload.tool_name} again, though ${named(from)} had done just that before handing over.`,
-          advice: "Pass the results on with the handoff, or let both read the same keys of the state.",
+          said: `${named(to)} called ${again.payload.tool_name} again, although ${named(from)} had just done so before the handoff.`,
+          advice: "Pass the results along in the handoff, or let both read the same state keys.",
         });
     }
   return found;

@@ -16,8 +16,8 @@ export const inputCut: Detector = ({ events }) =>
           {
             kind: "input_cut",
             ...placeOf(warning),
-            said: `${warning.payload.message} Nobody read on.`,
-            advice: `Sum the value up in a step before${warning.agent_id ? ` ${named(warning.agent_id)}` : ""}, or choose a model that reads more.`,
+            said: `${warning.payload.message} The rest was never read.`,
+            advice: `Summarize the value in a step before${warning.agent_id ? ` ${named(warning.agent_id)}` : ""}, or choose a model with a larger context window.`,
           },
         ];
   });

@@ -29,16 +29,16 @@ export const pingPong: Detector = ({ activations }) =>
       found.push({
         kind: "ping_pong",
         ...placeOf(handoffs.event),
-        said: `${named(handoffs.from)} and ${named(handoffs.to)} handed the work to each other ${TURNS} times, and nothing was done between.`,
-        advice: "Say in both roles who does what; take away the handoff from the one who should do it.",
+        said: `${named(handoffs.from)} and ${named(handoffs.to)} handed off to each other ${TURNS} times without doing anything in between.`,
+        advice: "Say in both roles who does what, or remove the handoff from the one who should do it.",
       });
     if (posts)
       found.push({
         kind: "ping_pong",
         ...placeOf(posts.event),
-        said: `${named(posts.from)} and ${named(posts.to)} wrote to each other ${TURNS} times in a few words, and nothing was done between.`,
+        said: `${named(posts.from)} and ${named(posts.to)} exchanged ${TURNS} short messages without doing anything in between.`,
         advice:
-          "Tell them to write only what changes the work, and to end when there is nothing more to say.",
+          "Tell them to only write what moves the work forward, and to end when there is nothing to add.",
       });
     return found;
   });

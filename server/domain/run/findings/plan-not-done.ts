@@ -20,9 +20,9 @@ export const planNotDone: Detector = ({ activations, state }) =>
       {
         kind: "plan_not_done",
         ...placeOf(end),
-        said: `The crew ended as done, but its plan has ${names.join(", ")}.`,
+        said: `The crew finished as done, but its plan has ${names.join(", ")}.`,
         advice:
-          "Look at why these tasks came to nothing; let the crew plan anew when one fails, or take them out.",
+          "Find out why these tasks weren't completed. Let the crew replan when one fails, or remove them.",
       },
     ];
   });

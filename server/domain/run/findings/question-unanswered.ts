@@ -12,8 +12,7 @@ export const questionUnanswered: Detector = ({ events, activations, state }) => 
             kind: "question_unanswered" as const,
             ...placeOf(event),
             said: `“${brief(titles.get(event.payload.interaction_id) ?? "A question", 100)}” was not answered in time.`,
-            advice:
-              "Give people longer, let somebody be notified, or say what is to happen when nobody answers.",
+            advice: "Give people more time, notify someone, or set what happens without an answer.",
           },
         ]
       : [],
@@ -30,8 +29,8 @@ export const questionUnanswered: Detector = ({ events, activations, state }) => 
         found.push({
           kind: "question_unanswered",
           ...placeOf(asked),
-          said: `${named(from)} asked ${named(to)} “${brief(message, 100)}”, and never got an answer.`,
-          advice: `Let ${named(to)} have a turn after the question, or let ${named(from)} ask somebody who is at work.`,
+          said: `${named(from)} asked ${named(to)} “${brief(message, 100)}” and never got an answer.`,
+          advice: `Give ${named(to)} a turn after the question, or let ${named(from)} ask an active member.`,
         });
     }
   return found;

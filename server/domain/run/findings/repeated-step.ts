@@ -19,8 +19,8 @@ export const repeatedStep: Detector = ({ agents, events, state }) => {
       found.push({
         kind: "repeated_step",
         ...placeOf(stuck),
-        said: `${named(stuck.agent_id)} went round in circles: ${stuck.payload.message}`,
-        advice: "Look at what it was told here. Split the task, or name what counts as done.",
+        said: `${named(stuck.agent_id)} was stuck in a loop: ${stuck.payload.message}`,
+        advice: "Check its prompt there. Split the task, or say when it is done.",
       });
   }
   return [...found, ...unchangedLoops(events, state)];
@@ -41,8 +41,8 @@ function repeatedCalls(own: readonly RunEvent[]): Finding[] {
       found.push({
         kind: "repeated_step",
         ...placeOf(call),
-        said: `${named(call.agent_id)} called ${tool_name} ${OFTEN} times with the same arguments, and got the same each time.`,
-        advice: "Say in the role what to do when a tool gives nothing new, or give it fewer turns.",
+        said: `${named(call.agent_id)} called ${tool_name} ${OFTEN} times with the same arguments and got the same result each time.`,
+        advice: "Say in the role what to do when a tool returns nothing new, or lower Max turns.",
       });
   }
   return found;
@@ -66,8 +66,7 @@ function unchangedLoops(events: readonly RunEvent[], { activations, graph }: Run
         kind: "repeated_step",
         ...placeOf(done),
         said: `The loop went round, and ${graph.nodes[id]?.name || id} gave the same ${OFTEN} times.`,
-        advice:
-          "Let what the check found fault with flow back into the step, or end the loop when nothing changes.",
+        advice: "Feed the check's findings back into the step, or end the loop when nothing changes.",
       });
   }
   return found;

@@ -183,7 +183,12 @@ describe("what was known and got lost", () => {
       ...pageCall(1),
     );
     expect(findingsOf(events)).toMatchObject([
-      { kind: "history_lost", seq: 9, agent_id: "writer", said: containing("look as it had done before") },
+      {
+        kind: "history_lost",
+        seq: 9,
+        agent_id: "writer",
+        said: containing("writer repeated a call of look after its conversation was compacted"),
+      },
     ]);
   });
 
@@ -199,7 +204,7 @@ describe("what was known and got lost", () => {
         kind: "history_lost",
         seq: 7,
         agent_id: "chief_editor",
-        said: containing("look again, though writer"),
+        said: containing("chief editor called look again, although writer had just done so befor"),
       },
     ]);
   });
@@ -230,7 +235,7 @@ describe("what was known and got lost", () => {
     ],
     ["done without a handoff by two", [...toolCall("writer"), ...toolCall("editor")]],
     [
-      "done again by the one who handed over",
+      "done again by the one who handed off",
       [...toolCall("writer"), handed("writer", "editor"), ...toolCall("writer")],
     ],
     [

@@ -11,9 +11,9 @@ export const notVerified: Detector = (run) =>
           {
             kind: "not_verified",
             ...placeOf(end),
-            said: `The crew ended without a check of: ${open.map((one) => `“${brief(one, 80)}”`).join(", ")}.`,
+            said: `The crew finished without checking: ${open.map((one) => `“${brief(one, 80)}”`).join(", ")}.`,
             advice:
-              "Add a step that checks the result by these criteria before the end, or take out those that do not matter.",
+              "Add a step that checks these criteria before the end, or remove those that don't matter.",
           },
         ];
   });
@@ -33,8 +33,8 @@ export const verifiedTooEarly: Detector = (run) =>
           {
             kind: "verified_too_early",
             ...placeOf(check),
-            said: `The result was checked before ${later.task_id ?? "the last task"} was done, and not again afterwards.`,
-            advice: "Let the check wait for the last task that changes the result.",
+            said: `The result was checked before ${later.task_id ?? "the last task"} finished, and not again afterwards.`,
+            advice: "Check after the last task that changes the result.",
           },
         ]
       : [];
@@ -51,8 +51,8 @@ export const checkPassedOver: Detector = (run) => {
             {
               kind: "check_passed_over" as const,
               ...placeOf(event),
-              said: `“${brief(event.payload.criterion, 80)}” was not met, and the crew ended as done.${event.payload.evidence ? ` ${brief(event.payload.evidence, 200)}` : ""}`,
-              advice: "Lead the result back to who can mend it, or let a person decide.",
+              said: `“${brief(event.payload.criterion, 80)}” was not met, but the crew finished as done.${event.payload.evidence ? ` ${brief(event.payload.evidence, 200)}` : ""}`,
+              advice: "Route the result back to someone who can fix it, or let a person decide.",
             },
           ],
     );
@@ -63,8 +63,8 @@ export const checkPassedOver: Detector = (run) => {
       found.push({
         kind: "check_passed_over",
         ...placeOf(event),
-        said: `The rule "${name}" did not hold, and was set to warn only.${reason ? ` ${brief(reason, 200)}` : ""}`,
-        advice: "Set the rule to try again or to ask a person, if it matters.",
+        said: `The guardrail "${name}" failed, but only warns.${reason ? ` ${brief(reason, 200)}` : ""}`,
+        advice: "If it matters, let the guardrail retry or ask a person.",
       });
   }
   return found;

@@ -11,7 +11,7 @@ export const voteMissing: Detector = ({ events }) => {
           {
             kind: "vote_missing" as const,
             ...placeOf(event),
-            said: "Too few members voted for the vote to count.",
+            said: "Too few members voted for a valid result.",
             advice: "Lower the quorum, or tell members when they may abstain.",
           },
         ]
@@ -23,8 +23,8 @@ export const voteMissing: Detector = ({ events }) => {
           {
             kind: "vote_missing" as const,
             ...placeOf(first),
-            said: `${names.join(" and ")} gave no valid vote; one was written down in ${names.length > 1 ? "their" : "its"} place.`,
-            advice: "Choose a model that holds to a schema for voting, or make the proposal shorter.",
+            said: `${names.join(" and ")} gave no valid vote; a fallback was recorded for ${names.length > 1 ? "them" : "it"}.`,
+            advice: "Choose a model that follows schemas for voting, or shorten the proposal.",
           },
         ]
       : []),

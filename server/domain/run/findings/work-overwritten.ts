@@ -10,7 +10,7 @@ export const workOverwritten: Detector = ({ events, state }) =>
       kind: "work_overwritten",
       ...placeOf(event),
       said: `${nameOf(state, writers[0])} and ${nameOf(state, writers[1])} both wrote "${key}"; what ${nameOf(state, loser)} wrote was dropped.`,
-      advice: `Let them write keys of their own, or give "${key}" a reducer that keeps both, such as append.`,
+      advice: `Give them separate keys, or give "${key}" a merge rule that keeps both, such as append.`,
     };
   });
 

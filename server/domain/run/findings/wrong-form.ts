@@ -13,8 +13,8 @@ export const wrongForm: Detector = ({ agents }) =>
       {
         kind: "wrong_form" as const,
         ...placeOf(last),
-        said: `${named(last.agent_id)} answered ${invalid.length} times in another form than asked: ${brief(last.payload.errors[0] ?? "it could not be read", 160).replace(/\.$/, "")}.`,
-        advice: "Ask for fewer outputs at once, describe each, or choose a model that holds to a schema.",
+        said: `${named(last.agent_id)} answered in the wrong format ${invalid.length} times: ${brief(last.payload.errors[0] ?? "it could not be read", 160).replace(/\.$/, "")}.`,
+        advice: "Ask for fewer outputs at once, describe each, or choose a model that follows schemas.",
       },
     ];
   });

@@ -16,14 +16,14 @@ export const wrongTool: Detector = ({ agents, state }) =>
           ...placeOf(event),
           said:
             owners.length > 0
-              ? `${named(event.agent_id)} asked for ${tool_name}, which is a tool of ${owners.join(" and ")}.`
+              ? `${named(event.agent_id)} called ${tool_name}, a tool of ${owners.join(" and ")}.`
               : status_code === 404
-                ? `${named(event.agent_id)} asked for ${tool_name}, and there is no such tool.`
-                : `${named(event.agent_id)} asked for ${tool_name}, which its role may not use.`,
+                ? `${named(event.agent_id)} called ${tool_name}, which doesn't exist.`
+                : `${named(event.agent_id)} called ${tool_name}, which its role may not use.`,
           advice:
             owners.length > 0
-              ? `Give the task to ${owners[0]}, let it be delegated, or add the tool to this role.`
-              : "Name in the role which tools are there, or add the one that is missing.",
+              ? `Assign the task to ${owners[0]}, allow delegation, or add the tool to this role.`
+              : "List the available tools in the role, or add the missing one.",
         },
       ];
     });

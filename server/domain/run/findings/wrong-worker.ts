@@ -8,8 +8,8 @@ export const wrongWorker: Detector = ({ events, activations, state }) => {
       found.push({
         kind: "wrong_worker",
         ...placeOf(event),
-        said: `${named(event.agent_id)} gave its task back: it says that this cannot be done.`,
-        advice: "Read what it was told here. Give the task to another role, or say what is missing.",
+        said: `${named(event.agent_id)} rejected its task as impossible.`,
+        advice: "Check its prompt. Assign the task to another role, or provide what is missing.",
       });
   for (const [id, own] of activations) {
     const tasks = new Map((state.plans[id]?.tasks ?? []).map((task) => [task.task_id, task]));
@@ -27,8 +27,8 @@ export const wrongWorker: Detector = ({ events, activations, state }) => {
         kind: "wrong_worker",
         ...placeOf(event),
         agent_id: assigned_agent ?? "",
-        said: `“${brief(task.description, 80)}” asks for a ${task.required_role}, and ${named(assigned_agent)}, a ${role}, worked on it.`,
-        advice: "Let the task name the member, or the role that fits.",
+        said: `“${brief(task.description, 80)}” needs a ${task.required_role}, but ${named(assigned_agent)}, a ${role}, did it.`,
+        advice: "Assign the task to a member, or to the role that fits.",
       });
     }
   }

@@ -21,19 +21,19 @@ export function forkErrors(
     ),
     ...(latest ? missingParts(s, latest) : []),
     ...(patches.state?.remove ?? []).flatMap((key) =>
-      s.state[key] === undefined ? [`There is no “${key}” in the state then, so it cannot be removed.`] : [],
+      s.state[key] === undefined ? [`The state has no “${key}” at that point, so it can't be removed.`] : [],
     ),
     ...(patches.messages ?? []).flatMap(({ agent, at }) => {
       const known = s.agents[agent];
-      if (!known) return [`No agent ${agent} was at work then.`];
+      if (!known) return [`Agent ${agent} was not active at that point.`];
       if (known.messages[at]) return [];
-      return [`${agent} had ${known.messages.length} messages then, and no message ${at}.`];
+      return [`${agent} had ${known.messages.length} messages at that point, and no message ${at}.`];
     }),
     ...(patches.plan ?? []).flatMap(({ activation_id, edit }) => {
       const crew = s.crews[activation_id];
       const plan = s.plans[activation_id];
       if (!crew || !plan || crew.status !== "running")
-        return [`No crew was at work in ${activation_id} then.`];
+        return [`No crew was active in ${activation_id} at that point.`];
       const edited = editPlan(plan, crew, edit);
       return edited.ok ? [] : [edited.message];
     }),
@@ -61,17 +61,17 @@ function missingParts(s: RunState, { nodes, edges }: WorkflowGraph): string[] {
   );
   return [
     ...gone.map(
-      (id) => `${nameOf(id)} is at work or has its turn then, and the present drawing has no ${id}.`,
+      (id) => `${nameOf(id)} is active or queued at that point, but the current workflow has no ${id}.`,
     ),
     ...other.map(
       (id) =>
-        `${nameOf(id)} is at work or has its turn then, and is another kind of step in the present drawing.`,
+        `${nameOf(id)} is active or queued at that point, but has another node type in the current workflow.`,
     ),
     ...[...new Set(held)]
       .filter((id) => !known.has(id))
       .map(
         (id) =>
-          `The connection ${id} is taken then and waits for others, and the present drawing has no ${id}.`,
+          `The connection ${id} is waiting for others at that point, but the current workflow has no ${id}.`,
       ),
   ];
 }

@@ -137,11 +137,11 @@ describe("the prompt of a call", () => {
       const sent = asSent(log(begun(), messageAdded("Write."), ...events), id);
       return [sent?.messages.length, sent?.doubt];
     };
-    expect(doubt([asked("c", 3)], "c")).toEqual([1, "The call had 3 messages, and the log tells of 1."]);
+    expect(doubt([asked("c", 3)], "c")).toEqual([1, "The call had 3 messages, but the log has 1."]);
     expect(doubt([asked("c", 1)], "c")).toEqual([1, undefined]);
     expect(doubt([asked("a#1/guard2/1", 1)], "a#1/guard2/1")).toEqual([
       0,
-      "A rule was checked here: the words to its judge are not kept in the log.",
+      "A guardrail was checked here: its judge's prompt is not in the log.",
     ]);
   });
 });
@@ -162,7 +162,7 @@ describe("the prompt that sums up a conversation", () => {
     expect(sent?.messages.length).toBe(2);
     expect(sent?.messages.at(-1)?.content).toBe("<conversation>\nuser: two\n\nuser: three\n</conversation>");
     expect(sent?.tools).toEqual([]);
-    expect(sent?.doubt).toBe("How long the summary might be is not kept; the rest is as it was sent.");
+    expect(sent?.doubt).toBe("The maximum length of the summary is not in the log; the rest is exact.");
     const after = asSent(events, "c");
     expect(after?.messages.map(({ content }) => content)).toEqual([
       "one",
@@ -179,7 +179,7 @@ describe("the prompt that sums up a conversation", () => {
       messages: [],
       tools: [],
       condensed: 0,
-      doubt: "It was to sum up the conversation; which part of it, the log does not tell.",
+      doubt: "It summarized the conversation; the log doesn't say which part.",
     });
   });
 });
@@ -199,5 +199,5 @@ test("a conversation that was shortened otherwise than the log tells is in doubt
   const sent = asSent(events, "c");
   expect(sent?.condensed).toBe(1);
   expect(sent?.messages.length).toBe(5);
-  expect(sent?.doubt).toBe("It had been shortened before; how exactly, the log tells only in part.");
+  expect(sent?.doubt).toBe("The conversation had been compacted before; the log only shows part of how.");
 });

@@ -56,14 +56,14 @@ export function asSent(events: readonly RunEvent[], callId: string): AsSent | nu
         ? {
             ...talk,
             messages: [],
-            doubt: "A rule was checked here: the words to its judge are not kept in the log.",
+            doubt: "A guardrail was checked here: its judge's prompt is not in the log.",
           }
         : talk;
   const doubt =
     shown.doubt ??
     (shown.messages.length === message_count
       ? undefined
-      : `The call had ${message_count} messages, and the log tells of ${shown.messages.length}.`);
+      : `The call had ${message_count} messages, but the log has ${shown.messages.length}.`);
   const answer = own.find((event) => event.type === "llm_call_completed" && event.call_id === callId);
   return {
     seq: started.seq,
@@ -144,7 +144,7 @@ function condensed(talk: Conversation, { payload }: RunEventOf<"context_condense
   const isSame = Math.abs(estimateTranscript(shorter, ratio) - tokens_after) <= shorter.length;
   const doubt =
     talk.doubt ??
-    (isSame ? undefined : "It had been shortened before; how exactly, the log tells only in part.");
+    (isSame ? undefined : "The conversation had been compacted before; the log only shows part of how.");
   return {
     ...talk,
     messages: shorter,
@@ -178,7 +178,7 @@ function summaryAsked(
   if (done?.type !== "context_condensed")
     return {
       messages: [],
-      doubt: "It was to sum up the conversation; which part of it, the log does not tell.",
+      doubt: "It summarized the conversation; the log doesn't say which part.",
     };
   const { from, to } = done.payload;
   const cut = cutBefore(messages);
@@ -188,6 +188,6 @@ function summaryAsked(
       { kind: "summarise", cut, from, to, summary_tokens: MAX_SUMMARY_TOKENS },
       run,
     ),
-    doubt: "How long the summary might be is not kept; the rest is as it was sent.",
+    doubt: "The maximum length of the summary is not in the log; the rest is exact.",
   };
 }

@@ -21,9 +21,9 @@ const rejected = (key: string, message: string, isForm = false): ReadAnswer => (
   errors: [{ key, message }],
 });
 const tooLong = { pad: "x".repeat(SIZES.event / 2) };
-const fillIn = rejected("name", "Please fill this in.");
+const fillIn = rejected("name", "Required.");
 const yesOrNo = rejected("answer", "Answer approve, approve_always, reject or cancel.");
-const oneOf = rejected("answer", "Answer one of these: Send it, Yes, No.");
+const oneOf = rejected("answer", "Answer with one of: Send it, Yes, No.");
 
 describe("a yes or a no", () => {
   const question: Asked = { kind: "tool_confirmation" };
@@ -48,13 +48,13 @@ describe("a yes or a no", () => {
       "a value",
       question,
       { answer: "approve", value: 0 },
-      rejected("value", "This question takes a yes or a no, and no value."),
+      rejected("value", "This question takes approve or reject, and no value."),
     ],
     [
       "leaving it open",
       question,
       { answer: "cancel" },
-      rejected("answer", "This question takes a yes or a no.", true),
+      rejected("answer", "This question takes approve or reject.", true),
     ],
     [
       "a yes to a tool's form",
@@ -78,7 +78,7 @@ describe("one of several options", () => {
   const drafted: Asked = { ...question, draft: "Dear aunt" };
   const filled: Asked = { ...question, response_schema: form };
   const onlyOptions = rejected("answer", "This question takes one of its options.");
-  const noObject = rejected("value", "Give the fields of the form as an object.");
+  const noObject = rejected("value", "Pass the fields of the form as an object.");
   test.each<[string, Asked, SentAnswer, ReadAnswer]>([
     [
       "by its label",
@@ -113,13 +113,13 @@ describe("one of several options", () => {
       "with a draft that is no text",
       drafted,
       { answer: "send", value: 1 },
-      rejected("value", "The changed draft must be a text."),
+      rejected("value", "The edited draft must be text."),
     ],
     [
       "with a draft that is too long",
       drafted,
       { answer: "send", value: tooLong.pad },
-      rejected("value", expect.stringMatching(/^This is too long to be kept: /)),
+      rejected("value", expect.stringMatching(/This is too long/)),
     ],
     [
       "with a form",
@@ -145,10 +145,7 @@ describe("a form", () => {
   const question: Asked = { kind: "input", response_schema: form };
   const full = given({ answer: "given", value: { name: "Ann", age: 1 } });
   const value = { name: "Ann" };
-  const orDecline = rejected(
-    "answer",
-    "Give the form as `value`, or answer reject to decline to fill it in.",
-  );
+  const orDecline = rejected("answer", "Pass the form as `value`, or answer reject to decline.");
   test.each<[string, Asked, SentAnswer, ReadAnswer]>([
     ["without a word", question, { value }, full],
     ...["given", "submit", "submitted", "answer", "answered", "approve"].map(
@@ -172,19 +169,19 @@ describe("a form", () => {
       given({ answer: "reject", message: "Why?" }),
     ],
     ["that is left empty", question, {}, fillIn],
-    ["with calls", question, { value, calls: [0] }, rejected("calls", "This question asks for a form.")],
+    ["with calls", question, { value, calls: [0] }, rejected("calls", "This question needs a form.")],
     ["by a word that means nothing here", question, { answer: "cancel", value }, orDecline],
     [
       "that is no object",
       question,
       { value: [value] },
-      rejected("value", "Give the fields of the form as an object."),
+      rejected("value", "Pass the fields of the form as an object."),
     ],
     [
       "that is too long",
       question,
       { value: tooLong },
-      rejected("value", expect.stringMatching(/^This is too long to be kept: /)),
+      rejected("value", expect.stringMatching(/This is too long/)),
     ],
     [
       "with a field of another type",

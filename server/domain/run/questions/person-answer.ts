@@ -14,11 +14,11 @@ import { answerErrors, checkAnswer, PersonsAnswer } from "./tool-question";
 export const SentAnswer = z.object({
   answer: z.string().min(1).max(200).exactOptional().meta({
     description:
-      "approve, approve_always, reject or cancel; of a question with `options` the label or value of one; to fill in a form it may be left out",
+      "approve, approve_always, reject or cancel; for a question with `options`, the label or value of one; may be left out to fill in a form",
   }),
   value: Json.exactOptional().meta({
     description:
-      "To a question with a `response_schema`: the fields of its form. To one with a `draft`: the text as it is to be",
+      "For a question with a `response_schema`, the fields of its form; for one with a `draft`, the edited text",
   }),
   calls: AgreedCalls,
   message: PersonsAnswer.shape.message,
@@ -64,7 +64,7 @@ function readYesOrNo(asked: Asked, { answer, value, ...sent }: SentAnswer): Read
   const word = PersonsAnswer.shape.answer.safeParse(answer);
   if (!word.success || word.data === "chosen" || word.data === "given")
     return rejected("answer", "Answer approve, approve_always, reject or cancel.");
-  if (value !== undefined) return rejected("value", "This question takes a yes or a no, and no value.");
+  if (value !== undefined) return rejected("value", "This question takes approve or reject, and no value.");
   const read: PersonsAnswer = { answer: word.data, ...sent };
   const errors = answerErrors(asked, read);
   return errors.length === 0 ? { ok: true, answer: read } : { ok: false, errors, isForm: true };
@@ -75,15 +75,15 @@ function readChoice(asked: Asked, options: readonly AnswerOption[], sent: SentAn
     return rejected("answer", "This question takes one of its options.");
   const option = sent.answer === undefined ? undefined : optionNamed(options, sent.answer);
   if (!option)
-    return rejected("answer", `Answer one of these: ${options.map(({ label }) => label).join(", ")}.`);
+    return rejected("answer", `Answer with one of: ${options.map(({ label }) => label).join(", ")}.`);
   const { value } = sent;
   if (asked.response_schema) return readChoiceWithForm(option, asked.response_schema, sent);
   if (value !== undefined && value !== null) {
     if (asked.draft === undefined)
       return rejected("value", "This question takes one of its options, and no value.");
-    if (typeof value !== "string") return rejected("value", "The changed draft must be a text.");
+    if (typeof value !== "string") return rejected("value", "The edited draft must be text.");
     if (sizeOf(value) > SIZES.event / 2)
-      return rejected("value", `This is too long to be kept: ${sizeText(sizeOf(value))}.`);
+      return rejected("value", `This is too long: ${sizeText(sizeOf(value))}.`);
   }
   return {
     ok: true,
@@ -99,7 +99,7 @@ function readChoice(asked: Asked, options: readonly AnswerOption[], sent: SentAn
 /** An option that comes with a form, whose fields may be left out. */
 function readChoiceWithForm(option: AnswerOption, schema: JsonSchema, sent: SentAnswer): ReadAnswer {
   const entered = objectOf(sent.value ?? {});
-  if (!entered) return rejected("value", "Give the fields of the form as an object.");
+  if (!entered) return rejected("value", "Pass the fields of the form as an object.");
   const read = checkAnswer(schema, entered);
   return read.ok
     ? {
@@ -112,14 +112,14 @@ function readChoiceWithForm(option: AnswerOption, schema: JsonSchema, sent: Sent
 function readForm({ response_schema = {} }: Asked, sent: SentAnswer): ReadAnswer {
   const { answer = "given", calls } = sent;
   const value = sent.value ?? sent.content;
-  if (calls !== undefined) return rejected("calls", "This question asks for a form.");
+  if (calls !== undefined) return rejected("calls", "This question needs a form.");
   if (answer === "reject") return { ok: true, answer: { answer, ...withMessage(sent) } };
   if (!SUBMIT.has(answer))
-    return rejected("answer", "Give the form as `value`, or answer reject to decline to fill it in.");
+    return rejected("answer", "Pass the form as `value`, or answer reject to decline.");
   const entered = objectOf(value ?? {});
-  if (!entered) return rejected("value", "Give the fields of the form as an object.");
+  if (!entered) return rejected("value", "Pass the fields of the form as an object.");
   const size = sizeOf(entered);
-  if (size > SIZES.event / 2) return rejected("value", `This is too long to be kept: ${sizeText(size)}.`);
+  if (size > SIZES.event / 2) return rejected("value", `This is too long: ${sizeText(size)}.`);
   const read = checkAnswer(response_schema, entered);
   return read.ok
     ? { ok: true, answer: { answer: "given", value: read.content, ...withMessage(sent) } }

@@ -6,19 +6,19 @@ const options = ["approved", "rejected"].map((label) => ({ label, value: label }
 const escalation = [{ after_s: 60, to: "the lead" }];
 
 test.each<[Parameters<typeof whenSilent>[0], number, string]>([
-  [{ kind: "tool_confirmation" }, 0, "means no"],
+  [{ kind: "tool_confirmation" }, 0, "counts as rejection"],
   [{ kind: "approval", options }, 0, "means “rejected”"],
   [{ kind: "approval", options, on_timeout: "approve" }, 0, "means “approved”"],
   [{ kind: "approval", options, on_timeout: "default", default_response: "later" }, 0, "means “later”"],
-  [{ kind: "approval", options: [{ label: "ship", value: "ship" }] }, 0, "lets this step fail"],
-  [{ kind: "approval", options, on_timeout: "escalate", escalation }, 0, "puts the question to somebody"],
-  [{ kind: "approval", options, on_timeout: "escalate", escalation }, 1, "lets this step fail"],
-  [{ kind: "input" }, 0, "lets this step fail"],
-  [{ kind: "budget", options }, 0, "leaves the run where it stopped"],
-  [{ kind: "feedback", mode: "advisory" }, 0, "changes nothing: the run goes on meanwhile"],
-  [{ kind: "review", on_timeout: "continue" }, 0, "lets the run go on without an answer"],
-  [{ kind: "review", on_timeout: "fail" }, 0, "lets this step fail"],
-  [{ kind: "review", on_timeout: "default" }, 0, "lets the run go on with the standard answer"],
+  [{ kind: "approval", options: [{ label: "ship", value: "ship" }] }, 0, "fails this step"],
+  [{ kind: "approval", options, on_timeout: "escalate", escalation }, 0, "escalates the question"],
+  [{ kind: "approval", options, on_timeout: "escalate", escalation }, 1, "fails this step"],
+  [{ kind: "input" }, 0, "fails this step"],
+  [{ kind: "budget", options }, 0, "leaves the run stopped"],
+  [{ kind: "feedback", mode: "advisory" }, 0, "changes nothing: the run continues meanwhile"],
+  [{ kind: "review", on_timeout: "continue" }, 0, "continues the run without an answer"],
+  [{ kind: "review", on_timeout: "fail" }, 0, "fails this step"],
+  [{ kind: "review", on_timeout: "default" }, 0, "continues the run with the default answer"],
   [{ kind: "review", on_timeout: "approve" }, 0, "means yes"],
 ])("what silence comes to is said as it will be: %o", (asked, levels, text) => {
   expect(whenSilent(asked, levels)).toEqual(containing(text));
@@ -26,9 +26,9 @@ test.each<[Parameters<typeof whenSilent>[0], number, string]>([
 
 test("who should answer is told in phrases", () => {
   expect(askedOf({ urgency: "critical", assigned_to: "ann", required_expertise: ["law", "tax"] })).toEqual([
-    "Very urgent",
-    "Meant for ann",
-    "Asks for somebody who knows law, tax",
+    "Critical",
+    "Assigned to ann",
+    "Requires expertise: law, tax",
   ]);
   expect(askedOf({})).toEqual([]);
 });

@@ -12,18 +12,18 @@ export function whenSilent(
   { kind, mode, on_timeout, default_response, options = [], escalation = [] }: Silence,
   levels = 0,
 ): string {
-  if (mode === "advisory") return "changes nothing: the run goes on meanwhile";
+  if (mode === "advisory") return "changes nothing: the run continues meanwhile";
   switch (on_timeout) {
     case "continue":
-      return "lets the run go on without an answer";
+      return "continues the run without an answer";
     case "fail":
-      return "lets this step fail";
+      return "fails this step";
     case "escalate":
-      return levels < escalation.length ? "puts the question to somebody else" : "lets this step fail";
+      return levels < escalation.length ? "escalates the question" : "fails this step";
     case "default":
       return typeof default_response === "string"
         ? `means “${default_response}”`
-        : "lets the run go on with the standard answer";
+        : "continues the run with the default answer";
     case "approve":
       return `means ${quoted(yesOf(options)?.label) ?? "yes"}`;
     default:
@@ -32,20 +32,20 @@ export function whenSilent(
 }
 
 function whenRejected(kind: Silence["kind"], options: NonNullable<Silence["options"]>): string {
-  if (kind === "input") return "lets this step fail";
-  if (kind === "budget") return "leaves the run where it stopped";
-  if (options.length === 0) return "means no";
+  if (kind === "input") return "fails this step";
+  if (kind === "budget") return "leaves the run stopped";
+  if (options.length === 0) return "counts as rejection";
   const no = quoted(noOf(options)?.label);
-  return no === undefined ? "lets this step fail" : `means ${no}`;
+  return no === undefined ? "fails this step" : `means ${no}`;
 }
 
 const quoted = (label: string | undefined) => (label === undefined ? undefined : `“${label}”`);
 
 const LEVELS: Readonly<Record<NonNullable<Requested["urgency"]>, string>> = {
-  low: "Not urgent",
+  low: "Low",
   normal: "",
-  high: "Urgent",
-  critical: "Very urgent",
+  high: "High",
+  critical: "Critical",
 };
 
 /** The urgency, the addressee and the required expertise of a question, a phrase each. */
@@ -56,8 +56,8 @@ export function askedOf({
 }: Pick<Requested, "urgency" | "assigned_to" | "required_expertise">): string[] {
   return [
     LEVELS[urgency],
-    assigned_to ? `Meant for ${assigned_to}` : "",
-    required_expertise.length > 0 ? `Asks for somebody who knows ${required_expertise.join(", ")}` : "",
+    assigned_to ? `Assigned to ${assigned_to}` : "",
+    required_expertise.length > 0 ? `Requires expertise: ${required_expertise.join(", ")}` : "",
   ].filter(Boolean);
 }
 
@@ -70,9 +70,9 @@ export function answerLabel(
     approve: "Approved",
     approve_always: "Approved for the rest of the run",
     reject: "Rejected",
-    cancel: "Left open",
+    cancel: "Skipped",
     given: "Filled in",
-    expired: "Nobody answered in time",
+    expired: "No answer in time",
   }[answer];
 }
 

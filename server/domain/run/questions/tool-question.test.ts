@@ -33,8 +33,8 @@ describe("the answer to a form", () => {
   });
 
   test.each([
-    ["name", {}, "Please fill this in."],
-    ["name", { name: null }, "Please fill this in."],
+    ["name", {}, "Required."],
+    ["name", { name: null }, "Required."],
     ["name", { name: "A" }, "2"],
     ["mail", { name: "Ann", mail: "ann" }, "email"],
     ["age", { name: "Ann", age: "old" }, "number"],
@@ -42,7 +42,7 @@ describe("the answer to a form", () => {
     ["seat", { name: "Ann", seat: "roof" }, "aisle"],
     ["meals", { name: "Ann", meals: [] }, "1"],
     ["meals", { name: "Ann", meals: ["stone"] }, ""],
-    ["other", { name: "Ann", other: 1 }, "not asked for"],
+    ["other", { name: "Ann", other: 1 }, "Unknown field"],
   ])("is refused at the field that is wrong: %s in %j", (key, content, text) => {
     const read = checkAnswer(SCHEMA, content);
     expect(read.ok ? [] : read.errors).toEqual([{ key, message: expect.stringContaining(text) }]);
@@ -80,7 +80,7 @@ test("what no form can show, and what is no address of the web, is not asked", (
   expect(questionError({ schema: SCHEMA })).toBeNull();
   expect(questionError({ url: "https://pay.example/x" })).toBeNull();
   for (const url of ["javascript:alert(1)", "xhttp://a", "a.example", ""])
-    expect(questionError({ url })).toContain("not one of the web");
+    expect(questionError({ url })).toContain("to open a URL that is not a web URL");
   expect(questionError({ schema: { properties: { deep: { type: "object" } } } })).toContain("“deep”");
   expect(questionError({ schema: { properties: { any: { type: "array", items: {} } } } })).toContain("“any”");
   const many = Object.fromEntries(Array.from({ length: 51 }, (_none, at) => [`f${at}`, { type: "string" }]));

@@ -11,7 +11,7 @@ import type { Payloads } from "../events";
 export const PersonsAnswer = z.object({
   answer: z.enum(["approve", "approve_always", "reject", "cancel", "chosen", "given"]).meta({
     description:
-      "`cancel` leaves a question of kind `question` open, without a yes or a no; `chosen` takes the option named by `option`, `given` fills in a form",
+      "`cancel` leaves a question of kind `question` unanswered; `chosen` takes the option named by `option`, `given` fills in a form",
   }),
   option: z.string().max(200).exactOptional(),
   value: Json.exactOptional(),
@@ -19,7 +19,7 @@ export const PersonsAnswer = z.object({
   message: z.string().max(4000).exactOptional(),
   content: z.record(z.string().max(200), Json).exactOptional().meta({
     description:
-      "To a question whose `asks` has a `schema`: the fields of the form. One left out gets its default; null leaves it out",
+      "For a question whose `asks` has a `schema`, the fields of the form. A missing field gets its default; null leaves it out",
   }),
 });
 export type PersonsAnswer = z.infer<typeof PersonsAnswer>;
@@ -32,12 +32,12 @@ export function questionError({ schema, url }: Pick<ToolQuestion, "schema" | "ur
   if (url !== undefined)
     return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
       ? null
-      : "to open an address that is not one of the web";
-  if (JSON.stringify(schema ?? {}).length > MOST_CHARS) return "with a form that is too large";
+      : "to open a URL that is not a web URL";
+  if (JSON.stringify(schema ?? {}).length > MOST_CHARS) return "to fill in a form that is too large";
   const fields = fieldsOfSchema(schema ?? {});
-  if (fields.length > MOST_FIELDS) return `with a form of more than ${MOST_FIELDS} fields`;
+  if (fields.length > MOST_FIELDS) return `to fill in a form of more than ${MOST_FIELDS} fields`;
   const odd = fields.find((field) => !isPlain(field.schema));
-  return odd ? `for “${odd.key}” in a way that no form can show` : null;
+  return odd ? `for “${odd.key}” in a form that can't be shown` : null;
 }
 
 /** What a person entered as a tool gets it, checked by the schema that it asked with; or what is wrong, by field. */
@@ -48,13 +48,13 @@ export function checkAnswer(
   const fields = fieldsOfSchema(schema);
   const known = new Map(fields.map((field) => [field.key, field]));
   const errors = Object.keys(entered).flatMap((key) =>
-    known.has(key) ? [] : [{ key, message: "This is not asked for." }],
+    known.has(key) ? [] : [{ key, message: "Unknown field." }],
   );
   const content: JsonObject = {};
   for (const { key, required, default: preset } of fields) {
     const value = Object.hasOwn(entered, key) ? entered[key] : preset;
     if (value !== undefined && value !== null) content[key] = value;
-    else if (required) errors.push({ key, message: "Please fill this in." });
+    else if (required) errors.push({ key, message: "Required." });
   }
   if (errors.length > 0) return { ok: false, errors };
   const fieldErrors = errorsByKey(readSchema({ type: "object", ...schema }).errors(content));
@@ -67,14 +67,14 @@ export function answerErrors(
   { answer, content }: Pick<PersonsAnswer, "answer" | "content">,
 ): FieldError[] {
   if (answer === "chosen" || answer === "given" || (kind !== "question" && answer === "cancel"))
-    return [{ key: "answer", message: "This question takes a yes or a no." }];
+    return [{ key: "answer", message: "This question takes approve or reject." }];
   if (kind === "question" && answer === "approve_always")
-    return [{ key: "answer", message: "Such a question is answered each time." }];
+    return [{ key: "answer", message: "Such a question needs an answer each time." }];
   const schema = answer === "approve" ? asks?.schema : undefined;
   if (content === undefined && !schema) return [];
-  if (!schema) return [{ key: "content", message: "Only a yes to a question with a form has a content." }];
+  if (!schema) return [{ key: "content", message: "Only approving a question with a form takes content." }];
   if (JSON.stringify(content ?? {}).length > MOST_CHARS)
-    return [{ key: "content", message: "This is too long to be an answer." }];
+    return [{ key: "content", message: "This answer is too long." }];
   const checked = checkAnswer(schema, content ?? {});
   return checked.ok ? [] : checked.errors;
 }
@@ -104,9 +104,9 @@ export type GivenAnswer = z.infer<typeof GivenAnswer>;
 
 /** Why an answer no longer counts. */
 export function notOpen(given: GivenAnswer | null): string {
-  if (given === null) return "This question was answered already, or it is not open any more.";
-  if (given.answer === "expired") return "Nobody answered this question in time, so it is not open any more.";
-  const who = given.by === "user" ? "Somebody at the page" : given.by;
+  if (given === null) return "This question has already been answered, or is no longer open.";
+  if (given.answer === "expired") return "No one answered this question in time, so it is no longer open.";
+  const who = given.by === "user" ? "Someone in the app" : given.by;
   const what = given.option ?? given.answer.replace("_", " ");
-  return `${who} has answered this question already (${what}). That counts.`;
+  return `${who} has already answered this question (${what}).`;
 }

@@ -124,8 +124,8 @@ describe("the state of a run", () => {
     });
     const invalid = of("a", "state_invalid", { key: "n", errors: ["one", "two"], writer: "a#1" });
     expect(fold(created(line), conflict, invalid).run.warnings).toEqual([
-      'Two branches wrote "n"; the value of b#1 stands.',
-      '"n" does not have the declared shape: one; two',
+      'Two branches wrote "n"; the value of b#1 was kept.',
+      '"n" violates its schema: one; two',
     ]);
   });
 });

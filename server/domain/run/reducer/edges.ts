@@ -53,7 +53,7 @@ export const edges: Handlers<keyof EdgeEvents> = {
     if (!exit_edge)
       failAt(s, must(event, "node_id"), {
         code: "LOOP_LIMIT",
-        message: `The loop reached its limit of ${iterations} iterations and has no other way out.`,
+        message: `The loop reached its limit of ${iterations} iterations and has no other exit.`,
       });
   },
 };

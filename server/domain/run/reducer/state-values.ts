@@ -32,10 +32,10 @@ export const stateValues: Handlers<keyof StateEvents> = {
     }
   },
   state_conflict(s, { payload: { key, winner } }) {
-    warn(s, `Two branches wrote "${key}"; the value of ${winner} stands.`);
+    warn(s, `Two branches wrote "${key}"; the value of ${winner} was kept.`);
   },
   state_invalid(s, { payload: { key, errors } }) {
-    warn(s, `"${key}" does not have the declared shape: ${errors.join("; ")}`);
+    warn(s, `"${key}" violates its schema: ${errors.join("; ")}`);
   },
 };
 

@@ -41,7 +41,7 @@ describe("a node that has its result", () => {
         ...at("a"),
         payload: {
           code: "OUTPUT_DROPPED",
-          message: 'a also gave "b", "c", which it does not declare; dropped.',
+          message: 'a also returned "b", "c", which it doesn\'t declare; dropped.',
         },
       },
       end({ a: 1, b: 2, c: 3 }, ["a"]),
@@ -79,7 +79,7 @@ describe("a node that has its result", () => {
     const [failure, ...rest] = done(mapped, "a", { output: { n: "x" } });
     expect([failure?.type, rest]).toEqual(["node_failed", []]);
     expect(failure?.type === "node_failed" && failure.payload.error.message).toMatch(
-      /^a: its output mapping of "a", .*output\.n \+ 1.*, cannot be evaluated: /,
+      /^a: its output mapping of "a", .*output\.n \+ 1.*, can't be evaluated: /,
     );
   });
 
@@ -177,7 +177,10 @@ describe("a node that failed", () => {
     );
     const torn = { ...graph, edges };
     const events = fail(analyse(torn), running(torn, "a"), "a#1", error);
-    const why = { code: "CONFIG", message: expect.stringMatching(/^a: the condition of the way to b/) };
+    const why = {
+      code: "CONFIG",
+      message: expect.stringMatching(/^a: the condition of the connection to b/),
+    };
     expect(events).toEqual([
       {
         type: "node_failed",
@@ -214,7 +217,7 @@ describe("a node with a condition of its own", () => {
     expect([wanted(), wanted("state.n == 1"), wanted("state.n == 2")]).toEqual([true, true, false]);
     expect(wanted('int("x") == 2')).toEqual({
       error: expect.objectContaining({
-        message: expect.stringMatching(/^a: its condition, .*, cannot be evaluated: /),
+        message: expect.stringMatching(/^a: its condition, .*, can't be evaluated: /),
       }),
     });
   });

@@ -46,7 +46,7 @@ export function complete(
       user_action: "edit_graph",
     });
 
-  const large = tooLarge(`What ${nameOf(node)} gives`, sizeOf(output), s);
+  const large = tooLarge(`The output of ${nameOf(node)}`, sizeOf(output), s);
   if (large) return failed(large);
   const { written, dropped } = splitOutput(node, output);
   const write = patch(a, s, activationId, { ...written, ...given.writes });
@@ -61,7 +61,7 @@ export function complete(
       ...at,
       payload: {
         code: "OUTPUT_DROPPED",
-        message: `${nameOf(node)} also gave ${quoted(dropped)}, which it does not declare; dropped.`,
+        message: `${nameOf(node)} also returned ${quoted(dropped)}, which it doesn't declare; dropped.`,
       },
     });
   if (kind.routes)

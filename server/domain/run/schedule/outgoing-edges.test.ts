@@ -145,7 +145,7 @@ describe("the ways out of a node that have conditions", () => {
     [
       "say which cannot be read",
       taken(withEdges({ condition: 'int("x") > 1' }), { a: 1 }),
-      [expect.stringMatching(/^a: the condition of the way to b, .*int.*, cannot be evaluated: /)],
+      [expect.stringMatching(/^a: the condition of the connection to b, .*int.*, can't be evaluated: /)],
     ],
   ])("%s", (_what, edges, wanted) => {
     expect(edges()).toEqual(wanted);

@@ -56,7 +56,7 @@ describe("branches that write the same key side by side", () => {
         error: {
           code: "STATE_INVALID",
           message:
-            'Two branches write "a" at the same time (a#1 and b#1). Give the key a reducer, or let one branch come first.',
+            'Two branches write "a" at the same time (a#1 and b#1). Set a merge rule for the key, or run one branch first.',
           retryable: false,
           user_action: "edit_graph",
           ...at("b"),

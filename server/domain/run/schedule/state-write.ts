@@ -53,14 +53,14 @@ export function patch(
       });
       if (strict)
         return stateInvalid(
-          `Two branches write "${key}" at the same time (${before} and ${activationId}). Give the key a reducer, or let one branch come first.`,
+          `Two branches write "${key}" at the same time (${before} and ${activationId}). Set a merge rule for the key, or run one branch first.`,
         );
       if (winner !== activationId) continue;
     }
     const errors = findInvalid(s.graph, key, value, reducer);
     if (errors.length > 0) {
       if (s.run.config.strict_state)
-        return stateInvalid(`"${key}" does not have its declared shape: ${errors.join("; ")}`);
+        return stateInvalid(`"${key}" violates its schema: ${errors.join("; ")}`);
       events.push({ type: "state_invalid", ...at, payload: { key, errors, writer: activationId } });
     }
     set[key] = value;
@@ -139,7 +139,7 @@ export function tooLarge(what: string, size: number, s: RunState): RunError | nu
   if (size <= most) return null;
   return {
     code: "TOO_LARGE",
-    message: `${what} is too large: ${sizeText(size)}, and at most ${sizeText(most)} fit. Keep less of it, write it into a file, or raise the limit in the settings of the workflow.`,
+    message: `${what} is too large: ${sizeText(size)}; the maximum is ${sizeText(most)}. Keep less, write it to a file, or raise the limit in the workflow's settings.`,
     retryable: false,
     user_action: "edit_graph",
   };

@@ -41,7 +41,7 @@ const sentences: { readonly [T in EventType]: Sentence<T> } = {
   budget_exceeded: byType,
   warning: byType,
 
-  state_initialized: () => "The state was set up",
+  state_initialized: () => "State initialized",
   state_patched: (event, { node }) => `${node} wrote ${writtenKeys(event).join(", ")}`,
   state_conflict: byType,
   state_invalid: byType,
@@ -50,7 +50,7 @@ const sentences: { readonly [T in EventType]: Sentence<T> } = {
   node_started: (_event, { node }) => `${node} started`,
   node_waiting: byType,
   timer_fired: byType,
-  router_decided: ({ payload }, { node }) => `${node} chose ${payload.labels.join(", ") || "no way"}`,
+  router_decided: ({ payload }, { node }) => `${node} chose ${payload.labels.join(", ") || "no route"}`,
   node_completed: (_event, { node }) => `${node} completed`,
   node_failed: ({ payload }, { node }) => `${node} failed: ${payload.error.code}`,
   node_retry_scheduled: byType,
@@ -58,7 +58,7 @@ const sentences: { readonly [T in EventType]: Sentence<T> } = {
   node_cancelled: byType,
 
   edge_taken: ({ payload }, { node }) =>
-    payload.label ? `On to ${node} (${payload.label})` : `On to ${node}`,
+    payload.label ? `Next: ${node} (${payload.label})` : `Next: ${node}`,
   edge_skipped: byType,
   token_absorbed: byType,
   join_rearmed: byType,
@@ -67,9 +67,9 @@ const sentences: { readonly [T in EventType]: Sentence<T> } = {
   loop_iteration: byType,
   loop_finished: byType,
 
-  agent_started: ({ payload }, { agent }) => `${agent} began as ${payload.role_name}`,
+  agent_started: ({ payload }, { agent }) => `${agent} started as ${payload.role_name}`,
   iteration_started: byType,
-  message_added: (_event, { agent }) => `${agent} was told something`,
+  message_added: (_event, { agent }) => `${agent} got a message`,
   output_parsed: byType,
   agent_tainted: byType,
   context_condensed: byType,
@@ -78,7 +78,7 @@ const sentences: { readonly [T in EventType]: Sentence<T> } = {
   memory_stored: byType,
   agent_finished: ({ payload }, { agent }) => `${agent} ended: ${payload.status.replaceAll("_", " ")}`,
 
-  llm_call_started: (_event, { agent }) => `${agent} asks the model`,
+  llm_call_started: (_event, { agent }) => `${agent} calls the model`,
   llm_call_completed: ({ payload }, { agent }) => `${payload.model} answered ${agent}`,
   llm_call_failed: byType,
 
@@ -86,7 +86,7 @@ const sentences: { readonly [T in EventType]: Sentence<T> } = {
   tool_call_refused: byType,
   tool_call_retried: byType,
   tool_call_abandoned: byType,
-  tool_call_completed: ({ payload }) => `${payload.tool_name} answered with ${payload.status_code}`,
+  tool_call_completed: ({ payload }) => `${payload.tool_name} returned ${payload.status_code}`,
   artifact_created: byType,
 
   interaction_requested: () => "A person was asked",
@@ -101,7 +101,7 @@ const sentences: { readonly [T in EventType]: Sentence<T> } = {
   post_sent: ({ payload }) => `${payload.from} wrote to ${payload.to}`,
   ledger_updated: byType,
   board_written: byType,
-  handed_off: ({ payload }) => `${payload.from} handed over to ${payload.to}`,
+  handed_off: ({ payload }) => `${payload.from} handed off to ${payload.to}`,
   delegation_started: byType,
   delegation_finished: byType,
   team_changed: byType,

@@ -99,17 +99,17 @@ test("each step is told in words that hold nothing of what was said, written or 
   expect(texts.join("\n")).not.toContain("secret");
   for (const words of [
     "a started",
-    "chief writer began as Writer",
+    "chief writer started as Writer",
     "m1 answered chief writer",
     "chief writer calls look",
     "a calls look",
-    "look answered with 200",
-    "ann handed over to bob",
+    "look returned 200",
+    "ann handed off to bob",
     "approve always",
     "handed off",
     "a chose yes, no",
-    "a chose no way",
-    "On to b (yes)",
+    "a chose no route",
+    "Next: b (yes)",
     "a wrote x, y",
     "b failed: CONFIG",
     "end was skipped",
@@ -134,10 +134,10 @@ test("a step says when, where and by whom it was, and what it changed with all t
   const place = { node: "a" };
   expect(stepsOf(events, ALL)).toEqual([
     { seq: 1, at: 0, text: "The run was created" },
-    { seq: 2, at: 10, text: "The state was set up", ...place, set: { x: 1, y: 1 } },
-    { seq: 5, at: 40, text: "On to a", ...place, edges: ["e0"], nodes: { a: { status: "ready", count: 1 } } },
+    { seq: 2, at: 10, text: "State initialized", ...place, set: { x: 1, y: 1 } },
+    { seq: 5, at: 40, text: "Next: a", ...place, edges: ["e0"], nodes: { a: { status: "ready", count: 1 } } },
     { seq: 6, at: 50, text: "a started", ...place, nodes: { a: { status: "running", count: 1 } } },
-    { seq: 7, at: 60, text: "chief writer began as Writer", ...place, agent: "chief_writer" },
+    { seq: 7, at: 60, text: "chief writer started as Writer", ...place, agent: "chief_writer" },
     {
       seq: 8,
       at: 70,
@@ -150,7 +150,7 @@ test("a step says when, where and by whom it was, and what it changed with all t
     },
     { seq: 9, at: 80, text: "state edited", set: { z: 3 }, gone: ["x"] },
   ]);
-  expect(stepsOf(events)[1]).toEqual({ seq: 2, at: 10, text: "The state was set up", ...place });
+  expect(stepsOf(events)[1]).toEqual({ seq: 2, at: 10, text: "State initialized", ...place });
 });
 
 describe("what was said in full goes in with the part that was chosen:", () => {
@@ -173,7 +173,7 @@ describe("what was said in full goes in with the part that was chosen:", () => {
     [
       "what an agent was told",
       messageAdded("user", "Write."),
-      [{ title: "Told", text: "Write." }],
+      [{ title: "Instructed", text: "Write." }],
       undefined,
     ],
     ["what a tool told it is the tool's, and told there", messageAdded("tool", "Page"), undefined, undefined],

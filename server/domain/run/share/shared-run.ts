@@ -158,7 +158,7 @@ const asText = (value: Json | undefined): string =>
 
 function detailOf(event: RunEvent, choice: ShareChoice): { title: string; text: string }[] {
   if (event.type === "message_added" && event.payload.message.role !== "tool")
-    return choice.prompts ? [{ title: "Told", text: event.payload.message.content }] : [];
+    return choice.prompts ? [{ title: "Instructed", text: event.payload.message.content }] : [];
   if (event.type === "llm_call_completed")
     return choice.prompts && event.payload.content !== ""
       ? [{ title: "Answered", text: event.payload.content }]

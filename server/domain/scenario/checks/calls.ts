@@ -24,7 +24,7 @@ export function checkQuestions(seen: Seen, { nodes, count }: ExpectationOf<"ques
     return found(
       true,
       asked.length === 0
-        ? "Nobody was asked."
+        ? "No questions, as expected."
         : `${asked.length} ${asked.length === 1 ? "question was" : "questions were"} asked.`,
       {
         expected: asked.length,
@@ -38,7 +38,7 @@ export function checkQuestions(seen: Seen, { nodes, count }: ExpectationOf<"ques
     if (place === -1)
       return found(
         false,
-        `${nameOf(id)} was to ask a person${at.includes(id) ? " once more" : ""}, and did not.`,
+        `${nameOf(id)} should have asked a person${at.includes(id) ? " once more" : ""}, but didn't.`,
         {
           ...about,
           ...placeOf(lastOf(seen)),
@@ -48,16 +48,12 @@ export function checkQuestions(seen: Seen, { nodes, count }: ExpectationOf<"ques
     left.splice(place, 1);
   }
   const [more] = left;
-  if (more === undefined) return found(true, "Those were asked who were to be asked.", about);
+  if (more === undefined) return found(true, "The expected nodes asked.", about);
   const event = asked.findLast(({ node_id }) => node_id === more);
-  return found(
-    false,
-    `${nameOf(more)} asked a person, which was not expected: ${event?.payload.title ?? ""}`,
-    {
-      ...about,
-      ...placeOf(event),
-    },
-  );
+  return found(false, `${nameOf(more)} asked a person unexpectedly: ${event?.payload.title ?? ""}`, {
+    ...about,
+    ...placeOf(event),
+  });
 }
 
 const questions = (count: number) =>

@@ -22,7 +22,7 @@ export function checkPath(seen: Seen, { nodes, mode }: ExpectationOf<"path">): F
   if (mode === "never") {
     const wrong = visits.find(({ node_id }) => nodes.includes(node_id ?? ""));
     return wrong
-      ? found(false, `${nameOf(wrong.node_id ?? "")} was never to run, and it ran.`, {
+      ? found(false, `${nameOf(wrong.node_id ?? "")} ran, but should not have.`, {
           ...about,
           ...placeOf(wrong),
         })
@@ -31,14 +31,10 @@ export function checkPath(seen: Seen, { nodes, mode }: ExpectationOf<"path">): F
   if (mode === "visited") {
     const missing = nodes.filter((id) => !path.includes(id));
     return missing.length > 0
-      ? found(
-          false,
-          `${listed(missing.map(nameOf))} ${missing.length === 1 ? "was" : "were"} to run, and never did.`,
-          {
-            ...about,
-            ...atNode(seen, missing[0]),
-          },
-        )
+      ? found(false, `${listed(missing.map(nameOf))} should have run, but didn't.`, {
+          ...about,
+          ...atNode(seen, missing[0]),
+        })
       : found(true, `${listed(nodes.map(nameOf))} ran.`, about);
   }
   return mode === "exactly" ? exactly(seen, nodes, visits, nameOf) : inOrder(seen, nodes, path, nameOf);
@@ -56,7 +52,7 @@ function exactly(
   if (at === -1 && path.length === nodes.length)
     return found(
       true,
-      `It took exactly this way, of ${nodes.length} ${nodes.length === 1 ? "step" : "steps"}.`,
+      `The path matched exactly, with ${nodes.length} ${nodes.length === 1 ? "step" : "steps"}.`,
       about,
     );
   const place = at === -1 ? nodes.length : at;

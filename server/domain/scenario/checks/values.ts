@@ -21,10 +21,10 @@ export function checkState(seen: Seen, { when }: ExpectationOf<"state">): Findin
     const { value, note } = evaluateCondition(when, scopeOf(seen));
     const sentence = value
       ? `${when} holds.`
-      : `${when} was to hold, and does not${so ? `: ${so}` : ""}.${note ? ` ${note}` : ""}`;
+      : `Expected ${when}, but it is false${so ? `: ${so}` : ""}.${note ? ` ${note}` : ""}`;
     return found(value, sentence, { expected: when, seen: values, ...at });
   } catch (error) {
-    return found(false, `${when} cannot be told: ${errorMessage(error)}`, {
+    return found(false, `${when} can't be evaluated: ${errorMessage(error)}`, {
       expected: when,
       seen: values,
       ...at,
@@ -48,12 +48,11 @@ export function checkText(seen: Seen, expectation: ExpectationOf<"text">): Findi
   const { key, of } = expectation;
   const value = valueOf(seen, key, of);
   const at = writtenAt(seen, [key]);
-  if (value === undefined)
-    return found(false, `${key} was to be there at the end, and is not.`, { seen: null, ...at });
+  if (value === undefined) return found(false, `${key} is missing at the end.`, { seen: null, ...at });
   const error = textError(value, expectation);
   const about = { seen: value, ...at };
   return error === null
-    ? found(true, `${key} says what it is to say.`, about)
+    ? found(true, `${key} has the expected content.`, about)
     : found(false, `${key} ${error}`, about);
 }
 
@@ -74,25 +73,25 @@ function textError(
 ): string | null {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   if (equals !== undefined && !isSameJson(value, equals))
-    return `was to be ${shown(equals)}, and is ${shown(value)}.`;
+    return `should be ${shown(equals)}, but is ${shown(value)}.`;
   if (contains !== undefined && !text.includes(contains))
-    return `was to contain ${shown(contains)}, and says ${shown(value)}.`;
+    return `should contain ${shown(contains)}, but is ${shown(value)}.`;
   if (excludes !== undefined && text.includes(excludes))
-    return `was not to contain ${shown(excludes)}, and says ${shown(value)}.`;
+    return `should not contain ${shown(excludes)}, but is ${shown(value)}.`;
   if (matches !== undefined) {
     try {
       if (!compileRegex(matches).test(text, newWork()))
-        return `was to match ${matches}, and says ${shown(value)}.`;
+        return `should match ${matches}, but is ${shown(value)}.`;
     } catch (error) {
-      return `cannot be held against the pattern ${matches}: ${errorMessage(error)}`;
+      return `can't be matched against the pattern ${matches}: ${errorMessage(error)}`;
     }
   }
   if (schema === undefined) return null;
   try {
     const errors = readSchema(schema).errors(value);
-    return errors.length > 0 ? `does not have the shape: ${errorTexts(errors).join(" ")}` : null;
+    return errors.length > 0 ? `violates the schema: ${errorTexts(errors).join(" ")}` : null;
   } catch (error) {
-    return `cannot be held against its schema: ${errorMessage(error)}`;
+    return `can't be validated: ${errorMessage(error)}`;
   }
 }
 

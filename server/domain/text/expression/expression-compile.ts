@@ -124,26 +124,26 @@ function compileChoice(
   const condition = compile(args[0], names);
   const yes = compile(args[1], names);
   const no = compile(args[2], names);
-  expectBool(condition, args[0], "What stands before ? is true or false");
+  expectBool(condition, args[0], "The part before ? must be true or false");
   return {
     type: yes.type === no.type ? yes.type : "dyn",
     run: (frame) => {
       const chosen = condition.run(frame);
       frame.at = node;
-      return bool(chosen, "What stands before ?") ? yes.run(frame) : no.run(frame);
+      return bool(chosen, "The part before ?") ? yes.run(frame) : no.run(frame);
     },
   };
 }
 
 function compileNot(node: ASTNode, arg: ASTNode, names: Names): Compiled {
   const inner = compile(arg, names);
-  expectBool(inner, node, "What stands after ! is true or false");
+  expectBool(inner, node, "The part after ! must be true or false");
   return {
     type: "bool",
     run: (frame) => {
       const value = inner.run(frame);
       frame.at = node;
-      return !bool(value, "What stands after !");
+      return !bool(value, "The part after !");
     },
   };
 }
@@ -151,7 +151,7 @@ function compileNot(node: ASTNode, arg: ASTNode, names: Names): Compiled {
 function compileNegative(node: ASTNode, arg: ASTNode, names: Names): Compiled {
   const inner = compile(arg, names);
   if (inner.type !== "dyn" && inner.type !== "int" && inner.type !== "double")
-    throw new CompileError(`There is no negative of ${inner.type}.`, node);
+    throw new CompileError(`${inner.type} can't be negated.`, node);
   return {
     type: inner.type,
     run: (frame) => {
@@ -159,7 +159,7 @@ function compileNegative(node: ASTNode, arg: ASTNode, names: Names): Compiled {
       frame.at = node;
       if (typeof value === "number") return -value;
       if (typeof value === "bigint") return int(-value);
-      throw new EvaluationError(`There is no negative of ${typeOf(value)}.`);
+      throw new EvaluationError(`${typeOf(value)} can't be negated.`);
     },
   };
 }
@@ -183,7 +183,7 @@ function compileName(node: ASTNode, name: string, names: Names): Compiled {
         const value = frame.slots[slot];
         if (value !== undefined) return value;
         frame.at = node;
-        throw new EvaluationError(`"${name}" has no value here: this is not evaluated at a time of a run.`);
+        throw new EvaluationError(`"${name}" has no value here, outside of a run.`);
       },
     };
   }
@@ -253,7 +253,7 @@ function access(node: ASTNode, { receiver, index, isOptional, field }: Access): 
   };
 }
 
-const LIST_INDEX = "The items of a list have whole numbers, the first is [0].";
+const LIST_INDEX = "List indexes are whole numbers; the first is [0].";
 
 function missing(node: ASTNode, key: unknown, isItem: boolean): EvaluationError {
   const name = isItem ? node.input.slice(node.start, node.end) : String(key);
@@ -268,7 +268,7 @@ function valueAt(from: unknown, key: unknown): unknown {
     return from[index];
   }
   const name = keyText(key);
-  if (name === null) throw new EvaluationError(`A key is a text or a whole number, not ${typeOf(key)}.`);
+  if (name === null) throw new EvaluationError(`A key must be text or a whole number, not ${typeOf(key)}.`);
   return isMap(from) && Object.hasOwn(from, name) ? from[name] : undefined;
 }
 
@@ -280,8 +280,7 @@ function compileOperator(
 ): Compiled {
   const [left, right] = [compile(args[0], names), compile(args[1], names)];
   const type = operatorType(operator, left.type, right.type);
-  if (!type)
-    throw new CompileError(`These do not go together: ${left.type} ${operator} ${right.type}.`, node);
+  if (!type) throw new CompileError(`Type mismatch: ${left.type} ${operator} ${right.type}.`, node);
   if (operator === "%")
     for (const arg of args)
       if (arg.op === "value" && typeof arg.args === "number" && !Number.isInteger(arg.args))
@@ -308,7 +307,7 @@ function compileLogic(
   const operator = deciding ? "||" : "&&";
   for (const { type } of [left, right])
     if (type !== "bool" && type !== "dyn")
-      throw new CompileError(`These do not go together: ${left.type} ${operator} ${right.type}.`, node);
+      throw new CompileError(`Type mismatch: ${left.type} ${operator} ${right.type}.`, node);
   return {
     type: "bool",
     run: (frame) => {
@@ -336,7 +335,7 @@ function compileLogic(
 
 function compileHas(node: ASTNode, arg: ASTNode, names: Names): Compiled {
   if (arg.op !== "." && arg.op !== ".?")
-    throw new CompileError("has(...) takes a key with a dot, such as has(state.key).", node);
+    throw new CompileError("has(...) takes a field with a dot, such as has(state.key).", node);
   const receiver = compile(arg.args[0], names);
   const key: string = arg.args[1];
   return {

@@ -55,11 +55,11 @@ const KEY_UNITS = 4;
 
 /** Names with another meaning on every object. */
 export const RESERVED_KEYS = new Set(["__proto__"]);
-export const reservedKey = (key: string) => `"${key}" is a reserved word and cannot be a key.`;
+export const reservedKey = (key: string) => `"${key}" is a reserved word and can't be a key.`;
 
 export function setKey(frame: Frame, into: Record<string, unknown>, key: unknown, value: unknown): void {
   const name = keyText(key);
-  if (name === null) throw new EvaluationError(`A key is a text or a whole number, not ${typeOf(key)}.`);
+  if (name === null) throw new EvaluationError(`A key must be text or a whole number, not ${typeOf(key)}.`);
   if (RESERVED_KEYS.has(name)) throw new EvaluationError(reservedKey(name));
   frame.work.spend(KEY_UNITS);
   into[name] = value;
@@ -83,5 +83,5 @@ export function expectBool({ type }: Compiled, node: ASTNode, what: string): voi
 
 export function bool(value: unknown, what: string): boolean {
   if (typeof value === "boolean") return value;
-  throw new EvaluationError(`${what} is true or false, but this is ${TYPE_LABELS[typeOf(value)]}.`);
+  throw new EvaluationError(`${what} must be true or false, but this is ${TYPE_LABELS[typeOf(value)]}.`);
 }

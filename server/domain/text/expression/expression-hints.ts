@@ -5,8 +5,8 @@ import type { Type } from "./expression-values";
 
 export function unknownName(name: string): string {
   const hint = NAME_HINTS.get(name);
-  if (hint) return `"${name}" is not known here; ${hint}.`;
-  return `"${name}" is not known here. Values of the run are read as state.${name}, text stands in quotes.`;
+  if (hint) return `Unknown name "${name}"; ${hint}.`;
+  return `Unknown name "${name}". Read values of the run as state.${name}, and put text in quotes.`;
 }
 
 // What people bring from other languages.
@@ -15,10 +15,10 @@ const NAME_HINTS = new Map([
   ["False", "write false"],
   ["None", "write null"],
   ["nil", "write null"],
-  ["undefined", "ask has(state.key) whether a key is there"],
+  ["undefined", "use has(state.key) to check if a key exists"],
   ["not", "write ! for not"],
   ["Math", "write math, as in math.round(x)"],
-  ["math", "it is followed by a function, as in math.round(x)"],
+  ["math", "call a function of it, as in math.round(x)"],
   ["today", "write now"],
 ]);
 
@@ -32,7 +32,7 @@ const FUNCTION_HINTS = new Map([
   ["upper", "x.upperAscii()"],
   ["toUpperCase", "x.upperAscii()"],
   ["strip", "x.trim()"],
-  ["now", "now, without brackets"],
+  ["now", "now, without parentheses"],
   ["str", "string(x)"],
   ["toString", "string(x)"],
   ["float", "double(x)"],
@@ -58,7 +58,7 @@ const FUNCTION_HINTS = new Map([
 
 /** What other dialects of the language have for values that may be missing. */
 export const NO_OPTIONAL_SYNTAX =
-  "Troupe's expressions have no optional entries ({?k: x}, [?x]), ??, optMap or ofNonZeroValue; write has(x) ? ... : ... instead.";
+  "Optional entries ({?k: x}, [?x]), ??, optMap and ofNonZeroValue are not supported. Write has(x) ? ... : ... instead.";
 const OPTIONAL_FUNCTIONS = new Set(["optMap", "optFlatMap", "ofNonZeroValue", "optional.ofNonZeroValue"]);
 
 /** In words that there is no such function; `types`: what it was called with, null if none of that name fits at all. */
@@ -78,8 +78,8 @@ export function noFunction(name: string, isMethod: boolean, types: readonly Type
   );
   const hint = FUNCTION_HINTS.get(name) ?? (inMath.length > 0 ? `math.${name}(x)` : undefined);
   if (known.length > 0)
-    return `There is no function ${call}; there is ${[...new Set(known)].slice(0, 4).join(", ")}.`;
-  return hint ? `There is no function ${call}; write ${hint}.` : `There is no function ${call}.`;
+    return `There is no function ${call}. Available: ${[...new Set(known)].slice(0, 4).join(", ")}.`;
+  return hint ? `There is no function ${call}. Write ${hint}.` : `There is no function ${call}.`;
 }
 
 /** Labels of types. */
@@ -95,7 +95,7 @@ export const TYPE_LABELS: Readonly<Record<Type, string>> = {
   list: "a list",
   map: "an object",
   timestamp: "a time",
-  duration: "a length of time",
+  duration: "a duration",
   optional: "a value that may be missing; add .orValue(false)",
   type: "a type",
 };

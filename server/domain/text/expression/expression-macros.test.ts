@@ -32,24 +32,27 @@ test.each<[string, Json]>([
 });
 
 test.each<Rejected>([
-  ["1.map(x, x)", "map goes through a list or the keys of an object, not through a number."],
-  ["state.s.map(x, x)", "map goes through a list or the keys of an object, not through text."],
-  ["state.s.transformMap(k, v, v)", "transformMap goes through a list or the"],
+  ["1.map(x, x)", "map iterates over a list or an object's keys, not a number."],
+  ["state.s.map(x, x)", "map iterates over a list or an object's keys, not text."],
+  ["state.s.transformMap(k, v, v)", "transformMap iterates over a list or an object's keys, not text."],
   ["[1].map(1, 2)", "Map(var, transform) invalid predicate iteration variable.", "1"],
   ["[1].all(1, true)", "All(var, predicate) invalid predicate iteration variable.", "1"],
-  ["[1].transformList(1, x, x)", "transformList first names its item, as in", "1"],
+  ["[1].transformList(1, x, x)", "transformList needs a name for the item first, as in", "1"],
   ["[1].transformMap(x, x)", "There is no function value.transformMap()."],
-  ["[1].filter(x, x)", "The condition of filter is true or false, but this is a number."],
-  ["[1].all(x, 'a')", "The condition of all is true or false, but this is text.", "'a'"],
-  ["[1].exists_one(x, 1)", "The condition of exists_one is true or false, but this is a number.", "1"],
-  ["[1].map(x, x, 2)", "The condition of map is true or false, but this is a number."],
-  ["[1].transformList(i, x, i, x)", "The condition of transformList is true or"],
+  ["[1].filter(x, x)", "The condition of filter must be true or false, but this is a number."],
+  ["[1].all(x, 'a')", "The condition of all must be true or false, but this is text.", "'a'"],
+  ["[1].exists_one(x, 1)", "The condition of exists_one must be true or false, but this is a number.", "1"],
+  ["[1].map(x, x, 2)", "The condition of map must be true or false, but this is a number."],
+  [
+    "[1].transformList(i, x, i, x)",
+    "The condition of transformList must be true or false, but this is a number.",
+  ],
   ["[1].all(x)", "There is no function value.all()."],
   ["[0, 0].all(x, 1 / x == 1)", "Division by zero.", "1 / x"],
   ["[0].exists(x, 1 / x == 1)", "Division by zero.", "1 / x"],
-  ["{'__proto__': 1}.transformMap(k, v, v)", '"__proto__" is a reserved word and cannot', "'__proto__'"],
+  ["{'__proto__': 1}.transformMap(k, v, v)", '"__proto__" is a reserved word and can\'t be', "'__proto__'"],
   ["[1].all(x, x.y == 1)", 'There is no "y".', "x.y", "y"],
-  ["[1].map(x, y)", '"y" is not known here. Values of the run', "y"],
+  ["[1].map(x, y)", 'Unknown name "y". Read values of the run', "y"],
 ])("what cannot be gone through, or not in that way, is refused with its place: %s", (text, ...expected) => {
   expect(rejectionOf(text)).toEqual(rejection(text, ...expected));
 });

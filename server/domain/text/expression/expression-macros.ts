@@ -54,7 +54,8 @@ export function compileMacro(
   const slot = names.size;
   const known = new Map(names.known);
   for (const [i, arg] of args.slice(0, bound).entries()) {
-    if (arg.op !== "id") throw new CompileError(`${name} first names its item, as in ${example(name)}.`, arg);
+    if (arg.op !== "id")
+      throw new CompileError(`${name} needs a name for the item first, as in ${example(name)}.`, arg);
     known.set(arg.args, { slot: slot + i, type: "dyn" });
   }
   const inner = { known, size: slot + bound };
@@ -63,7 +64,7 @@ export function compileMacro(
   const transforms = name === "map" || name.startsWith("transform");
   const first = must(bodies, 0);
   if (!transforms || bodies.length === 2)
-    expectBool(first, first.node, `The condition of ${name} is true or false`);
+    expectBool(first, first.node, `The condition of ${name} must be true or false`);
   if (transforms) {
     const [filter, transform] = bodies.length === 2 ? [first.run, must(bodies, 1).run] : [null, first.run];
     return name === "transformMap"
@@ -80,7 +81,7 @@ const example = (name: string) =>
   name.startsWith("transform") ? `state.list.${name}(i, item, item)` : `state.list.${name}(item, item > 0)`;
 
 const goesThrough = (name: string, type: Type) =>
-  `${name} goes through a list or the keys of an object, not through ${TYPE_LABELS[type]}.`;
+  `${name} iterates over a list or an object's keys, not ${TYPE_LABELS[type]}.`;
 
 interface Loop {
   name: string;

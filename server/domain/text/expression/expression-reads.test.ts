@@ -42,7 +42,7 @@ test.each([
 });
 
 test("a pattern is refused wherever it stands, and only the first fault is said", () => {
-  const message = "Patterns (matches) are not available; use contains, startsWith or ==.";
+  const message = "matches is not supported. Use contains, startsWith or ==.";
   expect(
     ["matches('a', 'b')", "[matches('a', 'b'), matches('a', 'c')]", "!'a'.matches('b')"].map((text) =>
       checkExpression(text).map((diagnostic) => [
@@ -71,7 +71,7 @@ test("keys that no node writes are named, unless they may be missing or are not 
   ]);
   expect(checkExpression("state.b")).toEqual([]);
   expect(checkExpression("state.b + 'x'", { keys, result: "bool" })).toEqual([
-    { message: "This must be true or false, but it gives text.", from: 0, to: 13 },
+    { message: "This must be true or false, but it is text.", from: 0, to: 13 },
     { message: 'No node before this one writes "b".', from: 0, to: 7 },
   ]);
   expect(checkExpression("1 + 1", { result: "any" })).toEqual([]);
@@ -89,7 +89,7 @@ test.each<[string, string]>([
 ])("a condition that is neither true nor false says what it gives instead: %s gives %s", (text, gives) => {
   const error = refusal(() => evaluateCondition(text, { state: {} }));
   expect({ message: error.message, from: error.from, to: error.to, expression: error.expression }).toEqual({
-    message: `A condition gives true or false, but this gives ${gives}.`,
+    message: `A condition must be true or false, but this is ${gives}.`,
     from: 0,
     to: text.length,
     expression: text,
@@ -99,10 +99,14 @@ test.each<[string, string]>([
 test.each<[string, Record<string, Json>, unknown]>([
   ["state.a", { a: true }, { value: true }],
   ["state.a", { a: false }, { value: false }],
-  ["state.a", {}, { value: false, note: 'There is no "a" yet, so this counts as false.' }],
-  ["!state.a", {}, { value: false, note: 'There is no "a" yet, so this counts as false.' }],
-  ["state.a[0]", { a: [] }, { value: false, note: 'There is no "state.a[0]" yet, so this counts as false.' }],
-  ["state.?a.value()", {}, { value: false, note: 'There is no "value" yet, so this counts as false.' }],
+  ["state.a", {}, { value: false, note: '"a" doesn\'t exist yet, so this counts as false.' }],
+  ["!state.a", {}, { value: false, note: '"a" doesn\'t exist yet, so this counts as false.' }],
+  [
+    "state.a[0]",
+    { a: [] },
+    { value: false, note: '"state.a[0]" doesn\'t exist yet, so this counts as false.' },
+  ],
+  ["state.?a.value()", {}, { value: false, note: '"value" doesn\'t exist yet, so this counts as false.' }],
 ])("a condition asks for a value that may not be there yet: %s with %j", (text, state, expected) => {
   expect(evaluateCondition(text, { state })).toEqual(expected);
 });
@@ -111,10 +115,10 @@ test("an expression may be as long as the limit, and no longer", () => {
   const most = `1${" ".repeat(MAX_EXPRESSION_LENGTH - 1)}`;
   expect(checkExpression(most)).toEqual([]);
   expect(checkExpression(`${most} `)).toEqual([
-    { message: "An expression has at most 2000 characters.", from: 2000, to: 2001 },
+    { message: "An expression can have at most 2000 characters.", from: 2000, to: 2001 },
   ]);
   expect(checkExpression("  \n ")).toEqual([
-    { message: "Write an expression, for example state.count > 3.", from: 0, to: 4 },
+    { message: "Enter an expression, for example state.count > 3.", from: 0, to: 4 },
   ]);
   expect(expressionKeys(`state.a + ${most}`)).toEqual([]);
 });

@@ -121,9 +121,9 @@ export function walk(root: ASTNode): Walked {
 function refusalOf(node: ASTNode): string | null {
   if (node.op !== "call" && node.op !== "rcall") return null;
   const [name] = node.args;
-  if (name === "matches") return "Patterns (matches) are not available; use contains, startsWith or ==.";
+  if (name === "matches") return "matches is not supported. Use contains, startsWith or ==.";
   if (node.op === "rcall" && name === "bind" && node.args[1].op === "id" && node.args[1].args === "cel")
-    return "cel.bind is not available; use a Transform node for a value in between.";
+    return "cel.bind is not supported. Use a Transform node for intermediate values.";
   return null;
 }
 

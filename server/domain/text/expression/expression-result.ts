@@ -46,7 +46,7 @@ export class JsonWriter {
     if (value instanceof Duration) return String(value);
     const prototype: unknown = Object.getPrototypeOf(value);
     if (prototype !== null && prototype !== Object.prototype)
-      throw new EvaluationError("The result is not a value that can be kept; convert it with string(...).");
+      throw new EvaluationError("The result can't be stored. Convert it with string(...).");
     const made: { [key: string]: Json } = {};
     for (const [key, item] of Object.entries(value)) {
       this.work.spend(KEY_UNITS);
@@ -61,7 +61,7 @@ export class JsonWriter {
     this.length += characters;
     if (this.length > WORK_LIMITS.resultLength)
       throw new EvaluationError(
-        `The result is larger than ${WORK_LIMITS.resultLength.toLocaleString("en-US")} characters. Keep less of it.`,
+        `The result exceeds ${WORK_LIMITS.resultLength.toLocaleString("en-US")} characters. Return less.`,
       );
   }
 }

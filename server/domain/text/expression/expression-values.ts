@@ -55,9 +55,7 @@ export class Optional {
 export class Duration {
   constructor(readonly nanos: bigint) {
     if (nanos > MAX_DURATION || nanos < -MAX_DURATION)
-      throw new EvaluationError(
-        "The length of time is out of range; at most about 10,000 years are possible.",
-      );
+      throw new EvaluationError("Duration out of range (about 10,000 years).");
   }
   toString(): string {
     const sign = this.nanos < 0n ? "-" : "";
@@ -106,20 +104,19 @@ export const isNumeric = (type: Type) => type === "int" || type === "double" || 
 
 /** A whole number, inside the 64 bits that the language has. */
 export function int(value: bigint): bigint {
-  if (value < MIN_INT || value > MAX_INT)
-    throw new EvaluationError("The whole number is out of range (64 bits).");
+  if (value < MIN_INT || value > MAX_INT) throw new EvaluationError("Whole number out of range (64 bits).");
   return value;
 }
 
 export function intFromNumber(value: number): bigint {
   if (!Number.isFinite(value) || Math.abs(value) >= 2 ** 63)
-    throw new EvaluationError(`${value} is out of the range of whole numbers (64 bits).`);
+    throw new EvaluationError(`${value} is out of range for whole numbers (64 bits).`);
   return BigInt(Math.trunc(value));
 }
 
 export function uint(value: bigint): UnsignedInt {
   if (value < 0n || value >= 2n ** 64n)
-    throw new EvaluationError("The number is out of range: unsigned whole numbers go from 0 to 2^64 - 1.");
+    throw new EvaluationError("Out of range: unsigned whole numbers go from 0 to 2^64 - 1.");
   return new UnsignedInt(value);
 }
 
@@ -138,7 +135,7 @@ export const toDouble = (value: unknown) => Number(isUint(value) ? value.valueOf
 /** A time inside the years 1 to 9999, which is what a timestamp can hold. */
 export function time(milliseconds: number): Date {
   if (!(milliseconds >= MIN_TIME && milliseconds <= MAX_TIME))
-    throw new EvaluationError("The time is out of range; years go from 1 to 9999.");
+    throw new EvaluationError("Time out of range: years go from 1 to 9999.");
   return new Date(milliseconds);
 }
 
@@ -279,7 +276,7 @@ function onDoubles(operator: "+" | "-" | "*" | "/" | "%", left: number, right: n
 }
 
 export const noRemainder = (value: number) =>
-  `% gives the remainder of whole numbers, and ${value} is not whole; use math.round, math.floor or int.`;
+  `% needs whole numbers, and ${value} isn't one. Use math.round, math.floor or int.`;
 
 function onInts(operator: "+" | "-" | "*" | "/" | "%", left: bigint, right: bigint): bigint {
   switch (operator) {
@@ -296,7 +293,7 @@ function onInts(operator: "+" | "-" | "*" | "/" | "%", left: bigint, right: bigi
 }
 
 export const mismatch = (operator: string, left: unknown, right: unknown) =>
-  new EvaluationError(`These do not go together: ${typeOf(left)} ${operator} ${typeOf(right)}.`);
+  new EvaluationError(`Type mismatch: ${typeOf(left)} ${operator} ${typeOf(right)}.`);
 
 /** Which of two comes first: negative, zero or positive, NaN for what has no order, null if they cannot be compared. */
 export function compare(work: Work, left: unknown, right: unknown): number | null {

@@ -90,8 +90,11 @@ function compileAnew(text: string): Compiled {
     error: new ExpressionError(message, text.slice(0, MAX_EXPRESSION_LENGTH), from, Math.max(to, from)),
   });
   if (text.length > MAX_EXPRESSION_LENGTH)
-    return refuse(`An expression has at most ${MAX_EXPRESSION_LENGTH} characters.`, MAX_EXPRESSION_LENGTH);
-  if (!text.trim()) return refuse("Write an expression, for example state.count > 3.");
+    return refuse(
+      `An expression can have at most ${MAX_EXPRESSION_LENGTH} characters.`,
+      MAX_EXPRESSION_LENGTH,
+    );
+  if (!text.trim()) return refuse("Enter an expression, for example state.count > 3.");
   try {
     const root = parser.parse(text).ast;
     const walked = walk(root);
@@ -149,12 +152,12 @@ export function evaluateCondition(
     value = evaluateExpression(text, scope, work);
   } catch (error) {
     if (error instanceof ExpressionError && error.missing !== null)
-      return { value: false, note: `There is no "${error.missing}" yet, so this counts as false.` };
+      return { value: false, note: `"${error.missing}" doesn't exist yet, so this counts as false.` };
     throw error;
   }
   if (typeof value === "boolean") return { value };
   throw new ExpressionError(
-    `A condition gives true or false, but this gives ${describe(value)}.`,
+    `A condition must be true or false, but this is ${describe(value)}.`,
     text,
     0,
     text.length,
@@ -175,7 +178,7 @@ export function checkExpression(
   const diagnostics: TextDiagnostic[] = [];
   if (options.result === "bool" && type !== "bool" && type !== "dyn")
     diagnostics.push({
-      message: `This must be true or false, but it gives ${TYPE_LABELS[type]}.`,
+      message: `This must be true or false, but it is ${TYPE_LABELS[type]}.`,
       from: 0,
       to: text.length,
     });
@@ -252,19 +255,18 @@ function describeParseError(
   summary: string,
   { text, from, to }: { text: string; from: number; to: number },
 ): string {
-  if (summary.includes("Unexpected token: EOF")) return "The expression ends too early.";
+  if (summary.includes("Unexpected token: EOF")) return "The expression ends early.";
   if (code === "limit_exceeded")
     return `The expression is nested too deeply or has too many parts (${summary.replace(/^Exceeded /, "")}). Split it over two nodes.`;
   const rest = text.slice(from);
   const word = /^\w+/.exec(rest)?.[0] ?? text.slice(from, to);
-  if (rest.startsWith("=")) return "A single = is not available here; write == to compare.";
+  if (rest.startsWith("=")) return "Use == to compare, not =.";
   if (rest.startsWith("&") || rest.startsWith("|")) return "Write && for and, || for or.";
   if (rest.startsWith("?") && /(?:[{[,]\s*|\?)$/.test(text.slice(0, from))) return NO_OPTIONAL_SYNTAX;
-  if (OPERATOR_HINTS.has(word))
-    return `"${word}" is not a word of this language; write ${OPERATOR_HINTS.get(word)}.`;
+  if (OPERATOR_HINTS.has(word)) return `"${word}" is not an operator. Write ${OPERATOR_HINTS.get(word)}.`;
   if (code === "unexpected_character" && /^["'\w.([{]/.test(rest) && from > 0)
-    return `Something is missing before ${shorten(rest)}: write an operator such as == or &&, or call a function with brackets, as in state.key.contains("x").`;
-  if (code === "unexpected_character") return `The character ${rest.charAt(0)} does not belong here.`;
+    return `Something is missing before ${shorten(rest)}: an operator such as == or &&, or a function call with parentheses, as in state.key.contains("x").`;
+  if (code === "unexpected_character") return `Unexpected character ${rest.charAt(0)}.`;
   return sentence(summary);
 }
 

@@ -135,7 +135,7 @@ test("operands that do not go together are refused before a run, and in it where
       for (const right of types) {
         const [a, b] = [samples[left], samples[right]];
         const fits = operatorType(operator, left, right) !== null;
-        const refused = (text: string) => `${text}: These do not go together: ${left} ${operator} ${right}.`;
+        const refused = (text: string) => `${text}: Type mismatch: ${left} ${operator} ${right}.`;
         const [certain, late] = [`${a} ${operator} ${b}`, `dyn(${a}) ${operator} dyn(${b})`];
         expect(outcomeOf(certain)).toBe(fits ? "given" : refused(certain));
         // In a run, any two values can be compared.

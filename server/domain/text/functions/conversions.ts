@@ -18,9 +18,9 @@ import { define, shown, within } from "./define";
 import { sizeOfText } from "./texts";
 
 const sizes = [
-  define("size(string): int", "how many characters", (w, s: string) => BigInt(sizeOfText(w, s))),
-  define("size(list): int", "how many items", (_, list: unknown[]) => BigInt(list.length)),
-  define("size(map): int", "how many keys", (w, map: Record<string, unknown>) =>
+  define("size(string): int", "number of characters", (w, s: string) => BigInt(sizeOfText(w, s))),
+  define("size(list): int", "number of items", (_, list: unknown[]) => BigInt(list.length)),
+  define("size(map): int", "number of keys", (w, map: Record<string, unknown>) =>
     BigInt(keysOf(w, map).length),
   ),
   define("size(bytes): int", "", (_, bytes: Uint8Array) => BigInt(bytes.length)),
@@ -38,7 +38,7 @@ export const conversions = [
     if (["0", "f", "false", "FALSE", "False"].includes(s)) return false;
     throw new EvaluationError(`bool() reads "true" and "false", not ${shown(s)}.`);
   }),
-  define("int(number): int", "without what follows the point", (_, value: number | bigint | UnsignedInt) =>
+  define("int(number): int", "without decimals", (_, value: number | bigint | UnsignedInt) =>
     typeof value === "number" ? intFromNumber(value) : int(isUint(value) ? value.valueOf() : value),
   ),
   define("int(string): int", "", (_, s: string) => {
@@ -53,11 +53,11 @@ export const conversions = [
   ),
   define("uint(string): uint", "", (_, s: string) => {
     if (!/^\d{1,20}$/.test(s))
-      throw new EvaluationError(`uint() reads whole numbers from 0 on, not ${shown(s)}.`);
+      throw new EvaluationError(`uint() reads whole numbers from 0, not ${shown(s)}.`);
     return uint(BigInt(s));
   }),
   define("double(number): double", "", (_, value: unknown) => toDouble(value)),
-  define("double(string): double", "a number from text", (_, s: string) => {
+  define("double(string): double", "number from text", (_, s: string) => {
     const special = /^([+-]?)(?:inf|infinity)$/i.exec(s);
     if (special) return special[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
     if (/^nan$/i.test(s)) return Number.NaN;
@@ -84,7 +84,7 @@ export const conversions = [
     return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
   }),
   define("bytes.at(whole): int", "", (_, bytes: Uint8Array, at: unknown) =>
-    BigInt(must(bytes, within(at, bytes.length - 1, "The place"))),
+    BigInt(must(bytes, within(at, bytes.length - 1, "The position"))),
   ),
   define("bytes.json(): dyn", "", (w, bytes: Uint8Array) => {
     const json = asText(w, bytes);
@@ -95,7 +95,7 @@ export const conversions = [
     try {
       return JSON.parse(json);
     } catch {
-      throw new EvaluationError("This text is not JSON.");
+      throw new EvaluationError("This text isn't valid JSON.");
     }
   }),
 ];

@@ -58,14 +58,14 @@ export function fits(kind: Kind, type: Type): boolean {
 /** A whole number of either kind. Throws a Fault where it is none. */
 export function wholeNumber(value: unknown): number {
   const number = toDouble(value);
-  if (!Number.isInteger(number)) throw new EvaluationError(`A whole number is needed here, not ${number}.`);
+  if (!Number.isInteger(number)) throw new EvaluationError(`Expected a whole number, not ${number}.`);
   return number;
 }
 
 /** A whole number from 0 to `most`. Throws a Fault otherwise; `what`: how the message names the number. */
 export function within(value: unknown, most: number, what: string): number {
   const number = wholeNumber(value);
-  if (number < 0 || number > most) throw new EvaluationError(`${what} ${number} is outside of 0 to ${most}.`);
+  if (number < 0 || number > most) throw new EvaluationError(`${what} ${number} is outside 0 to ${most}.`);
   return number;
 }
 

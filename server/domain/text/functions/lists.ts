@@ -13,52 +13,48 @@ import { define, within } from "./define";
 
 /** What expressions do with lists. */
 export const listFunctions = [
-  define("list.contains(dyn): bool", "whether a value is in it", (w, list: unknown[], value: unknown) =>
+  define("list.contains(dyn): bool", "whether it contains a value", (w, list: unknown[], value: unknown) =>
     list.some((item) => equals(w, item, value)),
   ),
-  define("list.sum(): dyn", "its numbers added up", (w, list: unknown[]) => {
+  define("list.sum(): dyn", "sum of its numbers", (w, list: unknown[]) => {
     w.spend(list.length * 6);
     return list.reduce<unknown>((sum, item, i) => {
       if (!isNumeric(typeOf(item)) && !(i === 0 && typeOf(item) === "duration") && typeOf(sum) !== "duration")
-        throw new EvaluationError(`sum adds up numbers, and one item is ${typeOf(item)}.`);
+        throw new EvaluationError(`sum adds numbers, but one item is ${typeOf(item)}.`);
       return i === 0 ? item : operate(w, "+", ...mixed(sum, item));
     }, 0n);
   }),
-  define("list.sort(): list", "in order", (w, list: unknown[]) => {
+  define("list.sort(): list", "sorted", (w, list: unknown[]) => {
     w.makeList(list.length);
     return [...list].sort((a, b) => {
       w.spend(8);
       const order = compare(w, a, b);
       if (order === null)
-        throw new EvaluationError(
-          `sort puts numbers or texts in order, and here are ${typeOf(a)} and ${typeOf(b)}.`,
-        );
+        throw new EvaluationError(`sort needs numbers or texts, but got ${typeOf(a)} and ${typeOf(b)}.`);
       return order || 0;
     });
   }),
-  define("list.reverse(): list", "from back to front", (w, list: unknown[]) => {
+  define("list.reverse(): list", "reversed", (w, list: unknown[]) => {
     w.makeList(list.length);
     return [...list].reverse();
   }),
   define(
     "list.slice(whole, whole): list",
-    "from place n up to before m",
+    "from index n up to, not including, m",
     (w, list: unknown[], from: unknown, to: unknown) => {
-      const start = within(from, list.length, "The place");
-      const end = within(to, list.length, "The place");
-      if (end < start) throw new EvaluationError(`The end ${end} lies before the start ${start}.`);
+      const start = within(from, list.length, "The position");
+      const end = within(to, list.length, "The position");
+      if (end < start) throw new EvaluationError(`The end ${end} is before the start ${start}.`);
       w.makeList(end - start);
       return list.slice(start, end);
     },
   ),
-  define("list.first(): dyn", "its first item; there is none in an empty list", (_, list: unknown[]) =>
-    atEnd(list, 0),
-  ),
-  define("list.last(): dyn", "its last item; there is none in an empty list", (_, list: unknown[]) =>
+  define("list.first(): dyn", "first item; fails on an empty list", (_, list: unknown[]) => atEnd(list, 0)),
+  define("list.last(): dyn", "last item; fails on an empty list", (_, list: unknown[]) =>
     atEnd(list, list.length - 1),
   ),
-  define("list.distinct(): list", "each value once", distinct),
-  define("list.flatten(): list", "lists in it dissolved", (w, list: unknown[]) => flatten(w, list, 1)),
+  define("list.distinct(): list", "without duplicates", distinct),
+  define("list.flatten(): list", "nested lists flattened", (w, list: unknown[]) => flatten(w, list, 1)),
   define("list.flatten(whole): list", "", (w, list: unknown[], depth: unknown) =>
     flatten(w, list, within(depth, WORK_LIMITS.depth, "The depth")),
   ),

@@ -47,12 +47,12 @@ test.each<[string, Json]>([
 
 test.each<Rejected>([
   ["math.sqrt(-1)", "The result is not a number (division by zero?)."],
-  ["math.abs(-9223372036854775807 - 1)", "The whole number is out of range (64 bits)."],
-  ["math.greatest(['a', 1])", "The greatest and the least are found among"],
-  ["math.greatest(['a'])", "The greatest and the least are found among"],
-  ["math.greatest([1, 'a'])", "The greatest and the least are found among"],
-  ["math.least([1, null])", "The greatest and the least are found among"],
-  ["math.least([])", "An empty list has no greatest and no least value."],
+  ["math.abs(-9223372036854775807 - 1)", "Whole number out of range (64 bits)."],
+  ["math.greatest(['a', 1])", "Maximum and minimum need numbers, but one value is string."],
+  ["math.greatest(['a'])", "Maximum and minimum need numbers, but one value is string."],
+  ["math.greatest([1, 'a'])", "Maximum and minimum need numbers, but one value is string."],
+  ["math.least([1, null])", "Maximum and minimum need numbers, but one value is null."],
+  ["math.least([])", "An empty list has no maximum or minimum."],
   ["math.max([double('nan'), 1])", "The result is not a number (division by zero?)."],
 ])("what is no number, or leaves the range of numbers, is refused: %s", (text, ...expected) => {
   expect(rejectionOf(text)).toEqual(rejection(text, ...expected));

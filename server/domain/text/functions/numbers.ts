@@ -24,11 +24,11 @@ export const numberFunctions = [
     "to the nearest whole number",
     onNumber((x) => Math.sign(x) * Math.round(Math.abs(x))),
   ),
-  define("math.floor(number): dyn", "down to a whole number", onNumber(Math.floor)),
-  define("math.ceil(number): dyn", "up to a whole number", onNumber(Math.ceil)),
-  define("math.trunc(number): dyn", "without what follows the point", onNumber(Math.trunc)),
-  define("math.sqrt(number): double", "the square root", (_, x: unknown) => Math.sqrt(toDouble(x))),
-  define("math.abs(number): dyn", "without its sign", (_, x: unknown) =>
+  define("math.floor(number): dyn", "rounded down", onNumber(Math.floor)),
+  define("math.ceil(number): dyn", "rounded up", onNumber(Math.ceil)),
+  define("math.trunc(number): dyn", "without decimals", onNumber(Math.trunc)),
+  define("math.sqrt(number): double", "square root", (_, x: unknown) => Math.sqrt(toDouble(x))),
+  define("math.abs(number): dyn", "absolute value", (_, x: unknown) =>
     typeof x === "bigint" ? int(x < 0n ? -x : x) : isUint(x) ? x : Math.abs(toDouble(x)),
   ),
   define("math.sign(number): dyn", "-1, 0 or 1", (_, x: unknown) =>
@@ -41,8 +41,8 @@ export const numberFunctions = [
     (_, x: unknown) => Math.abs(toDouble(x)) === Number.POSITIVE_INFINITY,
   ),
   define("math.isFinite(number): bool", "", (_, x: unknown) => Number.isFinite(toDouble(x))),
-  ...extremes(["greatest", "max"], 1, "the greatest of numbers or of a list"),
-  ...extremes(["least", "min"], -1, "the least of numbers or of a list"),
+  ...extremes(["greatest", "max"], 1, "maximum of numbers or a list"),
+  ...extremes(["least", "min"], -1, "minimum of numbers or a list"),
 ];
 
 function extremes(names: readonly string[], wanted: 1 | -1, hint: string): CelFunction[] {
@@ -61,13 +61,11 @@ function extremes(names: readonly string[], wanted: 1 | -1, hint: string): CelFu
 }
 
 function extreme(w: Work, values: readonly unknown[], wanted: 1 | -1): unknown {
-  if (values.length === 0) throw new EvaluationError("An empty list has no greatest and no least value.");
+  if (values.length === 0) throw new EvaluationError("An empty list has no maximum or minimum.");
   return values.reduce((best, value, at) => {
     if (at > 0) w.spend(2);
     if (!isNumeric(typeOf(value)))
-      throw new EvaluationError(
-        `The greatest and the least are found among numbers, and one of these is ${typeOf(value)}.`,
-      );
+      throw new EvaluationError(`Maximum and minimum need numbers, but one value is ${typeOf(value)}.`);
     const order = compare(w, value, best);
     return order !== null && order * wanted > 0 ? value : best;
   }, values[0]);

@@ -15,7 +15,7 @@ export const optionalFunctions: readonly CelFunction[] = [
   },
   define("optional.hasValue(): bool", "", (_, value: Optional) => value.held !== undefined),
   define("optional.value(): dyn", "", (_, { held }: Optional) => {
-    if (held === undefined) throw new EvaluationError("The optional value is not there.", "value");
+    if (held === undefined) throw new EvaluationError("The optional value is missing.", "value");
     return held;
   }),
 ];

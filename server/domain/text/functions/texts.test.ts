@@ -59,18 +59,18 @@ test.each<[string, Json]>([
 });
 
 test.each<Rejected>([
-  ["'aXbXc'.replace('X', '-', 1.5)", "A whole number is needed here, not 1.5."],
-  ["'abc'.charAt(4)", "The place 4 is outside of 0 to 3."],
-  ["'abc'.substring(4)", "The place 4 is outside of 0 to 3."],
-  ["'abc'.substring(2, 1)", "The end 1 lies before the start 2."],
-  ["'abcabc'.indexOf('a', 7)", "The place 7 is outside of 0 to 6."],
-  ["'abcabc'.lastIndexOf('a', 7)", "The place 7 is outside of 0 to 6."],
-  ["['a', 1].join()", "join puts texts together, and one item is"],
-  ["'%d'.format([5.5])", "A whole number is needed here, not 5.5."],
-  ["'%.21f'.format([0.5])", "At most 20 digits can follow the point."],
-  ["'%x'.format(['a'])", "%x is for numbers, and this is string; use %s."],
-  ["'%s'.format([1, 2])", "format has 1 places, but its list has 2 values."],
-  ["'%s'.format([])", "format has more places than its list has values (0)."],
+  ["'aXbXc'.replace('X', '-', 1.5)", "Expected a whole number, not 1.5."],
+  ["'abc'.charAt(4)", "The position"],
+  ["'abc'.substring(4)", "The position"],
+  ["'abc'.substring(2, 1)", "The end 1 is before the start 2."],
+  ["'abcabc'.indexOf('a', 7)", "The position"],
+  ["'abcabc'.lastIndexOf('a', 7)", "The position"],
+  ["['a', 1].join()", "join needs texts, but one item is int. Add .map(x, string(x)) before i"],
+  ["'%d'.format([5.5])", "Expected a whole number, not 5.5."],
+  ["'%.21f'.format([0.5])", "At most 20 decimals."],
+  ["'%x'.format(['a'])", "%x needs a number, but this is string. Use %s."],
+  ["'%s'.format([1, 2])", "format has 1 placeholders, but 2 values."],
+  ["'%s'.format([])", "format has more placeholders than values (0)."],
 ])(
   "a place outside of a text, or a format that does not fit its values, is refused: %s",
   (text, ...expected) => {

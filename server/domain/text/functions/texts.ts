@@ -16,45 +16,43 @@ import { define, wholeNumber, within } from "./define";
 export const textFunctions = [
   define(
     "string.contains(string): bool",
-    "whether a text stands in it",
+    "whether it contains a text",
     (w, s: string, part: string) => find(w, s, part) >= 0,
   ),
-  define("string.startsWith(string): bool", "whether it begins so", (w, s: string, part: string) => {
+  define("string.startsWith(string): bool", "whether it starts with a text", (w, s: string, part: string) => {
     w.read(Math.min(s.length, part.length));
     return s.startsWith(part);
   }),
-  define("string.endsWith(string): bool", "whether it ends so", (w, s: string, part: string) => {
+  define("string.endsWith(string): bool", "whether it ends with a text", (w, s: string, part: string) => {
     w.read(Math.min(s.length, part.length));
     return s.endsWith(part);
   }),
-  define("string.lowerAscii(): string", "in small letters", (w, s: string) =>
+  define("string.lowerAscii(): string", "lowercase", (w, s: string) =>
     changeCase(w, s, (text) => text.toLowerCase()),
   ),
-  define("string.upperAscii(): string", "in capitals", (w, s: string) =>
+  define("string.upperAscii(): string", "uppercase", (w, s: string) =>
     changeCase(w, s, (text) => text.toUpperCase()),
   ),
-  define("string.trim(): string", "without spaces around it", (w, s: string) => {
+  define("string.trim(): string", "without leading and trailing spaces", (w, s: string) => {
     w.makeText(s.length);
     return s.trim();
   }),
-  define("string.replace(string, string): string", "with one text in place of another", replace),
+  define("string.replace(string, string): string", "with a text replaced", replace),
   define("string.replace(string, string, whole): string", "", replace),
-  define("string.split(string): list", "cut into a list", split),
+  define("string.split(string): list", "split into a list", split),
   define("string.split(string, whole): list", "", split),
-  define("string.charAt(whole): string", "the n-th character, from 0", (w, s: string, at: unknown) => {
+  define("string.charAt(whole): string", "the nth character, from 0", (w, s: string, at: unknown) => {
     const all = characters(w, s);
-    const index = within(at, all.length, "The place");
+    const index = within(at, all.length, "The position");
     return all.slice(index, index + 1);
   }),
-  define("string.substring(whole): string", "from the n-th character on", substring),
+  define("string.substring(whole): string", "from the nth character", substring),
   define("string.substring(whole, whole): string", "", substring),
-  define(
-    "string.indexOf(string): int",
-    "where a text stands in it, -1 if nowhere",
-    (w, s: string, part: string) => place(w, s, find(w, s, part)),
+  define("string.indexOf(string): int", "index of a text, -1 if not found", (w, s: string, part: string) =>
+    place(w, s, find(w, s, part)),
   ),
   define("string.indexOf(string, whole): int", "", (w, s: string, part: string, from: unknown) => {
-    const start = within(from, sizeOfText(w, s), "The place");
+    const start = within(from, sizeOfText(w, s), "The position");
     return place(w, s, find(w, s, part, unitOf(w, s, start)));
   }),
   define("string.lastIndexOf(string): int", "", (w, s: string, part: string) => {
@@ -62,20 +60,20 @@ export const textFunctions = [
     return lastIndexOf(w, s, part, size);
   }),
   define("string.lastIndexOf(string, whole): int", "", (w, s: string, part: string, from: unknown) =>
-    lastIndexOf(w, s, part, within(from, sizeOfText(w, s), "The place")),
+    lastIndexOf(w, s, part, within(from, sizeOfText(w, s), "The position")),
   ),
-  define("string.reverse(): string", "from back to front", (w, s: string) => {
+  define("string.reverse(): string", "reversed", (w, s: string) => {
     w.makeText(s.length);
     w.makeList(s.length);
     return [...s].reverse().join("");
   }),
-  define("string.format(list): string", "%s %d %.2f filled with a list's values", format),
+  define("string.format(list): string", "%s %d %.2f replaced by a list's values", format),
   define("strings.quote(string): string", "", (w, s: string) => {
     w.makeText(s.length * 2);
     return JSON.stringify(s);
   }),
   define("list.join(): string", "", (w, list: unknown[]) => join(w, list, "")),
-  define("list.join(string): string", "one text of its texts", join),
+  define("list.join(string): string", "its texts joined", join),
 ];
 
 const hasPairs = (text: string) => /[\uD800-\uDFFF]/.test(text);
@@ -135,9 +133,9 @@ function split(w: Work, s: string, separator: string, most?: unknown): string[] 
 
 function substring(w: Work, s: string, from: unknown, to?: unknown): string {
   const all = characters(w, s);
-  const start = within(from, all.length, "The place");
-  const end = to === undefined ? all.length : within(to, all.length, "The place");
-  if (end < start) throw new EvaluationError(`The end ${end} lies before the start ${start}.`);
+  const start = within(from, all.length, "The position");
+  const end = to === undefined ? all.length : within(to, all.length, "The position");
+  if (end < start) throw new EvaluationError(`The end ${end} is before the start ${start}.`);
   return all.slice(start, end);
 }
 
@@ -160,7 +158,7 @@ function join(w: Work, list: unknown[], separator: string): string {
   for (const item of list) {
     if (typeof item !== "string")
       throw new EvaluationError(
-        `join puts texts together, and one item is ${typeOf(item)}; write .map(x, string(x)) before it.`,
+        `join needs texts, but one item is ${typeOf(item)}. Add .map(x, string(x)) before it.`,
       );
     length += item.length;
   }
@@ -178,9 +176,9 @@ function format(w: Work, pattern: string, values: unknown[]): string {
       w.spend(8);
       if (kind === "%") return "%";
       if (!"sdfexXob".includes(kind) || kind === "")
-        throw new EvaluationError(`format knows %s, %d, %f, %.2f, %e, %x, %o, %b and %%, not "${whole}".`);
+        throw new EvaluationError(`format supports %s, %d, %f, %.2f, %e, %x, %o, %b and %%, not "${whole}".`);
       if (used >= values.length)
-        throw new EvaluationError(`format has more places than its list has values (${used}).`);
+        throw new EvaluationError(`format has more placeholders than values (${used}).`);
       const piece = formatOne(w, values[used++], kind, digits);
       length += piece.length;
       w.makeText(piece.length);
@@ -189,17 +187,17 @@ function format(w: Work, pattern: string, values: unknown[]): string {
     },
   );
   if (used < values.length)
-    throw new EvaluationError(`format has ${used} places, but its list has ${values.length} values.`);
+    throw new EvaluationError(`format has ${used} placeholders, but ${values.length} values.`);
   return text;
 }
 
 function formatOne(w: Work, value: unknown, kind: string, digits: string | undefined): string {
   if (kind === "s") return asText(w, value);
   const type = typeOf(value);
-  if (!isNumeric(type)) throw new EvaluationError(`%${kind} is for numbers, and this is ${type}; use %s.`);
+  if (!isNumeric(type)) throw new EvaluationError(`%${kind} needs a number, but this is ${type}. Use %s.`);
   if (kind === "f" || kind === "e") {
     const places = Number(digits ?? 6);
-    if (places > 20) throw new EvaluationError("At most 20 digits can follow the point.");
+    if (places > 20) throw new EvaluationError("At most 20 decimals.");
     return kind === "f" ? fixed(toDouble(value), places) : toDouble(value).toExponential(places);
   }
   const whole = wholeOf(value);

@@ -23,15 +23,15 @@ test.each<[string, Json]>([
 
 test.each<Rejected>([
   ["timestamp('2026-01-31T08:00:00')", "timestamp() reads times like 2026-01-31 or"],
-  ["timestamp(-62135596801)", "The time is out of range; years go from 1 to 9999."],
-  ["timestamp(253402300800)", "The time is out of range; years go from 1 to 9999."],
+  ["timestamp(-62135596801)", "Time out of range: years go from 1 to 9999."],
+  ["timestamp(253402300800)", "Time out of range: years go from 1 to 9999."],
   ["timestamp('x')", 'timestamp() reads times like 2026-01-31 or 2026-01-31T08:00:00Z, not "x".'],
-  ["duration('1')", 'duration() reads lengths like 90s, 15m or 1h30m, not "1".'],
-  ["duration('')", 'duration() reads lengths like 90s, 15m or 1h30m, not "".'],
-  ["duration('1x')", 'duration() reads lengths like 90s, 15m or 1h30m, not "1x".'],
-  ["now.getHours('+5:30')", 'There is no time zone "+5:30"; write one like Europe/Paris or +02:00.'],
-  ["now.getHours('')", 'There is no time zone ""; write one like Europe/Paris or +02:00.'],
-  ["now.getHours('+24:00')", 'There is no time zone "+24:00"; write one like Europe/Paris or +02:00.'],
+  ["duration('1')", 'duration() reads durations like 90s, 15m or 1h30m, not "1".'],
+  ["duration('')", 'duration() reads durations like 90s, 15m or 1h30m, not "".'],
+  ["duration('1x')", 'duration() reads durations like 90s, 15m or 1h30m, not "1x".'],
+  ["now.getHours('+5:30')", 'Unknown time zone "+5:30". Write it like Europe/Paris or +02:00.'],
+  ["now.getHours('')", 'Unknown time zone "". Write it like Europe/Paris or +02:00.'],
+  ["now.getHours('+24:00')", 'Unknown time zone "+24:00". Write it like Europe/Paris or +02:00.'],
 ])("what is no time, or outside of the years 1 to 9999, is refused: %s", (text, ...expected) => {
   expect(rejectionOf(text)).toEqual(rejection(text, ...expected));
 });

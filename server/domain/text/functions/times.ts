@@ -38,7 +38,7 @@ const ZONE_UNITS = 250;
 
 /** What expressions do with times and lengths of time. */
 export const timeFunctions = [
-  define("timestamp(string): timestamp", "a time like 2026-01-31 or 2026-01-31T08:00:00Z", (_, s: string) => {
+  define("timestamp(string): timestamp", "time like 2026-01-31 or 2026-01-31T08:00:00Z", (_, s: string) => {
     const at = parseTime(s);
     if (at === null)
       throw new EvaluationError(
@@ -48,13 +48,13 @@ export const timeFunctions = [
   }),
   define("timestamp(number): timestamp", "", (_, seconds: unknown) => time(toDouble(seconds) * 1000)),
   define("timestamp(timestamp): timestamp", "", (_, at: Date) => at),
-  define("duration(string): duration", "a length of time like 90s, 1h30m", (w, s: string) => {
+  define("duration(string): duration", "duration like 90s, 1h30m", (w, s: string) => {
     w.spend(TIME_UNITS);
     const found = /^([+-]?)((?:\d{1,15}(?:\.\d{0,12})?|\.\d{1,12})(?:ns|us|µs|ms|s|m|h))+$/.exec(
       s.slice(0, 200),
     );
     if (!found || s.length > 200)
-      throw new EvaluationError(`duration() reads lengths like 90s, 15m or 1h30m, not ${shown(s)}.`);
+      throw new EvaluationError(`duration() reads durations like 90s, 15m or 1h30m, not ${shown(s)}.`);
     let nanos = 0n;
     for (const [, whole = "", fraction = "", unit = ""] of s.matchAll(
       /(?<!\d)(\d*)(?:\.(\d*))?(ns|us|µs|ms|s|m|h)/g,
@@ -71,9 +71,7 @@ export const timeFunctions = [
       w.spend(ZONE_UNITS);
       const value = partOfTime(at, part, zone);
       if (value === null)
-        throw new EvaluationError(
-          `There is no time zone ${shown(zone)}; write one like Europe/Paris or +02:00.`,
-        );
+        throw new EvaluationError(`Unknown time zone ${shown(zone)}. Write it like Europe/Paris or +02:00.`);
       return BigInt(value);
     }),
   ]),

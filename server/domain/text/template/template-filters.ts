@@ -28,15 +28,19 @@ const filterRules: Record<string, FilterRule> = {
   },
   upper: {
     args: [0, 0],
-    hint: "in capitals",
+    hint: "uppercase",
     apply: (work, value) => read(work, value, 2).toUpperCase(),
   },
   lower: {
     args: [0, 0],
-    hint: "in small letters",
+    hint: "lowercase",
     apply: (work, value) => read(work, value, 2).toLowerCase(),
   },
-  trim: { args: [0, 0], hint: "without spaces around it", apply: (work, value) => read(work, value).trim() },
+  trim: {
+    args: [0, 0],
+    hint: "without leading and trailing spaces",
+    apply: (work, value) => read(work, value).trim(),
+  },
   truncate: {
     args: [0, 2],
     hint: "at most n characters",
@@ -47,7 +51,7 @@ const filterRules: Record<string, FilterRule> = {
   },
   default: {
     args: [1, 1],
-    hint: "what to write where there is nothing",
+    hint: "text to use if empty",
     apply: (_, value, [fallback]) => (isBlank(value) ? fallback : value),
   },
   join: {
@@ -56,12 +60,12 @@ const filterRules: Record<string, FilterRule> = {
     escapes: true,
     apply: join,
   },
-  size: { args: [0, 0], hint: "how many items or characters", apply: (_, value) => sizeIn(value) },
-  first: { args: [0, 0], hint: "the first item of a list", apply: (_, value) => at(value, 0) },
-  last: { args: [0, 0], hint: "the last item of a list", apply: (_, value) => at(value, -1) },
+  size: { args: [0, 0], hint: "number of items or characters", apply: (_, value) => sizeIn(value) },
+  first: { args: [0, 0], hint: "first item of a list", apply: (_, value) => at(value, 0) },
+  last: { args: [0, 0], hint: "last item of a list", apply: (_, value) => at(value, -1) },
   replace: {
     args: [1, 2],
-    hint: "one text in place of another",
+    hint: "with a text replaced",
     escapes: true,
     apply: (work, value, [from, to = ""]) =>
       replaceText(work, toText(work, value), toText(work, from), toText(work, to), Number.POSITIVE_INFINITY),
@@ -73,7 +77,7 @@ const filterRules: Record<string, FilterRule> = {
       const unknown = typeof argument === "string" ? unknownDirective(argument) : String(argument);
       return unknown === null
         ? null
-        : `date does not know "${unknown}"; write for example date: "%Y-%m-%d %H:%M".`;
+        : `date doesn't support "${unknown}". Write, for example, date: "%Y-%m-%d %H:%M".`;
     },
     apply: (work, value, [pattern], scope) => dateText(work, value, toText(work, pattern), scope),
   },

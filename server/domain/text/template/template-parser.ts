@@ -27,7 +27,7 @@ interface Parsed {
 
 export function parseTemplate(text: string): Parsed {
   if (text.length > MAX_TEMPLATE_LENGTH) {
-    const message = `A template has at most ${MAX_TEMPLATE_LENGTH.toLocaleString("en-US")} characters. Shorten this one.`;
+    const message = `A template can have at most ${MAX_TEMPLATE_LENGTH.toLocaleString("en-US")} characters. Shorten this one.`;
     return { parts: [], diagnostics: [{ message, from: MAX_TEMPLATE_LENGTH, to: text.length }] };
   }
   const parts: Part[] = [];
@@ -42,7 +42,7 @@ export function parseTemplate(text: string): Parsed {
       const to = close < 0 ? end : close + 2;
       diagnostics.push({
         message:
-          "Tags like {% if %} are not available. Use a router for decisions, and {{ key }} for values.",
+          "Tags like {% if %} are not supported. Use a router for decisions, and {{ key }} for values.",
         from: position + tag,
         to,
       });
@@ -93,8 +93,7 @@ class OutputReader {
 
   read(): { output: Output; trimAfter: boolean } | Failure {
     const { text, open } = this;
-    if (text.indexOf("}}", this.at) < 0)
-      return this.fail('This "{{" is never closed; end it with "}}".', open);
+    if (text.indexOf("}}", this.at) < 0) return this.fail('This "{{" is never closed. Add "}}".', open);
     if (text[this.at] === "-") this.at++;
     this.take(SPACE);
     const head = this.head();
@@ -144,7 +143,7 @@ class OutputReader {
     if (!NAME_START.test(text.charAt(this.at)))
       return this.fail(
         text.startsWith("}}", this.at)
-          ? "Name a value here, for example {{ user_request }}."
+          ? "Enter a value, for example {{ user_request }}."
           : badName(text, this.at),
         open,
       );
@@ -184,13 +183,13 @@ class OutputReader {
       if (text[this.at] === ".") {
         this.at++;
         const segment = this.take(INDEX) ?? this.take(NAME);
-        if (segment === null) return "After the dot comes a name, for example {{ result.title }}.";
+        if (segment === null) return "Add a name after the dot, for example {{ result.title }}.";
         path.push(segment);
       } else if (text[this.at] === "[") {
         this.at++;
         const inner = this.literal()?.literal ?? null;
         if (typeof inner === "boolean" || inner === null || text[this.at] !== "]")
-          return "In [ ] stands a number or a text in quotes, for example {{ list[0] }}.";
+          return "Put a number or quoted text in [ ], for example {{ list[0] }}.";
         path.push(String(inner));
         this.at++;
       } else break;
@@ -209,11 +208,11 @@ class OutputReader {
     this.take(SPACE);
     const from = this.at;
     const name = this.take(NAME);
-    if (name === null) return this.fail("After | comes the name of a filter.", this.open);
+    if (name === null) return this.fail("Add the name of a filter after |.", this.open);
     const rule = filters.get(name);
     if (!rule)
       return this.fail(
-        `There is no filter "${name}". There are ${templateFilters.map((filter) => filter.name).join(", ")}.`,
+        `There is no filter "${name}". Available: ${templateFilters.map((filter) => filter.name).join(", ")}.`,
         from,
       );
     this.take(SPACE);
@@ -241,12 +240,12 @@ class OutputReader {
   private argument(name: string, rule: FilterRule, position: number): Argument | string {
     const value = this.literal(rule.escapes);
     if (value) return rule.validate?.(value.literal, position) ?? value;
-    return this.path() ?? `What follows "${name}:" is a number, a text in quotes or the name of a value.`;
+    return this.path() ?? `Add a number, quoted text or the name of a value after "${name}:".`;
   }
 }
 
 function badName(text: string, at: number): string {
   const found = text.charAt(at);
-  if (found === "{") return "Three braces in a row; write {{ key }} with two.";
-  return `A value's name begins with a letter, not with "${found}".`;
+  if (found === "{") return "Use two braces, {{ key }}, not three.";
+  return `A name must start with a letter, not "${found}".`;
 }

@@ -76,9 +76,7 @@ describe("rendering", () => {
           try {
             go();
           } catch (error) {
-            return (
-              error instanceof TemplateError && error.message.includes(`The place: ${part.slice(0, 80)}`)
-            );
+            return error instanceof TemplateError && error.message.includes(`At: ${part.slice(0, 80)}`);
           }
           return false;
         }),

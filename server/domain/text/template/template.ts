@@ -51,8 +51,7 @@ export function renderTemplate(
   for (const part of parts) {
     const piece = "text" in part ? part.text : pieceOf(part, scope, work, text, write);
     length += piece.length;
-    if (length > WORK_LIMITS.textLength)
-      throw new TemplateError("The text becomes too long.", 0, text.length);
+    if (length > WORK_LIMITS.textLength) throw new TemplateError("The text is too long.", 0, text.length);
     written.push(piece);
   }
   return written.join("");
@@ -85,11 +84,7 @@ function pieceOf(
   } catch (error) {
     if (!(error instanceof WorkError)) throw error;
     const { from, to } = part;
-    throw new TemplateError(
-      `${error.message} The place: ${text.slice(from, Math.min(to, from + 80))}`,
-      from,
-      to,
-    );
+    throw new TemplateError(`${error.message} At: ${text.slice(from, Math.min(to, from + 80))}`, from, to);
   }
 }
 

@@ -11,7 +11,7 @@ const python = (text: string, work = new Work()) => new Evaluator(readPython(tex
 const typescript = (text: string) => new Evaluator(readTypeScript(text, new Work()), new Work());
 /** What the value of a name stands for. */
 const named = (evaluator: Evaluator, name: string): Bound => ({
-  expr: evaluator.value(name) ?? expect.fail(`There is no ${name}.`),
+  expr: evaluator.value(name) ?? expect.fail(`No ${name}.`),
   scope: NO_SCOPE,
 });
 const shown = ({ program }: Evaluator, piece: string | Bound) =>

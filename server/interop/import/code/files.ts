@@ -130,7 +130,7 @@ export function readFiles(
     for (const syntaxError of [...syntaxErrors.values()].slice(0, 5))
       findings
         .of(placeOf(syntaxError))
-        .dropped("", "Something here could not be understood; the rest of the code was read.");
+        .dropped("", "This part could not be parsed; the rest of the code was read.");
     return { program, placeOf };
   } catch (error) {
     if (!(error instanceof ProgramError)) throw error;

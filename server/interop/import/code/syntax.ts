@@ -22,12 +22,12 @@ export function parseSource(
   parser: Parser,
   work: Work,
 ): { source: Source; tree: Tree; syntaxErrors: Place[] } {
-  if (text.length > MAX_LENGTH) throw new ProgramError("The code is longer than 1 MiB.");
-  if (isTooDeep(text)) throw new ProgramError("The code is nested too deeply to be read.");
+  if (text.length > MAX_LENGTH) throw new ProgramError("The code exceeds 1 MiB.");
+  if (isTooDeep(text)) throw new ProgramError("The code is nested too deeply.");
   const parse = parser.startParse(text);
   let tree: Tree | null = null;
   for (let steps = 0; !tree; steps++) {
-    if (steps > MAX_STEPS) throw new ProgramError("The code has too many parts to be read.");
+    if (steps > MAX_STEPS) throw new ProgramError("The code has too many parts.");
     work.spend(1);
     tree = parse.advance();
   }

@@ -68,7 +68,7 @@ describe("a graph of LangGraph that stops for a person", () => {
     expect(lines(result).toSorted()).toEqual(GATES.toSorted());
     for (const id of ["before_ship", "after_ship"])
       expect(whole(result).graph?.nodes[id]?.node_type).toBe("approval_gate");
-    expect(messagesOf(result, "changed").filter((message) => message.includes("stops"))).toHaveLength(2);
+    expect(messagesOf(result, "changed").filter((message) => message.includes("interrupts"))).toHaveLength(2);
     expect(blockingProblems(whole(result)).every(({ at }) => at.id === "ship" || at.id === "report")).toBe(
       true,
     );
@@ -242,7 +242,7 @@ describe("teams of AutoGen", () => {
     expect(messagesOf(result, "dropped")).toEqual(
       expect.arrayContaining([
         expect.stringContaining("HandoffTermination"),
-        expect.stringContaining('"a" hands over to "user"'),
+        expect.stringContaining('"a" hands off to "user"'),
       ]),
     );
     expect(blockingProblems(whole(result))).toEqual([]);

@@ -10,7 +10,7 @@ const taskStep: UnsupportedFormat = {
   id: "roboco-task-step",
   label: "a TaskStep, the record of one turn of an agent",
   instead:
-    "A record is nothing to do again. What is to be done comes in as a plan.json, and who works together as a team file; what agents of Troupe said and called is told by GET /api/v1/runs/{id}/agents.",
+    "A record can't be executed. Import tasks as a plan.json, and teams as a team file; GET /api/v1/runs/{id}/agents returns what agents of Troupe did.",
   recognise: claimEach(({ value }) =>
     isRaw(value) && value.step_id !== undefined && rawsOf(value.parts).some(({ type }) => isText(type))
       ? 2
@@ -25,7 +25,7 @@ const tools: UnsupportedFormat = {
   id: "roboco-tools",
   label: "a list of tools",
   instead:
-    "No file that is imported brings tools along: what runs here is for whoever runs Troupe to say. Built-in tools are there already. Programs (custom) are declared in the file that TROUPE_TOOLS_FILE names, as server/tools/operator/README.md says; MCP servers are added in the settings; and that people agree first (hitl) is said at roles, as when they ask.",
+    "Imports never add tools: the admin decides what runs here. Built-in tools exist already. Programs (custom) are declared in the file that TROUPE_TOOLS_FILE names, see server/tools/operator/README.md; MCP servers are added in Settings; and whether people approve first (hitl) is set in roles.",
   recognise: claimEach(({ value }) =>
     isRaw(value) &&
     Object.keys(value).length === 1 &&

@@ -61,5 +61,5 @@ test("agents in Markdown come in as roles, all of a folder together", () => {
     ["one", "Be one."],
     ["two", "Be two."],
   ]);
-  expect(read.findings).toEqual([{ level: "dropped", at: "", message: "Not read: c.md." }]);
+  expect(read.findings).toEqual([{ level: "dropped", at: "", message: "Skipped: c.md." }]);
 });

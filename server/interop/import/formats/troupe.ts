@@ -136,7 +136,7 @@ export const markdownAgents: ReadableFormat = {
       ...nothingImported("Roles"),
       roles: roles.filter(({ name }) => {
         if (names.has(name))
-          reading.findings.dropped("", `The role "${name}" stands twice; the first one was kept.`);
+          reading.findings.dropped("", `Duplicate role "${name}". Only the first was kept.`);
         return !names.has(name) && names.add(name);
       }),
     };

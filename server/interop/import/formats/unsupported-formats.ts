@@ -46,21 +46,21 @@ const codeOf = (id: string, label: string, imports: RegExp, instead: string): Un
 export const UNSUPPORTED_FORMATS: readonly UnsupportedFormat[] = [
   codeOf(
     "crewai-other-code",
-    "Python code of CrewAI in which no agent, task or crew is made",
+    "CrewAI Python code that creates no agent, task or crew",
     /^[\uFEFF \t]*(from|import)[ \t]+crewai\b/m,
-    "Import the whole folder of the crew, its crew.jsonc, or a flow as YAML instead.",
+    "Import the crew's whole folder, its crew.jsonc, or a flow as YAML instead.",
   ),
   codeOf(
     "langgraph-code",
-    "code of LangGraph, which is not read",
+    "LangGraph code, which is not supported",
     /^[\uFEFF \t]*(from|import)[ \t]+langgraph\b|["']@langchain\/langgraph["']/m,
-    "Import what graph.get_graph().to_json() or graph.get_graph().draw_mermaid() gives instead.",
+    "Import the output of graph.get_graph().to_json() or graph.get_graph().draw_mermaid() instead.",
   ),
   codeOf(
     "autogen-code",
-    "Python code of AutoGen, which is not read",
+    "AutoGen Python code, which is not supported",
     /^[\uFEFF \t]*(from|import)[ \t]+autogen(_agentchat|_ext|_core)?\b/m,
-    "Import what team.dump_component().model_dump_json() gives instead.",
+    "Import the output of team.dump_component().model_dump_json() instead.",
   ),
   unsupported(
     "n8n",
@@ -167,7 +167,7 @@ export const UNSUPPORTED_FORMATS: readonly UnsupportedFormat[] = [
   ),
   unsupported(
     "langgraph-pointer",
-    "a langgraph.json, which points at the code of graphs and holds none",
+    "a langgraph.json, which only refers to code",
     ({ graphs, nodes }) =>
       nodes === undefined &&
       isRaw(graphs) &&
@@ -177,7 +177,7 @@ export const UNSUPPORTED_FORMATS: readonly UnsupportedFormat[] = [
     {
       sure: 3,
       instead:
-        "Import what graph.get_graph().to_json() or graph.get_graph().draw_mermaid() gives in Python instead.",
+        "Import the output of graph.get_graph().to_json() or graph.get_graph().draw_mermaid() from Python instead.",
     },
   ),
   unsupported("taskmaster", "a Taskmaster task list", (value) => {

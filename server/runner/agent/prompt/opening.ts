@@ -58,7 +58,7 @@ export function* openConversation(
   for (const { name, shown, total } of agent.given.cuts)
     run.warn(
       "VALUE_CUT",
-      `"${name}" is too long for the model of ${task.agent_id}: it was shown the first ${shown} of ${total} characters${agent.mayCall ? " and can read on" : ", and has no tool to read on"}.`,
+      `"${name}" is too long for the model of ${task.agent_id}: it got the first ${shown} of ${total} characters${agent.mayCall ? " and can read on" : ", and has no tool to read on"}.`,
     );
 }
 

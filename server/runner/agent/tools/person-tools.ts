@@ -73,7 +73,7 @@ export const personTools = (run: AgentRuntime): RunTool[] => [
     *call({ artifact, questions, no_wait }, caller, key) {
       const answered = yield* ask(run, caller, key, {
         kind: "feedback",
-        title: `${caller.role.name} wants to know what you think`,
+        title: `${caller.role.name} asks for feedback`,
         why: questions.length === 1 ? "One question." : `${questions.length} questions.`,
         body: artifact,
         questions,
@@ -100,15 +100,15 @@ export const personTools = (run: AgentRuntime): RunTool[] => [
       const isUrgent = urgency === "high" || urgency === "critical";
       const { answer, message, by } = yield* ask(run, caller, key, {
         kind: "escalation",
-        title: `${caller.role.name} needs somebody to decide`,
-        why: "It says that it cannot or should not decide this itself.",
+        title: `${caller.role.name} needs a decision`,
+        why: "It can't or shouldn't decide this alone.",
         body: issue,
         urgency,
         ...defined({ required_expertise: required_expertise.length > 0 ? required_expertise : undefined }),
         mode: isUrgent ? "sync" : "async",
       });
       if (answer === "expired")
-        return done({ go_on: false, by: "nobody", answer: "Nobody answered in time." });
+        return done({ go_on: false, by: "nobody", answer: "No answer before the deadline." });
       return done({ go_on: answer === "approve" || answer === "approve_always", by, answer: message ?? "" });
     },
   }),
@@ -137,7 +137,7 @@ function approval(
   return {
     kind: "approval",
     title: `${role.name} asks for your approval`,
-    why: "It goes on as you decide.",
+    why: "It continues as you decide.",
     body: action,
     options: OPTIONS,
     on_timeout: "reject",
@@ -167,7 +167,7 @@ const formOf = (questions: readonly string[]): JsonSchema => ({
 
 function feedback({ answer, value, message, by }: Answered, questions: readonly string[], noWait: boolean) {
   if (noWait) return done({ status: PENDING });
-  if (answer === "expired") return done({ status: "unanswered", comment: "Nobody answered in time." });
+  if (answer === "expired") return done({ status: "unanswered", comment: "No answer before the deadline." });
   if (answer !== "given") return done({ status: "declined", by, comment: message ?? "" });
   const given = z.record(z.string(), Json).catch({}).parse(value);
   return done({

@@ -115,7 +115,7 @@ describe("a pattern", () => {
     expect(stopped.output).toEqual({ result: "again" });
     expect(stopped.error).toMatchObject({
       code: "MAX_ITERATIONS",
-      message: "crew was not done after 3 steps, which is its limit.",
+      message: "crew reached its limit of 3 steps.",
       user_action: "edit_graph",
     });
   });

@@ -41,7 +41,7 @@ export function* followPattern(crew: Crew): Flow<JsonObject> {
       crew.keep({ ...results, result: made });
       throw new NodeFailure(
         "MAX_ITERATIONS",
-        `${crew.name} was not done after ${config.max_rounds} steps, which is its limit.`,
+        `${crew.name} reached its limit of ${config.max_rounds} steps.`,
         { user_action: "edit_graph" },
       );
     }
@@ -85,7 +85,7 @@ function targetAfter(
   if (!exit) return { exit, target: { end: "completed", name: outcome ?? "done" } };
   const target = targetOf(exit.target, steps);
   if ("nobody" in target)
-    throw new NodeFailure("CONFIG", `${crew.name} cannot go on after "${step.step}": ${target.nobody}`, {
+    throw new NodeFailure("CONFIG", `${crew.name} can't continue after "${step.step}": ${target.nobody}`, {
       user_action: "edit_graph",
     });
   return { exit, target };
@@ -99,7 +99,7 @@ function* executeStep(
 ): Flow<{ agent_id: string; answer: z.infer<typeof StepAnswer> }> {
   const member = crew.member(step.agent);
   if (!member)
-    throw new NodeFailure("CONFIG", `Step "${step.step}" is for "${step.agent}", who is not in the crew.`);
+    throw new NodeFailure("CONFIG", `Step "${step.step}" is for "${step.agent}", who isn't in the crew.`);
   crew.run.emit({ type: "round_started", payload: { round } });
   const worked = yield* relay(
     crew,

@@ -172,14 +172,14 @@ describe("rounds without progress", () => {
     ]);
     expect(run.state.run.error).toMatchObject({
       code: "STUCK",
-      message: "crew made no progress, also after 1 new plans: nothing moves",
+      message: "crew made no progress, even after 1 new plans: nothing moves",
       user_action: "edit_graph",
     });
     expect(of(run.events, "post_sent").filter(({ kind }) => kind === "feedback")).toEqual([
       {
         from: "boss",
         to: "boss",
-        message: "There was no progress; the plan is made anew.",
+        message: "No progress; replanning.",
         kind: "feedback",
       },
     ]);
@@ -223,7 +223,7 @@ describe("a manager that ends the work", () => {
     expect([state.run.final_status, state.run.output]).toEqual(["ERROR", { result: "2" }]);
     expect(state.run.error).toMatchObject({
       code: "MAX_ITERATIONS",
-      message: "crew was not done after 2 rounds, which is its limit.",
+      message: "crew reached its limit of 2 rounds.",
       user_action: "edit_graph",
     });
   });
@@ -289,7 +289,7 @@ describe("a question to the person", () => {
   const asks = decides({ to: "bob", stop: "AdditionalInformation", message: "Which town?" });
   test("is asked whoever it was sent to, and answered also without words", async () => {
     const run = await runAsked([asks, done()], crew(), [{ answer: "approve" }]);
-    expect(run.asked).toEqual([{ title: "boss needs to know something", why: "Which town?" }]);
+    expect(run.asked).toEqual([{ title: "boss has a question", why: "Which town?" }]);
     expect(of(run.events, "post_sent").slice(0, 2)).toEqual([
       { from: "boss", to: "User", message: "Which town?", kind: "question" },
       { from: "User", to: "boss", message: "Go on as you think best.", kind: "answer" },
@@ -300,7 +300,7 @@ describe("a question to the person", () => {
     const { state } = await runAsked([asks], crew(), [{ answer: "reject" }]);
     expect(state.run.error).toMatchObject({
       code: "HUMAN_REJECTED",
-      message: "crew had a question that was not answered: Which town?",
+      message: "crew had an unanswered question: Which town?",
     });
   });
 });

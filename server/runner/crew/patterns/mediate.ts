@@ -71,7 +71,7 @@ class Mediation {
   *lead(): Flow<JsonObject> {
     const { crew, config, manager } = this;
     if (this.workers.length === 0)
-      throw new NodeFailure("CONFIG", `${crew.name} has a manager and nobody to send. Add an agent.`);
+      throw new NodeFailure("CONFIG", `${crew.name} has a manager but no members. Add an agent.`);
     crew.writeBoard(manager.agent_id, requestOf(crew.goal));
     for (let round = 1; round <= config.max_rounds; round++) {
       crew.run.emit({ type: "round_started", payload: { round } });
@@ -96,7 +96,7 @@ class Mediation {
     keepReplies(crew, this.talks);
     throw new NodeFailure(
       "MAX_ITERATIONS",
-      `${crew.name} was not done after ${config.max_rounds} rounds, which is its limit.`,
+      `${crew.name} reached its limit of ${config.max_rounds} rounds.`,
       { user_action: "edit_graph" },
     );
   }
@@ -153,18 +153,13 @@ class Mediation {
       keepReplies(crew, this.talks);
       throw new NodeFailure(
         "STUCK",
-        `${crew.name} made no progress, also after ${this.replans} new plans: ${ledger.is_progress_being_made.reason}`,
+        `${crew.name} made no progress, even after ${this.replans} new plans: ${ledger.is_progress_being_made.reason}`,
         { user_action: "edit_graph" },
       );
     }
     this.replans++;
     this.stalls = 0;
-    crew.post(
-      manager.agent_id,
-      manager.agent_id,
-      "There was no progress; the plan is made anew.",
-      "feedback",
-    );
+    crew.post(manager.agent_id, manager.agent_id, "No progress; replanning.", "feedback");
     this.prompt =
       "There was no progress. Write down anew what is known and what is not, and make another plan that avoids what did not work.";
   }
@@ -214,13 +209,13 @@ function* askPerson(crew: Crew, manager: AgentConfig, question: string, round: n
   const answer = yield* askForCrew(crew, `round-${round}/question`, {
     about: { agent_id: manager.agent_id },
     kind: "escalation",
-    title: `${manager.agent_id} needs to know something`,
+    title: `${manager.agent_id} has a question`,
     why: question,
   });
   if (answer.answer === "reject" || answer.answer === "expired")
     throw new NodeFailure(
       answer.answer === "reject" ? "HUMAN_REJECTED" : "HUMAN_TIMEOUT",
-      `${crew.name} had a question that was not answered: ${question}`,
+      `${crew.name} had an unanswered question: ${question}`,
     );
   const advice = answer.message ?? "Go on as you think best.";
   crew.post(USER, manager.agent_id, advice, "answer");

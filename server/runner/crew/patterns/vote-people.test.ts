@@ -141,7 +141,7 @@ describe("a tie", () => {
     [{ answer: "reject" as const }, "rejected"],
   ])("is put to a person, who decides: %j", async (answer, outcome) => {
     const { asked, events } = await runAsked(tie, crew({ rounds: 1 }), [answer], { keys });
-    expect(asked).toEqual([{ title: "The votes are equal. Approve the proposal?", why: "ship it" }]);
+    expect(asked).toEqual([{ title: "The vote is tied. Approve the proposal?", why: "ship it" }]);
     expect(of(events, "consensus_finalized")[0]).toMatchObject({ outcome, decided_by: "person" });
   });
   test("is decided by the chair where the crew says so, who cannot abstain", async () => {

@@ -185,7 +185,7 @@ function* settle(
   const answer = yield* askForCrew(crew, "tie", {
     about: { agent_id: chair.agent_id },
     kind: "tie",
-    title: "The votes are equal. Approve the proposal?",
+    title: "The vote is tied. Approve the proposal?",
     why: decision,
   });
   if (answer.answer === "expired") return { outcome: "tie", decided_by: "votes" };

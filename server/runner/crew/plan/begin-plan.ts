@@ -33,13 +33,13 @@ function* confirmPlan(crew: Crew, agent_id: string, missed: readonly string[]): 
   const answer = yield* askForCrew(crew, "plan/points", {
     about: { agent_id },
     kind: "review",
-    title: "Carry out this plan, although nobody is asked where you wanted it?",
+    title: "Execute this plan without the reviews you asked for?",
     why: missed.join(" "),
   });
   if (answer.answer === "approve" || answer.answer === "approve_always") return;
   throw new NodeFailure(
     answer.answer === "expired" ? "HUMAN_TIMEOUT" : "HUMAN_REJECTED",
-    `The plan of ${crew.name} was not agreed to${answer.message ? `: ${answer.message}` : "."}`,
+    `The plan of ${crew.name} was rejected${answer.message ? `: ${answer.message}` : "."}`,
   );
 }
 

@@ -79,7 +79,7 @@ describe("a person changes the plan of a crew at work", () => {
       execution_mode: "step",
       tasks: [task("a", "analyst"), task("b", "coder"), task("c", "tester")],
     });
-    await crew.asked('Begin "do a"?');
+    await crew.asked('Start "do a"?');
     expect(crew.edit({ kind: "change", task_id: "b", patch: { description: "do better" } })).toBeNull();
     expect(crew.edit({ kind: "cancel", task_id: "c" })).toBeNull();
     expect(
@@ -89,13 +89,13 @@ describe("a person changes the plan of a crew at work", () => {
       }),
     ).toBeNull();
     await expect.poll(() => crew.tasks().length).toBe(4);
-    await crew.agree('Begin "do a"?');
-    await crew.asked('Begin "do better"?');
+    await crew.agree('Start "do a"?');
+    await crew.asked('Start "do better"?');
     // Also while it waits for their word.
     expect(crew.edit({ kind: "change", task_id: "b", patch: { assigned_agent: "analyst" } })).toBeNull();
     await expect.poll(() => crew.tasks()[1]?.[1]).toBe("analyst");
-    await crew.agree('Begin "do better"?');
-    await crew.agree('Begin "do deploy"?');
+    await crew.agree('Start "do better"?');
+    await crew.agree('Start "do deploy"?');
     await crew.host.settled(crew.id);
 
     expect(crew.tasks()).toEqual([
@@ -118,15 +118,15 @@ describe("a person changes the plan of a crew at work", () => {
       execution_mode: "step",
       tasks: [task("a", "analyst"), task("b", "coder")],
     });
-    await crew.asked('Begin "do a"?');
+    await crew.asked('Start "do a"?');
     // A person can only change a plan that they have seen: that far, the log is safe.
     const seen = crew.turns();
     crew.edit({ kind: "change", task_id: "b", patch: { description: "do better" } });
     crew.edit({ kind: "add", task: { description: "do more", required_role: "tester" } });
     await expect.poll(() => Object.values(crew.state().plan_changes)[0]?.length).toBe(2);
-    await crew.agree('Begin "do a"?');
-    await crew.agree('Begin "do better"?');
-    await crew.agree('Begin "do more"?');
+    await crew.agree('Start "do a"?');
+    await crew.agree('Start "do better"?');
+    await crew.agree('Start "do more"?');
     await crew.host.settled(crew.id);
     const ended = ({ state, plans }: RunState) => ({
       state,
@@ -147,7 +147,7 @@ describe("a person changes the plan of a crew at work", () => {
     expect(crew.edit({ kind: "add", task: { description: "do now", assigned_agent: "coder" } })).toBeNull();
     await expect.poll(() => crew.models.requests.length).toBe(2);
     expect(crew.edit({ kind: "change", task_id: "a", patch: { description: "do else" } })).toBe(
-      'Task "a" is in progress and cannot be changed any more.',
+      'Task "a" is in progress and can no longer be edited.',
     );
     crew.release();
     await crew.host.settled(crew.id);
@@ -162,21 +162,21 @@ describe("a person changes the plan of a crew at work", () => {
       execution_mode: "step",
       tasks: [task("a", "analyst"), task("b", "coder", { dependencies: ["a"] })],
     });
-    await crew.asked('Begin "do a"?');
+    await crew.asked('Start "do a"?');
     const before = crew.tasks();
     const patch = (settings: Extract<PlanEdit, { kind: "change" }>["patch"]) =>
       crew.edit({ kind: "change", task_id: "b", patch: settings });
-    expect(patch({ dependencies: ["b"] })).toContain("in a circle");
+    expect(patch({ dependencies: ["b"] })).toContain("Circular dependency between tasks: b waits for b");
     expect(patch({ dependencies: ["z"] })).toContain('"z", which is not in the plan');
-    expect(patch({ assigned_agent: "nobody" })).toBe('There is no agent or team "nobody" in this crew.');
-    expect(patch({ required_role: "poet" })).toBe('Nobody in this crew has the role "poet".');
-    expect(crew.edit({ kind: "add", task: { description: "do it" } })).toContain("Say who does the task");
+    expect(patch({ assigned_agent: "nobody" })).toBe('This crew has no agent or team "nobody".');
+    expect(patch({ required_role: "poet" })).toBe('No member of this crew has the role "poet".');
+    expect(crew.edit({ kind: "add", task: { description: "do it" } })).toContain("Assign the task");
     expect(crew.edit({ kind: "cancel", task_id: "z" })).toContain('There is no task "z"');
-    expect(crew.edit({ kind: "cancel", task_id: "a" })).toContain("waits for a person's word");
+    expect(crew.edit({ kind: "cancel", task_id: "a" })).toContain("waits for a person's approval");
     expect(crew.tasks()).toEqual(before);
     crew.host.cancel(crew.id, { by: "ann", reason: "enough" });
     await crew.host.settled(crew.id);
-    expect(crew.edit({ kind: "cancel", task_id: "b" })).toBe("This crew is not at work any more.");
+    expect(crew.edit({ kind: "cancel", task_id: "b" })).toBe("This crew is no longer running.");
   });
 
   test("what two people do at once is followed in turn; the second is told that theirs came too late", async () => {
@@ -184,7 +184,7 @@ describe("a person changes the plan of a crew at work", () => {
       execution_mode: "step",
       tasks: [task("a", "analyst"), task("b", "coder")],
     });
-    await crew.asked('Begin "do a"?');
+    await crew.asked('Start "do a"?');
     const seen = crew.state().seq;
     // Both see the plan with b in it.
     expect([
@@ -207,12 +207,11 @@ describe("a person changes the plan of a crew at work", () => {
         command_id: "control#2",
         payload: {
           code: "PLAN_EDIT_REFUSED",
-          message:
-            'A change of the plan came too late: Task "b" is cancelled and cannot be changed any more.',
+          message: 'An edit of the plan came too late: Task "b" is cancelled and can no longer be edited.',
         },
       },
     ]);
-    await crew.agree('Begin "do a"?');
+    await crew.agree('Start "do a"?');
     await crew.host.settled(crew.id);
     expect(crew.tasks()).toEqual([
       ["a", "analyst", "completed"],
@@ -232,7 +231,7 @@ describe("a person changes the plan of a crew at work", () => {
         activation_id: "crew#1",
         payload: {
           code: "PLAN_EDIT_REFUSED",
-          message: "A change of the plan came too late: The crew's work is over.",
+          message: "An edit of the plan came too late: The crew has finished.",
         },
       },
       isChanged: false,

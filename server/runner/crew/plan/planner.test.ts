@@ -125,7 +125,7 @@ describe("a planner", () => {
     expect(run.models.calls[0]!.messages.at(-1)!.content).toContain(
       "\nA person is asked at these points: before_deploy. Give the task that each means its word as a tag.",
     );
-    expect(run.asked).toEqual([{ title: 'Begin "do deploy"?', why: "The plan says before_deploy." }]);
+    expect(run.asked).toEqual([{ title: 'Start "do deploy"?', why: "The plan says before_deploy." }]);
     expect(planOf(run)).toMatchObject({
       success_criteria: criteria,
       execution_mode: "breakpoint",
@@ -138,7 +138,7 @@ describe("a planner", () => {
 
   test("whose plan misses a point that people want is agreed to by a person, or is not carried out", async () => {
     const plan = { tasks: [], human_intervention_points: ["before_deployment"] };
-    const title = "Carry out this plan, although nobody is asked where you wanted it?";
+    const title = "Execute this plan without the reviews you asked for?";
     const yes = await runAsked([writes([one("write")]), reply("A")], planning, [{ answer: "approve" }], {
       plan,
     });
@@ -152,7 +152,7 @@ describe("a planner", () => {
     );
     expect(no.state.run.error).toMatchObject({
       code: "HUMAN_REJECTED",
-      message: "The plan of crew was not agreed to: ask me first",
+      message: "The plan of crew was rejected: ask me first",
     });
   });
 });

@@ -64,7 +64,7 @@ describe("a plan that was begun", () => {
     );
     await expect.poll(() => stage.store.find(id)?.status).toBe("waiting");
     const [question] = Object.values(stage.store.state(id)!.interactions);
-    expect(question!.requested).toMatchObject({ title: '"a" failed. Go on without it?', why: "no net" });
+    expect(question!.requested).toMatchObject({ title: '"a" failed. Continue without it?', why: "no net" });
     stage.host.steering.answer(id, question!.id, question!.requested.fingerprint, {
       answer: "approve",
       by: "ann",

@@ -51,7 +51,7 @@ describe("a task that nobody can do", () => {
   const plan = {
     tasks: [task("a", { assigned_agent: "cid" }), task("b"), task("c", { dependencies: ["a"] })],
   };
-  const message = 'Task "a" asks for cid, and no agent of the crew is that. The crew has: ann, bob.';
+  const message = 'Task "a" needs cid, but no agent of the crew is one. The crew has: ann, bob.';
   test("stops the crew before anything else begins", async () => {
     const run = await runAsked([], { agents }, [], { plan });
     expect([statuses(run), run.models.calls.length]).toEqual([["failed", "cancelled", "cancelled"], 0]);
@@ -94,7 +94,7 @@ describe("a person who is asked before a task", () => {
   };
   test("lets it begin", async () => {
     const run = await runAsked([reply("A"), reply("B")], { agents }, [{ answer: "approve" }], { plan });
-    expect(run.asked).toEqual([{ title: 'Begin "do b"?', why: "The plan says before_b." }]);
+    expect(run.asked).toEqual([{ title: 'Start "do b"?', why: "The plan says before_b." }]);
     expect(moves(run)).toEqual([
       "a: pending > in_progress",
       "a: in_progress > completed",
@@ -105,8 +105,8 @@ describe("a person who is asked before a task", () => {
     ]);
   });
   test.each([
-    [{ answer: "reject" as const }, 'A person declined "b".'],
-    [{ answer: "reject" as const, message: "too early" }, 'A person declined "b": too early'],
+    [{ answer: "reject" as const }, 'A person rejected "b".'],
+    [{ answer: "reject" as const, message: "too early" }, 'A person rejected "b": too early'],
   ])("or declines it, which stops the crew: %j", async (answer, message) => {
     const run = await runAsked([reply("A")], { agents }, [answer], { plan });
     expect(statuses(run)).toEqual(["completed", "failed"]);
@@ -123,15 +123,15 @@ describe("a person who is asked before a task", () => {
       { plan: { execution_mode: "step", tasks: plan.tasks } },
     );
     expect(run.asked).toEqual([
-      { title: 'Begin "do a"?', why: "The plan is carried out step by step." },
-      { title: 'Begin "do b"?', why: "The plan is carried out step by step." },
+      { title: 'Start "do a"?', why: "The plan runs step by step." },
+      { title: 'Start "do b"?', why: "The plan runs step by step." },
     ]);
     expect(run.state.run.final_status).toBe("COMPLETED");
   });
 });
 
 describe("a person who looks at a result", () => {
-  const reviewTitle = 'Look at the result of "do a"';
+  const reviewTitle = 'Review the result of "do a"';
   test("sends it back with what is missing until it is good, three times at most", async () => {
     const run = await runAsked(
       [reply("one"), reply("two"), reply("three"), reply("four")],
@@ -140,7 +140,7 @@ describe("a person who looks at a result", () => {
       { plan: { tasks: [task("a", { human_review: true })] } },
     );
     expect(run.asked).toEqual(
-      [1, 2, 3].map(() => ({ title: reviewTitle, why: "The plan asks for a person's review of this task." })),
+      [1, 2, 3].map(() => ({ title: reviewTitle, why: "The plan requires a person's review of this task." })),
     );
     expect(run.state.state.result).toBe("four");
     const back = "A person sent the last result back: ";
@@ -153,7 +153,7 @@ describe("a person who looks at a result", () => {
   });
   test.each<[string, object, object, string]>([
     ["a point after it", { human_intervention_points: ["after_a"] }, {}, "The plan says after_a."],
-    ["a plan with people", { execution_mode: "hitl" }, {}, "The plan is carried out together with a person."],
+    ["a plan with people", { execution_mode: "hitl" }, {}, "The plan is executed together with a person."],
     [
       "a point, before what the task itself says",
       { human_intervention_points: ["after_a"] },
@@ -178,9 +178,11 @@ describe("a person who is asked about a failure", () => {
       [{ answer: "approve" }],
       { plan },
     );
-    expect(run.asked).toEqual([{ title: '"a" failed. Go on without it?', why: "The model refused: never" }]);
+    expect(run.asked).toEqual([
+      { title: '"a" failed. Continue without it?', why: "The model refused: never" },
+    ]);
     expect(statuses(run)).toEqual(["skipped", "completed"]);
-    expect(run.state.run.warnings).toEqual(['Task "a" failed and was passed over: The model refused: never']);
+    expect(run.state.run.warnings).toEqual(['Task "a" failed and was skipped: The model refused: never']);
   });
   test("or not: then it has failed", async () => {
     const run = await runAsked(

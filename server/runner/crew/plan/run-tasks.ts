@@ -223,7 +223,7 @@ class PlanWork {
     const { plan } = this.crew;
     const before = plan && interventionPoint(planned, "before", plan);
     if (!before && plan?.execution_mode !== "step") return chosen;
-    const why = before ? `The plan says ${before}.` : "The plan is carried out step by step.";
+    const why = before ? `The plan says ${before}.` : "The plan runs step by step.";
     yield* this.askToGoOn(planned, chosen, why);
     const id = planned.task_id;
     // A person may have reassigned it before approving.
@@ -268,8 +268,8 @@ class PlanWork {
     const { plan } = this.crew;
     const after = plan && interventionPoint(task, "after", plan);
     if (after) return `The plan says ${after}.`;
-    if (task.human_review) return "The plan asks for a person's review of this task.";
-    return mode === "hitl" ? "The plan is carried out together with a person." : undefined;
+    if (task.human_review) return "The plan requires a person's review of this task.";
+    return mode === "hitl" ? "The plan is executed together with a person." : undefined;
   }
 
   /** A person's feedback on a result; undefined if it is accepted. */
@@ -281,13 +281,13 @@ class PlanWork {
     const answer = yield* askForCrew(this.crew, key, {
       about: { agent_id, task_id: task.task_id },
       kind: "review",
-      title: `Look at the result of "${task.description.slice(0, 80)}"`,
+      title: `Review the result of "${task.description.slice(0, 80)}"`,
       why,
       args: { output },
     });
     if (answer.answer === "approve" || answer.answer === "approve_always") return undefined;
     if (answer.answer === "expired")
-      throw new NodeFailure("HUMAN_TIMEOUT", `Nobody looked at the result of "${task.task_id}" in time.`, {
+      throw new NodeFailure("HUMAN_TIMEOUT", `No one reviewed the result of "${task.task_id}" in time.`, {
         user_action: "retry",
       });
     return answer.message || "It is not good enough yet.";
@@ -299,16 +299,16 @@ class PlanWork {
     const answer = yield* askForCrew(this.crew, `${id}/before`, {
       about: { agent_id: agent.agent_id, task_id: id },
       kind: "review",
-      title: `Begin "${task.description.slice(0, 80)}"?`,
+      title: `Start "${task.description.slice(0, 80)}"?`,
       why,
       args: { task: task.description, agent: agent.agent_id },
     });
     if (answer.answer === "expired")
-      throw new NodeFailure("HUMAN_TIMEOUT", `Nobody agreed to "${id}" in time.`, { user_action: "retry" });
+      throw new NodeFailure("HUMAN_TIMEOUT", `No one approved "${id}" in time.`, { user_action: "retry" });
     if (answer.answer === "reject")
       throw new NodeFailure(
         "HUMAN_REJECTED",
-        `A person declined "${id}"${answer.message ? `: ${answer.message}` : "."}`,
+        `A person rejected "${id}"${answer.message ? `: ${answer.message}` : "."}`,
       );
   }
 
@@ -331,11 +331,11 @@ class PlanWork {
       const answer = yield* askForCrew(crew, `${id}/failed`, {
         about: { agent_id: this.task(id).assigned_agent ?? "", task_id: id },
         kind: "escalation",
-        title: `"${id}" failed. Go on without it?`,
+        title: `"${id}" failed. Continue without it?`,
         why: error.message,
       });
       if (answer.answer === "approve" || answer.answer === "approve_always") {
-        crew.run.warn("TASK_FAILED", `Task "${id}" failed and was passed over: ${error.message}`);
+        crew.run.warn("TASK_FAILED", `Task "${id}" failed and was skipped: ${error.message}`);
         this.move(id, "skipped");
         return;
       }

@@ -154,7 +154,7 @@ test("what a task waits for, who does it and how long it takes can be changed un
     [200, '{"task_id":"later","version":4}'],
     [404, 'There is no agent "dan". The crew has: ann, bob.'],
     [400, "Write a duration like 15m or 2h."],
-    [409, 'Task "turn_1" is completed and cannot be changed any more.'],
+    [409, 'Task "turn_1" is completed and can no longer be edited.'],
     [400, 'There is no task "ghost". The plan has: turn_1, turn_2, turn_3, turn_4, later.'],
   ]);
 });

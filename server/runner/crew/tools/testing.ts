@@ -32,7 +32,7 @@ export function runTalk(
     [
       ...talk.flatMap(([who, ...made]) => [
         as(who, calls(...made.map(([tool, args]) => call(tool, args)))),
-        as(who, { text: `${who} is done` }),
+        as(who, { text: `${who} finished` }),
       ]),
       ...tasks.map(() => ({ text: "done" })),
     ],

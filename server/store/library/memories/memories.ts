@@ -320,7 +320,7 @@ export class MemoryStore {
     if (!isKnown && others >= LIMITS.memory.perScope)
       throw new MemoryError(
         "TOO_LARGE",
-        `The scope "${input.scope}" holds ${LIMITS.memory.perScope} memories already. Replace one by using its key.`,
+        `The scope "${input.scope}" already has ${LIMITS.memory.perScope} memories. Replace one by using its key.`,
       );
     const values = {
       ...kept,
@@ -355,7 +355,7 @@ function checkedKey(text: string): string {
   if (key === "" || key.length > LIMITS.memory.keyLength || /\p{C}/u.test(key))
     throw new MemoryError(
       "BAD_KEY",
-      `The key of a memory has 1 to ${LIMITS.memory.keyLength} characters, on one line.`,
+      `A memory's key must have 1 to ${LIMITS.memory.keyLength} characters, on one line.`,
     );
   return key;
 }
@@ -369,7 +369,7 @@ function checkedValue(given: Json): { value: string; json: string | null } {
   if (Buffer.byteLength(json ?? value) > valueBytes)
     throw new MemoryError(
       "TOO_LARGE",
-      `A memory holds at most ${valueBytes / 1024} kB. Save it with create_artifact, and remember the artifact's id.`,
+      `A memory can have at most ${valueBytes / 1024} kB. Save it with create_artifact, and remember the artifact's id.`,
     );
   return { value, json };
 }

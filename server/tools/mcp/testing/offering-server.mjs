@@ -13,7 +13,7 @@ const resources = [
   { uri: "memo://huge", name: "huge", size: 9_000_000 },
   { uri: "memo://picture", name: "picture", mimeType: "image/png" },
   { uri: "memo://hid\u200bden", name: "hidden" },
-  { name: "without an address" },
+  { name: "without a URL" },
 ];
 const prompts = [
   { name: "greet", description: "A greeting", arguments: [{ name: "who", required: true }, { name: "how" }] },

@@ -71,7 +71,7 @@ export class AgentRegistry {
       if (first)
         this.findings(first.agent.place).changed(
           "",
-          `${[...new Set(roles)].slice(0, 5).join(", ")} asked for the model ${model}; ${this.keepsModel ? "it is asked of your default provider" : "steps use your own model"}.`,
+          `${[...new Set(roles)].slice(0, 5).join(", ")} used the model ${model}; ${this.keepsModel ? "your default provider must offer it" : "steps use your own model"}.`,
         );
     }
   }
@@ -94,8 +94,8 @@ export class AgentRegistry {
       report.dropped(
         "",
         name === "prompt"
-          ? `The prompt of ${title} is kept at OpenAI (${this.source(value.expr, 80)}) and is not fetched. Write its instructions in its role.`
-          : `"${name}" of ${title} has no counterpart here and was left out.`,
+          ? `The prompt of ${title} is stored at OpenAI (${this.source(value.expr, 80)}) and is not fetched. Write its instructions in its role.`
+          : `"${name}" of ${title} has no equivalent and was left out.`,
       );
     }
   }
@@ -112,7 +112,7 @@ export class AgentRegistry {
       prompt: this.promptOf(title, setting("instructions"), report),
     });
     this.dropUnknownSettings(agent, title, report);
-    report.keeps("", `The agent "${title}" became the role "${role_name}".`);
+    report.keeps("", `Imported the agent "${title}" as the role "${role_name}".`);
     const agent_id = freshId(toId(agent.name ?? title) || "agent", this.ids);
     this.ids.add(agent_id);
     const llm = this.modelOf(agent, role_name);
@@ -136,7 +136,7 @@ export class AgentRegistry {
       if (!member.schema && !isPlainText && evaluator.text(type) !== "text")
         report.dropped(
           "",
-          `The shape of what ${title} answers (${this.source(expr, 80)}) cannot be told; it answers in words.`,
+          `The output schema of ${title} (${this.source(expr, 80)}) can't be determined; it returns text.`,
         );
     }
     this.equip(member, setting("tools"), report);
@@ -165,7 +165,7 @@ export class AgentRegistry {
     if (asked && !model && asked.expr.is !== "nothing")
       this.findings(agent.place).changed(
         "",
-        `The model of ${role} is made by code (${this.source(asked.expr, 100)}); its steps use your own model.`,
+        `The model of ${role} is created by code (${this.source(asked.expr, 100)}); its steps use your own model.`,
       );
     if (model) this.models.set(model, [...(this.models.get(model) ?? []), role]);
     const settings = this.declared.setting(agent, "modelSettings", "model_settings");
@@ -205,7 +205,7 @@ export class AgentRegistry {
     if (routine) {
       report.dropped(
         "",
-        `The instructions of ${title} are written by code and were left out. Write them in its role.`,
+        `The instructions of ${title} are created by code and were left out. Write them in its role.`,
       );
       this.keepCode(`instructions of ${title}`, routine);
       return "";
@@ -225,16 +225,13 @@ export class AgentRegistry {
       if (/RECOMMENDED_PROMPT_PREFIX$/.test(shown)) return "";
       report.changed(
         "",
-        `The instructions of ${title} put in a value (${shown}) that a role does not know; its name stands there now.`,
+        `The instructions of ${title} insert a value (${shown}), which roles don't support; its name is kept as text.`,
       );
       return `{${shown}}`;
     });
     const text = prompt.join("").trim();
     if (text.length <= MOST_PROMPT) return text;
-    report.changed(
-      "",
-      `The instructions of ${title} were longer than a role's may be; the end was left out.`,
-    );
+    report.changed("", `The instructions of ${title} exceed the limit of a role; the end was left out.`);
     return text.slice(0, MOST_PROMPT);
   }
 
@@ -247,12 +244,12 @@ export class AgentRegistry {
       if (asked && asksFirst(this.evaluator.resolve(item), this.evaluator))
         report.dropped(
           "",
-          `A person approves before ${member.title} asks ${this.member(asked).title}; this approval is not imported. Add an approval gate before this step if you need it.`,
+          `A person approves before ${member.title} calls ${this.member(asked).title}; this approval is not imported. Add an approval node before this step if you need it.`,
         );
       if (!asked && !tool)
         report.dropped(
           "",
-          `A tool of ${member.title} (${this.source(item.expr, 80)}) cannot be told from the code and was left out.`,
+          `A tool of ${member.title} (${this.source(item.expr, 80)}) can't be determined from the code and was left out.`,
         );
       if (!tool) continue;
       if (tool.description && !this.describedTools.has(tool.name)) report.info("", tool.description);
@@ -262,7 +259,7 @@ export class AgentRegistry {
         this.roleRegistry.asksBefore(member.title, [tool.name, ...ours]);
         report.changed(
           "",
-          `People approve each call of "${tool.name}". The role "${member.title}" asks them before each call of a tool of that name; where you give the tool another name, change it at the role.`,
+          `People approve each call of "${tool.name}". The role "${member.title}" asks before each call of a tool with that name; if you name the tool differently, update the role.`,
         );
       }
       if (tool.code) this.keepCode(tool.name, tool.code);
@@ -287,7 +284,7 @@ export class AgentRegistry {
       if (!agent)
         report.dropped(
           "",
-          `${title} hands over to ${this.source(item.expr, 80)}, which cannot be told from the code.`,
+          `${title} hands off to ${this.source(item.expr, 80)}, which can't be determined from the code.`,
         );
       else if (!found.includes(agent)) found.push(agent);
     }
@@ -310,7 +307,7 @@ export class AgentRegistry {
         this.source(item.expr, 60);
       report.dropped(
         "",
-        `The check "${name}" of what ${title} ${kind === "input" ? "is given" : "answers"} is code and was left out. Write its rule as a guardrail of the role.`,
+        `The check "${name}" of what ${title} ${kind === "input" ? "receives" : "returns"} is code and was left out. Write its rule as a guardrail of the role.`,
       );
       this.keepCode(name, routine ?? expr);
     }

@@ -94,7 +94,7 @@ describe("what Agent Builder exports", () => {
     const { graph, imported, findings } = read("guarded.ts");
     const dropped = findings.filter(({ level }) => level === "dropped").map(({ message }) => message);
     expect(dropped.join("\n")).toMatch(
-      /instructions of Agent are written by code[\s\S]*Jailbreak, Moderation/,
+      /instructions of Agent are created by code[\s\S]*Jailbreak, Moderation/,
     );
     expect(graph.nodes.find).toMatchObject({
       output_keys: ["url", "summary", "score"],
@@ -163,7 +163,7 @@ main("cats");
       "main.ts",
     );
     expect(Object.keys(imported?.graph?.nodes ?? {})).toEqual(expect.arrayContaining(["program", "a", "b"]));
-    expect(findings.filter(({ message }) => message.includes("draw it by hand"))).toMatchObject([
+    expect(findings.filter(({ message }) => /not imported[:;] .* by hand\./.test(message))).toMatchObject([
       { level: "placeholder", line: 4, message: expect.stringContaining('"ask"') },
       { level: "dropped", line: 7, message: expect.stringContaining('"main"') },
     ]);
@@ -221,7 +221,7 @@ Runner.run_sync(a, [{"role": "user", "content": [{"type": "input_image", "image_
 Runner.run_sync(b, "hi")
 `);
     expect(findings.map(({ message }) => message).join("\n")).toMatch(
-      /instructions of A are written by code[\s\S]*"tool_use_behavior" of A[\s\S]*model of A is made by code[\s\S]*prompt of B is kept at OpenAI[\s\S]*"hooks" of B/,
+      /instructions of A are created by code[\s\S]*"tool_use_behavior" of A[\s\S]*model of A is created by code[\s\S]*prompt of B is stored at OpenAI[\s\S]*"hooks" of B/,
     );
     expect(JSON.stringify(imported?.graph)).toContain("Only haikus.");
   });
@@ -309,7 +309,7 @@ describe("hostile code", () => {
     ["brackets", `${head}const x = ${"(".repeat(900_000)}1;\nrun(a, "hi");`, "nested too deeply"],
     ["objects", `${head}const x = ${"{a:".repeat(100_000)}1${"}".repeat(100_000)};\nrun(a, "hi");`, "nested"],
     ["statements", `${head}${"a;".repeat(300_000)}`, "too many parts"],
-    ["length", `${head}// ${"a".repeat(2_000_000)}`, "longer than 1 MiB"],
+    ["length", `${head}// ${"a".repeat(2_000_000)}`, "exceeds 1 MiB"],
   ])("of endless %s is refused in words", (_what, text, expected) => {
     const { imported, findings } = code(text, "a.ts");
     expect(imported).toBeNull();

@@ -46,7 +46,7 @@ export const agentsSdk: ReadableFormat = {
     const report = (place: Place): Findings => findings.of(placeOf(place));
     const declared = new DeclaredAgents(new Evaluator(program, work));
     if (declared.all().length === 0) {
-      report({ from: 0, to: 0 }).error("", "The code declares no agent that can be read.");
+      report({ from: 0, to: 0 }).error("", "The code declares no readable agent.");
       return nothingImported();
     }
     const registry = new AgentRegistry(declared, report, answers.get(MODELS) === "file");
@@ -74,10 +74,10 @@ const MODELS = "models";
 
 const modelChoice = (models: readonly string[], answer: string | undefined) => ({
   id: MODELS,
-  question: "Which models do the agents work with?",
+  question: "Which models do the agents use?",
   options: [
-    { value: "own", label: "My own model, for all of them" },
-    { value: "file", label: `Those of the file: ${models.join(", ")}`.slice(0, 200) },
+    { value: "own", label: "My own model for all" },
+    { value: "file", label: `The file's models: ${models.join(", ")}`.slice(0, 200) },
   ],
   value: answer === "file" ? "file" : "own",
 });

@@ -54,7 +54,7 @@ export function drawWorkflow(context: Context): { title: string | null; isEmpty:
     if (part && (part.name !== null || !isAll))
       findings(part).dropped(
         "",
-        `${partName(part)} runs "${member.title}". Only this step was imported; draw whatever else the program does by hand.`,
+        `${partName(part)} runs "${member.title}". Only this step was imported; add the rest of the program by hand.`,
       );
     drawOnly(member, task, context);
   } else if (run) drawPlaceholder(parts, context);
@@ -63,7 +63,7 @@ export function drawWorkflow(context: Context): { title: string | null; isEmpty:
     if (only) {
       findings(only.agent.place).info(
         "",
-        `Nothing in the code runs an agent; the workflow gives a message to "${only.title}".`,
+        `Nothing in the code runs an agent; the workflow sends a message to "${only.title}".`,
       );
       drawOnly(only, null, context);
     }
@@ -92,13 +92,13 @@ function drawPlaceholder(parts: readonly ProgramPart[], context: Context): void 
   const placeholder = drawing.placeholder("program", {
     name: "The program",
     original: parts.map((part) => sourceOf(declared.evaluator.program, part, 3500)).join("\n\n"),
-    why: `${partName(first)} decides which agents run and when. It was not imported; draw it by hand with the steps of its agents, which are not connected yet.`,
+    why: `${partName(first)} decides which agents run and when. It was not imported: connect the steps of its agents by hand.`,
     at: "",
     findings: findings(first),
     node: { input_keys: [MESSAGE] },
   });
   for (const part of others)
-    findings(part).dropped("", `${partName(part)} runs agents, too. It was not imported; draw it by hand.`);
+    findings(part).dropped("", `${partName(part)} also runs agents. It was not imported; add it by hand.`);
   drawing.edge(start, placeholder);
   drawing.edge(placeholder, drawing.end());
   const runs = parts.flatMap((part) => part.runs.map(({ agent }) => agent));
@@ -164,14 +164,14 @@ function crewOf(member: Member, { registry, findings }: Context): Raw {
   report.keeps(
     "",
     handsOver
-      ? `${member.title} hands over to others: they became a crew that hands over, with ${all.length} agents.`
-      : `${member.title} lets others do parts as its tools: they became a crew that it leads, with ${all.length} agents.`,
+      ? `${member.title} hands off to others: imported as a swarm of ${all.length} agents.`
+      : `${member.title} uses others as tools: imported as a crew that it leads, with ${all.length} agents.`,
   );
   for (const one of all)
     if (one.schema)
       report.changed(
         "",
-        `${one.title} answers in words here, as agents of a crew do; the code gives its answer a shape.`,
+        `${one.title} returns text here, as members of a crew do; the code sets an output schema.`,
       );
   return {
     crew_id: idOf(member),
@@ -261,7 +261,7 @@ function dropProgramGuardrails({ declared: { evaluator }, findings }: Context): 
     if (names.length > 0)
       findings(expr).dropped(
         "",
-        `The program checks texts by guardrails of OpenAI's (${names.join(", ")}), which were left out. Add guardrails to the roles instead.`,
+        `The program uses OpenAI guardrails (${names.join(", ")}), which were left out. Add guardrails to the roles instead.`,
       );
   }
 }

@@ -84,9 +84,9 @@ const components: ReadableFormat = {
 
 /** What replaces the other contents of a gallery here, besides agents and teams. */
 const INSTEAD = {
-  models: "providers in the settings have models",
+  models: "add providers in Settings",
   tools: "add them on the Tools page",
-  terminations: "a workflow and a crew have limits of their own",
+  terminations: "workflows and crews have their own limits",
   workbenches: "connect MCP servers on the Tools page",
 };
 
@@ -106,7 +106,7 @@ function readAgents(source: Source, findings: Findings): Imported {
   if (participants.agents.length === 0)
     source
       .on(findings)
-      .error(under, "This is an AutoGen gallery without agents and teams; there is nothing to import.");
+      .error(under, "This AutoGen gallery has no agents or teams; there is nothing to import.");
   return {
     ...participants.roleRegistry.imported(isRaw(source.value) ? textOf(source.value.name) : ""),
     agents: participants.agents,
@@ -123,7 +123,7 @@ function readOne({ at, value }: Place, source: Source, findings: Findings): Impo
   if (!isTeam(value) && !isAgent(value)) {
     report.error(
       "",
-      `This is an AutoGen ${isRaw(value) ? textOf(value.component_type) || "component" : "component"} (${component.kind}): no team and no agent. Import a team or a gallery instead.`,
+      `This is an AutoGen ${isRaw(value) ? textOf(value.component_type) || "component" : "component"} (${component.kind}), not a team or agent. Import a team or a gallery instead.`,
     );
     return nothingImported(name);
   }
@@ -137,13 +137,13 @@ function readOne({ at, value }: Place, source: Source, findings: Findings): Impo
     participants.add(one, source.on(findings, [at, place].filter(Boolean).join("."))),
   );
   if (members.length === 0) {
-    report.error("", "The team has no agents that can be read.");
+    report.error("", "The team has no readable agents.");
     return nothingImported(name);
   }
   const drawing = new Drawing(name, findings);
   drawTeam({ component, members, participants, drawing });
   const prompt = textOf(component.config.selector_prompt);
-  if (prompt) drawing.note(prompt, "The prompt that chose who speaks next");
+  if (prompt) drawing.note(prompt, "Prompt that selected the next speaker");
   return {
     ...participants.roleRegistry.imported(name),
     agents: participants.agents,

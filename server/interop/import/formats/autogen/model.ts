@@ -61,7 +61,7 @@ export function terminationOf(value: unknown, report: Findings, depth = 0): Term
       if (kind.startsWith("And"))
         report.changed(
           "termination_condition",
-          "The team stops when all of several conditions hold; here the first that holds ends it.",
+          "The team stops when several conditions are all true; here the first true one ends it.",
         );
       for (const inner of listOf(config.conditions)) {
         const { mentions, messages } = terminationOf(inner, report, depth + 1);
@@ -83,7 +83,7 @@ export function terminationOf(value: unknown, report: Findings, depth = 0): Term
     default:
       report.dropped(
         "termination_condition",
-        `The end condition ${kind} has no counterpart here and was left out.`,
+        `The end condition ${kind} has no equivalent and was left out.`,
       );
       return termination;
   }

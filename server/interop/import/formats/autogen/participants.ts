@@ -34,48 +34,45 @@ export class ParticipantRegistry {
   add(source: unknown, report: Findings, depth = 0): Participant[] {
     const agent = componentOf(source, report);
     if (!agent) {
-      report.dropped("", "This is not an agent and was left out.");
+      report.dropped("", "Skipped: not an agent.");
       return [];
     }
     const { kind, config } = agent;
     if (kind === "MessageFilterAgent" && depth < 4) {
       report.changed(
         "",
-        "What this agent may read of the conversation is filtered; here it reads what others said last.",
+        "What this agent reads of the conversation is filtered; here it reads the latest messages of the others.",
       );
       return this.add(config.wrapped_agent ?? config.agent, report, depth + 1);
     }
     if (kind === "UserProxyAgent") {
       report.changed(
         "",
-        `"${textOf(config.name) || "user_proxy"}" is a person. Nobody speaks for people here: they start a run, and are asked where an agent or a manager needs to know something.`,
+        `"${textOf(config.name) || "user_proxy"}" is a person. People aren't simulated here: they start a run, and are asked when an agent or manager has a question.`,
       );
       return [];
     }
     if (kind === "SocietyOfMindAgent") {
       report.changed(
         "",
-        `"${textOf(config.name)}" is a team that speaks as one; it became one agent with the same instruction, and its members were left out.`,
+        `"${textOf(config.name)}" is a team that acts as one; imported as one agent with the same instruction, without its members.`,
       );
       return [this.make(agent, textOf(config.instruction))];
     }
     if (OWN_TOOLS[kind])
       report.changed(
         "",
-        `"${textOf(config.name)}" is a ${kind}; it became an agent like others, who wants tools for that.`,
+        `"${textOf(config.name)}" is a ${kind}; imported as a regular agent that uses tools for that.`,
       );
     else if (kind !== "AssistantAgent")
-      report.changed(
-        "",
-        `"${textOf(config.name)}" is a ${kind}; of it only what it says of itself was taken over.`,
-      );
+      report.changed("", `"${textOf(config.name)}" is a ${kind}; only its description was imported.`);
     return [this.make(agent, textOf(config.system_message) || textOf(config.instructions))];
   }
 
   private make({ kind, label, config, report }: Component, prompt: string): Participant {
     const name = textOf(config.name) || label || kind;
     const role = this.roleRegistry.add({ name, description: textOf(config.description), prompt });
-    report.keeps("", `The agent "${name}" became the role "${role}".`);
+    report.keeps("", `Imported the agent "${name}" as the role "${role}".`);
     const agent_id = freshId(toId(name) || "agent", this.ids);
     this.ids.add(agent_id);
     const model =
@@ -85,20 +82,20 @@ export class ParticipantRegistry {
     if (model)
       report.changed(
         "config.model_client",
-        `"${name}" asked for the model ${model}; steps use your own model. Choose another at the step.`,
+        `"${name}" used the model ${model}; steps use your own model. Choose another in the step.`,
       );
     const tools = [...(OWN_TOOLS[kind] ?? []), ...this.toolsOf(config, report)];
     this.roleRegistry.wants(role, tools, "config.tools", report);
     for (const [field, what] of [
       ["memory", "Memory"],
-      ["output_content_type", "The shape of its answers"],
+      ["output_content_type", "Output schema"],
     ] as const)
       if (
         config[field] !== undefined &&
         config[field] !== null &&
         listOf(config[field]).length + (Array.isArray(config[field]) ? 0 : 1) > 0
       )
-        report.dropped(`config.${field}`, `${what} of "${name}" was left out.`);
+        report.dropped(`config.${field}`, `Left out ${what} of "${name}".`);
     const handoffs = listOf(config.handoffs).flatMap((handoff) =>
       typeof handoff === "string"
         ? [handoff]
@@ -124,7 +121,7 @@ export class ParticipantRegistry {
         textOf(server.url) || [textOf(server.command), ...listOf(server.args).map(textOf)].join(" ").trim();
       report.info(
         "config.workbench",
-        `A workbench is an MCP server (${address.slice(0, 200) || "without an address"}); no connection was made. Add it on the Tools page.`,
+        `A workbench is an MCP server (${address.slice(0, 200) || "without a URL"}); no connection was made. Add it on the Tools page.`,
       );
       return ["MCP server"];
     });

@@ -108,12 +108,12 @@ function drawRound(team: Team, start: string, termination: Termination, turns: n
   if (mention)
     report.changed(
       "config.termination_condition",
-      `Words that end the team (${termination.mentions.map(({ text }) => quoted(text)).join(", ")}) are looked for at the end of each round, not after each message.`,
+      `The texts that end the team (${termination.mentions.map(({ text }) => quoted(text)).join(", ")}) are checked at the end of each round, not after each message.`,
     );
   if (spoken.length === 0 && !mention)
     report.changed(
       "config.termination_condition",
-      `The file does not say when the team ends; it goes round at most ${MOST_ROUNDS} times.`,
+      `The file doesn't say when the team ends; it runs at most ${MOST_ROUNDS} rounds.`,
     );
 }
 
@@ -137,7 +137,7 @@ function drawCrew(
             if (!to)
               report.dropped(
                 "config.participants",
-                `"${name}" hands over to "${target}", who is not an agent of this team.`,
+                `"${name}" hands off to "${target}", which is not an agent of this team.`,
               );
             return to ? [to.config.agent_id] : [];
           }),
@@ -170,14 +170,11 @@ function drawCrew(
   drawing.edge(start, id);
   drawing.edge(id, drawing.end([drawing.keyFor("result")]));
   if (!isSwarm && kind !== "SelectorGroupChat" && kind !== "MagenticOneGroupChat")
-    report.changed(
-      "",
-      `Teams of the kind ${kind} are not known here; this one became a crew that a manager leads.`,
-    );
+    report.changed("", `Unknown team type ${kind}; imported as a crew led by a manager.`);
   if (termination.mentions.length > 0)
     report.changed(
       "config.termination_condition",
-      `The team ended at the words ${termination.mentions.map(({ text }) => quoted(text)).join(", ")}; here ${isSwarm ? "the agent that answers without handing over" : "its manager"} ends it.`,
+      `The team ended at the texts ${termination.mentions.map(({ text }) => quoted(text)).join(", ")}; here ${isSwarm ? "the agent that answers without a handoff" : "its manager"} ends it.`,
     );
   if (most)
     report.keeps("config.termination_condition", `At most ${most} ${isSwarm ? "handoffs" : "rounds"}.`);
@@ -199,10 +196,13 @@ function managerOf({ kind, config, report, label }: Component, participants: Par
   if (isSelector && textOf(config.selector_prompt))
     report.changed(
       "config.selector_prompt",
-      `A prompt chose who speaks next; here the agent "${manager?.role ?? "Selector"}" leads the team, and the prompt stands in a note.`,
+      `A prompt selected the next speaker; here the agent "${manager?.role ?? "Selector"}" leads the team, and the prompt is kept in a note.`,
     );
   if (textOf(config.selector_func) || isRaw(config.selector_func))
-    report.dropped("config.selector_func", "A function chose who speaks next; it is code and was left out.");
+    report.dropped(
+      "config.selector_func",
+      "A function selected the next speaker; it is code and was left out.",
+    );
   return manager?.config ?? null;
 }
 
@@ -230,7 +230,7 @@ function drawGraph(team: Team, start: string, termination: Termination): void {
     if (id === undefined || !member) {
       report.dropped(
         `config.graph.nodes.${name}`,
-        `"${name}" is no agent of this team; it was left out with its edges.`,
+        `"${name}" is not an agent of this team; it was left out with its edges.`,
       );
       continue;
     }
@@ -241,7 +241,7 @@ function drawGraph(team: Team, start: string, termination: Termination): void {
     if (edges.some((edge) => edge.condition_function))
       report.dropped(
         `config.graph.nodes.${name}`,
-        `A function decides where to go on after "${name}"; it is code and was left out.`,
+        `A function decides where to continue after "${name}"; it is code and was left out.`,
       );
     const conditional = edges.filter(
       ({ condition }) => condition !== undefined && condition !== null && condition !== "",
@@ -259,7 +259,7 @@ function drawGraph(team: Team, start: string, termination: Termination): void {
   if (termination.messages !== null || termination.mentions.length > 0)
     report.dropped(
       "config.termination_condition",
-      "What ends the team beside its graph was left out: here the graph ends it.",
+      "Termination conditions besides the graph were left out: here the graph ends the team.",
     );
 }
 
@@ -302,8 +302,8 @@ function drawRouter(
   if (conditions.some(({ when }) => when === ""))
     report.placeholder(
       place,
-      `A condition after "${name}" is code. Write it at the router; the workflow cannot run until then.`,
+      `A condition after "${name}" is code. Write it in the router; the workflow can't run until then.`,
       router,
     );
-  else report.keeps(place, `After "${name}" the words of its message decide.`, router);
+  else report.keeps(place, `After "${name}", the text of its message decides.`, router);
 }

@@ -19,7 +19,7 @@ export const crewaiCode: ReadableFormat = {
     const [program] = crewPrograms(claim.files);
     const code = program ? readCrewCode(program, { findings, work }) : null;
     if (!code) {
-      findings.error("", "The code could not be read.");
+      findings.error("", "The code could not be parsed.");
       return nothingImported();
     }
     const name = code.title ?? nameOf(code.source.path);
@@ -28,7 +28,7 @@ export const crewaiCode: ReadableFormat = {
       for (const [key, { raw, place }] of code.agents)
         importAgent(readAgent(key, raw, findings.of(place)), roleRegistry);
       if (roleRegistry.roles.length > 0)
-        findings.info("", "These are agents without tasks; their roles come in, and no workflow is made.");
+        findings.info("", "These are agents without tasks; their roles are imported, without a workflow.");
       return roleRegistry.imported(name);
     }
     const model = crewOfCode(code, { agents: new Map(), tasks: new Map() }, { name, findings });

@@ -167,9 +167,9 @@ describe("crew.py beside the YAML files of a crew", () => {
       expect.stringMatching(`${report("llm=LLM")} The model gpt-4o`),
       expect.stringMatching(`${report("output_file=")} .*letter.md`),
       expect.stringMatching(`${report("guardrail=")} .*is_short`),
-      expect.stringMatching(/tasks\.yaml:8 crew\.py does nothing with the task "unused_task"/),
+      expect.stringMatching(/tasks\.yaml:8 crew\.py doesn't use the task "unused_task"/),
       expect.stringMatching(`${report("tools=")} .*MyCustomTool`),
-      expect.stringMatching(`${report("memory=True")} .*remember`),
+      expect.stringMatching(`${report("memory=True")} .*had memory`),
     ]);
     const notes = Object.values(crew.graph.nodes).filter(({ node_type }) => node_type === "note");
     expect(notes.map(({ name }) => name)).toEqual(["is_short", "prepare"]);

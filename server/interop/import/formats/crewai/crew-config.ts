@@ -23,11 +23,11 @@ export function importAgent(agent: AgentModel, roleRegistry: RoleRegistry): Impo
     goals: [agent.goal],
   });
   const variables = variablesIn(agent.role, agent.goal, agent.backstory);
-  agent.report.keeps("", `The agent "${agent.key}" became the role "${role}".`);
+  agent.report.keeps("", `Imported the agent "${agent.key}" as the role "${role}".`);
   if (variables.length > 0)
     agent.report.changed(
       "",
-      `Roles have no variables: ${variables.map((name) => `{${name}}`).join(", ")} stands in the texts of "${role}" as it is, and each of its steps is told the value.`,
+      `Roles have no variables: ${variables.map((name) => `{${name}}`).join(", ")} is kept as text in "${role}", and each of its steps gets the value.`,
     );
   return { agent, role, tools: roleRegistry.wants(role, agent.tools, "tools", agent.report), variables };
 }

@@ -305,7 +305,7 @@ describe("a crew in JSON", () => {
   test("whose agent's file cannot be read says why, not that the file is missing", () => {
     const read = json(CREW, { "agents/reader.jsonc": '{"role": ' });
     expect(messagesOf(read, "error")).toEqual([
-      expect.stringMatching(/agents\/reader\.jsonc cannot be read\. This is not JSON: line 1/),
+      expect.stringMatching(/is missing: agents\/reader\.jsonc can't be read\. Invalid JSON: syntax er/),
     ]);
   });
 });

@@ -63,10 +63,10 @@ function choicesOf({ process, tasks, agents }: CrewModel): Choice[] {
   if (process === "sequential" && tasks.length > 0)
     choices.push({
       id: SHAPE,
-      question: "How should the crew be drawn?",
+      question: "How should the crew be imported?",
       options: [
-        { value: "chain", label: "As steps, one for each task" },
-        { value: "crew", label: "As one step in which the crew works" },
+        { value: "chain", label: "As steps, one per task" },
+        { value: "crew", label: "As one crew step" },
       ],
       value: tasks.some(({ human_input }) => human_input) ? "crew" : "chain",
     });
@@ -80,11 +80,11 @@ function choicesOf({ process, tasks, agents }: CrewModel): Choice[] {
     id: UNASSIGNED,
     question:
       open.length === 1
-        ? `The file does not say who does "${open[0]?.key}". Who does?`
-        : `The file does not say who does ${open.length === tasks.length ? "any" : open.length} of its ${tasks.length} tasks. Who does them?`,
+        ? `The file doesn't say who does "${open[0]?.key}". Who does?`
+        : `The file doesn't say who does ${open.length === tasks.length ? "any" : open.length} of its ${tasks.length} tasks. Who does them?`,
     options: [
-      { value: "nobody", label: "Nobody yet" },
-      ...(agents.size > 1 && open.length > 1 ? [{ value: "order", label: "The agents in their order" }] : []),
+      { value: "nobody", label: "No one yet" },
+      ...(agents.size > 1 && open.length > 1 ? [{ value: "order", label: "The agents, in order" }] : []),
       ...people.map(({ value, label }) => ({
         value,
         label: open.length > 1 ? `${label}, all of them` : label,
@@ -97,7 +97,7 @@ function choicesOf({ process, tasks, agents }: CrewModel): Choice[] {
       choices.push({
         id: perTask(key),
         question: `Who does "${key}"?`,
-        options: [{ value: "as_above", label: "As said above" }, ...people],
+        options: [{ value: "as_above", label: "Same as above" }, ...people],
         value: "as_above",
         isDetail: true,
       });
@@ -126,7 +126,8 @@ function reportIdleAgents(
   const busy = new Set([manager, ...tasks.map(assigneeOf)]);
   if (busy.has(null) && tasks.some((task) => assigneeOf(task) === null)) return;
   for (const { key, report } of agents.values())
-    if (!busy.has(key)) report.info("", `The agent "${key}" does none of the tasks; its role comes along.`);
+    if (!busy.has(key))
+      report.info("", `The agent "${key}" does none of the tasks; its role is imported too.`);
 }
 
 /** The variables of a crew's texts, and what its file gives for them. */
@@ -173,7 +174,7 @@ function drawStep(
   findings.info(
     "",
     model.process === "hierarchical"
-      ? `A manager leads this crew and gives out the work, so that it became one step with a crew of ${agents.size}; its ${model.tasks.length} tasks are the crew's goal.`
+      ? `A manager assigns this crew's work, so it became one step with a crew of ${agents.size}; its ${model.tasks.length} tasks are the crew's goal.`
       : `The crew became one step with a plan of ${model.tasks.length} tasks.`,
   );
   reportCrewChanges(model, assigneeOf, id, { roleRegistry, members: agents });
@@ -193,33 +194,33 @@ export function reportCrewChanges(
     else if (task.tools.length > 0)
       task.report.dropped(
         "tools",
-        `Nobody does "${task.key}" for certain, so that its tools (${task.tools.join(", ")}) were left out.`,
+        `It isn't certain who does "${task.key}", so its tools (${task.tools.join(", ")}) were left out.`,
         id,
       );
     if (isLed && task.human_input)
       task.report.dropped(
         "human_input",
-        "A person was to look at the result; in a crew with a manager nobody is asked.",
+        "A person was to review the result; in a crew with a manager no one is asked.",
         id,
       );
     if (isLed && task.guardrails.length > 0)
-      task.report.dropped("guardrail", "A crew with a manager has no guardrails of single tasks.", id);
+      task.report.dropped("guardrail", "Crews with a manager have no guardrails per task.", id);
     if (task.schema)
       task.report.dropped(
         "output_pydantic",
-        `The answer of "${task.key}" had a shape of its own; in a crew it answers in words. Draw it as steps to keep that.`,
+        `"${task.key}" had an output schema; in a crew it returns text. Import it as steps to keep the schema.`,
         id,
       );
     if (task.condition !== null)
       task.report.dropped(
         "condition",
-        `The task ran only where a program said so (${task.condition}); in a crew it always runs.`,
+        `The task only ran under a condition in code (${task.condition}); in a crew it always runs.`,
         id,
       );
     if (!isLed && assigneeOf(task) === null && agents.size > 0)
       task.report.changed(
         "agent",
-        `The file does not say who does "${task.key}"; the crew chooses one of its agents.`,
+        `The file doesn't say who does "${task.key}"; the crew chooses one of its agents.`,
         id,
       );
   }
@@ -264,15 +265,15 @@ class Chain {
     if (model.planning)
       model.report.dropped(
         "planning",
-        "The crew wrote a plan before its tasks; as steps it does not. Draw it as one step to keep that.",
+        "The crew planned before its tasks; as steps it doesn't. Import it as one step to keep that.",
       );
     if (model.memory)
       model.report.dropped(
         "memory",
-        "The crew remembered what it had done; as steps it does not. Draw it as one step to keep that.",
+        "The crew had memory; as steps it doesn't. Import it as one step to keep that.",
       );
     if (model.tasks.some(({ isAsync }) => isAsync))
-      this.context.findings.info("", "Tasks that need not be waited for stand side by side.");
+      this.context.findings.info("", "Asynchronous tasks run in parallel.");
   }
 
   /** The step of a task, with the question before it where it is not always done. */
@@ -295,7 +296,7 @@ class Chain {
     if (doer?.agent.allow_delegation)
       task.report.info(
         "agent",
-        `"${doer.role}" could ask the others of its crew; as a step of its own it works alone. Draw the crew as one step to keep that.`,
+        `"${doer.role}" could ask the other members of its crew; as a separate step it works alone. Import the crew as one step to keep that.`,
       );
     let exit = id;
     if (task.human_input) {
@@ -304,7 +305,7 @@ class Chain {
         original: "",
         at: "human_input",
         findings: task.report,
-        why: "A person was to look at the result of this task.",
+        why: "A person was to review the result of this task.",
       });
       drawing.edge(id, exit);
     }
@@ -320,10 +321,10 @@ class Chain {
       config: { kind: "expression", conditions: [], default_label: "skip" },
     });
     drawing.edge(router, id, { label: "run" });
-    drawing.note(`Ran only where this program said so: ${task.condition}`, `Condition of ${task.key}`);
+    drawing.note(`Only ran under this condition in code: ${task.condition}`, `Condition of ${task.key}`);
     task.report.placeholder(
       "condition",
-      `Whether this task runs was decided by a program (${task.condition}). Write its condition at the router with the label "run"; the workflow cannot run until then.`,
+      `Whether this task runs was decided by code (${task.condition}). Write its condition in the router for the route "run"; the workflow can't run until then.`,
       router,
     );
     return { entry: router, exits: [{ from: exit }, { from: router, label: "skip" }] };
@@ -372,8 +373,8 @@ class Chain {
     task.report.placeholder(
       "agent",
       assigneeOf === null
-        ? `The file does not say who does "${task.key}". Choose its role; the workflow cannot run until then.`
-        : `"${assigneeOf}", who does "${task.key}", is not in the files. Add the file of agents, or choose a role; the workflow cannot run until then.`,
+        ? `The file doesn't say who does "${task.key}". Choose its role; the workflow can't run until then.`
+        : `"${assigneeOf}", who does "${task.key}", is not in the files. Add the file of agents, or choose a role; the workflow can't run until then.`,
       id,
     );
   }

@@ -98,7 +98,7 @@ export class FlowDrawing {
       if (!["message", "emit"].includes(setting))
         report.dropped(
           `human_feedback.${setting}`,
-          `"${setting}" has no place here: no model reads the answer.`,
+          `"${setting}" is not supported: no model reads the answer.`,
         );
     if (outcomes.length === 0)
       return this.drawing.add(`${name}_feedback`, {
@@ -115,7 +115,7 @@ export class FlowDrawing {
       });
     report.changed(
       "human_feedback.emit",
-      "The person chooses the outcome themselves; there a model read it from their words.",
+      "The person chooses the outcome; in the original, a model inferred it from their answer.",
     );
     const gate = this.drawing.add(`${name}_feedback`, {
       node_type: "approval_gate",
@@ -141,7 +141,7 @@ export class FlowDrawing {
     if (labels.length === 0)
       report.info(
         "emit",
-        `"${name}" does not say which labels it may give; all that somebody listens to were drawn.`,
+        `"${name}" doesn't declare its labels; all labels that have listeners were imported.`,
       );
     this.leave(router, known, labels.length === 0);
   }
@@ -167,7 +167,7 @@ export class FlowDrawing {
     for (const name of more)
       context.report.info(
         "state",
-        `The flow reads state.${name} without declaring it; the start asks for it.`,
+        `The flow reads state.${name} without declaring it; the start node asks for it.`,
       );
     const { required } = declaredSchema(this.flow);
     const defaults = isRaw(this.flow.state) && isRaw(this.flow.state.default) ? this.flow.state.default : {};
@@ -205,7 +205,7 @@ export class FlowDrawing {
     drawing.edge(start, router);
     context.report.changed(
       "conversational",
-      "This flow talks with a person, message by message. Here each run answers one message; what was said before is not kept.",
+      "This flow chats with a person. Here each run answers one message, without earlier messages.",
       router,
     );
     return router;
@@ -221,7 +221,7 @@ export class FlowDrawing {
     const conditions = [begins === true ? null : begins, listen].flatMap((one) => one ?? []);
     for (const condition of conditions) this.lead(condition, target, method, conversation);
     if (begins !== true && conditions.length === 0)
-      report.dropped("", `Nothing sets off "${name}", so that it never runs. Draw a line to it.`, target);
+      report.dropped("", `Nothing triggers "${name}", so it never runs. Connect it.`, target);
   }
 
   /** Leads what a condition waits for to a node, which waits for all of it or for any. */
@@ -259,7 +259,7 @@ export class FlowDrawing {
     const edges = this.after.get(trigger);
     if (edges) return edges;
     if (conversation !== null) return [{ from: conversation, label: trigger }];
-    report.dropped("listen", `Nothing in this flow is called "${trigger}".`);
+    report.dropped("listen", `Nothing in this flow is named "${trigger}".`);
     return [];
   }
 
@@ -299,11 +299,11 @@ export class FlowDrawing {
     if (calls !== null)
       context.report.changed(
         "config.max_method_calls",
-        `At most ${calls} calls of methods became a limit of steps, of which routers, the start and the end are some, too.`,
+        `The limit of ${calls} method calls became a limit of steps, which also counts routers, the start and the end.`,
       );
     for (const field of ["persist", "conversational.persist"])
       if (isRaw(flow[field]) && flow[field].enabled !== false)
-        context.report.info(field, "Runs are always kept here.");
+        context.report.info(field, "Runs are always stored here.");
     if (isRaw(flow.config))
       for (const [field, value] of Object.entries(flow.config))
         if (
@@ -313,7 +313,7 @@ export class FlowDrawing {
           ) &&
           value
         )
-          context.report.dropped(`config.${field}`, `"${field}" has no counterpart here and was left out.`);
+          context.report.dropped(`config.${field}`, `"${field}" has no equivalent and was left out.`);
   }
 }
 
@@ -336,7 +336,7 @@ function stateOf(flow: Raw, report: Findings): Raw {
   const { properties } = declaredSchema(flow);
   const defaults = isRaw(flow.state.default) ? flow.state.default : {};
   if (flow.state.type === "pydantic" || flow.state.type === "unknown")
-    report.changed("state", "The shape of the state is a program; what the file says of it beside was read.");
+    report.changed("state", "The state's schema is code; the rest of what the file says about it was read.");
   const guessed = Object.fromEntries(
     Object.entries(defaults)
       .filter(([name]) => !(name in properties))

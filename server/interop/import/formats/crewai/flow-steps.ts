@@ -57,9 +57,7 @@ export class FlowSteps {
   }
 
   private unknown({ action, name }: Method, key: string, report: Findings): string {
-    const what =
-      WHAT[String(action.call)] ??
-      `This is of the kind ${JSON.stringify(action.call ?? null)}, which is not known here.`;
+    const what = WHAT[String(action.call)] ?? `Unknown action ${JSON.stringify(action.call ?? null)}.`;
     if (action.call === "tool")
       this.roleRegistry.wants(humanize(name), [textOf(action.ref)].filter(Boolean), "do.ref", report);
     return this.drawing.placeholder(name, {
@@ -80,12 +78,12 @@ export class FlowSteps {
     for (const source of unread)
       place.changed(
         "input",
-        `The expression ${JSON.stringify(source.slice(0, 200))} cannot be read here and stands in the task as it is.`,
+        `The expression ${JSON.stringify(source.slice(0, 200))} can't be read and is kept as text in the task.`,
       );
     if (raw.response_format)
       place.dropped(
         "response_format",
-        "The shape of the answer is a program and was left out. Describe it at the step.",
+        "The output schema is code and was left out. Describe it in the step.",
       );
     return this.drawing.add(name, {
       node_type: "agent_task",
@@ -122,7 +120,7 @@ export class FlowSteps {
     if (path && !file)
       report.changed(
         "do.from_declaration",
-        `The crew ${path} is not among the files. Import the whole folder, or a zip of it, to have it.`,
+        `The crew ${path} is not among the files. Import the whole folder, or a zip of it.`,
       );
     if (!isRaw(raw)) return null;
     const model = readCrew({ name: humanize(name), ...raw }, place, missing);
@@ -142,7 +140,7 @@ export class FlowSteps {
         if (variable in given && value === null)
           report.changed(
             `do.inputs.${variable}`,
-            `This cannot be read here; the start asks for "${variable}".`,
+            `This can't be read; the start node asks for "${variable}".`,
           );
         return [local(variable), value ?? `state.${this.names.state(variable)}`];
       }),
@@ -162,11 +160,11 @@ export class FlowSteps {
 
 /** Why a step of this kind cannot be taken over. */
 const WHAT: Readonly<Record<string, string>> = {
-  code: "This calls a program.",
-  script: "This is a program.",
+  code: "This calls code.",
+  script: "This is code.",
   tool: "This calls a tool of CrewAI.",
-  each: "This does something for each item of a list.",
-  expression: "This computes something that cannot be read here.",
-  crew: "The crew that works here cannot be read.",
-  agent: "The agent that works here cannot be read.",
+  each: "This loops over a list.",
+  expression: "This computes something that can't be read.",
+  crew: "The crew used here can't be read.",
+  agent: "The agent used here can't be read.",
 };

@@ -39,7 +39,7 @@ export const crewaiFlow: ReadableFormat = {
     if (value.schema !== undefined && value.schema !== "crewai.flow/v1")
       report.changed(
         "schema",
-        `The file is of the version ${JSON.stringify(value.schema)}; it was read as crewai.flow/v1.`,
+        `The file has version ${JSON.stringify(value.schema)}; it was read as crewai.flow/v1.`,
       );
     const methods = readMethods(value.methods, report);
     checkMethods(methods, value, report);
@@ -58,11 +58,11 @@ function readMethods(methods: Raw, report: Findings): Method[] {
   return Object.entries(methods).flatMap(([name, raw]): Method[] => {
     const place = report.under(`methods.${name}`);
     if (!/^[A-Za-z_]\w*$/.test(name)) {
-      place.error("", `"${name.slice(0, 80)}" cannot be the name of a method: letters, digits and _ only.`);
+      place.error("", `Invalid method name "${name.slice(0, 80)}": letters, digits and _ only.`);
       return [];
     }
     if (!isRaw(raw) || !isRaw(raw.do)) {
-      place.error("", `The method "${name}" does not say what it does.`);
+      place.error("", `The method "${name}" has no action.`);
       return [];
     }
     const feedback = isRaw(raw.human_feedback) ? raw.human_feedback : null;
@@ -97,7 +97,7 @@ function conditionOf(value: unknown, report: Findings, at: string): Condition | 
       if (Array.isArray(children) && children.length > 0)
         return { how, of: children.flatMap((child) => conditionOf(child, report, at) ?? []) };
     }
-  report.dropped(at, "This is no trigger and was left out.");
+  report.dropped(at, "Skipped: not a trigger.");
   return null;
 }
 

@@ -61,7 +61,7 @@ export const crewaiJson: ReadableFormat = {
       const file = agentFile(name, source, all);
       if (!file) return missing(name);
       if (isRaw(file.value)) return { raw: file.value, report: file.on(findings) };
-      return `${file.path} cannot be read. ${file.problem ?? "It holds no agent."}`;
+      return `${file.path} can't be read. ${file.problem ?? "It has no agent."}`;
     });
     return drawCrew(model, { findings, answers });
   },
@@ -122,14 +122,14 @@ export function readCrew(
     if (isRaw(value) && isInRepository(value))
       place.dropped(
         "from_repository",
-        `The agent "${key}" is kept at CrewAI (${textOf(value.from_repository)}) and is not fetched.`,
+        `The agent "${key}" is stored at CrewAI (${textOf(value.from_repository)}) and is not fetched.`,
       );
     else if (isRaw(value)) agents.set(key, readAgent(key, value, place));
-    else place.dropped("", `"${key}" is not an agent and was left out.`);
+    else place.dropped("", `Skipped "${key}": not an agent.`);
   };
   const fetchAgent = (name: string, at: string) => {
     const file = load(name);
-    if (typeof file === "string") report.error(at, `The agent "${name}" is not here: ${file}`);
+    if (typeof file === "string") report.error(at, `The agent "${name}" is missing: ${file}`);
     else add(name, file.raw, file.report);
   };
   if (Array.isArray(raw.agents))
@@ -141,14 +141,14 @@ export function readCrew(
           agent,
           report.under(`agents.${place}`),
         );
-      else report.dropped(`agents.${place}`, "This is not an agent and was left out.");
+      else report.dropped(`agents.${place}`, "Skipped: not an agent.");
   else if (isRaw(raw.agents))
     for (const [key, agent] of Object.entries(raw.agents)) add(key, agent, report.under(`agents.${key}`));
   const tasks = tasksOf(raw).flatMap(([key, task], place) =>
     isRaw(task) ? [readTask(key, task, report.under(`tasks.${Array.isArray(raw.tasks) ? place : key}`))] : [],
   );
   const twice = tasks.find(({ key }, place) => tasks.findIndex((other) => other.key === key) !== place);
-  if (twice) report.error("tasks", `Two tasks are called "${twice.key}".`);
+  if (twice) report.error("tasks", `Two tasks are named "${twice.key}".`);
   checkContexts(tasks);
   const model = crewWith(raw, {
     agents,

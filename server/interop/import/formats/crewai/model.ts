@@ -136,7 +136,7 @@ export function readAgent(key: string, source: Raw, report: Findings): AgentMode
   if (unknown.length > 0)
     report.dropped(
       "",
-      `${named(unknown)} of this agent ${unknown.length === 1 ? "has" : "have"} no counterpart here and ${unknown.length === 1 ? "was" : "were"} left out.`,
+      `${named(unknown)} of this agent ${unknown.length === 1 ? "has" : "have"} no equivalent and ${unknown.length === 1 ? "was" : "were"} left out.`,
     );
   return {
     key,
@@ -156,11 +156,11 @@ export function readAgent(key: string, source: Raw, report: Findings): AgentMode
 export function readTask(key: string, raw: Raw, report: Findings): TaskModel {
   reportUnknownFields(raw, report);
   const file = textOf(raw.output_file);
-  if (file) report.dropped("output_file", `The answer is kept in the run; it is not written to ${file}.`);
+  if (file) report.dropped("output_file", `The output is stored in the run, not written to ${file}.`);
   const guardrails = readGuardrails(raw, report);
   const isConditional = readConditional(raw, report);
   const expected = textOf(raw.expected_output);
-  if (!expected) report.info("expected_output", "The task does not say what it should give.");
+  if (!expected) report.info("expected_output", "The task doesn't say what it should return.");
   return {
     key,
     description: textOf(raw.description),
@@ -192,7 +192,7 @@ function reportUnknownFields(raw: Raw, report: Findings): void {
     else if (!schemaIn(value))
       report.dropped(
         field,
-        `"${field}" of a task has no counterpart here and was left out${isRaw(value) ? `: ${referenceOf(value)}` : ""}.`,
+        `"${field}" of a task has no equivalent and was left out${isRaw(value) ? `: ${referenceOf(value)}` : ""}.`,
       );
   }
 }
@@ -202,7 +202,7 @@ function readGuardrails(raw: Raw, report: Findings): string[] {
     if (typeof rule === "string") return rule.trim() === "" ? [] : [rule];
     report.dropped(
       "guardrail",
-      `A guardrail is a program (${referenceOf(rule)}) and was left out. Write its rule at the step in words.`,
+      `A guardrail is code (${referenceOf(rule)}) and was left out. Write its rule as text in the step.`,
     );
     return [];
   });
@@ -213,10 +213,7 @@ function readConditional(raw: Raw, report: Findings): boolean {
   const type = typeof raw.type === "string" ? raw.type : isRaw(raw.type) ? referenceOf(raw.type) : "";
   if (type === "ConditionalTask" || (raw.condition !== undefined && raw.condition !== null)) return true;
   if (type && type !== "Task")
-    report.dropped(
-      "type",
-      `The task is of a kind of its own (${type}), which is a program; it became an ordinary step.`,
-    );
+    report.dropped("type", `The task has a custom type (${type}), which is code; it became a regular step.`);
   return false;
 }
 
@@ -229,10 +226,7 @@ function readTools(value: unknown, report: Findings, at: string): string[] {
     if (typeof tool === "string" && tool.trim()) return [tool.trim()];
     if (isRaw(tool) && typeof tool.name === "string") return [tool.name];
     if (tool !== null)
-      report.dropped(
-        join(at, place),
-        `A tool is given by its program (${referenceOf(tool)}) and was left out.`,
-      );
+      report.dropped(join(at, place), `A tool is defined by code (${referenceOf(tool)}) and was left out.`);
     return [];
   });
 }
@@ -241,7 +235,7 @@ function reportModel(field: string, value: unknown, report: Findings): void {
   const model = typeof value === "string" ? value : isRaw(value) ? textOf(value.model) : "";
   report.dropped(
     field,
-    `${model ? `The model ${model}` : `"${field}"`} is not taken over: steps use your own model. Choose another at the step.`,
+    `${model ? `The model ${model}` : `"${field}"`} was left out: steps use your own model. Choose another in the step.`,
   );
 }
 
@@ -266,7 +260,7 @@ export function checkContexts(tasks: readonly TaskModel[]): void {
         report.error(
           "context",
           all.has(name)
-            ? `"${key}" waits for "${name}", which comes later. A task can only use what was done before it.`
+            ? `"${key}" waits for "${name}", which comes later. A task can only use earlier ones.`
             : `"${key}" waits for the task "${name}", which is not in the file.`,
         );
     before.add(key);

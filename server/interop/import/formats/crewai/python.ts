@@ -53,14 +53,12 @@ export function crewOfCode(
   const used = new Set([...code.tasks.values()].map(({ config }) => config));
   for (const [key, { place }] of described.tasks)
     if (!used.has(key))
-      findings
-        .of(place)
-        .dropped("", `${code.source.name} does nothing with the task "${key}"; it was left out.`);
+      findings.of(place).dropped("", `${code.source.name} doesn't use the task "${key}"; it was left out.`);
   for (const part of code.tasks.values())
     if (!ordered.includes(part))
       findings
         .of(part.place)
-        .dropped("", `No crew of the code has the task "${part.name}"; it was left out.`);
+        .dropped("", `No crew in the code has the task "${part.name}"; it was left out.`);
   checkContexts(tasks);
   const first = code.crews.find(({ raw }) => raw !== null);
   const raw: Raw = { ...first?.raw, name };
@@ -81,9 +79,7 @@ export function crewOfCode(
 function orderOf({ crews, tasks, source }: CrewCode, findings: Findings): CodePart[] {
   const [first, ...more] = crews;
   if (!first) {
-    source
-      .on(findings)
-      .info("", "The code makes no crew that can be read; the tasks follow each other as they stand.");
+    source.on(findings).info("", "The code creates no readable crew; the tasks follow each other in order.");
     return [...tasks.values()];
   }
   for (const { raw, place } of more)
@@ -91,7 +87,7 @@ function orderOf({ crews, tasks, source }: CrewCode, findings: Findings): CodePa
       .of(place)
       .changed(
         "",
-        `The code ${raw ? "makes another crew" : "has a task done without a crew"} here and decides itself when; ${raw ? "its tasks follow those of the crew before" : "it follows what was done before"}.`,
+        `The code ${raw ? "creates another crew" : "runs a task without a crew"} here and decides when; ${raw ? "its tasks follow those of the previous crew" : "it follows the previous tasks"}.`,
       );
   const names = [...new Set(crews.flatMap((crew) => crew.tasks))];
   return names.flatMap((name) => tasks.get(name) ?? []);
@@ -120,7 +116,7 @@ function merged(
       .of(part.place)
       .error(
         "",
-        `The ${kind} "${part.config}" is described in none of the files. Import the whole folder, or a zip of it.`,
+        `None of the files describes the ${kind} "${part.config}". Import the whole folder, or a zip of it.`,
       );
   const place: PlaceOf = (at) =>
     !found || (at.split(".")[0] ?? "") in part.raw ? part.place(at) : found.place(at);

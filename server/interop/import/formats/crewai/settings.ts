@@ -32,10 +32,7 @@ export function crewWith(
 ): CrewModel {
   const process = textOf(raw.process) || "sequential";
   if (process !== "sequential" && process !== "hierarchical")
-    report.changed(
-      "process",
-      `The process ${JSON.stringify(process)} is not known; the tasks follow each other.`,
-    );
+    report.changed("process", `Unknown process ${JSON.stringify(process)}; the tasks follow each other.`);
   const model: CrewModel = {
     name: textOf(raw.name) || "Crew",
     agents,
@@ -51,7 +48,7 @@ export function crewWith(
   if (model.process === "hierarchical") addManager(model, raw, report, load);
   for (const field of Object.keys(raw))
     if (!KNOWN.has(field) && raw[field] !== null && raw[field] !== false)
-      report.dropped(field, `"${field}" of a crew has no counterpart here and was left out.`);
+      report.dropped(field, `"${field}" of a crew has no equivalent and was left out.`);
   return model;
 }
 
@@ -66,7 +63,7 @@ function addManager(model: CrewModel, raw: Raw, report: Findings, load: (name: s
   }
   if (named) return;
   const key = model.agents.has("manager") ? "crew_manager" : "manager";
-  report.info("process", "The file names nobody who leads; a manager was added.");
+  report.info("process", "The file names no manager; one was added.");
   model.agents.set(key, {
     key,
     role: "Crew Manager",

@@ -13,13 +13,13 @@ export function reportSurroundingCode(
   programs: Map<string, string>,
 ): void {
   for (const [name, when] of [
-    ["before_kickoff", "before the crew begins"],
-    ["after_kickoff", "after the crew has ended"],
+    ["before_kickoff", "before the crew starts"],
+    ["after_kickoff", "after the crew finishes"],
   ] as const)
     for (const routine of decorated(evaluator, name)) {
       report(routine).dropped(
         "",
-        `"${routine.name}" is code that runs ${when}, and was left out. It stands in a note.`,
+        `"${routine.name}" is code that runs ${when} and was left out. It is kept in a note.`,
       );
       programs.set(routine.name, sourceOf(evaluator.program, routine, MOST_CODE));
     }
@@ -27,13 +27,13 @@ export function reportSurroundingCode(
     if (flow.bases.some((base) => pathOf(base.is === "index" ? base.of : base)?.at(-1) === "Flow")) {
       report(flow).dropped(
         "",
-        `The flow "${flow.name}" is code, which decides what runs when; it was left out and stands in a note.`,
+        `The flow "${flow.name}" is code that decides what runs when; it was left out and is kept in a note.`,
       );
       programs.set(flow.name, sourceOf(evaluator.program, flow, MOST_CODE));
     }
   for (const { call } of evaluator.calls)
     if (isCallOf(call, "kickoff_for_each", "kickoff_for_each_async"))
-      report(call).dropped("", "The crew ran once for each of several inputs; here a run has one.");
+      report(call).dropped("", "The crew ran once per input; here a run has one input.");
 }
 
 /** What a crew is given to begin with, by name; null where only code can tell. */

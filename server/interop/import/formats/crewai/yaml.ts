@@ -80,7 +80,7 @@ export const crewaiYaml: ReadableFormat = {
       const model = crewOfCode(code, { agents: described, tasks: asked }, { name, findings });
       code.source
         .on(findings)
-        .info("", "The order of the tasks, who does them and the settings of the crew come from here.");
+        .info("", "The order of tasks, their agents and the crew's settings come from this file.");
       return drawCrew(model, { findings, answers });
     }
     const agents = new Map(
@@ -91,13 +91,13 @@ export const crewaiYaml: ReadableFormat = {
     if (tasks.length === 0) {
       const roleRegistry = new RoleRegistry();
       for (const agent of agents.values()) importAgent(agent, roleRegistry);
-      findings.info("", "These are agents without tasks; their roles come in, and no workflow is made.");
+      findings.info("", "These are agents without tasks; their roles are imported, without a workflow.");
       return roleRegistry.imported(name);
     }
     if (agents.size > 0)
       findings.info(
         "",
-        "CrewAI keeps the order of the tasks and some of its settings in crew.py, which is not among the files: the tasks follow each other as in the file. Import the whole folder to have them.",
+        "CrewAI stores the order of tasks and some settings in crew.py, which is not among the files: the tasks follow their order in this file. Import the whole folder to include it.",
       );
     return drawCrew(
       {

@@ -31,7 +31,7 @@ export const langchain: ReadableFormat = {
     if (calls.length === 0) {
       report.error(
         "",
-        `This is LangChain's "${kindOf(source.value) || "object"}", which holds no prompt; there is nothing to import.`,
+        `This is LangChain's "${kindOf(source.value) || "object"}", which has no prompt; there is nothing to import.`,
       );
       return nothingImported(name);
     }
@@ -80,7 +80,7 @@ function drawCalls(calls: readonly PromptCall[], name: string, source: Source, f
         drawing.placeholder(title, {
           name: title,
           original: call.messages.map(({ who, text }) => `${who}:\n${text}`).join("\n\n"),
-          why: "The prompt is a jinja2 template, which is a small program; it is kept as text and never filled in.",
+          why: "The prompt is a Jinja2 template, which is a program; it is kept as text and never rendered.",
           at: closed[0]?.at ?? call.at,
           findings: report,
           node: { output_keys: [output] },
@@ -102,12 +102,12 @@ function drawCalls(calls: readonly PromptCall[], name: string, source: Source, f
           },
         }),
       );
-      report.keeps(call.at, `The prompt became the step "${title}" with a role of its own.`, steps.at(-1));
+      report.keeps(call.at, `Imported the prompt as the step "${title}" with its own role.`, steps.at(-1));
     }
     if (call.model)
       report.changed(
         call.at,
-        `The model ${call.model} is not taken over: steps use your own model. Choose another at the step.`,
+        `The model ${call.model} was left out: steps use your own model. Choose another in the step.`,
       );
     given.set(call.output ?? `answer_${nth + 1}`, output);
     last = output;
@@ -120,7 +120,7 @@ function drawCalls(calls: readonly PromptCall[], name: string, source: Source, f
   drawing.edge(before, drawing.end([last]));
   const value = isRaw(source.value) ? source.value : {};
   if (value.memory !== null && value.memory !== undefined)
-    report.dropped("memory", "The memory of the chain was left out.");
+    report.dropped("memory", "The chain's memory was left out.");
   return { ...roleRegistry.imported(name), graph: drawing.finish() };
 }
 
@@ -141,7 +141,7 @@ function promptOf(
   if (!isPlain) {
     report.changed(
       at,
-      `The system message reads values, which roles do not know; it stands in the task of "${title}".`,
+      `The system message has variables, which roles don't support; it is in the task of "${title}".`,
     );
     return { role: "", task };
   }

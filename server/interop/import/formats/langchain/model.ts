@@ -62,7 +62,7 @@ export function callsOf(value: unknown, at: string, report: Findings, work: Work
   if (isNew(value) && value.type === "not_implemented") {
     report.dropped(
       at,
-      `"${textOf(listOf(value.id).at(-1))}" cannot be kept in such a file; it was left out.`,
+      `"${textOf(listOf(value.id).at(-1))}" can't be imported from such a file and was left out.`,
     );
     return [];
   }
@@ -75,7 +75,7 @@ export function callsOf(value: unknown, at: string, report: Findings, work: Work
     if (textOf(raw.prompt_path))
       report.dropped(
         join(inner, "prompt_path"),
-        "The prompt stands in another file, which is not read. Import that file.",
+        "The prompt is in another file, which is not read. Import that file.",
       );
     const model = modelOf(raw.llm);
     return [
@@ -102,7 +102,7 @@ export function callsOf(value: unknown, at: string, report: Findings, work: Work
     if (!isRaw(raw[key])) continue;
     const calls = callsOf(raw[key], join(inner, key), report, work, depth + 1);
     if (/documents_chain$/.test(kind))
-      report.changed(at, `"${kind}" goes through documents; the step is given them as one text.`);
+      report.changed(at, `"${kind}" iterates over documents; the step gets them as one text.`);
     const tools = [
       ...listOf(raw.allowed_tools),
       ...listOf(raw.tools).map((tool) => settingsOf(tool).name),
@@ -140,12 +140,12 @@ function ofChain(
     else if (/output_parser$/.test(kindOf(part)))
       report.dropped(
         place,
-        `What reads the answer (${kindOf(part)}) was left out; give the step a shape for its result instead.`,
+        `The output parser (${kindOf(part)}) was left out; set an output schema in the step instead.`,
       );
     else if (part !== undefined && part !== null) {
       const found = callsOf(part, place, report, work, depth + 1);
       if (found.length === 0)
-        report.dropped(place, `"${kindOf(part) || "This part"}" was left out: it holds no prompt.`);
+        report.dropped(place, `"${kindOf(part) || "This part"}" was left out: it has no prompt.`);
       const isSimple = kind.startsWith("simple_");
       for (const [nth, call] of found.entries())
         calls.push(isSimple ? { ...call, output: null, takesAnswer: nth === 0 && calls.length > 0 } : call);
@@ -180,7 +180,7 @@ function messagesOf(value: unknown, at: string, report: Findings, work: Work): P
     if (textOf(raw.template_path))
       report.dropped(
         join(inner, "template_path"),
-        "The text of the prompt stands in another file, which is not read.",
+        "The prompt's text is in another file, which is not read.",
       );
     return textOf(raw.template)
       ? [{ who: "human", text: textOf(raw.template), format, at: join(inner, "template") }]
@@ -200,7 +200,7 @@ function messageOf(message: unknown, at: string, format: string, report: Finding
   if (/placeholder/.test(kind)) {
     report.changed(
       at,
-      `Earlier messages (${textOf(raw.variable_name) || "history"}) are put in here; a run begins without any.`,
+      `Chat history (${textOf(raw.variable_name) || "history"}) is inserted here; a run starts without any.`,
     );
     return [];
   }
@@ -210,7 +210,7 @@ function messageOf(message: unknown, at: string, format: string, report: Finding
   const content = isRaw(prompt) ? settingsOf(prompt) : raw;
   const text = textOf(content.template) || textOf(content.content) || textOf(content.text);
   if (!text) {
-    report.dropped(at, "This message has no text and was left out.");
+    report.dropped(at, "Skipped: this message has no text.");
     return [];
   }
   return [{ who, text, format: textOf(content.template_format) || format, at }];
@@ -220,7 +220,7 @@ function messageOf(message: unknown, at: string, format: string, report: Finding
 function fewShot(raw: Raw, at: string, report: Findings, work: Work): string {
   const pattern = textOf(settingsOf(raw.example_prompt).template);
   if (typeof raw.examples === "string")
-    report.dropped(join(at, "examples"), "The examples stand in another file, which is not read.");
+    report.dropped(join(at, "examples"), "The examples are in another file, which is not read.");
   const examples = listOf(raw.examples)
     .filter(isRaw)
     .map((example) => {

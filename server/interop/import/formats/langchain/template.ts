@@ -31,7 +31,7 @@ function ofFString(text: string, { keyFor, report, at }: Filling): string {
     } else if (piece === "{{" || piece === "}}") plain += piece.charAt(0);
     else {
       if (/^\{.+\}$/.test(piece))
-        report.changed(at, `${piece.slice(0, 80)} is more than a name; it stands in the text as it is.`);
+        report.changed(at, `${piece.slice(0, 80)} is more than a name and is kept as text.`);
       plain += piece;
     }
   }
@@ -45,7 +45,7 @@ function ofMustache(text: string, { keyFor, report, at }: Filling): string {
   for (const piece of text.split(/(\{\{\{[^{}]*\}\}\}|\{\{[^{}]*\}\})/)) {
     const name = /^\{\{\{?&?\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}?\}\}$/.exec(piece)?.[1];
     if (name === undefined && /^\{\{/.test(piece))
-      report.changed(at, `${piece.slice(0, 80)} is no plain name; it stands in the text as it is.`);
+      report.changed(at, `${piece.slice(0, 80)} is not a plain name and is kept as text.`);
     out += name === undefined ? asTemplate(piece) : `{{${keyFor(name)}}}`;
   }
   return out;

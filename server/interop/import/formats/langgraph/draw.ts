@@ -20,7 +20,7 @@ export function drawLangGraph(
     const step = drawing.placeholder(node.name || node.id, {
       name: node.name || node.id,
       original: "",
-      why: "The file names this step and does not say what it does.",
+      why: "The file names this step without describing it.",
       at: node.at,
       findings: report,
       node: { output_keys: [drawing.keyFor(node.name || node.id)] },
@@ -40,7 +40,7 @@ export function drawLangGraph(
   const known = edges.filter(({ from, to }) => {
     const missing = [from, to].find((id) => id !== END && !steps.has(id));
     if (missing !== undefined)
-      report.dropped("edges", `The edge from "${from}" to "${to}" was left out: there is no "${missing}".`);
+      report.dropped("edges", `The edge from "${from}" to "${to}" was left out: "${missing}" doesn't exist.`);
     return missing === undefined;
   });
   if (known.length === 0 && steps.size === 1) {
@@ -58,7 +58,7 @@ export function drawLangGraph(
   for (const gate of gates) drawing.edge(gate, end, { label: REJECTED });
   report.info(
     "",
-    "Files of LangGraph hold no prompts and no tools: they stay in the code. Choose a role for each step and say what it does.",
+    "LangGraph files have no prompts or tools: those stay in the code. Choose a role for each step and describe its task.",
   );
   return { ...nothingImported(name), graph: drawing.finish() };
 }
@@ -91,7 +91,7 @@ function drawGate(
   });
   report.changed(
     at,
-    `The graph stops ${stop} "${called}" for a person. They approve there now, or the run ends.`,
+    `The graph interrupts ${stop} "${called}" for a person. They now approve there, or the run ends.`,
     gate,
   );
   return gate;
@@ -116,7 +116,7 @@ function leadOn(
   if (edges.length === 1) {
     report.changed(
       "edges",
-      `"${from}" decides where to go on, and the file names only "${only.to}": it always goes there now.`,
+      `"${from}" decides where to continue, but the file only names "${only.to}": it now always goes there.`,
     );
     drawing.edge(id, to(only), step);
     return;
@@ -139,14 +139,14 @@ function leadOn(
     drawing.edge(router, to(defaultEdge), { label: OTHERWISE, isDefault: true });
     report.changed(
       "edges",
-      `"${from}" leads to "${defaultEdge.to}" always and to others sometimes; "${defaultEdge.to}" is where it goes otherwise now.`,
+      `"${from}" always leads to "${defaultEdge.to}" and sometimes to others; "${defaultEdge.to}" is now its default route.`,
       router,
     );
     for (const more of plain.slice(1)) drawing.edge(id, to(more), step);
   }
   report.placeholder(
     "edges",
-    `What decides after "${from}"${decides ? ` (${decides})` : ""} is code, which the file does not hold. Write the conditions at the router, or let a model decide; the workflow cannot run until then.`,
+    `What decides after "${from}"${decides ? ` (${decides})` : ""} is code, which is not in the file. Write the conditions in the router, or let a model decide; the workflow can't run until then.`,
     router,
   );
 }

@@ -88,7 +88,7 @@ const mermaid = format(
     }));
     const { nodes, edges, unread } = readMermaid(diagram);
     for (const at of unread)
-      report.dropped(String(at), "This line of the diagram could not be read and was left out.");
+      report.dropped(String(at), "Skipped a line of the diagram that could not be parsed.");
     return drawLangGraph({ name: nameOf(source), nodes, edges }, { findings, report, work });
   },
 );

@@ -9,13 +9,13 @@ import type { Imported } from "../../format";
 
 /** What keeps an imported workflow from running. */
 export function blockingProblems({ graph, roles }: Imported) {
-  if (!graph) throw new Error("There is no workflow.");
+  if (!graph) throw new Error("No workflow.");
   return findProblems(graph, [...builtinRoles, ...roles]).filter(({ severity }) => severity === "error");
 }
 
 /** Runs an imported workflow on the offline model; whatever it asks for is a short text unless it is given. */
 export function runOffline({ graph, roles }: Imported, given: JsonObject = {}) {
-  if (!graph) throw new Error("There is no workflow.");
+  if (!graph) throw new Error("No workflow.");
   const asked = Object.values(graph.nodes).find(({ node_type }) => node_type === "start")?.output_keys ?? [];
   return newStage({
     models: newModels({
