@@ -24,7 +24,7 @@ test("a server that carries out its runs itself says so, and how workers are add
   open(EMBEDDED);
   const engine = await panel();
   await engine.findByText("This server");
-  expect(facts()).toEqual({ "Carried out by": "This server" });
+  expect(facts()).toEqual({ "Runs on": "This server" });
   expect(engine.getByText(/^To run workers in other processes/).textContent).toBe(
     "To run workers in other processes, start the engine with npm run engine, any number of workers with npm run worker, and this server with TROUPE_ENGINE=restate.",
   );
@@ -50,8 +50,8 @@ test("each worker stands with its state, load, memory, version and last sign of 
     "oldOffline: no heartbeatTroupe 1.0.0Last heartbeat 10 min ago",
   ]);
   expect(facts()).toEqual({
-    "Carried out by": "2 workers over Restate",
-    "At work there": "6 runs",
+    "Runs on": "2 workers over Restate",
+    "Active there": "6 runs",
     Outbox: "Empty",
   });
 });
@@ -91,7 +91,7 @@ test("a run that does not get on is named with a link, why, and what comes of it
 test("a server that went back to carrying out runs itself says what still comes to its end elsewhere", async () => {
   open({ ...EMBEDDED, at_work: 2 });
   await (await panel()).findByText("This server; 2 runs still finish over Restate");
-  expect(facts()).toMatchObject({ "At work there": "2 runs", Outbox: "Empty" });
+  expect(facts()).toMatchObject({ "Active there": "2 runs", Outbox: "Empty" });
 });
 
 test("it looks again by itself while it is open", async () => {

@@ -58,10 +58,10 @@ function Standing({ engine, version }: { engine: Engine; version: string | undef
         </p>
       )}
       <dl className="divide-y divide-line">
-        <Fact name="Carried out by">{engineLabel(engine)}</Fact>
+        <Fact name="Runs on">{engineLabel(engine)}</Fact>
         {isRemote ? (
           <>
-            <Fact name="At work there">{at_work === 1 ? "1 run" : `${at_work} runs`}</Fact>
+            <Fact name="Active there">{at_work === 1 ? "1 run" : `${at_work} runs`}</Fact>
             <Fact name="Outbox">
               {outboxLabel(outbox.waiting)}
               {outbox.oldest_at === null ? null : (

@@ -68,7 +68,7 @@ export function NoticesSection({
         <ChannelRow
           channel="email"
           icon={<Mail aria-hidden />}
-          name="E-mail"
+          name="Email"
           description={
             email
               ? `To ${email.to.join(", ")} through ${email.host}:${email.port}`
@@ -89,7 +89,7 @@ export function NoticesSection({
         <p className="border-t border-line px-4 py-2.5 text-[13px] text-ink-2">
           People have <strong className="font-medium text-ink">{inDays(answerTime.hours)}</strong> to answer,
           with a reminder halfway, unless the question sets its own deadline.{" "}
-          {answerTime.is_set ? "Set by" : "The default; set it with"}{" "}
+          {answerTime.is_set ? "Set by" : "Change it with"}{" "}
           <code className="font-mono text-xs">TROUPE_ANSWER_HOURS</code>.
         </p>
       ) : null}

@@ -21,7 +21,7 @@ test("the settings say what runs here and what the environment may set", async (
   await screen.findByText(/^Troupe \d+\.\d+\.\d+, Node v/);
   await screen.findByRole("row", { name: /^TROUPE_DATA_DIR/ });
   expect(screen.getByRole("region", { name: "Notifications" }).textContent).toContain(
-    "People have 7 days to answer, with a reminder halfway, unless the question sets its own deadline. The default; set it with TROUPE_ANSWER_HOURS.",
+    "People have 7 days to answer, with a reminder halfway, unless the question sets its own deadline. Change it with TROUPE_ANSWER_HOURS.",
   );
   const description = await screen.findByRole("link", { name: "OpenAPI description" });
   expect(description.getAttribute("href")).toBe("/api/v1/openapi.json");
@@ -69,7 +69,7 @@ test("notices are set up, tried out and removed; what could not be delivered is 
   await person.click(notices.getByRole("switch", { name: "Notifications by Webhook" }));
   await waitFor(async () => expect((await ask.notices.get()).webhook?.is_on).toBe(false));
 
-  await person.click(notices.getByRole("button", { name: "Set up notifications by E-mail" }));
+  await person.click(notices.getByRole("button", { name: "Set up notifications by Email" }));
   const mail = within(await screen.findByRole("dialog"));
   await person.type(mail.getByLabelText("Mail server"), "127.0.0.1");
   await person.type(mail.getByLabelText("User name"), "troupe");
@@ -85,7 +85,7 @@ test("notices are set up, tried out and removed; what could not be delivered is 
   expect(await ask.notices.get()).toMatchObject({ email: { has_password: true, security: "starttls" } });
   expect(JSON.stringify(await ask.notices.get())).not.toContain("sesame");
 
-  await person.click(notices.getByRole("button", { name: "Test E-mail" }));
+  await person.click(notices.getByRole("button", { name: "Test Email" }));
   await notices.findByText(/^Connecting to 127\.0\.0\.1 is not allowed: .*TROUPE_NOTICE_ALLOWED_HOSTS\.$/);
 
   await person.click(notices.getByRole("button", { name: "Actions for Webhook" }));
