@@ -160,9 +160,9 @@ test("what a file would use is allowed by hand; problems stop a run, lead to the
   const problems = page.getByRole("list", { name: "Problems" }).getByRole("listitem");
   await expect(problems).toHaveCount(2);
   await expect(problems.first()).toContainText("would use the tool store_memory, which hasn't been allowed");
-  await problems.first().getByRole("button", { name: "Allow" }).click();
+  await problems.first().getByRole("button", { name: "Allow", exact: true }).click();
   await expect(problems).toHaveCount(1);
-  await problems.first().getByRole("button", { name: "Allow" }).click();
+  await problems.first().getByRole("button", { name: "Allow", exact: true }).click();
   await expect(page.getByText("No problems. Ready to run.")).toBeVisible();
 
   await app.openWorkflow(APPROVAL);

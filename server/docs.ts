@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { lexer } from "marked";
+import { lexer, type Tokens } from "marked";
 import { DOCS, type DocHeading, headingId } from "./domain/text/doc-links";
 
 /** A page's Markdown; null if there is no such page. */
@@ -12,9 +12,7 @@ export function readDoc(slug: string): string | null {
 /** Every heading of the docs below the titles, for the search. */
 export const docHeadings = (): DocHeading[] =>
   DOCS.flatMap(({ slug, title }) =>
-    lexer(readDoc(slug) ?? "").flatMap((token) =>
-      token.type === "heading" && token.depth > 1
-        ? [{ title, heading: token.text, href: `/docs/${slug}#${headingId(token.text)}` }]
-        : [],
-    ),
+    lexer(readDoc(slug) ?? "")
+      .filter((token): token is Tokens.Heading => token.type === "heading" && token.depth > 1)
+      .map(({ text }) => ({ title, heading: text, href: `/docs/${slug}#${headingId(text)}` })),
   );

@@ -201,7 +201,7 @@ const ROLE_FIELDS = ["description", "goals", "goal", "responsibilities", "tools"
 
 /** An agent; one that describes its own purpose brings a role with it. */
 function readAgent(value: unknown, at: string, names: Names, reading: Reading): AgentConfig | null {
-  const { findings, roles } = reading;
+  const { findings } = reading;
   const raw = withoutNulls(typeof value === "string" ? { name: value } : isRaw(value) ? value : {});
   renameField(raw, ["role_name", "role"]);
   renameField(raw, ["agent_id", "id", "name", "agent_name"]);

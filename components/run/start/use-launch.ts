@@ -84,7 +84,8 @@ export function useLaunch({
     setDraft({ ...draft, ...patch });
     setKey(newIdempotencyKey());
   };
-  const submit = (mode = draft.mode) => {
+  const submit = (chosen?: RunDraft["mode"]) => {
+    const mode = chosen ?? draft.mode;
     const read = readInput(fields, draft.values);
     setErrors(read.errors);
     if (read.errors.length > 0) return;

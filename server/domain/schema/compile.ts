@@ -67,7 +67,7 @@ function sizeError(schema: unknown): string | null {
 const schemasIn = (schema: Record<string, unknown>): unknown[] =>
   Object.entries(schema).flatMap(([word, value]) => {
     if (NAMED_SCHEMAS_IN.has(word) && isObject(value)) return Object.values(value);
-    if (SCHEMAS_IN.has(word) && Array.isArray(value)) return value;
+    if (SCHEMAS_IN.has(word) && Array.isArray(value)) return value as unknown[];
     return SCHEMA_IN.has(word) ? [value] : [];
   });
 
