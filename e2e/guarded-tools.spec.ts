@@ -143,7 +143,7 @@ test("what an MCP server says of a tool is approved word by word, also when it s
     await send.click();
 
     // A URL is shown, and never opened automatically.
-    await expect(question).toContainText("pay.example");
+    await expect(question).toContainText("open a page on pay.example in your browser");
     await expect(question.getByText("https://pay.example/tickets?number=1")).toBeVisible();
     await expect(question.getByRole("link", { name: "Open in new tab" })).toHaveAttribute(
       "rel",

@@ -14,7 +14,7 @@ export interface NodeRunView {
   attempt?: number;
   /** While waiting: what for, and until when (ISO text or milliseconds since 1970). */
   waiting?: { for: string; until?: string | number };
-  /** The run is quarantined: nothing resumes by itself. */
+  /** The run is quarantined: it does not resume automatically. */
   isHeld?: boolean;
   /** The run is paused, and here. */
   isPausedHere?: boolean;

@@ -1,7 +1,7 @@
 import clsx from "clsx";
 import { roleIcons } from "./role-icons";
 
-/** A role's icon or initials on its color. Decorative: the name is beside it. */
+/** A role's icon or initials on its color. Decorative: the name is next to it. */
 export function RoleFace({
   name,
   icon,

@@ -6,7 +6,7 @@ const CARD = { w: 190, h: 84 };
 const GAP = 28;
 const CORNER = 22;
 
-/** A small sketch of a graph that fills its box. Decorative: its name is beside it. */
+/** A small sketch of a graph that fills its box. Decorative: its name is next to it. */
 export function SketchPicture({ sketch, className }: { sketch: Sketch; className?: string }) {
   if (sketch.nodes.length === 0)
     return <div aria-hidden="true" className={clsx("sketch-stage", className)} />;

@@ -6,7 +6,7 @@ import { Page } from "@/components/page/page";
 import { PageLink } from "@/components/ui/page-link";
 import { DOCS } from "@/server/domain/text/doc-links";
 
-/** A page of the docs beside the list of all pages. */
+/** A page of the docs next to the list of all pages. */
 export function DocsPage({ slug, text }: { slug: string; text: string }) {
   const doc = DOCS.find((one) => one.slug === slug);
   return (

@@ -66,7 +66,7 @@ export const portsIn = ({ edges }: WorkflowGraph, node: WorkflowNode): Port[] =>
 
 const isDefault = ({ kind, is_default }: WorkflowEdge) => kind === "normal" && is_default;
 
-/** A default edge of its own, without the label of a route. */
+/** A separate default edge, without the label of a route. */
 const isOwnDefault = (edge: WorkflowEdge) => edge.is_default && !edge.edge_label;
 
 /** The possible edge labels of a router: its routes, then further labels of its edges. */

@@ -43,7 +43,7 @@ export interface LibraryPageProps<T> {
   children?: ReactNode;
 }
 
-/** The items of one kind beside the form of the open one. Phones show one of the two. */
+/** The items of one kind next to the form of the open one. Phones show one of the two. */
 export function LibraryPage<T>(props: LibraryPageProps<T>) {
   const { noun, all, queries, keyOf, icon } = props;
   const [one, many] = noun;
@@ -123,7 +123,7 @@ function titleOf(noun: string, asked: string | null, count: number): string {
   return count > 0 ? `Choose ${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}` : `Create your first ${noun}`;
 }
 
-/** Stands in for an editor while it loads. */
+/** Placeholder of an editor while it loads. */
 export const editorLoading = () => (
   <div aria-busy="true" className="p-6">
     <Skeleton className="h-40 w-full max-w-2xl" />

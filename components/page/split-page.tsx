@@ -14,7 +14,7 @@ export interface SplitPageProps {
   children: ReactNode;
 }
 
-/** A list beside its open item. Phones show one of the two. */
+/** A list next to its open item. Phones show one of the two. */
 export function SplitPage({ label, href, list, isOpen, children }: SplitPageProps) {
   return (
     <div className="flex h-full min-h-0">

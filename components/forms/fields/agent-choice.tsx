@@ -51,7 +51,7 @@ export function AgentChoice({
 }) {
   const client = useTrpcClient();
   const create = useCreate("agent", (id) => {
-    // The list is still being refetched, so get the new agent by itself.
+    // The list is still being refetched, so fetch the new agent alone.
     void client.agents.get.query({ id }).then((made) => onChoose({ ...made, used_by: [] }));
   });
   if (library.length === 0 && value === undefined && !create) return null;

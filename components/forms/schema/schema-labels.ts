@@ -50,7 +50,7 @@ export function asSchema(value: unknown): JsonSchema | undefined {
   return read.success && !Array.isArray(value) ? read.data : undefined;
 }
 
-/** A type in words: "Text", "Whole number from 1 to 10", "One of a, b", "List of text". */
+/** A type as text: "Text", "Whole number from 1 to 10", "One of a, b", "List of text". */
 export function describeType(schema: JsonSchema): string {
   if (Array.isArray(schema.enum)) return `One of ${schema.enum.map(plain).join(", ")}`;
   if (schema.const !== undefined) return plain(schema.const);

@@ -30,7 +30,7 @@ const CrewEditor = dynamic(() => import("./crew-editor").then((m) => m.CrewEdito
   loading: editorLoading,
 });
 
-/** The library crews beside the form of the open one. */
+/** The library crews next to the form of the open one. */
 export function CrewsPage() {
   const trpc = useTrpc();
   const client = useTrpcClient();
@@ -73,7 +73,7 @@ export function CrewsPage() {
   );
 }
 
-/** The library agents beside the form of the open one. */
+/** The library agents next to the form of the open one. */
 export function AgentsPage() {
   const trpc = useTrpc();
   const client = useTrpcClient();

@@ -18,7 +18,7 @@ import { RoleForm } from "./role-form";
 
 type RoleListed = Answers["roles"]["list"][number];
 
-/** A role's form with its prompt beside it. Mount it with the role's name as its key. `name`: that of a new role. */
+/** A role's form with its prompt next to it. Mount it with the role's name as its key. `name`: that of a new role. */
 export function RoleEditor({ saved, name = "" }: { saved: RoleListed | null; name?: string | undefined }) {
   const all = useQuery(useTrpc().roles.list.queryOptions()).data ?? [];
   const others = all.map(({ role }) => role.name).filter((other) => other !== saved?.role.name);

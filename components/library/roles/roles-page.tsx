@@ -19,7 +19,7 @@ const RoleExportDialog = dynamic(() => import("./role-export-dialog").then((m) =
   ssr: false,
 });
 
-/** The roles beside the form of the open one. */
+/** The roles next to the form of the open one. */
 export function RolesPage() {
   const roles = useQuery(useTrpc().roles.list.queryOptions());
   const importing = useImporting();

@@ -31,7 +31,7 @@ const SearchServices = dynamic(() => import("./search-services").then((m) => m.S
   loading,
 });
 
-/** The tools beside the open tool, server or form. */
+/** The tools next to the open tool, server or form. */
 export function ToolsPage() {
   const params = useSearchParams();
   const trpc = useTrpc();

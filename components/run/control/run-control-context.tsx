@@ -144,7 +144,7 @@ function useSentBreakpoints({ setBreakpoints }: RunControl, store: BreakpointSto
       sent = JSON.stringify(next);
       if (isAdopting.current) return;
       clearTimeout(timer);
-      // A condition is sent as it is typed; errors appear as a toast.
+      // A condition is sent unchecked; errors appear as a toast.
       timer = setTimeout(() => {
         const forOnce = breakpointsOfRun(run).filter(({ once }) => once);
         void send.current([...next, ...forOnce]).catch(() => undefined);

@@ -232,7 +232,7 @@ test("The basis names rounds of a loop and parts that a run may leave out, and n
     estimateRun(draw(text, { a: { ...task("Writer"), ...more } }), findRole)[0]?.basis;
   const once = basisOf("start > a > end");
   expect(once).toContain("1 to 2 calls");
-  expect(basisOf(loop)).toMatch(/calls by its agent/);
+  expect(basisOf(loop)).toMatch(/1 to 3 loop iterations/);
   expect(basisOf(loop, { max_iterations: 1 })).toBe(once);
   expect(basisOf(fork)).toMatch(new RegExp(`^${once}, .`));
 });
