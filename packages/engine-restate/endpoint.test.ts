@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { SegmentJournal } from "@/server/cluster/protocol";
 import type { DurableContext } from "@/server/domain/base/durable";
+import type { RunEvent } from "@/server/domain/run/events";
 import { SettingsDamaged } from "@/server/domain/run/quarantine";
 import { draw } from "@/server/domain/testing/drawing";
 import { execute } from "@/server/runner/interpreter/execute";
@@ -72,7 +73,7 @@ afterAll(async () => {
 let runs = 0;
 /** Begins a run of its own whose flow is this; answers its id. */
 async function begin(
-  flow: (ctx: DurableContext) => Promise<void>,
+  flow: (ctx: DurableContext<RunEvent>) => Promise<void>,
   more: Parameters<typeof stretchStart>[1] = {},
 ) {
   const id = `run_${++runs}`;
@@ -80,7 +81,7 @@ async function begin(
   await restate.client.begin(stretchStart(id, more));
   return id;
 }
-const say = (ctx: DurableContext, seq: number, message: string) =>
+const say = (ctx: DurableContext<RunEvent>, seq: number, message: string) =>
   ctx.emit({ type: "warning", seq, ts: 0, payload: { code: "TEST", message } });
 const endOf = async (id: string) => (await news.ended(id)).at(-1)?.end;
 /** Six are more than fit into one message of the engine. */
@@ -170,7 +171,7 @@ describe("a stretch begins", () => {
     });
     return start;
   };
-  const flow = (seen: string[]) => async (ctx: DurableContext) => {
+  const flow = (seen: string[]) => async (ctx: DurableContext<RunEvent>) => {
     seen.push((await ctx.next([ctx.step("one", () => 2)])).key);
     for (let key = ""; key !== "two"; seen.push(key)) key = (await ctx.next([ctx.step(`two`, () => 3)])).key;
   };
@@ -252,7 +253,7 @@ describe("what is under way", () => {
   /** A step that lasts until it is let go. */
   function held() {
     const told = { begun: 0, aborted: 0, letGo: () => {} };
-    const flow = async (ctx: DurableContext) => {
+    const flow = async (ctx: DurableContext<RunEvent>) => {
       const step = ctx.step("long", ({ abort }) => {
         told.begun++;
         abort.addEventListener("abort", () => told.aborted++);
@@ -327,7 +328,7 @@ describe("what is under way", () => {
 
   test("comes to its end where its worker is stopped, and another worker goes on", async () => {
     const ran: string[] = [];
-    const flow = (by: string) => async (ctx: DurableContext) => {
+    const flow = (by: string) => async (ctx: DurableContext<RunEvent>) => {
       for (const [key, ms] of [
         ["one", 300],
         ["two", 10],

@@ -6,6 +6,7 @@ import type { DurableContext, LiveFrame } from "@/server/domain/base/durable";
 import { errorMessage } from "@/server/domain/base/guards";
 import { namedError } from "@/server/domain/base/named-error";
 import type { RunState } from "@/server/domain/run";
+import type { RunEvent } from "@/server/domain/run/events";
 import { SettingsDamaged } from "@/server/domain/run/quarantine";
 import { SHORT_MS, type WorkTime } from "@/server/runner/durable/clock";
 import { EmbeddedRun } from "@/server/runner/durable/embedded";
@@ -27,7 +28,7 @@ export interface Entry {
 }
 
 /** Runs a run on a context; `watch` gets the state after its events. */
-export type Program = (ctx: DurableContext, watch: (state: RunState) => void) => Promise<void>;
+export type Program = (ctx: DurableContext<RunEvent>, watch: (state: RunState) => void) => Promise<void>;
 
 export interface SessionOptions {
   runId: string;
@@ -97,7 +98,7 @@ export class Session {
         live: options.live,
         workerId,
         time,
-        ...defined({ rules, redact, stopwatch }),
+        ...defined({ rules: rules ?? undefined, redact, stopwatch }),
         longestResult: LONGEST_RESULT,
         recordsTogether: true,
         takesOver: true,
