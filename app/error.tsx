@@ -16,7 +16,7 @@ export default function PageError({
     >
       <h1 className="font-serif text-4xl">Something went wrong</h1>
       <p className="max-w-md text-ink-2">
-        Your work is saved on the server, and runs continue. Try again. If it keeps happening, report the
+        Saved work is safe on the server, and runs continue. Try again. If the problem persists, report the
         details below.
       </p>
       <pre className="max-w-full overflow-x-auto rounded-lg border border-line bg-sunken px-3 py-2 text-left font-mono text-xs text-ink-2">

@@ -9,8 +9,7 @@ import "./globals.css";
 
 export const metadata: Metadata = {
   title: { default: "Troupe", template: "%s · Troupe" },
-  description:
-    "Draw workflows of role-based AI agents, watch them run live on the canvas, and trust the result.",
+  description: "Build workflows with role-based AI agents, and watch them run live on the canvas.",
 };
 
 export const viewport: Viewport = {

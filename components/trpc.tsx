@@ -123,7 +123,7 @@ function newQueryClient() {
     mutationCache: new MutationCache({
       onSuccess: (answer) => {
         // A command that the run has not come to yet.
-        if (recordOf(answer).applied === false) toast("Accepted. It applies when the run resumes.");
+        if (recordOf(answer).applied === false) toast("Accepted. Takes effect when the run resumes.");
       },
       onError: (error, _variables, _result, mutation) => {
         signInIfNeeded(error);

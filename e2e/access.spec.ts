@@ -24,7 +24,7 @@ test("a password opens the page that was asked for, a wrong one is refused in wo
   await expect(page.getByRole("heading", { name: "Settings", level: 1 })).toBeVisible();
   await expect(page).toHaveURL(`${home}/settings`);
   await page.reload();
-  await expect(page.getByText(/requires a password/)).toBeVisible();
+  await expect(page.getByText(/password required/)).toBeVisible();
   const record = page.getByRole("list", { name: "Audit log" }).getByRole("listitem");
   await expect(record).toHaveText([/^Signed in/, /^Failed to sign in/]);
 

@@ -31,7 +31,7 @@ test("a customer's letter is handed over; the crew opens in place, keys walk amo
 }) => {
   await play(app, page, "Support desk");
   const crew = await openCrew(page, "Support");
-  const handsOver = crew.getByRole("button", { name: "Front desk to Billing: hands off" });
+  const handsOver = crew.getByRole("button", { name: "Front desk to Billing: handed off" });
   await expect(handsOver).toBeVisible();
   await app.run.expectEnd("Completed");
   await expect(crew.getByRole("button", { name: /^Billing/ })).toContainText("Done");

@@ -47,7 +47,7 @@ test("each gesture is one step that is taken back and made again, a paste as wel
     const target = document.activeElement ?? document.body;
     target.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
   }, APPROVAL);
-  const dialog = page.getByRole("dialog", { name: /Pasted/ });
+  const dialog = page.getByRole("dialog", { name: /^Paste / });
   await expect(dialog.getByRole("button", { name: "Import as new workflow" })).toBeVisible();
   await dialog.getByRole("button", { name: "Insert here" }).click();
   await expect(nodes).toHaveCount(14);
@@ -127,7 +127,7 @@ test("what is saved in one window is seen in the other, and two that change the 
 
   // A workflow that was changed while its runs were open is up to date when the editor opens.
   await page.goto(`/workflows/${id}/runs`);
-  await expect(page.getByText(/^Every run of \S/)).toBeVisible();
+  await expect(page.getByText(/^All runs of \S/)).toBeVisible();
   await api("PUT", `/workflows/${id}`, APPROVAL);
   await page.getByRole("link", { name: "Edit workflow" }).click();
   await expect(app.canvas.card("Handle Rejection")).toBeVisible();
@@ -159,7 +159,7 @@ test("what a file would use is allowed by hand; problems stop a run, lead to the
   await mark.click();
   const problems = page.getByRole("list", { name: "Problems" }).getByRole("listitem");
   await expect(problems).toHaveCount(2);
-  await expect(problems.first()).toContainText("would use the tool store_memory, which hasn't been allowed");
+  await expect(problems.first()).toContainText("would use the tool store_memory, which isn't allowed yet");
   await problems.first().getByRole("button", { name: "Allow", exact: true }).click();
   await expect(problems).toHaveCount(1);
   await problems.first().getByRole("button", { name: "Allow", exact: true }).click();

@@ -156,7 +156,7 @@ test("what an MCP server says of a tool is approved word by word, also when it s
     );
 
     const entries = await record(page, home);
-    await expect(entries.filter({ hasText: "Approved tools of the MCP server notes" })).toHaveCount(3);
+    await expect(entries.filter({ hasText: "Approved tools from the MCP server notes" })).toHaveCount(3);
     await expect(entries.filter({ hasText: "Added the MCP server notes" })).toContainText("in this browser");
   } finally {
     await notes.close();

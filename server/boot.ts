@@ -90,7 +90,7 @@ export async function boot(): Promise<void> {
     if (process.env.NODE_ENV !== "production") {
       for (const remark of warnings) log("warn", remark);
       if (globalThis.__troupeStartLink)
-        process.stdout.write(`Open this link, it works once: ${globalThis.__troupeStartLink}\n`);
+        process.stdout.write(`Open this one-time link: ${globalThis.__troupeStartLink}\n`);
     }
     await troupe.workerPort.open();
     troupe.watchdog?.start();
@@ -116,7 +116,7 @@ function recoverOnceServing({ host, cluster }: Pick<Container, "host" | "cluster
     try {
       const taken = host.recover();
       cluster.start();
-      if (taken > 0) log("info", `${taken} unfinished ${taken === 1 ? "run resumes" : "runs resume"}.`);
+      if (taken > 0) log("info", `Resuming ${taken} unfinished ${taken === 1 ? "run" : "runs"}.`);
     } catch (error) {
       isDone = false;
       log("error", "Unfinished runs could not be resumed; retrying.", {
@@ -135,7 +135,7 @@ function keepTidy(troupe: Container): void {
     emptyBin(troupe);
     troupe.retention.sweep().then(
       (count) => {
-        if (count > 0) log("info", `${count} old ${count === 1 ? "run was" : "runs were"} deleted.`);
+        if (count > 0) log("info", `Deleted ${count} old ${count === 1 ? "run" : "runs"}.`);
       },
       (error: unknown) =>
         log("warn", "Old runs could not be deleted; retrying later.", {
@@ -171,8 +171,8 @@ function startError(error: unknown): string {
     const copies = copyFiles(dataDir());
     const advice =
       copies.length > 0
-        ? `Backups from before updates are next to it: ${copies.map(({ name }) => name).join(", ")}. Replace troupe.db with one of them, or use another folder.`
-        : "There is no backup from before an update: restore your own backup, or use another folder.";
+        ? `Automatic backups are in the same folder: ${copies.map(({ name }) => name).join(", ")}. Replace troupe.db with one of these, or use another data folder.`
+        : "There is no automatic backup. Restore your own backup, or use another data folder.";
     return `The database ${path.join(dataDir(), "troupe.db")} is damaged: ${message}. It was not changed. ${advice}`;
   }
   return `Troupe couldn't start: ${message}`;
@@ -192,7 +192,7 @@ async function shutDown(code: number): Promise<void> {
     try {
       await end();
     } catch (error) {
-      log("warn", "An unexpected error occurred while closing.", { error: errorMessage(error) });
+      log("warn", "An unexpected error occurred while shutting down.", { error: errorMessage(error) });
     }
   process.exit(code);
 }

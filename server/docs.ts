@@ -9,6 +9,20 @@ export function readDoc(slug: string): string | null {
   return page ? readFileSync(path.join(/* turbopackIgnore: true */ process.cwd(), page.file), "utf8") : null;
 }
 
+/** The meaning of each term of the glossary as plain text, by its name in lower case. */
+export const glossary = (): Record<string, string> =>
+  Object.fromEntries(
+    lexer(readDoc("glossary") ?? "")
+      .filter((token): token is Tokens.Table => token.type === "table")
+      .flatMap(({ rows }) => rows)
+      .flatMap(([term, meaning]) =>
+        [...(term?.text ?? "").matchAll(/\*\*(.+?)\*\*/g)].map(([, name = ""]) => [
+          name.toLowerCase(),
+          (meaning?.text ?? "").replace(/[*`]/g, ""),
+        ]),
+      ),
+  );
+
 /** Every heading of the docs below the titles, for the search. */
 export const docHeadings = (): DocHeading[] =>
   DOCS.flatMap(({ slug, title }) =>

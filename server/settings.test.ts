@@ -59,10 +59,10 @@ describe("settings", () => {
 
     test("the server starts only with what it shares with them", () => {
       expect(() => readSettings({ TROUPE_ENGINE: "restate" })).toThrow(
-        "TROUPE_ENGINE=restate requires TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN: workers get keys encrypted, and have to authenticate.",
+        "TROUPE_ENGINE=restate requires TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN: keys are sent to workers encrypted, and workers have to authenticate.",
       );
       expect(() => readSettings({ ...keys, TROUPE_ENGINE: "restate", TROUPE_SECRET_KEY: "" })).toThrow(
-        "TROUPE_ENGINE=restate requires TROUPE_SECRET_KEY: workers get keys encrypted, and have to authenticate.",
+        "TROUPE_ENGINE=restate requires TROUPE_SECRET_KEY: keys are sent to workers encrypted, and workers have to authenticate.",
       );
       expect(readSettings({ ...keys, TROUPE_ENGINE: "restate" }).TROUPE_ENGINE).toBe("restate");
       expect(() => readSettings({ TROUPE_WORKER_TOKEN: "short" })).toThrow(
@@ -79,7 +79,7 @@ describe("settings", () => {
 
     test("a worker needs the same, and on an address that others reach it takes signed requests only", () => {
       expect(() => readWorkerSettings("box", {})).toThrow(
-        "A worker needs TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN, with the server's value.",
+        "A worker needs TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN, set to the same value as on the server.",
       );
       expect(() => readWorkerSettings("box", { ...keys, TROUPE_WORKER_HOST: "10.0.0.7" })).toThrow(
         "TROUPE_WORKER_HOST=10.0.0.7 would let other machines send this worker runs. Set TROUPE_RESTATE_IDENTITY as well; npm run engine prints it.",
@@ -118,7 +118,7 @@ describe("settings", () => {
         identity,
       });
       expect(() => readSettings({ TROUPE_RESTATE_IDENTITY: "mykey" })).toThrow(
-        "TROUPE_RESTATE_IDENTITY must be a public key of Restate, which starts with publickeyv1_.",
+        "TROUPE_RESTATE_IDENTITY must be a Restate public key, which starts with publickeyv1_.",
       );
     });
   });

@@ -38,7 +38,7 @@ export const Settings = z.object({
   TROUPE_ROLES_DIR: z
     .string()
     .optional()
-    .describe("Folder of roles as YAML, JSON or Markdown files. Default: `roles` in the data folder"),
+    .describe("Folder with role files (YAML, JSON or Markdown). Default: `roles` in the data folder"),
   TROUPE_PASSWORD: z
     .string()
     .min(8, "TROUPE_PASSWORD must have at least 8 characters")
@@ -47,7 +47,7 @@ export const Settings = z.object({
   TROUPE_START_LINK: z
     .stringbool({ error: "TROUPE_START_LINK must be 1 or 0" })
     .default(false)
-    .describe("1: require the one-time link printed at the start, for machines that several people share"),
+    .describe("1: require the one-time link printed at startup, for machines that several people share"),
   TROUPE_PUBLIC_URL: url("TROUPE_PUBLIC_URL")
     .optional()
     .describe("Address people use when Troupe runs behind a proxy, for example https://troupe.example.org"),
@@ -69,12 +69,12 @@ export const Settings = z.object({
   OPENAI_BASE_URL: url("OPENAI_BASE_URL")
     .optional()
     .describe("Base URL of another OpenAI-compatible service, for example http://127.0.0.1:11434/v1"),
-  OPENAI_MODEL: z.string().optional().describe("Model of that provider for roles that don't name one"),
+  OPENAI_MODEL: z.string().optional().describe("That provider's model for roles that don't name one"),
   LLM_ALLOWED_HOSTS: z
     .string()
     .optional()
     .describe(
-      "Model servers in a private network that Troupe may connect to, for example 192.168.1.20:11434, gpu.lan. This machine and the internet are always allowed",
+      "Model servers on a private network that Troupe may connect to, for example 192.168.1.20:11434, gpu.lan. This machine and the internet are always allowed",
     ),
   TROUPE_ENABLE_CODE: z
     .stringbool({ error: "TROUPE_ENABLE_CODE must be 1 or 0" })
@@ -90,13 +90,13 @@ export const Settings = z.object({
     .string()
     .optional()
     .describe(
-      "MCP servers on this machine or in a private network that Troupe may connect to, for example localhost:8080, tools.lan. The internet is always allowed",
+      "MCP servers on this machine or on a private network that Troupe may connect to, for example localhost:8080, tools.lan. The internet is always allowed",
     ),
   TROUPE_NOTICE_ALLOWED_HOSTS: z
     .string()
     .optional()
     .describe(
-      "Webhooks and mail servers on this machine or in a private network that notifications may go to, for example localhost:8025, mail.lan. The internet is always allowed",
+      "Webhooks and mail servers on this machine or on a private network that notifications may go to, for example localhost:8025, mail.lan. The internet is always allowed",
     ),
   TROUPE_CONFIRMATION: z
     .enum(["never", "risky", "always"], { error: "TROUPE_CONFIRMATION must be never, risky or always" })
@@ -107,13 +107,13 @@ export const Settings = z.object({
   TROUPE_ANSWER_HOURS: count("TROUPE_ANSWER_HOURS", 8760)
     .default(168)
     .describe(
-      "Hours a question stays open unless it sets a deadline, with a reminder after half of them. Applies to new runs",
+      "Hours a question stays open unless it has its own deadline; a reminder is sent after half that time. Applies to new runs",
     ),
   TROUPE_DELEGATE_TOOLS: z
     .enum(["own", "shared"], { error: "TROUPE_DELEGATE_TOOLS must be own or shared" })
     .default("own")
     .describe(
-      "own: a crew can let members keep their role's tools when others delegate to them. shared: they get only tools that both may use, whatever the crew says",
+      "own: a crew can let members keep their role's tools when others delegate to them. shared: they get only tools that both can use, regardless of the crew's setting",
     ),
   TROUPE_ALLOWED_DESTINATIONS: z
     .string()
@@ -126,7 +126,7 @@ export const Settings = z.object({
     .describe("Maximum concurrent runs. Runs that wait for people or timers don't count"),
   TROUPE_MAX_QUEUED: count("TROUPE_MAX_QUEUED", 100_000)
     .default(1000)
-    .describe("Maximum queued runs. More are refused with 429"),
+    .describe("Maximum queued runs. More are rejected with status 429"),
   TROUPE_MAX_STREAMS: count("TROUPE_MAX_STREAMS", 1000)
     .default(24)
     .describe("Maximum event streams per API token or browser session"),
@@ -145,7 +145,7 @@ export const Settings = z.object({
   TROUPE_RESTATE_INGRESS: url("TROUPE_RESTATE_INGRESS")
     .optional()
     .describe(
-      "Restate's ingress URL. Default: http://127.0.0.1:8080. With TROUPE_ENGINE=embedded, lets runs that still execute there finish",
+      "Restate's ingress URL. Default: http://127.0.0.1:8080. With TROUPE_ENGINE=embedded, lets runs that are still executing there finish",
     ),
   TROUPE_RESTATE_ADMIN: url("TROUPE_RESTATE_ADMIN")
     .default("http://127.0.0.1:9070")
@@ -154,11 +154,11 @@ export const Settings = z.object({
     .string()
     .regex(
       /^publickeyv1_[1-9A-HJ-NP-Za-km-z]{30,60}$/,
-      "TROUPE_RESTATE_IDENTITY must be a public key of Restate, which starts with publickeyv1_",
+      "TROUPE_RESTATE_IDENTITY must be a Restate public key, which starts with publickeyv1_",
     )
     .optional()
     .describe(
-      "Public key by which workers verify that a request comes from Restate. Required for workers on a non-local address",
+      "Public key with which workers verify that a request comes from Restate. Required for workers on a non-local address",
     ),
   TROUPE_RESTATE_NODE_PORT: port("TROUPE_RESTATE_NODE_PORT")
     .default(5122)
@@ -170,23 +170,26 @@ export const Settings = z.object({
     .string()
     .optional()
     .describe(
-      "npm run engine: addresses of workers, for example 10.0.0.5:9081, 10.0.0.6:9081. Default: asks the server",
+      "npm run engine: addresses of workers, for example 10.0.0.5:9081, 10.0.0.6:9081. Default: ask the server",
     ),
   TROUPE_INTERNAL_PORT: port("TROUPE_INTERNAL_PORT")
     .default(3010)
-    .describe("Port for workers, open while TROUPE_ENGINE is restate or workers still finish runs"),
+    .describe("Port for workers, open while TROUPE_ENGINE is restate or workers are still finishing runs"),
   TROUPE_INTERNAL_HOST: z
     .string()
     .default("127.0.0.1")
     .describe(
-      "Address of that port. Any non-local address requires TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN",
+      "Address for TROUPE_INTERNAL_PORT. Any non-local address requires TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN",
     ),
   TROUPE_WORKER_TOKEN: z
     .string()
     .min(32, "TROUPE_WORKER_TOKEN must have at least 32 characters")
-    .regex(/^[\x21-\x7e]*$/, "TROUPE_WORKER_TOKEN must be plain characters without spaces")
+    .regex(
+      /^[\x21-\x7e]*$/,
+      "TROUPE_WORKER_TOKEN must contain only printable ASCII characters, without spaces",
+    )
     .optional()
-    .describe("Shared secret of workers and server; `openssl rand -hex 32` makes one"),
+    .describe("Secret shared by workers and server; `openssl rand -hex 32` generates one"),
   TROUPE_CONTROL_URL: url("TROUPE_CONTROL_URL")
     .default("http://127.0.0.1:3010")
     .describe("Worker: URL of the server's port for workers. Default: this machine at TROUPE_INTERNAL_PORT"),
@@ -196,7 +199,9 @@ export const Settings = z.object({
   TROUPE_WORKER_HOST: z
     .string()
     .default("127.0.0.1")
-    .describe("Worker: address of that port. Any non-local address requires TROUPE_RESTATE_IDENTITY"),
+    .describe(
+      "Worker: address for TROUPE_WORKER_PORT. Any non-local address requires TROUPE_RESTATE_IDENTITY",
+    ),
   TROUPE_WORKER_RUNS: count("TROUPE_WORKER_RUNS", 1000)
     .default(64)
     .describe("Worker: maximum concurrent runs"),
@@ -204,7 +209,7 @@ export const Settings = z.object({
     .string()
     .regex(
       /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/,
-      "TROUPE_WORKER_NAME must be letters, digits, dots and hyphens, at most 63",
+      "TROUPE_WORKER_NAME must contain only letters, digits, dots and hyphens (at most 63)",
     )
     .optional()
     .describe("Worker: display name. Default: the machine's name and the port"),
@@ -223,7 +228,7 @@ export const Settings = z.object({
     .min(0)
     .max(100)
     .default(1)
-    .describe("Speed of the offline demo model: 2 is twice as fast, 0 answers at once"),
+    .describe("Speed of the offline demo model: 2 is twice as fast, 0 answers immediately"),
 });
 export type Settings = z.infer<typeof Settings>;
 
@@ -255,7 +260,7 @@ function clusterUnfit(settings: Settings): string | null {
   const missing = missingKeys(settings);
   if (missing === null) return null;
   if (settings.TROUPE_ENGINE === "restate")
-    return `TROUPE_ENGINE=restate requires ${missing}: workers get keys encrypted, and have to authenticate.`;
+    return `TROUPE_ENGINE=restate requires ${missing}: keys are sent to workers encrypted, and workers have to authenticate.`;
   return isLoopback(settings.TROUPE_INTERNAL_HOST)
     ? null
     : `TROUPE_INTERNAL_HOST=${settings.TROUPE_INTERNAL_HOST} would open the workers' port to other machines. Set ${missing} as well.`;
@@ -288,7 +293,7 @@ export function readWorkerSettings(machine: string, env: Env = process.env): Wor
   const { TROUPE_WORKER_TOKEN: token, TROUPE_RESTATE_IDENTITY: identity = null } = settings;
   const missing = missingKeys(settings);
   if (missing !== null || token === undefined)
-    throw new SettingsError(`A worker needs ${missing}, with the server's value.`);
+    throw new SettingsError(`A worker needs ${missing}, set to the same value as on the server.`);
   const { TROUPE_WORKER_HOST: host, TROUPE_WORKER_PORT: port, TROUPE_INTERNAL_PORT } = settings;
   // Where it is not set, the server is on this machine.
   const control = env.TROUPE_CONTROL_URL?.trim() || `http://127.0.0.1:${TROUPE_INTERNAL_PORT}`;

@@ -6,6 +6,6 @@ import type { Handlers } from "@/server/handlers";
  */
 export async function handlers(): Promise<Handlers> {
   if (process.env.NODE_ENV === "development") return (await import("@/server/handlers")).handlers;
-  if (!globalThis.__troupeHandlers) throw new Error("The server has not started.");
+  if (!globalThis.__troupeHandlers) throw new Error("The server hasn't started.");
   return globalThis.__troupeHandlers;
 }

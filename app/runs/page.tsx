@@ -6,7 +6,7 @@ export const metadata: Metadata = { title: "Runs" };
 
 export default function RunsPage() {
   return (
-    <Page title="Runs" description="All runs. Open one to see it on its workflow.">
+    <Page title="Runs" description="All workflow runs. Open one to see it on the canvas.">
       <RunHistory />
     </Page>
   );

@@ -8,26 +8,26 @@ import { countOf, formatList } from "./format";
 
 export const KINDS: Readonly<Record<ExpectationKind, { label: string; hint: string }>> = {
   status: { label: "Status", hint: "How the run ends" },
-  path: { label: "Path", hint: "Which nodes run, in which order" },
+  path: { label: "Path", hint: "Which nodes run, and in what order" },
   visits: { label: "Visits", hint: "How often a node runs" },
-  state: { label: "Condition", hint: "On the final state and output" },
+  state: { label: "Condition", hint: "Checks the final state and output" },
   text: { label: "Value", hint: "Value of a state or output key" },
-  questions: { label: "Questions", hint: "Which nodes ask people" },
+  questions: { label: "Questions", hint: "Which nodes ask questions" },
   tools: { label: "Tool calls", hint: "Whether a tool is called" },
   cost: { label: "Cost", hint: "Maximum cost" },
-  tokens: { label: "Tokens", hint: "Maximum number" },
+  tokens: { label: "Tokens", hint: "Maximum number of tokens" },
   judge: { label: "Judge", hint: "A model scores a value against a rubric" },
 };
 
 const PATH_LABELS: Readonly<Record<ExpectationOf<"path">["mode"], string>> = {
   exactly: "Exactly",
   in_order: "In this order",
-  visited: "Ran",
-  never: "Never",
+  visited: "Includes",
+  never: "Never runs",
 };
 export const PATH_MODES = [
-  { value: "exactly", label: "Exactly these", hint: "In this order, and no others" },
-  { value: "in_order", label: "In this order", hint: "Other nodes may run in between" },
+  { value: "exactly", label: "Exactly these", hint: "Only these nodes, in this order" },
+  { value: "in_order", label: "In this order", hint: "Other nodes can run in between" },
   { value: "visited", label: "Each of these", hint: "In any order" },
   { value: "never", label: "None of these" },
 ] as const;
@@ -44,7 +44,7 @@ export function describeExpectation(
     case "path":
       return `${PATH_LABELS[expectation.mode]}: ${expectation.nodes.map(nameOf).join(", ")}`;
     case "visits":
-      return `${nameOf(expectation.node)} runs ${describeCount(expectation)}`;
+      return `${nameOf(expectation.node)} ${describeCount(expectation)}`;
     case "state":
       return expectation.when;
     case "cost":
@@ -58,18 +58,19 @@ export function describeExpectation(
     case "text":
       return describeText(expectation);
     case "judge":
-      return `${expectation.key ?? "The output"}: ${expectation.rubric}`;
+      return `${expectation.key ?? "Output"}: ${expectation.rubric}`;
   }
 }
 
 const times = (count: number) => (count === 1 ? "once" : `${count} times`);
 
 function describeCount({ times: exactly, at_least, at_most }: ExpectationOf<"visits">): string {
-  if (exactly !== undefined) return exactly === 0 ? "never" : times(exactly);
-  return [
+  if (exactly !== undefined) return exactly === 0 ? "never runs" : `runs ${times(exactly)}`;
+  const bounds = [
     ...(at_least === undefined ? [] : [`at least ${times(at_least)}`]),
     ...(at_most === undefined ? [] : [`at most ${times(at_most)}`]),
-  ].join(" and ");
+  ];
+  return `runs ${bounds.join(" and ")}`;
 }
 
 function describeQuestions(
@@ -78,7 +79,7 @@ function describeQuestions(
 ): string {
   if (nodes === undefined || nodes.length === 0)
     return count ? `${countOf(count, "question")} asked` : "No questions asked";
-  const asked = `Asked at ${formatList(nodes.map(nameOf))}`;
+  const asked = `Asked by ${formatList(nodes.map(nameOf))}`;
   return count === undefined ? asked : `${asked}, ${countOf(count, "question")}`;
 }
 
@@ -88,20 +89,22 @@ function describeToolCalls(
 ): string {
   const often =
     typeof called === "number"
-      ? `called ${called === 0 ? "never" : times(called)}`
+      ? called === 0
+        ? "is never called"
+        : `is called ${times(called)}`
       : called
-        ? "called"
-        : "not called";
-  return `${tool} is ${often}${node === undefined ? "" : ` in ${nameOf(node)}`}${args ? ", with matching arguments" : ""}`;
+        ? "is called"
+        : "isn't called";
+  return `${tool} ${often}${node === undefined ? "" : ` in ${nameOf(node)}`}${args ? ", with matching arguments" : ""}`;
 }
 
 function describeText({ key, contains, excludes, matches, equals, schema }: ExpectationOf<"text">): string {
   const parts = [
     ...(equals === undefined ? [] : [`is ${shortJson(equals)}`]),
     ...(contains === undefined ? [] : [`contains “${contains}”`]),
-    ...(excludes === undefined ? [] : [`does not contain “${excludes}”`]),
+    ...(excludes === undefined ? [] : [`doesn't contain “${excludes}”`]),
     ...(matches === undefined ? [] : [`matches ${matches}`]),
-    ...(schema === undefined ? [] : ["matches a schema"]),
+    ...(schema === undefined ? [] : ["matches the schema"]),
   ];
   return `${key} ${parts.join(" and ")}`;
 }

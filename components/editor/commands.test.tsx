@@ -28,7 +28,7 @@ test("nodes are taken into the selection and out of it one by one", () => {
   store.getState().select({ nodes: ["ask"] });
   commands.toggle("done");
   expect([...store.getState().selection.nodes]).toEqual(["ask", "done"]);
-  expect(announcement()).toBe("Done selected, 2 in all");
+  expect(announcement()).toBe("Done selected, 2 in total");
   commands.toggle("ask");
   expect([...store.getState().selection.nodes]).toEqual(["done"]);
 });

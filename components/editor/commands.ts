@@ -82,6 +82,6 @@ export const CommandsContext = createContext<EditorCommands | null>(null);
 /** The commands of the editor. */
 export function useEditorCommands(): EditorCommands {
   const commands = useContext(CommandsContext);
-  if (!commands) throw new Error("This part belongs inside an editor.");
+  if (!commands) throw new Error("This component must be used inside the editor.");
   return commands;
 }

@@ -230,7 +230,7 @@ function Head({ graph, group, onShift }: HeadProps) {
         size="sm"
         items={[
           { label: "Rename", onSelect: () => ui.setState({ naming: group.id }) },
-          { label: group.is_collapsed ? "Open" : "Collapse", onSelect: () => commands.foldGroup(group.id) },
+          { label: group.is_collapsed ? "Expand" : "Collapse", onSelect: () => commands.foldGroup(group.id) },
           "separator",
           ...NodeGroup.shape.color.unwrap().options.map((color) => ({
             label: color.charAt(0).toUpperCase() + color.slice(1),

@@ -143,7 +143,7 @@ export function Stage({ roles, marks }: StageProps) {
       >
         <GraphCanvas
           graph={shown}
-          label={`${name} canvas. Arrow keys move between nodes, N adds a node, ? shows all keys.`}
+          label={`${name} canvas. Arrow keys move between nodes, N adds a node, ? shows all shortcuts.`}
           roles={roles}
           agents={agents}
           editing={commands.editing}

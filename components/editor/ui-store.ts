@@ -98,7 +98,7 @@ export const UiContext = createContext<UiStore | null>(null);
 
 export function useUiStore(): UiStore {
   const store = useContext(UiContext);
-  if (!store) throw new Error("This part belongs inside an editor.");
+  if (!store) throw new Error("This component must be used inside the editor.");
   return store;
 }
 

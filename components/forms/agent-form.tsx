@@ -45,7 +45,7 @@ export function AgentForm({ agent, member, roles, roleError, children, onChange 
         parts={AGENT_FORM}
         value={agent}
         onChange={onChange}
-        now={member ? { allow_delegation: { hint: "Can ask coworkers and give them tasks" } } : {}}
+        now={member ? { allow_delegation: { hint: "Can consult coworkers and delegate tasks" } } : {}}
         slots={{
           role: (
             <>
@@ -91,7 +91,7 @@ export function MemberFields({
         value={agent.agent_id}
         check={(id) =>
           !Id.safeParse(id).success
-            ? "Use letters, digits, _ . - and start with a letter."
+            ? "Use only letters, digits, _, . and -. Start with a letter or _."
             : others.includes(id)
               ? "Another agent has this ID."
               : null
@@ -120,7 +120,7 @@ function Handoffs({
   const { handoffs, ...rest } = agent;
   const write = (next: string[]) => onChange({ ...rest, handoffs: next });
   return (
-    <Field label="Can hand off to" hint={others ? undefined : "Only in swarm crews"} group>
+    <Field label="Handoff targets" hint={others ? undefined : "Only in swarm crews"} group>
       <Checkbox
         label="Everyone"
         checked={handoffs === undefined}

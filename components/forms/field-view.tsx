@@ -4,7 +4,7 @@ import dynamic from "next/dynamic";
 import type { ComponentType } from "react";
 import { CodeArea } from "@/components/ui/input/code-area";
 import { Skeleton } from "@/components/ui/skeleton";
-import type { Field, FieldLook } from "@/server/domain/nodes";
+import type { Field, FieldVariant } from "@/server/domain/nodes";
 import type { FieldProps } from "./field-props";
 import { asText, basicVariants, orNothing } from "./fields/basic-fields";
 import { ExpressionField } from "./fields/expression-field";
@@ -21,7 +21,7 @@ const lazy = (load: Load) => dynamic(load, { loading: () => <Skeleton className=
 const lazyWithoutPlace = (load: Load) => dynamic(load, { loading: () => null });
 
 /** One component per variant: a node kind only names the variant it wants. */
-const variants: Record<FieldLook, ComponentType<VariantProps>> = {
+const variants: Record<FieldVariant, ComponentType<VariantProps>> = {
   ...basicVariants,
   // Nodes store every text, even an empty one.
   text: (props) => basicVariants.text({ ...props, field: { ...props.field, empty: "" } }),

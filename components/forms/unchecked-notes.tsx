@@ -10,7 +10,7 @@ export function UncheckedNotes({ schema, label }: { schema: JsonSchema | undefin
       aria-label={`${label}: not validated`}
       className="flex flex-col gap-1 text-[13px] text-waiting [overflow-wrap:anywhere]"
     >
-      <p>Some of this schema isn't validated:</p>
+      <p>These parts of the schema aren't validated:</p>
       <ul className="list-disc pl-5">
         {notes.map((text) => (
           <li key={text}>{text}</li>

@@ -36,7 +36,7 @@ describe("while an expression is written", () => {
     const diagnostics = (text: string) =>
       lintExpression(text, "bool", scope).map(({ message, severity }) => [severity, message]);
     expect(diagnostics("!(state.maybe > 1)")).toEqual([
-      ["info", "If “maybe” is missing, this is false, even after “!”."],
+      ["info", "If “maybe” is missing, the condition is false, even when negated with “!”."],
     ]);
     for (const text of [
       "!(state.sure > 1)",

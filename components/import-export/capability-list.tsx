@@ -25,7 +25,7 @@ const KINDS: Record<CapabilityKind, string> = {
 const memoriesOf = (scope: string): string => {
   const known = MemoryScope.safeParse(scope);
   if (known.success) return MEMORY_SCOPES[known.data].sentence;
-  return scope === "*" ? "Memories of any scope (dynamic)" : scope;
+  return scope === "*" ? "Memories in any scope (dynamic)" : scope;
 };
 
 export interface CapabilityListProps {
@@ -85,7 +85,7 @@ export function CapabilityList(props: CapabilityListProps) {
                         label={labelOf(one, graph)}
                         hint={
                           one.where.length === 0
-                            ? "Agents ask before sending data here after reading untrusted content"
+                            ? "After reading untrusted content, agents ask before sending data here"
                             : `${what ? `${what}. ` : ""}Requested by ${askersOf(one, graph)}.`
                         }
                         checked={allowed.includes(one.key)}

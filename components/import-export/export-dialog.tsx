@@ -10,7 +10,7 @@ export function ExportDialog({ file, onClose }: { file: LossyFile; onClose: () =
   return (
     <FormDialog
       title="Incomplete export"
-      description="Your workflow isn't changed. The file leaves out:"
+      description="Your workflow isn't changed. The file doesn't include:"
       submit="Download"
       onSubmit={() => {
         downloadText(file.file_name, file.text);

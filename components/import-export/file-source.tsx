@@ -25,7 +25,11 @@ export function FileSource({
   const take = (list: FileList) => {
     setUnread(undefined);
     chosenFiles(list).then(onFiles, (error: unknown) =>
-      setUnread(error instanceof FileError ? error.message : "Couldn't read this file."),
+      setUnread(
+        error instanceof FileError
+          ? error.message
+          : "Couldn't read this file. Choose it again, or try another file.",
+      ),
     );
   };
   const fileInput: ComponentProps<"input"> = {
@@ -51,12 +55,12 @@ export function FileSource({
           <input {...fileInput} />
         </label>
         <span className="text-[13px] text-ink-3">
-          or several, a zip, or{" "}
+          or several files, a zip or{" "}
           <label className="cursor-pointer rounded-sm underline underline-offset-2 hover:text-ink has-focus-visible:outline-2 has-focus-visible:outline-focus">
-            a whole folder
+            a folder
             <input {...fileInput} ref={(field) => field?.setAttribute("webkitdirectory", "")} />
           </label>
-          , or drag and drop
+          . You can also drag and drop.
         </span>
       </div>
       <TextArea

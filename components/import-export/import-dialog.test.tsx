@@ -37,7 +37,7 @@ test("several files make one workflow: what it is, what it asks, what is to fill
 
   // An answer is taken into account before anything is saved.
   await person.click(dialog.getByLabelText(/doesn't say who does any of its 2 tasks/));
-  await person.click(await screen.findByRole("option", { name: "Reader, all of them" }));
+  await person.click(await screen.findByRole("option", { name: "Reader, for all tasks" }));
   await waitFor(() => expect(findings()).not.toContain("The file doesn't say who does"));
   expect(troupe.workflows.list()).toEqual([]);
 
@@ -63,7 +63,7 @@ test("of several things in the files one is chosen", async () => {
       "schema: crewai.flow/v1\nname: Small\nmethods: {a: {start: true, do: {call: expression, expr: '1'}}}",
   });
   await dialog.findByText("3 nodes, 2 edges");
-  await person.click(dialog.getByLabelText(/^Choose one of 2/));
+  await person.click(dialog.getByLabelText(/^Item to import/));
   await person.click(await screen.findByRole("option", { name: /roles\.yaml/ }));
   await dialog.findByRole("button", { name: "Import 1 role" });
 });
@@ -90,9 +90,7 @@ test("a workflow's new roles get no tool unless it is allowed, and leaving the r
     JSON.stringify({ troupe: 1, name: "By post", workflow: draw("start > end"), roles: [clerk] }),
   );
   const dialog = await show();
-  await waitFor(() =>
-    expect(wanted()?.textContent).toContain("Works only within its crew. Requested by Clerk"),
-  );
+  await waitFor(() => expect(wanted()?.textContent).toContain("Works only in crews. Requested by Clerk"));
   await person.click(dialog.getByText("Skip"));
   await waitFor(() => expect(wanted()).toBeNull());
   await person.click(dialog.getByText("Add new"));
@@ -100,7 +98,7 @@ test("a workflow's new roles get no tool unless it is allowed, and leaving the r
     expect(boxes().map((box) => box.getAttribute("aria-checked"))).toEqual(["false", "false"]),
   );
   await person.click(dialog.getByRole("button", { name: "Import workflow" }));
-  await screen.findByText(/Clerk came without file_write, write_board/);
+  await screen.findByText(/Clerk was imported without file_write, write_board/);
   expect(troupe.roles.find("Clerk")?.role.tools).toEqual([]);
 });
 

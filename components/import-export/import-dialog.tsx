@@ -195,13 +195,13 @@ const listed = (parts: readonly string[]): string =>
 const describeWithheld = (withheld: readonly string[]): string =>
   withheld.length === 0
     ? ""
-    : `It can't run yet: ${withheld.length} ${withheld.length === 1 ? "permission is" : "permissions are"} missing. Allow them under Problems on the left.`;
+    : `It can't run yet: ${withheld.length} ${withheld.length === 1 ? "permission is" : "permissions are"} missing. Allow what is missing under Problems on the left.`;
 
 /** Which tools roles were imported without; undefined if none. */
 function describeLeftOut(
   left_out: readonly { role: string; tools: readonly string[] }[],
 ): string | undefined {
   if (left_out.length === 0) return undefined;
-  const each = left_out.map(({ role, tools }) => `${role} came without ${tools.join(", ")}`);
+  const each = left_out.map(({ role, tools }) => `${role} was imported without ${tools.join(", ")}`);
   return `${each.join("; ")}. Select a role's tools on the Roles page.`;
 }

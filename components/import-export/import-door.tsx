@@ -40,7 +40,12 @@ function DropZone({ what, onFiles }: { what: string; onFiles: (files: SentFile[]
         droppedFiles(event.dataTransfer).then(
           (files) => latest.current(files),
           (error: unknown) =>
-            toast(error instanceof FileError ? error.message : "Couldn't read this file.", { tone: "error" }),
+            toast(
+              error instanceof FileError
+                ? error.message
+                : "Couldn't read this file. Choose it again, or try another file.",
+              { tone: "error" },
+            ),
         );
     };
     window.addEventListener("dragenter", onEnter);

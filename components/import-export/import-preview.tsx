@@ -138,8 +138,8 @@ export function ImportPreview({ found, name, onName, wish, onWish, allowed, onAl
         isChange={wish.over !== undefined}
         later={
           graph
-            ? "You can allow it later in the workflow's settings."
-            : "You can allow it later on the Roles page."
+            ? "You can allow them later in the workflow's settings."
+            : "You can allow them later on the Roles page."
         }
       />
     </div>
@@ -182,7 +182,7 @@ interface WishProps {
 function Duplicate({ duplicate, wish, onWish }: WishProps & { duplicate: Looked["twins"][number] }) {
   return (
     <div className="flex flex-col gap-2">
-      <h3 className="text-[13px] font-medium">A workflow with this name exists</h3>
+      <h3 className="text-[13px] font-medium">A workflow with this name already exists</h3>
       <SegmentedControl<"new" | "over">
         label="Workflow with this name"
         value={wish.over === undefined ? "new" : "over"}

@@ -34,7 +34,7 @@ export function ImportQuestions({
     <section aria-label="Questions" className="flex flex-col gap-3">
       {parts.length > 1 ? (
         <Select
-          label={`Choose one of ${parts.length}`}
+          label={"Item to import"}
           value={String(picked ?? 0)}
           onValueChange={(value) => onPick(Number(value))}
           options={parts.map(({ title, label, is_readable }, at) => ({
@@ -47,7 +47,7 @@ export function ImportQuestions({
       {selects(false)}
       {choices.some(({ is_detail }) => is_detail) ? (
         <Disclosure
-          title="Individually"
+          title="Individual choices"
           isOpen={choices.some(({ is_detail, value, options }) => is_detail && value !== options[0]?.value)}
         >
           <div className="flex flex-col gap-3">{selects(true)}</div>

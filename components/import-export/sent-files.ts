@@ -62,12 +62,10 @@ async function sent(found: readonly Found[]): Promise<SentFile[]> {
   // A single file was chosen on purpose, whatever its name.
   const wanted =
     found.length === 1 ? found : found.filter(({ path }) => isWorthReading(path) || isArchive(path));
-  if (wanted.length === 0) throw new FileError("No readable file in it.");
+  if (wanted.length === 0) throw new FileError("Troupe can't read any of these files. Choose other files.");
   const bytes = wanted.reduce((sum, { path, file }) => sum + file.size * (isArchive(path) ? 4 / 3 : 1), 0);
   if (bytes > MOST_BYTES)
-    throw new FileError(
-      "The files have more than 4.5 MB in total. Import some of them, or a smaller archive.",
-    );
+    throw new FileError("The files exceed 4.5 MB in total. Import fewer files or a smaller archive.");
   return Promise.all(
     wanted.map(async ({ path, file }) =>
       isArchive(path) ? { path, base64: await base64Of(file) } : { path, text: await file.text() },

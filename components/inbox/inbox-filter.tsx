@@ -19,7 +19,7 @@ const KINDS: Readonly<Record<string, string>> = {
   review: "Review",
   tie: "Tie-break",
   question: "Tool question",
-  approval: "Approve",
+  approval: "Approval",
   input: "Form",
   feedback: "Feedback",
   budget: "Limit warning",

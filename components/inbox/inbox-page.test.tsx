@@ -52,7 +52,7 @@ test("what waits is told with who asks, and answered in place, one after the oth
   expect(heads()[0]!.textContent).toMatch(
     /Start "do first"\?.*Ann.*in “The crew” of Ebb.*Asked just now.*left/,
   );
-  expect(rows()[0]!.textContent).toMatch(/Unanswered for .* more counts as rejection\./);
+  expect(rows()[0]!.textContent).toMatch(/No answer within .* counts as rejection\./);
   await person.click(within(rows()[0]!).getByRole("button", { name: "Approve" }));
   await waitFor(() => expect(rows()).toHaveLength(1));
   expect(opened()).toEqual(["true"]);
@@ -169,7 +169,7 @@ test("where more wait than the list takes, its end says how many and which ones 
   vi.spyOn(page.troupe.questions, "total").mockReturnValue(5);
   page.show();
   const message =
-    "The 2 most urgent of 5 questions. The others appear as you answer; filters apply to these 2 only.";
+    "Showing the 2 most urgent of 5 questions. The others appear as you answer. Filters apply only to the 2 shown.";
   await screen.findByText(message);
   await page.person.click(screen.getByRole("combobox", { name: "Workflow" }));
   await page.person.click(await screen.findByRole("option", { name: "Tide" }));

@@ -91,8 +91,8 @@ function NotListed({ listed, total }: { listed: number; total: number }) {
   if (total <= listed) return null;
   return (
     <p className="mt-3 text-[13px] text-ink-2">
-      The {listed} most urgent of {countOf(total, "question")}. The others appear as you answer; filters apply
-      to these {listed} only.
+      Showing the {listed} most urgent of {countOf(total, "question")}. The others appear as you answer.
+      Filters apply only to the {listed} shown.
     </p>
   );
 }

@@ -117,7 +117,7 @@ function Facts({ question, isGone }: { question: Question; isGone: boolean }) {
       {(requested.required_expertise ?? []).length > 0 ? (
         <span>Needs {requested.required_expertise?.join(", ")}</span>
       ) : null}
-      {question.escalations > 0 ? <span>Escalated: no earlier answer</span> : null}
+      {question.escalations > 0 ? <span>Escalated: not answered in time</span> : null}
       {question.reminded_at ? <span>Reminder sent</span> : null}
     </span>
   );
@@ -139,7 +139,7 @@ function whyGone({ status, answered, isOver }: Standing): string {
   if (answered?.answer === "expired") return "no one answered in time.";
   if (answered)
     return `${answered.by === "user" ? "it was answered in another window" : `${answered.by} answered`}.`;
-  if (status === "withdrawn") return "the work that asked for it ended first.";
+  if (status === "withdrawn") return "it was withdrawn because its node ended.";
   return isOver ? "its run ended." : "it was answered or withdrawn elsewhere.";
 }
 

@@ -66,7 +66,7 @@ export function LibraryMenu<T extends { name: string }>(props: LibraryMenuProps<
   const removal = useConfirm({
     danger: true,
     title: `Delete “${content.name}”?`,
-    description: `${capital(countUses(used_by))} ${used_by.length === 1 ? "names" : "name"} this ${noun} and ${loss}:`,
+    description: `${countUses(used_by)} ${used_by.length === 1 ? "references" : "reference"} this ${noun} and ${loss}:`,
     confirm: `Delete ${noun}`,
     onConfirm: () => remove.mutateAsync(true),
     children: (
@@ -106,6 +106,3 @@ export function LibraryMenu<T extends { name: string }>(props: LibraryMenuProps<
     </>
   );
 }
-
-/** "1 workflow" -> "One workflow". */
-const capital = (count: string) => count.replace(/^1 (\w+)$/, "One $1");

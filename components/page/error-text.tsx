@@ -32,7 +32,7 @@ export function LoadError({
     <EmptyState
       className={className}
       isPage={isPage}
-      title={`Couldn't load the ${what}`}
+      title={`Couldn't load ${what}`}
       actions={<Button onClick={() => queries.forEach((query) => void query.refetch())}>Try again</Button>}
     >
       {toApiError(queries.find(({ error }) => error)?.error).message}

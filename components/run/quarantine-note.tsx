@@ -37,7 +37,7 @@ export function HeldActions({
         disabled={isBusy}
         onClick={() => again.mutate({ run_id: runId })}
       >
-        Try again
+        Retry
       </Button>
       <Button
         size={size}

@@ -66,7 +66,7 @@ export function ShownRun({
                 title="Can't load this run"
                 className="flex-1 justify-center"
               >
-                Its log is damaged from the start.
+                The run's log is damaged from the first event.
               </EmptyState>
             </>
           ) : (

@@ -48,7 +48,7 @@ export function AnsweringFields({
       {answers ? (
         <Switch
           label={`Use ${countOf(answers.answers.length, "recorded answer")}`}
-          hint="Any other request fails the test. Turned off, the recording is deleted on save."
+          hint="Any other request fails the test. If off, saving deletes the recording."
           checked={content.usesAnswers}
           onCheckedChange={(usesAnswers) => set({ usesAnswers })}
         />
@@ -60,7 +60,7 @@ export function AnsweringFields({
             href={`/workflows/${workflowId}/runs/${recordedIn}`}
             className="text-accent underline decoration-dotted underline-offset-2 hover:text-accent-hover"
           >
-            the run it was saved from
+            the run this test was saved from
           </Link>
           .
         </p>
@@ -69,7 +69,7 @@ export function AnsweringFields({
       {content.usesAnswers ? null : (
         <Switch
           label="Use the demo model"
-          hint="Replaces all models. Off: only nodes that use the demo model are answered."
+          hint="Replaces all models. If off, only nodes set to the demo model get responses."
           checked={content.isSimulated}
           onCheckedChange={(isSimulated) => set({ isSimulated })}
         />
@@ -115,9 +115,9 @@ export function PinFields({ content: { pins }, set, errors }: Part) {
           />
           <JsonField
             label="Output"
-            hint="JSON, by key"
+            hint="JSON object with a value for each output key"
             value={pin.output}
-            check={(json) => (isObject(json) ? null : "An object { … }")}
+            check={(json) => (isObject(json) ? null : "Enter a JSON object { … }.")}
             onChange={(next) => {
               const read = JsonObject.safeParse(next);
               setPin({ node, pin: { ...pin, output: read.success ? read.data : {} } });
@@ -141,8 +141,8 @@ export function RepeatFields({ content: { repeats }, set, errors }: Part) {
   return (
     <>
       <Switch
-        label="Repeat"
-        hint="How many repetitions must pass"
+        label="Repeat the test"
+        hint="Passes if enough repetitions pass"
         checked={repeats !== null}
         onCheckedChange={(isOn) => set({ repeats: isOn ? { times: 3, at_least: 3 } : null })}
       />
@@ -219,12 +219,12 @@ function readCassette(text: string): Cassette {
   try {
     json = JSON.parse(text);
   } catch {
-    throw new NoCassette("Invalid JSON. Choose a file saved with a run’s “Save recorded answers”.");
+    throw new NoCassette("Invalid JSON. Choose a file saved with “Download recording” in a run.");
   }
   const read = Cassette.safeParse(json);
   if (!read.success)
     throw new NoCassette(
-      "No recorded answers found. Choose a file saved with a run’s “Save recorded answers”.",
+      "No recorded answers found. Choose a file saved with “Download recording” in a run.",
     );
   return read.data;
 }

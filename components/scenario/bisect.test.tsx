@@ -42,21 +42,21 @@ test("a person says which run was good and what held in it, by whatever a test c
   expect(kinds.join()).not.toContain("Judge");
   await person.click(screen.getByRole("option", { name: /^Visits/ }));
   // As the good run had it, to begin with.
-  const times = screen.getByRole("textbox", { name: /^Repetitions/ });
+  const times = screen.getByRole("textbox", { name: /^Exactly/ });
   expect(times).toHaveProperty("value", "1");
   await person.clear(times);
   await person.type(times, "7");
   const find = screen.getByRole("button", { name: "Start bisect" });
   await person.click(find);
   expect((await screen.findByRole("alert")).textContent).toMatch(
-    /^This isn't true in the good run\. .* Choose what was good about it\.$/,
+    /^This isn't true in the good run\. .* Choose an expectation that passes in the good run\.$/,
   );
   await person.clear(times);
   await person.type(times, "1");
   await person.click(find);
   const status = await screen.findByRole("status");
   expect(status.textContent).toContain(
-    "Input makes the difference: with the good run's, the expectation passes; with the bad run's, it fails.",
+    "Input makes the difference: the expectation passes with the good run's value and fails with the bad run's.",
   );
-  expect(within(status).getByText("Tried 2 replays")).toBeDefined();
+  expect(within(status).getByText("Ran 2 replays")).toBeDefined();
 });

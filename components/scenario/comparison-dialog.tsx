@@ -2,6 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
+import { countOf } from "@/components/display/format";
 import { JsonField } from "@/components/forms/schema/json-field";
 import { ErrorText } from "@/components/page/error-text";
 import { useTrpcClient } from "@/components/trpc";
@@ -64,8 +65,8 @@ export function CompareDialog({
       onOpenChange={(open) => (open ? undefined : onClose())}
       size="xl"
       sticky
-      title="Compare"
-      description="Run variants on the same inputs and compare results. The workflow isn't changed."
+      title="Compare variants"
+      description="Run variants on the same inputs and compare the results. Your workflow isn't changed."
       footer={
         report ? (
           <>
@@ -127,7 +128,8 @@ function useComparison() {
 function Running({ times }: { times: number }) {
   return (
     <p role="status" className="flex items-center gap-2 py-8 text-sm text-ink-2">
-      <Spinner size={16} /> Running {times} times… Keep this open: closing it stops the comparison.
+      <Spinner size={16} /> Executing {countOf(times, "run")}… Keep this dialog open: closing it stops the
+      comparison.
     </p>
   );
 }
@@ -151,9 +153,9 @@ const FIRST_VARIANTS: readonly VariantDraft[] = [newVariant(1, "as_it_is"), newV
 
 function errorOf(variants: readonly VariantDraft[], inputs: Inputs, money: Money): string | null {
   if (variants.length === 0) return "Add a variant.";
-  if (variants.some((draft) => missingIn(draft) !== null)) return "A variant is incomplete.";
+  if (variants.some((draft) => missingIn(draft) !== null)) return "Complete all variants.";
   if (inputs.tests.length + inputs.others.length === 0) return "Choose a test, or add an input.";
-  if (inputs.others.some((input) => !isObject(input))) return "An input isn't an object { … }.";
+  if (inputs.others.some((input) => !isObject(input))) return "Each input must be a JSON object { … }.";
   return isWhole(money) ? null : "Set a cost limit.";
 }
 
@@ -170,7 +172,7 @@ function InputFields({
   return (
     <>
       {tests.length > 0 ? (
-        <Field label="Tests" hint="Their inputs and expectations" group>
+        <Field label="Tests" hint="Uses their inputs and expectations" group>
           <div className="flex flex-col gap-2">
             {tests.map(({ id, name }) => (
               <Checkbox
@@ -187,7 +189,7 @@ function InputFields({
       ) : null}
       <RowList
         label="Extra inputs"
-        hint="Passes if the run completes"
+        hint="Each passes if its run completes"
         items={others}
         addLabel="Add an input"
         newItem={() => ({})}
@@ -200,7 +202,7 @@ function InputFields({
               <JsonField
                 label={`Input ${at + 1}`}
                 value={input}
-                check={(json) => (isObject(json) ? null : "An object { … }")}
+                check={(json) => (isObject(json) ? null : "Enter a JSON object { … }.")}
                 onChange={(next) => set(next ?? null)}
               />
             </div>

@@ -54,9 +54,9 @@ export function Bisect({
   const own = Object.entries(errors).filter(([place]) => place.startsWith("expect.0"));
   const whole = errors["expect.0"];
   return (
-    <section aria-label="Bisect: find deciding step" className="flex flex-col gap-3">
+    <section aria-label="Bisect" className="flex flex-col gap-3">
       <p className="text-[13px] text-ink-2">
-        Replays both runs to find the step that made the difference. Calls no models or tools.
+        Replays both runs to find the step that made the difference. Doesn't call models or tools.
       </p>
       <SegmentedControl
         label="Good run"
@@ -70,14 +70,14 @@ export function Bisect({
         ]}
       />
       <Form
-        aria-label="Good run's condition"
+        aria-label="Bisect condition"
         className="flex flex-col gap-3"
         onSubmit={() => {
           if (read.success && own.length === 0)
             find.mutate({ run_id: good === "a" ? b : a, good: good === "a" ? a : b, expect: read.data });
         }}
       >
-        <p className="text-[13px] text-ink-2">Condition true only in the good run:</p>
+        <p className="text-[13px] text-ink-2">A condition that only the good run meets:</p>
         <FormScopeContext.Provider value={scope}>
           <ExpectationEditor
             graph={graph}
@@ -146,13 +146,13 @@ function Report({
   return (
     <div role="status" className="flex flex-col gap-2 text-[13px]">
       <p className="font-medium [overflow-wrap:anywhere]">{sentence}</p>
-      <ul aria-label="Where" className="flex flex-col gap-3">
+      <ul aria-label="Differences" className="flex flex-col gap-3">
         {places.slice(0, 12).flatMap((at) => {
           const difference = differences[at];
           return difference ? [<Place key={at} difference={difference} bad={bad} onSelect={onSelect} />] : [];
         })}
       </ul>
-      <Disclosure title={`Tried ${countOf(tries.length, "replay")}`}>
+      <Disclosure title={`Ran ${countOf(tries.length, "replay")}`}>
         <ol className="flex flex-col gap-1 text-xs">
           {tries.map((one) => (
             <li key={one.from_good} className="[overflow-wrap:anywhere]">
@@ -175,9 +175,9 @@ const OUTCOMES: Readonly<Record<BisectTry["outcome"], string>> = {
 
 const describeChoice = ({ from_good }: BisectTry, all: number): string =>
   from_good === 0
-    ? "As in the bad run"
+    ? "Same as the bad run"
     : from_good === all
-      ? "As in the good run"
+      ? "Same as the good run"
       : `First ${from_good} of ${countOf(all, "difference")} from the good run`;
 
 function Place({

@@ -22,8 +22,9 @@ export function ComparisonView({ report }: { report: ComparisonReport }) {
       />
       {spending ? (
         <p className="text-[13px]">
-          {spending.spent_usd === null ? "An unknown amount" : formatDollars(spending.spent_usd)} of{" "}
-          {formatDollars(spending.max_cost_usd)} spent, including judges.
+          {spending.spent_usd === null
+            ? `Amount spent is unknown. The limit was ${formatDollars(spending.max_cost_usd)}, including judges.`
+            : `Spent ${formatDollars(spending.spent_usd)} of ${formatDollars(spending.max_cost_usd)}, including judges.`}
         </p>
       ) : null}
       {notes.length > 0 ? (
@@ -105,7 +106,7 @@ function totalOf(key: number, variant: VariantReport, cases: number): Comparison
   const { name, passed, failed, not_run, cells } = variant;
   return rowOf(key, name, variant, {
     status: failed > 0 ? "failed" : passed === cases ? "passed" : "not_run",
-    sentence: not_run > 0 ? `${not_run} undecided or not run.` : null,
+    sentence: not_run > 0 ? `${not_run} inconclusive or not run.` : null,
     passed: `${passed} of ${cases}`,
     ran: cells.some(({ runs }) => runs > 0),
   });

@@ -62,12 +62,12 @@ test("two variants are compared over a test, with a note on what simulated numbe
   const { person } = await openDesk();
   await screen.findByRole("link", { name: "Rain" });
   await person.click(screen.getByRole("button", { name: "Compare" }));
-  const dialog = within(await screen.findByRole("dialog", { name: "Compare" }));
+  const dialog = within(await screen.findByRole("dialog", { name: "Compare variants" }));
   await person.click(dialog.getByRole("button", { name: "Compare" }));
   expect(dialog.getByText("Choose a model.")).toBeTruthy();
-  await person.click(dialog.getByRole("combobox", { name: "Changes" }));
-  await person.click(await screen.findByRole("option", { name: /^Another prompt/ }));
-  await person.click(dialog.getByRole("combobox", { name: "Agent or task" }));
+  await person.click(dialog.getByRole("combobox", { name: "Change" }));
+  await person.click(await screen.findByRole("option", { name: /^Different prompt/ }));
+  await person.click(dialog.getByRole("combobox", { name: "Agent or crew task" }));
   await person.click(await screen.findByRole("option", { name: "Desk" }));
   await person.click(dialog.getByRole("button", { name: "Compare" }));
   const table = within(await dialog.findByRole("table", { name: "Total" }));
@@ -75,7 +75,7 @@ test("two variants are compared over a test, with a note on what simulated numbe
   expect(rows).toEqual([
     expect.stringContaining("Variant") as string,
     expect.stringContaining("Unchanged") as string,
-    expect.stringContaining("Prompt of Desk") as string,
+    expect.stringContaining("Prompt for Desk") as string,
   ]);
   expect(rows.slice(1).every((row) => row.includes("1 of 1"))).toBe(true);
   expect(dialog.getByText(/^Simulated: the offline demo model answered/)).toBeTruthy();

@@ -110,7 +110,7 @@ function OwnFields({ expectation, errors, set }: SlotProps) {
       return (
         <NodeSequence
           label="Asked by"
-          hint="One per question, in any order; leave empty for any node"
+          hint="One node per question, in any order. Leave empty for any node."
           error={errors.nodes}
           nodes={expectation.nodes ?? []}
           choices={choices}
@@ -152,7 +152,7 @@ function KeyField({ expectation, errors, set }: SlotProps) {
   return (
     <SuggestField
       label="Key"
-      aside={isOptional ? "Empty: the whole output" : undefined}
+      aside={isOptional ? "Default: entire output" : undefined}
       mono
       error={errors.key}
       suggestions={suggestions}
@@ -202,10 +202,10 @@ function TextChecks({ expectation, set }: SlotProps) {
       ) : null}
       {left.length > 0 ? (
         <Select
-          label={isFirst ? "Required content" : "And also"}
+          label={isFirst ? "Check" : "Another check"}
           hideLabel={!isFirst}
           size="sm"
-          placeholder={isFirst ? "Choose…" : "And also…"}
+          placeholder={isFirst ? "Choose a check…" : "Add another check…"}
           options={left.map(({ key, label }) => ({ value: key, label }))}
           value={null}
           onValueChange={(key) => set(key, key === "schema" ? { type: "string" } : "")}
@@ -219,7 +219,7 @@ function TextChecks({ expectation, set }: SlotProps) {
 const CALLS = [
   { value: "yes", label: "Called" },
   { value: "no", label: "Not called" },
-  { value: "times", label: "Call count" },
+  { value: "times", label: "Called exactly" },
 ] as const;
 
 /** Which tool is called, how often, by which node and with what; or that it is not. */
@@ -244,7 +244,7 @@ function ToolFields({ expectation, errors, set }: SlotProps & { expectation: Exp
         />
         {typeof called === "number" ? (
           <NumberField
-            label="Repetitions"
+            label="Call count"
             min={0}
             step={1}
             value={called}

@@ -15,7 +15,7 @@ const OPTIONAL_COUNT = { as: "number", aside: "Optional", min: 0, step: 1, place
 const REQUIRED = { empty: Number.NaN, min: 0, placeholder: "" } as const;
 
 type Text = ExpectationOf<"text">;
-const aSchema = (json: Json) => (isObject(json) ? null : "A schema is an object { … }");
+const aSchema = (json: Json) => (isObject(json) ? null : "Enter a JSON Schema object { … }.");
 
 /** What can be checked of a text, each shown once it was added. */
 export const TEXT_CHECKS = [
@@ -56,7 +56,7 @@ export const EXPECTATION_FORMS: {
           label: "Reason",
           aside: "Optional",
           isMono: true,
-          placeholder: "for example BUDGET",
+          placeholder: "BUDGET",
         },
       ],
     },
@@ -68,7 +68,7 @@ export const EXPECTATION_FORMS: {
       as: "columns",
       most: 3,
       parts: [
-        { ...OPTIONAL_COUNT, key: "times", label: "Repetitions" },
+        { ...OPTIONAL_COUNT, key: "times", label: "Exactly" },
         { ...OPTIONAL_COUNT, key: "at_least", label: "At least" },
         { ...OPTIONAL_COUNT, key: "at_most", label: "At most" },
       ],
@@ -85,7 +85,7 @@ export const EXPECTATION_FORMS: {
         {
           key: "of",
           as: "choice",
-          label: "Of",
+          label: "Source",
           options: [
             { value: "state", label: "Final state" },
             { value: "output", label: "Run output" },
@@ -105,19 +105,19 @@ export const EXPECTATION_FORMS: {
       ...REQUIRED,
       key: "at_most_usd",
       as: "decimal",
-      label: "At most",
+      label: "Max cost",
       unit: "US$",
       step: 0.01,
-      hint: "An unknown cost fails",
+      hint: "Fails if the cost is unknown",
     },
   ],
-  tokens: [{ ...REQUIRED, key: "at_most", as: "number", label: "At most", unit: "tokens", step: 100 }],
+  tokens: [{ ...REQUIRED, key: "at_most", as: "number", label: "Max tokens", unit: "tokens", step: 100 }],
   judge: [
     {
       key: "rubric",
       as: "multiline",
       label: "Rubric",
-      hint: "What a good output looks like. Judge one thing at a time.",
+      hint: "What a good output looks like. Cover one criterion per rubric.",
       empty: "",
     },
     {

@@ -33,7 +33,7 @@ export function MoneyFields({
       {canBeOff ? (
         <Switch
           label="Use real models"
-          hint="Off: uses recordings, pins and the demo model"
+          hint="If off, uses recordings, pinned outputs and the demo model"
           checked={money.real}
           onCheckedChange={(real) => onChange({ ...money, real })}
         />
@@ -41,9 +41,9 @@ export function MoneyFields({
       {money.real ? (
         <div ref={canBeOff ? intoView : undefined}>
           <NumberField
-            label="At most"
+            label="Cost limit"
             unit="US$"
-            hint="Total for all calls, including judges. Stops before exceeding it."
+            hint="Total for all calls, including judges. Stops before exceeding the limit."
             min={0.01}
             max={10_000}
             step={0.5}

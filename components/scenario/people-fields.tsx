@@ -13,15 +13,15 @@ import type { ErrorsByPlace } from "./test-draft";
 type Kind = NonNullable<PeopleAnswer["kind"]>;
 
 const KIND_LABELS: Readonly<Record<Kind, string>> = {
-  approval: "An approval",
-  input: "A form",
-  question: "A question",
+  approval: "Approval",
+  input: "Form",
+  question: "Tool question",
   feedback: "Feedback",
-  review: "A review",
+  review: "Review",
   tool_confirmation: "Tool approval",
   escalation: "Escalation",
-  tie: "Tie",
-  budget: "Limit request",
+  tie: "Tie-break",
+  budget: "Limit warning",
 };
 
 /** An answer in a few words. */
@@ -29,11 +29,11 @@ export function answerText(
   { node_id, kind, title, answer }: PeopleAnswer,
   { nodes }: Pick<WorkflowGraph, "nodes">,
 ): string {
-  const where = node_id === undefined ? "Anywhere" : nodes[node_id]?.name || node_id;
+  const where = node_id === undefined ? "Any node" : nodes[node_id]?.name || node_id;
   const what = [kind ? KIND_LABELS[kind].toLowerCase() : "", title ? `“${title}”` : ""]
     .filter(Boolean)
     .join(" ");
-  return `${where}${what ? `, ${what}` : ""}: ${answer === "expired" ? "no one answers" : answer || "…"}`;
+  return `${where}${what ? `, ${what}` : ""}: ${answer === "expired" ? "not answered" : answer || "…"}`;
 }
 
 const FORM: readonly FormPart<PeopleAnswer, "node">[] = [
@@ -46,9 +46,9 @@ const FORM: readonly FormPart<PeopleAnswer, "node">[] = [
       {
         key: "kind",
         as: "choice",
-        label: "Question",
+        label: "Question type",
         options: choicesOf(KIND_LABELS),
-        unset: "Anything",
+        unset: "Any type",
       },
     ],
   },
@@ -70,7 +70,7 @@ const FORM: readonly FormPart<PeopleAnswer, "node">[] = [
         key: "value",
         as: "json",
         label: "Values",
-        hint: "JSON: a form's fields, or a draft's text",
+        hint: "JSON: form fields, or the text of a draft",
       },
     ],
   },

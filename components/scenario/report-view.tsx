@@ -28,7 +28,7 @@ export function ReportView({ report }: { report: TestReport }) {
           {outcome?.real ? <Badge>With real models</Badge> : null}
           {repeats ? (
             <span className="text-[13px] text-ink-2">
-              {repeats.passed} of {countOf(repeats.times, "time")}, at least {repeats.at_least} wanted
+              Passed {repeats.passed} of {countOf(repeats.times, "time")}; {repeats.at_least} required
             </span>
           ) : null}
         </p>
@@ -43,13 +43,13 @@ export function ReportView({ report }: { report: TestReport }) {
           <>
             <p className="text-[13px] text-ink-2">
               {question.options ? `Possible answers: ${question.options.join(", ")}. ` : ""}
-              Add the answer to the test under “People's answers”.
+              Add an answer to the test under “People's answers”.
             </p>
             <Place nodeId={question.node_id} />
           </>
         ) : null}
         {problems.length > 1 ? (
-          <ul aria-label="Blocking issues" className="flex list-disc flex-col gap-1 pl-4 text-[13px]">
+          <ul aria-label="Problems" className="flex list-disc flex-col gap-1 pl-4 text-[13px]">
             {problems.map((problem) => (
               <li key={problem} className="[overflow-wrap:anywhere]">
                 {problem}
@@ -111,9 +111,7 @@ const VerdictFacts = ({ judged: { model, simulated, recorded, cost_usd } }: { ju
     <Badge>Model verdict</Badge>
     {simulated ? <SimulatedBadge /> : null}
     <span>{model}</span>
-    <span>
-      {recorded ? "From an earlier run" : cost_usd === null ? "Price unknown" : formatDollars(cost_usd)}
-    </span>
+    <span>{recorded ? "Reused verdict" : cost_usd === null ? "Price unknown" : formatDollars(cost_usd)}</span>
   </p>
 );
 
@@ -122,7 +120,7 @@ function Side({ title, value }: { title: string; value: Json | undefined }) {
     <div className="min-w-0">
       <p className="mb-1 text-xs text-ink-3">{title}</p>
       {value === undefined ? (
-        <p className="text-ink-3">Same as expected</p>
+        <p className="text-ink-3">See the expectation above</p>
       ) : (
         <JsonView value={value} label={title} openDepth={2} />
       )}
@@ -143,8 +141,8 @@ function OutcomeFacts({ outcome }: { outcome: NonNullable<TestReport["outcome"]>
     ["Path", path.map((id) => graph.nodes[id]?.name || id).join(", ") || "Nothing ran"],
     ["Tokens", formatTokens(tokens)],
     ["Cost", cost_usd === null ? "Price unknown" : formatDollars(cost_usd)],
-    ["Time", `${formatDuration(duration_ms)} in a run; waits take no time in a test`],
-    ...(unused_answers > 0 ? [["Not requested", countOf(unused_answers, "recorded answer")] as const] : []),
+    ["Time", `${formatDuration(duration_ms)}, simulated; tests skip waits`],
+    ...(unused_answers > 0 ? [["Unused", countOf(unused_answers, "recorded answer")] as const] : []),
   ];
   return (
     <section aria-label="Test run">

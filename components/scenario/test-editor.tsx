@@ -51,7 +51,7 @@ export function TestEditor({ saved, writing }: { saved: WholeTest | null; writin
   useSaveShortcut(mayNotSave || isSaving ? null : save);
   return (
     <form
-      aria-label={isNew ? "New test" : "The test"}
+      aria-label={isNew ? "New test" : "Test"}
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
@@ -70,17 +70,17 @@ export function TestEditor({ saved, writing }: { saved: WholeTest | null; writin
             error={errors.name}
             onValueChange={(name) => part.set({ name })}
           />
-          <Group title="Input" about="Input of the workflow">
+          <Group title="Input" about="The workflow's input">
             <Input inputErrors={inputErrors} {...part} />
           </Group>
-          <Group title="Models and tools" about="Tests call no real models or outside tools.">
+          <Group title="Models and tools" about="Tests don't call real models or external tools.">
             <AnsweringFields saved={saved} isChanged={draft.isChanged} {...part} />
             <PinFields {...part} />
           </Group>
           <People {...part} />
           <Commands {...part} />
           <Expectations {...part} />
-          <Group title="Repeats">
+          <Group title="Repetitions">
             <RepeatFields {...part} />
           </Group>
         </div>
@@ -131,9 +131,9 @@ function Input({ inputErrors, content, set, errors }: Part & Pick<TestWriting, "
       {hasOthers || fields.length === 0 ? (
         <JsonField
           label={fields.length === 0 ? "Values" : "Extra values"}
-          hint="JSON, for keys that the workflow's form doesn't have"
+          hint="JSON, for keys that aren't in the workflow's form"
           value={content.others}
-          check={(json) => (isObject(json) ? null : "An object { … }")}
+          check={(json) => (isObject(json) ? null : "Enter a JSON object { … }.")}
           onChange={(next) => {
             const read = JsonObject.safeParse(next);
             set({ others: read.success ? read.data : {} });
@@ -148,7 +148,7 @@ function Input({ inputErrors, content, set, errors }: Part & Pick<TestWriting, "
 function People({ content: { people }, set, errors }: Part) {
   const { graph } = useTestedWorkflow();
   return (
-    <Group title="People's answers" about="Each is used once, for the first matching question.">
+    <Group title="People's answers" about="Each answer is used once, for the first matching question.">
       <RowList
         label="People's answers"
         hideLabel
@@ -182,7 +182,7 @@ function Commands({ content: { commands }, set, errors }: Part) {
   return (
     <Group
       title="Interventions"
-      about="Repeated at the same points. To change them, steer a run by hand and save it as a test."
+      about="Repeated at the same points. To change them, intervene in a new run and save it as a test."
     >
       <ol className="flex flex-col gap-1.5">
         {commands.map((command, at) => (
@@ -204,7 +204,7 @@ function Expectations({ content: { expect }, set, errors }: Part) {
   return (
     <Group
       title="Expectations"
-      about={expect.length === 0 ? "None: the run only has to complete." : "All must pass."}
+      about={expect.length === 0 ? "No expectations: the run only has to complete." : "All must pass."}
     >
       <RowList
         label="Expectations"

@@ -106,7 +106,7 @@ function OneTest({ testId, onClose }: { testId: string; onClose: () => void }) {
       <>
         <Header title="Test" onClose={onClose} />
         <div className="flex flex-1 items-center justify-center">
-          <Spinner size={20} label="Loading the test" />
+          <Spinner size={20} label="Loading test" />
         </div>
       </>
     );
@@ -161,7 +161,7 @@ function Views({ test, last }: { test: WholeTest; last: TestResult | null }) {
             label: "Report",
             content:
               shown === null ? (
-                <EmptyState title="Not run yet">Run it to see its result here.</EmptyState>
+                <EmptyState title="Not run yet">Run the test to see its result here.</EmptyState>
               ) : (
                 <div className="px-4 py-5 sm:px-6">
                   <Report resultId={shown} isLast={shown === last?.id} />
@@ -205,13 +205,13 @@ function Report({ resultId, isLast }: { resultId: number; isLast: boolean }) {
     staleTime: Number.POSITIVE_INFINITY,
   });
   if (result.error) return <ErrorText error={result.error} />;
-  if (!result.data) return <Spinner size={16} label="Loading the report" />;
+  if (!result.data) return <Spinner size={16} label="Loading report" />;
   const { at, revision, report } = result.data;
   return (
     <div className="flex flex-col gap-4">
       {isLast ? null : (
         <p className="rounded-lg bg-sunken px-3 py-2 text-[13px] text-ink-2">
-          As of {new Date(at).toLocaleString("en-GB")}, with version {revision} of the workflow.
+          Run on {new Date(at).toLocaleString("en-GB")} with version {revision} of the workflow.
         </p>
       )}
       <ReportView report={report} />
@@ -234,7 +234,7 @@ function ResultHistory({ testId, onOpen }: { testId: string; onOpen: (resultId: 
         <li key={id}>
           <button
             type="button"
-            aria-label={`${markWord(status)}, ${new Date(at).toLocaleString("en-GB")}: show the report`}
+            aria-label={`${markWord(status)}, ${new Date(at).toLocaleString("en-GB")}: show report`}
             onClick={() => onOpen(id)}
             className="flex w-full flex-wrap items-center gap-x-4 gap-y-1 px-3.5 py-2.5 text-left text-[13px] hover:bg-ink/3"
           >

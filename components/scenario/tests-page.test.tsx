@@ -28,7 +28,7 @@ test("without tests, the page says how one is made", async () => {
   const { show, workflowId } = await openTests({ kept: false });
   show();
   await screen.findByText("No tests yet");
-  expect(screen.getByRole("link", { name: "Runs of this workflow" }).getAttribute("href")).toBe(
+  expect(screen.getByRole("link", { name: "View runs" }).getAttribute("href")).toBe(
     `/workflows/${workflowId}/runs`,
   );
   expect(screen.queryByRole("button", { name: "Run all" })).toBeNull();
@@ -54,7 +54,7 @@ test("a test passes, and fails at its place after the workflow was changed; both
   await person.click(screen.getByRole("link", { name: "Takes the plain way" }));
   const sheet = within(await screen.findByRole("dialog", { name: "Test" }));
   const list = within(await sheet.findByRole("list", { name: "Expectations" }));
-  expect(list.getByText("As step 3, Plain was to run, and Fancy ran.")).toBeTruthy();
+  expect(list.getByText("Step 3: expected Plain, but Fancy ran.")).toBeTruthy();
   expect(list.getAllByRole("link", { name: "Show Fancy on the canvas" })[0]?.getAttribute("href")).toBe(
     `/workflows/${workflowId}?node=b`,
   );

@@ -39,7 +39,7 @@ export function TestsPage({ workflowId }: { workflowId: string }) {
   const isNew = asked.has("new");
   const open = asked.get("test");
   const { data, error } = workflow;
-  usePageTitle(data ? `Tests of ${data.name}` : null);
+  usePageTitle(data ? `Tests for ${data.name}` : null);
   const tests = actions.list.data ?? [];
   const comparison = useDialog((close) =>
     data ? <CompareDialog workflowId={workflowId} graph={data.graph} tests={tests} onClose={close} /> : null,
@@ -112,7 +112,7 @@ function List({ workflowId, actions }: { workflowId: string; actions: TestAction
         title="No tests yet"
         actions={
           <>
-            <ButtonLink href={`/workflows/${workflowId}/runs`}>Runs of this workflow</ButtonLink>
+            <ButtonLink href={`/workflows/${workflowId}/runs`}>View runs</ButtonLink>
             <ButtonLink href={testAddress(workflowId, null)}>Write test</ButtonLink>
           </>
         }
@@ -142,7 +142,7 @@ function suiteStatus({ running, suite }: TestActions): string {
 
 const spendingText = ({ spending }: SuiteReport): string =>
   spending
-    ? ` ${spending.spent_usd === null ? "An unknown amount" : formatDollars(spending.spent_usd)} spent.${spending.stopped === null ? "" : ` ${spending.stopped}`}`
+    ? ` ${spending.spent_usd === null ? "Amount spent is unknown." : `Spent ${formatDollars(spending.spent_usd)}.`}${spending.stopped === null ? "" : ` ${spending.stopped}`}`
     : "";
 
 /** Runs all tests once if the address has `?run`, and removes it from the address. */
@@ -257,7 +257,7 @@ function RealRunDialog({
     <FormDialog
       size="sm"
       title="Run with real models"
-      description={`Runs ${countOf(count, "test")} with the workflow's models instead of recordings, and with judges. Tools still have no outside effects.`}
+      description={`Runs ${countOf(count, "test")} with the workflow's models and judges instead of recordings. Tools still have no external effects.`}
       submit="Run"
       isIncomplete={!isWhole(money)}
       onSubmit={() => {

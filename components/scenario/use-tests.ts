@@ -57,7 +57,7 @@ export function useTests(workflowId: string) {
     },
     onSuccess: (test) =>
       toast(`Deleted “${test.name}”`, {
-        detail: "Its results are deleted too.",
+        detail: "Its results were also deleted.",
         undo: () => void bringBack(test),
       }),
     onSettled: refresh,
@@ -76,7 +76,7 @@ export function useTests(workflowId: string) {
         name: `${name} copy`.slice(0, 200),
       });
     },
-    onSuccess: ({ name }) => toast(`Made “${name}”`),
+    onSuccess: ({ name }) => toast(`Created “${name}”`),
     onSettled: refresh,
     onError: showError,
   });
@@ -105,7 +105,7 @@ export const TestedWorkflowContext = createContext<TestedWorkflow | null>(null);
 
 export function useTestedWorkflow(): TestedWorkflow {
   const tested = useContext(TestedWorkflowContext);
-  if (!tested) throw new Error("A part of a test belongs inside a sheet of tests.");
+  if (!tested) throw new Error("useTestedWorkflow must be used inside TestedWorkflowContext.");
   return tested;
 }
 

@@ -13,8 +13,8 @@ import type { Variant } from "@/server/domain/scenario/variant";
 
 const KINDS = [
   { value: "as_it_is", label: "Unchanged" },
-  { value: "model", label: "Another model", hint: "For all model calls" },
-  { value: "prompt", label: "Another prompt", hint: "For a single task or goal" },
+  { value: "model", label: "Different model", hint: "For all model calls" },
+  { value: "prompt", label: "Different prompt", hint: "For one agent or crew task" },
 ] as const;
 
 export function VariantRows({
@@ -78,7 +78,7 @@ function VariantFields({
     <>
       <div className="grid gap-3 sm:grid-cols-2">
         <Select
-          label="Changes"
+          label="Change"
           options={KINDS}
           value={draft.kind}
           onValueChange={(kind) => onChange({ kind, node_id: "", prompt: "" })}
@@ -99,7 +99,7 @@ function VariantFields({
       {draft.kind === "prompt" ? (
         <>
           <Select
-            label="Agent or task"
+            label="Agent or crew task"
             placeholder="Choose…"
             options={workingNodes(graph)}
             value={draft.node_id || null}
@@ -159,9 +159,9 @@ function usualName({ kind, provider_id, model, node_id }: VariantDraft, { nodes 
     case "as_it_is":
       return "Unchanged";
     case "model":
-      return model || provider_id || "Another model";
+      return model || provider_id || "Different model";
     case "prompt":
-      return node ? `Prompt of ${node}` : "Another prompt";
+      return node ? `Prompt for ${node}` : "Different prompt";
   }
 }
 
@@ -173,7 +173,7 @@ export function missingIn({ kind, provider_id, model, node_id, prompt }: Variant
     case "model":
       return model.trim() || provider_id ? null : "Choose a model.";
     case "prompt":
-      return !node_id ? "Choose an agent or task." : prompt.trim() ? null : "Enter the prompt.";
+      return !node_id ? "Choose an agent or crew task." : prompt.trim() ? null : "Enter a prompt.";
   }
 }
 

@@ -29,16 +29,14 @@ export function AboutSection({
             {info ? (
               <span className="flex items-center gap-1">
                 <code className="min-w-0 font-mono text-[13px] break-all">{info.data_dir}</code>
-                <CopyButton text={info.data_dir} label="Copy the path" />
+                <CopyButton text={info.data_dir} label="Copy path" />
               </span>
             ) : (
               "…"
             )}
           </Fact>
-          <Fact name="Serves on">
-            {info
-              ? `${info.host}, port ${info.port}${info.password_set ? ", requires a password" : ""}`
-              : "…"}
+          <Fact name="Listening on">
+            {info ? `${info.host}, port ${info.port}${info.password_set ? ", password required" : ""}` : "…"}
           </Fact>
           <Fact name="HTTP API">
             <a
@@ -53,8 +51,8 @@ export function AboutSection({
           </Fact>
         </dl>
       </Panel>
-      <Panel title="Environment" description="Read at startup. All optional." flush>
-        <section className="overflow-x-auto" tabIndex={0} aria-label="Environment settings">
+      <Panel title="Environment variables" description="Read at startup. All are optional." flush>
+        <section className="overflow-x-auto" tabIndex={0} aria-label="Environment variables">
           <table className="w-full min-w-130 text-left text-[13px]">
             <thead>
               <tr className="border-b border-line text-ink-2">

@@ -16,7 +16,7 @@ test("facts are told in words", () => {
   const more = (kind: string, detail: Parameters<typeof describeAuditEntry>[0]["detail"]) =>
     describeAuditEntry({ kind, detail }).more;
   expect(more("provider_changed", { host: "b", host_before: "a", key: "removed" })).toBe(
-    "moved from a to b, key removed",
+    "host changed from a to b, key removed",
   );
   expect(more("mcp_server_changed", { server: "notes", is_enabled: false })).toBe("turned off");
   expect(

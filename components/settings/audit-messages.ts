@@ -1,3 +1,4 @@
+import { countOf } from "@/components/display/format";
 import type { Answers } from "@/components/trpc";
 import type { AuditArea, AuditKind } from "@/server/domain/run/audit";
 import { COMMAND_LABELS } from "@/server/domain/run/commands/command";
@@ -42,12 +43,12 @@ const KEY_LABELS: Record<string, string> = {
   set: "key entered",
   replaced: "key replaced",
   removed: "key removed",
-  kept: "key kept",
+  kept: "key unchanged",
 };
 const key = (about: Detail) => KEY_LABELS[text(about, "key")] ?? false;
 const at = (about: Detail) => {
   const [host, before] = [text(about, "host"), text(about, "host_before")];
-  return host !== "" && (before ? `moved from ${before} to ${host}` : `at ${host}`);
+  return host !== "" && (before ? `host changed from ${before} to ${host}` : `at ${host}`);
 };
 const switched = (about: Detail) =>
   typeof about.is_enabled === "boolean" && (about.is_enabled ? "turned on" : "turned off");
@@ -59,10 +60,10 @@ const SERVICE_LABELS: Record<string, string> = {
 };
 const SEARCH_LABELS: Record<string, string> = { web: "web search", code: "code search" };
 const search = (about: Detail) => SEARCH_LABELS[text(about, "search")] ?? "search";
-const channel = (about: Detail) => (text(about, "channel") === "email" ? "e-mail" : "webhook");
+const channel = (about: Detail) => (text(about, "channel") === "email" ? "email" : "webhook");
 const ANSWER_LABELS: Record<string, string> = {
   approve: "Allowed",
-  approve_always: "Allowed for the whole run:",
+  approve_always: "Allowed for the entire run:",
   reject: "Rejected",
 };
 
@@ -90,12 +91,12 @@ const AUDIT_TEXTS: Record<AuditKind, AuditText> = {
     title: (about) => `Set up ${search(about)}`,
     more: (about) => [SERVICE_LABELS[text(about, "service")] ?? false, at(about), key(about)],
   },
-  search_service_removed: { title: (about) => `Removed the service for ${search(about)}` },
+  search_service_removed: { title: (about) => `Removed the ${search(about)} service` },
   notices_changed: {
-    title: (about) => `Set up notifications by ${channel(about)}`,
+    title: (about) => `Set up ${channel(about)} notifications`,
     more: (about) => [at(about), switched(about)],
   },
-  notices_removed: { title: (about) => `Removed notifications by ${channel(about)}` },
+  notices_removed: { title: (about) => `Removed ${channel(about)} notifications` },
   mcp_server_added: {
     title: (about) => `Added the MCP server ${text(about, "server")}`,
     more: (about) => [at(about), key(about)],
@@ -114,18 +115,18 @@ const AUDIT_TEXTS: Record<AuditKind, AuditText> = {
     more: (about) => [at(about)],
   },
   mcp_tools_approved: {
-    title: (about) => `Approved tools of the MCP server ${text(about, "server")}`,
+    title: (about) => `Approved tools from the MCP server ${text(about, "server")}`,
     more: (about) => [named(list(about, "tools"))],
   },
   mcp_approval_withdrawn: {
-    title: (about) => `Revoked the approval of ${text(about, "tool")}`,
+    title: (about) => `Revoked approval of ${text(about, "tool")}`,
     more: (about) => [`MCP server ${text(about, "server")}`],
   },
   mcp_tool_corrected: {
     title: (about) =>
       about.word === null
-        ? `Cleared annotations of ${text(about, "tool")}`
-        : `Changed annotations of ${text(about, "tool")}`,
+        ? `Removed annotation overrides for ${text(about, "tool")}`
+        : `Changed annotation overrides for ${text(about, "tool")}`,
     more: (about) => [`MCP server ${text(about, "server")}`],
   },
   custom_tool_saved: {
@@ -140,12 +141,12 @@ const AUDIT_TEXTS: Record<AuditKind, AuditText> = {
   tool_tried_out: {
     title: (about) => `Tried the tool ${text(about, "tool")}`,
     more: (about) => [
-      about.is_draft === true && "before saving it",
-      text(about, "status_code") !== "200" && `it returned ${text(about, "status_code")}`,
+      about.is_draft === true && "unsaved version",
+      text(about, "status_code") !== "200" && `returned ${text(about, "status_code")}`,
     ],
   },
   role_tools_changed: {
-    title: (about) => `Changed the tools of the role ${text(about, "role")}`,
+    title: (about) => `Changed tools for the role ${text(about, "role")}`,
     more: (about) => [
       list(about, "added").length > 0 && `added ${named(list(about, "added"))}`,
       list(about, "removed").length > 0 && `removed ${named(list(about, "removed"))}`,
@@ -154,10 +155,10 @@ const AUDIT_TEXTS: Record<AuditKind, AuditText> = {
     ],
   },
   workflow_allowed: {
-    title: (about) => `Changed the permissions of the workflow ${text(about, "workflow")}`,
+    title: (about) => `Changed permissions for the workflow ${text(about, "workflow")}`,
     more: (about) => [
       list(about, "allowed").length > 0 && `allowed ${named(list(about, "allowed"))}`,
-      list(about, "withheld").length > 0 && `not ${named(list(about, "withheld"))}`,
+      list(about, "withheld").length > 0 && `withheld ${named(list(about, "withheld"))}`,
     ],
   },
   question_answered: {
@@ -172,9 +173,9 @@ const AUDIT_TEXTS: Record<AuditKind, AuditText> = {
   kept_runs_changed: {
     title: () => "Changed run retention",
     more: (about) => [
-      about.days === null ? "no limit by age" : `${text(about, "days")} days`,
-      about.runs === null ? "no limit by count" : `${text(about, "runs")} runs`,
-      Number(about.workflows) > 0 && `${text(about, "workflows")} workflows have their own rules`,
+      about.days === null ? "no age limit" : countOf(Number(about.days), "day"),
+      about.runs === null ? "no count limit" : countOf(Number(about.runs), "run"),
+      Number(about.workflows) > 0 && countOf(Number(about.workflows), "workflow override"),
     ],
   },
 };
@@ -207,7 +208,7 @@ export function describeActor({
     return id === "environment"
       ? "with the token from the environment"
       : `with the token “${token_name ?? id}”`;
-  if (kind === "link") return "with a start link";
+  if (kind === "link") return "with a one-time link";
   if (kind === "password") return "with a password";
   return "by an unknown user";
 }

@@ -12,7 +12,7 @@ import { AUDIT_AREAS, type AuditArea } from "@/server/domain/run/audit";
 import { AREA_LABELS, type AuditEntry, describeActor, describeAuditEntry, runPlace } from "./audit-messages";
 
 const OPTIONS = [
-  { value: "all" as const, label: "Everything" },
+  { value: "all" as const, label: "All categories" },
   ...AUDIT_AREAS.map((value) => ({ value, label: AREA_LABELS[value] })),
 ];
 
@@ -37,7 +37,7 @@ export function AuditSection() {
     <Panel
       flush
       title="Audit log"
-      description="Changes to keys, permissions and tools, human answers and sign-ins. Read-only."
+      description="Changes to keys, permissions and tools, answers to questions, and sign-ins. Read-only."
       actions={
         <Select<AuditArea | "all">
           label="Category"
@@ -75,7 +75,7 @@ export function AuditSection() {
             pending={found.isFetchingNextPage}
             onClick={() => void found.fetchNextPage()}
           >
-            Show older
+            Show older entries
           </Button>
         </div>
       ) : null}

@@ -55,7 +55,7 @@ export function BinPage() {
   const emptying = useConfirm({
     danger: true,
     title: "Empty trash?",
-    description: `Permanently deletes ${countOf(all.length, "item")}, including the files of runs. You can't undo this.`,
+    description: `Permanently deletes ${countOf(all.length, "item")}, including run files. You can't undo this.`,
     confirm: "Empty trash",
     onConfirm: () => empty.mutateAsync(),
   });
@@ -114,14 +114,14 @@ function BinList({ items }: { items: readonly Binned[] }) {
         icon={<Trash2 />}
         title="Trash is empty"
         className="rounded-xl border border-dashed border-line"
-        actions={<ButtonLink href="/">Workflows</ButtonLink>}
+        actions={<ButtonLink href="/">View workflows</ButtonLink>}
       >
         Deleted workflows, runs, roles, crews, agents, tools, memories and tests stay here for 30 days.
       </EmptyState>
     );
   return (
     <ul
-      aria-label="Deleted"
+      aria-label="Deleted items"
       className="flex flex-col divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface"
     >
       {items.map((one) => (
@@ -161,11 +161,10 @@ function BinRow({ one }: { one: Binned }) {
         <p className="flex flex-wrap gap-x-3 text-xs text-ink-3">
           <span>{word}</span>
           <span>
-            deleted <TimeText at={one.deleted_at} />
+            Deleted <TimeText at={one.deleted_at} />
           </span>
           <span>
-            permanently deleted on{" "}
-            {new Date(one.gone_at).toLocaleDateString("en-GB", { dateStyle: "medium" })}
+            Permanent deletion on {new Date(one.gone_at).toLocaleDateString("en-GB", { dateStyle: "medium" })}
           </span>
         </p>
       </div>

@@ -46,29 +46,29 @@ test("each worker stands with its state, load, memory, version and last sign of 
   // Blanks between parts are the page's, not the text's.
   expect(workers.getAllByRole("listitem").map((row) => row.textContent)).toEqual([
     "gpu-1gpueu-westWorking5 of 16 runs210.0 MBTroupe 1.0.0Last heartbeat just now",
-    "leavingDraining: accepts no new runs1 of 1 run210.0 MBTroupe 0.9.0, this server 1.0.0Last heartbeat just now",
+    "leavingDraining: accepts no new runs1 of 1 run210.0 MBTroupe 0.9.0 (this server: 1.0.0)Last heartbeat just now",
     "oldOffline: no heartbeatTroupe 1.0.0Last heartbeat 10 min ago",
   ]);
   expect(facts()).toEqual({
     "Runs on": "2 workers over Restate",
-    "Active there": "6 runs",
+    "Active on workers": "6 runs",
     Outbox: "Empty",
   });
 });
 
 test("what is amiss stands above, with what waits and since when", async () => {
   const message =
-    "Restate doesn't respond at http://127.0.0.1:8080. Runs keep their position and continue once it does.";
+    "Restate isn't responding at http://127.0.0.1:8080. Runs keep their position and continue when the engine is available again.";
   const at = Date.now() - 180_000;
   open(
     engineOf({ ok: false, message, is_away: true, outbox: { waiting: 4, oldest_at: at, away_since: at } }),
   );
   expect((await screen.findByRole("status")).textContent).toBe(message);
-  expect(facts().Outbox).toBe("4 messages wait for the engine; the oldest arrived 3 min ago");
+  expect(facts().Outbox).toBe("4 messages waiting for the engine; the oldest arrived 3 min ago");
 });
 
 test("a run that does not get on is named with a link, why, and what comes of it", async () => {
-  const cause = "It needs the version of Troupe it started with.";
+  const cause = "It needs a worker with the Troupe version it started with.";
   open(
     engineOf({
       troubled: [
@@ -79,8 +79,8 @@ test("a run that does not get on is named with a link, why, and what comes of it
   );
   const region = within(await screen.findByRole("region", { name: "2 stalled runs" }));
   expect(region.getAllByRole("listitem").map((row) => row.textContent)).toEqual([
-    `Workflow: ${cause} Paused in the engine after 3 tries. It continues when it is resumed in Restate. If it shouldn't, cancel the run.`,
-    "Workflow: No worker was reachable. It is retried automatically; 7 tries so far.",
+    `Workflow: ${cause} Paused in the engine after 3 tries. Resume it in Restate, or cancel the run.`,
+    "Workflow: No worker was reachable. Retrying automatically; 7 tries so far.",
   ]);
   expect(region.getAllByRole("link").map((link) => link.getAttribute("href"))).toEqual([
     "/workflows/-/runs/run_1",
@@ -90,8 +90,8 @@ test("a run that does not get on is named with a link, why, and what comes of it
 
 test("a server that went back to carrying out runs itself says what still comes to its end elsewhere", async () => {
   open({ ...EMBEDDED, at_work: 2 });
-  await (await panel()).findByText("This server; 2 runs still finish over Restate");
-  expect(facts()).toMatchObject({ "Active there": "2 runs", Outbox: "Empty" });
+  await (await panel()).findByText("This server; 2 runs are still finishing over Restate");
+  expect(facts()).toMatchObject({ "Active on workers": "2 runs", Outbox: "Empty" });
 });
 
 test("it looks again by itself while it is open", async () => {

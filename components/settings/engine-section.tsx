@@ -61,7 +61,7 @@ function Standing({ engine, version }: { engine: Engine; version: string | undef
         <Fact name="Runs on">{engineLabel(engine)}</Fact>
         {isRemote ? (
           <>
-            <Fact name="Active there">{at_work === 1 ? "1 run" : `${at_work} runs`}</Fact>
+            <Fact name="Active on workers">{at_work === 1 ? "1 run" : `${at_work} runs`}</Fact>
             <Fact name="Outbox">
               {outboxLabel(outbox.waiting)}
               {outbox.oldest_at === null ? null : (
@@ -144,7 +144,7 @@ function WorkerRow({ worker, version }: { worker: WorkerState; version: string |
           )}
           <span>
             Troupe {worker.version}
-            {isOther ? `, this server ${version}` : ""}
+            {isOther ? ` (this server: ${version})` : ""}
           </span>
           <span>
             Last heartbeat <TimeText at={worker.seen_at} />

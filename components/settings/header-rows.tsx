@@ -27,18 +27,16 @@ export function HeaderRows({
     onChange(headers.map((header, i) => (i === at ? change : header)));
   return (
     <div className="flex flex-col gap-3">
-      <p className="text-[13px] text-ink-2">
-        Sent with every request. Stored encrypted and never shown again.
-      </p>
+      <p className="text-[13px] text-ink-2">Sent with every request. Stored encrypted, never shown again.</p>
       {headers.map(({ name, value }, at) => {
         const isStored = value === undefined && stored.includes(name);
         const error =
           headerError(name, value || undefined) ??
-          (value || isStored ? null : "Enter a value or remove the header");
+          (value || isStored ? null : "Enter a value, or remove the header.");
         return (
           <div key={at} className="grid grid-cols-[1fr_1.4fr_auto] items-start gap-2">
             <TextField
-              label={`Name of header ${at + 1}`}
+              label={`Header ${at + 1} name`}
               hideLabel
               mono
               placeholder="api-key"
@@ -47,7 +45,7 @@ export function HeaderRows({
               onValueChange={(next) => put(at, { name: next.trim(), value: value ?? "" })}
             />
             <TextField
-              label={`Value of header ${at + 1}`}
+              label={`Header ${at + 1} value`}
               hideLabel
               mono
               type="password"

@@ -39,13 +39,13 @@ export function WebhookDialog({ isNew, onClose }: { isNew: boolean; onClose: () 
       <SecretDialog
         what="signing secret"
         secret={secret}
-        description="Receivers use it to verify the Troupe-Signature header: t is the time in seconds, v1 the hex HMAC-SHA-256 of “t.body”."
+        description="Receivers use it to verify the Troupe-Signature header: t is the Unix time in seconds, and v1 is the hex HMAC-SHA-256 of “t.body”."
         onClose={onClose}
       />
     );
   return (
     <FormDialog
-      title={isNew ? "Add a webhook" : "Edit webhook"}
+      title={isNew ? "Add webhook" : "Edit webhook"}
       submit="Save"
       mutation={save}
       onSubmit={() => {
@@ -94,7 +94,7 @@ const MAIL_FORM: readonly FormPart<MailDraft>[] = [
     as: "columns",
     most: 2,
     parts: [
-      { key: "user", label: "User name", as: "text", empty: "" },
+      { key: "user", label: "Username", as: "text", empty: "" },
       { key: "password", label: "Password", as: "secret", empty: "" },
     ],
   },

@@ -71,7 +71,7 @@ export function NoticesSection({
           name="Email"
           description={
             email
-              ? `To ${email.to.join(", ")} through ${email.host}:${email.port}`
+              ? `To ${email.to.join(", ")} via ${email.host}:${email.port}`
               : "Sends notifications by email (SMTP)"
           }
           isOn={email?.is_on ?? null}
@@ -141,12 +141,12 @@ function ChannelRow({
         </div>
         {isOn === null ? (
           <Button size="sm" icon={<Plus aria-hidden />} onClick={onEdit}>
-            Set up<span className="sr-only"> notifications by {name}</span>
+            Set up<span className="sr-only"> {name} notifications</span>
           </Button>
         ) : (
           <>
             <Switch
-              label={`Notifications by ${name}`}
+              label={`${name} notifications`}
               hideLabel
               checked={isOn}
               disabled={isSwitching}
@@ -186,7 +186,7 @@ function useRemoval(channel: Channel, onSettled: () => void) {
   return useConfirm({
     danger: true,
     title: `Remove ${notices}?`,
-    description: "Pending notifications will be discarded.",
+    description: "Pending notifications are discarded.",
     confirm: "Remove",
     onConfirm: () => remove.mutateAsync({ channel }),
   });
@@ -210,9 +210,9 @@ function UndeliveredNotices({ troubles }: Pick<Notices, "troubles">) {
               >
                 {workflow_name || "Workflow"}
               </Link>{" "}
-              by {channel === "email" ? "e-mail" : "webhook"}: {fault}{" "}
+              by {channel}: {fault}{" "}
               <span className="text-ink-3">
-                {state === "waiting" ? "Retrying." : `Given up after ${attempts} attempts.`}{" "}
+                {state === "waiting" ? "Retrying." : `Gave up after ${countOf(attempts, "attempt")}.`}{" "}
                 <TimeText at={created_at} />
               </span>
             </li>

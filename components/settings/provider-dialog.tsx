@@ -3,6 +3,7 @@
 import { useMutation } from "@tanstack/react-query";
 import clsx from "clsx";
 import { useState } from "react";
+import { countOf } from "@/components/display/format";
 import { FormParts } from "@/components/forms/form-parts";
 import { type Answers, useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
@@ -42,7 +43,7 @@ export function ProviderDialog(props: ProviderDialogProps) {
       open
       onOpenChange={onClose}
       sticky
-      title={saved ? `Edit “${saved.name}”` : "Add a model provider"}
+      title={saved ? `Edit “${saved.name}”` : "Add model provider"}
       description={chosen || saved ? undefined : "Choose a model provider"}
       footer={
         chosen ? (
@@ -138,14 +139,14 @@ function ProviderFields({
                   className="text-[13px] text-accent"
                   onClick={() => form.setDropsKey(!dropsKey)}
                 >
-                  {dropsKey ? "Keep saved key" : "Remove saved key"}
+                  {dropsKey ? "Keep stored key" : "Remove stored key"}
                 </button>
               ) : undefined,
           },
           default_model: {
             error: errors.default_model,
             suggestions: models,
-            hint: models.length > 0 ? `${models.length} models. Type to search.` : undefined,
+            hint: models.length > 0 ? `${countOf(models.length, "model")}. Type to search.` : undefined,
           },
           is_default: { isDisabled: saved?.is_default },
           max_concurrency: { placeholder: String(usualConcurrency(draft)) },
@@ -169,9 +170,10 @@ function ProviderFields({
 
 /** A change to one of these makes the test result obsolete. */
 const IS_TESTED = ["name", "base_url", "key", "default_model"] as const;
-const KEY_IS_DROPPED = "The saved key is for the old URL and will be removed. Enter the key for the new one.";
+const KEY_IS_DROPPED =
+  "The stored key is for the old URL and will be removed. Enter the key for the new URL.";
 
-const storedLabel = (ending: string | null) => (ending ? `Saved, ends in ${ending}` : "Stored");
+const storedLabel = (ending: string | null) => (ending ? `Stored, ends in ${ending}` : "Stored");
 const usualConcurrency = ({ base_url }: ProviderDraft) =>
   concurrencyOf({ kind: "openai-compatible", base_url, settings: {} });
 

@@ -95,7 +95,7 @@ export const providerPresets: readonly ProviderPreset[] = [
   {
     key: "azure",
     name: "Azure OpenAI",
-    hint: "Put your resource's name in the URL",
+    hint: "Replace YOUR-RESOURCE in the URL",
     base_url: "https://YOUR-RESOURCE.openai.azure.com/openai/v1",
     needs_key: true,
     model: "",

@@ -76,7 +76,7 @@ export function ProvidersSection() {
               })
             }
           >
-            Use it
+            Add Ollama
           </Button>
         </div>
       ) : null}
@@ -166,12 +166,12 @@ function ProviderFacts({ provider }: { provider: ProviderListed }) {
       <p className="flex flex-wrap items-center gap-2 font-medium">
         {provider.name}
         {provider.is_default ? <Badge tone="accent">Default</Badge> : null}
-        {provider.from_environment ? <Badge>From the environment</Badge> : null}
+        {provider.from_environment ? <Badge>From environment</Badge> : null}
         {provider.simulated ? <SimulatedBadge /> : null}
       </p>
       <p className="truncate text-[13px] text-ink-2">
         {provider.simulated ? (
-          "Scripted answers without a network, for trying things out."
+          "Scripted responses for trying things out. Works offline."
         ) : (
           <>
             <span className="font-mono text-xs">{provider.default_model}</span> at {hostOf(provider.base_url)}
@@ -186,7 +186,7 @@ function ProviderFacts({ provider }: { provider: ProviderListed }) {
       </p>
       {provider.is_damaged ? (
         <p className="text-[13px] text-failed">
-          Disabled: saved settings can't be read. Open and save it again.
+          Disabled: the stored settings can't be read. Edit the provider and save it again.
         </p>
       ) : null}
     </div>
@@ -214,7 +214,7 @@ function useRemoval({ id, name, is_default }: ProviderListed, others: readonly P
       is_default && following ? (
         <Select
           label="New default"
-          hint="Used when no provider is set."
+          hint="Used when no provider is set"
           options={others.map(providerChoice)}
           value={following.id}
           onValueChange={setNext}
@@ -235,7 +235,7 @@ function Lessons({ provider }: { provider: ProviderListed }) {
   return (
     <details className="text-[13px]">
       <summary className="cursor-pointer text-ink-2">
-        {lessons.length === 1 ? "1 setting was" : `${lessons.length} settings were`} detected about its models
+        {lessons.length === 1 ? "1 model setting" : `${lessons.length} model settings`} detected
       </summary>
       <ul aria-label={`Detected for ${provider.name}`} className="mt-1 flex flex-col gap-1">
         {lessons.map(({ model, key, text, learned_at }) => (
@@ -244,15 +244,15 @@ function Lessons({ provider }: { provider: ProviderListed }) {
               <span className="font-mono text-xs">{model}</span>: {text}{" "}
               <span className="text-ink-3">
                 {learned_at === undefined
-                  ? "Found by a test."
-                  : `Since ${new Date(learned_at).toLocaleDateString("en-GB")}; checked again after ${LESSON_DAYS} days.`}
+                  ? "Detected by a test."
+                  : `Detected on ${new Date(learned_at).toLocaleDateString("en-GB")}; rechecked after ${LESSON_DAYS} days.`}
               </span>
             </span>
             <Button
               size="sm"
               variant="ghost"
               className="-ml-2.5 sm:ml-0"
-              aria-label={`Forget about ${model}: ${text}`}
+              aria-label={`Forget for ${model}: ${text}`}
               pending={
                 forget.isPending && forget.variables.lesson === key && forget.variables.model === model
               }

@@ -22,7 +22,7 @@ export function SecretDialog({
       sticky
       onOpenChange={onClose}
       title={`Copy the ${what} now`}
-      description={`It is not shown again. ${description}`}
+      description={`It won't be shown again. ${description}`}
       footer={
         <Button variant="primary" onClick={onClose}>
           Done
@@ -31,7 +31,7 @@ export function SecretDialog({
     >
       <div className="flex items-center gap-2 rounded-lg border border-line bg-sunken py-1 pr-1 pl-3">
         <code className="min-w-0 flex-1 font-mono text-[13px] break-all">{secret}</code>
-        <CopyButton text={secret} label={`Copy the ${what}`} />
+        <CopyButton text={secret} label={`Copy ${what}`} />
       </div>
     </Dialog>
   );

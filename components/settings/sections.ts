@@ -7,7 +7,7 @@ export const SETTINGS_SECTIONS = [
   { id: "engine", title: "Engine", keywords: "workers restate cluster execution outbox" },
   { id: "storage", title: "Storage", keywords: "retention old runs database space vacuum" },
   { id: "audit", title: "Audit log", keywords: "who changed history permissions log" },
-  { id: "about", title: "About", keywords: "version environment licence openapi data folder" },
+  { id: "about", title: "About", keywords: "version environment license openapi data folder" },
 ] as const;
 
 export type SettingsSection = (typeof SETTINGS_SECTIONS)[number]["id"];

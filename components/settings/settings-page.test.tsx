@@ -39,7 +39,7 @@ test("the settings tell who did what, by kind and page by page, and nothing of i
   await waitFor(() => expect(entries()).toHaveLength(10));
   expect(entries()[0]!.textContent).toContain("Created the token “Token 11”");
   expect(entries()[1]!.textContent).toContain("Revoked the token “Token 10”");
-  await person.click(audit.getByRole("button", { name: "Show older" }));
+  await person.click(audit.getByRole("button", { name: "Show older entries" }));
   await waitFor(() => expect(entries().length).toBeGreaterThan(10));
   expect(within(audit.getByRole("list", { name: "Audit log" })).queryByRole("button")).toBeNull();
 
@@ -58,7 +58,7 @@ test("notices are set up, tried out and removed; what could not be delivered is 
   const { person, show, ask, troupe } = open();
   show();
   const notices = within(await screen.findByRole("region", { name: "Notifications" }));
-  await person.click(await notices.findByRole("button", { name: "Set up notifications by Webhook" }));
+  await person.click(await notices.findByRole("button", { name: "Set up Webhook notifications" }));
   const dialog = within(await screen.findByRole("dialog"));
   await person.type(dialog.getByLabelText("URL"), "http://127.0.0.1:9/hook");
   await person.click(dialog.getByRole("button", { name: "Save" }));
@@ -66,13 +66,13 @@ test("notices are set up, tried out and removed; what could not be delivered is 
   expect(troupe.noticeSettings.webhook()).toEqual({ url: "http://127.0.0.1:9/hook", secret });
   await person.click(screen.getByRole("button", { name: "Done" }));
   await notices.findByText("Signed POST to 127.0.0.1:9");
-  await person.click(notices.getByRole("switch", { name: "Notifications by Webhook" }));
+  await person.click(notices.getByRole("switch", { name: "Webhook notifications" }));
   await waitFor(async () => expect((await ask.notices.get()).webhook?.is_on).toBe(false));
 
-  await person.click(notices.getByRole("button", { name: "Set up notifications by Email" }));
+  await person.click(notices.getByRole("button", { name: "Set up Email notifications" }));
   const mail = within(await screen.findByRole("dialog"));
   await person.type(mail.getByLabelText("Mail server"), "127.0.0.1");
-  await person.type(mail.getByLabelText("User name"), "troupe");
+  await person.type(mail.getByLabelText("Username"), "troupe");
   await person.type(mail.getByLabelText("Password"), "open sesame");
   await person.type(mail.getByLabelText("From"), "troupe@example.org");
   await person.type(mail.getByLabelText("To"), "nobody");
@@ -81,7 +81,7 @@ test("notices are set up, tried out and removed; what could not be delivered is 
   await person.clear(mail.getByLabelText("To"));
   await person.type(mail.getByLabelText("To"), "ann@example.org, bo@example.org");
   await person.click(mail.getByRole("button", { name: "Save" }));
-  await notices.findByText("To ann@example.org, bo@example.org through 127.0.0.1:587");
+  await notices.findByText("To ann@example.org, bo@example.org via 127.0.0.1:587");
   expect(await ask.notices.get()).toMatchObject({ email: { has_password: true, security: "starttls" } });
   expect(JSON.stringify(await ask.notices.get())).not.toContain("sesame");
 

@@ -51,12 +51,12 @@ export function SettingsPage({ settings }: { settings: readonly SettingRow[] }) 
             <TokensSection apiBase={info.data?.api_base} />
           </Section>
           <Section id="appearance">
-            <Panel title="Appearance" description="For this browser." actions={<ThemeSwitch />} />
+            <Panel title="Appearance" description="Applies to this browser." actions={<ThemeSwitch />} />
           </Section>
           {info.data?.password_set ? (
             <Panel
               title="Signed in"
-              description="In this browser. Signing out requires the password again."
+              description="In this browser. After signing out, you need the password to sign in again."
               actions={<SignOut />}
             />
           ) : null}

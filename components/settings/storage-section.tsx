@@ -43,9 +43,9 @@ function Sizes({ sizes }: { sizes: Storage["sizes"] }) {
   const { runs, copies } = sizes;
   const rows: [string, string][] = [
     ["Database", bytes(sizes.database)],
-    ["Run files, included", bytes(sizes.files)],
-    [sizes.can_shrink ? "Free, being reclaimed" : "Free, reusable", bytes(sizes.free)],
-    ["Not yet merged (WAL)", bytes(sizes.wal)],
+    ["Including run files", bytes(sizes.files)],
+    [sizes.can_shrink ? "Free (being reclaimed)" : "Free (reusable)", bytes(sizes.free)],
+    ["Write-ahead log (WAL)", bytes(sizes.wal)],
     [
       "Pre-upgrade backups",
       copies.count === 0 ? "None" : `${bytes(copies.bytes)} in ${countOf(copies.count, "file")}`,
@@ -55,7 +55,7 @@ function Sizes({ sizes }: { sizes: Storage["sizes"] }) {
       [
         `${runs.finished} finished`,
         `${runs.other} running`,
-        ...(runs.held > 0 ? [`${runs.held} held`] : []),
+        ...(runs.held > 0 ? [`${runs.held} quarantined`] : []),
       ].join(", "),
     ],
   ];
@@ -97,7 +97,7 @@ function Keeping({ rules, outdated }: { rules: Rules; outdated: number }) {
   const sweeping = useConfirm({
     danger: true,
     title: `Delete ${countOf(outdated, "run")}?`,
-    description: "This also deletes their timelines, files and memories. You can't undo this.",
+    description: "Timelines, files and memories are deleted too. You can't undo this.",
     confirm: "Delete older runs",
     onConfirm: () => sweep.mutateAsync(),
   });
@@ -114,8 +114,8 @@ function Keeping({ rules, outdated }: { rules: Rules; outdated: number }) {
       <Section title="Run retention">
         <RuleFields rule={draft} onChange={(rule) => setDraft({ ...draft, ...rule })} />
         <p className="text-xs text-ink-2">
-          Older finished runs are deleted with their files and memories. Running and quarantined runs are
-          kept. Leave empty for no limit.
+          Finished runs over a limit are deleted with their files and memories. Running and quarantined runs
+          are kept. Leave empty for no limit.
         </p>
       </Section>
       {Object.entries(draft.workflows).map(([id, rule]) => (
@@ -175,7 +175,7 @@ function RuleFields({ rule, onChange }: { rule: Rule; onChange: (rule: Rule) => 
   return (
     <div className="flex flex-wrap gap-3">
       <NumberField
-        label="Keep for (days)"
+        label="Keep for"
         value={rule.days}
         min={1}
         max={36_500}
@@ -185,7 +185,7 @@ function RuleFields({ rule, onChange }: { rule: Rule; onChange: (rule: Rule) => 
         fieldClassName="min-w-44 flex-1"
       />
       <NumberField
-        label="Maximum number"
+        label="Max runs"
         value={rule.runs}
         min={1}
         max={10_000_000}

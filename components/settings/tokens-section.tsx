@@ -35,7 +35,7 @@ export function TokensSection({ apiBase }: { apiBase: string | undefined }) {
       title="API tokens"
       description={
         <>
-          For scripts and apps
+          For scripts and apps that use the API
           {apiBase ? (
             <>
               {" "}
@@ -78,7 +78,7 @@ function TokenRow({ token }: { token: Token }) {
   const revocation = useConfirm({
     danger: true,
     title: `Revoke “${token.name}”?`,
-    description: "Apps using it will stop working immediately.",
+    description: "Scripts and apps that use it lose access immediately.",
     confirm: "Revoke token",
     onConfirm: () => revoke.mutateAsync({ id: token.id }),
   });
@@ -116,13 +116,13 @@ function CreateToken({ onClose }: { onClose: () => void }) {
       <SecretDialog
         what="token"
         secret={token}
-        description="Grants full access: read, change and run everything."
+        description="It grants full access: read, change and run everything."
         onClose={onClose}
       />
     );
   return (
     <FormDialog
-      title="Create a token"
+      title="Create token"
       submit="Create token"
       isIncomplete={!name.trim()}
       mutation={create}

@@ -22,6 +22,7 @@ import {
 import { useRouter } from "next/navigation";
 import { leaveTo } from "@/components/page/leaving";
 import { closeShellDialog, openHelp, useAllCommands } from "@/components/page/page-commands";
+import { synonymsOf } from "@/components/page/synonyms";
 import { setTheme } from "@/components/page/theme";
 import { SETTINGS_SECTIONS } from "@/components/settings/sections";
 import { useTrpc } from "@/components/trpc";
@@ -244,7 +245,7 @@ function Row({ value, label, icon: Icon, run, keywords, shortcut }: Item) {
   return (
     <Command.Item
       value={value}
-      keywords={[label, keywords ?? ""]}
+      keywords={[label, keywords ?? "", synonymsOf(label)]}
       onSelect={() => {
         closeShellDialog();
         run();

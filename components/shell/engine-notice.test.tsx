@@ -8,7 +8,7 @@ import { engineOf } from "@/server/domain/testing/engine";
 import { EngineNotice } from "./shell";
 
 const message =
-  "Restate doesn't respond at http://127.0.0.1:8080. Runs keep their position and continue once it does.";
+  "Restate isn't responding at http://127.0.0.1:8080. Runs keep their position and continue when the engine is available again.";
 const away = { ok: false, message, is_away: true };
 
 /** What the notice says at each of these states, looked at one after another. */

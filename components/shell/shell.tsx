@@ -18,6 +18,7 @@ import { Menu } from "@/components/ui/overlay/menu";
 import { Tooltip } from "@/components/ui/overlay/tooltip";
 import { PageLink } from "@/components/ui/page-link";
 import { Toolbar } from "@/components/ui/toolbar";
+import { Glossary } from "./glossary";
 import { DemoNotice, DemoStrip, ServerWatch } from "./notices";
 import { places } from "./places";
 import { ShellKeys } from "./shell-keys";
@@ -91,7 +92,7 @@ export function Shell({
         {hasEngine ? <EngineNotice /> : null}
         {isStage ? null : <DemoStrip />}
         <main id="main" tabIndex={-1} className="relative min-h-0 flex-1 overflow-y-auto outline-none">
-          {children}
+          <Glossary>{children}</Glossary>
         </main>
       </div>
       <BottomBar path={path} />
@@ -124,7 +125,7 @@ function Rail({ compact, path }: { compact: boolean; path: string }) {
       <Stops isOne={compact}>
         <PageLink
           href="/"
-          aria-label="Troupe, home"
+          aria-label="Troupe home"
           className="mb-4 flex h-9 items-center gap-2.5 rounded-lg px-1.5"
         >
           <Emblem size={compact ? 28 : 24} />

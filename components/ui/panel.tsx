@@ -1,5 +1,6 @@
 import clsx from "clsx";
 import { type ReactNode, useId } from "react";
+import { Term } from "./term";
 
 /** A part of a page or inspector, with a heading. */
 export function Panel({
@@ -34,7 +35,7 @@ export function Panel({
         >
           <div className="min-w-32 flex-1">
             <h2 id={id} className="text-sm font-semibold">
-              {title}
+              <Term>{title}</Term>
             </h2>
             {description ? <p className="mt-0.5 text-[13px] text-ink-2">{description}</p> : null}
           </div>
@@ -65,7 +66,7 @@ export function Section({
     <section aria-labelledby={id} className={clsx("flex flex-col gap-3", className)}>
       <header className="flex items-baseline gap-3">
         <h3 id={id} className="text-xs font-semibold text-ink-2">
-          {title}
+          <Term>{title}</Term>
         </h3>
         {description ? <p className="min-w-0 flex-1 text-xs text-ink-3">{description}</p> : null}
         {actions ? <div className="ml-auto">{actions}</div> : null}

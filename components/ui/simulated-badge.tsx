@@ -3,7 +3,7 @@ import { Drama } from "lucide-react";
 
 /** Labels content of the offline demo. `full`: the long label. */
 export function SimulatedBadge({ full, className }: { full?: boolean; className?: string }) {
-  const title = "Demo: a prepared or placeholder answer, not written by an AI";
+  const title = "Demo: a sample or placeholder answer, not written by an AI";
   return (
     <span
       title={full ? undefined : title}
@@ -17,7 +17,7 @@ export function SimulatedBadge({ full, className }: { full?: boolean; className?
         title
       ) : (
         <>
-          Demo<span className="sr-only">, not an AI</span>
+          Demo<span className="sr-only">, not written by an AI</span>
         </>
       )}
     </span>

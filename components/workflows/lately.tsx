@@ -112,7 +112,7 @@ function Spent() {
   if (!today || !lately || knownCost(lately) === 0) return null;
   return (
     <span className="flex-1 text-right text-xs text-ink-3 tabular-nums">
-      Spent on models: {formatCost(today)} today, {formatCost(lately)} in 7 days
+      Model costs: {formatCost(today)} today, {formatCost(lately)} in the last 7 days
     </span>
   );
 }

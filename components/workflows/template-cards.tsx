@@ -48,7 +48,7 @@ export function TemplateCards({
               <p className="text-sm text-ink-2">{template.description}</p>
               {featured ? (
                 <p className="mt-2 text-[13px] text-ink-3">
-                  {template.node_count} nodes. Runs on the offline demo, no API key needed.
+                  {template.node_count} nodes. Runs on the offline demo. No API key needed.
                 </p>
               ) : null}
               <div className={clsx("mt-auto flex gap-2 pt-3", featured && "lg:mt-0 lg:pt-4")}>

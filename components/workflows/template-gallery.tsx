@@ -18,7 +18,7 @@ export function TemplateGallery() {
   return (
     <Page
       title="Templates"
-      description="Each opens as your own workflow and runs on the offline demo, no API key needed."
+      description="Each opens as your own copy and runs on the offline demo. No API key needed."
       actions={
         <Button
           icon={<Plus aria-hidden />}

@@ -102,7 +102,7 @@ test("the page begins with what ran last, and says nothing of money where none w
   page.show();
   const last = await screen.findByRole("region", { name: "Recent runs" });
   expect(within(last).getByText("Ebb at noon")).toBeTruthy();
-  expect(screen.queryByText(/Spent on models/)).toBeNull();
+  expect(screen.queryByText(/Model costs/)).toBeNull();
 });
 
 test("where nothing ever ran, no place is kept for it, so that the list stays where it is under the pointer", async () => {

@@ -143,7 +143,7 @@ function NewMenu({ actions }: { actions: WorkflowActions }) {
       items={[
         {
           label: "Blank workflow",
-          hint: "A start and an end node",
+          hint: "With a start and an end node",
           icon: <Plus />,
           onSelect: actions.create,
         },

@@ -15,10 +15,10 @@ import { TimeText } from "@/components/ui/time-text";
 export type WorkflowListed = Answers["workflows"]["list"][number];
 
 const EXPORTS = [
-  { format: "included", label: "Workflow file", hint: "JSON with the roles it uses" },
-  { format: "referenced", label: "Workflow file without roles", hint: "Only names its roles" },
-  { format: "yaml", label: "Workflow file as YAML", hint: "With the roles it uses" },
-  { format: "openhands", label: "OpenHands WorkflowGraph", hint: "JSON in the reference format" },
+  { format: "included", label: "Workflow file", hint: "JSON, including the roles it uses" },
+  { format: "referenced", label: "Workflow without roles", hint: "JSON that references roles by name" },
+  { format: "yaml", label: "Workflow as YAML", hint: "Including the roles it uses" },
+  { format: "openhands", label: "OpenHands WorkflowGraph", hint: "JSON in OpenHands format" },
 ] as const;
 
 /** A workflow in the list: its sketch, name and last run. */

@@ -231,7 +231,7 @@ export class Session {
     if (!this.options.fits(sent, chars))
       return Promise.reject(
         new TooLargeTurn(
-          "One step of this run produced more than can be stored. Make its values smaller, or write large texts to files.",
+          "One step of this run produced more than can be stored. Make its values smaller, or write large data to files.",
         ),
       );
     return new Promise((recorded) => {

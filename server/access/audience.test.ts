@@ -3,7 +3,7 @@ import { audienceOf } from "./audience";
 
 test("the start says to whom the app is open", () => {
   expect(audienceOf("open", {})).toEqual([
-    "Other machines can't reach it. Any program and user of this machine can use it without signing in.",
+    "Other machines can't reach it. Any user or program on this machine can use it without signing in.",
     "To require a one-time link: npm start -- --link",
   ]);
   expect(audienceOf("open", { TROUPE_PROGRAM: "troupe" })[1]).toBe(
@@ -13,7 +13,7 @@ test("the start says to whom the app is open", () => {
     "Anyone who can reach https://troupe.example.org can use it without a password. Set TROUPE_PASSWORD to require one.",
   ]);
   expect(audienceOf("link", { HOST: "::1" })).toEqual([
-    "Other machines can't reach it. The link above works once, and no one gets in without one. Each start prints a new link.",
+    "Other machines can't reach it. The link above is required to sign in and works once. A new link is printed at each start.",
   ]);
   expect(audienceOf("password", { HOST: "0.0.0.0" })).toEqual([
     "Other machines can reach it. Everyone needs the password.",

@@ -13,12 +13,12 @@ export function audienceOf(signInMode: SignInMode, env: Env): string[] {
   if (signInMode === "password") return [`${reach}. Everyone needs the password.`];
   if (signInMode === "link")
     return [
-      `${reach}. The link above works once, and no one gets in without one. Each start prints a new link.`,
+      `${reach}. The link above is required to sign in and works once. A new link is printed at each start.`,
     ];
   return address
     ? [`${reach} without a password. Set TROUPE_PASSWORD to require one.`]
     : [
-        `${reach}. Any program and user of this machine can use it without signing in.`,
+        `${reach}. Any user or program on this machine can use it without signing in.`,
         `To require a one-time link: ${env.TROUPE_PROGRAM || "npm start --"} --link`,
       ];
 }

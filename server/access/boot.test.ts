@@ -40,12 +40,12 @@ test("a data folder that cannot be used is explained", () => {
   expect(readdirSync(path.join(dir, "new", "data"))).toEqual([]);
   expect(statSync(path.join(dir, "new", "data")).mode & 0o777).toBe(0o700);
   writeFileSync(path.join(dir, "file"), "");
-  expect(checkDataFolder(path.join(dir, "file", "inside"))).toContain("but it is not a folder.");
-  expect(checkDataFolder(path.join(dir, "file"))).toMatch(/but it is not a folder\. .*set TROUPE_DATA_DIR/);
+  expect(checkDataFolder(path.join(dir, "file", "inside"))).toContain("but it isn't a folder.");
+  expect(checkDataFolder(path.join(dir, "file"))).toMatch(/but it isn't a folder\. .*set TROUPE_DATA_DIR/);
   // Root may write anywhere, whatever the permissions say.
   if (process.getuid?.() === 0) return;
   chmodSync(dir, 0o500);
-  expect(checkDataFolder(dir)).toContain("cannot be written to");
+  expect(checkDataFolder(dir)).toContain("but it isn't writable");
 });
 
 test.skipIf(process.platform === "win32")(

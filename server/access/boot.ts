@@ -45,9 +45,9 @@ export function checkDataFolder(dir: string): string | null {
       code === "ENOSPC"
         ? "the disk is full"
         : code === "ENOTDIR" || code === "EEXIST"
-          ? "it is not a folder"
-          : "it is not writable";
-    return `Troupe stores its data in ${dir}, but ${why}. Correct that, or set TROUPE_DATA_DIR to another folder.`;
+          ? "it isn't a folder"
+          : "it isn't writable";
+    return `Troupe stores its data in ${dir}, but ${why}. Fix this, or set TROUPE_DATA_DIR to another folder.`;
   }
 }
 
@@ -74,7 +74,7 @@ export function closeDataFolder(dir: string): string | null {
     } catch {
       // Somebody else's.
     }
-  return `Other users of this machine can list the data folder ${dir}, but not read Troupe's files in it. To close the folder too: chmod 700 ${dir}`;
+  return `Other users of this machine can list the data folder ${dir}, but can't read Troupe's files in it. To restrict access to the folder: chmod 700 ${dir}`;
 }
 
 declare global {

@@ -153,7 +153,7 @@ const LENGTH_REQUIRED: Refusal = {
 const tooBig = (maxBytes: number): Refusal => ({
   status: 413,
   code: "PAYLOAD_TOO_LARGE",
-  message: `The body can have at most ${size(maxBytes)}.`,
+  message: `The body can be at most ${size(maxBytes)}.`,
 });
 const size = (bytes: number) => (bytes >= 1024 * 1024 ? `${bytes / 1024 / 1024} MiB` : `${bytes / 1024} KiB`);
 

@@ -322,7 +322,7 @@ test("a memory or a test whose row is damaged can be deleted, lies in the bin, a
   expect(binned.map(({ kind, name }) => `${kind} ${name}`).sort()).toEqual(["memory k", "test Ebb"]);
   for (const { kind, id } of binned)
     await expect(ask.bin.restore({ kind, id })).rejects.toThrow(
-      "This can't be read, so it can't be restored.",
+      "This item can't be read, so it can't be restored.",
     );
 });
 

@@ -19,7 +19,7 @@ export function downloadFile(
   }
   if (!found)
     return Response.json(
-      { error: { code: "NOT_FOUND", message: "This file does not exist." } },
+      { error: { code: "NOT_FOUND", message: "This file doesn't exist." } },
       { status: 404, headers: { "cache-control": "no-store" } },
     );
   const name = found.path.slice(found.path.lastIndexOf("/") + 1);

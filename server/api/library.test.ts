@@ -94,7 +94,7 @@ test("an agent of the library works in a crew and in an agent task, as it is whe
   expect(JSON.stringify(first).match(/Once burnt/g)).toHaveLength(2);
   await ask.agents.remove({ id, force: true });
   expect(() => troupe.startRun({ workflow_id, input: { ask: "Tea" }, trigger: "api" })).toThrow(
-    'This workflow can\'t run yet: "Agent task" uses the agent "careful_writer", which isn\'t in the library. Choose another agent or only a role.',
+    'This workflow can\'t run yet: "Agent task" uses the agent "careful_writer", which isn\'t in the library. Choose another agent, or use only a role.',
   );
   await ask.agents.restore({ name: "Bold", agent: { ...agent, agent_id: id } });
   troupe.startRun({ workflow_id, input: { ask: "Tea" }, trigger: "api" });

@@ -36,7 +36,7 @@ test("what a test finds out of a new address is kept once it is saved, and again
   const entered = { base_url: server.url, default_model: "test-model" };
   const tested = await ask.test(entered);
   expect(tested).toMatchObject({ ok: true, models: ["test-model"] });
-  expect(tested.found).toContain("Its context window has 16,384 tokens.");
+  expect(tested.found).toContain("The context window is 16,384 tokens.");
   expect(tested).not.toHaveProperty("findings");
   const { id } = await ask.save({ name: "Mine", ...entered });
   const learned = () => troupe.providers.find(id)?.settings.capabilities?.["test-model"];

@@ -124,7 +124,7 @@ test("a run that stopped at a limit goes on when that limit is raised to what a 
   const raise = (limit: "max_steps" | "max_total_tokens", to: number) =>
     ask.runs.raiseLimit({ run_id, limit, to });
   await expect(raise("max_total_tokens", 9)).rejects.toThrow(
-    "This run has finished, and not because of that limit.",
+    "This run didn't stop because of this limit, so raising it has no effect.",
   );
   for (const to of [0, -1, 2.5, 5001]) await expect(raise("max_steps", to), String(to)).rejects.toThrow();
   expect(await ask.runs.get({ run_id })).toMatchObject({ final_status: "INCOMPLETE" });

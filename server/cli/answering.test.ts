@@ -105,7 +105,7 @@ test("at a terminal the fields of a form are asked one by one, each until it fit
   });
   expect(left).toEqual([]);
   expect(shown).toContain("Required.");
-  expect(shown).toContain("Enter: a, -: leave it out");
+  expect(shown).toContain("Enter for a, - to skip");
   expect(shown).toContain("Don't enter passwords or keys.");
 });
 
@@ -114,7 +114,7 @@ test("at a terminal a question is declined or left open, and an address is shown
   expect((await typing(form, "")).answer).toEqual({ answer: "cancel", by: "terminal" });
   const { answer, shown } = await typing(page, "y");
   expect(answer).toEqual({ answer: "approve", by: "terminal" });
-  expect(shown).toContain("a page of pay.example in");
+  expect(shown).toContain("a page on pay.example in");
   expect(shown).not.toContain("\u202e");
 });
 
@@ -161,7 +161,7 @@ test("an approval is asked for with its draft, its answers and a comment", async
     by: "terminal",
   });
   expect(shown).toContain("To Ann");
-  expect(shown).toContain("Enter its number or name.");
+  expect(shown).toContain("Enter the number or name of an option.");
 });
 
 test("a draft that nobody changes is kept, and an answer is known by its name", async () => {

@@ -46,7 +46,7 @@ export function newAnswering({ steering, run_id, how, terminal, goOn = async () 
     no: (question) =>
       give(question, {
         answer: "reject",
-        message: "No one can be asked here. --yes approves tool calls and steps.",
+        message: "There is no interactive terminal to ask in. Use --yes to approve tool calls and steps.",
       }),
     ask: (question) => {
       asking = asking.then(async () => give(question, await askPerson(question, terminal)));
@@ -69,14 +69,13 @@ function agreeing(question: Question): PersonsAnswer {
     const read = readAnswer(question, options ? { answer: "approve" } : { value: {} });
     return read.ok
       ? read.answer
-      : { answer: "reject", message: "No one can choose or fill this in here; --yes only approves." };
+      : { answer: "reject", message: "--yes only approves; it can't choose an option or fill in a form." };
   }
-  if (asks?.url !== undefined)
-    return { answer: "reject", message: "No one can open a URL here; --yes doesn't." };
+  if (asks?.url !== undefined) return { answer: "reject", message: "--yes doesn't open URLs." };
   const yes: PersonsAnswer = { answer: "approve", ...(asks?.schema && { content: {} }) };
   return answerErrors(question, yes).length === 0
     ? yes
-    : { answer: "reject", message: "No one can fill in a form here; --yes only sends what was given." };
+    : { answer: "reject", message: "--yes only sends a form's default values, and this form needs more." };
 }
 
 async function askPerson(question: Question, terminal: Terminal): Promise<PersonsAnswer> {
@@ -106,7 +105,7 @@ async function choose(
     const line = (await terminal.ask(printableLine(`Which? ${choices}: `))).trim();
     const option = options[Number(line) - 1] ?? optionNamed(options, line);
     if (!option) {
-      terminal.print(printable("Enter its number or name.\n"));
+      terminal.print(printable("Enter the number or name of an option.\n"));
       continue;
     }
     const message = (await terminal.ask("Comment (Enter for none): ")).trim();
@@ -121,9 +120,9 @@ async function choose(
 
 /** The changed draft; undefined if it is kept. */
 async function changed(draft: string, terminal: Terminal): Promise<string | undefined> {
-  terminal.print(printable(`\nThe draft:\n${draft}\n`));
+  terminal.print(printable(`\nDraft:\n${draft}\n`));
   const first = await terminal.ask(
-    "Press Enter to keep it, or enter a new text that ends with a line of only a dot: ",
+    "Press Enter to keep it, or enter a new version and end it with a line that contains only a period: ",
   );
   if (first.trim() === "") return undefined;
   const lines = [first];
@@ -134,7 +133,7 @@ async function changed(draft: string, terminal: Terminal): Promise<string | unde
 
 async function fillIn(question: Question, schema: JsonSchema, terminal: Terminal): Promise<PersonsAnswer> {
   terminal.print(printable("Your answer is stored with the run. Don't enter passwords or keys.\n"));
-  const word = (await terminal.ask("Fill it in? [y]es / [N]o: ")).trim().toLowerCase();
+  const word = (await terminal.ask("Fill in the form? [y]es / [N]o: ")).trim().toLowerCase();
   if (word !== "y" && word !== "yes")
     return { answer: "reject", ...(word && word !== "n" && word !== "no" ? { message: word } : {}) };
   for (;;) {
@@ -154,14 +153,14 @@ async function answerQuestion(
   if (url !== undefined)
     terminal.print(
       printable(
-        `You are asked to open a page of ${new URL(url).host} in your browser:\n  ${url}\nIt is not opened automatically.\n`,
+        `"${from}" asks you to open a page on ${new URL(url).host} in your browser:\n  ${url}\nIt won't open automatically.\n`,
       ),
     );
   else
     terminal.print(
       printable(`Your answer goes to "${from}" and is stored with the run. Don't enter passwords or keys.\n`),
     );
-  const how = url === undefined ? "Answer it?" : "Done?";
+  const how = url === undefined ? "Answer now?" : "Done?";
   const line = (await terminal.ask(`${how} [y]es / [n]o / [L]ater: `)).trim().toLowerCase();
   if (line === "n" || line === "no") return { answer: "reject" };
   if (line !== "y" && line !== "yes") return { answer: "cancel" };
@@ -204,13 +203,13 @@ function choicesText(schema: JsonSchema): string {
   const choices = choicesOf(isMany ? (objectOf(schema.items) ?? {}) : schema) ?? [];
   if (choices.length === 0) return schema.type === "boolean" ? "y or n" : "";
   const names = choices.map(({ value, title }) => (title === value ? title : `${asWord(value)} (${title})`));
-  return `${isMany ? "any of, separated by commas" : "one of"}: ${names.join(", ")}`;
+  return `${isMany ? "one or more, separated by commas" : "one of"}: ${names.join(", ")}`;
 }
 
 /** What Enter does for a field. */
 function emptyText({ required, default: preset }: RunInputField): string {
-  if (preset !== undefined) return `Enter: ${asWord(preset)}, -: leave it out`;
-  return required ? "" : "Enter: leave it out";
+  if (preset !== undefined) return `Enter for ${asWord(preset)}, - to skip`;
+  return required ? "" : "Enter to skip";
 }
 
 /** A line as a value of the field's type; one that doesn't fit stays text, which the schema rejects. */
@@ -253,7 +252,8 @@ function asText({
   destinations = [],
 }: Pick<Question, "tool_name" | "args" | "destinations">): string {
   const places = destinations.map(
-    ({ value, from }) => `  sends to ${value} (${from === null ? "not in anything read" : `from ${from}`})`,
+    ({ value, from }) =>
+      `  sends to ${value} (${from === null ? "not found in anything it read" : `from ${from}`})`,
   );
   return [tool_name, JSON.stringify(args, null, 2), ...places].filter(Boolean).join("\n");
 }

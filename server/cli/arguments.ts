@@ -14,7 +14,7 @@ export const USAGE = `Runs a workflow file and prints its output.
 
   ${callOf("run")} FILE [--input JSON] [options]
   ${callOf("run")} test FILE        Run the tests in a workflow file. See test --help.
-  ${callOf("run")} import PATH      Preview and convert files of another framework. See import --help.
+  ${callOf("run")} import PATH      Preview and convert files from another framework. See import --help.
   ${callOf("run")} engine           Show where a running server executes runs, and its health.
   ${callOf("run")} COMMAND RUN      Control a run on a running server. See COMMAND --help.
   ${callOf("explain")} CODE        Explain an error code: cause and fix.
@@ -23,17 +23,17 @@ Commands: fork, replay, bisect, pause, resume, step, set, remove, skip, retry, n
 
   --input JSON    Values for the start node, such as '{"user_request": "..."}'; @FILE reads a file
   --config JSON   Run limits, such as '{"max_steps": 50, "budget": {"max_cost_usd": 1}}', or @FILE
-  --capabilities  Run nothing; list what the workflow would use (tools, hosts, models, programs, memory)
+  --capabilities  List what the workflow would use (tools, hosts, models, programs, memory) without running it
   --json          Print one JSON object with status, state, usage and cost instead of the output
   --quiet         Hide progress
   --step          Pause before each node, to inspect or edit the state in the terminal
   --stop-at NODE  Run to this node and pause before it once
   --break NODE    Pause before this node; NODE:CONDITION only if true, such as 'inc:state.n == 2'; repeatable
   --yes           Approve tool calls and approvals instead of asking in the terminal
-  --speed N       Speed of the offline demo model; 0 answers at once
-  --help          Show this text
+  --speed N       Speed of the offline demo model; 0 answers immediately
+  --help          Show this help
 
-FILE is a workflow of Troupe, OpenHands or another supported framework: a file, a folder, a zip archive, or - for
+FILE is a workflow from Troupe, OpenHands or another supported framework: a file, a folder, a zip archive, or - for
 standard input. Progress goes to standard error, the result to standard output.
 Without OPENAI_API_KEY or OPENAI_BASE_URL, the offline demo model answers: scripted, not an AI.
 Exit code: 0 completed, 1 error, 2 invalid file or arguments, 3 limit reached, 130 cancelled.

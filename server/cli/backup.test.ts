@@ -70,7 +70,7 @@ test("a backup brings runs and roles into an empty folder, and nobody stays sign
   const id = await dataFolder();
   expect(await call(backup, ["one.backup"])).toMatchObject({
     code: 0,
-    text: expect.stringContaining("the database and one role file"),
+    text: expect.stringContaining("the database and 1 role file"),
   });
   const back = await call(restore, ["one.backup"], "other");
   expect(back.code).toBe(0);
@@ -130,7 +130,7 @@ test("what Troupe itself keeps is never replaced by a backup", async () => {
   for (const name of ["troupe.db", "secret.key", "troupe.db-wal"])
     expect(await call(backup, [`data/${name}`, "--force"])).toMatchObject({
       code: 1,
-      text: expect.stringContaining(`${name} is a file of Troupe's own. Choose another name.`),
+      text: expect.stringContaining(`${name} is reserved for Troupe's own data. Choose another name.`),
     });
   expect(readFileSync(inHome("data", "secret.key"))).toEqual(key);
   expect((await call(backup, ["data/mine.backup"])).code).toBe(0);
@@ -285,7 +285,7 @@ test("runs that had not ended are named: they go on from where the backup found 
   open!.$client.exec("update runs set status = 'waiting'");
   await call(backup, ["one.backup"]);
   expect((await call(restore, ["one.backup"], "other")).text).toContain(
-    "One run had not finished then. They resume",
+    "1 run was unfinished at that time. It resumes",
   );
 });
 

@@ -27,17 +27,17 @@ const UNUSABLE = 2;
 export function backup(argv: readonly string[], at: Surroundings): Promise<number> {
   return asCommand({ name: "backup", options: ["with-key", "force"] }, argv, at, async (file, options) => {
     if (isSameFolder(path.dirname(file), at.dataDir) && isOwnName(path.basename(file)))
-      throw new BackupError(`${file} is a file of Troupe's own. Choose another name.`);
+      throw new BackupError(`${file} is reserved for Troupe's own data. Choose another name.`);
     const made = await writeBackup(at.dataDir, file, {
       withKey: options.has("with-key"),
       force: options.has("force"),
       version: packageJson.version,
     });
-    at.print(`${file} holds ${contents(made)}: ${size(made.bytes)}.`);
+    at.print(`${file} contains ${contents(made)}: ${size(made.bytes)}.`);
     at.print(
       made.hasKey
         ? "It contains the key, so anyone with this file can read the stored secrets. Keep it safe."
-        : "It doesn't contain the key for stored secrets. Keep secret.key or TROUPE_SECRET_KEY elsewhere, or use --with-key.",
+        : "It doesn't contain the key for stored secrets. Back up secret.key or TROUPE_SECRET_KEY separately, or use --with-key.",
     );
   });
 }
@@ -67,13 +67,15 @@ export function restore(argv: readonly string[], at: Surroundings): Promise<numb
       if (aside) at.print(`The previous data is in ${aside}. Delete that folder when you no longer need it.`);
       if (unfinished > 0)
         at.print(
-          `${unfinished === 1 ? "One run had" : `${unfinished} runs had`} not finished then. They resume from that point at the next start, and repeat what they did since.`,
+          `${unfinished === 1 ? "1 run was unfinished at that time. It resumes" : `${unfinished} runs were unfinished at that time. They resume`} from that point when Troupe starts, and can repeat work done since.`,
         );
       if (!opened.hasKey)
         at.print(
           "Stored secrets need the key that encrypted them: secret.key in this folder, or TROUPE_SECRET_KEY.",
         );
-      at.print(`Everyone has to sign in again. To check the logs: ${callOf("verify").replace(/ --$/, "")}`);
+      at.print(
+        `Everyone has to sign in again. To verify the logs, run: ${callOf("verify").replace(/ --$/, "")}`,
+      );
     } finally {
       rmSync(unpacked, { force: true });
       unlockDataFolder();
@@ -125,7 +127,7 @@ function isSameFolder(one: string, other: string): boolean {
 
 function contents({ hasKey, roles }: { hasKey: boolean; roles: number }): string {
   const parts = ["the database"];
-  if (roles > 0) parts.push(roles === 1 ? "one role file" : `${roles} role files`);
+  if (roles > 0) parts.push(roles === 1 ? "1 role file" : `${roles} role files`);
   if (hasKey) parts.push("the key");
   return parts.length === 1 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 }

@@ -139,7 +139,7 @@ export function readLine(line: string, commands: readonly TerminalCommand[]) {
     .filter((command) => command.name === name.toLowerCase())
     .map((command) => ({ ...command, parameters: command.parameters.filter(({ text }) => text !== "RUN") }));
   const command = forms.find(({ parameters }) => isFor(parameters, given)) ?? forms[0];
-  if (!command) throw new UsageError(`Unknown command "${name}". ? lists the commands.`);
+  if (!command) throw new UsageError(`Unknown command "${name}". Enter ? to list the commands.`);
   const parameters = command.parameters.filter(
     ({ text }) => !text.startsWith("@") || given[0]?.startsWith("@"),
   );

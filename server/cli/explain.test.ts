@@ -6,5 +6,8 @@ test("explain prints what a code means, its cause and its fix; an unknown code i
   expect(code).toBe(0);
   expect(out).toMatch(/^CONTEXT_OVERFLOW: .+\n\nCause: .+\nFix: .+\n$/);
   expect(await callWorkflow(["explain", "NOPE"], ".")).toMatchObject({ code: 2, out: "" });
+  expect((await callWorkflow(["explain", "CONTEXT_OVERFLWO"], ".")).err).toContain(
+    "Did you mean CONTEXT_OVERFLOW?",
+  );
   expect((await callWorkflow(["explain"], ".")).out).toContain("explain CODE");
 });

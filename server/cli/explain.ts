@@ -1,4 +1,5 @@
-import { explain } from "@/server/domain/errors/catalog";
+import { CODES, explain } from "@/server/domain/errors/catalog";
+import { nearest } from "@/server/domain/problems/nearest";
 import { callOf } from "./called";
 import type { Stdio } from "./output/stdio";
 
@@ -18,7 +19,10 @@ export function explainCommand(argv: readonly string[], stdio: Stdio): number {
   }
   const entry = more.length === 0 ? explain(code) : null;
   if (!entry) {
-    stdio.err(`Unknown code ${argv.join(" ")}. See docs/errors.md for all codes.\n`);
+    const meant = nearest(code, CODES);
+    stdio.err(
+      `Unknown code ${argv.join(" ")}.${meant ? ` Did you mean ${meant}?` : ""} See docs/errors.md for all codes.\n`,
+    );
     return 2;
   }
   stdio.out(`${code.toUpperCase()}: ${entry.title}\n\nCause: ${entry.cause}\nFix: ${entry.fix}\n`);

@@ -21,12 +21,13 @@ test("a file that says nobody is to be asked is run with asking, and says so", (
       level: "changed",
       at: "config.confirmation",
       message:
-        "The file would ask people never. Here its runs ask before tool calls of high risk, unless --yes approves them or --config says when.",
+        'The file sets the confirmation of runs to "never". Here, it is "before tool calls of high risk", unless --yes or --config changes it.',
     },
     {
       level: "changed",
       at: "roles.Clerk.confirmation",
-      message: "The file would ask people never where this role works. It asks by the run's policy here.",
+      message:
+        'The file sets this role\'s confirmation to "never". Here, it is "according to the run\'s policy".',
     },
   ]);
 });

@@ -19,9 +19,7 @@ export function foreign<
       builtinRoles.find(({ name }) => name === role.name),
     ),
   );
-  const safe = config.confirmation
-    ? read
-    : safeWorkflow(read, "unless --yes approves them or --config says when");
+  const safe = config.confirmation ? read : safeWorkflow(read, "unless --yes or --config changes it");
   return {
     ...safe,
     roles: roles.map(({ role }) => role),

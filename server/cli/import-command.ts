@@ -18,17 +18,17 @@ import { printable, printableJson, printableLine } from "./output/printable";
 import type { Stdio } from "./output/stdio";
 import { readImportAt, UnusableError } from "./read-path";
 
-export const IMPORT_USAGE = `Previews what files of Troupe or another framework contain, and converts them to a file of Troupe.
+export const IMPORT_USAGE = `Previews files from Troupe or another framework, and converts them to a Troupe file.
 
   ${callOf("run")} import PATH [options]
 
   --answer ID=VALUE  Answer a question that the files leave open; repeatable
-  --pick N           Choose one of several items in the files, from 1
+  --pick N           Choose one of several items in the files, counting from 1
   --save FILE        Save the result: a workflow as .json, crews or roles as .yaml or .json; never overwrites
   --json             Print everything as one JSON object
 
 PATH is a file, a folder, a zip archive, or - for standard input. Nothing in the files is executed, resolved or fetched.
-Exit code: 0 there is something to import, 2 there is not.
+Exit code: 0 something to import, 2 nothing to import.
 `;
 
 const UNUSABLE = 2;
@@ -100,7 +100,7 @@ function read(argv: readonly string[]): ImportCommand | null {
   );
   const pick = values.pick === undefined ? undefined : Number(values.pick);
   if (pick !== undefined && !(Number.isInteger(pick) && pick >= 1))
-    throw new UsageError("--pick must be a number from 1.");
+    throw new UsageError("--pick must be a whole number of 1 or more.");
   return {
     path: given,
     answers,
@@ -161,10 +161,10 @@ function broughtLines({ graph, roles, crews, agents, tools, choices }: Imported)
   return [
     `It adds ${brought.join(", ")}.`,
     ...(missing.length > 0 ? [`Unavailable tools: ${missing.join(", ")}.`] : []),
-    ...(choices.length > 0 ? ["", "Open questions, to answer with --answer ID=VALUE:"] : []),
+    ...(choices.length > 0 ? ["", "Open questions (answer with --answer ID=VALUE):"] : []),
     ...choices.flatMap(({ id, question, options, value, isDetail }) =>
       isDetail
-        ? [`  ${question}  ${id}=…, of the same`]
+        ? [`  ${question}  ${id}=… (same options)`]
         : [
             `  ${question}`,
             ...options.map(

@@ -74,8 +74,8 @@ test("the terminal controls a run of a server", async () => {
   expect(Object.values(crews)[0]!.members.map(({ agent_id }) => agent_id)).toEqual(["ann", "bob", "eve"]);
   expect(asked[0]).toContain("Be brief.");
   expect(logged.filter((line) => !/ is (?!still assigned)/.test(line))).toEqual([
-    'ann is still assigned to "write" of the plan. Reassign it first.',
-    "crew isn't connected to end. It leads to: paid.",
+    'ann is still assigned to the plan\'s task "write". Reassign it first.',
+    "crew isn't connected to end. It's connected to: paid.",
   ]);
 });
 
@@ -99,7 +99,7 @@ test("the terminal forks and replays a run, and follows the new run to its end",
   expect(logged.slice(-2)).toEqual([`Replay of ${run_id}: ${replay!.id}`, "Completed"]);
   expect(JSON.parse(printed.at(-1)!)).toEqual(api.runs.state(run_id)!.run.output);
   await call("replay", fork!.id);
-  expect(logged.at(-2)).toBe("Not repeated: its state was edited where it was forked.");
+  expect(logged.at(-2)).toBe("Not repeated: state edits made at the fork.");
 });
 
 test("an error of the server is printed, and the exit code is 2", async () => {
@@ -108,8 +108,8 @@ test("an error of the server is printed, and the exit code is 2", async () => {
   vi.spyOn(api, "ask").mockResolvedValue({ status: 401, body: {}, headers: new Headers() });
   expect(await call("engine")).toBe(2);
   expect(logged).toEqual([
-    "nobody did not start in this run.",
-    "Invalid token. Set TROUPE_API_TOKEN to a token of the server.",
+    "nobody didn't start in this run.",
+    "Invalid token. Set TROUPE_API_TOKEN to one of the server's API tokens.",
   ]);
 });
 
@@ -139,13 +139,13 @@ test("engine and workers are told line by line", () => {
   expect(engineLines({ ...state, troubled }, now)).toEqual([
     "Engine: 1 worker over Restate",
     "Restate does not answer.",
-    "Active there: 1 run",
-    "Outbox: 4 messages wait for the engine; the oldest arrived 3 min ago",
+    "Active on workers: 1 run",
+    "Outbox: 4 messages waiting for the engine; the oldest arrived 3 min ago",
     "Workers:",
     "  gpu-1: Working; 3 of 16 runs; 210 MB; Troupe 1.0.0; last heartbeat 2 s ago; gpu, eu-west",
     "  old: Offline: no heartbeat; Troupe 0.9.0; last heartbeat 3 h ago",
     "Stalled runs:",
-    "  run_1 (Approval): No worker. It is retried automatically; 7 tries so far.",
+    "  run_1 (Approval): No worker. Retrying automatically; 7 tries so far.",
   ]);
 });
 
@@ -161,7 +161,7 @@ test("the terminal says which step made the difference between two runs", async 
   await until(bad, "finished");
   expect(await call("bisect", bad, "--good", good, "--when", "state.n < 5")).toBe(0);
   expect(printed).toEqual([
-    "Input makes the difference: with the good run's, the expectation passes; with the bad run's, it fails.",
+    "Input makes the difference: the expectation passes with the good run's value and fails with the bad run's.",
     "  Input",
     '    good: {"n":1}',
     '    bad:  {"n":8}',
@@ -169,7 +169,7 @@ test("the terminal says which step made the difference between two runs", async 
   ]);
   expect(await call("bisect", bad, "--good", good, "--status", "completed")).toBe(2);
   expect(logged.at(-1)).toBe(
-    "This is also true in the bad run. Finished as Completed. Choose what is wrong with it.",
+    "This is also true in the bad run. Finished as Completed. Choose an expectation that fails in the bad run.",
   );
   expect(await call("bisect", bad, "--good", good)).toBe(2);
   expect(await call("bisect", bad, "--good", good, "--expect", "luck")).toBe(2);

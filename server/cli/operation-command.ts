@@ -32,9 +32,9 @@ export async function operationCommand(argv: readonly string[], terminal: Server
 
 /** The request of an operation: what is not in the path is the body. */
 function requestOf({ operation, name }: TerminalCommand, input: JsonObject) {
-  if (!("route" in operation.http)) throw new UsageError(`${name} has no endpoint.`);
+  if (!("route" in operation.http)) throw new UsageError(`${name} has no HTTP endpoint.`);
   const { method, path, params } = routeOf(operation, operation.http);
-  if (method !== "GET" && method !== "POST") throw new UsageError(`${name} has no such endpoint.`);
+  if (method !== "GET" && method !== "POST") throw new UsageError(`${name} has no GET or POST endpoint.`);
   const rest = Object.entries(input).filter(([field]) => !params.some((one) => one.field === field));
   return {
     method,
@@ -53,7 +53,8 @@ function helpOf(commands: readonly TerminalCommand[]): string {
   );
   return `${lines.join("\n")}
 
-  NODE is a node's id, or one of its executions, such as "ask#2". RUN is a run's id. VALUE is JSON, or else text.
+  NODE is a node id, or one of its executions, such as "ask#2". RUN is a run id.
+  VALUE is JSON; anything else is sent as text.
   --url URL  URL of the server; default: TROUPE_URL, then http://127.0.0.1:3000
   --json     Print the response as JSON
 

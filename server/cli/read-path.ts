@@ -83,7 +83,7 @@ function namesIn(folder: string): string[] {
         names.push(name);
         if (names.length > IMPORT_LIMITS.files || bytes > IMPORT_LIMITS.bytes)
           throw new UnusableError([
-            `The folder has more than ${IMPORT_LIMITS.files} files or 10 MiB. Choose the folder of one workflow or crew.`,
+            `The folder exceeds ${IMPORT_LIMITS.files} files or 10 MiB. Choose the folder of one workflow or crew.`,
           ]);
       }
     }

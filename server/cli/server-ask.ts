@@ -41,7 +41,7 @@ export function newAsk({ url }: { url: string | undefined }, { send, env }: Serv
     return {
       error:
         response.status === 401
-          ? "Invalid token. Set TROUPE_API_TOKEN to a token of the server."
+          ? "Invalid token. Set TROUPE_API_TOKEN to one of the server's API tokens."
           : parsed.success
             ? parsed.data.error.message
             : `The server returned ${response.status}.`,

@@ -51,11 +51,11 @@ test("at a terminal a paused run is changed, sent another way, and goes on", asy
   expect(state().state).toMatchObject({ n: 3, all: { a: [1] }, who: "Ann = Bob", by: "east" });
   expect(state().state).not.toHaveProperty("m");
   expect(printed).toEqual([
-    'Unknown command "nonsense". ? lists the commands.',
+    'Unknown command "nonsense". Enter ? to list the commands.',
     "set.1x: Invalid key in record.",
     "Missing KEY. Usage: remove KEY...",
-    expect.stringContaining("Name a node that has started, and what comes next: a node (`to`) or an"),
-    "Name a failed node to retry.",
+    expect.stringContaining("Specify a node that has started, and what comes next: a node (`to`) or an"),
+    "Specify a failed node to retry.",
     "two: use KEY=VALUE.",
     "Missing TEXT. Usage: instruct [@NAME] TEXT...",
   ]);

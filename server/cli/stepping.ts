@@ -53,7 +53,8 @@ export function newStepping(services: Services, runId: string, terminal: Termina
     const resume = { operation: controlOperations.resume, input: {} };
     if (how === "yes") return void (await send(resume));
     if (how === "no") {
-      const reason = "The run was paused, and no one can be asked here; --yes resumes it.";
+      const reason =
+        "The run paused, and there is no interactive terminal to ask in. Use --yes to resume automatically.";
       print(reason);
       return cancel(reason);
     }

@@ -28,12 +28,12 @@ export const TEST_USAGE = `Runs the tests in workflow files, without calling mod
 
   ${callOf("run")} test FILE... [options]
 
-  --only NAME    Only tests whose name or id contains this; repeatable
+  --only NAME    Run only the test with this id, and tests whose name contains this; repeatable
   --junit FILE   Write a report as JUnit XML (one workflow file only)
   --mutants      Make small changes to the workflow and list those that no test detects
   --json         Print the report as one JSON object (one workflow file only)
 
-Exit code: 0 all passed, 1 some failed, 2 they could not run. Undetected changes of --mutants are listed but fail nothing.
+Exit code: 0 all passed, 1 some failed, 2 some couldn't run. Changes that --mutants finds undetected don't count.
 `;
 
 const FAILED = 1;
@@ -116,7 +116,7 @@ async function runFile(command: TestCommand, stdio: Stdio): Promise<number> {
   const chosen = tests.filter((test) => isMeant(test, command.only));
   if (chosen.length === 0)
     throw new UnusableError([
-      tests.length === 0 ? `${command.file} has no tests.` : `No test has such a name or id.`,
+      tests.length === 0 ? `${command.file} has no tests.` : `No test matches --only.`,
     ]);
 
   const troupe = newServices(openDb(":memory:"), { dataDir: null });
@@ -222,7 +222,7 @@ function totalOf({ passed, failed, not_run }: SuiteReport): string {
 function mutantLines({ mutants, noticed, why_not }: MutantReport): string[] {
   if (why_not !== null) return ["", why_not];
   const survivors = mutants.filter(({ status }) => status === "survived");
-  const head = `Tested ${mutants.length} changes of the workflow; the tests detected ${noticed}.`;
+  const head = `Tested ${mutants.length} ${mutants.length === 1 ? "change" : "changes"} to the workflow; the tests detected ${noticed}.`;
   if (survivors.length === 0) return ["", head];
   return ["", head, "Undetected:", ...survivors.map(({ sentence }) => `  ${sentence}`)];
 }

@@ -32,7 +32,7 @@ test("says of a data folder whether its logs are as they were written, and names
     code: 1,
     lines: [
       `Run ${id}, record ${turn}, event ${seq}: Altered, missing or added: this event.`,
-      `1 run, ${turns.length} records, ${events.length} events read: 1 fault found.`,
+      `1 run, ${turns.length} records, ${events.length} events read: 1 error found.`,
     ],
   });
   db.$client.close();

@@ -21,11 +21,11 @@ export function linesOf({ runs, turns, events, unchained, errors }: LogReport): 
         `Run ${run_id}${turn === null ? "" : `, ${where(turn, seq)}`}: ${message}`,
     ),
     `${count(runs, "run")}, ${count(turns, "record")}, ${count(events, "event")} read: ${
-      errors.length === 0 ? "all unchanged." : `${count(errors.length, "fault")} found.`
+      errors.length === 0 ? "all unchanged." : `${count(errors.length, "error")} found.`
     }`,
     ...(unchained > 0
       ? [
-          `${count(unchained, "run")} of them ${unchained === 1 ? "is" : "are"} from before logs had hashes: only their order was checked.`,
+          `${count(unchained, "run")} ${unchained === 1 ? "is" : "are"} from before logs had hashes: only the order of events was checked.`,
         ]
       : []),
   ];
@@ -55,7 +55,9 @@ export function verify(
   try {
     const known = client.prepare("select 1 from pragma_table_info('run_turns') where name = 'chain'").get();
     if (!known) {
-      print("These logs are from before logs had hashes. Start Troupe on this folder once.");
+      print(
+        "These logs are from before logs had hashes. Start Troupe once with this data folder to update it.",
+      );
       return 2;
     }
     const { run } = asked.values;

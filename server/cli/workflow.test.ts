@@ -46,7 +46,7 @@ test("a run that is paused where nobody sits is cancelled and says so; with --ye
     "node_get_approval",
   ];
   const alone = await workflow(...given);
-  expect([alone.code, alone.err]).toEqual([130, expect.stringContaining("--yes resumes it")]);
+  expect([alone.code, alone.err]).toEqual([130, expect.stringContaining("Use --yes to resume")]);
   expect((await workflow(...given, "--yes", "--quiet")).code).toBe(0);
   const nowhere = await workflow(approval, "--break", "nobody");
   expect([nowhere.code, nowhere.err]).toEqual([2, expect.stringContaining('no node "nobody"')]);
@@ -163,9 +163,9 @@ test("a file cannot switch off that a person is asked: without anybody there, it
     const { code, out, err } = await workflow(file, "--json");
     expect([code, JSON.parse(out).error.message]).toEqual([
       1,
-      expect.stringContaining("No one can be asked here"),
+      expect.stringContaining("There is no interactive terminal"),
     ]);
-    expect(err).toContain("The file would ask people never.");
+    expect(err).toContain('The file sets the confirmation of runs to "never".');
   } finally {
     rmSync(folder, { recursive: true });
   }

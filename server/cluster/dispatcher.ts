@@ -128,7 +128,7 @@ export class Dispatcher implements RemoteEngine {
       // There may be news of it since the engine was asked.
       const now = segments.active(run_id);
       if (runs.has(run_id) || now?.stretch !== stretch || (now.heard_at ?? now.begun_at) >= before) continue;
-      log?.("warn", "The engine lost a run; it resumes where its log ends.", { run_id });
+      log?.("warn", "The engine lost a run; resuming it from the end of its log.", { run_id });
       this.begin(run_id);
     }
     return known;
@@ -192,7 +192,7 @@ export class Dispatcher implements RemoteEngine {
   }
 
   private answered(): void {
-    if (this.error) this.options.log?.("info", "Restate responds again.");
+    if (this.error) this.options.log?.("info", "Restate is responding again.");
     this.error = null;
     this.retryIn = RETRY_MS[0];
   }
@@ -201,7 +201,7 @@ export class Dispatcher implements RemoteEngine {
     this.due.add(runId);
     const message = errorMessage(error);
     if (!this.error)
-      this.options.log?.("warn", "Restate can't be notified about a run; retrying.", { error: message });
+      this.options.log?.("warn", "Can't notify Restate about a run; retrying.", { error: message });
     this.error = { since: this.error?.since ?? this.now(), message };
     if (this.retry || this.isStopped) return;
     this.retry = setTimeout(() => {

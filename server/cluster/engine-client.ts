@@ -47,13 +47,13 @@ export function newEngineClient(options: {
     try {
       answer = await ask(url, { method: "POST", ...init, signal: AbortSignal.timeout(WITHIN_MS) });
     } catch (error) {
-      throw new Error(`Restate doesn't respond at ${new URL(url).origin}.`, { cause: error });
+      throw new Error(`Restate isn't responding at ${new URL(url).origin}.`, { cause: error });
     }
     if (answer.ok) return answer;
     const text = await answer.text().catch(errorMessage);
     throw new Error(
       answer.status === 404
-        ? "Restate doesn't know Troupe's workers yet: start one, or run npm run engine again."
+        ? "No Troupe worker is registered with Restate. Start a worker, or run npm run engine again."
         : `Restate returned ${answer.status}: ${text.slice(0, 300)}`,
     );
   };

@@ -23,7 +23,7 @@ function newStatus(kind: EngineState["kind"] = "restate") {
     isPosted: true,
   };
   const refuse = (port: "ingress" | "admin") => {
-    if (has.silent.has(port)) throw new Error(`Restate doesn't respond at its ${port}.`);
+    if (has.silent.has(port)) throw new Error(`Restate isn't responding at its ${port}.`);
   };
   const status = new EngineStatus({
     kind,
@@ -61,7 +61,8 @@ test("an engine that answers no look is away, and people are told after ten seco
   expect(seen()).toEqual({
     ok: false,
     is_away: true,
-    message: "Restate doesn't respond at its ingress. Runs keep their position and continue once it does.",
+    message:
+      "Restate isn't responding at its ingress. Runs keep their position and continue when the engine is available again.",
     away_since: 100_000,
   });
   has.silent.clear();
@@ -77,7 +78,8 @@ test("what the outbox found out before a look counts from then", async () => {
   has.now += 1;
   expect(status.state()).toMatchObject({
     is_away: true,
-    message: "Restate answered 500. Runs keep their position and continue once it does.",
+    message:
+      "Restate answered 500. Runs keep their position and continue when the engine is available again.",
     outbox: { waiting: 1, oldest_at: 90_000, away_since: 90_000 },
   });
 });
@@ -90,7 +92,7 @@ test("an engine that takes in what it is told, and does not say what it has, is 
   expect(status.state()).toMatchObject({
     ok: false,
     is_away: false,
-    message: "Restate doesn't respond at its admin. So stalled runs can't be listed.",
+    message: "Restate isn't responding at its admin. Stalled runs can't be listed.",
     outbox: { away_since: null },
   });
 });
@@ -132,9 +134,9 @@ test("what the engine tries in vain is told with its cause in words", async () =
       run_id: "run_3",
       state: "paused",
       tries: 4,
-      cause: "It needs the version of Troupe it started with.",
+      cause: "It needs a worker with the Troupe version it started with.",
     },
-    { run_id: "run_4", state: "tried_again", tries: 4, cause: "The engine gives no reason." },
+    { run_id: "run_4", state: "tried_again", tries: 4, cause: "The engine gave no reason." },
   ]);
 });
 

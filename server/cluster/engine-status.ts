@@ -118,7 +118,7 @@ export class EngineStatus {
   private describeError(workers: readonly WorkerState[]): string | null {
     if (!workers.some(({ state }) => state === "working"))
       return "No worker is available. Start one with npm run worker.";
-    return this.unreported && `${this.unreported} So stalled runs can't be listed.`;
+    return this.unreported && `${this.unreported} Stalled runs can't be listed.`;
   }
 
   private scheduleCheck(ms: number): void {
@@ -143,7 +143,9 @@ const isReplaced = (worker: WorkerState, all: readonly WorkerState[]): boolean =
 type OutboxError = NonNullable<OutboxState["error"]>;
 
 const describeOutage = ({ message }: OutboxError, activeCount: number) =>
-  activeCount === 0 ? message : `${message} Runs keep their position and continue once it does.`;
+  activeCount === 0
+    ? message
+    : `${message} Runs keep their position and continue when the engine is available again.`;
 
 /** The segments that the engine fails to start. */
 function stalledInvocation({
@@ -162,8 +164,9 @@ function stalledInvocation({
 }
 
 function describeCause(failure: string): string {
-  if (/RT0016|journal mismatch/i.test(failure)) return "It needs the version of Troupe it started with.";
+  if (/RT0016|journal mismatch/i.test(failure))
+    return "It needs a worker with the Troupe version it started with.";
   if (/RT0010|RT0013|RT0014|connect|connection|unreachable|no endpoint/i.test(failure))
     return "No worker was reachable.";
-  return failure.split("\n", 1)[0]?.slice(0, 300) || "The engine gives no reason.";
+  return failure.split("\n", 1)[0]?.slice(0, 300) || "The engine gave no reason.";
 }

@@ -82,7 +82,7 @@ describe("whoever does not carry the workers' token", () => {
   test("hears in words what to set, if it is a worker", async () => {
     const unauthorizedClient = newControlClient({ fetch: newControlFetch(side.url), token: "x".repeat(32) });
     await expect(unauthorizedClient.report(news)).rejects.toThrow(
-      "The server rejects this worker: set TROUPE_WORKER_TOKEN to the server's.",
+      "The server rejects this worker: set TROUPE_WORKER_TOKEN to the same value as on the server.",
     );
   });
 });

@@ -63,7 +63,7 @@ export const post = <T>(
     throw new RequestRejected(
       400,
       "BAD_REQUEST",
-      `${issue?.path.join(".") ?? "The body"}: ${issue?.message ?? "is wrong"}`,
+      `${issue?.path.join(".") ?? "The body"}: ${issue?.message ?? "is invalid"}`,
     );
   },
 });

@@ -18,7 +18,7 @@ test("what was sealed opens with the same key, and with no other", () => {
     fc.property(anyBytes, (plain) => {
       const sealed = mine.seal(plain);
       expect(Buffer.from(mine.open(sealed))).toEqual(Buffer.from(plain));
-      expect(() => other.open(sealed)).toThrow(/was (not )?encrypted/);
+      expect(() => other.open(sealed)).toThrow(/was(n't)? encrypted/);
     }),
   );
 });
@@ -30,15 +30,15 @@ test("one changed bit anywhere, or a byte less, and it does not open", () => {
       const changed = Buffer.from(sealed);
       const at = where % sealed.length;
       changed[at] = (changed[at] ?? 0) ^ (1 << bit);
-      expect(() => mine.open(changed)).toThrow(/was (not )?encrypted/);
-      expect(() => mine.open(sealed.subarray(0, at))).toThrow(/was (not )?encrypted/);
+      expect(() => mine.open(changed)).toThrow(/was(n't)? encrypted/);
+      expect(() => mine.open(sealed.subarray(0, at))).toThrow(/was(n't)? encrypted/);
     }),
   );
 });
 
 test("what was never sealed is refused", () => {
   const plain = new TextEncoder().encode(JSON.stringify({ run_id: "run_1", stretch: 1 }));
-  expect(() => mine.open(plain)).toThrow(/was (not )?encrypted/);
+  expect(() => mine.open(plain)).toThrow(/was(n't)? encrypted/);
 });
 
 test("the same text is never sealed the same way twice, cannot be read, and is packed", () => {

@@ -38,7 +38,8 @@ export function newJournalSealer(secretKey: string): JournalSealer {
     },
     open(sealed) {
       const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length);
-      if (bytes.length < HEAD + 1 || bytes[0] !== VERSION) throw new Error("This was not encrypted here.");
+      if (bytes.length < HEAD + 1 || bytes[0] !== VERSION)
+        throw new Error("This value wasn't encrypted by Troupe.");
       const cipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(1, 1 + NONCE), {
         authTagLength: TAG,
       });
@@ -48,7 +49,7 @@ export function newJournalSealer(secretKey: string): JournalSealer {
       try {
         plain = Buffer.concat([cipher.update(bytes.subarray(HEAD)), cipher.final()]);
       } catch {
-        throw new Error("This was encrypted with another key, or changed since.");
+        throw new Error("This value was encrypted with another key, or was changed afterwards.");
       }
       const body = plain.subarray(1);
       return plain[0] === GZIP ? gunzipSync(body) : body;

@@ -145,7 +145,7 @@ export class WorkerConnections implements WorkerChannels {
   /** Takes a worker's frames. Throws if its connection is no longer known. */
   hear({ line: id, from, frames }: FramesBody): void {
     const line = [...this.lines.values()].find((one) => one.id === id);
-    if (!line) throw new RequestRejected(404, "NO_LINE", "The server no longer knows that channel.");
+    if (!line) throw new RequestRejected(404, "NO_LINE", "That channel no longer exists on the server.");
     for (const { wire: channelId, message, closed } of frames.slice(Math.max(0, line.heard + 1 - from))) {
       line.heard++;
       const end = line.channels.get(channelId)?.end;

@@ -66,7 +66,7 @@ test.each([{}, ingress])(
     const port = newPort({ ...settings, TROUPE_INTERNAL_PORT: String(number) });
     await port.open(parts);
     expect([port.gates, port.workers()]).toEqual([undefined, []]);
-    await expect(client(number).ask("workers")).rejects.toThrow("The server doesn't respond to its workers");
+    await expect(client(number).ask("workers")).rejects.toThrow("Can't reach the server's port for workers");
   },
 );
 
@@ -79,7 +79,7 @@ test.each([
   await port.open(parts);
   expect(await client(number).ask("workers")).toEqual([]);
   await port.close();
-  await expect(client(number).ask("workers")).rejects.toThrow("The server doesn't respond to its workers");
+  await expect(client(number).ask("workers")).rejects.toThrow("Can't reach the server's port for workers");
 });
 
 test("a port that is taken is a reason not to start", async () => {

@@ -700,7 +700,7 @@ collaboration_patterns:
         ],
         mended,
       );
-      expect(JSON.stringify(models.calls[0]!.response)).toContain("The work itself");
+      expect(JSON.stringify(models.calls[0]!.response)).toContain("The complete work itself");
       expect(models.calls[1]!.messages.at(-1)!.content).toContain('<result task="code_generation">print(1)');
       expect(state.state.result).toBe("all green");
     });
@@ -768,9 +768,7 @@ describe("4. autonomous execution", () => {
       [plan("simple", 3), plan("moderate", 3), { text: "1" }, { text: "2" }, { text: "3" }],
       { planning: true, agents: [agent("planner"), agent("worker")] },
     );
-    expect(models.calls[1]!.messages.at(-1)!.content).toContain(
-      "A simple goal is divided into at most 2 tasks",
-    );
+    expect(models.calls[1]!.messages.at(-1)!.content).toContain("A simple goal allows at most 2 tasks");
     expect(planOf(state)).toMatchObject({
       parsed_intent: { complexity: "moderate" },
       overall_status: "completed",
@@ -909,14 +907,14 @@ tools:
     ]);
     const messagesFor = (name: string) =>
       findings.flatMap(({ message }) => (message.startsWith(`"${name}"`) ? [message] : [])).join("\n");
-    expect(messagesFor("web_search")).toContain("is built in; roles that list it may use it");
+    expect(messagesFor("web_search")).toContain("is built in; roles that list it can use it");
     expect(messagesFor("custom_analyzer")).toMatch(/team files don't import.*tools file/);
     expect(messagesFor("external_api")).toMatch(
       /http:\/\/localhost:8080\/mcp.*no connection was made.*Tools page/,
     );
     expect(messagesFor("approval_gateway")).toContain("roles that list it use it to ask a person");
-    expect(messagesFor("timeout")).toContain("sent with each request");
-    expect(messagesFor("teleport")).toContain("not known here");
+    expect(messagesFor("timeout")).toContain("agents set it with each request");
+    expect(messagesFor("teleport")).toContain("unknown type");
   });
 
   test("8.1 the prompt's format: names with signatures, and the line to answer with", () => {

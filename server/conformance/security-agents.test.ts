@@ -600,9 +600,9 @@ describe("A16: a question that nobody answers", () => {
     const events = stage.store.events(id, 0, 1e6);
     expect(of(events, "interaction_answered")).toMatchObject([{ answer: "expired", by: "time" }]);
     expect(of(events, "tool_call_refused")).toMatchObject([
-      { tool_name: "send", status_code: 403, reason: expect.stringContaining("Nobody answered") as string },
+      { tool_name: "send", status_code: 403, reason: expect.stringContaining("No one answered") as string },
     ]);
-    expect(stage.models.calls[1]!.messages.at(-1)!.content).toContain("Nobody answered in time");
+    expect(stage.models.calls[1]!.messages.at(-1)!.content).toContain("No one answered in time");
     expect(stage.store.state(id)!.run.final_status).toBe("COMPLETED");
     expect(stage.tools.calls).toEqual([]);
   });

@@ -409,14 +409,14 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
     test("run as far as they were allowed: one by one, or all", async () => {
       const { workflow_id: id } = await bringWorkflow(file(), { allow: KEYS.slice(1) });
       expect(() => start(id)).toThrow(
-        "This workflow can't run yet: \"ask\" would use the tool http_request, which hasn't been allowed since the workflow was imported.",
+        "This workflow can't run yet: \"ask\" would use the tool http_request, which isn't allowed yet in this imported workflow.",
       );
       await here.ask.workflows.allow({ id, allow: ["tool:http_request"] });
       expect((await here.ask.workflows.capabilities({ id })).every(({ allowed }) => allowed)).toBe(true);
       expect(start(id)?.created).toBe(true);
       await here.ask.workflows.allow({ id, withhold: ["code:sum"] });
       expect(() => start(id)).toThrow(
-        "This workflow can't run yet: \"sum\" would run its code, which hasn't been allowed since the workflow was imported.",
+        "This workflow can't run yet: \"sum\" would run its code, which isn't allowed yet in this imported workflow.",
       );
       const notes = here.troupe.audit.list().filter(({ kind }) => kind === "workflow_allowed");
       expect(notes.map(({ detail }) => detail.withheld)).toEqual([["code:sum"], [], ["tool:http_request"]]);
@@ -435,7 +435,7 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
       });
       expect(here.troupe.workflows.list()).toHaveLength(1);
       expect(() => start(id)).toThrow(
-        "This workflow can't run yet: \"sum\" would run its code, which hasn't been allowed since the workflow was imported.",
+        "This workflow can't run yet: \"sum\" would run its code, which isn't allowed yet in this imported workflow.",
       );
     });
   });

@@ -43,7 +43,7 @@ function guardedAgent(allows: Allows, options: Agent.Options, hint = ""): Agent 
   const refusal = (host: string) =>
     new EgressError(
       "ADDRESS_REFUSED",
-      `Connecting to ${host} is not allowed: the address is in a private network.${hint}`,
+      `Connecting to ${host} is not allowed: the address is on a private network.${hint}`,
     );
   const connector: buildConnector.connector = (target, callback) => {
     const hostname = target.hostname.replace(/^\[|\]$/g, "");
@@ -86,7 +86,7 @@ export function isProviderAddress(address: string, hostname: string, port: strin
 const providerAgent = guardedAgent(
   isProviderAddress,
   { headersTimeout: 0, bodyTimeout: 0 },
-  " The admin can list it in LLM_ALLOWED_HOSTS, for model providers and search services.",
+  " The admin can add it to LLM_ALLOWED_HOSTS, for model providers and search services.",
 );
 
 /** Hosts in private networks that the operator named: LLM_ALLOWED_HOSTS, and the host of OPENAI_BASE_URL. */
@@ -145,7 +145,7 @@ export function newPublicFetch(also: Allows = () => false): PublicFetch {
       if (options.sameOrigin && next.origin !== target.origin)
         throw new EgressError(
           "REDIRECT_REFUSED",
-          `${target.host} redirects to ${next.host}, which this request may not go to.`,
+          `${target.host} redirects to ${next.host}, which isn't allowed for this request.`,
         );
       request = redirected(request, response.status, next.origin !== target.origin);
       target = next;
@@ -201,7 +201,7 @@ export function newMcpFetch(allowed: string | undefined): typeof globalThis.fetc
       return reach !== "forbidden" && (listed.has(hostname) || listed.has(`${hostname}:${port}`));
     },
     { headersTimeout: EGRESS_LIMITS.mcpHeadersMs, bodyTimeout: 0 },
-    " The admin can list it in TROUPE_MCP_ALLOWED_HOSTS.",
+    " The admin can add it to TROUPE_MCP_ALLOWED_HOSTS.",
   );
   const request = async (url: string | URL, init: RequestInit): Promise<Response> => {
     const response = await send(checkedUrl(url, "any"), init, agent);
@@ -252,7 +252,7 @@ function checkedUrl(url: string | URL, ports: readonly number[] | "any" = []): U
   if (parsed.protocol !== "https:" && parsed.protocol !== "http:")
     throw new EgressError("BAD_URL", "Only http and https URLs can be fetched.");
   if (parsed.username || parsed.password)
-    throw new EgressError("BAD_URL", "A URL may not contain a user name and password.");
+    throw new EgressError("BAD_URL", "A URL can't contain a user name and password.");
   if (ports !== "any" && parsed.port !== "" && !ports.includes(Number(parsed.port)))
     throw new EgressError("BAD_URL", `Port ${parsed.port} is not allowed.`);
   return parsed;

@@ -3,7 +3,7 @@ import { connect, isIP, type Socket } from "node:net";
 import { reachOf } from "./addresses";
 import { type Allows, EGRESS_LIMITS, EgressError, hostsIn, newGuardedFetch } from "./fetch";
 
-const HINT = " The admin can list it in TROUPE_NOTICE_ALLOWED_HOSTS.";
+const HINT = " The admin can add it to TROUPE_NOTICE_ALLOWED_HOSTS.";
 
 /** The internet, and the hosts on this machine and around it that are listed. */
 function allowsListed(allowed: string | undefined): Allows {
@@ -33,7 +33,7 @@ export function newMailDial(allowed: string | undefined): MailDial {
     const refusal = () =>
       new EgressError(
         "ADDRESS_REFUSED",
-        `Connecting to ${host} is not allowed: the address is in a private network.${HINT}`,
+        `Connecting to ${host} is not allowed: the address is on a private network.${HINT}`,
       );
     const isFine = (address: string) => allows(address, host, String(port));
     const found = isIP(host)
@@ -43,7 +43,7 @@ export function newMailDial(allowed: string | undefined): MailDial {
     if (first === undefined || !found.every(isFine)) throw refusal();
     const socket = connect({ host: first, port });
     socket.setTimeout(EGRESS_LIMITS.connectMs, () =>
-      socket.destroy(new Error(`${host} doesn't respond on port ${port}.`)),
+      socket.destroy(new Error(`${host} isn't responding on port ${port}.`)),
     );
     await new Promise<void>((done, failed) => {
       socket.once("connect", done);

@@ -42,9 +42,9 @@ const refusalOf = (sent: Promise<unknown>) =>
     (error: unknown) => (error instanceof EgressError ? `${error.code}: ${error.message}` : String(error)),
   );
 const inside = (hint: string, host = "127.0.0.1") =>
-  `ADDRESS_REFUSED: Connecting to ${host} is not allowed: the address is in a private network.${hint}`;
-const TO_LIST_MCP = " The admin can list it in TROUPE_MCP_ALLOWED_HOSTS.";
-const TO_LIST_NOTICES = " The admin can list it in TROUPE_NOTICE_ALLOWED_HOSTS.";
+  `ADDRESS_REFUSED: Connecting to ${host} is not allowed: the address is on a private network.${hint}`;
+const TO_LIST_MCP = " The admin can add it to TROUPE_MCP_ALLOWED_HOSTS.";
+const TO_LIST_NOTICES = " The admin can add it to TROUPE_NOTICE_ALLOWED_HOSTS.";
 
 test.each([
   [undefined, []],
@@ -214,14 +214,14 @@ describe("redirects", () => {
   test("say where they led when that is not where the request was meant for", async () => {
     answer = (_request, response) => void response.writeHead(302, { location: "http://example.org/" }).end();
     expect(await refusalOf(ask("/1", {}, { sameOrigin: true }))).toBe(
-      `REDIRECT_REFUSED: 127.0.0.1:${port} redirects to example.org, which this request may not go to.`,
+      `REDIRECT_REFUSED: 127.0.0.1:${port} redirects to example.org, which isn't allowed for this request.`,
     );
   });
 
   test.each([
     ["http://a b/", "BAD_URL: That isn't a web URL."],
     ["ftp://a/", "BAD_URL: Only http and https URLs can be fetched."],
-    ["http://a:b@c/", "BAD_URL: A URL may not contain a user name and password."],
+    ["http://a:b@c/", "BAD_URL: A URL can't contain a user name and password."],
     ["http://a:23/", "BAD_URL: Port 23 is not allowed."],
   ])("that lead to %s are refused", async (location, message) => {
     answer = (_request, response) => void response.writeHead(302, { location }).end();

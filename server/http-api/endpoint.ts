@@ -105,7 +105,7 @@ async function jsonOf(request: Request): Promise<unknown> {
   }
 }
 
-/** Checks a part of a request. Throws bad_request, and unknown_field where a body holds more than is known. */
+/** Checks a part of a request. Throws bad_request, and unknown_field where a body or query holds more than is known. */
 export function checked<S extends z.ZodType>(
   schema: S,
   value: unknown,
@@ -116,10 +116,10 @@ export function checked<S extends z.ZodType>(
     error: ({ input }) => (Number.isNaN(input) ? "expected a number" : undefined),
   });
   if (result.success) {
-    const extra = where === "body" ? unknownField(value, result.data) : null;
+    const extra = unknownField(value, result.data);
     if (extra === null) return result.data;
-    throw new Rejection("unknown_field", `Unknown field "${extra}" in the body.`, {
-      issues: [{ at: extra, message: "not known" }],
+    throw new Rejection("unknown_field", `Unknown field "${extra}" in the ${where}.`, {
+      issues: [{ at: extra, message: "unknown field" }],
     });
   }
   const issues = result.error.issues

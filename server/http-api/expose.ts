@@ -56,7 +56,7 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
     ...(rest && (isInAddress ? { query: inAddress(rest) } : { body: rest })),
     ...defined({ maxBytes: route.maxBytes, reads: takesRevision ? { "If-Match": IF_MATCH } : undefined }),
     success: {
-      status: schema ? (route.status ?? 200) : 204,
+      status: schema || route.file ? (route.status ?? 200) : 204,
       about: route.success,
       ...(route.pending === undefined ? {} : { pending: route.pending }),
       ...(schema ? { schema } : {}),
@@ -75,6 +75,13 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
       );
       const input = isNothing ? undefined : { ...sent, ...named };
       const result = await performFor(operation, input, call);
+      if (route.file) {
+        // Each route's `file` takes what its own operation returns.
+        const { text, headers } = (route.file as (of: unknown) => { text: string; headers: HeadersInit })(
+          result,
+        );
+        return new Response(text, { headers });
+      }
       if (!schema) return { status: 204 };
       const shown = page ? pageIn(result, Page.parse(call.query), route) : as ? { [as]: result } : result;
       // Fields that the API description doesn't name aren't sent: the browser may get more than programs do.
@@ -92,7 +99,7 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
 }
 
 export const IF_MATCH =
-  "The revision that the change is based on, from ETag. Without it, the latest revision is replaced";
+  "The revision that the change is based on, from the `ETag`. If omitted, the latest revision is replaced";
 
 /** The revision in an If-Match header. */
 export function expectedRevision(headers: Headers): number | undefined {

@@ -12,7 +12,7 @@ import type { Endpoint } from "./endpoint";
 const REFUSALS: Record<number, string> = {
   400: "Invalid request",
   401: "Missing or invalid token",
-  403: "Only a signed-in person may do this",
+  403: "Missing permission, or only a signed-in person can do this",
   404: "Not found",
   409: "Conflict with the current state",
   411: "Content-Length is missing",
@@ -21,7 +21,7 @@ const REFUSALS: Record<number, string> = {
   415: "The body is not JSON",
   422: "Valid, but can't be processed; see `details`",
   429: "Too many requests; retry after `Retry-After` seconds",
-  500: "Internal error; find the ID from `details` in the server log",
+  500: "Internal error; look up the ID from `details` in the server log",
   503: "Server busy; retry after `Retry-After` seconds",
 };
 
@@ -39,7 +39,7 @@ export function openApi(endpoints: readonly Endpoint[], version: string): JsonOb
       title: "Troupe",
       version,
       description:
-        "Store workflows of role-based AI agents, run them and follow their events. All requests except the public ones need `Authorization: Bearer TOKEN`. Create tokens in Settings.",
+        "Store workflows of role-based AI agents, run them and follow their events. All endpoints except the public ones require `Authorization: Bearer TOKEN`. Create tokens in Settings.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/api/v1" }],

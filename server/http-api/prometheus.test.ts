@@ -73,10 +73,10 @@ test.each([
     },
   ],
 ])("%s is refused", (_what, metric) => {
-  expect(() => exposition([{ help: "h", ...metric }])).toThrow(/is not a valid (label )?name|said twice/);
+  expect(() => exposition([{ help: "h", ...metric }])).toThrow(/is not a valid (label )?name|defined twice/);
 });
 
 test("one metric is not said in two places", () => {
   const metric = { name: "a", help: "h", type: "gauge" as const, samples: [] };
-  expect(() => exposition([metric, metric])).toThrow("said twice");
+  expect(() => exposition([metric, metric])).toThrow("defined twice");
 });

@@ -23,7 +23,7 @@ const LABEL_NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
 export function exposition(metrics: readonly Metric[]): string {
   const seen = new Set<string>();
   const once = (what: string) => {
-    if (seen.has(what)) throw new Error(`The metric ${what} is said twice`);
+    if (seen.has(what)) throw new Error(`The metric ${what} is defined twice`);
     seen.add(what);
   };
   const lines = metrics.flatMap(({ name, help, type, samples }) => {

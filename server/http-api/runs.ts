@@ -2,7 +2,6 @@ import { z } from "zod";
 import { streamLimits, takeStream } from "@/server/access/requests/streams";
 import { Rejection } from "@/server/domain/errors/rejection";
 import { placeAfter } from "@/server/domain/run/run-order";
-import { SHARE_POLICY } from "@/server/interop/share/page";
 import { LIMITS } from "@/server/limits";
 import { Page } from "@/server/operations/common-schemas";
 import { authorize } from "@/server/operations/operation";
@@ -37,12 +36,12 @@ export const runEndpoints = [
     path: "/workflows/{id}/runs",
     name: "startRun",
     summary: "Start a run",
-    about: "Returns at once. Follow the run by its events, or poll it.",
+    about: "Returns immediately. Follow the run through its events, or poll it.",
     tag: "Runs",
     body: StartRun,
     reads: {
       "Idempotency-Key":
-        "Any text. The same key never starts a second run; with a different workflow, input or config it returns 422 `key_reused`",
+        "Any string. The same key never starts a second run; with a different workflow, input or config, it returns 422 `key_reused`",
     },
     success: { status: 202, about: "The run is queued", schema: z.object({ run_id: z.string() }) },
     refusals: [404, 422, 503],
@@ -128,15 +127,20 @@ export const runEndpoints = [
     name: "listRunEvents",
     summary: "Get a run's events",
     about:
-      "As JSON, a part of the log. With `Accept: text/event-stream`, the log followed by live events. Each message is one event with its `seq` as id; `live` messages carry text while it is generated and have no id; `end` is the last one.",
+      "Returns part of the log as JSON. With `Accept: text/event-stream`, streams the log, then live events. Each message is one event with its `seq` as ID; `live` messages contain text while it is generated and have no ID; `end` is the last message.",
     tag: "Runs",
     query: z.object({
-      after: z.coerce.number().int().min(0).default(0).meta({ description: "Only events after this number" }),
+      after: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .default(0)
+        .meta({ description: "Only events after this event number" }),
       limit: z.coerce.number().int().min(1).max(2_000).default(500),
     }),
     reads: {
       "Last-Event-ID": "For streams: resume after this event",
-      Accept: "text/event-stream follows the run",
+      Accept: "Use text/event-stream to follow the run",
     },
     success: {
       status: 200,
@@ -148,7 +152,7 @@ export const runEndpoints = [
         finished: z.boolean(),
       }),
       stream: "One message per event",
-      empty: "The run has ended and Last-Event-ID names its last event",
+      empty: "The run has ended, and Last-Event-ID is its last event",
     },
     refusals: [404, 503],
     answer(call) {
@@ -171,44 +175,7 @@ export const runEndpoints = [
     },
   }),
 
-  endpoint({
-    method: "GET",
-    path: "/runs/{id}/share",
-    name: "shareRun",
-    summary: "Export a run as one HTML file",
-    about:
-      "Opens offline, with a timeline. Always includes the workflow, steps, times and costs; the rest is optional. Secrets are redacted.",
-    tag: "Runs",
-    query: z.object({
-      prompts: z
-        .stringbool()
-        .default(true)
-        .meta({ description: "Agent messages, and questions and answers of people" }),
-      tool_results: z
-        .stringbool()
-        .default(false)
-        .meta({ description: "Arguments and results of tool calls" }),
-      files: z.stringbool().default(false).meta({ description: "Files of the run's workspace" }),
-      state: z.stringbool().default(true).meta({ description: "Input, state and output" }),
-    }),
-    success: { status: 200, about: "The file, as text/html" },
-    refusals: [404],
-    answer(call) {
-      const { file_name, html } = performFor(
-        shareOperations.share,
-        { run_id: call.params.id, ...call.query },
-        call,
-      );
-      return new Response(html, {
-        headers: {
-          "content-type": "text/html; charset=utf-8",
-          "content-disposition": `attachment; filename="${file_name}"`,
-          "content-security-policy": SHARE_POLICY,
-        },
-      });
-    },
-  }),
-
+  ...endpointsOf(shareOperations),
   ...endpointsOf(runOperations),
   ...endpointsOf(pastOperations),
   ...endpointsOf(steeringOperations),
@@ -233,7 +200,7 @@ function followRun(
   // A reader that has seen nothing yet sends none, or an empty one.
   const lastId = headers.get("last-event-id") || "0";
   if (!/^\d{1,12}$/.test(lastId))
-    throw new Rejection("bad_request", "Last-Event-ID must be the number of an event.");
+    throw new Rejection("bad_request", "Last-Event-ID must be an event number.");
   const after = Math.max(query.after, Number(lastId));
   // A standard EventSource reconnects after every end; 204 tells it that there is no more.
   if (run.status === "finished" && lastId !== "0" && after >= run.last_seq)
@@ -245,7 +212,10 @@ function followRun(
       `A token can follow at most ${streamLimits().perPrincipal} runs at the same time.`,
     );
   if (place === "too_many")
-    throw new Rejection("server_too_many_streams", "Too many streams are open on this server.");
+    throw new Rejection(
+      "server_too_many_streams",
+      "Too many streams are open on this server. Try again later.",
+    );
   return eventStream((stop) => messages(services, run.id, after, stop), { signal, onClose: place.release });
 }
 

@@ -5,7 +5,8 @@ import { expectSchema, newApi } from "./testing";
 
 const UNHEALTHY = engineOf({
   ok: false,
-  message: "Restate does not answer. Runs keep their position and continue once it does.",
+  message:
+    "Restate does not answer. Runs keep their position and continue when the engine is available again.",
   workers: [
     workerOf("worker-1", { running: 5 }),
     workerOf("worker-2", { state: "draining", running: 2 }),

@@ -13,16 +13,17 @@ const HEALTH_HOLDS_MS = 1_000;
 const EngineHealth = z.object({
   kind: EngineState.shape.kind,
   ok: z.boolean().meta({ description: "Whether the engine works normally" }),
-  workers: z.int().meta({ description: "Workers that accept runs" }),
+  workers: z.int().meta({ description: "Number of workers that accept runs" }),
   outbox_age_ms: z.int().nullable().meta({
-    description: "How long the oldest message has been waiting for the engine; null if none waits",
+    description: "How long the oldest message has been waiting for the engine; null if none is",
   }),
 });
 
 const RunsHealth = z.object({
-  quarantined: z.int().meta({ description: "Runs with status `held` (quarantined), each with its reason" }),
+  quarantined: z.int().meta({ description: "Number of quarantined runs (status `held`)" }),
   next_retry_at: z.int().nullable().meta({
-    description: "When the next of them is retried automatically, in Unix milliseconds; null if none is",
+    description:
+      "When the next quarantined run is retried automatically, in Unix milliseconds; null if none is",
   }),
 });
 
@@ -64,12 +65,12 @@ export const watchingEndpoints = [
     method: "GET",
     path: "/health",
     name: "getHealth",
-    summary: "Check whether the server and its engine work",
+    summary: "Check the health of the server and its engine",
     tag: "Server",
     isPublic: true,
     success: {
       status: 200,
-      about: "The server works; see `engine.ok` for runs",
+      about: "The server works; `engine.ok` shows whether the engine does",
       schema: Health,
     },
     answer: ({ services }) => ({ body: healthOf(services) }),
@@ -81,7 +82,7 @@ export const watchingEndpoints = [
     name: "getMetrics",
     summary: "Get metrics for Prometheus",
     about:
-      "Text format 0.0.4: runs by status, the engine and its workers, memory and CPU of the process. Configure Prometheus with the token as its credentials.",
+      "Prometheus text format 0.0.4: runs by status, the engine and its workers, and the memory and CPU usage of the process. In Prometheus, set the token as `credentials`.",
     tag: "Server",
     success: { status: 200, about: "The metrics, as text/plain" },
     answer: ({ services }) =>
@@ -90,10 +91,10 @@ export const watchingEndpoints = [
 ];
 
 const metricsOf = ({ runs, engine }: Pick<Services, "runs" | "engine">): Metric[] => [
-  one("troupe_info", "The running version", { labels: { version }, value: 1 }),
+  one("troupe_info", "Running version", { labels: { version }, value: 1 }),
   {
     name: "troupe_runs",
-    help: "Stored runs by status; those in the trash count as finished",
+    help: "Stored runs by status; runs in the trash count as finished",
     type: "gauge",
     samples: Object.entries(runs.counts()).map(([status, value]) => ({ labels: { status }, value })),
   },
@@ -118,20 +119,24 @@ function engineMetrics(state: EngineState, now: number): Metric[] {
       })),
     },
     one("troupe_engine_worker_runs", "Active runs on connected workers", { value: sum("running") }),
-    one("troupe_engine_worker_places", "Runs that these workers can execute concurrently", {
+    one("troupe_engine_worker_places", "Maximum number of concurrent runs on connected workers", {
       value: sum("limit"),
     }),
     one("troupe_engine_runs_elsewhere", "Active runs outside this server", { value: at_work }),
     one("troupe_engine_outbox_waiting", "Messages waiting for the engine", { value: outbox.waiting }),
-    one("troupe_engine_outbox_age_seconds", "How long the oldest of them has been waiting; 0 if none", {
-      value: seconds(outbox.oldest_at, now),
-    }),
-    one("troupe_engine_away_seconds", "How long the engine has not responded; 0 if it does", {
+    one(
+      "troupe_engine_outbox_age_seconds",
+      "How long the oldest message has been waiting for the engine; 0 if none is",
+      {
+        value: seconds(outbox.oldest_at, now),
+      },
+    ),
+    one("troupe_engine_away_seconds", "How long the engine has been unresponsive; 0 if it is responding", {
       value: seconds(outbox.away_since, now),
     }),
     {
       name: "troupe_engine_troubled_runs",
-      help: "Runs that the engine can't advance, by what it does about them",
+      help: "Runs that the engine can't advance, by state",
       type: "gauge",
       samples: StalledRun.shape.state.options.map((name) => ({
         labels: { state: name },
@@ -154,8 +159,8 @@ function processMetrics(): Metric[] {
       type: "counter",
       samples: [{ value: (user + system) / 1e6 }],
     },
-    one("process_resident_memory_bytes", "Memory of the process", { value: rss }),
-    one("process_start_time_seconds", "Start time of the process, in Unix seconds", {
+    one("process_resident_memory_bytes", "Resident memory of the server process", { value: rss }),
+    one("process_start_time_seconds", "Start time of the server process, in Unix seconds", {
       value: Math.round(performance.timeOrigin) / 1_000,
     }),
     one("nodejs_heap_size_used_bytes", "Used JavaScript heap", { value: heapUsed }),

@@ -14,7 +14,6 @@ import { LIMITS } from "@/server/limits";
 import { Finding } from "@/server/operations/common-schemas";
 import { bringTests } from "@/server/operations/scenarios/stored-tests";
 import { workflowOf } from "@/server/operations/workflows/stored-workflow";
-import { OpenHandsGraph, WorkflowFile } from "@/server/operations/workflows/workflow-schemas";
 import { workflowOperations } from "@/server/operations/workflows/workflows";
 import { type EndpointCall, endpoint } from "./endpoint";
 import { endpointsOf, expectedRevision, IF_MATCH, performFor } from "./expose";
@@ -24,7 +23,7 @@ type FindingOf = z.infer<typeof Finding>;
 /** Read with all tolerance; its problems become findings, not refusals of a schema. */
 const AnyWorkflow = z.unknown().meta({
   description:
-    "An exported workflow file, or a bare graph, also in OpenHands' spelling. Ids that can be generated, such as those of edges, may be missing; anything not understood is returned as findings.",
+    "An exported workflow file, or a bare graph, also in OpenHands format. IDs that can be generated, such as edge IDs, can be omitted; anything not understood is returned as findings.",
   anyOf: [
     { $ref: "#/components/schemas/WorkflowFile" },
     { $ref: "#/components/schemas/WorkflowGraph" },
@@ -34,7 +33,7 @@ const AnyWorkflow = z.unknown().meta({
 });
 /** A token may give a role any tool anyway, so that asking here again would protect nothing. */
 const ROLES_COME =
-  "A file sent with a token counts as the operator's own. Roles in it are added if no role has that name, with the tools they name; its `confirmation` applies in addition to the installation's rule. Imports in the browser leave out tools that no one selected, and ask as usual.";
+  "A file sent with a token is trusted like the operator's own. Each of its roles is added with its tools, unless a role with that name exists; its `confirmation` applies in addition to the installation's rule. Imports in the browser leave out tools that no one selected, and keep the default confirmation.";
 const Saved = z.object({ id: z.string(), revision: z.int(), findings: z.array(Finding) });
 
 /** Reads a file with all its findings; refuses one that holds no workflow. */
@@ -93,7 +92,7 @@ export const workflowEndpoints = [
     tag: "Workflows",
     body: AnyWorkflow,
     maxBytes: LIMITS.body.import,
-    success: { status: 201, about: "Its id, and the findings of the import", schema: Saved },
+    success: { status: 201, about: "The workflow's ID, and the import findings", schema: Saved },
     refusals: [422],
     async answer(call) {
       const { name, graph, roles, tests, findings } = await readFile(call.body);
@@ -113,34 +112,6 @@ export const workflowEndpoints = [
   }),
 
   endpoint({
-    method: "GET",
-    path: "/workflows/{id}",
-    name: "exportWorkflow",
-    summary: "Export a workflow",
-    about: "Canonical: the same workflow always gives the same bytes. `ETag` is the revision.",
-    tag: "Workflows",
-    query: z.object({
-      flavour: z.enum(["troupe", "openhands"]).default("troupe"),
-      roles: z.enum(["included", "referenced"]).default("included"),
-      format: z.enum(["json", "yaml"]).default("json").meta({ description: "yaml: the same file as YAML" }),
-      tests: z.enum(["included", "left_out"]).default("included"),
-    }),
-    success: {
-      status: 200,
-      about: "The file; with OpenHands' flavor, the bare graph",
-      schema: z.union([WorkflowFile, OpenHandsGraph]),
-    },
-    refusals: [404, 422],
-    answer(call) {
-      const { revision } = workflowOf(call.services, call.params.id);
-      const { text } = performFor(workflowOperations.export, { id: call.params.id, ...call.query }, call);
-      return new Response(text, {
-        headers: { "content-type": `application/${call.query.format}; charset=utf-8`, etag: `"${revision}"` },
-      });
-    },
-  }),
-
-  endpoint({
     method: "PUT",
     path: "/workflows/{id}",
     name: "replaceWorkflow",
@@ -150,7 +121,7 @@ export const workflowEndpoints = [
     body: AnyWorkflow,
     maxBytes: LIMITS.body.import,
     reads: { "If-Match": IF_MATCH },
-    success: { status: 200, about: "The new revision, and the findings of the import", schema: Saved },
+    success: { status: 200, about: "The new revision, and the import findings", schema: Saved },
     refusals: [404, 412, 422],
     async answer(call) {
       const { id } = workflowOf(call.services, call.params.id);

@@ -19,7 +19,7 @@ export function readRoles(source: unknown): { roles: RoleDefinition[]; findings:
   const parsed = typeof source === "string" ? parseText(source) : { value: source };
   if ("error" in parsed) return nothing(parsed.error);
   const copy = cleanCopy(parsed.value, findings);
-  if (!copy) return nothing("The file is nested too deeply to hold roles.");
+  if (!copy) return nothing("The file is nested too deeply.");
   const { value } = copy;
   const file = isRaw(value) ? value : {};
   const isUnderRoles = file.roles !== undefined;

@@ -78,7 +78,7 @@ Use {{braces}} and {% tags %} as they stand.
       }),
     ]);
     expect(findings.map(({ message }) => message)).toEqual([
-      "No role may use all tools here; list those it needs.",
+      "A role can't use all tools. List the tools it needs.",
       'Unknown field "target" was left out.',
     ]);
   });
@@ -88,7 +88,7 @@ Use {{braces}} and {% tags %} as they stand.
       {
         level: "error",
         at: "",
-        message: 'The file has no front matter: lines between two "---" at its start.',
+        message: 'The file has no front matter. Add it between two "---" lines at the beginning.',
       },
     ]);
     expect(readRoleFile("a.md", "---\n---\nBe kind.").roles).toEqual([

@@ -194,7 +194,7 @@ function readMarkdown(name: string, text: string, isTool: (name: string) => bool
   const findings = new Findings();
   const [, head, body] = FRONT_MATTER.exec(text) ?? [];
   if (head === undefined || body === undefined) {
-    findings.error("", 'The file has no front matter: lines between two "---" at its start.');
+    findings.error("", 'The file has no front matter. Add it between two "---" lines at the beginning.');
     return { roles: [], findings: findings.all() };
   }
   const parsed = head.trim() ? parseText(head) : { value: {} };
@@ -203,7 +203,7 @@ function readMarkdown(name: string, text: string, isTool: (name: string) => bool
   if (!raw) {
     findings.error(
       "",
-      "error" in parsed ? parsed.error : "The front matter is not a list of keys and values.",
+      "error" in parsed ? parsed.error : "The front matter must consist of keys and values.",
     );
     return { roles: [], findings: findings.all() };
   }
@@ -243,7 +243,7 @@ function readTools(value: unknown, findings: Findings, isTool: (name: string) =>
     const [, server, inner] = /^mcp__(.{1,200}?)__(.+)$/.exec(tool) ?? [];
     const mapped = own ?? (server && inner ? `mcp:${server}/${inner}` : null);
     if (mapped) findings.changed(at, `"${tool}" is named "${mapped}" here.`);
-    else if (tool === "*") findings.dropped(at, "No role may use all tools here; list those it needs.");
+    else if (tool === "*") findings.dropped(at, "A role can't use all tools. List the tools it needs.");
     else findings.dropped(at, `There is no tool "${tool}" here; it was left out.`);
     return mapped ? [mapped] : [];
   });

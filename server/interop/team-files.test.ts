@@ -99,12 +99,12 @@ collaboration_patterns:
       {
         level: "info",
         at: "collaboration_patterns.1",
-        message: 'Unknown pattern "market"; it is kept without effect.',
+        message: 'Unknown pattern "market"; it was kept but has no effect.',
       },
       {
         level: "info",
         at: "process",
-        message: 'The file names no process; "custom" fits its description best.',
+        message: `The file doesn't name a process; "custom" was chosen as the best fit.`,
       },
     ]);
     const [pattern] = customPatterns(crews[0]!.collaboration_patterns);
@@ -132,7 +132,9 @@ test("agents that share a name or bring nothing", () => {
 });
 
 test("what holds no crew is refused with a sentence", () => {
-  expect(summaryOf("[]")).toEqual(['error : This is not a crew: an object with "agents", or with "crews".']);
+  expect(summaryOf("[]")).toEqual([
+    `error : This isn't a crew. A crew file is an object with "agents" or "crews".`,
+  ]);
   expect(summaryOf("")).toEqual(["error : The file is empty."]);
   expect(summaryOf("nodes: {}")).toEqual([
     "error : This file has a workflow, not crews. Import it on the Workflows page.",

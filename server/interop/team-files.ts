@@ -57,8 +57,9 @@ function openFile(source: unknown, findings: Findings): Result<Raw> {
   const parsed = typeof source === "string" ? parseText(source) : { value: source };
   if ("error" in parsed) return parsed;
   const copy = cleanCopy(parsed.value, findings);
-  if (!copy) return { error: "The file is nested too deeply to hold crews." };
-  if (!isRaw(copy.value)) return { error: 'This is not a crew: an object with "agents", or with "crews".' };
+  if (!copy) return { error: "The file is nested too deeply." };
+  if (!isRaw(copy.value))
+    return { error: 'This isn\'t a crew. A crew file is an object with "agents" or "crews".' };
   const file = withoutNulls(copy.value);
   return file.nodes !== undefined || file.workflow !== undefined
     ? { error: "This file has a workflow, not crews. Import it on the Workflows page." }
@@ -99,7 +100,7 @@ function addAgent({ agents }: Teams, agent: AgentConfig | null): void {
 function addCrew({ crews }: Teams, crew: ReturnType<typeof readCrew>, at: string, findings: Findings): void {
   if (!crew) return;
   if (crews.some(({ crew_id }) => crew_id === crew.crew_id))
-    findings.dropped(at, `The crew "${crew.crew_id}" stands twice; the first one was kept.`);
+    findings.dropped(at, `The crew "${crew.crew_id}" appears twice; the first was kept.`);
   else crews.push(crew);
 }
 
@@ -147,7 +148,7 @@ function named({ collaboration_patterns: patterns }: Raw, findings: Findings): R
   if (distinctNames.length === 0) return undefined;
   findings.info(
     "collaboration_patterns",
-    `The file says how ${distinctNames.join(", ")} work together, but not what they do. They were imported by name: describe what each of them does.`,
+    `The file says how ${distinctNames.join(", ")} work together, but not what they do. They were imported by name: describe what each one does.`,
   );
   return distinctNames.map((name) => ({ name }));
 }
@@ -176,7 +177,10 @@ function readCrew(value: unknown, at: string, reading: Reading, isForeign = fals
   if (raw.process === undefined && (isRoboco || patterns.hasGroups || patterns.hasCustom)) {
     const process = patterns.hasCustom ? "custom" : patterns.hasGroups ? "parallel" : "swarm";
     raw.process = process;
-    findings.info(join(at, "process"), `The file names no process; "${process}" fits its description best.`);
+    findings.info(
+      join(at, "process"),
+      `The file doesn't name a process; "${process}" was chosen as the best fit.`,
+    );
   }
   if (typeof raw.entry_agent === "string") raw.entry_agent = names.own(raw.entry_agent);
   if (isRaw(raw.manager) && typeof raw.manager.agent_id === "string")
@@ -240,7 +244,7 @@ function readOwnRole(own: Raw, name: unknown, at: string, { findings, roles, too
   if (roles.some((role) => role.name === name)) {
     findings.dropped(
       at,
-      `What this agent says of its own role (${Object.keys(own).join(", ")}) was left out: the file has the role "${String(name)}".`,
+      `The role settings of this agent (${Object.keys(own).join(", ")}) were ignored, because the file defines the role "${String(name)}".`,
     );
     return;
   }
@@ -286,7 +290,7 @@ function readPatterns(value: unknown, at: string, names: Names, findings: Findin
   const agent = (name: unknown, place: string) => {
     if (typeof name !== "string") return name;
     if (!names.taken.has(names.own(name)))
-      findings.changed(place, `"${name}" is not an agent of this crew; add it, or name another.`);
+      findings.changed(place, `"${name}" isn't an agent in this crew. Add it, or choose another.`);
     return names.own(name);
   };
   found.list = list.map(([place, item]) => {
@@ -323,7 +327,7 @@ function readPatterns(value: unknown, at: string, names: Names, findings: Findin
       return { ...item, workflow };
     }
     const kind = isRaw(item) ? (item.type ?? Object.keys(item)[0]) : item;
-    findings.info(place, `Unknown pattern ${JSON.stringify(kind)}; it is kept without effect.`);
+    findings.info(place, `Unknown pattern ${JSON.stringify(kind)}; it was kept but has no effect.`);
     return item;
   });
   return found;

@@ -27,7 +27,7 @@ export function readTools(value: unknown, findings: Findings): Map<string, strin
     const type = tool.type ?? "builtin";
     const read = TOOL_READERS.get(type);
     if (!read)
-      findings.dropped(at, `"${name}" is of the type ${JSON.stringify(type)}, which is not known here.`);
+      findings.dropped(at, `"${name}" has the unknown type ${JSON.stringify(type)} and was left out.`);
     known.set(name, read ? read(name, tool, at, findings) : null);
   }
   return known;
@@ -52,7 +52,7 @@ const TOOL_READERS: ReadonlyMap<unknown, ToolReader> = new Map<unknown, ToolRead
     (name, { server_url: url }, at, findings) => {
       findings.changed(
         at,
-        `"${name}" is an MCP server${typeof url === "string" ? ` (${url.slice(0, 200)})` : ""}; no connection was made. Add it under this name on the Tools page: roles that list it may then use all of its tools.`,
+        `"${name}" is an MCP server${typeof url === "string" ? ` (${url.slice(0, 200)})` : ""}; no connection was made. Add it under this name on the Tools page: roles that list it can then use all of its tools.`,
       );
       return `mcp:${name}/*`;
     },
@@ -62,7 +62,7 @@ const TOOL_READERS: ReadonlyMap<unknown, ToolReader> = new Map<unknown, ToolRead
 
 function readBuiltin(name: string, { config }: Raw, at: string, findings: Findings): string | null {
   const isBuiltin = BUILTIN_TOOLS.has(name);
-  if (isBuiltin) findings.info(at, `"${name}" is built in; roles that list it may use it.`);
+  if (isBuiltin) findings.info(at, `"${name}" is built in; roles that list it can use it.`);
   else findings.dropped(at, `There is no tool "${name}" here.`);
   if (isRaw(config) && Object.keys(config).length > 0)
     findings.dropped(join(at, "config"), `Configure "${name}" on the Tools page, not in team files.`);
@@ -75,6 +75,9 @@ function readPersonTool(name: string, { config }: Raw, at: string, findings: Fin
   if (isBuiltin) findings.info(at, `"${name}" is built in; roles that list it use it to ask a person.`);
   else findings.changed(at, `"${name}" asks a person; it was kept as "${own}".`);
   for (const key of isRaw(config) ? Object.keys(config) : [])
-    findings.dropped(join(at, `config.${key}`), `"${key}" is sent with each request, not in team files.`);
+    findings.dropped(
+      join(at, `config.${key}`),
+      `"${key}" was left out: agents set it with each request, not in team files.`,
+    );
   return own;
 }

@@ -386,7 +386,7 @@ const until = (signal: AbortSignal, io: ModelIo): ModelIo => ({
 function outOfTouch(provider: Provider): ModelError {
   return new ModelError({
     code: "RATE_LIMIT",
-    message: `The call to ${provider.name} was aborted: this worker lost the server for too long to know about other calls.`,
+    message: `The call to ${provider.name} was aborted: this worker was disconnected from the server for too long to know about other calls.`,
     retryable: true,
     user_action: "retry",
   });

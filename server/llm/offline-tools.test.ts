@@ -54,7 +54,7 @@ const calls = async (...from: Parameters<typeof answer>) =>
 
 test("a directive for a tool where none is offered says which one is missing", async () => {
   const asked = models.complete(ask("[[offline: tool file_write {}]]"), newIo().io);
-  await expect(asked).rejects.toThrow("called file_write, but it was offered no tools here");
+  await expect(asked).rejects.toThrow("called file_write, but no tools were available to it here");
 });
 
 describe.each<ToolProtocol>(["native", "text"])("tools offered: %s", (protocol) => {
@@ -141,11 +141,11 @@ test.each(["required", { type: "function", function: { name: "search" } }])(
 );
 
 test.each([
-  ["required", [], "tool_choice asks for a call, but there are no tools: add some."],
+  ["required", [], "tool_choice requires a tool call, but there are no tools. Add some."],
   [
     { type: "function", function: { name: "paint" } },
     [{ type: "function", function: { name: "search" } }],
-    "tool_choice asks for paint, which is not among the tools.",
+    "tool_choice requires paint, which isn't one of the tools.",
   ],
 ])(
   "a choice of tools that no answer can meet is refused in words: %j",

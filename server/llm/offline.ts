@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { withoutTaskIds } from "@/server/domain/agent/prompt";
+import { withoutRunFacts } from "@/server/domain/agent/prompt";
 import { OFFLINE } from "@/server/domain/model/provider";
 import type { DemoPace } from "./demo-pace";
 import { ChatRequest, textOf } from "./offline/chat-request";
@@ -51,7 +51,7 @@ export function newOfflineModel(options: OfflineOptions = {}): (request: Request
       return failure(
         400,
         "invalid_request_error",
-        "The demo model gives one answer at a time: leave out n, or set it to 1.",
+        "The demo model returns one answer at a time. Omit n, or set it to 1.",
       );
     const unmet = unmetChoice(body.data);
     if (unmet) return failure(400, "invalid_request_error", unmet);
@@ -112,7 +112,7 @@ async function respond(
   const asked = messages.filter(({ role }) => role === "system" || role === "user" || role === "developer");
   const answered = messages.filter(({ role }) => role === "assistant").length;
   const turn = readTurns(asked.map(({ content }) => withoutStatus(content)))[answered];
-  const seed = withoutTaskIds(
+  const seed = withoutRunFacts(
     JSON.stringify([
       body.model,
       messages,

@@ -2,9 +2,9 @@ import { errorCode, errorMessage } from "@/server/domain/base/guards";
 import { namedError } from "@/server/domain/base/named-error";
 
 const ERROR_TEXTS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "nothing listens at that address and port",
+  ECONNREFUSED: "nothing is listening at that address and port",
   ENOTFOUND: "the host name is unknown",
-  EAI_AGAIN: "the host name could not be resolved at the moment",
+  EAI_AGAIN: "the host name lookup failed temporarily",
   ECONNRESET: "the connection was closed",
   EHOSTUNREACH: "the host is unreachable",
   ENETUNREACH: "the network is unreachable",
@@ -34,7 +34,7 @@ export function deliveryErrorText(error: unknown, hide: (text: string) => string
   const raw = errorMessage(error).replace(/; if the root CA is .*--use-system-ca/, "");
   const message = hide(raw).replace(/\s+/g, " ").slice(0, MOST);
   if (/certificate|altnames/i.test(message))
-    return `Not delivered: this machine doesn't trust the mail server's certificate (${message}). Use a trusted certificate, or add its authority with NODE_EXTRA_CA_CERTS.`;
+    return `Not delivered: this machine doesn't trust the mail server's certificate (${message}). Use a trusted certificate, or add its certificate authority with NODE_EXTRA_CA_CERTS.`;
   return /TLS|SSL/i.test(message)
     ? `Not delivered: the connection could not be encrypted as configured (${message}).`
     : `Not delivered: ${message}${/[.!?]$/.test(message) ? "" : "."}`;

@@ -14,7 +14,7 @@ const KINDS: Readonly<Record<string, string>> = {
   escalation: "Decision needed",
   review: "Review needed",
   tie: "Tie-break needed",
-  question: "Question from a tool's server",
+  question: "Question from an MCP server",
   approval: "Approval needed",
   input: "Form requested",
   feedback: "Feedback requested",
@@ -39,7 +39,7 @@ export function noticeOf(
   const query = new URLSearchParams({ run: run_id, question: interaction_id });
   const link = `${origin}/inbox?${query.toString()}`;
   const what = KINDS[kind] ?? "Answer needed";
-  const whose = assigned_to ? ` It is for ${oneLine(assigned_to)}.` : "";
+  const whose = assigned_to ? ` Assigned to ${oneLine(assigned_to)}.` : "";
   return {
     subject: `${pressing}${CAUSES[cause]} in “${name}”`,
     text: `${what} in “${name}”.${whose}${left} Review: ${link}`,

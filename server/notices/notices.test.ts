@@ -298,7 +298,7 @@ test("nothing is sent into a private network that the operator did not list, and
     expect(await office.notifier.test(channel)).toEqual({
       ok: false,
       message:
-        "Connecting to 127.0.0.1 is not allowed: the address is in a private network. The admin can list it in TROUPE_NOTICE_ALLOWED_HOSTS.",
+        "Connecting to 127.0.0.1 is not allowed: the address is on a private network. The admin can add it to TROUPE_NOTICE_ALLOWED_HOSTS.",
     });
   expect(got).toEqual([]);
 });
@@ -308,7 +308,7 @@ test("a test that arrives, and one that cannot, are told in words", async () => 
   const office = await newOffice("127.0.0.1");
   expect(await office.notifier.test("webhook")).toEqual({
     ok: false,
-    message: "Not delivered: No channel is configured.",
+    message: "Not delivered: No notification channel is configured.",
   });
   office.settings.saveWebhook({ is_on: false, url: `http://127.0.0.1:${port}/` });
   expect(await office.notifier.test("webhook")).toEqual({
@@ -319,7 +319,7 @@ test("a test that arrives, and one that cannot, are told in words", async () => 
   for (const server of open.splice(0)) server.close();
   await expect
     .poll(() => office.notifier.test("webhook"), { timeout: 10_000 })
-    .toEqual({ ok: false, message: "Not delivered: nothing listens at that address and port." });
+    .toEqual({ ok: false, message: "Not delivered: nothing is listening at that address and port." });
 });
 
 test("secrets are sealed where they lie, a password goes to its own server only, and none over an open line", async () => {

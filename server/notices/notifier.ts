@@ -18,7 +18,8 @@ import { postNotice } from "./webhook";
 export const RETRY_AFTER_MS = [30_000, 2 * 60_000, 10 * 60_000, 3_600_000, 6 * 3_600_000] as const;
 /** Timeout of the last attempt: after that it stays unknown whether it arrived. */
 const LAST_WAIT_MS = 60_000;
-const UNSURE = "The server ended during the last attempt, so it is unknown whether it was delivered.";
+const UNSURE =
+  "The server stopped during the last attempt, so it is unknown whether the notification was delivered.";
 /** How many go out at a time. */
 const SLICE = 20;
 /** After the database was in the way. */
@@ -144,7 +145,7 @@ export class Notifier {
     const [webhook, email] = channel === "webhook" ? [settings.webhook(), null] : [null, settings.email()];
     if (webhook) return postNotice(fetch, webhook, { ...about, ...notice }, this.now);
     if (email) return mailNotice(way, email, { ...notice, ...id });
-    throw new Error("No channel is configured.");
+    throw new Error("No notification channel is configured.");
   }
 
   /** undefined where the database was in the way: what waits is sent later. */

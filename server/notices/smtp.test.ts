@@ -111,14 +111,14 @@ test.each([
     { security: "tls" as const },
     { security: "tls" as const },
     undefined,
-    "Not delivered: this machine doesn't trust the mail server's certificate (self-signed certificate). Use a trusted certificate, or add its authority with NODE_EXTRA_CA_CERTS.",
+    "Not delivered: this machine doesn't trust the mail server's certificate (self-signed certificate). Use a trusted certificate, or add its certificate authority with NODE_EXTRA_CA_CERTS.",
   ],
   [
     "the same where the line is protected on the way",
     { security: "starttls" as const },
     { security: "starttls" as const },
     undefined,
-    "Not delivered: this machine doesn't trust the mail server's certificate (self-signed certificate). Use a trusted certificate, or add its authority with NODE_EXTRA_CA_CERTS.",
+    "Not delivered: this machine doesn't trust the mail server's certificate (self-signed certificate). Use a trusted certificate, or add its certificate authority with NODE_EXTRA_CA_CERTS.",
   ],
   [
     "a server that cannot protect the line, though that is set",
@@ -146,7 +146,7 @@ test("a mail server that is down is told, and gets the mail once it is up again,
   const { port } = server;
   server.close();
   const office = await newOffice(port, { security: "tls", ...account });
-  const sentence = "Not delivered: nothing listens at that address and port.";
+  const sentence = "Not delivered: nothing is listening at that address and port.";
   expect(await office.notifier().test("email")).toEqual({ ok: false, message: sentence });
   await office.after(5_000);
   expect(office.store.undelivered()).toMatchObject([{ state: "waiting", attempts: 1, fault: sentence }]);
@@ -194,7 +194,8 @@ test("killed each time, it is sent no more often than the rule says, and the set
     {
       state: "failed",
       attempts: 6,
-      fault: "The server ended during the last attempt, so it is unknown whether it was delivered.",
+      fault:
+        "The server stopped during the last attempt, so it is unknown whether the notification was delivered.",
     },
   ]);
 });

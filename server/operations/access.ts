@@ -4,7 +4,7 @@ import { operationsOf } from "./operation";
 
 const { mutation, query } = operationsOf("Server");
 
-const TokenName = z.string().trim().min(1, "Name the token").max(80);
+const TokenName = z.string().trim().min(1, "Enter a name").max(80);
 const TOKENS = "a token can't create tokens";
 
 /** Tokens for the HTTP API. */

@@ -22,7 +22,7 @@ type OfBin = z.output<typeof OfBin>;
 const Entry = OfBin.extend({
   name: z.string(),
   deleted_at: z.int().meta({ description: "Unix time in milliseconds" }),
-  gone_at: z.int().meta({ description: "When it is deleted permanently, Unix time in milliseconds" }),
+  gone_at: z.int().meta({ description: "When it will be permanently deleted, Unix time in milliseconds" }),
 });
 
 /** Everything that was deleted and can come back. Providers, servers, tokens and keys are gone at once. */
@@ -68,7 +68,7 @@ export const binOperations = {
     needs: "admin",
     input: z.void(),
     output: z.object({ deleted: z.int() }),
-    http: { route: "DELETE /bin", success: "The trash is empty" },
+    http: { route: "DELETE /bin", success: "Trash emptied" },
     run: (services) => ({ deleted: services.bin.list().filter((one) => purge(services, one)).length }),
   }),
 };
@@ -109,7 +109,7 @@ function restore(services: Services, { kind, id }: OfBin, caller: Caller): void 
 function readAs<S extends z.ZodType>(schema: S, thing: unknown): z.output<S> {
   const read = schema.safeParse(thing);
   if (read.success) return read.data;
-  throw new Rejection("not_found", "This can't be read, so it can't be restored.");
+  throw new Rejection("not_found", "This item can't be read, so it can't be restored.");
 }
 
 function restoreTest(services: Services, { workflow_id, ...test }: z.output<typeof BinnedTest>): void {

@@ -11,18 +11,18 @@ export const Values = z.record(z.string(), Json);
 
 export const Finding = z.object({
   level: z.enum(FINDING_LEVELS),
-  at: z.string().meta({ description: "Where in the file" }),
+  at: z.string().meta({ description: "Location in the file" }),
   message: z.string(),
   file: z.string().optional().meta({ description: "Which file, if there are several" }),
-  line: z.int().optional().meta({ description: "Line in that file, from 1" }),
+  line: z.int().optional().meta({ description: "Line in that file, starting at 1" }),
   node_id: z.string().optional().meta({ description: "The node it was imported as" }),
 });
 
 export const ApiErrorBody = z.object({
   error: z.object({
-    code: z.string().meta({ description: "Stable, for programs" }),
-    message: z.string().meta({ description: "One sentence for people" }),
-    doc_url: z.string().optional().meta({ description: "Path of the page that explains the code" }),
+    code: z.string().meta({ description: "Stable error code for programs" }),
+    message: z.string().meta({ description: "Error message for people" }),
+    doc_url: z.string().optional().meta({ description: "Path of the docs page that explains the code" }),
     details: Json.optional(),
   }),
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { docHeadings } from "@/server/docs";
+import { docHeadings, glossary } from "@/server/docs";
 import { operationsOf } from "./operation";
 
 const { query } = operationsOf("Server");
@@ -12,5 +12,13 @@ export const docOperations = {
     input: z.void(),
     http: { browserOnly: "what the command palette searches; programs read the files" },
     run: () => docHeadings(),
+  }),
+  terms: query({
+    name: "listTerms",
+    summary: "List the terms of the glossary",
+    needs: "read",
+    input: z.void(),
+    http: { browserOnly: "explanations on hover; programs read the file" },
+    run: () => glossary(),
   }),
 };

@@ -8,7 +8,7 @@ import { NoticesShown } from "./settings-schemas";
 const { mutation, query } = operationsOf("Server");
 
 const Channel = z.object({ channel: z.enum(NOTICE_CHANNELS) });
-const WHERE = "it decides where this server connects to and who is notified";
+const WHERE = "it determines where this server connects and who is notified";
 
 /** How people are notified outside of the app that a question waits. Secrets are write-only. */
 export const noticeOperations = {
@@ -18,7 +18,7 @@ export const noticeOperations = {
     needs: "read",
     input: z.void(),
     output: NoticesShown,
-    http: { route: "GET /notices", success: "Without webhook URLs and passwords" },
+    http: { route: "GET /notices", success: "The settings, without webhook URLs and passwords" },
     run: ({ noticeSettings, notices }) => ({ ...noticeSettings.find(), troubles: notices.undelivered() }),
   }),
 
@@ -65,7 +65,7 @@ export const noticeOperations = {
   remove: mutation({
     name: "removeNotices",
     summary: "Remove a notification channel",
-    about: "Notifications waiting there are dropped.",
+    about: "Notifications waiting for this channel are discarded.",
     needs: "admin",
     input: Channel,
     audits: ["notices_removed"],

@@ -52,6 +52,8 @@ export interface HttpRoute {
   maxBytes?: number;
   /** The result's `revision` is sent as ETag. A change takes the revision that it was made on as If-Match. */
   etag?: true;
+  /** Sends the result as a file instead of as JSON. */
+  file?: (result: never) => { text: string; headers: Record<string, string> };
   /** The address of what was created, with fields of the result: "/roles/{name}". */
   location?: `/${string}`;
 }
@@ -122,7 +124,7 @@ export const operationsOf = (tag: Tag) => ({
 
 /** Refuses a program where an operation is a person's in part. Throws person_only. */
 export function onlyPerson({ kind }: Principal, why: string): void {
-  if (kind !== "session") throw new Rejection("person_only", `Only a signed-in person may do this: ${why}.`);
+  if (kind !== "session") throw new Rejection("person_only", `Only a signed-in person can do this: ${why}.`);
 }
 
 /** Performs an operation for a caller. Throws Rejection; an audit entry that the operation does not declare is a programming error. */

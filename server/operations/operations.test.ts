@@ -55,7 +55,7 @@ test("what only a person may do, no token does, whichever way it comes", () => {
   const token = { principal: { kind: "token", id: "t" } as const, by: "API token t", note: () => {} };
   // Refused before anything is looked at: neither the input nor the server is there.
   for (const { operation } of persons)
-    expect(() => perform(operation, {} as never, {}, token)).toThrow("Only a signed-in person may do this");
+    expect(() => perform(operation, {} as never, {}, token)).toThrow("Only a signed-in person can do this");
   expect(persons.map(({ path }) => path).sort()).toEqual([
     "access.createToken",
     "access.revokeToken",
@@ -162,7 +162,9 @@ test("a run that has ended is deleted by either, and what is not higher raises n
   await expect(browser.runs.cancel({ run_id })).rejects.toMatchObject({ code: "PRECONDITION_FAILED" });
   expect((await api.ask("POST", `/runs/${run_id}/cancel`)).body).toEqual({ run_id, cancelled: false });
   const raised = { limit: "max_steps", to: 1 } as const;
-  await expect(browser.runs.raiseLimit({ run_id, ...raised })).rejects.toThrow("not because of that limit");
+  await expect(browser.runs.raiseLimit({ run_id, ...raised })).rejects.toThrow(
+    "didn't stop because of this limit",
+  );
   expect((await api.ask("POST", `/runs/${run_id}/limits`, raised)).body.error.code).toBe("not_at_limit");
   expect((await api.ask("GET", `/runs/${run_id}/files`)).body).toEqual({ files: [] });
   expect((await api.ask("DELETE", `/runs/${run_id}`)).status).toBe(204);

@@ -52,7 +52,8 @@ const TestInput = z.object({
   headers: OwnHeaders.optional(),
   default_model: z.string().trim().max(200).optional(),
 });
-const ADDRESS = "a URL decides where prompts and keys go, and may be inside this machine's network";
+const ADDRESS =
+  "a provider's URL determines where prompts and keys go, and can point inside this machine's network";
 
 /** Where models come from: saved providers, the environment's, and the offline demo. Keys go in and never come out. */
 export const providerOperations = {
@@ -64,7 +65,7 @@ export const providerOperations = {
     output: z.object({ providers: z.array(ModelProvider) }),
     http: {
       route: "GET /providers",
-      success: "Saved ones, the one from the environment, and the offline demo",
+      success: "Saved providers, the one from the environment, and the offline demo",
     },
     async run({ providers }) {
       const known = providers.list();
@@ -78,13 +79,13 @@ export const providerOperations = {
     name: "replaceProvider",
     summary: "Edit a provider: name, key, headers, model and settings",
     about:
-      "A key or header value that is left out is kept; a null key is removed. `base_url` must be the current one: only people add providers and change their URLs.",
+      "An omitted key or header value is kept; a null key is removed. `base_url` must be the current URL: only people can add providers and change their URLs.",
     needs: "admin",
     input: SaveInput,
     output: Id,
     problems: ["not_found", "fixed", "person_only"],
     audits: ["provider_added", "provider_changed"],
-    http: { route: "PUT /providers/{id}", success: "It applies to the next call" },
+    http: { route: "PUT /providers/{id}", success: "Applies from the next call" },
     run({ providers }, input, { note, principal }) {
       const { key, settings, id, headers, ...rest } = input;
       const before = id === undefined ? undefined : changeable(providers, id);
@@ -137,7 +138,7 @@ export const providerOperations = {
     needs: "admin",
     input: Id,
     audits: ["provider_chosen"],
-    http: { route: "POST /providers/{id}/default", success: "It is used unless a model is set" },
+    http: { route: "POST /providers/{id}/default", success: "Used wherever no model is set" },
     run({ providers }, { id }, { note }) {
       if (!providers.setDefault(id)) throw notFound();
       note("provider_chosen", { provider: providers.find(id)?.name ?? id });
@@ -148,8 +149,8 @@ export const providerOperations = {
   /** Asks the service for its list and its model a few tiny questions; what is found out is kept for runs. */
   test: mutation({
     name: "testProvider",
-    summary: "Test a provider: list its models and send one a few tiny prompts",
-    about: "Detected capabilities are kept for runs. Only people can test another URL than the saved one.",
+    summary: "Test a provider by listing its models and sending a few short prompts",
+    about: "Detected capabilities are saved for runs. Only people can test a URL other than the saved one.",
     needs: "admin",
     input: TestInput,
     output: ProviderCheck,
@@ -170,8 +171,8 @@ export const providerOperations = {
 
   forget: mutation({
     name: "forgetLesson",
-    summary: "Forget a detected capability of a model",
-    about: "The next call asks as usual and may detect it again.",
+    summary: "Forget a model's detected capability",
+    about: "The next call is sent as usual and may detect it again.",
     needs: "admin",
     input: z.object({ id: z.string(), model: z.string(), lesson: z.string() }),
     http: { route: "POST /providers/{id}/forget", success: "Deleted" },
@@ -195,12 +196,12 @@ export const providerOperations = {
 
   models: query({
     name: "listModels",
-    summary: "List the models of a provider, as it reports them",
+    summary: "List the models that a provider reports",
     needs: "read",
     input: Id,
     output: z.array(z.string()),
     problems: ["not_found", "provider_failed"],
-    http: { route: "GET /providers/{id}/models", success: "Their names", as: "models" },
+    http: { route: "GET /providers/{id}/models", success: "Model names", as: "models" },
     async run({ providers }, { id }) {
       const provider = providers.find(id);
       if (!provider) throw notFound();
@@ -274,7 +275,7 @@ function changeable(providers: ProviderStore, id: string): Provider {
 /** The provider to test: a saved one with the form's changes. A stored key is only ever sent to its own address. */
 function checkedFrom(providers: ProviderStore, input: z.infer<typeof TestInput>) {
   if (input.id === undefined && input.base_url === undefined)
-    throw new Rejection("bad_request", "Name a provider or enter a URL.");
+    throw new Rejection("bad_request", "Specify a provider or a URL.");
   const saved = input.id === undefined ? undefined : providers.find(input.id);
   if (input.id !== undefined && !saved) throw notFound();
   const base_url = normalUrl(input.base_url ?? saved?.base_url ?? "");

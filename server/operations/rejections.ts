@@ -70,6 +70,6 @@ export function rejectionOf(error: unknown): Rejection | null {
   if (code.startsWith("SQLITE_BUSY"))
     return new Rejection("busy", "The database is busy. Try again in a moment.");
   if (code === "SQLITE_FULL" || code === "ENOSPC")
-    return new Rejection("storage_full", "The server's disk is full.");
+    return new Rejection("storage_full", "The server's disk is full. Free up space and try again.");
   return null;
 }

@@ -39,15 +39,15 @@ const Bytes = z.number().meta({ description: "In bytes" });
 export const StorageState = z.object({
   sizes: z.object({
     database: Bytes,
-    free: Bytes.meta({ description: "In the database: space left by deleted runs, in bytes" }),
+    free: Bytes.meta({ description: "Space in the database left by deleted runs, in bytes" }),
     can_shrink: z.boolean(),
     wal: Bytes,
-    files: Bytes.meta({ description: "In the database: files of runs, in bytes" }),
+    files: Bytes.meta({ description: "Run files in the database, in bytes" }),
     copies: z.object({ count: z.int(), bytes: Bytes }),
     runs: z.object({ finished: z.int(), held: z.int(), other: z.int() }),
   }),
   rules: KeepRules,
-  outdated: z.int().meta({ description: "Finished runs that the retention rules would delete" }),
+  outdated: z.int().meta({ description: "Number of finished runs that the retention rules would delete" }),
 });
 
 /** A provider of model calls. Its key and the values of its headers are never returned. */
@@ -60,18 +60,19 @@ export const ModelProvider = z.object({
   header_names: z.array(z.string()).meta({ description: "Custom headers sent with each request" }),
   default_model: z.string(),
   is_default: z.boolean(),
-  simulated: z.boolean().meta({ description: "Answers by rules, not by a model" }),
-  from_environment: z.boolean().meta({ description: "Edit it there" }),
-  settings: ProviderSettings,
-  is_damaged: z
+  simulated: z.boolean().meta({ description: "Whether its answers come from rules, not a model" }),
+  from_environment: z
     .boolean()
-    .optional()
-    .meta({ description: "Its settings can't be read; no call is made until they are saved again" }),
+    .meta({ description: "Whether it is configured by environment variables; change it there" }),
+  settings: ProviderSettings,
+  is_damaged: z.boolean().optional().meta({
+    description: "True if its settings can't be read; no calls are made until they are saved again",
+  }),
 });
 
 export const ProviderCheck = z.object({
   ok: z.boolean(),
-  message: z.string().meta({ description: "That it works, or what is wrong and how to correct it" }),
+  message: z.string().meta({ description: "Confirmation that it works, or what is wrong and how to fix it" }),
   found: z.array(z.string()),
   models: z.array(z.string()),
   latency_ms: z.number(),

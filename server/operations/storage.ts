@@ -8,7 +8,7 @@ import { StorageState } from "./settings-schemas";
 const { mutation, query } = operationsOf("Storage");
 
 const Outdated = z.object({
-  outdated: z.int().meta({ description: "Finished runs that the retention rules would delete" }),
+  outdated: z.int().meta({ description: "Number of finished runs that the retention rules would delete" }),
 });
 
 /** What the data folder holds, and how much of finished runs is kept. */
@@ -19,7 +19,7 @@ export const storageOperations = {
     needs: "read",
     input: z.void(),
     output: StorageState,
-    http: { route: "GET /storage", success: "Sizes in bytes, and the rules" },
+    http: { route: "GET /storage", success: "Sizes in bytes, and the retention rules" },
     run: ({ retention }) => ({
       sizes: retention.sizes(),
       rules: retention.rules(),
@@ -30,7 +30,8 @@ export const storageOperations = {
   save: mutation({
     name: "replaceStorageRules",
     summary: "Set the retention rules for finished runs",
-    about: "Replaces every rule; null is no limit. Runs beyond them are deleted at the next automatic sweep.",
+    about:
+      "Replaces all rules; null means no limit. Runs beyond the limits are deleted at the next automatic cleanup.",
     needs: "admin",
     input: KeepRules,
     output: Outdated,
@@ -46,7 +47,7 @@ export const storageOperations = {
 
   sweep: mutation({
     name: "sweepStorage",
-    summary: "Delete old runs now, by the retention rules",
+    summary: "Delete old runs now, according to the retention rules",
     needs: "admin",
     input: z.void(),
     output: Outdated,

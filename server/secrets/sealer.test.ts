@@ -13,7 +13,7 @@ describe("sealing", () => {
     const record = sealer.seal("sk-live-1234567890", "secrets:prov_a:key");
     expect(Buffer.from(record, "base64").toString("latin1")).not.toContain("sk-live");
     expect(sealer.open(record, "secrets:prov_a:key")).toBe("sk-live-1234567890");
-    expect(() => sealer.open(record, "secrets:prov_b:key")).toThrow("belongs elsewhere");
+    expect(() => sealer.open(record, "secrets:prov_b:key")).toThrow("belongs to another setting");
     expect(sealer.seal("same", "x")).not.toBe(sealer.seal("same", "x"));
   });
 

@@ -57,7 +57,7 @@ export function newSealer(dataDir: string | null, env: Env = process.env): Seale
         registerSecret(plain);
         return plain;
       } catch {
-        throw new Error("The stored secret is damaged or belongs elsewhere. Enter it again.");
+        throw new Error("The stored secret is damaged or belongs to another setting. Enter it again.");
       }
     },
   };

@@ -95,7 +95,7 @@ function filesBeside(dataDir: string, withKey: boolean): { name: string; content
     : [];
   if (withKey && !existsSync(path.join(dataDir, KEY_FILE)))
     throw new BackupError(
-      `There is no key file in ${dataDir}: leave out --with-key, and keep the key from TROUPE_SECRET_KEY yourself.`,
+      `There is no key file in ${dataDir}. Omit --with-key, and back up TROUPE_SECRET_KEY separately.`,
     );
   if (withKey) names.push(KEY_FILE);
   return names.map((name) => ({ name, content: readFileSync(path.join(dataDir, name)) }));
@@ -152,7 +152,7 @@ export async function openBackup(file: string, into: string): Promise<OpenedBack
     return opened;
   } catch (error) {
     rmSync(into, { force: true });
-    throw toBackupError(error, `${file} is damaged or not a backup of Troupe`);
+    throw toBackupError(error, `${file} is damaged or not a Troupe backup`);
   } finally {
     rmSync(`${into}-journal`, { force: true });
   }
@@ -169,7 +169,7 @@ function takeBesides(database: string): OpenedBackup {
       .prepare<[], { name: string; content: Buffer }>("select name, content from backup_files")
       .all();
     if (!files.every(({ name, content }) => BROUGHT.test(name) && Buffer.isBuffer(content)))
-      throw new BackupError("This is not a backup of Troupe: it contains unknown files.");
+      throw new BackupError("This is not a Troupe backup: it contains unknown files.");
     if (updatesBefore(client) === null)
       throw new BackupError("This backup was made by a newer version of Troupe. Update Troupe first.");
     // The key must not stay in the pages that become free.

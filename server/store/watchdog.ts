@@ -70,7 +70,7 @@ export function newWatchdog(
       env: {},
     });
     worker.unref();
-    worker.on("error", (error) => warn("The watchdog ended.", error));
+    worker.on("error", (error) => warn("The watchdog stopped unexpectedly.", error));
     const beat = () => {
       Atomics.add(numbers, 0, 1);
       // Whoever debugs the server stops its thread on purpose.

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ToolSpec } from "@/server/domain/tool/tool";
-import { judge } from "./policy";
+import { unvouchedPlaces } from "./policy";
 import { type ErrandCall, FAMILIES, type Family } from "./testing/errands";
 import { UserProvidedText } from "./user-provided-text";
 
@@ -29,7 +29,10 @@ function questions(
   for (const step of steps) {
     const specs = step.map(([name]) => specOf(name, family));
     const found = step.flatMap(([, args], at) =>
-      judge({ spec: specs[at]!, args }, { own, taint_sources, read: [], private_sources: ["stranger"] }),
+      unvouchedPlaces(
+        { spec: specs[at]!, args },
+        { own, taint_sources, read: [], private_sources: ["stranger"] },
+      ),
     );
     if (found.length > 0) asked++;
     taint_sources = ["stranger"];

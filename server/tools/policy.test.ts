@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "@/server/domain/base/values";
 import { ToolSpec } from "@/server/domain/tool/tool";
-import { type Context, judge } from "./policy";
+import { type Context, unvouchedPlaces } from "./policy";
 import { addedPhrases, addressesIn, UserProvidedText } from "./user-provided-text";
 
 const spec = (more: Partial<ToolSpec> = {}) =>
@@ -25,7 +25,7 @@ const context = (userText: string, more: Partial<Context> = {}): Context => ({
 });
 /** What of a call a person must agree to. */
 const unvouched = (userText: string, args: JsonObject, tool = spec(), more: Partial<Context> = {}) =>
-  judge({ spec: tool, args }, context(userText, more)).map(({ value }) => value);
+  unvouchedPlaces({ spec: tool, args }, context(userText, more)).map(({ value }) => value);
 
 describe("whose words a destination is", () => {
   test.each([
@@ -251,7 +251,7 @@ describe("a thing that is called by its number", () => {
 
 test("where a destination came from is what first contained it", () => {
   const read = ["first", "second"].map((source) => ({ source, text: "ask eve@evil.test", is_public: false }));
-  const found = judge(
+  const found = unvouchedPlaces(
     { spec: spec(), args: { to: ["eve@evil.test", "bob@evil.test"] } },
     context("", { read }),
   );

@@ -91,7 +91,10 @@ export interface Context {
  * Two kinds of external sends are free while no private data has come into the run, since there is nothing to leak:
  * opening a link exactly as public pages and searches show it, and searching for any words.
  */
-export function judge(call: { spec: ToolSpec; args: JsonObject }, context: Context): UnvouchedPlace[] {
+export function unvouchedPlaces(
+  call: { spec: ToolSpec; args: JsonObject },
+  context: Context,
+): UnvouchedPlace[] {
   if (context.taint_sources.length === 0) return [];
   const { spec, args } = call;
   const { own, read, private_sources } = context;
@@ -200,7 +203,7 @@ export function confirmationReason(about: {
   policies: readonly ConfirmationPolicy[];
   /** Tools whose results the agent has read that nobody vouches for. */
   taint_sources: readonly string[];
-  /** What `judge` found. */
+  /** What `unvouchedPlaces` found. */
   unvouched: readonly UnvouchedPlace[];
   /** A person has approved this tool for the rest of the run. */
   approved_always: boolean;

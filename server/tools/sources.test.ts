@@ -153,6 +153,6 @@ test("a label that no worker can have stops the start, with its place", () => {
 mcp_servers: [{ name: cards, command: node, worker_label: "" }]`,
   );
   expect(() => setUp({ TROUPE_TOOLS_FILE: file })).toThrow(
-    "mcp_servers[0].worker_label: is not a worker label such as gpu",
+    "mcp_servers[0].worker_label: isn't a valid worker label, such as gpu",
   );
 });

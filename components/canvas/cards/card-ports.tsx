@@ -54,7 +54,7 @@ function PortHandle({ node, port }: { node: WorkflowNode; port: Port }) {
         <button
           type="button"
           tabIndex={-1}
-          aria-label={`Add a node after ${node.name}${port.kind === "out" ? "" : `, route “${title}”`}`}
+          aria-label={`Add node after ${node.name}${port.kind === "out" ? "" : `, route “${title}”`}`}
           className="node-add nodrag nopan"
           onClick={(event) => {
             event.stopPropagation();

@@ -256,7 +256,7 @@ function Marks({
       )}
       {run?.attempt !== undefined && run.attempt > 1 && (
         <span className="node-count" title={`Attempt ${run.attempt}`}>
-          try {run.attempt}
+          attempt {run.attempt}
         </span>
       )}
       {tried?.from === "pin" && <PinMark isStale={tried.stale !== null} />}

@@ -25,7 +25,7 @@ export function ResultCaption({ tried }: { tried: CardTry }) {
         </span>{" "}
         {tried.summary}
       </p>
-      {tried.stale && <p className="node-stale">Out of date? {tried.stale}</p>}
+      {tried.stale && <p className="node-stale">May be out of date: {tried.stale}</p>}
     </div>
   );
 }

@@ -15,13 +15,13 @@ test("F9 sets a breakpoint at what is selected, takes it away again, and says so
   const editor = openEditor();
   const { store, breakpoints, announcement } = editor;
   press(editor, "F9");
-  expect(announcement()).toBe("Select a node or a connection to add a breakpoint");
+  expect(announcement()).toBe("Select a node or connection to add a breakpoint");
   store.getState().select({ nodes: ["ask"] });
   press(editor, "F9");
   expect(announcement()).toBe("Breakpoint added at Ask");
   expect(breakpoints.getState().list).toEqual([{ id: "b1", on: "node_start", node_id: "ask" }]);
   press(editor, "F9", { ctrlKey: true });
-  expect([announcement(), breakpoints.getState().list[0]?.enabled]).toEqual(["Breakpoint off", false]);
+  expect([announcement(), breakpoints.getState().list[0]?.enabled]).toEqual(["Breakpoint disabled", false]);
   press(editor, "F9");
   expect([announcement(), breakpoints.getState().list]).toEqual(["Breakpoint removed from Ask", []]);
 });
@@ -39,7 +39,7 @@ test("of several selected ones those without a breakpoint get one; the drawing i
     "edge_3",
     "route",
   ]);
-  expect(announcement()).toBe("Breakpoints set: 1");
+  expect(announcement()).toBe("Breakpoints added: 1");
   expect(store.getState().doc).toBe(before);
 });
 

@@ -39,11 +39,11 @@ export function breakpointCommands({
   /** Several at once: those without one get one; where all have one, all lose it. */
   function toggleBreakpoint() {
     const all = places();
-    if (all.length === 0) return announce("Select a node or a connection to add a breakpoint");
+    if (all.length === 0) return announce("Select a node or connection to add a breakpoint");
     const bare = all.filter((place) => at(place).length === 0);
     for (const place of bare.length > 0 ? bare : all) toggleAt(place);
     if (all.length > 1)
-      announce(`Breakpoints ${bare.length > 0 ? "set" : "removed"}: ${bare.length || all.length}`);
+      announce(`Breakpoints ${bare.length > 0 ? "added" : "removed"}: ${bare.length || all.length}`);
   }
 
   function switchBreakpoints() {
@@ -51,7 +51,7 @@ export function breakpointCommands({
     if (here.length === 0) return announce("No breakpoint here. Press F9 to add one.");
     const enabled = here.every((one) => one.enabled === false);
     for (const { id } of here) breakpoints.set(id, { enabled });
-    announce(`${here.length === 1 ? "Breakpoint" : "Breakpoints"} ${enabled ? "on" : "off"}`);
+    announce(`${here.length === 1 ? "Breakpoint" : "Breakpoints"} ${enabled ? "enabled" : "disabled"}`);
   }
 
   function openBreakpoints(place: BreakpointPlace | null = null) {
@@ -64,7 +64,7 @@ export function breakpointCommands({
   /** Opens the breakpoint of the selection, after setting one if there is none. */
   function editBreakpoint() {
     const [place] = places();
-    if (!place) return announce("Select a node or a connection to add a breakpoint");
+    if (!place) return announce("Select a node or connection to add a breakpoint");
     if (at(place).length === 0) toggleAt(place);
     openBreakpoints(place);
   }

@@ -62,7 +62,7 @@ export function clipboardCommands({ store, ui, view, announce, graph, pickedNode
     if (!fragment) return;
     const { leftOut = 0 } = fragment;
     if (leftOut > 0)
-      toast(`${leftOut} copied ${leftOut === 1 ? "node is" : "nodes are"} skipped: unknown type.`, {
+      toast(`Skipped ${leftOut} invalid copied ${leftOut === 1 ? "node" : "nodes"}`, {
         tone: "error",
       });
     if (Object.keys(fragment.nodes).length > 0) insert(fragment, at);

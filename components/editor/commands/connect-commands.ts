@@ -91,9 +91,9 @@ function connectModeCommands(
     if (!connect || target === undefined) return;
     view.reveal([target]);
     const label = edgeFrom(connect.portId).edge_label;
-    const way = label ? `, route “${label}”` : connect.portId === "error" ? ", on error" : "";
+    const way = label ? ` (route “${label}”)` : connect.portId === "error" ? " (on error)" : "";
     announce(
-      `Connect ${nameOf(connect.from)}${way} to ${nameOf(target)}? ${connect.at + 1} of ${connect.targets.length}. Enter connects, Escape cancels.`,
+      `Connect ${nameOf(connect.from)}${way} to ${nameOf(target)}? ${connect.at + 1} of ${connect.targets.length}. Press Enter to connect, Escape to cancel.`,
     );
   }
 

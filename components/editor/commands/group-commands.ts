@@ -43,8 +43,9 @@ export function groupCommands({ store, ui, announce, graph, pickedNodes, focus }
         { id: found.id, patch: { is_collapsed } },
         { select: { nodes: is_collapsed ? [] : found.node_ids } },
       );
+    const count = found.node_ids.length;
     announce(
-      `${found.name || "Group"}: ${is_collapsed ? `collapsed, ${found.node_ids.length} nodes` : "expanded"}`,
+      `${found.name || "Group"}: ${is_collapsed ? `collapsed, ${count} ${count === 1 ? "node" : "nodes"}` : "expanded"}`,
     );
     if (is_collapsed) focus(found.id);
     else if (found.node_ids[0]) focus(found.node_ids[0]);

@@ -17,7 +17,8 @@ export function selectionCommands({
   function selectAll() {
     const all = graph();
     store.getState().select({ nodes: Object.keys(all.nodes), edges: all.edges.map(({ id }) => id) });
-    announce(`${Object.keys(all.nodes).length} nodes selected`);
+    const count = Object.keys(all.nodes).length;
+    announce(`${count} ${count === 1 ? "node" : "nodes"} selected`);
   }
 
   /** Takes a node into the selection, or out of it. */
@@ -26,7 +27,7 @@ export function selectionCommands({
     const nodes = new Set(selection.nodes);
     if (!nodes.delete(id)) nodes.add(id);
     store.getState().select({ nodes, edges: selection.edges });
-    announce(`${nameOf(id)} ${nodes.has(id) ? "selected" : "not selected"}, ${nodes.size} in all`);
+    announce(`${nameOf(id)} ${nodes.has(id) ? "selected" : "deselected"}, ${nodes.size} in total`);
   }
 
   /** Selects and announces the next edge of the selected node, or of the source of the selected edge. */
@@ -51,7 +52,7 @@ export function selectionCommands({
     view.reveal([next.source_node_id, next.target_node_id]);
     view.focusDrawing();
     announce(
-      `${describeEdge(next)}. ${list.indexOf(next) + 1} of ${list.length}. Enter opens it, Delete removes it, arrows go to its ends.`,
+      `${describeEdge(next)}. ${list.indexOf(next) + 1} of ${list.length}. Press Enter to open it, Delete to delete it, or an arrow key to go to its source or target.`,
     );
   }
 
@@ -84,7 +85,7 @@ export function deleteCommands({ store, announce, graph, nameOf, pickedNodes, fo
     if (nodes.length + edges.length === 0) return;
     const next = nodes[0] === undefined ? null : neighbourOf(graph(), nodes);
     const deletedName =
-      nodes.length === 1 && nodes[0] ? nameOf(nodes[0]) : `${nodes.length + edges.length} things`;
+      nodes.length === 1 && nodes[0] ? nameOf(nodes[0]) : `${nodes.length + edges.length} items`;
     store.getState().edit(edits.remove, { nodes, edges }, { select: { nodes: next ? [next] : [] } });
     announce(`Deleted ${nodes.length === 0 && edges.length === 1 ? "the connection" : deletedName}`);
     if (next) focus(next);

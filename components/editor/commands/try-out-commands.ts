@@ -23,7 +23,7 @@ export function tryOutCommands({
     return id !== undefined && others.length === 0 && canTry(id) ? id : null;
   }
   const open = (what: "run" | "try" | "pin", nodeId = picked()) => {
-    if (nodeId === null) return announce("Select one node that can run alone");
+    if (nodeId === null) return announce("Select one node that can run on its own");
     ui.setState({ tryOut: { what, nodeId } });
   };
   return {
@@ -37,14 +37,14 @@ export function tryOutCommands({
     pinOutput: () => open("pin"),
     runToHere() {
       const nodeId = picked();
-      if (nodeId === null) return announce("Select one node that can run alone");
+      if (nodeId === null) return announce("Select one node that can run on its own");
       ui.setState({ runTo: nodeId, fresh: new Set(), isNew: false });
     },
     unpin() {
       const id = picked();
       if (id === null) return;
       tryOuts.unpin(id);
-      announce(`${graph().nodes[id]?.name || id} runs again`);
+      announce(`Unpinned ${graph().nodes[id]?.name || id}`);
     },
     forgetResult() {
       const id = picked();

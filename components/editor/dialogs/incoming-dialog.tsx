@@ -35,8 +35,8 @@ function Open({ text, at }: { text: string; at: { x: number; y: number } }) {
       open
       onOpenChange={close}
       size="sm"
-      title={`Pasted: ${name || "a workflow"}`}
-      description={`${count} ${count === 1 ? "node" : "nodes"} and ${graph.edges.length} connections. Insert them here or import a new workflow?`}
+      title={name ? `Paste “${name}”` : "Paste workflow"}
+      description={`${count} ${count === 1 ? "node" : "nodes"} and ${graph.edges.length} ${graph.edges.length === 1 ? "connection" : "connections"}. Insert them here or import them as a new workflow?`}
       footer={
         <>
           <Button onClick={insert}>Insert here</Button>
@@ -48,8 +48,8 @@ function Open({ text, at }: { text: string; at: { x: number; y: number } }) {
     >
       {Array.isArray(tests) && tests.length > 0 ? (
         <p className="text-[13px] text-ink-2">
-          {tests.length === 1 ? "Its test is imported" : `Its ${tests.length} tests are imported`} only with a
-          new workflow.
+          Importing it as a new workflow also imports its{" "}
+          {tests.length === 1 ? "test" : `${tests.length} tests`}.
         </p>
       ) : null}
       {findings.length > 0 && (

@@ -78,14 +78,16 @@ function Offer({
     const placed = await placesInstead(graph, id, unfolding.graph, nodes);
     ui.setState({ unfold: null });
     store.getState().edit(UNFOLD, { graph: placed }, { select: {} });
-    commands.announce(`Expanded into ${nodes.length} nodes`);
+    commands.announce(`Expanded into ${nodes.length} ${nodes.length === 1 ? "node" : "nodes"}`);
     // After the new positions are rendered.
     requestAnimationFrame(() => commands.view.fit());
   }
 
   return (
     <div className="flex flex-col gap-4">
-      <p className="text-sm text-ink-2">{nodes.length} nodes will replace the crew. Its agents run in:</p>
+      <p className="text-sm text-ink-2">
+        {nodes.length} {nodes.length === 1 ? "node" : "nodes"} will replace the crew. Its agents will run in:
+      </p>
       <ol
         aria-label="Agent nodes"
         className="flex max-h-44 flex-col gap-1 overflow-y-auto rounded-lg border border-line bg-sunken px-3 py-2 text-[13px]"
@@ -98,7 +100,7 @@ function Offer({
         ))}
       </ol>
       <p className="text-[13px] text-ink-2">
-        Each node can be edited, paused at and retried separately. Agents no longer share a board or delegate
+        You can edit, pause at and retry each node separately. Agents will no longer share a board or delegate
         tasks. You can undo this.
       </p>
       {warnings.length > 0 ? (

@@ -146,7 +146,7 @@ export const EditorContext = createContext<EditorStore | null>(null);
 /** The store itself, for event handlers. */
 export function useEditorStore(): EditorStore {
   const store = useContext(EditorContext);
-  if (!store) throw new Error("This part belongs inside an editor.");
+  if (!store) throw new Error("This component must be used inside the editor.");
   return store;
 }
 

@@ -146,6 +146,6 @@ async function catchUp(client: Client, store: EditorStore): Promise<void> {
     return;
   store.getState().adopt({ name: found.name, graph: found.graph }, found.revision);
   toast("Updated to the latest version", {
-    detail: "This workflow was changed elsewhere. Undo only affects your own edits.",
+    detail: "This workflow was changed elsewhere. Undo affects only your own edits.",
   });
 }

@@ -84,13 +84,16 @@ function Inspector({
           />
         )}
         {isRouter && isPlain && <RouterChoice {...{ graph, edge, problems }} onChange={set} />}
-        {!isRouter && isPlain && condition({ label: "Condition", hint: "Leave empty for always" })}
+        {!isRouter &&
+          isPlain &&
+          condition({ label: "Condition", hint: "Leave empty to always follow this connection" })}
       </div>
       {isPlain && (
         <Disclosure variant="section" title="Advanced" aside={edge.condition_name ?? undefined}>
           {!isRouter && <LineLabel label={edge.edge_label} onChange={(edge_label) => set({ edge_label })} />}
           <KeyGuard edge={edge} problems={problems} onChange={(condition_name) => set({ condition_name })} />
-          {isRouter && condition({ label: "And only if", hint: "In addition to the router's choice" })}
+          {isRouter &&
+            condition({ label: "Extra condition", hint: "Must also be true to follow this route" })}
         </Disclosure>
       )}
     </FormScopeContext.Provider>
@@ -154,7 +157,9 @@ function KeyGuard({
         value={edge.condition_name ?? ""}
         onCommit={(text) => onChange(text === "" ? null : text)}
         check={(text) =>
-          text === "" || StateKey.safeParse(text).success ? null : "Use letters, digits and _, no spaces"
+          text === "" || StateKey.safeParse(text).success
+            ? null
+            : "Use letters, digits and _ (at most 64), no spaces."
         }
       />
     </FieldFrame>

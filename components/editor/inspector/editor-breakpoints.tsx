@@ -60,7 +60,7 @@ export function BreakpointCount() {
   const commands = useEditorCommands();
   if (list.length === 0) return null;
   const on = list.filter(({ enabled }) => enabled !== false).length;
-  const label = `${list.length} ${list.length === 1 ? "breakpoint" : "breakpoints"}${on === list.length ? "" : `, ${on} on`}`;
+  const label = `${list.length} ${list.length === 1 ? "breakpoint" : "breakpoints"}${on === list.length ? "" : `, ${on} enabled`}`;
   return (
     <button
       type="button"

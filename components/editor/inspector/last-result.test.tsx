@@ -51,7 +51,7 @@ test("a result is out of date once its node changed", () => {
   expect(screen.queryByText(/May be out of date/)).toBeNull();
   tryOutsOf("wf").setLast({ ask: { ...last, made_of: "another" } });
   return waitFor(() =>
-    expect(screen.getByText("May be out of date. The node was changed since")).toBeTruthy(),
+    expect(screen.getByText("May be out of date: The node has been edited since")).toBeTruthy(),
   );
 });
 

@@ -44,7 +44,7 @@ export function LastResult({ graph, node }: { graph: WorkflowGraph; node: Workfl
             </span>{" "}
             {result.summary}
           </p>
-          {result.stale ? <p className="text-waiting-ink">May be out of date. {result.stale}</p> : null}
+          {result.stale ? <p className="text-waiting-ink">May be out of date: {result.stale}</p> : null}
           <Disclosure title="Output">
             <KeyValues label="Last output" values={shown.result.output ?? {}} />
           </Disclosure>

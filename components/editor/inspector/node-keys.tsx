@@ -43,7 +43,7 @@ export function Keys({
       <div data-field="input_keys" className="flex flex-col gap-2">
         <KeysField
           label={kind.ends ? "Keys" : "Reads"}
-          hint={kind.ends ? "Leave empty to return the whole final state" : undefined}
+          hint={kind.ends ? "Leave empty to return the entire final state" : undefined}
           error={mistakeAt(problems, "input_keys")}
           keys={node.input_keys}
           onChange={(input_keys) => set({ input_keys })}

@@ -13,9 +13,9 @@ import type { ShownProblem } from "../use-problems";
 import { FieldFrame, mistakeAt, NodeParts, useSetNode } from "./node-form";
 
 const ON_ERROR_OPTIONS: Record<NodeBase["on_error"], { label: string; hint: string }> = {
-  fail_run: { label: "Fail the run", hint: "After running nodes finish" },
-  error_edge: { label: "Follow the error path", hint: "Drawn from the node's error output" },
-  continue: { label: "Use a default output", hint: "Continues as if it succeeded" },
+  fail_run: { label: "Fail the run", hint: "Nodes already running finish first" },
+  error_edge: { label: "Follow the error path", hint: "Connect it from the node's error output" },
+  continue: { label: "Use a default output", hint: "Continues as if the node succeeded" },
   skip_branch: { label: "Skip this branch", hint: "Other branches continue" },
 };
 
@@ -27,7 +27,7 @@ const FAILING: readonly FormPart<NodeBase>[] = [
     key: "default_output",
     label: "Default output",
     as: "json",
-    check: (value) => (isObject(value) ? null : "An object { … } with a value for each key"),
+    check: (value) => (isObject(value) ? null : "Enter an object { … } with a value for each key."),
     showIf: ({ on_error }) => on_error === "continue",
   },
   { key: "run_timeout_ms", label: "Attempt timeout", as: "milliseconds" },
@@ -35,7 +35,7 @@ const FAILING: readonly FormPart<NodeBase>[] = [
     key: "idle_timeout_ms",
     label: "Idle timeout",
     as: "milliseconds",
-    hint: "Max time without output from the model",
+    hint: "Maximum time without model output",
   },
 ];
 
@@ -118,7 +118,7 @@ const ADVANCED: readonly FormPart<NodeBase, "when" | "mappings">[] = [
     key: "max_iterations",
     label: "Max iterations",
     as: "number",
-    hint: "This node starts a loop",
+    hint: "Limits the loop that starts at this node",
     min: 1,
     max: 1000,
     placeholder: "Workflow default",
@@ -147,9 +147,9 @@ export function Advanced({
 }) {
   const set = useSetNode(node.id);
   const used = [
-    node.when ? "only if" : null,
+    node.when ? "condition" : null,
     node.input_mapping || node.output_mapping ? "mapping" : null,
-    node.concurrency_key ? "one at a time" : null,
+    node.concurrency_key ? "concurrency group" : null,
     node.max_iterations ? `${node.max_iterations} iterations` : null,
   ].filter(Boolean);
   return (

@@ -58,7 +58,7 @@ export function WorkflowInspector() {
             value={name}
             onCommit={store.getState().rename}
             check={(text) =>
-              text.trim() === "" ? "Enter a name" : text.length > 200 ? "At most 200 characters" : null
+              text.trim() === "" ? "Enter a name." : text.length > 200 ? "Use at most 200 characters." : null
             }
           />
         </div>
@@ -106,7 +106,7 @@ const PROJECT: readonly FormPart<ProjectContext>[] = [
     key: "conventions",
     label: "Conventions",
     as: "texts",
-    hint: "Project conventions",
+    hint: "Style and practices agents should follow",
     itemName: "convention",
   },
 ];
@@ -122,7 +122,7 @@ export function ProjectSection() {
       title="Project"
       aside={project?.project_name || (project ? "Unnamed" : "Not set")}
     >
-      <p className="text-[13px] text-ink-3">Every agent of a run reads this along with its role and task.</p>
+      <p className="text-[13px] text-ink-3">Every agent in a run reads this along with its role and task.</p>
       <div data-field="project_context" className="flex flex-col gap-3">
         <FormParts
           parts={PROJECT}
@@ -207,7 +207,7 @@ function ProblemNote() {
     >
       <CircleAlert aria-hidden className={errors > 0 ? "size-4 text-failed" : "size-4 text-waiting"} />
       {errors > 0
-        ? `${errors} ${errors === 1 ? "problem prevents" : "problems prevent"} running`
+        ? `${errors} ${errors === 1 ? "problem prevents" : "problems prevent"} this workflow from running`
         : `${problems.length} ${problems.length === 1 ? "warning" : "warnings"}`}
     </button>
   );

@@ -168,7 +168,7 @@ function ReplaceRow({
     store.getState().edit(textEdits.replaceText, { hits: which, replacement });
     const isDone = store.getState().doc.graph !== before;
     const count = `${which.length} ${which.length === 1 ? "place" : "places"}`;
-    commands.announce(isDone ? `Replaced in ${count}` : `“${replacement}” is not allowed here`);
+    commands.announce(isDone ? `Replaced in ${count}` : `“${replacement}” isn't allowed here`);
   };
   return (
     <div className="flex items-center gap-1">

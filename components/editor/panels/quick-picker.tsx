@@ -4,6 +4,7 @@ import { Command } from "cmdk";
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { KindIcon } from "@/components/canvas/cards/kind-icon";
 import { RoleFace } from "@/components/display/role-face";
+import { synonymsOf } from "@/components/page/synonyms";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { nodeKinds } from "@/server/domain/nodes";
 import { useEditorCommands } from "../commands";
@@ -92,7 +93,7 @@ function Choices({
           <Item
             key={kind.type}
             value={kind.title}
-            keywords={[kind.hint, kind.type]}
+            keywords={[kind.hint, kind.type, synonymsOf(kind.title)]}
             onSelect={() => onChoose({ type: kind.type })}
             face={
               <span className="grid size-8 place-items-center rounded-lg bg-sunken text-ink-2">

@@ -238,9 +238,11 @@ function ProblemMark() {
   const errors = wrong.filter(({ severity }) => severity === "error").length;
   const toDo = problems.length - wrong.length;
   const parts = [
-    errors > 0 ? `${errors} ${errors === 1 ? "problem prevents" : "problems prevent"} running` : "",
+    errors > 0
+      ? `${errors} ${errors === 1 ? "problem prevents" : "problems prevent"} this workflow from running`
+      : "",
     wrong.length > errors ? count(wrong.length - errors, "warning") : "",
-    toDo > 0 ? `${count(toDo, "thing")} left to do` : "",
+    toDo > 0 ? count(toDo, "to-do item") : "",
   ];
   const label = parts.filter(Boolean).join(", ");
   return (

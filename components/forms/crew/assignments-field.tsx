@@ -43,5 +43,5 @@ export function AssignmentsField({
 export function keyError(name: string, names: readonly string[], at: number): string | null {
   const parsed = StateKey.safeParse(name);
   if (!parsed.success) return parsed.error.issues[0]?.message ?? "Invalid key. Use letters, digits and _.";
-  return names.some((other, i) => i !== at && other === name) ? "This name is already in use" : null;
+  return names.some((other, i) => i !== at && other === name) ? "This name is already in use." : null;
 }

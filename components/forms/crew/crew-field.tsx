@@ -29,7 +29,7 @@ export function CrewRefField({ label, hint, error, value, onChange }: FieldProps
       hint={hint}
       error={error}
       options={[
-        { value: OWN, label: "This workflow’s own crew" },
+        { value: OWN, label: "This workflow's crew" },
         ...(crews ?? []).map(({ id, name, crew }) => ({
           value: id,
           label: name,
@@ -108,7 +108,7 @@ function LibraryCrew({ id, label, error, own }: FieldProps & { id: string; own: 
           ))}
         </ul>
       ) : (
-        <p className="text-[13px] text-failed">Crew “{id}” isn't in the library.</p>
+        <p className="text-[13px] text-failed">Crew “{id}” isn't in the library. Choose another.</p>
       )}
       {found ? <OpenInPlace kind="crew" id={id} /> : null}
     </Field>

@@ -42,7 +42,7 @@ test("a crew that works by a plan says what happens when a task fails, and who p
   await enter("Max replans", "4");
   await person.click(screen.getByText("More"));
   await choose("Planner", "bo");
-  await person.click(screen.getByRole("switch", { name: "Delegates keep own tools" }));
+  await person.click(screen.getByRole("switch", { name: "Delegates keep tools" }));
   expect(crew()).toEqual({
     ...before,
     planning: true,
@@ -56,7 +56,7 @@ test("a crew that works by a plan says what happens when a task fails, and who p
 test("a crew that votes says by what it is decided, with weights where they count", async () => {
   const { person, choose, enter, before, crew } = opened("consensus");
   expect(screen.queryByRole("group", { name: "Weights" })).toBeNull();
-  await choose("Decision rule", "Weights");
+  await choose("Decision rule", "Weighted majority");
   await person.clear(
     within(screen.getByRole("group", { name: "Weights" })).getByRole("textbox", { name: "Weight of bo" }),
   );

@@ -86,7 +86,7 @@ export function CrewForm(props: CrewFormProps) {
 const CREW_QUESTIONS: readonly FormPart<CrewConfig>[] = [
   {
     as: "box",
-    title: "Questions to people",
+    title: "Questions for people",
     parts: [
       { text: "Applies to result reviews, task approvals, ties and failed tasks." },
       ...CREW_QUESTION_FIELDS.map(({ key, showIf: _showIf, usual: _usual, ...field }) => ({
@@ -260,8 +260,8 @@ function CrewEstimate({ crew }: { crew: CrewConfig }) {
   return (
     <Disclosure title="Estimate" aside={formatEstimate(estimated)}>
       <p className="text-[13px] text-ink-2">
-        For one goal: {estimated.basis}. Assumes roles of typical length. The estimate in the run dialog uses
-        the actual plan, roles and prices.
+        For one goal: {estimated.basis}. Assumes role prompts of typical length. The estimate in the run
+        dialog uses the actual plan, roles and prices.
       </p>
       <p className="pt-1 text-xs text-ink-3">{ASSUMPTIONS}</p>
     </Disclosure>
@@ -302,11 +302,11 @@ function ManagerField({ crew, agents, onChange, label }: PatternEditorProps & { 
         value={crew.manager?.agent_id ?? NOBODY}
         onValueChange={(id) => write(id === NOBODY ? undefined : id, crew.manager?.llm_config)}
       />
-      <Disclosure variant="box" title={`Model for the ${label.toLowerCase()}`}>
+      <Disclosure variant="box" title={`${label} model`}>
         <LlmField
-          label={`Model for the ${label.toLowerCase()}`}
+          label={`${label} model`}
           hideLabel
-          hint="Only for this function; defaults to the agent's model"
+          hint="Used only for this function; defaults to the agent's model"
           value={crew.manager?.llm_config}
           onChange={(llm) => write(crew.manager?.agent_id, llm)}
         />

@@ -24,7 +24,7 @@ export interface PatternEditorProps {
 const NOBODY = "(nobody)";
 
 const ENDS = [
-  { value: END_TARGETS.completed, label: "End", hint: "The crew completes" },
+  { value: END_TARGETS.completed, label: "End", hint: "The crew finishes successfully" },
   { value: END_TARGETS.failed, label: "End as failed", hint: "The crew fails" },
 ];
 
@@ -35,7 +35,7 @@ export function GroupsEditor({ crew, agents, onChange }: PatternEditorProps) {
   return (
     <RowList
       label="Groups"
-      hint="Agents of a group work in parallel; a coordinator combines their work"
+      hint="Agents in a group work in parallel; a coordinator combines their work"
       items={groups}
       addLabel="Add group"
       newItem={(): GroupDraft => ({
@@ -103,7 +103,7 @@ export function StepsEditor({ crew, agents, onChange }: PatternEditorProps) {
   return (
     <RowList
       label="Steps"
-      hint="Starts with the first step and ends after a step without a next step"
+      hint="Runs from the first step until a step has no next step"
       error={steps.length === 0 ? "Add the first step." : undefined}
       items={steps}
       addLabel="Add step"
@@ -176,7 +176,7 @@ function namedEnds(steps: readonly StepDraft[]) {
           {
             value: target,
             label: found.name,
-            hint: found.end === "failed" ? "The crew fails" : "The crew completes",
+            hint: found.end === "failed" ? "The crew fails" : "The crew finishes successfully",
           },
         ]
       : [];
@@ -214,7 +214,7 @@ function Outcomes({
               value={outcome}
               check={(word) =>
                 !/^[A-Za-z0-9_ -]+$/.test(word)
-                  ? "Use letters and digits."
+                  ? "Use only letters, digits, spaces, _ and -."
                   : outcomes.some((other, place) => place !== at && other.outcome === word)
                     ? "Another outcome has this name."
                     : null

@@ -78,7 +78,7 @@ test("a plan.json is read as workflow files with a plan are: numbered tasks too,
       ],
     }),
   );
-  expect(dialog.getByRole("status").textContent).toMatch(/^2 tasks, with findings:.*priority/);
+  expect(dialog.getByRole("status").textContent).toMatch(/^2 tasks\. Findings:.*priority/);
   await person.click(use);
   expect(now().tasks.map(({ task_id, dependencies }) => [task_id, dependencies])).toEqual([
     ["task_1", []],

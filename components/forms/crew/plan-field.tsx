@@ -108,7 +108,7 @@ function PeopleAndCriteria({
   onChange: (patch: Partial<ExecutionPlan>) => void;
 }) {
   return (
-    <Disclosure variant="box" title="People and criteria">
+    <Disclosure variant="box" title="Review and criteria">
       <Select
         label="Ask a person"
         options={MODES}
@@ -117,7 +117,7 @@ function PeopleAndCriteria({
       />
       <ListEditor
         label="Intervention points"
-        hint="before_ or after_ plus a task's ID, tag or description, or on_error"
+        hint="before_ or after_ followed by a task's ID, tag or description; or on_error"
         itemName="point"
         placeholder="before_deployment"
         items={plan?.human_intervention_points ?? []}
@@ -125,7 +125,7 @@ function PeopleAndCriteria({
       />
       <ListEditor
         label="Success criteria"
-        hint="Text for a judge, or cel: followed by an expression"
+        hint="Plain text for a judge, or cel: followed by an expression"
         itemName="criterion"
         placeholder="cel: output.report.size() > 500"
         items={plan?.success_criteria ?? []}
@@ -184,12 +184,12 @@ function TaskFields({ task, at, others, onChange, onRemove }: TaskProps) {
         multiline
         value={task.description}
         onCommit={(description) => onChange({ description })}
-        check={(text) => (text.trim() === "" ? "A task needs a description" : null)}
+        check={(text) => (text.trim() === "" ? "Enter a description." : null)}
       />
       <AssigneeSelect task={task} at={at} onChange={onChange} />
       {others.length > 0 && (
         <CheckboxGroup
-          label="After"
+          label="Depends on"
           className="flex flex-wrap gap-x-4 gap-y-1"
           options={others.map((id) => ({ value: id, label: id }))}
           value={task.dependencies}
@@ -295,7 +295,7 @@ function ImportDialog({ onClose, onPlan }: { onClose: () => void; onPlan: (plan:
   return (
     <FormDialog
       title="Import plan"
-      description="A plan.json with tasks, assignees and dependencies. It replaces the plan of this node."
+      description="A plan.json with tasks, assignees and dependencies. It replaces this node's plan."
       submit="Import plan"
       isIncomplete={plan === null}
       onSubmit={() => {
@@ -323,7 +323,7 @@ function ImportDialog({ onClose, onPlan }: { onClose: () => void; onPlan: (plan:
         <div role="status" className="text-[13px] text-ink-2">
           <p>
             {plan.tasks.length} {plan.tasks.length === 1 ? "task" : "tasks"}
-            {findings.length === 0 ? ", no findings." : ", with findings:"}
+            {findings.length === 0 ? ", no findings." : ". Findings:"}
           </p>
           <ul className="mt-1 flex list-disc flex-col gap-1 pl-5">
             {findings.map(({ at, message }) => (

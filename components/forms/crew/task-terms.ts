@@ -7,7 +7,7 @@ export const PRIORITIES: readonly { value: Task["priority"]; label: string }[] =
   { value: "low", label: "Low" },
 ];
 
-export const URGENCY_HINT = "Tasks with higher priority start first";
+export const URGENCY_HINT = "Higher-priority tasks start first";
 export const DURATION_HINT = "For example 15m or 2h. Shown with the plan; doesn't affect scheduling";
 export const TAGS_HINT = "Comma-separated. Used by sync points and intervention points";
 

@@ -92,10 +92,11 @@ export function AgentReading({
 }) {
   const found = library.find((other) => other.id === id);
   const agent = found?.agent ?? copy;
-  if (!agent) return <p className="text-[13px] text-failed">Agent “{id}” isn't in the library.</p>;
+  if (!agent)
+    return <p className="text-[13px] text-failed">Agent “{id}” isn't in the library. Choose another.</p>;
   const about = [
     agent.llm_config?.model,
-    `${agent.max_iterations} turns`,
+    `up to ${agent.max_iterations} ${agent.max_iterations === 1 ? "turn" : "turns"}`,
     agent.allow_delegation ? "can delegate" : null,
   ].filter(Boolean);
   return (

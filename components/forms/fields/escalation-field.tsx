@@ -31,7 +31,11 @@ export function EscalationField({ label, hint, error, value, onChange }: FieldPr
               value={to}
               onCommit={(next) => set({ after_s, to: next })}
               check={(next) =>
-                next.trim() === "" ? "Enter who to ask" : next.length > 200 ? "At most 200 characters" : null
+                next.trim() === ""
+                  ? "Enter an assignee."
+                  : next.length > 200
+                    ? "Use at most 200 characters."
+                    : null
               }
               fieldClassName="flex-1"
             />

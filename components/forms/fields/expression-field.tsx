@@ -21,7 +21,7 @@ export interface ExpressionFieldProps {
 }
 
 const CONDITION_HELP =
-  "If a key is missing, the whole condition is false, even after !. Check has(state.key) first. Type to see functions such as contains, replace, sort, math.round and now.";
+  "If a key is missing, the entire condition is false, even when negated with !. Use has(state.key) to check first. Start typing to see functions such as contains, replace, sort, math.round and now.";
 
 /**
  * A CEL expression. Suggests the keys that can exist here and marks errors while typing. Outside of a workflow, keys are
@@ -106,10 +106,10 @@ function negatedKeys(text: string, scope: FormScope | null) {
       from,
       to,
       severity: "info" as const,
-      message: `If “${key}” is missing, this is false, even after “!”.`,
+      message: `If “${key}” is missing, the condition is false, even when negated with “!”.`,
       actions: [
         {
-          name: "Make it true if missing",
+          name: "Make true if missing",
           apply: (view: EditorView) =>
             view.dispatch({
               changes: { from: 0, to: view.state.doc.length, insert: trueWhereMissing(text, key) },
@@ -136,8 +136,8 @@ const functions = [
   ),
 ];
 const macros = [
-  { label: "exists", detail: "true for any item", apply: "exists(item, item " },
-  { label: "all", detail: "true for every item", apply: "all(item, item " },
+  { label: "exists", detail: "true if any item matches", apply: "exists(item, item " },
+  { label: "all", detail: "true if all items match", apply: "all(item, item " },
   { label: "filter", detail: "the items that match", apply: "filter(item, item " },
   { label: "map", detail: "a new value for each item", apply: "map(item, item " },
 ];

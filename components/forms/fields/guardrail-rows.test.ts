@@ -14,10 +14,10 @@ const rule = (over: Partial<Guardrail>): Guardrail =>
 
 describe("a guardrail says in one line what it does", () => {
   test.each<[Partial<Guardrail>, string]>([
-    [{}, "Output: size(output.text) < 9; otherwise retries, at most 2 times"],
+    [{}, "Output: size(output.text) < 9; otherwise retries up to 2 times"],
     [
       { kind: "json_schema", spec: '{"properties":{"a":{},"b":{}}}', max_retries: 1 },
-      "Output: matches a schema with a, b; otherwise retries, at most once",
+      "Output: matches a schema with a, b; otherwise retries once",
     ],
     [
       { target: "tool_input", kind: "regex", spec: "^a", on_fail: "fail" },

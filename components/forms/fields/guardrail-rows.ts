@@ -118,7 +118,7 @@ function describeRule({ kind, spec }: Guardrail): string {
 function describeOnFail({ on_fail, max_retries }: Guardrail): string {
   switch (on_fail) {
     case "retry":
-      return `otherwise retries, at most ${max_retries === 1 ? "once" : `${max_retries} times`}`;
+      return `otherwise retries ${max_retries === 1 ? "once" : `up to ${max_retries} times`}`;
     case "fail":
       return "otherwise fails";
     case "escalate":

@@ -101,7 +101,7 @@ const TARGETS = Guardrail.shape.target
 const KINDS = Guardrail.shape.kind.options.map((value) => ({ value, label: GUARDRAIL_KINDS[value] }));
 const OTHERWISE: { value: Guardrail["on_fail"]; label: string }[] = [
   { value: "retry", label: "Retry" },
-  { value: "fail", label: "Error" },
+  { value: "fail", label: "Fail" },
   { value: "escalate", label: "Ask a person" },
   { value: "warn", label: "Warn" },
 ];
@@ -210,7 +210,7 @@ function SpecField({
         <TextArea
           label="Rule"
           hint="A model judges the value against this rule only"
-          placeholder="It names no competitor."
+          placeholder="It doesn't mention any competitors."
           rows={2}
           error={errors.spec}
           value={spec}

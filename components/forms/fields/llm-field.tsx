@@ -49,7 +49,7 @@ export function LlmField({
               models={config.fallback_models ?? []}
               hint={
                 instead(inherited?.fallback_models?.map(({ model }) => model).join(", "))?.hint ??
-                "Tried in this order, each if the previous one fails"
+                "Tried in order if the previous model fails"
               }
               onChange={(models) =>
                 write(withSetting(config, "fallback_models", models.length > 0 ? models : undefined))

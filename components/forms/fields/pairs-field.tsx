@@ -27,7 +27,7 @@ export function PairsField(props: FieldProps<Record<string, string>>) {
 }
 
 function nameError(name: string, names: readonly string[], at: number): string | null {
-  if (name.trim() !== name || name === "") return "Enter a name without leading or trailing spaces";
-  if (name.length > 200) return "Use at most 200 characters";
-  return names.some((other, i) => i !== at && other === name) ? "This name is already in use" : null;
+  if (name.trim() !== name || name === "") return "Enter a name without leading or trailing spaces.";
+  if (name.length > 200) return "Use at most 200 characters.";
+  return names.some((other, i) => i !== at && other === name) ? "This name is already in use." : null;
 }

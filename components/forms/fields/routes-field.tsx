@@ -144,7 +144,7 @@ function WayRow({ way, at, all, hasWhen, isNew, write }: WayRowProps) {
       ) : null}
       {!way.isOffered ? (
         <p className="text-[13px] text-ink-2">
-          Only a connection has this name. The router never returns it.{" "}
+          A connection uses this route, but the router doesn't define it, so it's never taken.{" "}
           {all.isOpen ? (
             <button
               type="button"
@@ -167,9 +167,9 @@ function WayRow({ way, at, all, hasWhen, isNew, write }: WayRowProps) {
 }
 
 function nameError(text: string, names: readonly string[], at: number): string | null {
-  if (text.trim() === "") return "Enter a route name";
-  if (text.length > 200) return "At most 200 characters";
-  return names.some((name, i) => i !== at && name === text.trim()) ? "Another route has this name" : null;
+  if (text.trim() === "") return "Enter a route name.";
+  if (text.length > 200) return "Use at most 200 characters.";
+  return names.some((name, i) => i !== at && name === text.trim()) ? "Another route has this name." : null;
 }
 
 interface GoesToProps {

@@ -50,5 +50,5 @@ test("a router that names a rule of another one says where it is written", () =>
     rb: router({}),
   });
   showAt(graph, "rb");
-  expect(screen.getByText("Defined at “By amount”.")).toBeTruthy();
+  expect(screen.getByText("Defined in “By amount”.")).toBeTruthy();
 });

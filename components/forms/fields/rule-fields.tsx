@@ -51,7 +51,7 @@ export function OwnRuleField({ label, error, value, onChange }: FieldProps) {
       <Field group label={label} error={error}>
         {otherRule ? (
           <p className="text-[13px] text-ink-2">
-            Defined at “{graph.nodes[otherRule.node_id]?.name || otherRule.node_id}”.
+            Defined in “{graph.nodes[otherRule.node_id]?.name || otherRule.node_id}”.
           </p>
         ) : (
           <Button
@@ -89,7 +89,7 @@ export function OwnRuleField({ label, error, value, onChange }: FieldProps) {
       ) : (
         <CodeArea
           label={label}
-          hint="Body of a function of state that returns a route or a list"
+          hint="Function body that takes state and returns a route or a list of routes"
           error={error}
           minLines={5}
           maxLines={24}

@@ -169,7 +169,7 @@ function ByName({ args, onChange, ...field }: Omit<FieldProps, "value"> & { args
   return (
     <AssignmentsField
       {...field}
-      hint='Each is an expression: state.topic, or "fixed text" in quotes'
+      hint='Each value is an expression: state.topic, or "fixed text" in quotes'
       keyLabel="Argument"
       itemName="row"
       value={shown}

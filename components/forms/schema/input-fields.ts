@@ -138,7 +138,7 @@ function readTextOrJson(field: InputField, entered: string): Read {
   if (value !== undefined && fieldError(field, value) === undefined) return { value };
   // Half-written JSON is probably not meant as text, unless the field takes anything and says how it reads it.
   return value === undefined && !takesAnything(field) && /^["{[]/.test(text)
-    ? { message: "Invalid JSON. Put text that starts like this in quotes." }
+    ? { message: "Invalid JSON. To enter this as text, put it in quotes." }
     : { value: entered };
 }
 
@@ -159,20 +159,23 @@ export function takenFor(field: InputField, entered: Entered): string | undefine
   if (field.as !== "any" || typeof entered !== "string" || !takesAnything(field)) return undefined;
   const text = entered.trim();
   const value = readJson(text);
-  if (value === undefined) return /^["{[]/.test(text) ? "Read as text: this isn't valid JSON." : undefined;
-  if (typeof value === "string") return "Read as the text in quotes.";
+  if (value === undefined)
+    return /^["{[]/.test(text) ? "Read as text because this isn't valid JSON." : undefined;
+  if (typeof value === "string") return "Read as the text inside the quotes.";
   const what =
     value === null
       ? "empty (null)"
       : Array.isArray(value)
-        ? `a list of ${value.length}`
+        ? `a list of ${value.length} ${value.length === 1 ? "item" : "items"}`
         : typeof value === "object"
-          ? `an object of ${Object.keys(value).length}`
+          ? objectLabel(Object.keys(value).length)
           : typeof value === "number"
             ? "a number"
             : "true or false";
   return `Read as ${what}. Use quotes for text.`;
 }
+
+const objectLabel = (count: number) => `an object with ${count} ${count === 1 ? "field" : "fields"}`;
 
 /** The option with this text. */
 export const optionOf = ({ options = [] }: InputField, text: string): Choice | undefined =>

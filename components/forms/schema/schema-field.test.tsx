@@ -26,7 +26,7 @@ test("a schema with a title, a default and a choice is shown as rows, and keeps 
   const { person, now } = show(schema);
   const choices = screen.getByLabelText<HTMLTextAreaElement>("Options for verdict");
   expect(choices.value).toBe("keep\ndrop");
-  screen.getByText("The JSON also contains title, additionalProperties. Editing rows keeps it.");
+  screen.getByText("Also in the JSON: title, additionalProperties. Editing rows doesn't change this.");
 
   await person.type(choices, "{Enter}wait and see");
   expect(now()).toEqual({

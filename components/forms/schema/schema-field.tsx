@@ -58,7 +58,7 @@ export function SchemaField(props: SchemaFieldProps) {
           onChange(asSchema(next));
         }}
         onErrorChange={onErrorChange}
-        check={(json) => (asSchema(json) ? null : "A schema is an object { … }")}
+        check={(json) => (asSchema(json) ? null : "Enter a schema object: { … }")}
       />
       {rows && (
         <Button
@@ -113,7 +113,7 @@ function Rows({
       )}
       {beside.length > 0 && (
         <p className="text-xs text-ink-3">
-          The JSON also contains {beside.join(", ")}. Editing rows keeps it.
+          Also in the JSON: {beside.join(", ")}. Editing rows doesn't change this.
         </p>
       )}
       <div className="flex gap-1">
@@ -235,10 +235,10 @@ export function TypeDetails({ row, onChange }: RowPartProps) {
     <JsonField
       label={`Schema of ${row.name}`}
       hideLabel
-      hint="JSON Schema, for what the other types can't express"
+      hint="JSON Schema for anything the other types can't express"
       value={row.json}
       onChange={(json) => onChange({ ...row, json: json ?? {} })}
-      check={(json) => (typeof json === "boolean" || asSchema(json) ? null : "A schema is an object { … }")}
+      check={(json) => (typeof json === "boolean" || asSchema(json) ? null : "Enter a schema object: { … }")}
     />
   );
 }

@@ -90,6 +90,6 @@ const isBound = (value: unknown): value is number =>
 
 function range({ minimum, maximum }: JsonSchema): string {
   if (isBound(minimum) && isBound(maximum)) return ` from ${minimum} to ${maximum}`;
-  if (isBound(minimum)) return ` from ${minimum}`;
-  return isBound(maximum) ? ` up to ${maximum}` : "";
+  if (isBound(minimum)) return ` ≥ ${minimum}`;
+  return isBound(maximum) ? ` ≤ ${maximum}` : "";
 }

@@ -159,7 +159,7 @@ describe("a row", () => {
   test("says when its default does not fit", () => {
     expect(presetError({ preset: "abc", type: "number" })).toBe("Enter a number.");
     expect(presetError({ preset: "12", type: "integer" })).toBeNull();
-    expect(presetError({ preset: "[1]", type: "texts" })).toBe('JSON: ["…"]');
+    expect(presetError({ preset: "[1]", type: "texts" })).toBe('Enter a JSON array of strings: ["…"]');
     expect(presetError({ preset: "loud", type: "choice", choices: ["dry"] })).toBe(
       "Enter one of the options.",
     );

@@ -39,7 +39,7 @@ export const SCHEMA_TYPE_LABELS: Record<SchemaType, string> = {
   number: "Number",
   integer: "Whole number",
   boolean: "Yes or no",
-  texts: "List of texts",
+  texts: "List of text",
   array: "List",
   object: "Object",
   any: "Anything",
@@ -54,8 +54,8 @@ export function readSchema(schema: JsonSchema | null | undefined): SchemaReading
   if (!schema) return { rows: [], reason: null };
   const { type = "object", properties = {}, required = [] } = schema;
   if (type !== "object") return asJson("it doesn't describe an object");
-  if (!isRecord(properties)) return asJson("its “properties” are not an object");
-  if (!Array.isArray(required)) return asJson("its “required” is not a list of names");
+  if (!isRecord(properties)) return asJson("its “properties” isn't an object");
+  if (!Array.isArray(required)) return asJson("its “required” isn't a list of names");
   return {
     rows: Object.entries(properties).map(([name, property]) =>
       readRow(name, property, required.includes(name)),
@@ -219,13 +219,13 @@ export function presetError({
 const PRESET_CHECKS: Partial<Record<SchemaType, { fits: (value: Json) => boolean; error: string }>> = {
   number: { fits: (value) => typeof value === "number", error: "Enter a number." },
   integer: { fits: Number.isInteger, error: "Enter a whole number." },
-  boolean: { fits: (value) => typeof value === "boolean", error: "true or false" },
-  array: { fits: Array.isArray, error: "JSON: [ … ]" },
+  boolean: { fits: (value) => typeof value === "boolean", error: "Enter true or false." },
+  array: { fits: Array.isArray, error: "Enter a JSON array: [ … ]" },
   texts: {
     fits: (value) => Array.isArray(value) && value.every((one) => typeof one === "string"),
-    error: 'JSON: ["…"]',
+    error: 'Enter a JSON array of strings: ["…"]',
   },
-  object: { fits: (value) => isRecord(value), error: "JSON: { … }" },
+  object: { fits: (value) => isRecord(value), error: "Enter a JSON object: { … }" },
 };
 
 /** The choices in a text, one per line. */

@@ -20,7 +20,7 @@ export function ToolField({ label, hint, error, value, onChange, hideLabel }: Fi
   const known = (data?.tools ?? []).map((tool) => ({
     value: tool.name,
     label: tool.name,
-    hint: tool.is_unavailable ? "Unavailable. See the Tools page." : firstSentence(tool.description),
+    hint: tool.is_unavailable ? "Not available. See the Tools page." : firstSentence(tool.description),
   }));
   const isMissing = name !== "" && data !== undefined && !known.some((option) => option.value === name);
   return (

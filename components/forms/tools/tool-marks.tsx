@@ -34,11 +34,9 @@ export const describeMarks = (tool: ToolMarks): string =>
 /** What a tool does, for the person who approves it. `tool`: undefined if it is not installed. */
 export function describeTool(name: string, tool: ToolMarks | undefined): string {
   if (tool) return describeMarks(tool);
-  if (CREW_TOOL_NOTES.some((note) => note.name === name)) return "Works only within its crew";
+  if (CREW_TOOL_NOTES.some((note) => note.name === name)) return "Works only in crews";
   const server = /^mcp:([^/]+)\/\*$/.exec(name)?.[1];
-  return server
-    ? `All current and future tools of the MCP server ${server}`
-    : "Not installed, effects unknown";
+  return server ? `All current and future tools from MCP server ${server}` : "Not installed, effects unknown";
 }
 
 function marksOf(tool: ToolMarks) {
@@ -51,12 +49,12 @@ function marksOf(tool: ToolMarks) {
         tool.risk === "UNKNOWN"
           ? "No one has rated this tool. You can require approval for each call."
           : tool.risk === "HIGH"
-            ? "A call can do real harm. You can require approval for each call."
+            ? "A call can cause serious harm. You can require approval for each call."
             : tool.risk === "MEDIUM"
-              ? "A call can do some harm."
-              : "A call does little harm.",
+              ? "A call can cause some harm."
+              : "A call can cause little harm.",
     },
-    { icon: Eye, show: tool.read_only, word: "Read-only", about: "Changes nothing" },
+    { icon: Eye, show: tool.read_only, word: "Read-only", about: "Changes nothing." },
     {
       icon: TriangleAlert,
       show: tool.destructive === true,

@@ -31,7 +31,7 @@ export function ToolPicker({ tools, onChange, error }: ToolPickerProps) {
     ...(names?.tools ?? []),
     ...(names?.mcp_servers ?? []).map((server) => ({
       name: `mcp:${server}/*`,
-      description: `All current and future tools of the MCP server ${server}`,
+      description: `All current and future tools from MCP server ${server}`,
     })),
     ...CREW_TOOL_NOTES.filter(({ grant }) => grant === "role"),
   ].filter(({ name }) => !tools.includes(name));

@@ -32,8 +32,8 @@ export function AgentEditor({ saved, name = "" }: { saved: AgentListed | null; n
       tidy={tidied}
       loss={
         saved?.used_by.some(({ kind }) => kind === "workflow")
-          ? "may not run without it"
-          : "will keep the settings it has now"
+          ? "might not run without it"
+          : "will keep its current settings"
       }
     >
       {(form) => {

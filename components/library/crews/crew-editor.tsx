@@ -36,7 +36,7 @@ export function CrewEditor({ saved, name = "" }: { saved: CrewListed | null; nam
       initial={{ name, crew: null }}
       calls={namedCalls(useTrpcClient().crews, contentOf, invalidate)}
       tidy={tidied}
-      loss="may not run without it"
+      loss="might not run without it"
     >
       {(form) => {
         const { crew } = form.draft.content;

@@ -27,7 +27,7 @@ test("a crew's new roles get what is ticked", async () => {
   const asked = within(await screen.findByRole("region", { name: "Requested tools" }));
   await person.click(asked.getByRole("checkbox", { name: "write_board" }));
   await person.click(dialog.getByRole("button", { name: "Import 1 crew and 1 role" }));
-  await screen.findByText(/Clerk came without file_write\./);
+  await screen.findByText(/Clerk was imported without file_write\./);
   expect(troupe.roles.find("Clerk")?.role.tools).toEqual(["write_board"]);
   await screen.findByRole("link", { name: /^Post office/ });
 });
@@ -114,7 +114,7 @@ test("who begins in a crew that hands over is chosen in its form; who uses it is
   await person.click(screen.getByRole("button", { name: "Actions for Writing desk" }));
   await person.click(await screen.findByRole("menuitem", { name: /^Delete/ }));
   const question = await screen.findByRole("alertdialog");
-  expect(question.textContent).toContain("One workflow names this crew");
+  expect(question.textContent).toContain("1 workflow references this crew");
   await person.click(within(question).getByRole("button", { name: "Delete crew" }));
   await screen.findByText("Deleted “Writing desk”");
   await waitFor(() => expect(screen.queryByRole("link", { name: /^Writing desk/ })).toBeNull());
@@ -174,7 +174,7 @@ test("who uses an agent stands in its form and is told before it is deleted, and
   await person.click(screen.getByRole("button", { name: "Actions for Careful writer" }));
   await person.click(await screen.findByRole("menuitem", { name: /^Delete/ }));
   const question = await screen.findByRole("alertdialog");
-  expect(question.textContent).toContain("1 workflow and 1 crew name this agent");
+  expect(question.textContent).toContain("1 workflow and 1 crew reference this agent");
   await person.click(within(question).getByRole("button", { name: "Delete agent" }));
   await person.click(await screen.findByRole("button", { name: "Undo" }));
   await waitFor(async () => expect((await ask.agents.list()).map(({ id }) => id)).toEqual([id]));

@@ -64,7 +64,7 @@ export function CrewsPage() {
           />
         }
         tabs={<Tabs current="/crews" />}
-        about="A crew is several agents with a process. Save one here to reuse it across workflows. Start from a ready-made crew or create your own."
+        about="A crew is a group of agents with a process. Save one here to reuse it across workflows. Start from a ready-made crew or create your own."
         choose="Each run uses a copy of the crew, taken when it starts."
         starters={<ReadyCrews roles={allRoles} taken={crews.data?.map(({ name }) => name) ?? []} />}
         editor={(chosen) => <CrewEditor key={chosen?.id ?? "(new)"} saved={chosen} />}

@@ -52,7 +52,7 @@ const KEEP: FormPart<MemoryDraft> = {
       label: "Importance",
       as: "choice",
       options: IMPORTANCE,
-      hint: "More important memories are found first",
+      hint: "More important memories rank higher in searches",
     },
   ],
 };
@@ -179,9 +179,9 @@ export function MemoryDialog({ memory, onClose }: { memory: MemoryListed | null;
 
 function describeMemory(memory: MemoryListed | null): string | undefined {
   if (!memory)
-    return "Agents find it with search_memory or retrieve_memory if their role has these tools and their memory scopes include it.";
+    return "Agents find it with search_memory or retrieve_memory if their role has these tools and they can access its scope.";
   return memory.tainted
-    ? "This came from untrusted content. Changing the value marks it as trusted."
+    ? "This memory came from untrusted content. Changing the value marks it as trusted."
     : undefined;
 }
 

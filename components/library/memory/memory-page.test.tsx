@@ -18,12 +18,12 @@ test("a person can tell agents something, once under each name", async () => {
   };
   await remember("Short sentences");
   await row("Short sentences");
-  await row(/This project/);
+  await row(/Project/);
   await row(/Written by a person/);
   await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
 
   await remember("Long sentences");
-  expect((await screen.findByRole("alert")).textContent).toContain("Edit that one");
+  expect((await screen.findByRole("alert")).textContent).toContain("Edit it instead");
   await person.click(within(screen.getByRole("dialog")).getByRole("button", { name: "Cancel" }));
   await row("Short sentences");
 });

@@ -64,7 +64,7 @@ export function MemoryPage() {
           }
         >
           Add what every run should know, such as “Tone: write plainly, for newcomers”. Agents whose role has
-          the tool <code className="font-mono text-xs">store_memory</code> can add their own, each linked to
+          the <code className="font-mono text-xs">store_memory</code> tool can add their own, each linked to
           its run.
         </EmptyState>
       ) : (

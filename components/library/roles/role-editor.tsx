@@ -97,8 +97,8 @@ export function RoleEditor({ saved, name = "" }: { saved: RoleListed | null; nam
 function FileNotice({ file }: { file: string }) {
   return (
     <p role="status" className="border-b border-line bg-sunken px-4 py-3 text-sm text-ink-2 sm:px-6">
-      This role is read from the file <code className="font-mono text-xs">{file}</code> in the folder of
-      roles. It is changed there, or duplicate it to have one of your own.
+      This role is read from the file <code className="font-mono text-xs">{file}</code> in the roles folder.
+      Edit the file, or duplicate the role and edit the copy.
     </p>
   );
 }
@@ -161,7 +161,7 @@ function PromptPreview({ role }: { role: RoleDefinition }) {
           {prompt}
         </section>
       )}
-      <p className="text-[13px] text-ink-3">Updates with the form. The task of the node is added after it.</p>
+      <p className="text-[13px] text-ink-3">Updates as you edit. The node's task is added at the end.</p>
     </section>
   );
 }

@@ -125,7 +125,7 @@ function Prompt({ role, onChange, errors }: RoleFormProps) {
         label="Knowledge"
         value={role.knowledge ?? ""}
         onValueChange={(next) => onChange({ knowledge: next === "" ? undefined : next })}
-        hint="What answers may rely on. Material is its input and tool results"
+        hint="What answers can rely on. Material means the role's input and tool results"
         fieldClassName="max-w-80"
         options={[{ value: "", label: "General knowledge for gaps" }, ...choicesOf(KNOWLEDGE)]}
       />
@@ -147,7 +147,7 @@ function Schemas({ role, onChange, onTextErrorChange }: RoleFormProps) {
       <UncheckedNotes schema={role.input_schema} label="Input" />
       <SchemaField
         label="Output"
-        hint="Output schema"
+        hint="Data this role returns"
         itemName="field"
         value={role.output_schema}
         onChange={(schema) => onChange({ output_schema: schema })}
@@ -225,9 +225,9 @@ const lintTemplate = (text: string) =>
 const values: Completion[] = [
   { label: "role.name" },
   { label: "role.description" },
-  { label: "goals", detail: "as lines" },
-  { label: "responsibilities", detail: "as lines" },
-  { label: "backstory", detail: "of the agent in a crew" },
+  { label: "goals", detail: "one per line" },
+  { label: "responsibilities", detail: "one per line" },
+  { label: "backstory", detail: "the crew agent's backstory" },
   { label: "team", detail: "the crew's other members" },
 ];
 
@@ -254,7 +254,7 @@ function ConfirmationField({
       label="Approval for actions"
       value={value?.kind ?? "run"}
       onValueChange={(kind) => onValueChange(kept?.kind === kind ? kept : toConfirmation(kind))}
-      hint="When a person must approve tool calls. Stricter run or server settings win"
+      hint="When a person must approve tool calls. Stricter run or server settings take precedence"
       fieldClassName="max-w-80"
       options={[
         { value: "run", label: "Inherit from run" },

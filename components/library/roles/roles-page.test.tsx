@@ -46,7 +46,7 @@ test("what a role's answers may rest on is chosen, and stands in its prompt at o
   const prompt = await screen.findByRole("region", { name: "Prompt text" });
   expect(prompt.textContent).toContain("you may use general knowledge; say when you do");
   await person.click(await screen.findByLabelText("Knowledge"));
-  await person.click(await screen.findByRole("option", { name: "Only the material provided" }));
+  await person.click(await screen.findByRole("option", { name: "Provided material only" }));
   await waitFor(() => expect(prompt.textContent).toContain("Use only the material provided."));
   await person.click(screen.getByRole("button", { name: "Save" }));
   await screen.findByText("Saved “Clerk”");
@@ -97,7 +97,7 @@ test("roles come with the tools that were ticked, and say what they came without
   expect(rows.find((row) => row?.includes("mcp:post/send"))).toContain("Not installed, effects unknown");
   await person.click((await asked()).getByRole("checkbox", { name: "file_write" }));
   await person.click(dialog.getByRole("button", { name: "Import 1 role" }));
-  await screen.findByText(/Courier came without http_request, mcp:post\/send/);
+  await screen.findByText(/Courier was imported without http_request, mcp:post\/send/);
   expect(tools()).toEqual(["file_write"]);
   await waitFor(() => expect(screen.queryByRole("dialog", { name: "Import roles" })).toBeNull());
 
@@ -150,7 +150,7 @@ test("a guardrail that is not finished says what is missing, and one that is hol
   await pattern("(?<=a)b");
   await rules.findByText(/^Runs in the sandbox, one pattern at a time/);
   await pattern("^.{1,9}$");
-  await rules.findByText("Output: matches ^.{1,9}$; otherwise retries, at most 2 times");
+  await rules.findByText("Output: matches ^.{1,9}$; otherwise retries up to 2 times");
   await person.click(rules.getByRole("button", { name: "Add guardrail" }));
   const second = within(await rules.findByRole("group", { name: "Guardrail rule" }));
   const rule = EditorView.findFromDOM(await second.findByRole("textbox", { name: "Condition" }));
@@ -266,7 +266,7 @@ test("a role from the folder says where it is from, cannot be changed, and can b
   );
   const { person, show } = openPage(<RolesPage />, "/roles", { TROUPE_ROLES_DIR: folder });
   show();
-  await person.click(await screen.findByText("1 thing in the roles folder needs attention"));
+  await person.click(await screen.findByText("1 issue in the roles folder needs attention"));
   expect((await screen.findByRole("list", { name: "Roles folder findings" })).textContent).toContain(
     "hammer",
   );

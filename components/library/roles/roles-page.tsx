@@ -51,7 +51,7 @@ export function RolesPage() {
         </>
       }
       notice={<FolderFindings />}
-      about="Create a role or import some from a file."
+      about="Create a role, or import roles from a file."
       choose="A role defines an agent's goals, responsibilities and prompt."
       starters={<Featured roles={roles.data ?? []} />}
       editor={(chosen) => <RoleEditor key={chosen?.role.name ?? "(new)"} saved={chosen} />}
@@ -99,7 +99,7 @@ function FolderFindings() {
   const folder = useQuery(useTrpc().roles.folder.queryOptions()).data;
   const findings = folder?.findings.filter(({ level }) => level !== "info") ?? [];
   if (findings.length === 0) return null;
-  const [count, verb] = findings.length === 1 ? ["1 thing", "needs"] : [`${findings.length} things`, "need"];
+  const [count, verb] = findings.length === 1 ? ["1 issue", "needs"] : [`${findings.length} issues`, "need"];
   return (
     <details className="mx-4 mb-3 rounded-lg border border-waiting/35 bg-waiting/10 text-[13px]">
       <summary className="px-3 py-2">{`${count} in the roles folder ${verb} attention`}</summary>

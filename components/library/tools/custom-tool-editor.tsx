@@ -192,7 +192,7 @@ function DefinitionFields({
         value={draft.description}
         onValueChange={(description) => onChange({ description })}
         error={errors.description}
-        placeholder="Counts the words of a text."
+        placeholder="Counts the words in a text."
         hint="Tells the model what the tool does and when to use it"
       />
       <SchemaField
@@ -283,9 +283,9 @@ function CodeIsOff() {
     <div role="status" className="flex gap-2.5 rounded-lg border border-line bg-sunken px-3 py-2.5 text-sm">
       <PowerOff aria-hidden="true" className="mt-0.5 size-4 shrink-0 text-ink-3" />
       <p>
-        <span className="font-medium">Code is disabled.</span> You can write and save tools. They run once an
-        admin sets <code className="font-mono text-xs">TROUPE_ENABLE_CODE=1</code> and restarts Troupe. Code
-        then runs in a sandbox without network or files.
+        <span className="font-medium">Code is disabled.</span> You can write and save tools. They run only
+        after an admin sets <code className="font-mono text-xs">TROUPE_ENABLE_CODE=1</code> and restarts
+        Troupe. Code then runs in a sandbox without network or files.
       </p>
     </div>
   );
@@ -326,7 +326,7 @@ export function CustomToolBin({ tools }: { tools: Answers["customTools"]["list"]
         <EmptyState title="Trash is empty" />
       ) : (
         <ul
-          aria-label="Removed tools"
+          aria-label="Deleted tools"
           className="divide-y divide-line rounded-xl border border-line bg-surface"
         >
           {tools.map(({ definition, deleted_at }) => (

@@ -19,13 +19,12 @@ export function NewMcpServer() {
   return (
     <Sheet name="New MCP server" isPlace>
       <p className="max-w-2xl text-ink-2">
-        An MCP server offers the tools of another program. Troupe lists them; agents can't call a tool before
-        you review and approve it.
+        An MCP server provides another program's tools. Agents can't call a tool until you review and approve
+        it.
       </p>
       <McpForm saved={null} />
       <p className="max-w-2xl text-[13px] text-ink-3">
-        Only HTTP servers can be added here. Servers that run as a process are configured in the tools file by
-        an admin.
+        You can add only HTTP servers here. An admin must add servers that run as a process to the tools file.
       </p>
     </Sheet>
   );
@@ -115,7 +114,7 @@ function savedMessage({ name, state }: Pick<McpListed, "name" | "state">): strin
   return `Saved “${name}”; ${state === "needs_sign_in" ? "sign in to connect" : "not connected yet"}`;
 }
 
-const OTHER_ADDRESS = "A different URL counts as a new server. Every tool must be approved again";
+const OTHER_ADDRESS = "A different URL counts as a new server, so you must approve every tool again";
 
 const storedLabel = (ending: string | null | undefined) => `Stored${ending ? `, ends in ${ending}` : ""}`;
 

@@ -12,7 +12,7 @@ export function McpOffers({ server: { name, resources, prompts } }: { server: Mc
         <Panel
           flush
           title="Resources"
-          description="Content that agents can read with the tool @read_resource, once it is approved."
+          description="Content that agents can read with the @read_resource tool, once it's approved."
         >
           <ul aria-label={`Resources of ${name}`} className="divide-y divide-line">
             {resources.map(({ uri, name: title, description, mime_type, size, is_template }) => (
@@ -35,7 +35,7 @@ export function McpOffers({ server: { name, resources, prompts } }: { server: Mc
         <Panel
           flush
           title="Prompts"
-          description="Prompt templates that agents can get with the tool @get_prompt, once it is approved."
+          description="Prompt templates that agents can get with the @get_prompt tool, once it's approved."
         >
           <ul aria-label={`Prompts of ${name}`} className="divide-y divide-line">
             {prompts.map(({ name: title, description, arguments: takes }) => (

@@ -56,7 +56,7 @@ export function McpServer({ server }: { server: McpListed }) {
     danger: true,
     title: `Remove “${server.name}”?`,
     description:
-      "Also deletes its stored authorization and approvals. Roles that use its tools run without them.",
+      "This also deletes its stored authorization and approvals. Roles that use its tools will run without them. You can't undo this.",
     confirm: "Remove server",
     onConfirm: () => remove.mutateAsync({ name: server.name }),
   });
@@ -197,8 +197,8 @@ function ServerTools({ server }: { server: McpListed }) {
         title="Tools"
         description={
           open.length > 0
-            ? "Review each description before you approve it. Models trust it."
-            : "An approval covers this exact description. If the server changes it, approve it again."
+            ? "Review each description before you approve the tool. Models trust what it says."
+            : "An approval covers the exact description. If the server changes it, you must approve the tool again."
         }
         actions={
           open.length > 1 ? (
@@ -302,7 +302,7 @@ function ToolRow({
           {tool.fixed
             ? `admin configuration: ${describeOverride(tool.fixed)}`
             : tool.corrected
-              ? `override: ${describeOverride(tool.corrected)}${tool.corrected.holds ? "" : " (not used: the tool was changed since)"}`
+              ? `override: ${describeOverride(tool.corrected)}${tool.corrected.holds ? "" : " (not used: the tool has changed since)"}`
               : null}
         </p>
       ) : null}

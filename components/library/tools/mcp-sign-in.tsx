@@ -75,7 +75,7 @@ function LeaveDialog({
       open={to !== undefined}
       onOpenChange={onCancel}
       title={`Sign in at ${to?.host ?? ""}?`}
-      description={`“${name}” uses this site to sign in. Make sure you trust it. You return to Troupe afterwards.`}
+      description={`“${name}” uses this site to sign in. Make sure you trust it. Afterward, you return to Troupe.`}
       confirm="Continue"
       onConfirm={() => {
         if (to) window.location.assign(to.url);
@@ -93,7 +93,7 @@ function LeaveDialog({
 /** The state of the access, in one line. */
 export function describeSignIn(access: NonNullable<McpListed["sign_in"]>, now = Date.now()): string {
   if (access.as_program)
-    return `Client ${access.client_id ?? ""} (client credentials)${access.state === "none" ? "; no access was granted yet" : ""}`;
+    return `Client ${access.client_id ?? ""} (client credentials)${access.state === "none" ? "; no access granted yet" : ""}`;
   if (access.state === "none")
     return access.client_id === null ? "Not signed in" : `Not signed in (client ${access.client_id})`;
   const until =

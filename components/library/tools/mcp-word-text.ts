@@ -10,7 +10,7 @@ const effects: Record<Effect, { label: string; hint: string }> = {
   reads: { label: "Read-only", hint: "Changes nothing" },
   inside: {
     label: "Writes internally",
-    hint: "Changes stay inside that system",
+    hint: "Changes stay inside the server's system",
   },
   outside: {
     label: "Sends data externally",
@@ -47,7 +47,7 @@ export function describeHints({ read_only, destructive, open_world }: McpTool["h
       ? []
       : [open_world ? "reaches external systems" : "stays in its own system"]),
   ];
-  return parts.length > 0 ? parts.join(", ") : "nothing";
+  return parts.length > 0 ? parts.join(", ") : "none";
 }
 
 /** What a person begins with: what the server says it does. Whose words it gives back, no hint of a server tells. */

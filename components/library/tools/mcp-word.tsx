@@ -25,7 +25,7 @@ const CONTENT = [
   {
     value: "strangers",
     label: "Untrusted",
-    hint: "Emails, tickets, web pages. Sending data afterwards needs approval",
+    hint: "Emails, tickets, web pages. Sending data afterward requires approval",
   },
   {
     value: "own",
@@ -56,7 +56,7 @@ const WORD_FORM: readonly FormPart<WordDraft>[] = [
     hint: "The call may have happened, but no result arrived",
     showIf: ({ effect }) => effect !== "reads",
     unset: "Based on the risk",
-    unsetHint: "At high risk, a person is asked",
+    unsetHint: "Asks a person if the risk is high",
     options: OnCrash.options.map((value) => ({
       value,
       label: ON_CRASH[value].title,
@@ -114,7 +114,7 @@ function Annotations({ server, tool }: { server: string; tool: McpTool }) {
   return (
     <Panel
       title="Tool annotations"
-      description="Server annotations are trusted only when they warn. Overrides apply to agents that start from now on, until the server changes the tool."
+      description="Server annotations are trusted only if they make a tool more restricted. Overrides apply to agents that start from now on, until the server changes the tool."
     >
       <div className="flex flex-col gap-4 text-[13px]">
         <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2">
@@ -132,7 +132,7 @@ function Annotations({ server, tool }: { server: string; tool: McpTool }) {
               <dd>
                 {describeOverride(corrected)}
                 {fixed ? " (not used: the admin configuration takes precedence)" : null}
-                {!fixed && !corrected.holds ? " (not used: the tool was changed since)" : null}
+                {!fixed && !corrected.holds ? " (not used: the tool has changed since)" : null}
               </dd>
             </>
           ) : fixed ? null : (

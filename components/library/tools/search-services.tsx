@@ -26,8 +26,8 @@ const NAMES: Record<Kind, { label: string; hint: string }> = {
   github: { label: "GitHub", hint: "Needs a token" },
 };
 const PURPOSES = {
-  web: { title: "Web search", about: "Used by the tool web_search." },
-  code: { title: "Code search", about: "Used by the tool code_search." },
+  web: { title: "Web search", about: "Used by the web_search tool." },
+  code: { title: "Code search", about: "Used by the code_search tool." },
 } as const;
 
 /** Sets up the services of the search tools. */
@@ -36,7 +36,7 @@ export function SearchServices() {
   return (
     <Sheet name="Search services" isPlace>
       <p className="max-w-2xl text-ink-2">
-        Web and code search need a search service. Agents' queries are sent to it.
+        Web and code search require a search service, which receives agents' queries.
       </p>
       {settings.data ? (
         settings.data.searches.map((setting) => (
@@ -83,8 +83,8 @@ function ServiceForm({ setting }: { setting: Setting }) {
         {isSet ? null : (
           <p className="text-[13px] text-ink-2">
             {setting.kind === "demo"
-              ? "The offline demo returns made-up results from a few bundled texts. Choose a service for real searches."
-              : "No search service connected, so the tool can't search."}
+              ? "The offline demo returns made-up results from a few bundled documents. Choose a service for real searches."
+              : "No search service is connected, so the tool can't search. Choose a service."}
           </p>
         )}
         <Select

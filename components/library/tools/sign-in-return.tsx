@@ -54,7 +54,7 @@ export function SignInReturn() {
           {toApiError(finish.error).message}
         </span>
       ) : (
-        "Troupe is getting the access you granted, then connects."
+        "Troupe is completing sign-in and will then connect to the server."
       )}
     </EmptyState>
   );

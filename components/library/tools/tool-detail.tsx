@@ -67,9 +67,9 @@ export function ToolDetail({ tool }: { tool: ToolListed }) {
 
 const GRANTS: Record<CrewToolGrant, string> = {
   always: "Available to every agent.",
-  way: "Available to agents of swarm crews, even if their role doesn't list it.",
+  way: "Available to agents in swarm crews, even if their role doesn't list it.",
   delegation: "Available to agents with “Allow delegation” enabled in their crew.",
-  role: "Available in crews to agents whose role lists it. Crews with a manager add some of these when needed.",
+  role: "Available in crews to agents whose role lists it. Crews with a manager add some of these tools when needed.",
 };
 
 /** A tool that runs execute themselves. */
@@ -79,7 +79,7 @@ export function CrewToolDetail({ tool }: { tool: CrewToolListed }) {
       <p className="max-w-2xl text-ink-2">{tool.description}</p>
       <p className="max-w-2xl text-sm">{GRANTS[tool.grant]}</p>
       <p className="max-w-2xl text-[13px] text-ink-2">
-        The run itself executes it, so it exists only inside a crew and can't be tried here.
+        The run itself executes this tool, so it works only in a crew and can't be tried here.
       </p>
       <UsedBy roles={tool.used_by} />
     </Sheet>

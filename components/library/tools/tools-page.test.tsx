@@ -40,7 +40,7 @@ test("what cannot be called says why, and crew tools say how they are granted", 
   await person.click(screen.getByRole("link", { name: /^handoff/ }));
   const tool = await screen.findByRole("article", { name: "handoff" });
   expect(tool.textContent).toContain(
-    "Available to agents of swarm crews, even if their role doesn't list it.",
+    "Available to agents in swarm crews, even if their role doesn't list it.",
   );
 });
 
@@ -127,7 +127,7 @@ test("without a search service the search says so; one is entered in a form, and
 
   act(() => goTo("/tools?services=1"));
   const form = within(await screen.findByRole("form", { name: "Web search" }));
-  form.getByText(/No search service connected/);
+  form.getByText(/No search service is connected/);
   await person.click(form.getByLabelText("Service"));
   await person.click(await screen.findByRole("option", { name: /^SearXNG/ }));
   const enter = async (address: string) => {

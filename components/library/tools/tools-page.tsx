@@ -66,7 +66,7 @@ export function ToolsPage() {
         <EmptyState
           className="h-full justify-center"
           icon={<Wrench />}
-          title="Choose or add tool"
+          title="Select a tool"
           actions={
             <>
               <ButtonLink href="/tools?new-server=1">Connect MCP server</ButtonLink>
@@ -75,8 +75,8 @@ export function ToolsPage() {
             </>
           }
         >
-          Tools let agents act: search, read pages, write files, call services. Each agent has only the tools
-          of its role.
+          Tools let agents act: search, read pages, write files, call services. Each agent can use only its
+          role's tools.
         </EmptyState>
       )}
     </SplitPage>
@@ -161,7 +161,7 @@ function ToolList({ tools, crew, custom, servers, current }: ToolListProps) {
           items={[
             {
               label: "MCP server",
-              hint: "Tools of another program, over HTTP",
+              hint: "Tools from another program over HTTP",
               icon: <Server />,
               onSelect: () => router.push("/tools?new-server=1"),
             },
@@ -213,7 +213,7 @@ function ToolList({ tools, crew, custom, servers, current }: ToolListProps) {
     >
       {servers.length > 0 ? null : (
         <div className="mx-2 mt-3 rounded-lg border border-dashed border-line-strong p-3 text-[13px] text-ink-2">
-          More tools come from MCP servers, such as databases, issue trackers and calendars.
+          Add MCP servers to get tools for databases, issue trackers, calendars and more.
           <ButtonLink href="/tools?new-server=1" size="sm" className="mt-2">
             Add MCP server
           </ButtonLink>
@@ -259,6 +259,6 @@ function describeServer(server: Answers["mcp"]["list"][number]): string {
   if (!server.is_enabled) return "Disabled";
   if (server.state === "needs_sign_in") return "Needs sign-in";
   const waiting = server.tools.filter(({ state }) => state === "new" || state === "changed").length;
-  if (waiting > 0) return `${waiting} ${waiting === 1 ? "tool waits" : "tools wait"} for approval`;
+  if (waiting > 0) return `${waiting} ${waiting === 1 ? "tool" : "tools"} awaiting approval`;
   return countOf(server.tools.length, "tool");
 }

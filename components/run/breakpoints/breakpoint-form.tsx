@@ -73,7 +73,7 @@ export function BreakpointForm({ value, graph, onChange }: BreakpointFormProps) 
         />
         <NumberField
           label="Hit count"
-          hint="Pauses from this hit on; 1 = every time"
+          hint="Starts pausing at this hit; 1 pauses every time"
           value={value.hit_count ?? 1}
           min={1}
           max={100_000}

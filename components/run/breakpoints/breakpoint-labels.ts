@@ -44,7 +44,7 @@ const TITLES: Readonly<Record<BreakpointKind, (parts: TitleParts) => string>> = 
 export function breakpointLimits({ condition, hit_count }: Breakpoint): string {
   const parts = [
     condition ? `if ${condition}` : "",
-    hit_count !== undefined && hit_count > 1 ? `from hit ${hit_count} on` : "",
+    hit_count !== undefined && hit_count > 1 ? `starting at hit ${hit_count}` : "",
   ];
   return parts.filter(Boolean).join(", ");
 }

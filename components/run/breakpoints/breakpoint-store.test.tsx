@@ -92,7 +92,7 @@ test.each([
 
 test("what narrows it down is told behind its place", () => {
   expect(breakpointLimits({ on: "error", condition: "state.n > 1", hit_count: 2 })).toBe(
-    "if state.n > 1, from hit 2 on",
+    "if state.n > 1, starting at hit 2",
   );
   expect(describeBreakpoint({ id: "b1", on: "error", hit_count: 1 }, graph)).toBe("At an error");
 });

@@ -68,7 +68,7 @@ export function BreakpointsPanel({
         <EmptyHint />
       ) : (
         <ul
-          aria-label={everyRun ? "Breakpoints of this run" : "Breakpoints of this workflow"}
+          aria-label={everyRun ? "Run breakpoints" : "Workflow breakpoints"}
           className="min-h-0 overflow-y-auto p-1.5"
         >
           {list.map((one) => (
@@ -141,8 +141,8 @@ const EmptyHint = () => (
   <p className="flex items-start gap-2 px-3 py-3 text-[13px] text-ink-2">
     <CircleDot aria-hidden className="mt-0.5 size-4 shrink-0 text-ink-3" />
     <span>
-      Runs pause at breakpoints, so you can inspect and change them. Point at a node and select “Breakpoint”,
-      or select a node and press F9.
+      Runs pause at breakpoints, so you can inspect and change them. Hover over a node and select
+      “Breakpoint”, or select a node and press F9.
     </span>
   </p>
 );

@@ -55,7 +55,7 @@ export function describeDifference(
     ...(differs.includes("output")
       ? [`A: ${oneLine(a.output).slice(0, MAX_EXCERPT)} B: ${oneLine(b.output).slice(0, MAX_EXCERPT)}`]
       : []),
-    ...(differs.includes("way") ? [`A took ${routesOf(a)}, B ${routesOf(b)}`] : []),
+    ...(differs.includes("way") ? [`A took ${routesOf(a)}, B took ${routesOf(b)}`] : []),
   ];
   return parts.length === 0 ? "Same in both" : parts.join("; ");
 }

@@ -66,7 +66,7 @@ test("two runs tell from where on they are other, and what words are", () => {
   expect(state.textContent).toContain("approver_commentsEnjoy it.");
   const same = within(panel).getByRole("region", { name: "Same request, different response" });
   expect(same.textContent).toContain(
-    "The model of Approval agent (Get approval) got the same prompt in both runs",
+    "The model for Approval agent (Get approval) received the same prompt in both runs",
   );
   const steps = within(panel).getByRole("region", { name: "Steps" });
   fireEvent.click(within(steps).getByRole("button", { name: /Request/ }));

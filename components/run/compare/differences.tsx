@@ -127,9 +127,9 @@ function FirstDivergence({
     <Section title="Same request, different response">
       <p className="text-[13px]">
         {what === "model"
-          ? `The model of ${who} got the same prompt in both runs.`
+          ? `The model for ${who} received the same prompt in both runs.`
           : `${who} called ${tool_name} with the same arguments in both runs.`}{" "}
-        This is the first such response. It may not explain the outcome.
+        This is the first response that differs. It may not explain the outcome.
       </p>
       <WordDiff before={answers.a} after={answers.b} />
     </Section>
@@ -159,7 +159,7 @@ function Totals({ totals }: { totals: RunComparison["totals"] }) {
   );
 }
 
-const money = (usd: number | null) => (usd === null ? "not known" : formatDollars(usd));
+const money = (usd: number | null) => (usd === null ? "unknown" : formatDollars(usd));
 
 function Section({
   title,
@@ -197,8 +197,7 @@ function OneNode({ node: { name, a, b, differs }, onClose }: { node: NodeCompari
       </p>
       {a && b ? (
         <p className="text-xs text-ink-3 tabular-nums">
-          {formatTokens(a.tokens)} and {formatTokens(b.tokens)} tokens, {formatDuration(a.ms)} and{" "}
-          {formatDuration(b.ms)}
+          {`A: ${formatTokens(a.tokens)} tokens, ${formatDuration(a.ms)} · B: ${formatTokens(b.tokens)} tokens, ${formatDuration(b.ms)}`}
         </p>
       ) : null}
       {differs.includes("output") ? <WordDiff before={single(a?.output)} after={single(b?.output)} /> : null}

@@ -189,7 +189,7 @@ export function instructForm({ nodes }: WorkflowGraph, run_id: string, node_id?:
   return {
     title: "Message agents",
     description:
-      "Agents read this from their next model call until the run ends. A response being generated now is requested again.",
+      "Agents see this message from their next model call until the run ends. Responses being generated are requested again.",
     submit: "Send",
     icon: <Send aria-hidden />,
     parts: [
@@ -224,7 +224,7 @@ export function replayForm(run_id: string, show: (runId: string) => void): Comma
   return {
     title: "Replay run",
     description:
-      "Starts a new run of the same workflow version. Models, tools and people answer as recorded, at no cost. This run doesn't change.",
+      "Starts a new run of the same workflow version. Responses from models, tools and people come from the recording, at no cost. This run doesn't change.",
     submit: "Replay",
     icon: <History aria-hidden />,
     before: (
@@ -233,7 +233,7 @@ export function replayForm(run_id: string, show: (runId: string) => void): Comma
         <DoingsNote runId={run_id} as="replay" />
       </>
     ),
-    parts: [{ key: "choice", label: "On missing response", as: "choice", options }],
+    parts: [{ key: "choice", label: "Missing responses", as: "choice", options }],
     initial: { choice: "strict" },
     keys: [],
     after: (entered) => REPLAY_MODES[modeOf(entered)],

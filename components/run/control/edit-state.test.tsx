@@ -96,7 +96,7 @@ test("a key is a name, and one that is there is edited where it stands", async (
   const button = within(add).getByRole("button", { name: "Add" });
   for (const [text, message] of [
     ["a b", "Use letters, digits and _ (at most 64), no spaces"],
-    ["note", "The state already has this key. Edit it there."],
+    ["note", "This key already exists. Edit its value instead."],
   ] as const) {
     await person.clear(key);
     await person.type(key, text);

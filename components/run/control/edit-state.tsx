@@ -96,7 +96,7 @@ export function EditKey({
 
 /** The error of a key's name; undefined if there is none. */
 function keyErrorOf(key: string, isTaken: boolean): string | undefined {
-  if (isTaken) return "The state already has this key. Edit it there.";
+  if (isTaken) return "This key already exists. Edit its value instead.";
   return StateKey.safeParse(key).error?.issues[0]?.message;
 }
 

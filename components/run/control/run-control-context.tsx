@@ -212,7 +212,7 @@ function useRunKeys(controlling: Controlling) {
       !isActive
         ? []
         : runKeys
-            .filter(({ when }) => when === "under way" || (when === "paused") === isPaused)
+            .filter(({ when }) => when === "active" || (when === "paused") === isPaused)
             .map(({ id, label, keys }) => ({
               id: `run ${id}`,
               label,

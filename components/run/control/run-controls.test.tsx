@@ -164,9 +164,7 @@ test("a breakpoint that is set on a run counts for this run, and for later ones 
   await waitFor(() => expect(now().breakpoints).toHaveLength(2));
   expect(store().getState().list).toEqual([{ id: "b1", ...kept }]);
   await person.click(screen.getByRole("button", { name: "Breakpoints (2)" }));
-  const rows = within(await screen.findByRole("list", { name: "Breakpoints of this run" })).getAllByRole(
-    "listitem",
-  );
+  const rows = within(await screen.findByRole("list", { name: "Run breakpoints" })).getAllByRole("listitem");
   const ticks = rows.map((row) => within(row).getByRole("checkbox", { name: "In every run" }));
   expect(
     ticks.map((tick) => tick.getAttribute("aria-checked") ?? String((tick as HTMLInputElement).checked)),

@@ -5,7 +5,7 @@ export interface RunKey {
   /** As `Kbd` takes it. */
   keys: string;
   /** When it does something; at other times the browser has the key. */
-  when: "running" | "paused" | "under way";
+  when: "running" | "paused" | "active";
 }
 
 export const runKeys: readonly RunKey[] = [
@@ -18,10 +18,10 @@ export const runKeys: readonly RunKey[] = [
     id: "breakpoint",
     label: "Toggle breakpoint",
     keys: "F9",
-    when: "under way",
+    when: "active",
   },
-  { id: "breakpoints", label: "Breakpoints", keys: "shift+F9", when: "under way" },
-  { id: "instruct", label: "Message agents", keys: "I", when: "under way" },
+  { id: "breakpoints", label: "Breakpoints", keys: "shift+F9", when: "active" },
+  { id: "instruct", label: "Message agents", keys: "I", when: "active" },
 ];
 
 /** The command of a key in the current state of the run; null if it has none. */
@@ -35,7 +35,7 @@ export function runKeyFor(
       const key = keys.split("+").at(-1) ?? "";
       const isPressed =
         event.key.toLowerCase() === key.toLowerCase() && event.shiftKey === keys.startsWith("shift+");
-      return isPressed && (when === "under way" || (when === "paused") === standing.isPaused);
+      return isPressed && (when === "active" || (when === "paused") === standing.isPaused);
     }) ?? null
   );
 }

@@ -15,7 +15,7 @@ export function Costs({ calls }: { calls: readonly ModelCall[] }) {
   return (
     <div className="flex flex-col gap-3">
       <SegmentedControl
-        label="Tokens and cost by"
+        label="Group by"
         size="sm"
         className="self-start"
         value={by}

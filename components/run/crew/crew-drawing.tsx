@@ -90,7 +90,7 @@ export function CrewDrawing({
           style={{ ...at(proposalSpot), ...PROPOSAL_SIZE }}
           data-outcome={proposal.outcome?.outcome}
         >
-          <p className="truncate text-[13px] leading-[17px] text-ink-2">{person(proposal.by)} proposes</p>
+          <p className="truncate text-[13px] leading-[17px] text-ink-2">Proposed by {person(proposal.by)}</p>
           <p className="line-clamp-2 text-[13px] leading-[17px] font-medium">{proposal.decision}</p>
           <p className="mt-0.5 text-[13px] text-ink-2 tabular-nums">{tally(proposal.votes)}</p>
         </div>

@@ -64,26 +64,26 @@ const plainName = (name: string) => name.replace(/[_-]+/g, " ").trim() || name;
 export function verbFor(exchange: CrewExchange): string {
   switch (exchange.kind) {
     case "post":
-      if (exchange.post.outcome !== undefined) return `says “${plainName(exchange.post.outcome)}” to`;
+      if (exchange.post.outcome !== undefined) return `reported “${plainName(exchange.post.outcome)}” to`;
       return {
-        post: "writes to",
-        reply: "answers",
-        result: "reports to",
-        question: "asks",
-        answer: "answers",
-        feedback: "gives feedback to",
+        post: "wrote to",
+        reply: "answered",
+        result: "reported to",
+        question: "asked",
+        answer: "answered",
+        feedback: "gave feedback to",
       }[exchange.post.kind];
     case "handoff":
-      return "hands off to";
+      return "handed off to";
     case "delegation": {
       const isAsk = exchange.delegation.kind === "ask";
-      if (exchange.done === "stopped") return isAsk ? "no longer asks" : "no longer waits for";
-      if (exchange.done === "failed") return isAsk ? "got no answer from" : "delegated unsuccessfully to";
+      if (exchange.done === "stopped") return isAsk ? "stopped asking" : "stopped waiting for";
+      if (exchange.done === "failed") return isAsk ? "got no answer from" : "got no result from";
       if (exchange.done === "completed") return isAsk ? "asked" : "delegated to";
-      return isAsk ? "asks" : "delegates to";
+      return isAsk ? "is asking" : "is delegating to";
     }
     case "vote":
-      return { approve: "votes for", reject: "votes against", abstain: "abstains in" }[exchange.vote.vote];
+      return { approve: "voted for", reject: "voted against", abstain: "abstained in" }[exchange.vote.vote];
   }
 }
 
@@ -135,7 +135,7 @@ export function lineLabel({ all, latest }: Pick<CrewEdge, "all" | "latest">): st
   if (latest.kind === "vote") {
     const turns = labels.filter((word, at) => word !== labels[at - 1]);
     if (turns.length > 1)
-      return turns.map((word, at) => (at === 0 ? word : `then ${word.replace("votes ", "")}`)).join(", ");
+      return turns.map((word, at) => (at === 0 ? word : `then ${word.replace("voted ", "")}`)).join(", ");
   }
   const times = labels.filter((word) => word === newest).length;
   return times > 1 ? `${newest} ×${times}` : newest;

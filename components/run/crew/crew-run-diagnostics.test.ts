@@ -49,9 +49,9 @@ test("what went wrong is told, member by member, with the criteria that are not 
     ],
   );
   expect(diagnostics.map(({ status, text }) => `${status}: ${text}`)).toEqual([
-    "warning: Coder at build: model call retried 1 time, because: Too busy.",
-    "warning: Coder at build was stuck in a loop and was nudged 2 times",
-    "warning: Coder at build is missing browse (It is denied for this run), write_board (It is denied for this run)",
+    "warning: Coder (build): model call retried 1 time. Last error: Too busy.",
+    "warning: Coder (build) got stuck in a loop and was asked to change its approach 2 times",
+    "warning: Coder (build) has no access to browse (It is denied for this run), write_board (It is denied for this run)",
     "failed: Coder failed: No net.",
     "warning: A person sent the result of build back 1 time",
     "failed: Not met: it is fast. 3 s",

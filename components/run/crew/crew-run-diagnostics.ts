@@ -41,7 +41,7 @@ function agentDiagnostics(agent: AgentView, { calls, plan }: CrewScene): CrewRun
     ({ tool_name, reason }) => reason !== NO_SUCH_TOOL || !OF_CREWS.has(tool_name),
   );
   const hasTask = plan?.tasks.some((task) => task.task_id === task_id);
-  const who = `${person(agent_id)}${hasTask ? ` at ${task_id}` : ""}`;
+  const who = `${person(agent_id)}${hasTask ? ` (${task_id})` : ""}`;
   const own = calls.filter((call) => call.agent_id === agent_id && call.task_id === task_id);
   const retries = own.filter(({ attempt }) => attempt > 1).length;
   const why = own.findLast((call) => call.status === "failed")?.error?.message;
@@ -49,12 +49,13 @@ function agentDiagnostics(agent: AgentView, { calls, plan }: CrewScene): CrewRun
   const add = (id: string, text: string, severity: CrewRunDiagnostic["status"] = "warning") =>
     diagnostics.push({ key: `${key} ${id}`, status: severity, text: `${who}${text}` });
   if (retries > 0)
-    add("again", `: model call retried ${countOf(retries, "time")}${why ? `, because: ${why}` : ""}`);
-  if (nudges > 0) add("stuck", ` was stuck in a loop and was nudged ${countOf(nudges, "time")}`);
+    add("again", `: model call retried ${countOf(retries, "time")}${why ? `. Last error: ${why}` : ""}`);
+  if (nudges > 0)
+    add("stuck", ` got stuck in a loop and was asked to change its approach ${countOf(nudges, "time")}`);
   if (withheld.length > 0)
     add(
       "without",
-      ` is missing ${withheld.map(({ tool_name, reason }) => `${tool_name} (${reason.replace(/\.$/, "")})`).join(", ")}`,
+      ` has no access to ${withheld.map(({ tool_name, reason }) => `${tool_name} (${reason.replace(/\.$/, "")})`).join(", ")}`,
     );
   if (FAILED.has(status))
     add(

@@ -72,7 +72,7 @@ async function ran(title: string) {
 
 test("a manager sends each of its crew, and nobody talks past it", async () => {
   const { inside, openView } = await ran("Data analysis with a manager");
-  expect(inside.getAllByRole("button", { name: /^Manager to \w+: writes/ })).toHaveLength(3);
+  expect(inside.getAllByRole("button", { name: /^Manager to \w+: wrote/ })).toHaveLength(3);
   // Three workers get a message and answer, then the manager answers.
   const messages = within((await openView("Messages")).getByRole("list", { name: "Messages" }));
   expect(messages.getAllByRole("listitem")).toHaveLength(7);
@@ -86,7 +86,7 @@ test("a manager sends each of its crew, and nobody talks past it", async () => {
 
 test("a crew votes in two rounds, and the drawing shows how it came out", async () => {
   const { inside, openView } = await ran("Decide together");
-  inside.getByRole("button", { name: "Analyst to the proposal: votes against, then for" });
+  inside.getByRole("button", { name: "Analyst to the proposal: voted against, then for" });
   (await openView("Votes")).getAllByText(/round 2/);
 });
 
@@ -100,7 +100,7 @@ test("a team works by its plan until all is done, which is a list and a graph", 
 
 test("a crew passes results on, and what one of it searched is read call by call", async () => {
   const { person, inside } = await ran("Research crew");
-  inside.getByRole("button", { name: /^Scout to Writer: reports/ });
+  inside.getByRole("button", { name: /^Scout to Writer: reported/ });
   await person.click(inside.getByRole("button", { name: /^Scout(?! to)/ }));
   const about = await screen.findByRole("region", { name: "About Scout" });
   await person.click(within(about).getByText(/^Search for what is known/));

@@ -205,7 +205,7 @@ function Teams({ teams }: { teams: CrewRun["teams"] }) {
         {Object.entries(teams).map(([name, { agents, purpose }]) => (
           <li key={name} className="[overflow-wrap:anywhere]">
             <span className="font-medium">{name}</span>{" "}
-            <span className="text-ink-2">{agents.map(person).join(", ") || "No one"}</span>
+            <span className="text-ink-2">{agents.map(person).join(", ") || "No members"}</span>
             {purpose ? <span className="text-ink-3"> · {purpose}</span> : null}
           </li>
         ))}

@@ -35,9 +35,9 @@ test("each piece of work says who did it, what it was and what came of it; opene
   const research = screen.getByText("Find three studies on heat pumps in old houses");
   const row = research.closest("summary");
   expect(row?.textContent).toContain("Three studies with measured values: 56, 102 and 18 houses.");
-  expect(screen.queryByRole("list", { name: "Conversation of Researcher" })).toBeNull();
+  expect(screen.queryByRole("list", { name: "Researcher conversation" })).toBeNull();
   await person.click(research);
-  expect(await screen.findByRole("list", { name: "Conversation of Researcher" })).toBeTruthy();
+  expect(await screen.findByRole("list", { name: "Researcher conversation" })).toBeTruthy();
 });
 
 test("of one agent's work the newest is open", () => {
@@ -50,7 +50,7 @@ test("of one agent's work the newest is open", () => {
       <WorkRows keys={keys} isByTask />
     </RunProvider>,
   );
-  expect(screen.getAllByRole("list", { name: "Conversation of Researcher" })).toHaveLength(1);
+  expect(screen.getAllByRole("list", { name: "Researcher conversation" })).toHaveLength(1);
 });
 
 test("a plan opens large", async () => {

@@ -126,7 +126,7 @@ test("handing over twice on the same way is one line that counts", () => {
   const twice = { ...crew, exchanges: [...crew.exchanges, crew.exchanges.at(-1)!] };
   const line = linesOf(twice).at(-1)!;
   expect(line).toMatchObject({ key: "technician→billing", age: 0 });
-  expect(lineLabel(line)).toBe("hands off ×2");
+  expect(lineLabel(line)).toBe("handed off ×2");
 });
 
 test("votes lead to the proposal, and what goes to nobody known is not drawn", () => {
@@ -150,11 +150,11 @@ test("what stands on the line of votes is what was voted, round by round", () =>
     const all = votes.map((one) => ({ ...vote, vote: { ...vote.vote, vote: one } }));
     return lineLabel({ all, latest: all.at(-1)! });
   };
-  expect(labelFor("approve")).toBe("votes for");
-  expect(labelFor("approve", "approve")).toBe("votes for ×2");
-  expect(labelFor("reject", "approve")).toBe("votes against, then for");
-  expect(labelFor("abstain", "reject", "reject")).toBe("abstains, then against");
-  expect(labelFor("reject", "approve", "reject")).toBe("votes against, then for, then against");
+  expect(labelFor("approve")).toBe("voted for");
+  expect(labelFor("approve", "approve")).toBe("voted for ×2");
+  expect(labelFor("reject", "approve")).toBe("voted against, then for");
+  expect(labelFor("abstain", "reject", "reject")).toBe("abstained, then against");
+  expect(labelFor("reject", "approve", "reject")).toBe("voted against, then for, then against");
 });
 
 test("different things said on one way are not counted together", () => {
@@ -168,7 +168,7 @@ test("different things said on one way are not counted together", () => {
       post: { from: "lead", to: "writer", message: "", kind },
     }) as const;
   const [line] = linesOf({ ...crew, exchanges: [post("answer", 1), post("post", 2), post("post", 3)] });
-  expect(lineLabel(line!)).toBe("writes ×2");
+  expect(lineLabel(line!)).toBe("wrote ×2");
 });
 
 test("a step's outcome stands on the way to the next", () => {
@@ -338,7 +338,7 @@ test("a member's state tells what it does right now", () => {
   expect(memberActivity(scene("swarm"), "technician").state).toBe("passed");
   expect(memberActivity(scene("parallel"), "frontend")).toMatchObject({
     state: "tool",
-    text: "Uses file_write",
+    text: "Using file_write",
   });
   expect(memberActivity(scene("asking"), "researcher")).toMatchObject({ state: "waiting", tainted: true });
   expect(memberActivity(scene("consensus"), "security").state).toBe("failed");

@@ -63,7 +63,7 @@ export function MemberWork({
           ))}
         </p>
       ) : null}
-      {mine.length === 0 ? <p className="text-[13px] text-ink-3">Not used yet.</p> : null}
+      {mine.length === 0 ? <p className="text-[13px] text-ink-3">No work yet.</p> : null}
       {mine.length === 1 && newest ? (
         <AgentTranscript agentKey={newest.key} />
       ) : mine.length > 1 ? (

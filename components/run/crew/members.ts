@@ -39,9 +39,9 @@ export function memberActivity(scene: CrewScene, agentId: string): MemberActivit
   if (scene.asks.some(({ status, agent_id }) => status === "open" && agent_id === agentId))
     return activity("waiting", "Needs your answer");
   const tool = scene.tools.findLast(({ status, agent_id }) => status === "running" && agent_id === agentId);
-  if (tool) return activity("tool", `Uses ${tool.tool_name}`);
+  if (tool) return activity("tool", `Using ${tool.tool_name}`);
   if (scene.calls.some(({ status, agent_id }) => status === "running" && agent_id === agentId))
-    return activity("thinking", "Thinks");
+    return activity("thinking", "Thinking");
   if (mine.some(({ status }) => status === "running")) return activity("working", "In progress");
   const last = mine.at(-1);
   if (!last) return activity("idle", "Idle");

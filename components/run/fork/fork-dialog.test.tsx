@@ -147,7 +147,7 @@ test("what is no state is not sent, and why the server refuses is said", async (
   for (const [text, message] of [
     ["[1]", "State must be a JSON object."],
     ['{"a b": 1}', "“a b” can't be a key: Use letters, digits and _ (at most 64), no spaces."],
-    ["", "Write {} to remove all values."],
+    ["", "Enter {} to remove all values."],
   ] as const) {
     write(text);
     expect(within(dialog).getByText(message)).toBeDefined();
@@ -183,10 +183,10 @@ test("a fork tells from which run it comes, and from which moment of it", async 
   const { run_id } = await ask.runs.fork({ run_id: first, at: { seq: after("a") } });
   await troupe.host.settled(run_id);
   show(run_id);
-  const link = await screen.findByRole("link", { name: /^the run of / });
+  const link = await screen.findByRole("link", { name: /^the run started / });
   expect(link.getAttribute("href")).toBe(`/workflows/${workflowId}/runs/${first}`);
   expect(link.parentElement?.textContent).toMatch(
-    new RegExp(`^Forked from the run of .+ at event ${after("a")}: a finished and wrote “n”$`),
+    new RegExp(`^Forked from the run started .+, at event ${after("a")}: a finished and wrote “n”$`),
   );
 });
 
@@ -197,7 +197,7 @@ test("a replay says what it replays and that nothing was called, and leads to bo
   show(run_id);
   const banner = await screen.findByRole("note", { name: "Replay" });
   expect(banner.textContent).toMatch(
-    /^Strict replay of the run of .+: 0 calls answered from the recording, 0 made\./,
+    /^Strict replay of the run started .+: 0 calls answered from the recording, 0 real calls made\./,
   );
   expect(within(banner).getByRole("link", { name: "Compare with original" }).getAttribute("href")).toBe(
     `/runs/compare?a=${first}&b=${run_id}`,

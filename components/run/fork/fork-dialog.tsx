@@ -89,7 +89,7 @@ function ForkForm({ runId, activationId, onClose, moment, choices, onMoment }: F
     <FormDialog
       sticky
       title="Fork this run"
-      description="Creates a new run that continues from a point of this run. This run doesn't change."
+      description="Creates a new run that continues from a point in this run. This run doesn't change."
       submit="Fork"
       icon={<GitBranch aria-hidden />}
       mutation={{ isPending, error: null }}
@@ -128,7 +128,7 @@ function ForkForm({ runId, activationId, onClose, moment, choices, onMoment }: F
       ) : (
         <>
           <p className="text-[13px] text-ink-2">
-            Requests that this run already made reuse its responses, at no cost.
+            Requests already made in this run reuse its responses, at no cost.
           </p>
           <InputFields {...entered.props} />
         </>

@@ -41,7 +41,7 @@ export function ForkMessages({
       aside={changed > 0 ? `${countOf(changed, "message")} changed` : "Unchanged"}
     >
       <p className="text-[13px] text-ink-2">
-        Messages of active agents. Edits apply from their next model call.
+        Messages in active agents' conversations. Edits apply from the next model call.
       </p>
       <Select
         label="Message"

@@ -128,7 +128,7 @@ function NewTask({
     <>
       <TextArea
         label="New task"
-        hint="Leave empty to add no task"
+        hint="Optional"
         rows={2}
         value={draft?.description ?? ""}
         onValueChange={(description) => onChange({ who: draft?.who ?? people[0]?.value ?? "", description })}

@@ -91,7 +91,7 @@ export function ForkSettingsForm({
           onChange={(limits) => onChange({ ...how, limits })}
         />
         <p className="text-[13px] text-ink-2">
-          What this run spent doesn't count toward the fork's cost and token limits.
+          This run's usage doesn't count toward the fork's cost and token limits.
         </p>
       </Disclosure>
     </>

@@ -29,7 +29,7 @@ export function ForkState(props: EditedState) {
       {isJson ? (
         <JsonField
           label="State"
-          error={edited === undefined ? "Write {} to remove all values." : undefined}
+          error={edited === undefined ? "Enter {} to remove all values." : undefined}
           value={edited}
           onChange={(value) => onChange(isState(value) ? value : undefined)}
           check={(value) => stateError(state, value)}

@@ -45,12 +45,12 @@ function From({ origin, run }: { origin: ForkOrigin; run: RunSummary | undefined
         Forked from{" "}
         {run ? (
           <PageLink href={hrefOf(run)} className="text-accent hover:underline">
-            the run of {timeOf(run)}
+            the run started {timeOf(run)}
           </PageLink>
         ) : (
           "a deleted run"
         )}
-        {` ${moment}`}
+        {`, ${moment}`}
       </span>
     </p>
   );

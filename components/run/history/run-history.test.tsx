@@ -89,7 +89,7 @@ test("a run whose engine the server is not told of says so in the list, with wha
     within(row!)
       .getAllByRole("button")
       .map((button) => button.textContent),
-  ).toEqual(["Try again", "Cancel"]);
+  ).toEqual(["Retry", "Cancel"]);
 });
 
 test("an earlier input is edited and run again from the list", async () => {

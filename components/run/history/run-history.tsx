@@ -220,7 +220,7 @@ function useRemove(onDone: () => void) {
             ...defined({
               detail:
                 left > 0
-                  ? `${countOf(left, "other")} not deleted: still running, or already gone.`
+                  ? `${countOf(left, "other")} not deleted: still running or already deleted.`
                   : undefined,
             }),
             undo: () => void bringBack(removed),

@@ -16,7 +16,7 @@ export function WorkflowRuns({ workflowId }: { workflowId: string }) {
   return (
     <Page
       title="Runs"
-      description={data ? `Every run of ${data.name}.` : " "}
+      description={data ? `All runs of ${data.name}.` : " "}
       actions={
         <>
           <ButtonLink href={`/workflows/${workflowId}`} icon={<Pencil aria-hidden />}>

@@ -46,7 +46,7 @@ export function KeepDialog({ runId, onClose }: { runId: string; onClose: () => v
   return (
     <FormDialog
       title="Save run as test"
-      description="Reruns with the same input and recorded responses. No models are called and no one is asked."
+      description="Reruns the workflow with the same input and recorded responses. It doesn't call models or ask anyone."
       submit="Save test"
       icon={<FlaskConical aria-hidden />}
       // After a success the page is about to change: the button stays busy until it does.
@@ -93,7 +93,7 @@ function WhatIsKept() {
           <li>{input.length > 0 ? `Input: ${input.join(", ")}` : "No input"}</li>
           <li>
             {models > 0
-              ? `Recorded responses of ${countOf(models, "model call")}, and of tools`
+              ? `Recorded responses of ${countOf(models, "model call")} and any tool calls`
               : "Recorded tool responses, if any. No model calls."}
           </li>
           <li>{people > 0 ? `${countOf(people, "answer")} from people` : "No answers from people"}</li>

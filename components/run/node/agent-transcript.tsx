@@ -41,7 +41,7 @@ export function AgentTranscript({ agentKey }: { agentKey: string }) {
         </Badge>
       ) : null}
       {agent.withheld.length > 0 ? <Withheld tools={agent.withheld} /> : null}
-      <ol aria-label={`Conversation of ${agent.role_name}`} className="flex flex-col gap-2">
+      <ol aria-label={`${agent.role_name} conversation`} className="flex flex-col gap-2">
         {transcript(agent, calls, tools).map((turn) => (
           <li key={turn.key} className="min-w-0">
             {turn.kind === "message" ? (

@@ -30,7 +30,7 @@ function ActivationPicker({
   const [isWhole, setWhole] = useState(false);
   const first = isWhole || ids.length <= MANY ? 0 : ids.length - MANY;
   return (
-    <div role="radiogroup" aria-label="Node run" className="flex flex-wrap items-center gap-1">
+    <div role="radiogroup" aria-label="Node runs" className="flex flex-wrap items-center gap-1">
       {first > 0 ? (
         <button
           type="button"

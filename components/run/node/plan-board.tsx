@@ -226,12 +226,12 @@ function TaskTerms({ task }: { task: Task }) {
   const { deadline, tags } = task.metadata;
   const details = [
     URGENCY[task.priority],
-    typeof deadline === "string" ? `until ${deadline.replace("T", " ").replace(/:00(\.0+)?Z$/, "")}` : null,
+    typeof deadline === "string" ? `due ${deadline.replace("T", " ").replace(/:00(\.0+)?Z$/, "")}` : null,
     task.estimated_duration ? `takes about ${task.estimated_duration}` : null,
     task.condition ? `only if ${task.condition}` : null,
-    task.human_review ? "reviewed by a person" : null,
+    task.human_review ? "requires human review" : null,
     tags && tags.length > 0 ? `tagged ${tags.join(", ")}` : null,
-    task.expected_output ? `gives: ${task.expected_output}` : null,
+    task.expected_output ? `expected output: ${task.expected_output}` : null,
   ].filter(Boolean);
   return details.length > 0 ? (
     <p className="text-xs text-ink-3 [overflow-wrap:anywhere]">{details.join(" · ")}</p>

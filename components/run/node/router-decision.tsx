@@ -16,7 +16,7 @@ export function RouterDecision({ activation }: { activation: Activation }) {
   const { names, isFallback } = routeOf(graph, node_id, decided.labels);
   const how: Record<string, string> = {
     function: "Decided by a named rule.",
-    expression: "Decided by conditions, first match.",
+    expression: "Decided by the first matching condition.",
     value: "Decided by a value.",
     llm: "Decided by a model.",
   };

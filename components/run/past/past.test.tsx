@@ -71,7 +71,7 @@ test("the box of the timeline finds when a condition became true; what cannot be
   expect(cursor()).toBe(seqOf("state_patched"));
   fireEvent.change(box, { target: { value: "state.approval_status ==" } });
   fireEvent.click(find);
-  expect(await screen.findByText("The expression ends early.")).toBeDefined();
+  expect(await screen.findByText("The expression is incomplete.")).toBeDefined();
 });
 
 test("a call shows its prompt as it was sent", () => {

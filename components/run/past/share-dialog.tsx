@@ -13,7 +13,7 @@ const PARTS: readonly { value: keyof ShareChoice; label: string; hint: string }[
   {
     value: "prompts",
     label: "Prompts and answers",
-    hint: "Agent messages, and questions and answers of people",
+    hint: "Agent messages, plus questions to people and their answers",
   },
   { value: "tool_results", label: "Tools", hint: "Tool inputs and outputs" },
   { value: "files", label: "Files", hint: "Files in the run's workspace" },

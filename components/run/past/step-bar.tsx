@@ -199,7 +199,7 @@ function ChangedHere({ unit }: { unit: StepUnit }) {
               ) : (
                 <ValueView value={before} label={`${key} before`} />
               )}
-              <span className="text-xs text-ink-3">{after === undefined ? "Removed" : "became"}</span>
+              <span className="text-xs text-ink-3">{after === undefined ? "Removed" : "Changed to"}</span>
               {after === undefined ? null : <ValueView value={after} label={`${key} now`} />}
             </dd>
           </div>

@@ -71,7 +71,7 @@ function Answer({ of, result: { held, isNow, searched_to, undecided } }: { of: s
       {searched_to > 1 ? (
         <p>Searched back to event {searched_to}; searching further would take too long.</p>
       ) : null}
-      {undecided ? <p>Couldn't evaluate it at some events: {undecided}</p> : null}
+      {undecided ? <p>Couldn't evaluate the condition at some events: {undecided}</p> : null}
     </div>
   );
 }

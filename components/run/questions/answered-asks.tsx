@@ -64,7 +64,7 @@ function SeenDialog({ id, onClose }: { id: string; onClose: () => void }) {
   return (
     <Dialog
       title="Question details"
-      description="The question and state when it was answered."
+      description="The question, and the run's state when it was answered."
       size="lg"
       open
       onOpenChange={(open) => (open ? undefined : onClose())}

@@ -51,7 +51,7 @@ test("a gate shows what it is about and for whom, and takes a changed draft with
   screen.getByRole("region", { name: "Question: Send it?" });
   screen.getByText("Assigned to the lead");
   screen.getByText("High");
-  screen.getByText(/Unanswered for 7 days more means “rejected”/);
+  screen.getByText(/No answer within 7 days means “rejected”/);
   const draft = screen.getByLabelText("Draft");
   await person.clear(draft);
   await person.type(draft, "Dear Ann");

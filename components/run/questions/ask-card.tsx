@@ -60,7 +60,7 @@ export function AskCard(props: AskProps) {
         <p className="flex items-start gap-2 text-[13px]">
           <ShieldAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-waiting" />
           <span>
-            It has read untrusted content from{" "}
+            {ask.agent_id ? "The agent" : "The run"} has read untrusted content from{" "}
             {requested.taint_sources.map((source, at) => (
               <span key={source}>
                 {at > 0 ? ", " : ""}

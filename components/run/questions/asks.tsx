@@ -62,8 +62,8 @@ export function LateAsks() {
         <strong className="font-semibold">{first.requested.title}</strong>
         <span className="text-ink-2">
           {" "}
-          The run didn't wait for this
-          {asks.length > 1 ? `, nor for ${countOf(asks.length - 1, "more question")}` : ""}, and has ended.
+          The run ended without waiting for this answer
+          {asks.length > 1 ? ` (${countOf(asks.length - 1, "more question")})` : ""}.
         </span>
       </p>
       <Button size="sm" variant="ghost" onClick={() => setOpen(true)}>
@@ -100,7 +100,7 @@ export function AskBar({ onAnswer }: { onAnswer: () => void }) {
         <span className="text-ink-2">
           {" "}
           {first.agent_id ? `${person(first.agent_id)} is waiting for you` : "The run is waiting for you"}
-          {asks.length > 1 ? `, and ${countOf(asks.length - 1, "more question")}` : ""}.
+          {asks.length > 1 ? ` (${countOf(asks.length - 1, "more question")})` : ""}.
         </span>
       </p>
       <Button size="sm" onClick={onAnswer}>

@@ -43,7 +43,7 @@ async function ended() {
 test("a run that did not wait for a question still takes what somebody says to it, and keeps it as late", async () => {
   const { person, troupe, runId } = await ended();
   screen.getByText("Was it kind?");
-  screen.getByText(/The run didn't wait for this, and has ended\./);
+  screen.getByText(/The run ended without waiting for this answer\./);
   await person.click(screen.getByRole("button", { name: "View question" }));
   const question = await screen.findByRole("region", { name: "Question: Was it kind?" });
   await person.click(within(question).getByRole("button", { name: "no" }));

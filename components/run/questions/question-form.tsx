@@ -36,7 +36,7 @@ export function QuestionForm({ asks, ...props }: Answering & { asks: ToolQuestio
         {asks.url === undefined
           ? `Sent to “${asks.from}” and stored with the run. Don't enter passwords or keys.`
           : `“${asks.from}” is only notified that you visited the page.`}{" "}
-        Decline answers no; skipping leaves the question unanswered.
+        “Decline” answers no. “Skip question” leaves it unanswered.
       </p>
     </Form>
   );

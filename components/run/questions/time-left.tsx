@@ -9,7 +9,7 @@ export function TimeLeft({ ask: { requested, escalated = [] } }: { ask: Interact
   if (requested.mode === "advisory") return <span>Leaving it unanswered {what}.</span>;
   return (
     <span className="tabular-nums">
-      {left === null ? "The time to answer has run out." : `Unanswered for ${left} more ${what}.`}
+      {left === null ? "The time to answer has run out." : `No answer within ${left} ${what}.`}
     </span>
   );
 }

@@ -22,12 +22,12 @@ export function DoingsNote({ runId, as }: { runId: string; as: "replay" | "test"
     >
       {repeats.length > 0 ? (
         <p>
-          During the run, a person {repeats.join(", ")}. The {as} repeats this at the same points.
+          During the run, a person {repeats.join(", ")}. The {as} repeats these actions at the same points.
         </p>
       ) : null}
       {not_repeated.length > 0 ? (
         <p>
-          Not repeated by the {as}: {not_repeated.join("; ")}. Results may differ from there on.
+          Not repeated by the {as}: {not_repeated.join("; ")}. Results may differ afterward.
         </p>
       ) : null}
     </div>

@@ -47,12 +47,12 @@ export function ReplayBanner({
             href={`/workflows/${run.workflow_id ?? "-"}/runs/${run.id}`}
             className="text-accent hover:underline"
           >
-            the run of {new Date(run.created_at).toLocaleString("en-GB")}
+            the run started {new Date(run.created_at).toLocaleString("en-GB")}
           </PageLink>
         ) : (
           "a deleted run"
         )}
-        : {countOf(answered, "call")} answered from the recording, {made} made.
+        : {countOf(answered, "call")} answered from the recording, {countOf(made, "real call")} made.
       </span>
       {run && isOver ? (
         <ButtonLink

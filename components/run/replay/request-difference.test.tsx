@@ -25,7 +25,7 @@ test("where a strict replay ended, each place that differs stands with both text
     within(region)
       .getAllByRole("definition")
       .map(({ textContent }) => textContent),
-  ).toEqual(["Recordedthree", "Asked3", "Recorded{}", "Askednothing"]);
+  ).toEqual(["Recordedthree", "Current3", "Recorded{}", "Currentnothing"]);
   expect(region.textContent).toContain("and 2 more");
 });
 

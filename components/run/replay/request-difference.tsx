@@ -25,7 +25,7 @@ export function DifferenceView({ of: { changes, more } }: { of: Pick<Difference,
               <Value text={change.recorded} />
             </dd>
             <dd className="flex gap-2">
-              <Word>Asked</Word>
+              <Word>Current</Word>
               <Value text={change.asked} />
             </dd>
           </div>

@@ -73,7 +73,7 @@ function FileView({ file, onClose }: { file: FileEvent; onClose: () => void }) {
             onValueChange={(value) => setPlain(value === "plain")}
             options={[
               { value: "nice", label: "Formatted" },
-              { value: "plain", label: "As text" },
+              { value: "plain", label: "Plain text" },
             ]}
           />
         )}

@@ -30,7 +30,7 @@ export function Outcome() {
       <Card status="held" tone="failed" actions={<HeldButtons />}>
         <p className="[overflow-wrap:anywhere]">{held.message}</p>
         <p className="text-ink-2">
-          Quarantined <TimeText at={held.at} />. Retry or cancel it.
+          Quarantined <TimeText at={held.at} />. Retry or cancel the run.
         </p>
       </Card>
     );

@@ -59,7 +59,7 @@ test("what the run was for stands first, and what it was given is folded away", 
 
 test("a result that the demo wrote is labeled beside the answer", () => {
   open(approvalRun);
-  expect(within(result()).getByText(/^Demo/).textContent).toBe("Demo, not an AI");
+  expect(within(result()).getByText(/^Demo/).textContent).toBe("Demo, not written by an AI");
 });
 
 test.each<[string, Json, string, string]>([
@@ -165,7 +165,7 @@ test("a run that is held says why in the same place, with its ways on", () => {
   const outcome = screen.getByRole("region", { name: "Outcome" });
   expect(outcome.textContent).toContain("The server ended twice.");
   expect(outcome.textContent).toContain("Next retry at 09:05:07");
-  expect(within(outcome).getByRole("button", { name: "Try again" })).toBeTruthy();
+  expect(within(outcome).getByRole("button", { name: "Retry" })).toBeTruthy();
   expect(within(outcome).getByRole("button", { name: "Cancel" })).toBeTruthy();
 });
 

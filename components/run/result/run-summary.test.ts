@@ -77,7 +77,7 @@ test("a person who sent the run elsewhere is named instead of the router's choic
       ...worked("c", "Writer"),
       over(),
     ),
-  ).toMatch(/^A person sent it to c, then Writer ran · /);
+  ).toMatch(/^A person sent the run to c, then Writer ran · /);
 });
 
 test("a node that ran again is told once, with how often", () => {

@@ -35,7 +35,7 @@ function routeOf(state: RunState): string {
   if (failed !== null) return `failed at ${state.graph.nodes[failed]?.name || failed}`;
   const { final_status } = state.run;
   if (final_status === "CANCELLED") return "cancelled";
-  if (final_status === "INCOMPLETE") return "stopped before it reached an end";
+  if (final_status === "INCOMPLETE") return "stopped before reaching an end node";
   return clausesOf(stepsOf(state)).join(", then ");
 }
 
@@ -80,7 +80,7 @@ function workerOf(state: RunState, activationId: string): string | undefined {
   if (!crew) return agents[0]?.role_name;
   const active = new Set(agents.map(({ agent_id }) => agent_id)).size;
   const all = crew.members.length;
-  return active > 0 && active < all ? `${active} of a crew of ${all}` : `a crew of ${all}`;
+  return active > 0 && active < all ? `${active} of ${all} crew members` : `a crew of ${all}`;
 }
 
 /** Workers beyond these are only counted. */
@@ -98,7 +98,7 @@ function clausesOf(steps: readonly Step[]): string[] {
   for (const { by, times, label, target } of steps) {
     if (target !== undefined) {
       endGroup();
-      clauses.push(`${by} sent it to ${target}`);
+      clauses.push(`${by} sent the run to ${target}`);
       continue;
     }
     if (label === undefined) {

@@ -40,15 +40,15 @@ test("the page of a run says which outputs may not hold since the drawing was ch
   store.flush();
   show();
   expect((await screen.findByRole("note")).textContent).toBe("May be out of date: It has been edited since.");
-  await person.click(screen.getByText("3 outputs of this run may be out of date"));
+  await person.click(screen.getByText("3 outputs may be out of date"));
   expect(
     within(screen.getByRole("group"))
       .getAllByRole("listitem")
       .map(({ textContent }) => textContent),
   ).toEqual([
     "First: It has been edited since.",
-    "b: First, an upstream node, may now return something else.",
-    "end: First, an upstream node, may now return something else.",
+    "b: First, an upstream node, may now return a different output.",
+    "end: First, an upstream node, may now return a different output.",
   ]);
   await person.click(within(screen.getByRole("group")).getByRole("button", { name: "First" }));
   expect(opened).toEqual(["a"]);
@@ -59,8 +59,8 @@ test("the page of a run says which outputs may not hold since the drawing was ch
       .map(({ title }) => title),
   ).toEqual([
     "May be out of date: It has been edited since.",
-    "May be out of date: First, an upstream node, may now return something else.",
-    "May be out of date: First, an upstream node, may now return something else.",
+    "May be out of date: First, an upstream node, may now return a different output.",
+    "May be out of date: First, an upstream node, may now return a different output.",
   ]);
   expect(
     screen.getByRole("button", { name: /First.* May be out of date: It has been edited since\./ }),

@@ -53,7 +53,7 @@ export function StaleOutputs() {
   return (
     <details className="rounded-lg bg-sunken px-3 py-2 text-[13px] text-ink-2">
       <summary className="cursor-pointer">
-        {stale.length === 1 ? "1 output" : `${stale.length} outputs`} of this run may be out of date
+        {stale.length === 1 ? "1 output" : `${stale.length} outputs`} may be out of date
       </summary>
       <ul className="flex flex-col gap-1 pt-2">
         {stale.map(({ node_id, reason }) => (

@@ -17,7 +17,7 @@ export function AnsweredBy({ graph }: { graph: WorkflowGraph }) {
   if (!data) return <p className="text-[13px] text-ink-3">&nbsp;</p>;
   const answering = asked.map(({ provider_id, model }) => {
     const provider = data.providers.find((one) => (provider_id ? one.id === provider_id : one.is_default));
-    if (!provider) return { name: "a provider that is missing", isSimulated: false };
+    if (!provider) return { name: "a missing provider", isSimulated: false };
     const name = model ?? provider.default_model;
     return {
       name: name && !provider.simulated ? `${provider.name} (${name})` : provider.name,

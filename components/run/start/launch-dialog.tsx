@@ -176,7 +176,7 @@ function Input({
     <>
       {ignored.length > 0 ? (
         <p className="text-[13px] text-ink-2">
-          The workflow doesn't ask for {formatList(ignored)} anymore, so this is ignored.
+          The workflow no longer asks for {formatList(ignored)}. This input is ignored.
         </p>
       ) : null}
       {fields.length === 0 ? <p className="text-[13px] text-ink-2">This workflow needs no input.</p> : null}
@@ -219,7 +219,7 @@ function DebugSwitches({
       {pinned > 0 ? (
         <Switch
           label={`Use ${pinned === 1 ? "the pinned output" : `${pinned} pinned outputs`}`}
-          hint={`${pinnedNames(pins, graph)} ${pinned === 1 ? "is" : "are"} not run`}
+          hint={`${pinnedNames(pins, graph)} won't run`}
           checked={draft.usesPins}
           onCheckedChange={(isUsed) => change({ usesPins: isUsed })}
         />

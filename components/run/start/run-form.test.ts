@@ -104,12 +104,15 @@ test("a field that takes anything says what it takes a text for, and takes every
   const read = (text: string) => [readInput([field!], { a: text }).input.a, takenFor(field!, text)];
   expect(read("5")).toEqual([5, "Read as a number. Use quotes for text."]);
   expect(read("2026-01-01")).toEqual(["2026-01-01", undefined]);
-  expect(read('{"a": 1}')).toEqual([{ a: 1 }, "Read as an object of 1. Use quotes for text."]);
-  expect(read("[1, 2]")).toEqual([[1, 2], "Read as a list of 2. Use quotes for text."]);
+  expect(read('{"a": 1}')).toEqual([{ a: 1 }, "Read as an object with 1 field. Use quotes for text."]);
+  expect(read("[1, 2]")).toEqual([[1, 2], "Read as a list of 2 items. Use quotes for text."]);
   expect(read("true")).toEqual([true, "Read as true or false. Use quotes for text."]);
-  expect(read('"5"')).toEqual(["5", "Read as the text in quotes."]);
-  expect(read("[urgent] call")).toEqual(["[urgent] call", "Read as text: this isn't valid JSON."]);
-  expect(read('"Hello," she said')).toEqual(['"Hello," she said', "Read as text: this isn't valid JSON."]);
+  expect(read('"5"')).toEqual(["5", "Read as the text inside the quotes."]);
+  expect(read("[urgent] call")).toEqual(["[urgent] call", "Read as text because this isn't valid JSON."]);
+  expect(read('"Hello," she said')).toEqual([
+    '"Hello," she said',
+    "Read as text because this isn't valid JSON.",
+  ]);
 });
 
 test("choices are called by their titles, and several of them are ticked", () => {

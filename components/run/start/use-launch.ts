@@ -168,7 +168,9 @@ function useStart({
 
 async function prepare(beforeStart: LaunchProps["beforeStart"]): Promise<string | null> {
   try {
-    return (await beforeStart?.()) === false ? "Not started: couldn't save the workflow. Try again." : null;
+    return (await beforeStart?.()) === false
+      ? "Couldn't save the workflow, so the run didn't start. Try again."
+      : null;
   } catch (error) {
     return toApiError(error).message;
   }

@@ -59,7 +59,7 @@ test("a person adds a role to the crew of a run under way, and is told why anoth
   await person.click(button("Remove Ann from the crew"));
   await waitFor(() =>
     expect(within(dialog).getByRole("alert").textContent).toBe(
-      'ann is still assigned to "write" of the plan. Reassign it first.',
+      'ann is still assigned to the plan\'s task "write". Reassign it first.',
     ),
   );
   expect(now().team_changes.crew?.ann).toBeUndefined();

@@ -82,7 +82,7 @@ export function TeamDialog({
     <FormDialog
       title={`Edit crew of ${name}`}
       description="Applies to this run only. Model changes apply from the next call, other changes from the next task."
-      submit={before ? "Edit" : "Add"}
+      submit={before ? "Save" : "Add"}
       icon={before ? <UserRoundCog aria-hidden /> : <UserPlus aria-hidden />}
       mutation={change}
       error={error}
@@ -119,8 +119,8 @@ export function TeamDialog({
         </Button>
       ) : crew.process === "swarm" ? (
         <p className="text-[13px] text-ink-2">
-          Active agents learn about a new member at the next handoff. With “Override next…”, the new member
-          continues at once.
+          Active agents learn about a new member at the next handoff. To switch to the new member immediately,
+          use “Override next…”.
         </p>
       ) : null}
     </FormDialog>

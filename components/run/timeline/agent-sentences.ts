@@ -48,7 +48,7 @@ export const agentSentences = {
     return story(task ? `${agent} started the task “${task}”` : `${agent} started`, "running");
   },
   iteration_started: ({ payload }) =>
-    detail(`Turn ${payload.local_iteration} (${ordinal(payload.global_iteration)} of the run)`),
+    detail(`Turn ${payload.local_iteration} (${ordinal(payload.global_iteration)} in the run)`),
   message_added: ({ payload }) => {
     const origin = {
       system: "System prompt set",
@@ -65,7 +65,7 @@ export const agentSentences = {
   llm_call_started: ({ payload }) => {
     const purpose = {
       task: "Model called",
-      plan: "Model called for a plan",
+      plan: "Model called to plan",
       route: "Model called to choose a route",
       manage: "Manager called to choose the next agent",
       vote: "Vote requested",
@@ -93,7 +93,7 @@ export const agentSentences = {
     ),
   output_parsed: ({ payload }) => {
     if (!payload.ok) return story(`Invalid response: ${payload.errors.join("; ")}`, "warning");
-    return detail(payload.repair === "none" ? "Response is valid" : "Response is valid after repair");
+    return detail(payload.repair === "none" ? "Response validated" : "Response validated after repair");
   },
   agent_finished: ({ agent_id, payload }) => {
     const agent = who(agent_id);
@@ -103,7 +103,7 @@ export const agentSentences = {
       failed: story(`${agent} failed${why}`, "failed"),
       handed_off: detail(`${agent} handed off`),
       rejected: story(`${agent} rejected the task${why}`, "warning"),
-      stopped: story(`${agent} stopped: its result is no longer needed`, "cancelled"),
+      stopped: story(`${agent} stopped: its result was no longer needed`, "cancelled"),
     };
     return variants[payload.status];
   },
@@ -119,7 +119,7 @@ export const agentSentences = {
       reset: "All but the task removed from",
     };
     return detail(
-      `${how[payload.kind]} ${who(agent_id)}'s context: ${formatTokens(payload.tokens_before)} → ${formatTokens(payload.tokens_after)} tokens`,
+      `${how[payload.kind]} ${agent_id ? person(agent_id) : "the agent"}'s context: ${formatTokens(payload.tokens_before)} → ${formatTokens(payload.tokens_after)} tokens`,
     );
   },
   stuck_detected: ({ agent_id, payload }) => {
@@ -143,7 +143,7 @@ export const agentSentences = {
       warn: " Continued with a warning.",
     };
     return story(
-      `Guardrail “${payload.name}” failed: ${closed(payload.reason ?? "no reason was given")}${then[payload.action]}`,
+      `Guardrail “${payload.name}” failed: ${closed(payload.reason ?? "no reason given")}${then[payload.action]}`,
       payload.action === "fail" ? "failed" : "warning",
     );
   },
@@ -153,7 +153,7 @@ export const agentSentences = {
   tool_call_refused: ({ payload }) => story(`${payload.tool_name} was blocked: ${payload.reason}`, "warning"),
   tool_call_retried: ({ payload }) =>
     story(
-      `${payload.tool_name} failed with ${payload.status_code}: ${closed(payload.error ?? "no reason was given")} Retrying${after(payload.delay_ms)}.`,
+      `${payload.tool_name} failed with status ${payload.status_code}: ${closed(payload.error ?? "no reason given")} Retrying${after(payload.delay_ms)}.`,
       "warning",
     ),
   tool_call_completed: ({ payload }) =>
@@ -163,14 +163,14 @@ export const agentSentences = {
           "completed",
         )
       : story(
-          `${payload.tool_name} failed with ${payload.status_code}${payload.error ? `: ${payload.error}` : ""}`,
+          `${payload.tool_name} failed with status ${payload.status_code}${payload.error ? `: ${payload.error}` : ""}`,
           "warning",
         ),
 
   tool_call_abandoned: ({ payload }) => story(payload.message, "warning"),
 
   interaction_requested: ({ payload }) => story(`Asked a person: ${payload.title}`, "waiting"),
-  interaction_reminded: () => story("Half the time to answer has passed without an answer", "waiting"),
+  interaction_reminded: () => story("Reminder: half the time to answer has passed", "waiting"),
   interaction_escalated: ({ payload }) => story(`No answer in time, so ${payload.to} was asked`, "waiting"),
   interaction_extended: () => story("Time to answer extended", "waiting"),
   interaction_answered: ({ payload }) => {
@@ -200,6 +200,6 @@ export const agentSentences = {
       : detail(`Full result saved as ${payload.path}`),
   memory_stored: ({ agent_id, payload }) =>
     detail(
-      `${who(agent_id)} remembered “${payload.key}” for ${payload.scope}${payload.tainted ? ", from untrusted content" : ""}`,
+      `${who(agent_id)} stored “${payload.key}” in ${payload.scope} memory${payload.tainted ? ", from untrusted content" : ""}`,
     ),
 } satisfies SentencesOf;

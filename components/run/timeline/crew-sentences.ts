@@ -1,7 +1,7 @@
 import { countOf, formatList, ordinal } from "@/components/display/format";
 import type { TaskStatus } from "@/server/domain/crew/plan";
 import { CREW_PROCESSES } from "@/server/domain/crew/processes";
-import { byPerson, detail, person, type Sentence, type SentencesOf, story } from "./sentence-parts";
+import { byPerson, detail, named, person, type Sentence, type SentencesOf, story } from "./sentence-parts";
 
 /** How much of a message between agents a sentence shows, in characters. */
 const MAX_MESSAGE_LENGTH = 120;
@@ -50,15 +50,15 @@ export const crewSentences = {
   round_started: ({ payload }) => detail(`Crew started round ${payload.round}`),
   post_sent: ({ payload }) => {
     const how = {
-      post: "writes to",
-      reply: "answers",
-      question: "asks",
-      answer: "answers",
-      feedback: "gives feedback to",
-      result: "sends its result to",
+      post: "wrote to",
+      reply: "answered",
+      question: "asked",
+      answer: "answered",
+      feedback: "gave feedback to",
+      result: "sent its result to",
     };
     return story(
-      `${person(payload.from)} ${how[payload.kind]} ${person(payload.to)}: ${shortened(payload.message)}`,
+      `${person(payload.from)} ${how[payload.kind]} ${named(payload.to)}: ${shortened(payload.message)}`,
     );
   },
   ledger_updated: ({ payload }) => {
@@ -75,41 +75,41 @@ export const crewSentences = {
     story(`${person(payload.alias)} posted on the board: ${shortened(payload.bulletin)}`),
   handed_off: ({ payload }) =>
     story(
-      `${person(payload.from)} handed off to ${person(payload.to)}${payload.reason ? `: ${shortened(payload.reason)}` : ""}`,
+      `${person(payload.from)} handed off to ${named(payload.to)}${payload.reason ? `: ${shortened(payload.reason)}` : ""}`,
     ),
   delegation_started: ({ payload }) => {
-    const how = { delegate: "delegates a task to", ask: "asks", parallel: "delegates a part to" };
+    const how = { delegate: "delegated a task to", ask: "asked", parallel: "delegated part of a task to" };
     return story(
-      `${person(payload.from)} ${how[payload.kind]} ${person(payload.to)}: ${shortened(payload.task)}`,
+      `${person(payload.from)} ${how[payload.kind]} ${named(payload.to)}: ${shortened(payload.task)}`,
       "running",
     );
   },
   delegation_finished: ({ payload }) => {
     const [from, to] = [person(payload.from), person(payload.to)];
     const variants = {
-      completed: detail(`${to} returned the result to ${from}`, "completed"),
-      failed: story(`${to} couldn't complete the task for ${from}`, "failed"),
+      completed: detail(`${to} returned the result to ${named(payload.from)}`, "completed"),
+      failed: story(`${to} couldn't complete the task for ${named(payload.from)}`, "failed"),
       // The agent's own end says so.
-      stopped: detail(`${from} stopped waiting for ${to}`, "cancelled"),
+      stopped: detail(`${from} stopped waiting for ${named(payload.to)}`, "cancelled"),
     };
     return variants[payload.status];
   },
   team_changed: ({ payload }) => {
-    const members = formatList(payload.agents.map(person));
+    const members = formatList(payload.agents.map(named));
     const variants = {
       created: `${person(payload.by)} created the team “${payload.team}” with ${members}`,
-      modified: `${person(payload.by)} changed the team “${payload.team}”: now ${members}`,
+      modified: `${person(payload.by)} changed the team “${payload.team}” to ${members}`,
       dissolved: `${person(payload.by)} dissolved the team “${payload.team}”`,
     };
     return story(variants[payload.action]);
   },
   proposal_created: ({ payload }) =>
-    story(`${person(payload.by)} proposes: ${shortened(payload.decision)}`, "waiting"),
+    story(`${person(payload.by)} proposed: ${shortened(payload.decision)}`, "waiting"),
   vote_cast: ({ payload }) => {
-    const how = { approve: "votes for it", reject: "votes against it", abstain: "abstains" };
+    const how = { approve: "voted for it", reject: "voted against it", abstain: "abstained" };
     return story(
       payload.forced
-        ? `${person(payload.agent_id)} gave no valid vote; counted as abstained`
+        ? `${person(payload.agent_id)} cast no valid vote; counted as an abstention`
         : `${person(payload.agent_id)} ${how[payload.vote]}${payload.reasoning ? `: ${shortened(payload.reasoning)}` : ""}`,
     );
   },
@@ -126,7 +126,9 @@ export const crewSentences = {
 
   plan_created: ({ payload }) => {
     const count = countOf(payload.plan.tasks.length, "task");
-    return story(payload.by ? `${person(payload.by)} made a plan of ${count}` : `Plan of ${count} set`);
+    return story(
+      payload.by ? `${person(payload.by)} created a plan with ${count}` : `Plan with ${count} set`,
+    );
   },
   plan_changed: ({ payload }) => {
     const parts = [
@@ -146,7 +148,9 @@ export const crewSentences = {
   // The agent's own start follows, so the start of a task is a detail, unless an agent had to be chosen.
   task_status_changed: ({ task_id, activation_id, payload }, names) => {
     const who =
-      payload.to === "in_progress" && payload.assigned_agent ? ` with ${person(payload.assigned_agent)}` : "";
+      payload.to === "in_progress" && payload.assigned_agent
+        ? `, assigned to ${named(payload.assigned_agent)}`
+        : "";
     const cause = payload.error?.message ?? payload.chosen_because;
     const why = cause === undefined ? "" : `: ${cause}`;
     const by = payload.by ? ` by ${payload.by === "user" ? "a person" : person(payload.by)}` : "";

@@ -6,7 +6,7 @@ const NEXT_LABELS: Record<RunEventOf<"node_failed">["payload"]["next"], string> 
   retry: "Will retry.",
   error_edge: "Continued on the error path.",
   continue: "Continued with the default output.",
-  skip_branch: "Skipped the branch after it.",
+  skip_branch: "Skipped the rest of the branch.",
   fail_run: "The run ends here.",
 };
 
@@ -52,7 +52,7 @@ export const nodeSentences = {
   node_skipped: ({ node_id, payload }, names) => {
     const why = {
       unreachable: "another branch was taken",
-      condition: "its condition is false",
+      condition: "its condition was false",
       join_shortfall: "too few branches reached it",
     };
     return story(`${names.node(node_id)} was skipped: ${why[payload.reason]}`, "skipped");
@@ -68,7 +68,7 @@ export const nodeSentences = {
   edge_skipped: ({ payload }, names) => detail(`${names.edge(payload.edge_id)} was not taken`, "skipped"),
   token_absorbed: ({ node_id }, names) =>
     detail(`A late branch reached ${names.node(node_id)} and was ignored`),
-  join_rearmed: ({ node_id }, names) => detail(`${names.node(node_id)} accepts its branches again`),
+  join_rearmed: ({ node_id }, names) => detail(`${names.node(node_id)} is waiting for its branches again`),
   join_shortfall: ({ node_id, payload }, names) => {
     const then = { skip: "it was skipped", error: "it failed", fire: "it ran anyway" };
     return story(
@@ -79,11 +79,11 @@ export const nodeSentences = {
   loop_started: ({ node_id, payload }, names) =>
     detail(`Loop started at ${names.node(node_id)}, max ${countOf(payload.max, "iteration")}`),
   loop_iteration: ({ node_id, payload }, names) =>
-    story(`Iteration ${payload.iteration} of max ${payload.max} at ${names.node(node_id)}`, "running"),
+    story(`Iteration ${payload.iteration} (max ${payload.max}) at ${names.node(node_id)}`, "running"),
   loop_finished: ({ node_id, payload }, names) =>
     story(
       `The loop at ${names.node(node_id)} reached its limit of ${countOf(payload.iterations, "iteration")}${
-        payload.exit_edge ? ` and exited by ${names.edge(payload.exit_edge)}` : ""
+        payload.exit_edge ? ` and exited through ${names.edge(payload.exit_edge)}` : ""
       }`,
       "warning",
     ),

@@ -32,7 +32,7 @@ export const runSentences = {
       test: "by a test",
     };
     const model = payload.provider_summary
-      ? `, answered by ${payload.provider_summary.name}${payload.provider_summary.simulated ? " (simulated)" : ""}`
+      ? `, using ${payload.provider_summary.name}${payload.provider_summary.simulated ? " (simulated)" : ""}`
       : "";
     return story(`Run of ${payload.workflow_name || "a workflow"} created ${by[payload.trigger]}${model}`);
   },
@@ -49,7 +49,7 @@ export const runSentences = {
   clock_jumped: ({ payload }) =>
     detail(
       payload.ms > 0
-        ? `The machine slept, or its clock was set forward: ${formatDuration(payload.ms)} don't count as running time`
+        ? `The machine slept, or its clock was set forward; ${formatDuration(payload.ms)} excluded from running time`
         : "The machine's clock was set back; running time isn't affected",
     ),
   run_limit_raised: ({ payload }) =>
@@ -65,7 +65,7 @@ export const runSentences = {
       person: ` by ${by}`,
       step: " (stepping)",
       breakpoint: " at a breakpoint",
-      question: " for an answer",
+      question: " to wait for an answer",
     };
     const given = now ? "; model calls in progress were cancelled and will be retried" : "";
     return story(`Run paused${place}${why[reason]}${given}`, "waiting");
@@ -73,7 +73,7 @@ export const runSentences = {
   run_continued: ({ payload: { as, granularity } }) =>
     as === "resume"
       ? story("Run resumed", "running")
-      : detail(`Run stepped one ${granularity === "turn" ? "turn" : "node"}`, "running"),
+      : detail(`Run stepped to the next ${granularity === "turn" ? "turn" : "node"}`, "running"),
   state_edited: ({ payload: { set, remove, by } }) => {
     const changes = [
       ...(Object.keys(set).length > 0 ? [`set ${keys(Object.keys(set))}`] : []),
@@ -101,7 +101,7 @@ export const runSentences = {
     detail(`${names.node(node_id)} received the signal “${name}”, sent earlier`),
   node_retried: ({ node_id, payload: { by, along } }, names) =>
     along
-      ? detail(`${names.node(node_id)}, stopped by that failure, restarted`)
+      ? detail(`${names.node(node_id)} restarted after being stopped by that failure`)
       : story(`${by} retried ${names.node(node_id)}`),
   instruction_injected: ({ payload: { target, text, by } }, names) =>
     story(`${by} messaged ${describeTarget(target, names.node)}: ${text}`),
@@ -117,9 +117,9 @@ export const runSentences = {
     const { state, messages = [], plan = [] } = patches;
     const keys = [...Object.keys(state?.set ?? {}), ...(state?.remove ?? [])];
     const changes = [
-      ...(keys.length > 0 ? [`new ${formatList(keys.map((key) => `“${key}”`))}`] : []),
-      ...(messages.length > 0 ? [`${countOf(messages.length, "message")} changed`] : []),
-      ...(plan.length > 0 ? ["a changed plan"] : []),
+      ...(keys.length > 0 ? [`changes to ${formatList(keys.map((key) => `“${key}”`))}`] : []),
+      ...(messages.length > 0 ? [countOf(messages.length, "edited message")] : []),
+      ...(plan.length > 0 ? ["an edited plan"] : []),
       ...(graph === "latest" ? ["the current workflow version"] : []),
     ];
     const how = changes.length > 0 ? `, with ${formatList(changes)}` : "";
@@ -137,7 +137,7 @@ export const runSentences = {
     const defaults =
       payload.defaults_applied.length > 0 ? `; ${keys(payload.defaults_applied)} by default` : "";
     return detail(
-      given.length > 0 ? `State initialized with ${keys(given)}${defaults}` : "State initialized, empty",
+      given.length > 0 ? `State initialized with ${keys(given)}${defaults}` : "Empty state initialized",
     );
   },
   state_patched: ({ payload }) =>
@@ -146,7 +146,7 @@ export const runSentences = {
     story(
       `${payload.writers.map((writer) => names.node(writer.split("#")[0])).join(" and ")} both wrote “${
         payload.key
-      }”; ${payload.policy === "strict" ? "not allowed here" : `kept the value of ${names.node(payload.winner.split("#")[0])}`}`,
+      }”; ${payload.policy === "strict" ? "concurrent writes aren't allowed" : `kept the value from ${names.node(payload.winner.split("#")[0])}`}`,
       "warning",
     ),
   state_invalid: ({ payload }) =>

@@ -89,6 +89,10 @@ export function person(agentId: string): string {
   return agentName === "" ? agentId : agentName.charAt(0).toUpperCase() + agentName.slice(1);
 }
 
+/** The name of an agent within a sentence. */
+export const named = (agentId: string) =>
+  agentId.toLowerCase() === "user" ? "the requester" : person(agentId);
+
 export const who = (agentId: string | undefined) => (agentId ? person(agentId) : "The agent");
 
 /** Who answered: the one person of this installation has no name. */

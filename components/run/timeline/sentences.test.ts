@@ -33,7 +33,7 @@ test.each([
   sentence(
     "state_conflict",
     { key: "a", writers: ["get#1", "yes#1"], winner: "yes#1", policy: "topological_order" },
-    "Get approval and Approved both wrote “a”; kept the value of Approved",
+    "Get approval and Approved both wrote “a”; kept the value from Approved",
   ),
   sentence("node_ready", { consumes: [], iteration: 3 }, "Get approval is queued for its 3rd iteration"),
   sentence(
@@ -50,7 +50,7 @@ test.each([
   sentence(
     "loop_finished",
     { iterations: 5, reason: "limit", consumes: [], exit_edge: "e2" },
-    "The loop at Get approval reached its limit of 5 iterations and exited by Approved? → Approved",
+    "The loop at Get approval reached its limit of 5 iterations and exited through Approved? → Approved",
   ),
   sentence(
     "agent_started",
@@ -60,7 +60,7 @@ test.each([
   sentence(
     "tool_call_completed",
     { tool_name: "web_search", status_code: 503, error: "not configured" },
-    "web_search failed with 503: not configured",
+    "web_search failed with status 503: not configured",
   ),
   sentence(
     "interaction_answered",
@@ -87,7 +87,7 @@ test.each([
   sentence(
     "vote_cast",
     { proposal_id: "p", round: 1, agent_id: "ada", vote: "reject", reasoning: "Too soon", confidence: 0.8 },
-    "Ada votes against it: Too soon",
+    "Ada voted against it: Too soon",
   ),
   sentence("budget_warning", { metric: "cost_usd", used: 0.8, limit: 1 }, "$0.800 of $1.000 used"),
 ])("the timeline says of $type by name and in words what came of it", ({ type, payload, text }) => {
@@ -113,7 +113,7 @@ test.each(Object.entries(stories))(
 test("the story of a run reads as one", () => {
   const story = approvalRun.map((event) => sentenceOf(event, names)).filter(({ level }) => level === "story");
   expect(story.map(({ text }) => text)).toEqual([
-    "Run of Approval created from the editor, answered by Offline demo (simulated)",
+    "Run of Approval created from the editor, using Offline demo (simulated)",
     "Run started",
     "Approval agent started",
     "offline-demo answered in 420 ms: 150 tokens, simulated",
@@ -143,7 +143,7 @@ test("why a member does a task that names nobody stands in the story of the run"
     payload,
   } as RunEvent;
   expect(sentenceOf(event, names)).toMatchObject({
-    text: "Task “Draft the text” started with Writer: its role matches the task best",
+    text: "Task “Draft the text” started, assigned to Writer: its role matches the task best",
     level: "story",
   });
 });

@@ -83,8 +83,8 @@ export function Timeline({
           className="flex justify-end gap-2 border-b border-line px-4 py-1 text-[11px] text-ink-3"
         >
           <span>Cost</span>
-          <span className="w-14 text-right">Took</span>
-          <span className="w-14 text-right">At</span>
+          <span className="w-14 text-right">Duration</span>
+          <span className="w-14 text-right">Elapsed</span>
         </p>
       )}
       {rows.length === 0 ? (

@@ -21,7 +21,7 @@ export function staleReason(
 ): string | null {
   const node = graph.nodes[nodeId];
   if (!node) return null;
-  if (makeOf(node) !== one.made_of) return "The node was changed since";
+  if (makeOf(node) !== one.made_of) return "The node has been edited since";
   const newer = nodesBefore(graph, nodeId).flatMap((id) => {
     const known = [pins[id], tries[id]].flatMap((found) =>
       found?.output && found.at > one.at ? [found] : [],
@@ -35,9 +35,9 @@ export function staleReason(
   for (const { output } of newer)
     for (const [key, value] of Object.entries(output))
       if (Object.hasOwn(one.input, key) && !isSameJson(one.input[key] ?? null, value))
-        return `Its input ${key} changed since`;
+        return `Its input ${key} has changed since`;
   const [first] = newer;
-  return first ? `${graph.nodes[first.id]?.name || first.id}, which comes before it, ran again since` : null;
+  return first ? `${graph.nodes[first.id]?.name || first.id}, an upstream node, has run again since` : null;
 }
 
 const sourcesOf = new WeakMap<WorkflowGraph["edges"], Map<string, string[]>>();

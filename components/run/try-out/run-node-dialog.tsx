@@ -78,7 +78,7 @@ function Asking({
     if (!state) return;
     if (!(await beforeStart())) {
       setAsking(true);
-      return setFormError("Nothing ran: couldn't save the workflow. Try again.");
+      return setFormError("Couldn't save the workflow, so the node didn't run. Try again.");
     }
     start.mutate(
       { workflow_id: workflowId, node_id: node.id, state },
@@ -109,7 +109,7 @@ function Asking({
       onSubmit={() => void submit()}
       onClose={onClose}
     >
-      {fields.length === 0 ? <p className="text-[13px] text-ink-2">This node reads no values.</p> : null}
+      {fields.length === 0 ? <p className="text-[13px] text-ink-2">This node has no inputs.</p> : null}
       {fields.length > 0 && given ? (
         <p className="text-[13px] text-ink-2">Filled in with its last inputs.</p>
       ) : null}

@@ -75,15 +75,15 @@ test("an output is stale where the node was changed, its input changed, or what 
   });
   expect(staleReason("check", tried, graph, nothing)).toBeNull();
   expect(staleReason("check", tried, graph, draftGave("one", 50))).toBeNull();
-  expect(staleReason("check", tried, graph, draftGave("two", 200))).toBe("Its input text changed since");
+  expect(staleReason("check", tried, graph, draftGave("two", 200))).toBe("Its input text has changed since");
   expect(staleReason("check", tried, graph, draftGave("one", 200))).toBe(
-    "Draft, which comes before it, ran again since",
+    "Draft, an upstream node, has run again since",
   );
   const moved = structuredClone(graph);
   Object.assign(must(moved.nodes, "check"), { name: "Judge", ui: { x: 8, y: 8 } });
   expect(staleReason("check", tried, moved, nothing)).toBeNull();
   Object.assign(must(moved.nodes, "check"), { config: { set: { ok: "false" } } });
-  expect(staleReason("check", tried, moved, nothing)).toBe("The node was changed since");
+  expect(staleReason("check", tried, moved, nothing)).toBe("The node has been edited since");
 });
 
 /** Shows what is known only once it is shown. */
@@ -281,7 +281,7 @@ test("a card asks anew only after its node, the connections or the results chang
   expect(tries.node("check")).toBe(first);
   const check = { ...must(graph.nodes, "check"), input_keys: [] };
   drawn = { ...graph, nodes: { ...graph.nodes, check } };
-  expect(tries.node("check")?.stale).toBe("The node was changed since");
+  expect(tries.node("check")?.stale).toBe("The node has been edited since");
   store.setLast({});
   expect(tries.node("check")).toBeUndefined();
 });
@@ -302,5 +302,5 @@ test("a try of an earlier node makes a last result stale only if it returned som
   store.put("draft", at("draft", 200, { text: "one" }));
   expect(stale()).toBeNull();
   store.put("draft", at("draft", 300, { text: "two" }));
-  expect(stale()).toBe("Its input text changed since");
+  expect(stale()).toBe("Its input text has changed since");
 });

@@ -2,6 +2,7 @@
 
 import clsx from "clsx";
 import { type ReactNode, useId } from "react";
+import { Term } from "../term";
 
 /** Connects a control with its label, hint and error. Spread it on the control. */
 export interface FieldControl {
@@ -40,7 +41,7 @@ export function Field({ label, hideLabel, hint, error, aside, className, childre
   };
   const labelLine = (
     <>
-      {label}
+      <Term>{label}</Term>
       {aside ? <span className="ml-auto font-normal text-ink-3">{aside}</span> : null}
     </>
   );

@@ -47,7 +47,7 @@ function refusalOf(request: IncomingMessage, env: Env): Refusal | null {
   if (!METHODS.includes(request.method ?? ""))
     return { status: 405, code: "method_not_allowed", message: `Allowed methods: ${METHODS.join(", ")}.` };
   if (!isReadable(target.path.split("?", 1)[0] ?? ""))
-    return bad("The path is not percent-encoded UTF-8, or has control characters.");
+    return bad("The path isn't percent-encoded UTF-8, or contains control characters.");
   // Of what Next would serve by itself, only the files of the build are wanted.
   if (/^\/_next(?:\/(?!static\/)|$)/.test(target.path))
     return { status: 404, code: "not_found", message: "Not found." };

@@ -53,7 +53,7 @@ test.each([
     expect(await response.json()).toEqual({
       error: {
         code: number,
-        message: "Too many pages are connected to this server.",
+        message: "Too many pages are connected to this server. Close some and try again.",
         data: { code, httpStatus: status, detail: null },
       },
     });

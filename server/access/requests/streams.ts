@@ -54,7 +54,7 @@ export async function inStreamPlace(
   const place = takeStream(principal);
   if (typeof place === "string") {
     const [status, code] = place === "too_many" ? [503, "TOO_MANY_STREAMS"] : [429, "TOO_MANY_STREAMS"];
-    const message = "Too many pages are connected to this server.";
+    const message = "Too many pages are connected to this server. Close some and try again.";
     return refuse({ status, code, message, headers: { "retry-after": "5" } }, "app");
   }
   request.signal.addEventListener("abort", place.release, { once: true });

@@ -15,6 +15,6 @@ test("each thing is listed with who asks for it: nodes, roles at nodes, and role
     "tool    search  <-  Look it up, b (as Reader), role Guest, gone",
   ]);
   expect(capabilityLines([], { nodes })).toEqual([
-    "It uses no tools, hosts, named models, programs or lasting memory.",
+    "It uses no tools, hosts, named models, programs or persistent memory.",
   ]);
 });

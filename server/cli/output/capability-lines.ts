@@ -6,7 +6,7 @@ export function capabilityLines(
   asked: readonly Capability[],
   { nodes }: Pick<WorkflowGraph, "nodes">,
 ): string[] {
-  if (asked.length === 0) return ["It uses no tools, hosts, named models, programs or lasting memory."];
+  if (asked.length === 0) return ["It uses no tools, hosts, named models, programs or persistent memory."];
   return asked.map(({ kind, name, where }) => {
     const places = where.map(({ node_id, role }) => {
       // A role that only comes along in the file works nowhere yet.

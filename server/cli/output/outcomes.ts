@@ -34,7 +34,8 @@ export const runOutcome: Outcome = (answer, { input, json, terminal }) => {
   const run = RunAnswer.parse(answer);
   const id = idOf(input);
   if (json) terminal.print(JSON.stringify(run, null, 2));
-  else if (run.applied === false) terminal.log(`${id} accepted it and applies it when it resumes.`);
+  else if (run.applied === false)
+    terminal.log(`${id} accepted the command and will apply it when it resumes.`);
   else if (run.cancelled === false) terminal.log(`${id} has already ended.`);
   else terminal.log(`${id} is ${run.final_status ?? run.status ?? "cancelled"}.`);
   return 0;
@@ -49,7 +50,7 @@ const newRunOutcome =
     const { run_id, repeats, not_repeated } = NewRun.parse(answer);
     const { log } = context.terminal;
     log(`${kind} of ${idOf(context.input)}: ${run_id}`);
-    if (repeats.length > 0) log(`Repeats people's interventions: ${repeats.join(", ")}.`);
+    if (repeats.length > 0) log(`Repeats what people did: ${repeats.join(", ")}.`);
     if (not_repeated.length > 0) log(`Not repeated: ${not_repeated.join("; ")}.`);
     return follow(run_id, context);
   };
@@ -106,7 +107,7 @@ async function follow(run_id: string, { json, ask, terminal }: Parameters<Outcom
       log(
         run.final_status
           ? FINAL_STATUS_LABELS[run.final_status]
-          : `It is ${run.status} and continues once a person handles it in the app.`,
+          : `It is ${run.status}. Handle it in the app to continue.`,
       );
       if (run.error) log(run.error.message);
       for (const line of missLines(run.error)) log(`  ${line}`);
@@ -129,7 +130,7 @@ export function engineLines(engine: z.output<typeof Engine>, now: number): strin
   const since = outbox.oldest_at === null ? "" : `; the oldest arrived ${ago(outbox.oldest_at, now)}`;
   return [
     ...lines,
-    `Active there: ${at_work === 1 ? "1 run" : `${at_work} runs`}`,
+    `Active on workers: ${at_work === 1 ? "1 run" : `${at_work} runs`}`,
     `Outbox: ${outboxLabel(outbox.waiting)}${since}`,
     ...(workers.length > 0 ? ["Workers:"] : []),
     ...workers.map((worker) => `  ${workerLine(worker, now)}`),

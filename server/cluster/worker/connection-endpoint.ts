@@ -90,7 +90,7 @@ export class ConnectionEndpoint {
         this.take(LineAnswer.parse(await control.insist("line/ask", question, options)));
       } catch (error) {
         if (this.asking.signal.aborted) continue;
-        log("error", "The server requests nothing from this worker by its labels.", {
+        log("error", "This worker can't receive tool calls for its labels.", {
           error: errorMessage(error),
         });
         return;
@@ -116,7 +116,7 @@ export class ConnectionEndpoint {
         },
       });
       if (opened) this.channels.set(channelId, opened);
-      else this.enqueue({ wire: channelId, closed: "This worker no longer has it." });
+      else this.enqueue({ wire: channelId, closed: "This worker no longer has this tool or server." });
     }
     if (message !== undefined) this.channels.get(channelId)?.message(message);
     if (closed === undefined) return;

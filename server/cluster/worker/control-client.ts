@@ -82,7 +82,7 @@ export function newControlClient(options: { fetch: ControlFetch; token: string }
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (error instanceof ControlAway || error instanceof ControlRejected) throw error;
-      throw new ControlAway(`The server doesn't respond to its workers: ${causeOf(error)}`, { cause: error });
+      throw new ControlAway(`Can't reach the server's port for workers: ${causeOf(error)}`, { cause: error });
     }
   };
   const insist: ControlClient["insist"] = async (path, body, asked = {}) => {
@@ -136,7 +136,7 @@ function refusal(status: number, value: unknown): Error {
     return new ControlRejected(
       401,
       code,
-      "The server rejects this worker: set TROUPE_WORKER_TOKEN to the server's.",
+      "The server rejects this worker: set TROUPE_WORKER_TOKEN to the same value as on the server.",
     );
   return status >= 500 || status === 429
     ? new ControlAway(message)

@@ -86,13 +86,13 @@ export class Heartbeats {
     this.lastAt = since;
     try {
       const answer = await control.beat({ ...about(), beat: ++this.beats, uses: gates.uses() });
-      if (this.isAway) log("info", "The server responds again.");
+      if (this.isAway) log("info", "The server is responding again.");
       this.isAway = false;
       gates.apply(answer.shares, answer.lease_ms, since);
       onProviders(answer.providers);
     } catch (error) {
       if (!this.isAway)
-        log("warn", "The server doesn't respond; runs continue as far as they don't need it.", {
+        log("warn", "The server isn't responding; runs continue until they need it.", {
           error: errorMessage(error),
           ...defined({ code: error instanceof ControlRejected ? error.code : undefined }),
         });

@@ -66,7 +66,8 @@ function openTool(registry: ToolsRegistry, name: string, calls: CallsOnce, out: 
   return {
     message(message) {
       const read = Call.safeParse(message);
-      if (!read.success) return out.closed("The call has a form that this worker's version doesn't support.");
+      if (!read.success)
+        return out.closed("This worker's version doesn't support this call. Update the worker.");
       if ("end_task" in read.data) return registry.endTask(read.data.end_task);
       const { args, scope } = read.data;
       asked = message;

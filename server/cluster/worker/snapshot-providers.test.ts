@@ -70,7 +70,7 @@ describe("providers at a worker", () => {
 
   test("are not taken from a server with another key", async () => {
     await expect(atWorker(randomBytes(32).toString("base64"))).rejects.toThrow(
-      "This worker can't decrypt the server's keys: set TROUPE_SECRET_KEY to the server's.",
+      "This worker can't decrypt the server's keys: set TROUPE_SECRET_KEY to the same value as on the server.",
     );
   });
 

@@ -77,7 +77,9 @@ function checkProof(sealer: Sealer, { proof }: ProviderSnapshot): void {
   } catch {
     // Said below.
   }
-  throw new Error("This worker can't decrypt the server's keys: set TROUPE_SECRET_KEY to the server's.");
+  throw new Error(
+    "This worker can't decrypt the server's keys: set TROUPE_SECRET_KEY to the same value as on the server.",
+  );
 }
 
 /** What cannot be opened is told when it is wanted. */

@@ -146,11 +146,11 @@ describe("a worker", () => {
 
   test("refuses to start where it and the server do not belong together", async () => {
     await expect(newWorkerHere("north", { TROUPE_WORKER_TOKEN: "x".repeat(32) })).rejects.toThrow(
-      "set TROUPE_WORKER_TOKEN to the server's",
+      "set TROUPE_WORKER_TOKEN to the same value as on the server",
     );
     await expect(
       newWorkerHere("north", { TROUPE_SECRET_KEY: Buffer.alloc(32).toString("base64") }),
-    ).rejects.toThrow("set TROUPE_SECRET_KEY to the server's");
+    ).rejects.toThrow("set TROUPE_SECRET_KEY to the same value as on the server");
   });
 
   test("waits for a server that is not up yet", async () => {

@@ -168,7 +168,7 @@ export class Worker {
         this.providers
           .refresh(version)
           .catch((error: unknown) =>
-            log("warn", "The providers could not be copied.", { error: errorMessage(error) }),
+            log("warn", "Couldn't copy the providers from the server.", { error: errorMessage(error) }),
           );
       },
     });

@@ -91,18 +91,18 @@ describe("a ready-made check", () => {
   });
   test.each<[string, object, string | null]>([
     ["not_empty", { a: 0, b: false, c: "x", d: [0], e: { f: null } }, null],
-    ["not_empty", { a: " ", b: null, c: [], d: {}, e: "x" }, "There is nothing in a, b, c, d."],
+    ["not_empty", { a: " ", b: null, c: [], d: {}, e: "x" }, "Fill in these values: a, b, c, d."],
     ["no_placeholders", { a: "done", n: 3, z: null }, null],
-    ["no_placeholders", { a: ["fine", { b: "TODO: this" }] }, '"TODO" still has to be filled in.'],
-    ["no_placeholders", { a: "Dear [your name here]," }, '"[your name here]" still has to be filled in.'],
+    ["no_placeholders", { a: ["fine", { b: "TODO: this" }] }, '"TODO" is a placeholder. Replace it.'],
+    ["no_placeholders", { a: "Dear [your name here]," }, '"[your name here]" is a placeholder. Replace it.'],
     ["no_secrets", { a: "nothing" }, null],
-    ["no_secrets", { a: "x", b: `sk-${"a".repeat(16)}` }, "It holds a secret key."],
+    ["no_secrets", { a: "x", b: `sk-${"a".repeat(16)}` }, "The value contains a secret key."],
     ["no_personal_data", { a: "write to me" }, null],
-    ["no_personal_data", { a: "ann@a.example" }, "It holds an e-mail address or the number of a card."],
+    ["no_personal_data", { a: "ann@a.example" }, "The value contains an email address or card number."],
     ["valid_json", { a: "[1]", b: 3 }, null],
-    ["valid_json", { a: "[1]", b: "{" }, "It is not JSON. Answer with JSON and nothing else."],
+    ["valid_json", { a: "[1]", b: "{" }, "The value isn't valid JSON. Return only JSON."],
     ["names_sources", { a: "none", b: "see https://a.example" }, null],
-    ["names_sources", { a: "see https://" }, "It names no source. Give the web address of each."],
+    ["names_sources", { a: "see https://" }, "The value cites no source. Add the URL of each source."],
   ])("%s of %j: %s", (name, value, error) => {
     expect(check(name, value)).toEqual(containing(error));
   });
@@ -191,7 +191,7 @@ describe("what is not checked", () => {
     expect(note("json_schema", "no JSON")).toBeNull();
     expect(note("json_schema", '{"type":"string"}')).toBeNull();
     expect(note("regex", "(?=a)b")).toMatch(
-      /^Runs in the sandbox, one pattern at a time, and stops after 1 s: /,
+      /^Runs in the sandbox, one pattern at a time, with a timeout of 1 s: /,
     );
     expect(note("json_schema", JSON.stringify(odd(1)))).toBe(describeUnchecked(odd(1)).join(" "));
   });
@@ -236,7 +236,7 @@ test("the condition of a breakpoint has to be one that can be read, and not too 
   expect(breakpointsError([at("true"), at("1 +")])).toMatch(/^Can't read the breakpoint condition "1 \+": /);
   const long = `true || ${"x".repeat(2000)}`;
   expect(breakpointsError([at(long)])).toBe(
-    `Can't read the breakpoint condition "${long}": Longer than 2000 characters.`,
+    `Can't read the breakpoint condition "${long}": Use at most 2000 characters.`,
   );
 });
 
@@ -251,21 +251,32 @@ test("how to answer is told by the keys of a schema, each with its type and whet
     },
   };
   expect(answerPrompt({ schema })).toBe(
-    'Answer with one JSON object that has exactly these keys:\n- "a": string. The text\n- "b": one of "x", 1 or null\n- "c": number or object with "d" or null\n- "e": any or null',
+    'Answer with one JSON object that has exactly these keys:\n- "a": string. The text\n- "b": one of "x", 1 or null\n- "c": number or {"d": any} or null\n- "e": any or null',
   );
+  const nested = { properties: { f: { type: "array", items: { properties: { g: { type: "string" } } } } } };
+  expect([answerPrompt({ schema: nested }), answerPrompt({ schema: nested }, { isBefore4: true })]).toEqual([
+    expect.stringContaining('- "f": list of {"g": string}'),
+    expect.stringMatching(/- "f": array$/),
+  ]);
   const { required: _none, ...open } = schema;
   expect(answerPrompt({ schema: open })).not.toContain("null");
   expect([answerPrompt({}), answerPrompt({ key: "k" })]).toEqual([
-    "Answer with the text itself, without a name before it and without remarks around it.",
-    'Answer with the text itself (it is kept as "k"), without a name before it and without remarks around it.',
+    "Reply with the text itself, without a label before it or comments around it.",
+    'Reply with the text itself (stored as "k"), without a label before it or comments around it.',
   ]);
+});
+
+test("an agent is told which day the run started, where that is known", () => {
+  const role = RoleDefinition.parse({ name: "Clerk" });
+  expect(systemPrompt(role, { date: "2026-02-01" })).toMatch(/\nThis run started on 2026-02-01 \(UTC\)\.$/);
+  expect(systemPrompt(role)).not.toContain("This run started");
 });
 
 describe("what an agent's answers may rest on", () => {
   const lastLine = (more: object, setting: Parameters<typeof systemPrompt>[1] = {}) =>
     systemPrompt(RoleDefinition.parse({ name: "Tutor", ...more }), setting)
       .split("\n")
-      .at(-1);
+      .findLast((line) => !line.startsWith("Answer in the language"));
   test.each<[string, object, string]>([
     [
       "says nothing",

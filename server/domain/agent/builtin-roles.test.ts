@@ -23,6 +23,6 @@ test("no role may use every tool, or one that acts outside of the run", () => {
 test("who works by a procedure lists its steps in order", () => {
   const steps = (name: string) =>
     findBuiltinRole(name)!.responsibilities.flatMap((line) => /^Step \d, (\w+)/.exec(line)?.slice(1) ?? []);
-  expect(steps("Developer")).toEqual(["analyse", "read", "write", "criticise", "hand"]);
+  expect(steps("Developer")).toEqual(["analyze", "read", "write", "review", "hand"]);
   expect(steps("Researcher")).toEqual(["clarify", "gather", "report", "hand"]);
 });

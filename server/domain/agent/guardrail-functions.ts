@@ -20,35 +20,34 @@ const functions: readonly GuardrailFunction[] = [
     description: "No empty values",
     check: (value) => {
       const empty = Object.keys(value).filter((key) => isEmpty(must(value, key)));
-      return empty.length > 0 ? `There is nothing in ${empty.join(", ")}.` : null;
+      return empty.length > 0 ? `Fill in these values: ${empty.join(", ")}.` : null;
     },
   },
   {
     name: "no_placeholders",
     description: "No placeholders such as TODO or [insert name]",
-    check: (value) => found(PLACEHOLDER, value, "still has to be filled in"),
+    check: (value) => found(PLACEHOLDER, value, "is a placeholder. Replace it"),
   },
   {
     name: "no_secrets",
     description: "No API keys, access tokens or private keys",
     // What was found is not repeated: it would be kept with the run.
-    check: (value) => (textsOf(value).some((text) => SECRET.test(text)) ? "It holds a secret key." : null),
+    check: (value) =>
+      textsOf(value).some((text) => SECRET.test(text)) ? "The value contains a secret key. Remove it." : null,
   },
   {
     name: "no_personal_data",
     description: "No email addresses or card numbers",
     check: (value) =>
       textsOf(value).some((text) => PERSONAL.test(text))
-        ? "It holds an e-mail address or the number of a card. Leave it out."
+        ? "The value contains an email address or card number. Remove it."
         : null,
   },
   {
     name: "valid_json",
-    description: "Every text is valid JSON",
+    description: "All text values are valid JSON",
     check: (value) =>
-      textsOf(value).some((text) => !isJson(text))
-        ? "It is not JSON. Answer with JSON and nothing else."
-        : null,
+      textsOf(value).some((text) => !isJson(text)) ? "The value isn't valid JSON. Return only JSON." : null,
   },
   {
     name: "names_sources",
@@ -56,7 +55,7 @@ const functions: readonly GuardrailFunction[] = [
     check: (value) =>
       textsOf(value).some((text) => /\bhttps?:\/\/[^\s"<>]{4}/.test(text))
         ? null
-        : "It names no source. Give the web address of each.",
+        : "The value cites no source. Add the URL of each source.",
   },
 ];
 

@@ -127,7 +127,7 @@ test("people read a sentence", () => {
     content: '{"exit_code":2,"stdout":""}',
     extras: { command: "make", exit_code: 2 },
   });
-  expect(toDict(failed).message).toBe("Command `make` executed with exit code 2.");
+  expect(toDict(failed).message).toBe("Command `make` exited with code 2.");
 });
 
 test("what is no action is refused", () => {

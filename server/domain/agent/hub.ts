@@ -74,7 +74,7 @@ const sentences: { [T in keyof ArgsOf]: (args: ArgsOf[T]) => string } = {
   add_task: ({ goal }) => `Added task: ${goal}`,
   modify_task: ({ task_id, state }) => `Set task ${task_id} to ${state}`,
   finish: () => "All done! What's next on the agenda?",
-  reject: ({ reason }) => `Task is rejected${reason ? `: ${reason}` : "."}`,
+  reject: ({ reason }) => `Task rejected${reason ? `: ${reason}` : "."}`,
   delegate: ({ agent }) => `Asking ${agent} for help with this task`,
   message: ({ content }) => content,
   call_tool: ({ name }) => `Calling ${name}`,
@@ -104,17 +104,17 @@ const describeAction = <T extends keyof ArgsOf>({ action, args }: ActionOf<T>): 
 function describeObservation(seen: Exclude<Observation, { observation: "error" }>): string {
   switch (seen.observation) {
     case "run":
-      return `Command \`${seen.extras.command}\` executed with exit code ${seen.extras.exit_code}.`;
+      return `Command \`${seen.extras.command}\` exited with code ${seen.extras.exit_code}.`;
     case "run_ipython":
-      return "Code executed in IPython cell.";
+      return "Executed code in an IPython cell.";
     case "browse":
       return `Visited ${seen.extras.url}`;
     case "read":
-      return `I read the file ${seen.extras.path}.`;
+      return `Read file: ${seen.extras.path}`;
     case "write":
-      return `I wrote to the file ${seen.extras.path}.`;
+      return `Wrote file: ${seen.extras.path}`;
     case "delegate":
-      return `${seen.extras.agent} has answered.`;
+      return `${seen.extras.agent} answered.`;
     case "success":
       return seen.content;
   }

@@ -59,7 +59,7 @@ export const MODEL_FORM: readonly FormPart<LlmConfig, "model" | "fallbacks">[] =
           },
           {
             key: "top_p",
-            label: "Top p",
+            label: "Top P",
             as: "decimal",
             hint: "Nucleus sampling cutoff",
             min: 0,
@@ -71,7 +71,7 @@ export const MODEL_FORM: readonly FormPart<LlmConfig, "model" | "fallbacks">[] =
             label: "Seed",
             as: "number",
             hint: "Same seed, more repeatable output",
-            placeholder: "Any",
+            placeholder: "Random",
           },
         ],
       },

@@ -261,5 +261,5 @@ export function limitRaiseError(limit: RaisableLimit, to: number): string | null
 /** Of a question about several calls, those that an answer agrees to, by their places from 0; absent: all. */
 export const AgreedCalls = z.array(z.number().int().min(0).max(99)).max(100).exactOptional().meta({
   description:
-    "For a question with `calls`: indexes of the approved calls, from 0. If absent, all calls are approved.",
+    "For a question with `calls`: indexes of the approved calls, starting at 0. If omitted, all calls are approved.",
 });

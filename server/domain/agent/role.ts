@@ -37,8 +37,8 @@ export type Knowledge = z.infer<typeof Knowledge>;
 
 /** Labels for what a role's answers may rest on. */
 export const KNOWLEDGE: Record<Knowledge, string> = {
-  material: "Only the material provided",
-  general: "General knowledge as well",
+  material: "Provided material only",
+  general: "General knowledge too",
 };
 
 export const ConfirmationPolicy = z.discriminatedUnion("kind", [

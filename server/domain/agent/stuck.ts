@@ -291,6 +291,6 @@ function unchangedLoop(steps: readonly Done[], nudges: boolean): Streak | null {
     pattern: "unchanged_loop",
     from: must(streak, 0).at,
     isOver: unchanged >= UNCHANGED_ITERATIONS,
-    message: `The loop at "${last.node_id}" went round ${unchanged === 1 ? "once" : `${unchanged} times`} without changing anything in the state.`,
+    message: `The loop at "${last.node_id}" ran ${unchanged === 1 ? "once" : `${unchanged} times`} without changing the state.`,
   };
 }

@@ -17,7 +17,7 @@ export function describeUnchecked(schema: JsonSchema | Schema): string[] {
       path.length > 0 ? `At ${path.join(".")}: ${message}.` : `${upperFirst(message)}.`,
     );
   const more = unchecked.length - reported.length;
-  return more > 0 ? [...reported, `${more} more aren't checked.`] : reported;
+  return more > 0 ? [...reported, `${more} more ${more === 1 ? "isn't" : "aren't"} checked.`] : reported;
 }
 
 const isReady = (schema: JsonSchema | Schema): schema is Schema => typeof schema.errors === "function";
@@ -55,7 +55,7 @@ function patternNote(pattern: string): string | null {
     return null;
   } catch (error) {
     if (!(error instanceof PatternError) || !error.isValid) return null;
-    return `Runs in the sandbox, one pattern at a time, and stops after 1 s: ${error.message}.`;
+    return `Runs in the sandbox, one pattern at a time, with a timeout of 1 s: ${error.message}.`;
   }
 }
 

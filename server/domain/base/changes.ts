@@ -75,14 +75,14 @@ export const isNothing = (change: Change): boolean =>
 /** The changed value; the given one stays. Throws TypeError if the change is for another type of value. */
 export function changed(before: Json | undefined, change: Change): Json {
   if ("text" in change) {
-    if (typeof before !== "string") throw new TypeError("A change of a text belongs to something else.");
+    if (typeof before !== "string") throw new TypeError("A text change applies only to text.");
     return before.slice(0, change.at) + change.text + before.slice(change.at + change.drop);
   }
   if ("items" in change) {
-    if (!Array.isArray(before)) throw new TypeError("A change of a list belongs to something else.");
+    if (!Array.isArray(before)) throw new TypeError("A list change applies only to a list.");
     return [...before.slice(0, change.at), ...change.items, ...before.slice(change.at + change.drop)];
   }
-  if (!isObject(before)) throw new TypeError("A change of an object belongs to something else.");
+  if (!isObject(before)) throw new TypeError("An object change applies only to an object.");
   const after: JsonObject = {};
   const gone = new Set(change.gone);
   for (const key of Object.keys(before)) if (!gone.has(key)) put(after, key, must(before, key));

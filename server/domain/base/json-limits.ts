@@ -42,13 +42,14 @@ export function jsonTextProblem(text: string): string | null {
           return `A key is longer than ${JSON_LIMITS.keyLength} characters.`;
         break;
       case 44:
-        if (++commas >= JSON_LIMITS.values) return `The JSON holds more than ${JSON_LIMITS.values} values.`;
+        if (++commas >= JSON_LIMITS.values)
+          return `The JSON contains more than ${JSON_LIMITS.values} values.`;
         break;
       case 91:
       case 123:
         depth++;
         if (++containers > JSON_LIMITS.containers)
-          return `The JSON holds more than ${JSON_LIMITS.containers} objects and lists.`;
+          return `The JSON contains more than ${JSON_LIMITS.containers} objects and lists.`;
         if (depth > JSON_LIMITS.depth) return `The JSON is nested deeper than ${JSON_LIMITS.depth} levels.`;
         keys[depth] = 0;
         break;

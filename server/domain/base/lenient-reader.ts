@@ -83,7 +83,9 @@ export class Findings {
   }
   all(): Finding[] {
     const { list, more } = this.kept;
-    return more === 0 ? [...list] : [...list, { level: "info", at: "", message: `${more} more not shown.` }];
+    if (more === 0) return [...list];
+    const message = `${more} more ${more === 1 ? "finding" : "findings"} not shown.`;
+    return [...list, { level: "info", at: "", message }];
   }
 }
 
@@ -161,7 +163,7 @@ export function readLeniently<S extends z.ZodType>(
       findings.dropped(culprit.reduce<string>(join, at), `${issueText(issue)} It was left out.`);
     current = without(current, culprit);
   }
-  findings.dropped(at, `${at || "This"} has too many errors to read.`);
+  findings.dropped(at, `${at || "This"} has too many errors to be read.`);
   return null;
 }
 

@@ -31,8 +31,10 @@ describe("a JSON text from outside", () => {
     expect(jsonTextProblem(deep(depth + 1))).toBe("The JSON is nested deeper than 32 levels.");
     expect(jsonTextProblem(key(keyLength + 1))).toBe("A key is longer than 128 characters.");
     expect(jsonTextProblem(keys(keysPerObject + 1))).toBe("An object has more than 2000 keys.");
-    expect(jsonTextProblem(lists(containers + 1))).toBe("The JSON holds more than 50000 objects and lists.");
-    expect(jsonTextProblem(numbers(values + 1))).toBe("The JSON holds more than 300000 values.");
+    expect(jsonTextProblem(lists(containers + 1))).toBe(
+      "The JSON contains more than 50000 objects and lists.",
+    );
+    expect(jsonTextProblem(numbers(values + 1))).toBe("The JSON contains more than 300000 values.");
   });
 
   test("is counted by what it says, not by what stands in its texts and comments", () => {
@@ -150,7 +152,7 @@ describe("reading leniently", () => {
       null,
       [
         ...Array.from({ length: 50 }, () => "dropped file.tags.0: A tag is text. It was left out."),
-        "dropped file: file has too many errors to read.",
+        "dropped file: file has too many errors to be read.",
       ],
     ],
   ])("keeps what fits of %j", (value, expected, findings) => {
@@ -186,7 +188,7 @@ test("findings are kept up to two hundred, errors always, each under its place",
   expect(findings.all().at(-1)).toEqual({
     level: "info",
     at: "",
-    message: "3 more not shown.",
+    message: "3 more findings not shown.",
   });
 });
 

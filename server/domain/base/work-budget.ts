@@ -68,7 +68,7 @@ export class Work {
   makeText(chars: number): void {
     if (chars > WORK_LIMITS.textLength)
       throw new WorkError(
-        `Result too long: ${chars.toLocaleString("en-US")} characters, max ${WORK_LIMITS.textLength.toLocaleString("en-US")}. Use shorter texts.`,
+        `Result too long: ${chars.toLocaleString("en-US")} characters, max ${WORK_LIMITS.textLength.toLocaleString("en-US")}. Shorten the text.`,
       );
     this.spend(TEXT_UNITS);
     this.read(chars);
@@ -78,7 +78,7 @@ export class Work {
   makeList(items: number): void {
     if (items > WORK_LIMITS.listLength)
       throw new WorkError(
-        `Result too long: more than ${WORK_LIMITS.listLength.toLocaleString("en-US")} items. Use shorter lists or texts.`,
+        `Result too long: more than ${WORK_LIMITS.listLength.toLocaleString("en-US")} items. Use a shorter list or text.`,
       );
     this.spend(items);
   }

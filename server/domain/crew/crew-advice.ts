@@ -111,8 +111,8 @@ function sameVoters({ process, agents }: CrewConfig): CrewDiagnostic[] {
     ? []
     : advice(
         "W_CREW_SAME_VOTERS",
-        `All ${agents.length} members have the same role, backstory and model, so they vote alike. A debate among copies costs two to three times as much and finds no more than one agent that corrects itself. Give them different roles or models, or sample one agent instead.`,
-        { label: "Sample one agent instead", path: ["crew", "process"], value: "sample" },
+        `All ${agents.length} members have the same role, backstory and model, so they vote alike. A debate among identical agents costs 2 to 3 times as much and does no better than one agent that corrects itself. Give them different roles or models, or sample one agent instead.`,
+        { label: "Sample one agent", path: ["crew", "process"], value: "sample" },
       );
 }
 
@@ -140,7 +140,7 @@ function nobodyLeads(
   if (last && others.length === 0 && last.dependencies.length > 1) return [];
   return advice(
     "W_CREW_UNLED",
-    `${agents.length} members work without a coordinator. Errors multiply about 17 times, compared to about 4 times with a coordinator. Add a manager, or end with a task that combines the results.`,
+    `${agents.length} members work without a coordinator. Errors multiply about 17-fold, compared to about 4-fold with a coordinator. Add a manager, or end with a task that combines the results.`,
     tasks.length === 0
       ? { label: "Use hierarchical process", path: ["crew", "process"], value: "hierarchical" }
       : undefined,
@@ -170,7 +170,7 @@ function nobodyVerifies(
         {
           label: "Add success criterion",
           path: ["plan", "success_criteria"],
-          value: ["The result does all that the goal asks for."],
+          value: ["The result does everything the goal asks for."],
         },
       );
 }
@@ -191,7 +191,7 @@ function ownJudges(crew: CrewConfig, tasks: readonly Task[]): CrewDiagnostic[] {
     const other = crew.agents.find((agent) => agent !== judge);
     return advice(
       "W_CREW_OWN_JUDGE",
-      `${judge.agent_id} reviews its own work in “${task.task_id}”, from “${made[0]?.task_id}”. An agent's own mistakes are the hardest for it to spot. Assign another agent.`,
+      `${judge.agent_id} reviews its own work: “${task.task_id}” checks “${made[0]?.task_id}”. Agents often miss their own mistakes. Assign another agent.`,
       other && {
         label: `Assign ${other.agent_id}`,
         path: ["plan", "tasks", at, "assigned_agent"],
@@ -219,7 +219,7 @@ function ownJudgesInPattern({ agents, collaboration_patterns }: CrewConfig): Cre
     return judge && made
       ? advice(
           "W_CREW_OWN_JUDGE",
-          `${judge.agent_id} reviews its own work in “${step.step}”, from “${made.step}”. An agent's own mistakes are the hardest for it to spot. Assign another agent.`,
+          `${judge.agent_id} reviews its own work: “${step.step}” checks “${made.step}”. Agents often miss their own mistakes. Assign another agent.`,
         )
       : [];
   });
@@ -245,7 +245,7 @@ function noEnd({ process, collaboration_patterns, max_rounds }: CrewConfig): Cre
     ? []
     : advice(
         "W_CREW_NO_END",
-        `No outcome of “${pattern.name}” ends it, so it runs until its ${max_rounds} steps are used up and then fails. Connect the success outcome to an end.`,
+        `No outcome of “${pattern.name}” leads to an end, so it reaches its limit of ${max_rounds} steps and fails. Connect the success outcome to an end.`,
       );
 }
 
@@ -261,7 +261,7 @@ function sameEffect({ process, agents }: CrewConfig, factsOf: (role: string) => 
     : advice(
         "W_CREW_SAME_EFFECT",
         shared
-          .map(([effect, who]) => `${list(who)} can each use ${effect}, so its effect may happen twice.`)
+          .map(([effect, who]) => `${list(who)} can each use ${effect}, so it may take effect twice.`)
           .join(" ")
           .concat(" Give the tool to only one role."),
       );

@@ -92,7 +92,7 @@ describe("what keeps a crew from working", () => {
     expect(diagnosticsOf({ process: "custom", collaboration_patterns: patterns })[0]).toMatchObject({
       severity: "error",
       code: "E_PATTERN_NOT_FOLLOWED",
-      message: containing('which is "p". Take out "q", "r"'),
+      message: containing('one pattern: "p". Remove "q", "r"'),
       repair: {
         label: 'Keep only "p"',
         path: ["crew", "collaboration_patterns"],

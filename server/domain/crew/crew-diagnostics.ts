@@ -110,7 +110,7 @@ function stepErrors(crew: CrewConfig): CrewDiagnostic[] {
   return [
     error(
       "E_PATTERN_NOT_FOLLOWED",
-      `A crew follows one pattern, which is "${name}". Take out ${quoted(others.map(({ pattern }) => pattern.name))}, or give it a crew of its own.`,
+      `A crew can follow only one pattern: "${name}". Remove ${quoted(others.map(({ pattern }) => pattern.name))}, or move ${others.length === 1 ? "it" : "them"} to another crew.`,
       {
         label: `Keep only "${name}"`,
         path: ["crew", "collaboration_patterns"],

@@ -16,9 +16,9 @@ const TASK_FAILURES: Record<CrewConfig["on_task_failure"], string> = {
 /** Labels of the rules that decide a vote. */
 const VOTE_RULES: Record<Consensus["rule"], string | { label: string; hint: string }> = {
   majority: "Majority",
-  two_thirds: "Two thirds",
-  unanimous: "All",
-  weighted: { label: "Weights", hint: "More than half of the total weight" },
+  two_thirds: "Two-thirds majority",
+  unanimous: "Unanimous",
+  weighted: { label: "Weighted majority", hint: "More than half of the total weight" },
 };
 
 /** Labels of what happens when a vote is tied. */
@@ -62,7 +62,7 @@ const PROCESS_FORM: readonly FormPart<CrewConfig, CrewSlot>[] = [
     key: "planning",
     label: "Plan first",
     as: "switch",
-    hint: "A planner writes the plan, replacing any given plan",
+    hint: "A planner writes the plan, replacing any existing plan",
     showIf: byPlan,
   },
   {
@@ -224,7 +224,7 @@ export const CREW_FORM: readonly FormPart<CrewConfig, CrewSlot>[] = [
   { slot: "unfollowed" },
   {
     key: "delegate_tools",
-    label: "Delegates keep own tools",
+    label: "Delegates keep tools",
     as: "switch",
     hint: "Off: delegates get only tools both roles allow",
     on: "own",

@@ -143,7 +143,7 @@ test.each([
   ["[1]", null, ["Not a plan. Expected a JSON object with tasks."]],
   ["{}", null, ["Not a plan: the list of tasks is missing."]],
   ['{"tasks":[]}', null, ["The plan has no tasks."]],
-  [`${'{"a":'.repeat(300)}1${"}".repeat(300)}`, null, ["The file is nested too deeply for a plan."]],
+  [`${'{"a":'.repeat(300)}1${"}".repeat(300)}`, null, ["The file is nested too deeply to be a plan."]],
 ])("the text %s is no plan, and it is said why", (text, plan, messages) => {
   const read = readPlanText(text);
   expect([read.plan, read.findings.map(({ message }) => message)]).toEqual([plan, messages]);

@@ -29,7 +29,7 @@ export const CREW_TOOL_NOTES: readonly CrewToolNote[] = [
   },
   { name: "ask_coworker", description: "Asks a coworker a question.", grant: "delegation" },
   { name: "finish", description: "Gives the final answer and ends the work.", grant: "always" },
-  { name: "reject_task", description: "Returns a task, with the reason.", grant: "always" },
+  { name: "reject_task", description: "Sends a task back with a reason.", grant: "always" },
   { name: "plan_read", description: "Reads the plan with the status of every task.", grant: "role" },
   { name: "plan_add_task", description: "Adds a task to the plan.", grant: "role" },
   {
@@ -62,7 +62,7 @@ export const CREW_TOOL_NOTES: readonly CrewToolNote[] = [
   { name: "finalize_consensus", description: "Counts the votes on a proposal.", grant: "role" },
   {
     name: "request_approval",
-    description: "Asks a person for approval. No answer in time means rejected.",
+    description: "Asks a person for approval. If no one answers in time, the request is rejected.",
     grant: "role",
   },
   {

@@ -99,6 +99,6 @@ test("the past in words: of its own, else of others of its role, else nothing", 
     "ann: 12 done, 1 failed, 2 sent back",
   );
   expect(describePastWork(past("ann", undefined, counts(40, 3)))).toBe(
-    "ann: nothing of its own; all of the role Writer: 40 done, 3 failed, 0 sent back",
+    "ann: no work yet; all of the role Writer: 40 done, 3 failed, 0 sent back",
   );
 });

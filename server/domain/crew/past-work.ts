@@ -102,5 +102,5 @@ const formatCounts = ({ done, failed, sent_back }: PastCounts) =>
 export function describePastWork({ agent_id, role_name, own, role }: PastWork): string {
   if (own) return `${agent_id}: ${formatCounts(own)}`;
   const all = role ? `; all of the role ${role_name}: ${formatCounts(role)}` : "";
-  return `${agent_id}: nothing of its own${all}`;
+  return `${agent_id}: no work yet${all}`;
 }

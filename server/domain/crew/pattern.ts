@@ -110,15 +110,14 @@ export function targetOf(target: string, steps: readonly Pick<PatternStep, "step
   return {
     nobody:
       own.length > 1
-        ? `Agent “${target}” has several steps (${own.map(([, { step }]) => step).join(", ")}). Name one of them.`
-        : `“${target}” is neither a step nor an agent with a step. Name one, or use ${END_TARGETS.completed} or ${END_TARGETS.failed} to end the work.`,
+        ? `Agent “${target}” has several steps (${own.map(([, { step }]) => step).join(", ")}). Enter a step name.`
+        : `“${target}” is neither a step nor an agent with a step. Enter one of these, or use ${END_TARGETS.completed} or ${END_TARGETS.failed} to end the work.`,
   };
 }
 
 /** What each field of a step's answer is for, as models see it. */
 export const STEP_DESCRIPTIONS = {
-  outcome: "How it came out",
+  outcome: "How the step turned out",
   summary: "What was done, in a few sentences",
-  result:
-    "The work itself, whole and not a description of it: the text, code or data that the next step works on",
+  result: "The complete work itself, not a description of it: the text, code or data that the next step uses",
 } as const;

@@ -70,7 +70,7 @@ export const ExecutionPlan = z
     plan_id: Id.optional(),
     user_instruction: z.string().default(""),
     parsed_intent: z.record(z.string(), Json).optional(),
-    tasks: z.array(Task).max(MOST_TASKS, `A plan holds at most ${MOST_TASKS} tasks`),
+    tasks: z.array(Task).max(MOST_TASKS, `A plan can have at most ${MOST_TASKS} tasks`),
     overall_status: TaskStatus.default("pending"),
     /**
      * When a person is asked in addition to the intervention points. autonomous: never; step: before every task;

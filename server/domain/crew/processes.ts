@@ -4,7 +4,7 @@ import type { CrewProcess } from "./crew";
 export const CREW_PROCESSES: Record<CrewProcess, { title: string; sentence: string; how: string }> = {
   sequential: {
     title: "Sequential",
-    sentence: "Tasks run in order, each with earlier results",
+    sentence: "Tasks run in order and can use earlier results",
     how: "in sequence",
   },
   parallel: {

@@ -43,7 +43,7 @@ export function readPlanText(text: string): { plan: ExecutionPlan | null; findin
     return nothing("Invalid JSON.");
   }
   const copy = cleanCopy(value, findings);
-  if (!copy) return nothing("The file is nested too deeply for a plan.");
+  if (!copy) return nothing("The file is nested too deeply to be a plan.");
   if (!isRaw(copy.value)) return nothing("Not a plan. Expected a JSON object with tasks.");
   const plan = readPlan(copy.value, findings);
   return { plan, findings: findings.all() };

@@ -150,5 +150,5 @@ function isFor(task: Task, agentId: string, crew: CrewConfig): boolean {
 export function syncDiagnosticText(diagnostic: SyncDiagnostic): string {
   return diagnostic.kind === "circle"
     ? `The sync points of “${diagnostic.group}” create a circular dependency: ${circleText(diagnostic.circle)}. Change their tags or dependencies.`
-    : `Sync point “${diagnostic.point}” of “${diagnostic.group}” has no tasks: no task of the group has the tag “${diagnostic.point}”. Tag the tasks whose results to combine, or remove the sync point.`;
+    : `Sync point “${diagnostic.point}” of “${diagnostic.group}” has no tasks. Add the tag “${diagnostic.point}” to the tasks whose results you want to combine, or remove the sync point.`;
 }

@@ -19,13 +19,13 @@ export const CATALOG: {
   api_errors: Readonly<Record<keyof (typeof catalog)["api_errors"], Explanation>>;
 } = catalog;
 
+const all = new Map<string, Explanation>(
+  [CATALOG.api_errors, CATALOG.diagnostics, CATALOG.run_errors].flatMap((group) => Object.entries(group)),
+);
+export const CODES: readonly string[] = [...all.keys()];
+
 /** The explanation of a code in any case, or null. */
 export function explain(code: string): Explanation | null {
-  const all: Record<string, Explanation> = {
-    ...CATALOG.api_errors,
-    ...CATALOG.diagnostics,
-    ...CATALOG.run_errors,
-  };
-  const name = Object.keys(all).find((known) => known.toLowerCase() === code.toLowerCase());
-  return name === undefined ? null : (all[name] ?? null);
+  const name = CODES.find((known) => known.toLowerCase() === code.toLowerCase());
+  return name === undefined ? null : (all.get(name) ?? null);
 }

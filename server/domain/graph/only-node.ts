@@ -7,7 +7,7 @@ import { isStartNode } from "./run-input";
 /** Why a node can't be run by itself, as a message; null if it can. */
 export function singleNodeError(graph: WorkflowGraph, nodeId: string): string | null {
   const node = graph.nodes[nodeId];
-  if (!node) return "This node is not in the workflow.";
+  if (!node) return "This node isn't in the workflow.";
   if (!isExecutable(node)) return "Notes can't run.";
   if (isStartNode(node)) return "A start node can't run alone. Run the workflow instead.";
   if (getNodeKind(node.node_type).ends) return "An end node can't run alone. Run the workflow instead.";

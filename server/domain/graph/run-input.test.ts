@@ -100,7 +100,7 @@ test("what must hold between keys is said once each of them is right", () => {
 });
 
 test.each([
-  ["gone", "This node is not in the workflow."],
+  ["gone", "This node isn't in the workflow."],
   ["note", "Notes can't run."],
   ["start", "A start node can't run alone. Run the workflow instead."],
   ["end", "An end node can't run alone. Run the workflow instead."],

@@ -68,7 +68,7 @@ test.each<[ConfirmationPolicy | undefined, ConfirmationPolicy | null]>([
 );
 
 test("when people are asked is said in words", () => {
-  expect(describeConfirmation(undefined)).toBe("by the run's policy");
+  expect(describeConfirmation(undefined)).toBe("according to the run's policy");
   expect(describeConfirmation(never)).toBe("never");
   expect(describeConfirmation(always)).toBe("before every tool call");
   expect(describeConfirmation(risky("LOW"))).toBe("before every tool call of known risk");
@@ -76,7 +76,7 @@ test("when people are asked is said in words", () => {
   expect(describeConfirmation(risky("HIGH"))).toBe("before tool calls of high risk");
   expect(describeConfirmation({ kind: "tools", tools: [] })).toBe("never");
   expect(describeConfirmation({ kind: "tools", tools: ["web", "mail"] })).toBe("before web, mail");
-  expect(describeConfirmation({ kind: "when", when: "call.cost > 1" })).toBe("where call.cost > 1");
+  expect(describeConfirmation({ kind: "when", when: "call.cost > 1" })).toBe("when call.cost > 1");
 });
 
 test("a workflow is sketched as it is drawn, notes and lines to them left out", () => {

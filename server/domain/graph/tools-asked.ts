@@ -53,7 +53,7 @@ export function withSafeRuns(graph: WorkflowGraph): {
 export function describeConfirmation(policy: ConfirmationPolicy | undefined): string {
   switch (policy?.kind) {
     case undefined:
-      return "by the run's policy";
+      return "according to the run's policy";
     case "never":
       return "never";
     case "always":
@@ -65,6 +65,6 @@ export function describeConfirmation(policy: ConfirmationPolicy | undefined): st
     case "tools":
       return policy.tools.length === 0 ? "never" : `before ${policy.tools.join(", ")}`;
     case "when":
-      return `where ${policy.when}`;
+      return `when ${policy.when}`;
   }
 }

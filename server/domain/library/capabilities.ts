@@ -141,10 +141,10 @@ const CAPABILITY_LABELS: Record<CapabilityKind, (name: string) => string> = {
   host: (name) =>
     name === "*"
       ? "send requests to a URL known only at run time"
-      : `${name.includes("@") ? "send email to" : "ask"} ${name}`,
+      : `${name.includes("@") ? "send email to" : "send requests to"} ${name}`,
   model: (name) => `use the model ${name.replace(/^\//, "")}`,
   code: () => "run its code",
-  memory: (name) => (name === "*" ? "use memory in any scope" : `use memory in the scope ${name}`),
+  memory: (name) => (name === "*" ? "use memory in any scope" : `use memory in the ${name} scope`),
 };
 
 /** As people read it: "use the tool store_memory". */

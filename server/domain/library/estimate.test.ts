@@ -154,14 +154,14 @@ test.each<[string, object, ExecutionPlan | undefined, number[], string]>([
   ],
   ["computes its criteria", {}, plan(1, "cel:true"), [1, 5], "1 task, 1 to 5 calls each"],
   ["has a manager", { process: "hierarchical", max_rounds: 4 }, undefined, [5, 24], "2 members"],
-  ["has a manager and no rounds", { process: "hierarchical", max_rounds: 0 }, undefined, [5, 5], "0 rounds"],
-  ["hands over", { process: "swarm", max_handoffs: 3 }, undefined, [1, 20], "one agent, up to 3 handoffs"],
+  ["has a manager and no rounds", { process: "hierarchical", max_rounds: 0 }, undefined, [5, 5], "0 manager"],
+  ["hands over", { process: "swarm", max_handoffs: 3 }, undefined, [1, 20], "1 agent, up to 3 handoffs"],
   [
     "votes",
     { process: "consensus", consensus: { rounds: 2 } },
     undefined,
     [4, 8],
-    "3 votes in 1 to 2 rounds",
+    "1 to 2 rounds of 3 votes",
   ],
   ["samples", { process: "sample", samples: 3 }, undefined, [3, 16], "3 answers, 1 to 5 calls each"],
   ["has a pattern without steps", { process: "custom", max_rounds: 4 }, undefined, [1, 20], "1 step once"],
@@ -234,5 +234,5 @@ test("The basis names rounds of a loop and parts that a run may leave out, and n
   expect(once).toContain("1 to 2 calls");
   expect(basisOf(loop)).toMatch(/1 to 3 loop iterations/);
   expect(basisOf(loop, { max_iterations: 1 })).toBe(once);
-  expect(basisOf(fork)).toMatch(new RegExp(`^${once}, .`));
+  expect(basisOf(fork)).toMatch(new RegExp(`^${once}[,;] .`));
 });

@@ -82,7 +82,7 @@ function partOf(node: WorkflowGraph["nodes"][string], findRole: FindRole): Estim
       llmOver(agent?.llm_config, llm_config),
       turns,
       sizeOf(role, 1),
-      `${inRange(turns)} by its agent`,
+      `${inRange(turns)} by the agent`,
     );
   }
   if (isCrewNode(node))
@@ -130,21 +130,25 @@ function callsOf(
       return of(
         2 * workers + 1,
         max_rounds * (1 + turns[1]),
-        `${counted(workers, "member")} asked once, up to ${max_rounds} rounds of manager and member`,
+        `${counted(workers, "member")} asked once each, up to ${max_rounds} manager rounds`,
       );
     case "swarm":
-      return of(1, (max_handoffs + 1) * turns[1], `one agent, up to ${max_handoffs} handoffs`);
+      return of(1, (max_handoffs + 1) * turns[1], `1 agent, up to ${max_handoffs} handoffs`);
     case "consensus":
       return of(
         1 + agents.length,
         2 + agents.length * consensus.rounds,
-        `a proposal and ${agents.length} votes in 1 to ${consensus.rounds} rounds`,
+        `1 proposal, then 1 to ${consensus.rounds} rounds of ${agents.length} votes`,
       );
     case "sample":
       return of(samples * turns[0], samples * turns[1] + 1, `${samples} answers, ${inRange(turns)} each`);
     case "custom": {
       const steps = customPatterns(crew.collaboration_patterns)[0]?.workflow.length ?? 1;
-      return of(steps, max_rounds * turns[1], `${counted(steps, "step")} once, up to ${max_rounds} steps`);
+      return of(
+        steps,
+        max_rounds * turns[1],
+        `${counted(steps, "step")} once each, up to ${max_rounds} steps in total`,
+      );
     }
   }
 }
@@ -208,7 +212,7 @@ function often(part: EstimatedPart, [least, most]: Range) {
     calls: times(part.calls),
     input_tokens: times(part.input_tokens),
     output_tokens: times(part.output_tokens),
-    basis: `${part.basis}${most > 1 ? `, ${least} to ${most} loop iterations` : least === 0 ? ", if the run gets there" : ""}`,
+    basis: `${part.basis}${most > 1 ? `, ${least} to ${most} loop iterations` : least === 0 ? "; not in every run" : ""}`,
   };
 }
 

@@ -258,12 +258,12 @@ describe("what may be used", () => {
   test.each<[Capability["kind"], string, string]>([
     ["tool", "look", "use the tool look"],
     ["host", "*", "send requests to a URL known only at run time"],
-    ["host", "a.example", "ask a.example"],
+    ["host", "a.example", "send requests to a.example"],
     ["model", "/big", "use the model big"],
     ["model", "p/big", "use the model p/big"],
     ["code", "sum", "run its code"],
     ["memory", "*", "use memory in any scope"],
-    ["memory", "project", "use memory in the scope project"],
+    ["memory", "project", "use memory in the project scope"],
   ])("%s %s reads: %s", (kind, name, label) => {
     expect(describeCapability({ kind, name })).toBe(label);
   });

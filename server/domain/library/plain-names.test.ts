@@ -44,7 +44,7 @@ test("names in a file read as they are written, roles keep their uses, and a fin
     ["name", "nodes.ask.name", "roles"].map((at) => ({
       level: "changed",
       at,
-      message: 'Removed characters that change how a name reads: "Delete llA".',
+      message: 'Removed hidden characters from the name "Delete llA".',
     })),
   );
 });

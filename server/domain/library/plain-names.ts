@@ -24,7 +24,7 @@ interface Named {
 export function withPlainNames<Read extends Named>(read: Read, findings: Findings): Read {
   const cleanName = (at: string, name: string): string => {
     const plain = plainName(name);
-    if (plain !== name) findings.changed(at, `Removed characters that change how a name reads: "${plain}".`);
+    if (plain !== name) findings.changed(at, `Removed hidden characters from the name "${plain}".`);
     return plain;
   };
   const { agents = [], crews = [] } = read;
@@ -84,7 +84,7 @@ function plainRoles(roles: readonly RoleDefinition[], findings: Findings): RoleD
       return [];
     }
     taken.add(name);
-    findings.changed("roles", `Removed characters that change how a name reads: "${name}".`);
+    findings.changed("roles", `Removed hidden characters from the name "${name}".`);
     return [{ ...role, name }];
   });
 }

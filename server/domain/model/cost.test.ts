@@ -21,7 +21,7 @@ test("one wording of costs", () => {
   expect(formatCost({ cost_usd: 0, unknown_cost_calls: 0 })).toBe("$0");
   expect(formatCost({ cost_usd: 0.00004, unknown_cost_calls: 0 })).toBe("< $0.0001");
   expect(formatCost({ cost_usd: 0.0123, unknown_cost_calls: 0 })).toBe("$0.0123");
-  expect(formatCost({ cost_usd: 12.3, unknown_cost_calls: 2 })).toBe("$12.30 + 2 calls of unknown price");
+  expect(formatCost({ cost_usd: 12.3, unknown_cost_calls: 2 })).toBe("$12.30 + 2 calls with unknown price");
   expect(formatCost({ cost_usd: 0, unknown_cost_calls: 1 })).toBe("Price unknown");
   expect(formatCost({ cost_usd: null, unknown_cost_calls: 0 })).toBe("Price unknown");
   expect(formatCost(ofOneCall(null))).toBe("Price unknown");

@@ -15,13 +15,13 @@ export const ofOneCall = (cost_usd: number | null): Paid => ({
   unknown_cost_calls: cost_usd === null ? 1 : 0,
 });
 
-/** A cost as text: "$0.012", "$0.012 + 2 calls of unknown price", "Price unknown". */
+/** A cost as text: "$0.012", "$0.012 + 2 calls with unknown price", "Price unknown". */
 export function formatCost(paid: Paid): string {
   const known = knownCost(paid);
   if (known === null) return "Price unknown";
   const { unknown_cost_calls: unknown } = paid;
   return unknown > 0
-    ? `${formatDollars(known)} + ${unknown} ${unknown === 1 ? "call" : "calls"} of unknown price`
+    ? `${formatDollars(known)} + ${unknown} ${unknown === 1 ? "call" : "calls"} with unknown price`
     : formatDollars(known);
 }
 

@@ -35,7 +35,7 @@ describe("what refusals teach about a model", () => {
   });
   test("is told in words, where it is not as usual", () => {
     expect(lessonsOf(all, NOW + 2 * DAY)).toEqual([
-      { key: "context_window", text: "It reads up to 8,192 tokens at once." },
+      { key: "context_window", text: "Context window: 8,192 tokens." },
       {
         key: "native_tools",
         text: "Tools are offered as text, because the model doesn't support function calling.",

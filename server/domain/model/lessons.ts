@@ -69,7 +69,7 @@ export function lessonsOf(capability: Capability, now: number): Lesson[] {
 }
 
 const SHAPES: Readonly<Record<string, string>> = {
-  json_schema: "Structured output: JSON Schema, which the model may not follow.",
+  json_schema: "Structured output: JSON Schema, which the model might not follow.",
   json_object: "Structured output: JSON mode, with the schema in the prompt.",
   prompt: "Structured output: prompt only.",
 };
@@ -84,15 +84,14 @@ const TEXTS: Readonly<Record<string, (capability: Capability) => string | false 
   response_format: ({ response_format }) => SHAPES[response_format ?? ""],
   stream_usage: ({ stream_usage }) =>
     stream_usage === false && "Token usage isn't requested, because the model rejects that setting.",
-  max_tokens_name: ({ max_tokens_name }) => `The limit of an answer is sent as “${max_tokens_name}”.`,
+  max_tokens_name: ({ max_tokens_name }) => `The output token limit is sent as “${max_tokens_name}”.`,
   wants_reasoning: ({ wants_reasoning }) => wants_reasoning && "Earlier reasoning is sent back to the model.",
   system_role: ({ system_role }) =>
     system_role === false &&
     "Instructions come before the first message, because the model doesn't support system messages.",
-  effort_with_tools: () =>
-    "Reasoning effort isn't sent with tools, because the model accepts only one of them.",
+  effort_with_tools: () => "Reasoning effort isn't sent with tools, because the model doesn't accept both.",
   context_window: ({ context_window }) =>
-    `It reads up to ${context_window?.toLocaleString("en-US")} tokens at once.`,
+    `Context window: ${context_window?.toLocaleString("en-US")} tokens.`,
 };
 
 function lessonText(key: string, capability: Capability): string | null {

@@ -101,7 +101,7 @@ export const PROVIDER_FORM: readonly FormPart<ProviderDraft, "headers">[] = [
             key: "unknown_ends",
             label: "Unknown finish reason",
             as: "choice",
-            hint: "Default: only local servers may omit it",
+            hint: "By default, only local servers can omit it",
             unset: "Default",
             options: [
               { value: "take", label: "Accept response" },
@@ -131,7 +131,12 @@ export const PROVIDER_FORM: readonly FormPart<ProviderDraft, "headers">[] = [
             ...TIME,
           },
           { key: "idle_timeout_ms", label: "Idle timeout", hint: "Seconds between chunks", ...TIME },
-          { key: "timeout_ms", label: "Response timeout", hint: "Total seconds", ...TIME },
+          {
+            key: "timeout_ms",
+            label: "Response timeout",
+            hint: "Seconds for the complete response",
+            ...TIME,
+          },
         ],
       },
       {

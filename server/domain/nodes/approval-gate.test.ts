@@ -300,8 +300,12 @@ describe("where a person declines to choose", () => {
     expect(labelsOf({ on_timeout: "approve", options: ["yes", "Denied"] }, { answer })).toEqual(["Denied"]);
   });
   test.each([
-    [{}, undefined, "“it” was declined, but none of its options means no."],
-    [{ name: "Check" }, "not today", "“Check” was declined, but none of its options means no: not today"],
+    [{}, undefined, "“it” was declined, but no option is named “rejected” or “no”."],
+    [
+      { name: "Check" },
+      "not today",
+      "“Check” was declined, but no option is named “rejected” or “no”: not today",
+    ],
   ])("a gate without such an answer fails: %j, %s", (node, message, expected) => {
     const answer = { answer: "reject", by: "user", ...(message ? { message } : {}) };
     expect(failureOf({ options: ["a", "b"] }, { answer, node })).toEqual({

@@ -185,7 +185,7 @@ function labelFor({ answer, option, message }: NodeAnswer, config: GateConfig, c
   if (label !== undefined) return label;
   throw new NodeFailure(
     "HUMAN_TIMEOUT",
-    `“${ctx.node.name || ctx.node.id}” wasn't answered before the deadline, and no option applies without an answer.`,
+    `“${ctx.node.name || ctx.node.id}” wasn't answered before the deadline, and no option is set for that case.`,
     { user_action: "retry" },
   );
 }
@@ -213,7 +213,7 @@ function refusal(options: readonly string[], message: string | undefined, ctx: N
   const why = message ? `: ${message}` : ".";
   throw new NodeFailure(
     "HUMAN_REJECTED",
-    `“${ctx.node.name || ctx.node.id}” was declined, but none of its options means no${why}`,
+    `“${ctx.node.name || ctx.node.id}” was declined, but no option is named “rejected” or “no”${why}`,
     { user_action: "retry" },
   );
 }

@@ -79,7 +79,7 @@ export const conditionalRouter = defineNode({
         { value: "expression", label: "Conditions", hint: "First match" },
         { value: "value", label: "Value", hint: "Takes the route with the same name" },
         { value: "function", label: "Rule", hint: "Built-in or custom" },
-        { value: "llm", label: "Model", hint: "A model picks a route by your instruction" },
+        { value: "llm", label: "Model", hint: "A model chooses a route based on your instruction" },
       ],
     },
     {

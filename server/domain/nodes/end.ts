@@ -30,7 +30,7 @@ export const end = defineNode({
       as: "choice",
       options: [
         { value: "COMPLETED", label: "Completed" },
-        { value: "ERROR", label: "Error" },
+        { value: "ERROR", label: "Failed" },
       ],
     },
     {

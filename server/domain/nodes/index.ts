@@ -60,7 +60,7 @@ export function findNodeKind(type: string): AnyNodeKind | undefined {
 
 export function getNodeKind(type: string): AnyNodeKind {
   const kind = byType.get(type);
-  if (!kind) throw new Error(`There is no node kind "${type}".`);
+  if (!kind) throw new Error(`Unknown node type "${type}".`);
   return kind;
 }
 
@@ -126,7 +126,7 @@ export const usesOf = (node: WorkflowNode): readonly OwnUse[] =>
 
 export type {
   Field,
-  FieldVariant as FieldLook,
+  FieldVariant,
   NodeBase,
   NodeContext,
   NodeKind,

@@ -29,7 +29,7 @@ const plan = (count: number) => ({
 
 test("a kind is found by its type and by nothing else", () => {
   expect(findNodeKind("toString")).toBeUndefined();
-  expect(() => getNodeKind("loop")).toThrow(new Error('There is no node kind "loop".'));
+  expect(() => getNodeKind("loop")).toThrow(new Error('Unknown node type "loop".'));
   expect(nodeKinds.map(({ type }) => getNodeKind(type).type)).toEqual(nodeKinds.map(({ type }) => type));
 });
 

@@ -42,7 +42,7 @@ const TERMS: readonly TermField[] = [
     unset: "Default: other branches continue",
     options: [
       { value: "async", label: "Continue other branches", hint: "Only this branch waits" },
-      { value: "sync", label: "Pause run", hint: "Nothing new starts, and run time stops counting" },
+      { value: "sync", label: "Pause run", hint: "Nothing new starts, and running time isn't counted" },
       {
         value: "advisory",
         label: "Don't wait",

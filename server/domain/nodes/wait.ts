@@ -19,7 +19,7 @@ export const wait = defineNode({
       timeout_ms: Ms.optional(),
     }),
   fields: [
-    { key: "ms", label: "Assignee", as: "milliseconds" },
+    { key: "ms", label: "Duration", as: "milliseconds" },
     {
       key: "signal",
       label: "Signal",

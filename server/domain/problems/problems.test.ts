@@ -100,7 +100,7 @@ const cases: [code: string, WorkflowGraph, place: string, fix?: string][] = [
     "E_MANY_STARTS",
     graph("start > end; start2 > end", {}, { start_node_id: "start" }),
     "node start2",
-    "Remove this start node",
+    "Remove start node",
   ],
   [
     "E_EDGE_UNKNOWN_NODE",
@@ -140,7 +140,7 @@ const cases: [code: string, WorkflowGraph, place: string, fix?: string][] = [
       nodes: { ...graph("start > end").nodes, end: { ...graph("end").nodes.end!, id: "other" } },
     },
     "node end",
-    "Repair id",
+    "Repair ID",
   ],
   ["E_DUPLICATE_LABEL", graph("start > r; r yes> end; r yes> end"), "edge e3", "Remove connection"],
   ["E_DUPLICATE_LABEL", graph("start > end; start > end"), "edge e2", "Remove connection"],
@@ -219,7 +219,7 @@ const cases: [code: string, WorkflowGraph, place: string, fix?: string][] = [
   ["W_NO_END", graph("start"), "workflow"],
   ["W_NO_END", graph("start > a"), "workflow", "Add end node"],
   ["W_NO_END", graph("start > a; end"), "workflow"],
-  ["W_UNREACHABLE", graph("start > end; a"), "node a", "Remove this node"],
+  ["W_UNREACHABLE", graph("start > end; a"), "node a", "Remove node"],
   ["W_START_HAS_INCOMING", graph("start > r; r again> start; r done> end"), "edge e2"],
   [
     "W_IRREDUCIBLE_LOOP",
@@ -452,7 +452,7 @@ describe("every code", () => {
       ).filter(({ code }) => code === "E_NODE_TOO_LARGE");
     };
     expect(sets(1_000)).toEqual([]);
-    expect(sets(6_000)[0]?.message).toMatch(/6000 expressions of "t" have 4\d,\d{3} characters in total/);
+    expect(sets(6_000)[0]?.message).toMatch(/expressions of "t" have 4\d,\d{3} characters in total/);
   });
 
   test("more conditions of the ways on from a node than one step can evaluate", () => {
@@ -469,7 +469,7 @@ describe("every code", () => {
       );
     };
     expect(withConditions(30)).toEqual([]);
-    expect(withConditions(50)[0]?.message).toMatch(/50 outgoing conditions of "a" have 5\d,\d{3} characters/);
+    expect(withConditions(50)[0]?.message).toMatch(/outgoing conditions of "a" have 5\d,\d{3} characters/);
   });
 
   test("more expressions and templates in a whole workflow than can be read: it says so once and reads no more", () => {
@@ -825,7 +825,7 @@ describe("what is asked for and not checked is told with its place", () => {
       ["a", "output_schema", containing(`"colour" is not checked. At ${why}`)],
       ["a", "guardrails.0", containing(why)],
       ["a", "guardrails.1", containing("it has a backreference.")],
-      ["workflow", "global_state_schema.properties.z", containing('"#/$defs/none" leads nowhere')],
+      ["workflow", "global_state_schema.properties.z", containing(`"#/$defs/none" doesn't exist`)],
       ["workflow", "global_state_schema", containing('not "required"')],
     ]);
   });

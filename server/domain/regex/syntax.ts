@@ -247,7 +247,7 @@ class Reader {
 
   private hex(what: RegExp): number {
     const found = this.take(what);
-    if (!found) throw wrong("a number after \\x or \\u is missing");
+    if (!found) throw wrong("hexadecimal digits are missing after \\x or \\u");
     return Number.parseInt(found, 16);
   }
 

@@ -6,8 +6,10 @@ import { EMBEDDED, type RunPlace } from "./engine-state";
 test("who carries out runs is said in a few words", () => {
   const gone = workerOf("worker-3", { state: "gone" });
   expect(engineLabel(EMBEDDED)).toBe("This server");
-  expect(engineLabel({ ...EMBEDDED, at_work: 1 })).toBe("This server; 1 run still finishes over Restate");
-  expect(engineLabel({ ...EMBEDDED, at_work: 12 })).toBe("This server; 12 runs still finish over Restate");
+  expect(engineLabel({ ...EMBEDDED, at_work: 1 })).toBe("This server; 1 run is still finishing over Restate");
+  expect(engineLabel({ ...EMBEDDED, at_work: 12 })).toBe(
+    "This server; 12 runs are still finishing over Restate",
+  );
   expect(engineLabel(engineOf())).toBe("2 workers over Restate");
   expect(engineLabel(engineOf({ workers: [workerOf("worker-1", { state: "draining" }), gone] }))).toBe(
     "1 worker over Restate",
@@ -17,20 +19,20 @@ test("who carries out runs is said in a few words", () => {
 
 test("what waits for the engine is counted", () => {
   expect(outboxLabel(0)).toBe("Empty");
-  expect(outboxLabel(1)).toBe("1 message waits for the engine");
-  expect(outboxLabel(4)).toBe("4 messages wait for the engine");
+  expect(outboxLabel(1)).toBe("1 message waiting for the engine");
+  expect(outboxLabel(4)).toBe("4 messages waiting for the engine");
 });
 
 test("why a run does not get on is said with what comes of it", () => {
   const cause = "No worker was reachable.";
   expect(stalledRunText({ state: "tried_again", tries: 7, cause })).toBe(
-    "No worker was reachable. It is retried automatically; 7 tries so far.",
+    "No worker was reachable. Retrying automatically; 7 tries so far.",
   );
   expect(stalledRunText({ state: "tried_again", tries: 0, cause })).toBe(
-    "No worker was reachable. It is retried automatically.",
+    "No worker was reachable. Retrying automatically.",
   );
   expect(stalledRunText({ state: "paused", tries: 1, cause: "It is too large" })).toBe(
-    "It is too large. Paused in the engine after 1 try. It continues when it is resumed in Restate. If it shouldn't, cancel the run.",
+    "It is too large. Paused in the engine after 1 try. Resume it in Restate, or cancel the run.",
   );
 });
 

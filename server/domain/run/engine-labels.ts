@@ -10,7 +10,7 @@ export function engineLabel({ kind, workers, at_work }: EngineState): string {
   if (kind === "restate")
     return there === 0 ? "Workers over Restate; none available" : `${workersIn(there)} over Restate`;
   if (at_work === 0) return "This server";
-  return `This server; ${at_work === 1 ? "1 run still finishes" : `${at_work} runs still finish`} over Restate`;
+  return `This server; ${at_work === 1 ? "1 run is still finishing" : `${at_work} runs are still finishing`} over Restate`;
 }
 
 export const WORKER_STATE_LABELS: Readonly<Record<WorkerState["state"], string>> = {
@@ -25,9 +25,9 @@ export const loadLabel = ({ running, limit }: Pick<WorkerState, "running" | "lim
 
 /** How much waits to be told to the engine; since when is for the reader to add. */
 export const outboxLabel = (waiting: number) =>
-  waiting === 0 ? "Empty" : `${waiting} ${waiting === 1 ? "message waits" : "messages wait"} for the engine`;
+  waiting === 0 ? "Empty" : `${waiting} ${waiting === 1 ? "message" : "messages"} waiting for the engine`;
 
-const RESUME = "It continues when it is resumed in Restate. If it shouldn't, cancel the run.";
+const RESUME = "Resume it in Restate, or cancel the run.";
 
 /** Why the engine cannot get on with a run, and what comes of it. */
 export function stalledRunText({
@@ -38,7 +38,7 @@ export function stalledRunText({
   const why = /[.!?]$/.test(cause) ? cause : `${cause}.`;
   const times = `${tries} ${tries === 1 ? "try" : "tries"}`;
   return state === "tried_again"
-    ? `${why} It is retried automatically${tries > 0 ? `; ${times} so far` : ""}.`
+    ? `${why} Retrying automatically${tries > 0 ? `; ${times} so far` : ""}.`
     : `${why} Paused in the engine${tries > 0 ? ` after ${times}` : ""}. ${RESUME}`;
 }
 

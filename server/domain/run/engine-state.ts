@@ -10,12 +10,12 @@ export const WorkerState = z.object({
   labels: z.array(z.string()),
   address: z.string(),
   state: z.enum(["working", "draining", "gone"]).meta({
-    description: "draining: it stops and accepts no new runs. gone: no heartbeat for a while",
+    description: "draining: shutting down, accepts no new runs. gone: no recent heartbeat",
   }),
-  running: z.int().meta({ description: "Active runs there" }),
+  running: z.int().meta({ description: "Number of active runs on this worker" }),
   limit: z.int().meta({ description: "Maximum concurrent runs" }),
   memory_bytes: z.int(),
-  seen_at: z.int().meta({ description: "Its last heartbeat" }),
+  seen_at: z.int().meta({ description: "Time of its last heartbeat, in Unix milliseconds" }),
 });
 export type WorkerState = z.infer<typeof WorkerState>;
 
@@ -26,24 +26,31 @@ export const StalledRun = z.object({
     description: "tried_again: retried automatically. paused: until someone resumes it in the engine",
   }),
   tries: z.int(),
-  cause: z.string().meta({ description: "As a sentence" }),
+  cause: z.string().meta({ description: "Cause, as a sentence" }),
 });
 export type StalledRun = z.infer<typeof StalledRun>;
 
 export const EngineState = z.object({
   kind: z.enum(["embedded", "restate"]).meta({ description: "Where new runs execute" }),
   ok: z.boolean(),
-  message: z.string().nullable().meta({ description: "What is wrong and what to do; null if nothing is" }),
-  is_away: z.boolean().meta({ description: "The engine hasn't responded for a while; every page shows it" }),
+  message: z
+    .string()
+    .nullable()
+    .meta({ description: "What is wrong and what to do about it; null if nothing is wrong" }),
+  is_away: z.boolean().meta({
+    description: "Whether the engine hasn't responded for a while; every page shows a warning then",
+  }),
   workers: z.array(WorkerState),
-  at_work: z.int().meta({ description: "Runs active elsewhere" }),
+  at_work: z.int().meta({ description: "Number of active runs outside this server" }),
   outbox: z
     .object({
-      waiting: z.int().meta({ description: "Messages waiting for the engine" }),
+      waiting: z.int().meta({ description: "Number of messages waiting for the engine" }),
       oldest_at: z.int().nullable(),
-      away_since: z.int().nullable().meta({ description: "Since when the engine hasn't responded" }),
+      away_since: z.int().nullable().meta({
+        description: "When the engine stopped responding, in Unix milliseconds; null if it is responding",
+      }),
     })
-    .meta({ description: "Waiting to be sent to the engine" }),
+    .meta({ description: "Messages to be sent to the engine" }),
   troubled: z.array(StalledRun),
 });
 export type EngineState = z.infer<typeof EngineState>;
@@ -52,13 +59,13 @@ export type EngineState = z.infer<typeof EngineState>;
 export const RunPlace = z.object({
   state: z.enum(["at_work", "waits_for_worker", "engine_away"]).meta({
     description:
-      "waits_for_worker: no worker has it yet, or the one that had it is offline. engine_away: the engine is unreachable; the run keeps its position",
+      "waits_for_worker: no worker has the run yet, or its worker is offline. engine_away: the engine is unreachable; the run keeps its position",
   }),
   worker: z
     .string()
     .nullable()
-    .meta({ description: "The worker's name, even if it is offline; null if none had it" }),
-  moved_from: z.string().nullable().meta({ description: "The worker that had it before" }),
+    .meta({ description: "Name of the run's worker, even if it is offline; null if it has had none" }),
+  moved_from: z.string().nullable().meta({ description: "The run's previous worker" }),
   moved_at: z.int().nullable(),
 });
 export type RunPlace = z.infer<typeof RunPlace>;

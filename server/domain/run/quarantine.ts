@@ -22,7 +22,7 @@ export const QuarantineReason = z.object({
   /** Since when, in Unix milliseconds. */
   at: z.int(),
   retry_at: z.int().optional().meta({
-    description: "When it is retried automatically, in Unix milliseconds; absent: a person decides",
+    description: "Time of the automatic retry, in Unix milliseconds; omitted if a person decides",
   }),
 });
 export type QuarantineReason = z.infer<typeof QuarantineReason>;
@@ -30,10 +30,10 @@ export type QuarantineReason = z.infer<typeof QuarantineReason>;
 const ADVICE: Readonly<Record<QuarantineReason["code"], string>> = {
   stopped_server: "Retry it once the cause is resolved, or cancel it.",
   damaged_log: "Restore an undamaged copy of the data folder and retry, or cancel the run.",
-  log_differs: "Retry it with the version of Troupe that last ran it, or cancel it.",
+  log_differs: "Retry it with the Troupe version that last ran it, or cancel it.",
   // Its own sentence names the version.
   unknown_version: "",
-  settings_damaged: "Correct that and retry, or cancel the run.",
+  settings_damaged: "Fix the cause and retry, or cancel the run.",
   engine_missing:
     "Start the server with TROUPE_RESTATE_INGRESS to resume it there. If Restate is gone permanently, retry it here (an active step may run twice) or cancel it.",
 };

@@ -21,7 +21,7 @@ const did = (graph: WorkflowGraph, ids: readonly string[], pins?: Pins) =>
   );
 const all = ["start", "a", "b", "c"];
 const run = did(drawn, all);
-const behind = (name: string) => `${name}, an upstream node, may now return something else.`;
+const behind = (name: string) => `${name}, an upstream node, may now return a different output.`;
 
 test("nothing is stale where nothing was changed but names, places and words about it", () => {
   const graph = draw(text, {
@@ -116,8 +116,13 @@ describe("a pinned output", () => {
     ["that is the same is fresh", pin(1), pin(1), null],
     ["that is the same with its ways is fresh", pin(1, ["x"]), pin(1, ["x"]), null],
     ["without ways is the same as with none", pin(1), pin(1, []), null],
-    ["that is another is not", pin(1), pin(2), "Another output has been pinned since."],
-    ["that takes other ways is not", pin(1, ["x"]), pin(1, ["y"]), "Another output has been pinned since."],
+    ["that is another is not", pin(1), pin(2), "A different output has been pinned since."],
+    [
+      "that takes other ways is not",
+      pin(1, ["x"]),
+      pin(1, ["y"]),
+      "A different output has been pinned since.",
+    ],
     ["that came since is not", undefined, pin(1), "An output has been pinned since."],
     ["that is gone is not", pin(1), {}, "Its output was pinned in this run, but no longer is."],
     ["is not, where nobody pins any", pin(1), undefined, "Its output was pinned in this run."],

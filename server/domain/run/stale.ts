@@ -33,7 +33,7 @@ export function staleOutputs(s: RunState, now: Now): StaleOutput[] {
     const name = before === undefined ? "" : s.graph.nodes[before]?.name || before;
     return before === undefined
       ? []
-      : [{ node_id: id, reason: `${name}, an upstream node, may now return something else.` }];
+      : [{ node_id: id, reason: `${name}, an upstream node, may now return a different output.` }];
   });
 }
 
@@ -44,7 +44,7 @@ function reasonOf(s: RunState, node: WorkflowNode, now: Now): string | null {
   const [then, pinned] = [s.run.pins?.[id], now.pins?.[id]];
   if (now.pins && (then || pinned) && !isSamePin(then, pinned)) {
     if (!pinned) return "Its output was pinned in this run, but no longer is.";
-    return then ? "Another output has been pinned since." : "An output has been pinned since.";
+    return then ? "A different output has been pinned since." : "An output has been pinned since.";
   }
   if (then && !now.pins) return "Its output was pinned in this run.";
   if (makeOf(drawn) !== makeOf(node)) return "It has been edited since.";

@@ -8,7 +8,7 @@ export const CASSETTE_LIMITS = { answers: 5000, chars: 4 * 1024 * 1024 } as cons
 /** The answer to one request to a model or a tool. */
 export const CassetteAnswer = z.strictObject({
   /** SHA-256 of the request in canonical JSON, hex. */
-  request: z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 in hexadecimal digits"),
+  request: z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 hash in hexadecimal"),
   kind: z.enum(["model", "tool"]),
   /** The request without the parts that differ between runs. */
   asked: Json,

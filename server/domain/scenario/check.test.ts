@@ -66,9 +66,9 @@ describe("the way of a run", () => {
     expect(sentence).toMatch(/^[A-Za-z].+\.$/);
   });
   test("that parted from what was expected is told at the step, by the nodes' names", () => {
-    expect(path("exactly", ["start", "b"]).sentence).toBe("As step 2, b was to run, and First ran.");
+    expect(path("exactly", ["start", "b"]).sentence).toBe("Step 2: expected b, but First ran.");
     expect(path("in_order", ["b", "start"]).sentence).toBe(
-      "start was to run after b, and it ran only before.",
+      "Expected start to run after b, but it ran only earlier.",
     );
     expect(path("exactly", ["a"], { events: [began("a")] }).sentence).toBe(
       "The path matched exactly, with 1 step.",
@@ -222,7 +222,7 @@ describe("a value at the end of a run", () => {
 test("what needs the word of a model is not checked", () => {
   expect(looked({ kind: "judge", rubric: "good" })).toEqual({
     status: "not_checked",
-    sentence: "This needs a model's verdict, and no model was called.",
+    sentence: "This needs a model's verdict, but no model was called.",
   });
 });
 
@@ -262,18 +262,18 @@ describe("what is expected of tools", () => {
     expect(tools({ called: false, node: "c" })).toEqual(["passed", "search was never called in c.", "c", 4]);
     expect(tools({ called: 1, args })).toEqual([
       "passed",
-      "search was called once with such arguments.",
+      "search was called once with matching arguments.",
       "b",
       2,
     ]);
     expect([tools({ called: false }), tools({ called: 3 }), tools({ node: "c" })]).toEqual([
-      ["failed", "search was never to be called, and was called twice.", "a", 1],
-      ["failed", "search was to be called 3 times, and was called twice.", "a", 1],
-      ["failed", "search was to be called in c, and was never called.", "c", 4],
+      ["failed", "Expected search not to be called, but it was called twice.", "a", 1],
+      ["failed", "Expected search to be called 3 times, but it was called twice.", "a", 1],
+      ["failed", "Expected search to be called in c, but it was never called.", "c", 4],
     ]);
     expect(tools({ args: { type: "object", required: ["page"] } })).toEqual([
       "failed",
-      "search was to be called with such arguments, and was never called. Its other calls had others.",
+      "Expected search to be called with matching arguments, but it was never called. Its other calls had different arguments.",
       "a",
       1,
     ]);
@@ -306,19 +306,19 @@ describe("what is expected of questions", () => {
     expect(questions({ count: 1 }, [askedAt("a", "Why?")])[1]).toBe("1 question was asked.");
     expect(questions({ count: 1 }, [finished])).toEqual([
       "failed",
-      "One question was to be asked, and none was.",
+      "Expected 1 question, but none was asked.",
       null,
       1,
     ]);
     expect(questions({ count: 0 }, events.slice(0, 2)).slice(1, 3)).toEqual([
-      "No question was to be asked, and 2 were.",
+      "Expected no questions, but 2 were asked.",
       "a",
     ]);
-    expect(questions({ count: 1 })).toEqual(["failed", "One question was to be asked, and 3 were.", "b", 2]);
-    expect(questions({ count: 4 })).toEqual(["failed", "4 questions were to be asked, and 3 were.", "a", 3]);
+    expect(questions({ count: 1 })).toEqual(["failed", "Expected 1 question, but 3 were asked.", "b", 2]);
+    expect(questions({ count: 4 })).toEqual(["failed", "Expected 4 questions, but 3 were asked.", "a", 3]);
     expect(questions({ nodes: ["a", "a", "a", "b"] })).toEqual([
       "failed",
-      "First should have asked a person once more, but didn't.",
+      "First should have asked a person again, but didn't.",
       "a",
       3,
     ]);

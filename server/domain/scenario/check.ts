@@ -42,7 +42,7 @@ function check(seen: Seen, expectation: Expectation): Finding {
     case "judge":
       return {
         status: "not_checked",
-        sentence: "This needs a model's verdict, and no model was called.",
+        sentence: "This needs a model's verdict, but no model was called.",
       };
   }
 }

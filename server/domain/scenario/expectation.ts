@@ -59,7 +59,7 @@ const QuestionsExpectation = z
   })
   .refine(
     ({ nodes, count }) => (nodes ?? count) !== undefined,
-    "Name the nodes, or the number of questions.",
+    "Specify the nodes, or the number of questions.",
   );
 
 /** Whether a tool is called. */

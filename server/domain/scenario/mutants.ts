@@ -19,9 +19,9 @@ export const MUTANT_KINDS = {
   condition_negated: "A condition negated",
   condition_dropped: "A condition removed",
   node_skipped: "A step removed",
-  person_removed: "A person's review removed",
+  person_removed: "A human review removed",
   guardrail_removed: "A guardrail removed",
-  tool_widened: "A role's tools widened",
+  tool_widened: "A tool added to a role",
   limit_removed: "A limit removed",
   key_renamed: "A state key renamed",
 } as const;

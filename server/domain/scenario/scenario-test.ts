@@ -41,7 +41,7 @@ export type PeopleAnswer = z.infer<typeof PeopleAnswer>;
 /** The test runs `times` times and passes if at least `at_least` runs pass. */
 export const Repeats = z
   .strictObject({ times: z.number().int().min(1).max(100), at_least: z.number().int().min(1).max(100) })
-  .refine(({ times, at_least }) => at_least <= times, "At least can't exceed times.");
+  .refine(({ times, at_least }) => at_least <= times, "at_least can't exceed times.");
 export type Repeats = z.infer<typeof Repeats>;
 
 /** Path segments that an id must not shadow. */

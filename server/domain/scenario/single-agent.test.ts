@@ -42,7 +42,7 @@ const replaced = (config: object, roles: RoleDefinition[] = [], more: object = {
 };
 
 test.each([
-  ["nowhere", {}, "There is no node nowhere to replace with a single agent."],
+  ["nowhere", {}, "Can't replace a crew with a single agent: there is no node nowhere."],
   ["start", {}, "start has no crew to replace with a single agent."],
   ["desk", { name: "" }, "The crew of desk is not known, so it can't be replaced with a single agent."],
   ["desk", { name: "Desk" }, "The crew of Desk is not known, so it can't be replaced with a single agent."],

@@ -52,7 +52,7 @@ test("an input that does not fit is told by its key", () => {
 });
 
 test.each([
-  ["z", ["There is no node z to pin an output of."]],
+  ["z", ["Can't pin an output: there is no node z."]],
   ["start", ["start has no output to pin."]],
   ["end", ["Done has no output to pin."]],
   ["a", []],
@@ -80,8 +80,8 @@ test("answers of people and commands are told by their number and the node that 
       ],
     }),
   ).toEqual([
-    isNot("Answer 2 of people"),
-    neverRuns("Answer 3 of people"),
+    isNot("People's answer 2"),
+    neverRuns("People's answer 3"),
     isNot("Command 2"),
     neverRuns("Command 3"),
     isNot("Command 3"),
@@ -164,7 +164,7 @@ describe("recorded answers", () => {
     const of = (chars: number) => errorsOf(cassette(answer({ value: "x".repeat(chars - around) })));
     expect(of(4 * 1024 * 1024)).toEqual([]);
     expect(of(4 * 1024 * 1024 + 1)).toEqual([
-      "Its recorded answers are too large for a workflow: at most 4 MiB.",
+      "Its recorded answers exceed 4 MiB, the maximum for a workflow.",
     ]);
   });
 });

@@ -37,11 +37,7 @@ export function testErrors(graph: WorkflowGraph, test: ScenarioFields): TestErro
     ),
     ...Object.keys(test.pins ?? {}).flatMap((id) => at(`pins.${id}`, "", pinErrors(graph, id))),
     ...test.people.flatMap(({ node_id }, k) =>
-      at(
-        `people.${k}`,
-        `Answer ${k + 1} of people `,
-        node_id === undefined ? [] : nodeErrors(graph, node_id),
-      ),
+      at(`people.${k}`, `People's answer ${k + 1} `, node_id === undefined ? [] : nodeErrors(graph, node_id)),
     ),
     ...(test.commands ?? []).flatMap(({ command }, k) =>
       at(
@@ -89,7 +85,7 @@ function nodesOf(command: ControlCommand): string[] {
 
 function pinErrors(graph: WorkflowGraph, id: string): string[] {
   const node = graph.nodes[id];
-  if (!node) return [`There is no node ${id} to pin an output of.`];
+  if (!node) return [`Can't pin an output: there is no node ${id}.`];
   return findNodeKind(node.node_type)?.ends || isStartNode(node)
     ? [`${node.name || id} has no output to pin.`]
     : [];
@@ -152,7 +148,7 @@ const schemaErrors = (schema: JsonSchema | undefined): string[] =>
 function cassetteErrors({ answers }: ScenarioFields): string[] {
   if (!answers) return [];
   if (JSON.stringify(answers).length > CASSETTE_LIMITS.chars)
-    return ["Its recorded answers are too large for a workflow: at most 4 MiB."];
+    return ["Its recorded answers exceed 4 MiB, the maximum for a workflow."];
   const odd = answers.answers.findIndex(({ value, error }) => value !== undefined && error !== undefined);
   return odd === -1 ? [] : [`Recorded answer ${odd + 1} has both a value and an error.`];
 }

@@ -17,7 +17,7 @@ test.each<[string, unknown, object]>([
   [
     "one is read, and gets an id by its place",
     [{ name: "It" }],
-    { tests: [made({ id: "test_1", name: "It" })], findings: [info("Includes one test.")] },
+    { tests: [made({ id: "test_1", name: "It" })], findings: [info("Includes 1 test.")] },
   ],
   [
     "several are read, under their own ids",
@@ -35,7 +35,7 @@ test.each<[string, unknown, object]>([
     ],
     {
       tests: [made({ id: "a", name: "A" })],
-      findings: [dropped("tests.1", "A second test with the id a was left out."), info("Includes one test.")],
+      findings: [dropped("tests.1", "A second test with the id a was left out."), info("Includes 1 test.")],
     },
   ],
 ])("of the tests in a file, %s", (_what, value, read) => {
@@ -59,7 +59,7 @@ test("a test that is repeated cannot have to pass more often than it runs", () =
     readTests([{ name: "It", repeats: { times, at_least } }]);
   expect(repeated(2, 2).tests.length).toBe(1);
   expect(repeated(2, 3).findings).toEqual([
-    dropped("tests.0", "This test was left out: repeats: At least can't exceed times."),
+    dropped("tests.0", "This test was left out: repeats: at_least can't exceed times."),
   ]);
 });
 

@@ -42,7 +42,7 @@ export function readTests(value: unknown): ReadTests {
     findings.push({
       level: "info",
       at: "tests",
-      message: tests.length === 1 ? "Includes one test." : `Includes ${tests.length} tests.`,
+      message: tests.length === 1 ? "Includes 1 test." : `Includes ${tests.length} tests.`,
     });
   return { tests, findings };
 }

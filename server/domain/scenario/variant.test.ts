@@ -125,9 +125,9 @@ describe("a variant of a workflow", () => {
         twin: { node_id: "a" },
       }),
     ).toEqual([
-      "There is no node nobody to change the prompt of.",
+      "Can't change a prompt: there is no node nobody.",
       "start calls no model, so it has no prompt.",
-      "There is no role Nobody to change the prompt of.",
+      "Can't change a prompt: there is no role Nobody.",
       "a has no crew to replace with a single agent.",
       "No node uses the model gone. Models in use: big, usual.",
     ]);

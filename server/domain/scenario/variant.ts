@@ -31,7 +31,7 @@ export const Variant = z
     /** Replaces the crew at that node by one agent with the same tools, inputs and limits. */
     twin: z.strictObject({ node_id: Id }).exactOptional(),
   })
-  .describe("The workflow, except for these changes");
+  .describe("The workflow with these changes");
 export type Variant = z.infer<typeof Variant>;
 
 export interface Changed {
@@ -67,12 +67,12 @@ export function variantOf(
 function withPrompt({ graph, roles }: Changed, where: string, text: string): string | null {
   if (where.startsWith("role:")) {
     const role = roles.find(({ name }) => name === where.slice("role:".length));
-    if (!role) return `There is no role ${where.slice("role:".length)} to change the prompt of.`;
+    if (!role) return `Can't change a prompt: there is no role ${where.slice("role:".length)}.`;
     role.system_prompt_template = text;
     return null;
   }
   const node = graph.nodes[where];
-  if (!node) return `There is no node ${where} to change the prompt of.`;
+  if (!node) return `Can't change a prompt: there is no node ${where}.`;
   const { works } = findNodeKind(node.node_type) ?? {};
   if (works === undefined) return `${node.name || where} calls no model, so it has no prompt.`;
   Reflect.set(
@@ -145,7 +145,7 @@ interface Drawn {
  */
 export function singleAgentOf({ graph, roles }: Drawn, node_id: string): Result<Drawn> {
   const node = graph.nodes[node_id];
-  if (!node) return { error: `There is no node ${node_id} to replace with a single agent.` };
+  if (!node) return { error: `Can't replace a crew with a single agent: there is no node ${node_id}.` };
   const name = node.name || node_id;
   if (!isCrewNode(node)) return { error: `${name} has no crew to replace with a single agent.` };
   const { crew, plan, plan_description_template, on_limit } = node.config;

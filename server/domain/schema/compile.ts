@@ -50,9 +50,9 @@ function sizeError(schema: unknown): string | null {
     const [value, depth] = next;
     if (typeof value === "string") chars += value.length;
     if (++parts > SCHEMA_LIMITS.parts || chars > SCHEMA_LIMITS.chars)
-      return "it is too large to be checked, so its contents are not";
+      return "it is too large, so its contents are not checked";
     if (value === null || typeof value !== "object") continue;
-    if (depth >= SCHEMA_LIMITS.depth) return "it is nested too deeply to be checked, so its contents are not";
+    if (depth >= SCHEMA_LIMITS.depth) return "it is nested too deeply, so its contents are not checked";
     if (isList(value)) for (const item of value) open.push([item, depth + 1]);
     else
       for (const [key, inner] of Object.entries(value)) {
@@ -114,10 +114,7 @@ class Compiler {
     for (let next = this.waiting.pop(); next; next = this.waiting.pop()) this.fill(next.node, next.standing);
     for (const node of endless(this.nodes.values())) {
       node.isEndless = true;
-      this.reportUnchecked(
-        [],
-        "it refers to itself endlessly, or through too many others; that part is not checked",
-      );
+      this.reportUnchecked([], "its references are circular or too many; that part is not checked");
     }
     return { root, unchecked: this.unchecked };
   }
@@ -182,7 +179,7 @@ class Compiler {
     const node = emptyNode(this.resourceOf.get(schema) ?? nowhere);
     this.nodes.set(schema, node);
     if (this.nodes.size > SCHEMA_LIMITS.schemas) {
-      this.reportUnchecked(path, "there are too many schemas in it; those from here on are not checked");
+      this.reportUnchecked(path, "it contains too many schemas; they are not checked from here on");
       node.checks.push(unknown);
       return node;
     }
@@ -212,7 +209,7 @@ class Compiler {
     };
     for (const word of keywordsOf(schema)) {
       if (isAlone) {
-        this.reportUnchecked([...path, word], `"${word}" beside a reference is not checked in this draft`);
+        this.reportUnchecked([...path, word], `"${word}" next to a reference is not checked in this draft`);
         continue;
       }
       const check = must(KEYWORDS, word)(schema[word], making);
@@ -228,7 +225,7 @@ class Compiler {
     const reader = READ_BY.get(word);
     if (reader && NEEDS_ITSELF.has(reader)) {
       if (!(reader in schema))
-        this.reportUnchecked([...path, word], `"${word}" says nothing without "${reader}"`);
+        this.reportUnchecked([...path, word], `"${word}" has no effect without "${reader}"`);
       return;
     }
     if (!reader) this.reportUnchecked([...path, word], `"${word}" is not checked`);
@@ -247,7 +244,7 @@ class Compiler {
       ) {
         this.reportUnchecked(
           [...path, word],
-          `${JSON.stringify(ref)} leads nowhere in this schema, so what is there is not checked`,
+          `${JSON.stringify(ref)} doesn't exist in this schema, so that part is not checked`,
         );
         checks.push(unknown);
         continue;
@@ -357,7 +354,7 @@ function keywordsOf(schema: Record<string, unknown>): string[] {
 
 /** Keywords without which those that depend on them have no effect. */
 const NEEDS_ITSELF = new Set(["if", "contains"]);
-const TOO_MANY_PATTERNS = new PatternError("the patterns of this schema are too large together", true);
+const TOO_MANY_PATTERNS = new PatternError("this schema's patterns are too large in total", true);
 const shortened = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
 /** The target of a dynamic reference: in the outermost resource on the path that has the anchor. */

@@ -41,7 +41,7 @@ test("beside a reference of an older draft nothing is checked, and that is told"
   };
   expect(errorsOf(schema, { a: "long" })).toEqual([]);
   expect(unchecked(schema)).toEqual([
-    'properties.a.maxLength: "maxLength" beside a reference is not checked in this draft',
+    'properties.a.maxLength: "maxLength" next to a reference is not checked in this draft',
   ]);
 });
 

@@ -23,7 +23,7 @@ test.each([
   ["(a+)\\1", "it has a backreference"],
 ])("%s is taken, and it is said that the sandbox tries it", (pattern, why) => {
   expect(validatePattern(pattern)).toBeNull();
-  expect(note(pattern)).toBe(`Runs in the sandbox, one pattern at a time, and stops after 1 s: ${why}.`);
+  expect(note(pattern)).toBe(`Runs in the sandbox, one pattern at a time, with a timeout of 1 s: ${why}.`);
 });
 
 test("what is no pattern says why", () => {

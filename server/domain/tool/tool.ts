@@ -91,7 +91,7 @@ export const ON_CRASH: Record<OnCrash, { title: string; sentence: string }> = {
     sentence: "Uses the same idempotency key; the run warns of a possible duplicate",
   },
   ask: { title: "Ask a person", sentence: "Repeats only after approval" },
-  fail: { title: "Fail", sentence: "Fails with an error that says it may have happened" },
+  fail: { title: "Fail", sentence: "Fails with an error that says the call may have happened" },
 };
 
 export const ToolSource = z.enum(["builtin", "crew", "custom", "operator", "mcp"]);

@@ -175,7 +175,7 @@ export class Drawing {
       name: how.name,
       config: { required_role: "", task_description_template: "" },
     });
-    if (how.original.trim()) this.note(how.original, `"${how.name}" was`);
+    if (how.original.trim()) this.note(how.original, `Original of "${how.name}"`);
     (how.findings ?? this.findings).placeholder(
       how.at,
       `${how.why} "${how.name}" is now an empty step: assign it and describe its task, or delete it. The workflow can't run until then.`,

@@ -13,13 +13,13 @@ export const IMPORT_LIMITS = {
 export function filesProblem(files: readonly ImportFile[]): string | null {
   if (files.length === 0) return "No files to import.";
   if (files.length > IMPORT_LIMITS.files)
-    return `An import can have at most ${IMPORT_LIMITS.files} files; these are ${files.length}.`;
+    return `An import can have at most ${IMPORT_LIMITS.files} files; this one has ${files.length}.`;
   const seen = new Set<string>();
   let bytes = 0;
   for (const { path, text } of files) {
     const invalid = pathProblem(path);
     if (invalid) return invalid;
-    if (seen.has(path)) return `Two files are named ${path || "the same"}.`;
+    if (seen.has(path)) return path ? `Two files are named ${path}.` : "Two files have no name.";
     seen.add(path);
     const size = Buffer.byteLength(text);
     if (size > IMPORT_LIMITS.fileBytes) return `${path || "The text"} is larger than 5 MiB.`;

@@ -137,11 +137,11 @@ describe("a file", () => {
 
   test("of which nothing is known is refused, and so is an empty one", () => {
     expect(errorsOf({ "a.json": '{"hello": 1}' })).toEqual([
-      "Nothing in a.json is a workflow, crew, agent or role in a supported format.",
+      "No workflow, crew, agent or role in a supported format was found in a.json.",
     ]);
     expect(errorsOf({ "": "  " })).toEqual(["The file is empty."]);
     expect(errorsOf({ "": "import os" })).toEqual([
-      "Nothing in this text is a workflow, crew, agent or role in a supported format.",
+      "No workflow, crew, agent or role in a supported format was found in this text.",
     ]);
   });
 });

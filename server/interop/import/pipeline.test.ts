@@ -66,9 +66,9 @@ test("a finding says the file, the line and the node that it is about", () => {
   expect(Object.keys(imported?.graph?.nodes ?? {})).toEqual([
     "start",
     "a",
-    "note_a_was",
+    "note_Original_of_a",
     "b",
-    "note_b_was",
+    "note_Original_of_b",
     "end",
   ]);
 });

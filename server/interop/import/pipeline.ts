@@ -162,7 +162,7 @@ function reportUnread(sources: readonly Source[], findings: Findings): void {
     "",
     sources.every(({ text }) => !text.trim())
       ? "The file is empty."
-      : `Nothing in ${names.length === 0 ? "this text" : listed(names)} is a workflow, crew, agent or role in a supported format.`,
+      : `No workflow, crew, agent or role in a supported format was found in ${names.length === 0 ? "this text" : listed(names)}.`,
   );
 }
 

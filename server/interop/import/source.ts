@@ -76,7 +76,7 @@ function withoutKeys(value: unknown, at: string, findings: Findings): unknown {
     if (hidden !== value)
       findings.dropped(
         at,
-        "Removed something that looks like a key. Enter it again in the settings of a provider or tool.",
+        "Removed a value that looks like a key. Enter it again in the settings of a provider or tool.",
       );
     return hidden;
   }

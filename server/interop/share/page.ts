@@ -25,14 +25,14 @@ export function sharePage(json: string): string {
 <meta http-equiv="Content-Security-Policy" content="${SHARE_POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
-<title>A run of Troupe</title>
+<title>Troupe run</title>
 <style>${VIEWER_STYLE}</style>
 </head>
 <body>
-<header><h1 id="name">A run</h1><span id="status"></span><span id="took"></span></header>
-<main><div id="drawing" role="region" aria-label="Workflow" tabindex="0"></div><aside id="panel" aria-label="Current step"></aside></main>
+<header><h1 id="name">Run</h1><span id="status"></span><span id="took"></span></header>
+<main><div id="canvas" role="region" aria-label="Workflow" tabindex="0"></div><aside id="panel" aria-label="Current step"></aside></main>
 <footer><button type="button" id="play">Play</button><button type="button" id="back" aria-label="Step back">‹</button><button type="button" id="forward" aria-label="Step forward">›</button><input type="range" id="at" min="0" value="0" aria-label="Timeline position"></footer>
-<noscript>This file shows a run with a script. Allow scripts for it, or request the events instead.</noscript>
+<noscript>This file needs JavaScript to show the run. Allow JavaScript for it, or ask for the events instead.</noscript>
 <script type="application/json" id="run">${inBlock(json)}</script>
 <script>${VIEWER_SCRIPT}</script>
 </body>

@@ -187,7 +187,7 @@ test("nothing that a run says becomes markup or a script", () => {
   expect(page.at(1_000)).toContain("onerror");
   expect(page.document.querySelectorAll("img").length).toBe(0);
   expect(page.document.querySelectorAll("script").length).toBe(2);
-  expect(page.document.title).toBe("A run of Troupe");
+  expect(page.document.title).toBe("Troupe run");
 });
 
 test("keys are taken out of a shared file, also where they stand in values", () => {

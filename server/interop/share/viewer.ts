@@ -4,9 +4,9 @@ export const VIEWER_STYLE = `
 @media (prefers-color-scheme:dark){:root{--bg:#1a151a;--stage:#141014;--ink:#efece8;--ink2:#b3acb2;--line:#413a41;--edge:#7c747c;--card:#252025;--accent:#f092c4;--run:#84b4f4;--ok:#5fcf95;--bad:#f48a80;--wait:#e6b04e}}
 *{box-sizing:border-box}body{margin:0;font:14px/1.45 system-ui,sans-serif;background:var(--bg);color:var(--ink);height:100dvh;display:flex;flex-direction:column}
 header{padding:10px 16px;border-bottom:1px solid var(--line);display:flex;flex-wrap:wrap;gap:4px 16px;align-items:baseline}h1{font-size:18px;margin:0}header span{color:var(--ink2);font-size:13px;font-variant-numeric:tabular-nums}
-main{flex:1;min-height:0;display:flex}#drawing{flex:1;min-width:0;overflow:auto;background:var(--stage);display:flex}svg{display:block;flex:none;margin:auto;max-width:100%;max-height:100%}
+main{flex:1;min-height:0;display:flex}#canvas{flex:1;min-width:0;overflow:auto;background:var(--stage);display:flex}svg{display:block;flex:none;margin:auto;max-width:100%;max-height:100%}
 aside{width:min(30rem,45%);border-left:1px solid var(--line);overflow:auto;padding:12px 16px}
-@media (max-width:760px){main{flex-direction:column}#drawing{flex:none;height:38%}svg{max-width:none;max-height:none}aside{width:auto;flex:1;border-left:0;border-top:1px solid var(--line)}}
+@media (max-width:760px){main{flex-direction:column}#canvas{flex:none;height:38%}svg{max-width:none;max-height:none}aside{width:auto;flex:1;border-left:0;border-top:1px solid var(--line)}}
 footer{border-top:1px solid var(--line);padding:8px 16px;display:flex;gap:12px;align-items:center}footer input{flex:1;min-width:0;accent-color:var(--accent)}
 button{font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);border-radius:8px;padding:4px 10px;min-height:32px;cursor:pointer}button:focus-visible,input:focus-visible,summary:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 h2{font-size:13px;color:var(--ink2);margin:16px 0 6px}pre{white-space:pre-wrap;overflow-wrap:anywhere;font:12px/1.5 ui-monospace,monospace;background:var(--card);border:1px solid var(--line);border-radius:8px;padding:8px;margin:4px 0;max-height:24rem;overflow:auto}
@@ -45,8 +45,8 @@ export const VIEWER_SCRIPT = `"use strict";
   var left = Math.min.apply(null, xs.concat([0])) - 44, top = Math.min.apply(null, ys.concat([0])) - 44;
   var right = Math.max.apply(null, xs.concat([0])) + W + 44, bottom = Math.max.apply(null, ys.concat([0])) + H + 44;
   var wide = right - left, high = bottom - top;
-  var drawing = svg(by("drawing"), "svg", { viewBox: [left, top, wide, high].join(" "), width: wide, height: high, role: "img", "aria-label": "Drawing of the run" });
-  var tip = svg(svg(drawing, "defs", {}), "marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto" });
+  var picture = svg(by("canvas"), "svg", { viewBox: [left, top, wide, high].join(" "), width: wide, height: high, role: "img", "aria-label": "Drawing of the run" });
+  var tip = svg(svg(picture, "defs", {}), "marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto" });
   svg(tip, "path", { d: "M0 0 L8 4 L0 8 z", "class": "tip" });
 
   // A line is a soft curve if no card is in between; otherwise it follows a gap between the cards.
@@ -95,18 +95,18 @@ export const VIEWER_SCRIPT = `"use strict";
     var ways = run.edges.filter(function (other) { return other.from === edge.from; }), turn = ways.indexOf(edge) + 1;
     var p = [a.x + W, a.y + (H * turn) / (ways.length + 1)], q = [b.x, b.y + H / 2];
     var d = (q[0] > p[0] + 24 && curve(a, b, p, q)) || around(p, q, nth);
-    lines.set(edge.id, svg(drawing, "path", { d: d, "marker-end": "url(#tip)" }));
+    lines.set(edge.id, svg(picture, "path", { d: d, "marker-end": "url(#tip)" }));
     if (edge.label) labels.push([p[0] + 8, p[1] - 5, edge.label]);
   });
   run.nodes.forEach(function (node) {
-    var group = svg(drawing, "g", {});
+    var group = svg(picture, "g", {});
     svg(group, "rect", { x: node.x, y: node.y, width: W, height: H, rx: 12 });
     svg(group, "text", { x: node.x + 14, y: node.y + 30 }, clip(node.name, 24));
     statuses.set(node.id, svg(group, "text", { x: node.x + 14, y: node.y + 52, "class": "k" }, ""));
     svg(group, "title", {}, node.name + " (" + node.kind + ")");
     cards.set(node.id, group);
   });
-  labels.forEach(function (label) { svg(drawing, "text", { x: label[0], y: label[1], "class": "l" }, clip(label[2], 24)); });
+  labels.forEach(function (label) { svg(picture, "text", { x: label[0], y: label[1], "class": "l" }, clip(label[2], 24)); });
 
   by("name").textContent = run.name;
   by("status").textContent = run.status.toLowerCase() + (run.simulated ? ", answered by the offline demo, not by an AI" : "") + ", " + new Date(run.began).toLocaleString();

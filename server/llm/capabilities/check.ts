@@ -84,7 +84,10 @@ export async function checkProvider(
     const model = checked.default_model;
     if (!model)
       return models.length > 0
-        ? result(true, models.length === 1 ? "It answers." : `Found ${models.length} models. Choose one.`)
+        ? result(
+            true,
+            models.length === 1 ? "The service responds." : `Found ${models.length} models. Choose one.`,
+          )
         : result(false, "Enter a model name.");
     if (models.length > 0 && !isListed(model, models))
       return result(false, `The service responds, but has no model “${model}”.${nearest(model, models)}`);

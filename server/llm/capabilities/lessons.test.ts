@@ -89,7 +89,7 @@ describe("what was left out is said with the answer", () => {
   test("tools that were refused as functions", async () => {
     const { go } = await picky((body) => (body.tools ? "does not support tools" : null));
     expect((await go({}, { tools })).notes).toEqual([
-      "test-model got its tools in text, because it rejects native tool calls.",
+      "test-model received its tools as text, because it rejects native tool calls.",
     ]);
     expect((await go({}, { tools, tool_protocol: "text" })).notes).toBeUndefined();
   });

@@ -107,7 +107,7 @@ describe("a test asks for one harmless call and one shape", () => {
       "Native tool calls work.",
       "Follows JSON schemas.",
       expect.stringContaining("context window is unknown") as string,
-      expect.stringMatching(/^3 tiny questions/) as string,
+      expect.stringMatching(/^This took 3 short test requests/) as string,
     ]);
     expect(findings.learned?.capability).toMatchObject({ native_tools: true, response_format: "strict" });
   });
@@ -118,7 +118,7 @@ describe("a test asks for one harmless call and one shape", () => {
       "text tools": textCall,
       shape: legs,
     });
-    expect(result.found[0]).toMatch(/^No native tool calls; tools are called in text/);
+    expect(result.found[0]).toMatch(/^Native tool calls don't work; tools are called in text/);
     const answer = await models.complete(ask("Note ready", { tools }), newIo().io);
     expect(answer).toMatchObject({ tool_protocol: "text", tool_calls: [{ tool_name: "note_word" }] });
     expect(requests).toHaveLength(1);
@@ -127,13 +127,13 @@ describe("a test asks for one harmless call and one shape", () => {
   test("a server that takes functions and never passes them on", async () => {
     const { result, findings } = await serve({ "text tools": textCall, shape: legs });
     expect(result.found[0]).toMatch(/tools are called in text/);
-    expect(result.found.at(-1)).toMatch(/^4 tiny questions/);
+    expect(result.found.at(-1)).toMatch(/^This took 4 short test requests/);
     expect(findings.learned?.capability.native_tools).toBe(false);
   });
 
   test("a model that calls nothing: that is said, and nothing is concluded", async () => {
     const { result, findings } = await serve({});
-    expect(result.found[0]).toMatch(/made no tool call/);
+    expect(result.found[0]).toMatch(/didn't call a tool/);
     expect(findings.learned?.capability).not.toHaveProperty("native_tools");
   });
 
@@ -145,7 +145,7 @@ describe("a test asks for one harmless call and one shape", () => {
           ? refuse("response_format.type json_schema is not supported")(response)
           : sendSse(response, legs),
     });
-    expect(result.found[1]).toMatch(/aren't supported, but it follows one in the prompt/);
+    expect(result.found[1]).toMatch(/aren't supported, but the model follows a schema in the prompt/);
     expect(await models.complete(ask("spider?", { schema }), newIo().io)).toMatchObject({
       response_format: "json_object",
     });
@@ -164,7 +164,7 @@ describe("a test asks for one harmless call and one shape", () => {
       shape: legs,
     });
     expect(result).toMatchObject({ ok: true });
-    expect(result.found[0]).toMatch(/^A part of the test failed: Testing returned a server error \(500\)/);
+    expect(result.found[0]).toMatch(/^Part of the test failed: Testing returned a server error \(500\)/);
     expect(result.found[1]).toMatch(/Follows JSON schemas/);
   });
 });
@@ -247,7 +247,7 @@ describe("what services say of their models", () => {
       },
     );
     expect(findings.reported).toEqual({ "test-model": { context_window: 131_072, native_tools: false } });
-    expect(result.found).toContain("Its context window has 4,096 tokens.");
+    expect(result.found).toContain("The context window is 4,096 tokens.");
     expect(models.describe()?.context_window).toBe(4096);
   });
 
@@ -262,7 +262,7 @@ describe("what services say of their models", () => {
         },
       },
     );
-    expect(result.found).toContain("Its context window has 16,384 tokens.");
+    expect(result.found).toContain("The context window is 16,384 tokens.");
   });
 });
 

@@ -87,9 +87,9 @@ class Probe {
     const known = knownContextWindow({ ...checked, settings }, checked.default_model, reported);
     found.push(
       known === undefined
-        ? "Its context window is unknown. If you know it, enter it under “Limits and prices”."
-        : `Its context window has ${known.toLocaleString("en")} tokens.`,
-      `${this.asked} tiny questions were asked to find this out; runs need not ask them again.`,
+        ? "The context window is unknown. If you know it, enter it under “Limits and prices”."
+        : `The context window is ${known.toLocaleString("en")} tokens.`,
+      `This took ${this.asked} short test requests; runs don't need to repeat them.`,
     );
     // What a probe detects is valid until the next probe; only what a run learned from an error is tried again.
     const { learned_at: _times, ...lasting } = this.learned;
@@ -117,9 +117,9 @@ class Probe {
     // It may have accepted functions silently without supporting them.
     if (first.isCalled || (first.protocol === "native" && (await this.toolCall("text")).isCalled)) {
       this.learn({ native_tools: false });
-      return "No native tool calls; tools are called in text instead.";
+      return "Native tool calls don't work; tools are called in text instead.";
     }
-    return "It made no tool call when asked to. Agents with tools may need another model.";
+    return "The model didn't call a tool when asked to. Agents with tools may need another model.";
   }
 
   private async toolCall(tool_protocol: ToolProtocol | "auto") {
@@ -146,12 +146,12 @@ class Probe {
         return "Follows JSON schemas.";
       }
       this.learn({ response_format: "json_object" });
-      return "Accepts JSON schemas, but doesn't follow them; the schema is also put in the prompt.";
+      return "Accepts JSON schemas but doesn't follow them, so the schema is also added to the prompt.";
     }
     if (answer.response_format === "json_object") this.learn({ response_format: "json_object" });
     return isShaped
-      ? "JSON schemas aren't supported, but it follows one in the prompt."
-      : "JSON schemas aren't supported, and it doesn't follow one in the prompt; answers may need retries.";
+      ? "JSON schemas aren't supported, but the model follows a schema in the prompt."
+      : "JSON schemas aren't supported, and the model doesn't follow a schema in the prompt; answers may need retries.";
   }
 
   /**
@@ -209,7 +209,7 @@ async function about(probe: () => Promise<string>): Promise<string> {
     return await probe();
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
-    return `A part of the test failed: ${error.message}`;
+    return `Part of the test failed: ${error.message}`;
   }
 }
 

@@ -354,7 +354,7 @@ describe("calls that leak as text", () => {
     await expect(answering(sse([text]), { tools: [] })).rejects.toMatchObject({
       error: {
         code: "OUTPUT_INVALID",
-        message: expect.stringContaining("called weather, but it was offered no tools here") as string,
+        message: expect.stringContaining("called weather, but no tools were available to it here") as string,
         retryable: true,
       },
     });

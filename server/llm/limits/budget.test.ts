@@ -220,7 +220,7 @@ describe("the books of a run", () => {
     expect(await spent(0.123_456)).toEqual(over("$0.12 spent"));
     const [code, message, ...more] = (await rejection({ max_cost_usd: 1 }, estimate(null))) ?? [];
     expect([code, ...more]).toEqual(["CONFIG", false, "settings"]);
-    expect(message).toMatch(/Set its price.*token budget.*remove the budget in dollars/);
+    expect(message).toMatch(/Set its price.*token budget.*remove the dollar budget/);
   });
 
   test("hold back in dollars what a call may cost, also beside others", async () => {

@@ -198,7 +198,7 @@ function refuseUnknownPrice(check: BudgetCheck, estimate: Estimate) {
   if (check.max_cost_usd === null || estimate.price(1, 1) !== null) return;
   throw new ModelError({
     code: "CONFIG",
-    message: `This run has a budget in dollars, but the price of ${estimate.model} is unknown. Set its price in the provider's settings, use a token budget instead, or remove the budget in dollars.`,
+    message: `This run has a dollar budget, but the price of ${estimate.model} is unknown. Set its price in the provider's settings, use a token budget instead, or remove the dollar budget.`,
     retryable: false,
     user_action: "settings",
     detail: { choices: ["set_price", "use_token_budget", "run_without_cost_budget"], model: estimate.model },

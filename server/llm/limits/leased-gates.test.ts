@@ -144,7 +144,7 @@ test("a call under way ends with its share, and can be tried again", async () =>
       code: "RATE_LIMIT",
       retryable: true,
       message:
-        "The call to Testing was aborted: this worker lost the server for too long to know about other calls.",
+        "The call to Testing was aborted: this worker was disconnected from the server for too long to know about other calls.",
     },
   });
   expect(gates.uses()).toMatchObject([{ in_use: 0, share: null }]);

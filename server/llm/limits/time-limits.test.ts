@@ -114,7 +114,7 @@ describe("silence", () => {
     [
       "wait",
       { first_byte_ms: 60 },
-      /didn't start to respond within 60 ms\. If test-model needs longer, raise “First-token timeout”/,
+      /didn't start responding within 60 ms\. If test-model needs longer, raise “First-token timeout”/,
     ],
     ["answer", { timeout_ms: 60 }, /didn't finish its response within 60 ms\. .* raise “Response timeout”/],
   ])("a %s that is too long names its setting, and is tried again once", async (_name, config, message) => {

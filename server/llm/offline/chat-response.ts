@@ -172,7 +172,7 @@ export function scriptedError({ status, retryAfter }: Extract<ScriptedFailure, {
   return failure(
     status,
     code,
-    `Scripted error ${status} of the offline demo model.`,
+    `Scripted error ${status} from the offline demo model.`,
     retryAfter === null ? {} : { "retry-after": retryAfter },
   );
 }

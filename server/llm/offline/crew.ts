@@ -44,7 +44,7 @@ export function crewAnswer(prompt: Prompt, schema: JsonSchema): Json | null {
   const goal = prompt.inputs.goal ?? prompt.task;
   if (has("send_to", "ledger", "stop")) return managerTurn(prompt, properties, goal);
   if (has("decision", "rationale"))
-    return { decision: goal, rationale: "The offline demo model proposes the goal as it is." };
+    return { decision: goal, rationale: "The offline demo model proposes the goal unchanged." };
   if (has("verdicts"))
     return {
       verdicts: [...prompt.task.matchAll(/^- (.+)$/gm)].map(([, criterion = ""]) => ({

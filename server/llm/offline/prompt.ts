@@ -82,7 +82,7 @@ export function readPrompt(messages: readonly Message[]): Prompt {
     task: readTask(user),
     inputs: readInputs(user),
     wantedKey:
-      /\(it is kept as "([A-Za-z_]\w{0,63})"\)|value of ["“`']?([A-Za-z_]\w{0,63})/i
+      /\(stored as "([A-Za-z_]\w{0,63})"\)|value of ["“`']?([A-Za-z_]\w{0,63})/i
         .exec(tasks.at(-1)?.content ?? user)
         ?.slice(1)
         .find((key) => key !== undefined) ?? null,

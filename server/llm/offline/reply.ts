@@ -108,9 +108,10 @@ function choiceOf(choice: ChatRequest["tool_choice"]): ToolChoice {
 export function unmetChoice({ tool_choice, tools }: ChatRequest): string | null {
   const choice = choiceOf(tool_choice);
   if (choice === "none" || choice === "auto") return null;
-  if (!tools || tools.length === 0) return "tool_choice asks for a call, but there are no tools: add some.";
+  if (!tools || tools.length === 0)
+    return "tool_choice requires a tool call, but there are no tools. Add some.";
   if (choice === "required" || tools.some(({ function: { name } }) => name === choice.name)) return null;
-  return `tool_choice asks for ${choice.name}, which is not among the tools.`;
+  return `tool_choice requires ${choice.name}, which isn't one of the tools.`;
 }
 
 function shapeOf(body: ChatRequest): JsonSchema | "object" | null {

@@ -28,12 +28,13 @@ async function answered(
   handler: Handler,
   request: Partial<ModelRequest> = {},
   settings: ProviderSettings = {},
+  idleMs = LIMITS.idleMs,
 ) {
   server = await newServer(handler);
   const models = newModels({
     providers: memoryProviders([remoteProvider(server.url, { settings })]),
     fetch: globalThis.fetch,
-    limits: LIMITS,
+    limits: { ...LIMITS, idleMs },
   });
   return models.complete(ask("Hi", request), newIo().io);
 }
@@ -130,7 +131,7 @@ describe("the words for an end", () => {
     for (const settings of [{}, { local: false, unknown_ends: "take" as const }]) {
       expect(await answered(none, {}, settings)).toMatchObject({
         content: "Half?",
-        notes: ["Testing gives no reason when responses end; they may be incomplete."],
+        notes: ["Testing doesn't report why responses end, so they may be incomplete."],
       });
       await server!.close();
     }
@@ -153,14 +154,14 @@ describe("the words for an end", () => {
       "a call that the service could not read",
       sse([], { finish: "MALFORMED_FUNCTION_CALL" }),
       "OUTPUT_INVALID",
-      /couldn't parse the output of test-model as a tool call/,
+      /couldn't parse test-model's output as a tool call/,
     ],
-    ["nothing", sse([]), "OUTPUT_INVALID", /^test-model answered with nothing/],
+    ["nothing", sse([]), "OUTPUT_INVALID", /^test-model returned an empty response/],
     [
       "thoughts only",
       delta({ reasoning_content: "Hm." }) + sse([]),
       "OUTPUT_INVALID",
-      /only thought, and answered with nothing/,
+      /returned only reasoning and no answer/,
     ],
     ["a filter of another name", sse(["I"], { finish: "SAFETY" }), "CONTENT_FILTER", /stopped the response/],
   ])("%s", async (_name, events, code, message) => {
@@ -229,7 +230,7 @@ test("a long answer in many small events is not too much", async () => {
   const many = Array.from({ length: 20_000 }, () =>
     chunk({ ...envelope, choices: [{ index: 0, delta: { reasoning_content: "hm " }, finish_reason: null }] }),
   ).join("");
-  const answer = await answered((_q, response) => sendSse(response, many + billed));
+  const answer = await answered((_q, response) => sendSse(response, many + billed), {}, {}, 5_000);
   expect(answer).toMatchObject({ content: "All of it." });
   expect(answer.reasoning).toHaveLength(60_000);
 });

@@ -104,17 +104,17 @@ const MATRIX: [string, Handler, ErrorCode, RegExp][] = [
         .writeHead(200, { "content-type": "application/json" })
         .end('{"choices":[{"message":{"content":"par'),
     "TRANSIENT",
-    /is incomplete and was discarded/,
+    /was incomplete and was discarded/,
   ],
-  ["no head", () => undefined, "TIMEOUT", /didn't start to respond within/],
+  ["no head", () => undefined, "TIMEOUT", /didn't start responding within/],
   ["a stall in the middle", stalling(half), "TIMEOUT", /paused its response for/],
   [
     "a reset connection",
     (_q, _r, socket) => void socket.resetAndDestroy(),
     "TRANSIENT",
-    /broke before the response/,
+    /was lost before the response/,
   ],
-  ["a closed connection", (_q, _r, socket) => void socket.end(), "TRANSIENT", /broke before the response/],
+  ["a closed connection", (_q, _r, socket) => void socket.end(), "TRANSIENT", /was lost before the response/],
   [
     "FIN in mid-stream",
     (_q, r, socket) => {
@@ -122,7 +122,7 @@ const MATRIX: [string, Handler, ErrorCode, RegExp][] = [
       r.write(half, () => socket.end());
     },
     "TRANSIENT",
-    /broke off and was discarded/,
+    /was cut off and was discarded/,
   ],
   ["an end without a finish", events(half), "TRANSIENT", /ended early/],
   ["DONE without a finish, and nothing said", events(sse([], { finish: null })), "TRANSIENT", /ended early/],
@@ -166,7 +166,7 @@ const MATRIX: [string, Handler, ErrorCode, RegExp][] = [
       r.write(half, () => socket.end());
     },
     "TRANSIENT",
-    /broke off and was discarded/,
+    /was cut off and was discarded/,
   ],
   [
     "a redirect",
@@ -176,7 +176,7 @@ const MATRIX: [string, Handler, ErrorCode, RegExp][] = [
   ],
   ["401", failing(401, "Incorrect API key provided: sk-test-0123456789"), "AUTH", /rejected the API key/],
   ["402", failing(402, "Insufficient Balance"), "QUOTA", /no credit/],
-  ["403", failing(403, "no"), "AUTH", /may not use test-model/],
+  ["403", failing(403, "no"), "AUTH", /isn't allowed to use test-model/],
   [
     "404 of a model",
     failing(404, "The model `test-model` does not exist", { code: "model_not_found" }),
@@ -216,7 +216,7 @@ const MATRIX: [string, Handler, ErrorCode, RegExp][] = [
     "CONTENT_FILTER",
     /stopped the response/,
   ],
-  ["an empty answer", events(sse([])), "OUTPUT_INVALID", /answered with nothing/],
+  ["an empty answer", events(sse([])), "OUTPUT_INVALID", /returned an empty response/],
 ];
 
 describe("what can go wrong between us and a model", () => {
@@ -290,7 +290,7 @@ describe("what can go wrong between us and a model", () => {
     expect(await failure(server.url.replace("http:", "https:"))).toMatchObject({
       code: "CONFIG",
       retryable: false,
-      message: expect.stringContaining("not secure") as string,
+      message: expect.stringContaining("isn't secure") as string,
     });
   });
 });

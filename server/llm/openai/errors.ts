@@ -77,7 +77,7 @@ export function classifyServerError(error: ServerError, callee: Callee): ModelEr
   const wait = waitAsked(error);
   const later =
     about.retryable && wait !== undefined && wait > 60_000
-      ? ` It asks to wait ${Math.ceil(wait / 60_000)} minutes.`
+      ? ` It asks you to wait ${Math.ceil(wait / 60_000)} minutes.`
       : "";
   const retryable = about.retryable && error.headers?.get("x-should-retry") !== "false";
   return new ModelError(
@@ -110,8 +110,7 @@ const RULES: readonly ErrorRule[] = [
     code: "OUTPUT_INVALID",
     remedy: "retry",
     matches: isBadGeneration,
-    message: ({ model, provider }) =>
-      `${provider} couldn't parse the output of ${model} as a tool call or JSON.`,
+    message: ({ model, provider }) => `${provider} couldn't parse ${model}'s output as a tool call or JSON.`,
   },
   {
     code: "CONTEXT_OVERFLOW",
@@ -125,7 +124,7 @@ const RULES: readonly ErrorRule[] = [
     code: "QUOTA",
     matches: (error) => !isRateLimit(error) && (error.status === 402 || has(error, QUOTA)),
     message: ({ provider }) =>
-      `The account at ${provider} has no credit left. Top it up, or choose another provider.`,
+      `Your ${provider} account has no credit left. Add credit, or choose another provider.`,
   },
   {
     code: "AUTH",
@@ -145,13 +144,13 @@ const RULES: readonly ErrorRule[] = [
     code: "CONTENT_FILTER",
     remedy: "edit_graph",
     matches: (error) => has(error, FILTER) && (error.status === 400 || error.status === 403),
-    message: ({ provider }) => `A content filter of ${provider} blocked the prompt. Rephrase the task.`,
+    message: ({ provider }) => `${provider}'s content filter blocked the prompt. Rephrase the task.`,
   },
   {
     code: "AUTH",
     matches: ({ status }) => status === 403,
     message: ({ provider, model }) =>
-      `The API key for ${provider} may not use ${model}. Check its permissions, or choose another model.`,
+      `The API key for ${provider} isn't allowed to use ${model}. Check its permissions, or choose another model.`,
   },
   {
     code: "CONFIG",
@@ -215,7 +214,7 @@ function statusIn(error: ReportedError): number | undefined {
 function redirected(callee: Callee): Class {
   return {
     code: "CONFIG",
-    message: `${hostOf(callee.base_url)} redirects to another URL, and the key is not sent there. Enter that URL in Settings.`,
+    message: `${hostOf(callee.base_url)} redirects to another URL, so the key wasn't sent. Enter that URL in Settings.`,
     retryable: false,
     user_action: "settings",
   };
@@ -257,12 +256,12 @@ export function classifyNetworkError(error: unknown, callee: Callee): ModelError
   )
     return fail(
       "CONFIG",
-      `The connection to ${where} is not secure: ${tlsReason(reason)}. Check the URL, and whether it is http or https.`,
+      `The connection to ${where} isn't secure: ${tlsReason(reason)}. Check the URL and whether it should use http or https.`,
     );
   if (/bad port/i.test(reason))
     return fail(
       "CONFIG",
-      `${where}: this port belongs to another kind of service. Check the base URL in Settings.`,
+      `The port in ${where} belongs to another kind of service. Check the base URL in Settings.`,
     );
   if (is(/ENOTFOUND|EAI_AGAIN/))
     return fail(
@@ -272,8 +271,12 @@ export function classifyNetworkError(error: unknown, callee: Callee): ModelError
   if (is(/ECONNREFUSED/)) return fail("TRANSIENT", `Can't connect to ${where}. Is the model server running?`);
   if (is(/UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT/) || /timed? ?out/i.test(reason))
     return fail("TIMEOUT", `${where} didn't accept a connection in time.`, true);
-  if (is(/EHOSTUNREACH|ENETUNREACH|ENETDOWN/)) return fail("TRANSIENT", `${where} is unreachable from here.`);
-  return fail("TRANSIENT", `The connection to ${where} broke before the response was complete.`, true);
+  if (is(/EHOSTUNREACH|ENETUNREACH|ENETDOWN/))
+    return fail(
+      "TRANSIENT",
+      `${where} is unreachable. Check the base URL in Settings and the network connection.`,
+    );
+  return fail("TRANSIENT", `The connection to ${where} was lost before the response was complete.`, true);
 }
 
 /** The error codes of an error and its causes, the innermost message, and the first error of our egress rules. */
@@ -295,7 +298,7 @@ function causesOf(error: unknown): { codes: string[]; reason: string; egress?: E
 function tlsReason(reason: string): string {
   if (/self[- ]signed/i.test(reason)) return "its certificate is not signed by a trusted authority";
   if (/expired/i.test(reason)) return "its certificate has expired";
-  if (/altname|hostname/i.test(reason)) return "its certificate is for another name";
+  if (/altname|hostname/i.test(reason)) return "its certificate is for another host name";
   if (/wrong version|ssl routines/i.test(reason)) return "it doesn't use https";
   return "its certificate could not be verified";
 }
@@ -314,7 +317,7 @@ function fromEgress(error: Error, callee: Callee): ModelError {
 export function tooLarge(callee: Callee): ModelError {
   return new ModelError({
     code: "OUTPUT_INVALID",
-    message: `${callee.provider} sent far more than a response can hold, so it was aborted. Check that the base URL belongs to a model service.`,
+    message: `${callee.provider} sent far more data than a response can contain, so the call was aborted. Check that the base URL belongs to a model service.`,
     retryable: false,
     user_action: "settings",
   });
@@ -325,7 +328,7 @@ const TIMEOUT_TRIES = 2;
 
 /** What took too long, and the setting that says how long it may take. */
 const LATE = {
-  first: { did: "didn't start to respond within", setting: "First-token timeout" },
+  first: { did: "didn't start responding within", setting: "First-token timeout" },
   idle: { did: "paused its response for", setting: "Idle timeout" },
   total: { did: "didn't finish its response within", setting: "Response timeout" },
 } as const;
@@ -363,7 +366,7 @@ export function notAnAnswer(callee: Callee, what: string): ModelError {
 export function cutOff(callee: Callee, how: string): ModelError {
   return new ModelError({
     code: "TRANSIENT",
-    message: `The response of ${callee.provider} ${how} and was discarded.`,
+    message: `The response from ${callee.provider} ${how} and was discarded.`,
     retryable: true,
     user_action: "retry",
   });
@@ -374,7 +377,7 @@ export const endedUnknown = (callee: Callee, reason: string | null) =>
   new ModelError(
     {
       code: "TRANSIENT",
-      message: `The response of ${callee.provider} ended ${reason === null ? "without a reason" : `for an unknown reason (“${reason.slice(0, 60)}”)`}, so it may be incomplete and was discarded. If all its responses end like this, allow it in the provider's limits.`,
+      message: `The response from ${callee.provider} ended ${reason === null ? "without a reason" : `for an unknown reason (“${reason.slice(0, 60)}”)`}, so it may be incomplete and was discarded. If all its responses end like this, allow it in the provider's limits.`,
       retryable: true,
       user_action: "retry",
     },

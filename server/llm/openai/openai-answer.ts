@@ -218,8 +218,8 @@ const invalid = (message: string) =>
 const blank = ({ reasoning }: Collected, { model }: Callee) =>
   invalid(
     reasoning.trim() === ""
-      ? `${model} answered with nothing.`
-      : `${model} only thought, and answered with nothing. More tokens for an answer, or less effort for its thoughts, may help.`,
+      ? `${model} returned an empty response.`
+      : `${model} returned only reasoning and no answer. Raise Max output tokens, or lower the reasoning effort.`,
   );
 
 /** Throws if the server itself reports that the answer failed. */
@@ -227,20 +227,20 @@ function rejectFailed(end: ReturnType<typeof readFinish>, callee: Callee): void 
   if (end === "filter")
     throw new ModelError({
       code: "CONTENT_FILTER",
-      message: `A content filter of ${callee.provider} stopped the response. Rephrase the task, or choose another model.`,
+      message: `${callee.provider}'s content filter stopped the response. Rephrase the task, or choose another model.`,
       retryable: false,
       user_action: "edit_graph",
     });
   if (end === "error") throw cutOff(callee, "ended with an error");
   if (end === "garbled")
-    throw invalid(`${callee.provider} couldn't parse the output of ${callee.model} as a tool call.`);
+    throw invalid(`${callee.provider} couldn't parse ${callee.model}'s output as a tool call.`);
 }
 
 /** Throws if the model called tools although none were offered. */
 function rejectUnoffered(names: string[] | null, { model }: Callee): void {
   if (names)
     throw invalid(
-      `${model} called ${names.join(" and ") || "a tool"}, but it was offered no tools here. Give the role what it needs, or word the task differently.`,
+      `${model} called ${names.join(" and ") || "a tool"}, but no tools were available to it here. Add the tools to the role, or rephrase the task.`,
     );
 }
 
@@ -290,7 +290,7 @@ function passthroughOf(got: Collected, calls: readonly ToolCall[]): { carried?: 
 
 const unknownEnd = ({ provider }: Callee, reason: string | null) =>
   reason === null
-    ? `${provider} gives no reason when responses end; they may be incomplete.`
+    ? `${provider} doesn't report why responses end, so they may be incomplete.`
     : `${provider} ended a response with the unknown reason “${reason.slice(0, 60)}”; it may be incomplete.`;
 
 /** The names of tools that a model called although none was offered; null where it called none. */

@@ -104,18 +104,18 @@ function leftOut(
     return isSet && sent[name] === undefined ? [label] : [];
   });
   const isLimited = sent.max_tokens !== undefined || sent.max_completion_tokens !== undefined;
-  if ((max_tokens ?? config.max_tokens) !== undefined && !isLimited) names.push("its token limit");
+  if ((max_tokens ?? config.max_tokens) !== undefined && !isLimited) names.push("a token limit");
   const hasOtherEffort = sent.reasoning_effort !== undefined && config.reasoning_effort !== undefined;
   if (hasOtherEffort && sent.reasoning_effort !== config.reasoning_effort) names.push("reasoning effort");
   const isRejectedNow = capability.learned_at?.native_tools !== undefined;
   return [
     ...(names.length > 0
       ? [
-          `${model} was called without ${names.join(", ")}, which it rejects${capability.effort_with_tools && protocol === "native" ? ", or rejects together with tools" : ""}.`,
+          `${model} was called without ${names.join(", ")}, which it rejects${capability.effort_with_tools && protocol === "native" ? ", at least together with tools" : ""}.`,
         ]
       : []),
     ...(protocol === "text" && request.tool_protocol !== "text" && isRejectedNow
-      ? [`${model} got its tools in text, because it rejects native tool calls.`]
+      ? [`${model} received its tools as text, because it rejects native tool calls.`]
       : []),
   ];
 }

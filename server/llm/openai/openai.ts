@@ -104,7 +104,7 @@ function chunkOf(piece: ResponsePiece, reader: ResponsesReader, callee: Callee):
   try {
     value = "whole" in piece ? piece.whole : JSON.parse(piece.data);
   } catch {
-    throw cutOff(callee, "is garbled");
+    throw cutOff(callee, "was garbled");
   }
   const chunk = reader.chunk(value);
   if (chunk?.error || (isRecord(value) && value.error && value.object !== "response")) {
@@ -136,7 +136,7 @@ function valueOf(piece: ResponsePiece, callee: Callee): unknown {
   } catch {
     // Some services send an error as plain text.
     if (piece.event === "error") throw new ProviderRejection(refusalInside(piece.data));
-    throw cutOff(callee, "is garbled");
+    throw cutOff(callee, "was garbled");
   }
   if (piece.event === "error" || isError(value))
     throw new ProviderRejection(refusalInside(value), isRecord(value) ? value.usage : undefined);

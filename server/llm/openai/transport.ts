@@ -216,7 +216,7 @@ export class ModelTransport {
     const bytes: Uint8Array[] = [];
     for await (const part of all) bytes.push(part);
     const whole = parsed(new TextDecoder().decode(Buffer.concat(bytes)));
-    if (whole === undefined) throw this.fail(cutOff(callee, "is incomplete"));
+    if (whole === undefined) throw this.fail(cutOff(callee, "was incomplete"));
     yield { whole };
   }
 }
@@ -236,7 +236,7 @@ function lineAfter(before: number, bytes: Uint8Array, most: number): number {
 function brokenOff(error: unknown, callee: Callee): ModelError {
   if (error instanceof ModelError) return error;
   const known = classifyNetworkError(error, callee);
-  return known.error.code === "OUTPUT_INVALID" ? known : cutOff(callee, "broke off");
+  return known.error.code === "OUTPUT_INVALID" ? known : cutOff(callee, "was cut off");
 }
 
 function parsed(text: string): unknown {

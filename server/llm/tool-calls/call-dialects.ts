@@ -58,7 +58,7 @@ export function callsBehindToken(text: string, reading: Reading): ReadText | nul
   if (reading.isCut) {
     const rest = behind.slice(Math.max(0, ...found.map(({ end }) => end)));
     if (calls.length === 0 || found.some(({ isOpen }) => isOpen) || hasBegun(rest)) calls.push(cutCall(rest));
-  } else if (calls.length === 0) calls.push(invalidCall("it is not in a form that is known here", behind));
+  } else if (calls.length === 0) calls.push(invalidCall("its format is unknown", behind));
   return { content, calls: bounded(calls, behind) };
 }
 

@@ -181,7 +181,7 @@ describe("reading an answer", () => {
   test("no JSON, nothing at all, a bracket bomb, a poisoned key", () => {
     expect(parseOutput("No idea.", decision)).toEqual({
       ok: false,
-      errors: ["The answer held no JSON object."],
+      errors: ["The answer contained no JSON object."],
     });
     expect(parseOutput("  ", decision)).toEqual({ ok: false, errors: ["The answer was empty."] });
     expect(parseOutput(`{"a":${"[".repeat(100_000)}`, decision)).toMatchObject({ ok: false });

@@ -145,7 +145,7 @@ export function parseOutput(
     if (errors.length === 0) errors = checked.errors;
   }
   if (isCut(text)) return { ok: false, errors: [CUT] };
-  return { ok: false, errors: errors.length > 0 ? errors : ["The answer held no JSON object."] };
+  return { ok: false, errors: errors.length > 0 ? errors : ["The answer contained no JSON object."] };
 }
 
 interface Candidate {

@@ -103,19 +103,19 @@ describe("a marker", () => {
     [
       "before what is no JSON but a call",
       "TOOL_CALL: look(1)\nWell.",
-      [unreadable("there is no JSON after the marker", "look(1)")],
+      [unreadable("no JSON follows the marker", "look(1)")],
     ],
     [
       "before a name and a brace",
       "TOOL_CALL: look {n: 1}",
-      [unreadable("there is no JSON after the marker", "look {n: 1}")],
+      [unreadable("no JSON follows the marker", "look {n: 1}")],
     ],
     ["without a colon before what is no JSON is a mention", "TOOL_CALL look(1)", []],
     ["before other words is a mention", "TOOL_CALL: is what one writes", []],
     [
       "with a colon alone on its line, before other words",
       "TOOL_CALL:\nlook(1)",
-      [unreadable("there is no JSON after the marker", "look(1)")],
+      [unreadable("no JSON follows the marker", "look(1)")],
     ],
     ["in capitals or not", 'Tool_Call: {"tool_name": "look", "args": {"n": 1}}', [looked(1)]],
     ["of Mistral before a list", '[TOOL_CALLS] [{"name": "look", "arguments": {"n": 1}}]', [looked(1)]],

@@ -152,7 +152,7 @@ function callAt(
     if (marker.json >= text.length && !isUnfinished) return null;
     const end = text.indexOf("\n", marker.json);
     const rest = text.slice(marker.json, end < 0 ? undefined : end);
-    const why = isUnfinished ? TRUNCATED : "there is no JSON after the marker";
+    const why = isUnfinished ? TRUNCATED : "no JSON follows the marker";
     return { calls: [invalidCall(why, rest)], end: end < 0 ? text.length : end };
   }
   const name = marker.name === undefined ? {} : { name: marker.name };

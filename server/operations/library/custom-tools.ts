@@ -13,7 +13,7 @@ const nameTaken = (name: string) =>
   new Rejection("name_taken", `A tool "${name}" already exists.`, undefined, {
     reason: "name_taken",
   });
-const CODE = "this is code that agents run, under a name that roles may already hold";
+const CODE = "agents run this code, and roles may already use its name";
 
 /** Tools written in the app: their versions, their bin, and trying them out. */
 export const customToolOperations = {
@@ -24,7 +24,7 @@ export const customToolOperations = {
     needs: "read",
     input: z.void(),
     output: z.object({
-      enabled: z.boolean().meta({ description: "Whether custom tools may run here" }),
+      enabled: z.boolean().meta({ description: "Whether custom tools can run here" }),
       tools: z.array(CustomTool),
       bin: z.array(CustomTool),
     }),
@@ -52,7 +52,7 @@ export const customToolOperations = {
 
   versions: query({
     name: "listCustomToolVersions",
-    summary: "List versions of a custom tool",
+    summary: "List a custom tool's versions",
     needs: "read",
     input: ByName,
     output: z.array(CustomTool),
@@ -97,7 +97,7 @@ export const customToolOperations = {
     needs: "author",
     input: ByName,
     audits: ["custom_tool_removed"],
-    http: { route: "DELETE /custom-tools/{name}", success: "It can no longer be called" },
+    http: { route: "DELETE /custom-tools/{name}", success: "Moved to the trash; it can no longer be called" },
     run({ toolSources }, { name }, { note }) {
       if (!toolSources.customTools.remove(name)) throw noTool(name);
       toolSources.customToolsChanged();

@@ -18,11 +18,11 @@ export const StoredRole = z.object({
   origin: z
     .object({ kind: z.literal("folder"), file: z.string() })
     .optional()
-    .meta({ description: "Present on roles read from a file; edit them there" }),
+    .meta({ description: "Present on roles read from a file; edit those roles in the file" }),
 });
 
 const inLibrary = {
-  id: z.string().meta({ description: "The name others refer to it by" }),
+  id: z.string().meta({ description: "The ID used to refer to it" }),
   name: z.string(),
   revision: z.int(),
   updated_at: Time,
@@ -38,13 +38,13 @@ export const StoredMemory = z.object({
   scope: MemoryScope,
   scope_id: z.string().meta({ description: "What the scope is bound to, such as a run or a workflow" }),
   key: z.string(),
-  value: Json.meta({ description: "A text, or any other JSON value" }),
-  importance: z.number().meta({ description: "0 to 1" }),
-  tainted: z.boolean().meta({ description: "It came from untrusted content" }),
+  value: Json.meta({ description: "A string or any other JSON value" }),
+  importance: z.number().meta({ description: "From 0 to 1" }),
+  tainted: z.boolean().meta({ description: "Whether it came from untrusted content" }),
   source: MemorySource.meta({ description: "Who wrote it, and where" }),
   created_at: Time,
   updated_at: Time,
-  expires_at: Time.nullable().meta({ description: "Null: it never expires" }),
+  expires_at: Time.nullable().meta({ description: "Null if it never expires" }),
 });
 
 /** What it is bound to. */
@@ -55,7 +55,7 @@ export const PlacedMemory = StoredMemory.extend({
   }),
 });
 
-const UsedBy = z.array(z.string()).meta({ description: "Roles that name it" });
+const UsedBy = z.array(z.string()).meta({ description: "Roles that use it" });
 
 export const ListedTools = z.object({
   tools: z.array(ToolSpec.extend({ used_by: UsedBy })),
@@ -64,17 +64,17 @@ export const ListedTools = z.object({
       z.object({
         name: z.string(),
         description: z.string(),
-        grant: z.enum(["always", "way", "role", "delegation"]).meta({ description: "Where it comes from" }),
+        grant: z.enum(["always", "way", "role", "delegation"]).meta({ description: "What grants it" }),
         used_by: UsedBy,
       }),
     )
-    .meta({ description: "Executed by the run itself" }),
+    .meta({ description: "Actions that the run executes itself" }),
 });
 
 /** A search service. Its key is never returned. */
 export const SearchService = z.object({
   purpose: SearchPurpose,
-  kind: SearchKind.nullable().meta({ description: "Null: not configured" }),
+  kind: SearchKind.nullable().meta({ description: "Null if not configured" }),
   base_url: z.string(),
   has_key: z.boolean(),
 });
@@ -95,9 +95,9 @@ const McpTool = z.object({
   output_schema: Values.nullable(),
   state: z.enum(["approved", "new", "changed", "gone"]).meta({
     description:
-      "approved: can be called; new, changed: a person must approve it first; gone: currently not offered",
+      "approved: can be called; new, changed: a person must approve it first; gone: the server doesn't currently offer it",
   }),
-  fingerprint: z.string().meta({ description: "Of its definition" }),
+  fingerprint: z.string().meta({ description: "Hash of its definition" }),
   hints: z
     .object({
       read_only: z.boolean(),
@@ -106,8 +106,8 @@ const McpTool = z.object({
       open_world: z.boolean(),
     })
     .partial()
-    .meta({ description: "The server's own annotations; trusted only where they warn" }),
-  fixed: McpToolWord.nullable().meta({ description: "Annotations from the operator's file" }),
+    .meta({ description: "The server's own annotations; trusted only if they make a tool more restricted" }),
+  fixed: McpToolWord.nullable().meta({ description: "Annotations from the operator's tools file" }),
   corrected: z
     .object({ ...McpToolWord.shape, holds: z.boolean() })
     .nullable()
@@ -120,12 +120,14 @@ export const McpServer = z.object({
   kind: z.enum(["http", "stdio"]),
   state: z.enum(["off", "connecting", "connected", "failed", "needs_sign_in"]),
   is_enabled: z.boolean(),
-  from_file: z.boolean().meta({ description: "Declared by the operator; change it there" }),
+  from_file: z
+    .boolean()
+    .meta({ description: "Whether it is declared in the operator's tools file; change it there" }),
   has_authorization: z.boolean(),
   sign_in: z
     .object({
       state: z.enum(["none", "signed_in"]),
-      host: z.string().nullable().meta({ description: "Who granted access" }),
+      host: z.string().nullable().meta({ description: "Host that granted access" }),
       scope: z.string().nullable(),
       until: z.number().nullable().meta({ description: "Unix time in milliseconds" }),
       renews: z.boolean(),

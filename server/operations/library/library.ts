@@ -130,7 +130,7 @@ export function shelfOperations<
   return {
     list: query({
       name: `list${Title}s`,
-      summary: `List ${word}s of the library by name`,
+      summary: `List ${word}s in the library by name`,
       needs: "read",
       input: z.void(),
       about: shelf.namedBy,
@@ -150,7 +150,7 @@ export function shelfOperations<
 
     get: query({
       name: `get${Title}`,
-      summary: `Get one ${word} from the library`,
+      summary: `Get ${a} ${word} from the library`,
       needs: "read",
       input: ById,
       output,
@@ -161,10 +161,10 @@ export function shelfOperations<
     /** The id is made from the name. */
     create: mutation({
       name: `create${Title}ByName`,
-      summary: `Create ${a} ${word} with an id made from its name`,
+      summary: `Create ${a} ${word} with an ID based on its name`,
       needs: "author",
       input: shelf.sent,
-      http: { browserOnly: `programs choose the id themselves: POST /${word}s` },
+      http: { browserOnly: `programs choose the ID themselves: POST /${word}s` },
       run(services, input: Named<W, Thing>) {
         const { name, [word]: thing } = input;
         const id = idFrom(name, services);
@@ -175,8 +175,8 @@ export function shelfOperations<
 
     save: mutation({
       name: `replace${Title}`,
-      summary: `Replace ${a} ${word} of the library`,
-      about: "It keeps its id. Active runs keep the copy they started with.",
+      summary: `Replace ${a} ${word} in the library`,
+      about: "Its ID doesn't change. Active runs keep the copy they started with.",
       needs: "author",
       input: shelf.saved,
       output,
@@ -189,7 +189,7 @@ export function shelfOperations<
         if (principal.kind === "token" && thing[idKey] !== id)
           throw new Rejection(
             "id_fixed",
-            `${Title} "${id}" can't change its id: \`${idKey}\` must be "${id}".`,
+            `${Title} "${id}" can't change its ID: \`${idKey}\` must be "${id}".`,
           );
         const result = shelf.storeOf(services).save({ id, revision, name, ...shelf.under(thing) });
         if (result.saved) return whole(found(services, id), services);
@@ -209,7 +209,7 @@ export function shelfOperations<
       needs: "author",
       input: ById,
       output: ById,
-      http: { route: `POST /${word}s/{id}/duplicate`, status: 201, success: "The id of the copy" },
+      http: { route: `POST /${word}s/{id}/duplicate`, status: 201, success: "The ID of the copy" },
       run(services, input) {
         const { name, [word]: thing } = found(services, input.id);
         const store = shelf.storeOf(services);
@@ -226,7 +226,7 @@ export function shelfOperations<
       needs: "author",
       input: ById.extend({ force: z.boolean().default(false) }),
       problems: ["not_found", `${word}_in_use`],
-      about: "If others refer to it, `force=true` is required.",
+      about: "If anything refers to it, `force=true` is required.",
       http: { route: `DELETE /${word}s/{id}`, success: "Deleted" },
       run(services, { id, force }) {
         found(services, id);
@@ -246,7 +246,7 @@ export function shelfOperations<
     restore: mutation({
       name: `create${Title}`,
       summary: `Create ${a} ${word} in the library`,
-      about: `\`${idKey}\` is the name others refer to it by and must be unused. \`name\` is shown to people.`,
+      about: `\`${idKey}\` is the ID used to refer to it and must be unique. \`name\` is shown to people.`,
       needs: "author",
       input: shelf.identified,
       output,
@@ -263,7 +263,7 @@ export function shelfOperations<
         const id = String(thing[idKey]);
         const { name = id } = input;
         if (!shelf.storeOf(services).create(name, thing))
-          throw new Rejection("id_taken", `There is ${a} ${word} "${id}" already.`);
+          throw new Rejection("id_taken", `${Title} "${id}" already exists.`);
         return whole(found(services, id), services);
       },
     }),

@@ -16,7 +16,7 @@ const Name = z
   .string()
   .regex(
     /^[A-Za-z][A-Za-z0-9_-]{0,63}$/,
-    "Use letters, digits, _ and - and start with a letter (at most 64)",
+    "Use letters, digits, _ and -, starting with a letter (at most 64 characters)",
   );
 const ByName = z.object({ name: z.string() });
 const Url = z
@@ -45,12 +45,12 @@ const Client = z
       .trim()
       .min(1)
       .max(2000)
-      .regex(/^[\x20-\x7e]*$/, "A client ID can only have plain characters"),
+      .regex(/^[\x20-\x7e]*$/, "A client ID can contain only printable ASCII characters"),
     client_secret: z
       .string()
       .trim()
       .max(2000)
-      .regex(/^[\x20-\x7e]*$/, "A client secret can only have plain characters")
+      .regex(/^[\x20-\x7e]*$/, "A client secret can contain only printable ASCII characters")
       .transform((text) => text || null)
       .nullable(),
     private_key: z
@@ -68,7 +68,7 @@ const Client = z
   .refine(
     ({ as_program, client_secret, private_key }) =>
       !as_program || client_secret !== null || private_key !== null,
-    "With the client credentials grant, a client needs a secret or a private key",
+    "The client credentials grant requires a client secret or a private key",
   )
   .refine(
     ({ as_program, private_key }) => as_program || private_key === null,
@@ -83,9 +83,9 @@ const SignInAnswer = z.object({
   error_description: z.string().max(2000).optional(),
 });
 
-const ALL_TOOLS = "agents reach what a server offers, and its URL decides where their data goes";
-const WORD = "agents may call a tool because a person has reviewed it";
-const SIGN_IN = "a person starts and finishes a sign-in in one browser session";
+const ALL_TOOLS = "agents can use what a server offers, and its URL determines where their data goes";
+const WORD = "agents can call only tools that a person has reviewed";
+const SIGN_IN = "sign-in must start and finish in the same browser session";
 
 /**
  * MCP servers: where they are, how they are, and what of theirs may be called. The header goes in and never comes out. A
@@ -138,8 +138,8 @@ export const mcpOperations = {
 
   setEnabled: mutation({
     name: "switchMcpServer",
-    summary: "Turn an MCP server off",
-    about: "A person turns it on again.",
+    summary: "Turn off an MCP server",
+    about: "Only people can turn it on again.",
     needs: "admin",
     input: z.object({ name: z.string(), is_enabled: z.boolean() }),
     output: McpServer,
@@ -188,7 +188,7 @@ export const mcpOperations = {
       if (!isOwnOrigin(origin))
         throw new Rejection(
           "bad_request",
-          "Open Troupe at its own URL to sign in. Behind a proxy, set TROUPE_PUBLIC_URL.",
+          "To sign in, open Troupe at its own URL. Behind a proxy, set TROUPE_PUBLIC_URL.",
         );
       return readably(mcp.beginSignIn(name, `${origin}${SIGN_IN_PATH}`, ownerOf(principal)));
     },
@@ -218,7 +218,7 @@ export const mcpOperations = {
   /** Gives up the access that was granted; `still_good`: why it may not have ended where it was granted. */
   signOut: mutation({
     name: "signOutOfMcpServer",
-    summary: "Revoke the access granted at an MCP server",
+    summary: "Revoke access to an MCP server",
     about: "A person can sign in again.",
     needs: "admin",
     input: ByName,
@@ -226,7 +226,7 @@ export const mcpOperations = {
       still_good: z
         .string()
         .nullable()
-        .meta({ description: "Why the access may not have been revoked at the server" }),
+        .meta({ description: "Why access may not have been revoked on the server" }),
     }),
     problems: ["not_found", "fixed"],
     audits: ["mcp_signed_out"],
@@ -243,7 +243,7 @@ export const mcpOperations = {
   refresh: mutation({
     name: "refreshMcpServer",
     summary: "Reconnect an MCP server and refresh its tools",
-    about: "Changed tools can be called once a person has approved them.",
+    about: "Changed tools can't be called until a person approves them.",
     needs: "admin",
     input: ByName,
     output: McpServer,
@@ -257,7 +257,7 @@ export const mcpOperations = {
   /** Lets tools be called, exactly as they were shown. Answers which were not: they have changed since, or are gone. */
   approve: mutation({
     name: "approveMcpTools",
-    summary: "Approve tools of an MCP server, exactly as shown",
+    summary: "Approve an MCP server's tools exactly as shown",
     needs: "admin",
     input: z.object({
       name: z.string(),
@@ -291,7 +291,7 @@ export const mcpOperations = {
    */
   correct: mutation({
     name: "correctMcpTool",
-    summary: "Override the annotations of an MCP tool",
+    summary: "Override an MCP tool's annotations",
     needs: "admin",
     input: z.object({
       name: z.string(),
@@ -314,7 +314,7 @@ export const mcpOperations = {
       if (result === "fixed")
         throw new Rejection(
           "fixed",
-          "The operator's tools file (TROUPE_TOOLS_FILE) sets what this tool does. Change it there.",
+          "The operator's tools file (TROUPE_TOOLS_FILE) sets this tool's annotations. Change them there.",
         );
       note("mcp_tool_corrected", { server: name, tool, fingerprint, word: word && asJson(word) });
       return statusOf(mcp.list(), name);
@@ -323,7 +323,7 @@ export const mcpOperations = {
 
   withdraw: mutation({
     name: "withdrawMcpTool",
-    summary: "Revoke the approval of an MCP tool",
+    summary: "Revoke an MCP tool's approval",
     about: "It can't be called until a person approves it again.",
     needs: "admin",
     input: z.object({ name: z.string(), tool: z.string() }),

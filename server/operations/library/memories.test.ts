@@ -80,7 +80,7 @@ test("no token brings a deleted memory back under a word of its own", async () =
       by: "API",
       note: () => {},
     });
-  expect(asked).toThrow("Only a signed-in person may do this");
+  expect(asked).toThrow("Only a signed-in person can do this");
   expect(api.memories.counts().global).toBe(0);
   await browserOf(api).memories.restore(input);
   expect(api.memories.counts().global).toBe(1);

@@ -20,7 +20,7 @@ const { mutation, query } = operationsOf("Memories");
 const ById = z.object({ id: z.number().int() });
 
 const Content = z.object({
-  value: Json.meta({ description: "A text, or any other JSON value" }),
+  value: Json.meta({ description: "A string or any other JSON value" }),
   importance: z.number().min(0).max(1),
   /** Unix milliseconds; null: it stays. */
   expires_at: z.number().int().nullable(),
@@ -45,7 +45,7 @@ export const memoryOperations = {
         .string()
         .max(400)
         .optional()
-        .meta({ description: "Words that must all occur; the last one may be incomplete" }),
+        .meta({ description: "Words that must all occur; the last can be incomplete" }),
     }),
     output: z.object({ memories: z.array(PlacedMemory), next_cursor: z.string().nullable() }),
     http: { route: "GET /memories", success: "A page of memories" },
@@ -76,7 +76,7 @@ export const memoryOperations = {
     name: "createMemory",
     summary: "Create a memory",
     about:
-      "Rejected if the key is already used. What a program writes counts as untrusted content; what people enter in the app is trusted.",
+      "Rejected if the key is already in use. What a program writes counts as untrusted content; what people enter in the app is trusted.",
     needs: "author",
     input: Content.extend({
       key: z.string(),
@@ -92,7 +92,10 @@ export const memoryOperations = {
         throw new Rejection("not_found", "This workflow was deleted. Choose another.");
       const at = placed(place);
       if (memories.retrieve(at, key))
-        throw new Rejection("key_taken", `"${key}" already holds a memory there. Edit that one.`);
+        throw new Rejection(
+          "key_taken",
+          `A memory with the key "${key}" already exists there. Edit it instead.`,
+        );
       const by = authorOf(principal);
       return guarded(() =>
         memories.store({
@@ -111,8 +114,7 @@ export const memoryOperations = {
   update: mutation({
     name: "changeMemory",
     summary: "Edit a memory",
-    about:
-      "Fields that are left out keep their values. A text sent by a program counts as untrusted content.",
+    about: "Omitted fields keep their values. A value sent by a program counts as untrusted content.",
     needs: "author",
     input: ById.extend(Content.partial().shape),
     output: PlacedMemory,
@@ -130,7 +132,7 @@ export const memoryOperations = {
 
   remove: mutation({
     name: "deleteMemory",
-    summary: "Deletes a memory",
+    summary: "Delete a memory",
     needs: "author",
     input: ById,
     http: { route: "DELETE /memories/{id}", success: "Deleted" },
@@ -147,11 +149,11 @@ export const memoryOperations = {
     input: BinnedMemory,
     problems: ["key_taken", "expired"],
     http: {
-      personOnly: "restoring a memory restores its author and trust; programs create it again",
+      personOnly: "restoring a memory restores its author and trust; programs can create it again",
     },
     run({ memories }, memory) {
       if (memories.retrieve(memory, memory.key))
-        throw new Rejection("key_taken", "Agents have since stored something else under this key.");
+        throw new Rejection("key_taken", "Agents have since stored another memory under this key.");
       secondsUntil(memory.expires_at);
       guarded(() => memories.restore(memory));
     },

@@ -139,7 +139,7 @@ export const roleOperations = {
   save: mutation({
     name: "replaceRole",
     summary: "Replace a role",
-    about: "A new name is updated in every workflow, crew and agent that refers to the role.",
+    about: "If the name changes, every workflow, crew and agent that refers to the role is updated.",
     needs: "author",
     input: z.object({ name: z.string(), revision: z.number().int().optional(), role: RoleDefinition }),
     output: ReadRole,

@@ -35,20 +35,20 @@ export const toolSettingOperations = {
     needs: "read",
     input: z.void(),
     output: z.object({ searches: z.array(SearchService) }),
-    http: { route: "GET /search-services", success: "One per kind of search" },
+    http: { route: "GET /search-services", success: "One service per kind of search" },
     run: ({ toolSettings }) => ({ searches: toolSettings.list() }),
   }),
 
   save: mutation({
     name: "replaceSearchKey",
-    summary: "Replace the key of a search service",
+    summary: "Replace a search service's key",
     about:
-      "Programs may replace or remove the key of a service that a person set up. Only people choose the service and its URL, which decide where agents' queries go.",
+      "Programs can replace or remove the key of a service that a person set up. Only people can choose the service and its URL, which determine where agents' queries go.",
     needs: "admin",
     input: SaveInput,
     output: z.object({
       saved: SearchService.optional(),
-      needs_key: z.boolean().meta({ description: "It requires a key" }),
+      needs_key: z.boolean().meta({ description: "Whether a required key is missing" }),
     }),
     problems: ["person_only"],
     audits: ["search_service_changed"],
@@ -58,7 +58,7 @@ export const toolSettingOperations = {
       const before = now();
       const base_url = normalUrl(input.base_url || SEARCH_SERVICES[input.kind].base_url);
       if (before?.kind !== input.kind || normalUrl(before.base_url) !== base_url)
-        onlyPerson(principal, "a service and its URL decide where agents' queries go");
+        onlyPerson(principal, "the service and its URL determine where agents' queries go");
       toolSettings.save(input);
       const saved = now();
       note("search_service_changed", {
@@ -80,7 +80,7 @@ export const toolSettingOperations = {
     http: { route: "DELETE /search-services/{purpose}", success: "Deleted" },
     run({ toolSettings }, { purpose }, { note }) {
       if (!toolSettings.remove(purpose))
-        throw new Rejection("not_found", "Nothing is configured for this search.");
+        throw new Rejection("not_found", "No service is configured for this search.");
       note("search_service_removed", { search: purpose });
       return { purpose };
     },

@@ -13,7 +13,7 @@ export const toolOperations = {
   /** `used_by`: the roles that name it. `crew`: executed by the run itself, granted by the crew's process. */
   list: query({
     name: "listTools",
-    summary: "List tools, with the roles that name them",
+    summary: "List tools and the roles that use them",
     needs: "read",
     input: z.void(),
     output: ListedTools,
@@ -32,7 +32,7 @@ export const toolOperations = {
   /** Only what roles may name: for pickers, and for telling what is missing. */
   names: query({
     name: "listToolNames",
-    summary: "List the names of tools for roles",
+    summary: "List tool names for roles",
     needs: "read",
     input: z.void(),
     http: { browserOnly: "a short form for pickers; programs use listTools" },
@@ -58,11 +58,11 @@ export const toolOperations = {
   /** Really calls a tool, outside of any run. Gives an output in every case, with how long it took. */
   tryOut: mutation({
     name: "tryTool",
-    summary: "Call a tool outside of runs",
+    summary: "Call a tool outside a run",
     needs: "author",
     input: z.object({ name: z.string().max(200), args: z.record(z.string(), Json) }),
     audits: ["tool_tried_out"],
-    http: { personOnly: "outside of runs no policy applies and no one is asked" },
+    http: { personOnly: "outside a run, no policy applies and no one is asked to confirm" },
     async run({ registry }, { name, args }, { note, signal }) {
       const began = Date.now();
       const output = await registry.invoke(name, args, {

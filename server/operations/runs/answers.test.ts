@@ -71,7 +71,7 @@ test("an approval takes the label of one of its answers, and a changed draft", a
     [{ answer: "maybe" }, "Answer with one of: approved, rejected."],
     [{}, "Answer with one of: approved, rejected."],
     [{ answer: "approved", value: { text: "Dear" } }, "The edited draft must be text."],
-    [{ answer: "approved", calls: [0] }, "This question takes one of its options."],
+    [{ answer: "approved", calls: [0] }, "Answer this question with one of its options."],
   ] as const;
   for (const [sent, message] of refusals) {
     const { status, body } = await give(sent);

@@ -66,11 +66,11 @@ test("what cannot be searched is refused with a sentence", async () => {
   const approved = { kind: "state", when: "state.approval_status == 'approved'" };
   expect(await rejection(bad, { good, expect: { kind: "status", is: "COMPLETED" } })).toEqual([
     409,
-    "This is also true in the bad run. Finished as Completed. Choose what is wrong with it.",
+    "This is also true in the bad run. Finished as Completed. Choose an expectation that fails in the bad run.",
   ]);
   expect(await rejection(good, { good: bad, expect: approved })).toEqual([
     409,
-    "This isn't true in the good run. Expected state.approval_status == 'approved', but it is false: approval_status is “rejected”. Choose what was good about it.",
+    "This isn't true in the good run. Expected state.approval_status == 'approved', but it is false: approval_status is “rejected”. Choose an expectation that passes in the good run.",
   ]);
   expect(await rejection(bad, { good: bad, expect: approved })).toEqual([
     409,

@@ -13,7 +13,7 @@ export const bisectOperations = {
     name: "bisectRun",
     summary: "Bisect a good and a bad run",
     about:
-      "Finds the first step that makes the difference. Takes an expectation, as in a test, that the good run meets and this one doesn't, both of the same workflow, and replays the run with more and more of what differs (graph, roles, settings, input, answers of models, tools and people) taken from the good run. Recorded answers are only used for identical requests, and no model or tool is called; if a request was never recorded, that replay is `unknown`. `tries` has the result of each replay. Nothing of them is stored. 409 says why two runs can't be compared.",
+      "Finds the first step that makes the difference between two runs of the same workflow. `expect` is an expectation, as in a test, that the good run meets and this one doesn't. The run is replayed with more and more of its differences (graph, roles, settings, input, answers of models, tools and people) taken from the good run. Recorded answers are used only for identical requests, and no model or tool is called; if a request was never recorded, that replay is `unknown`. `tries` contains the result of each replay. Replays aren't stored. 409 says why two runs can't be compared.",
     needs: "run",
     input: ByRun.extend({
       good: ByRun.shape.run_id.meta({ description: "The good run" }),
@@ -29,7 +29,7 @@ export const bisectOperations = {
       {
         form: "bisect BAD --good GOOD [--when CONDITION] [--status STATUS] [--visits NODE]... [--never NODE]... [--expect JSON]",
         summary:
-          "Find the first step that makes the difference between a bad run and a good one. One option says what only the good run does: a CEL condition, a final status, nodes it reaches or avoids, or an expectation of a test",
+          "Find the first step that makes the difference between a bad run and a good one. Use an option to say what only the good run does: meet a CEL condition, end with a status, reach or avoid nodes, or pass a test expectation",
         fields: {
           bad: "run_id",
           when: (when) => ({ expect: { kind: "state", when } }),

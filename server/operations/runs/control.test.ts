@@ -198,7 +198,7 @@ test("a program sends a run another way", async () => {
   const nothing = await steer("override", { node_id: "r" });
   expect([nothing.status, nothing.body.error.message]).toEqual([
     409,
-    "Name a node that has started, and what comes next: a node (`to`) or an agent (`agent_id`).",
+    "Specify a node that has started, and what comes next: a node (`to`) or an agent (`agent_id`).",
   ]);
   await steer("resume");
   await expect.poll(async () => (await run()).final_status).toBe("COMPLETED");

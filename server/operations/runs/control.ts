@@ -70,7 +70,7 @@ export const controlOperations = {
     name: "pauseRun",
     summary: "Pause a run",
     about:
-      "Nothing new starts: no node, no agent turn, no model or tool call. Active work finishes first, unless `now` is true: then model calls, and calls of read-only tools, are aborted and repeated when the run resumes; a tool that may have side effects always finishes. A paused run survives restarts, its clocks stop, and its questions can be answered.",
+      "Nothing new starts: no node, agent turn, model call or tool call. Active work finishes first, unless `now` is true: then model calls and read-only tool calls are aborted and repeated when the run resumes; a tool that may have side effects always finishes. A paused run survives restarts, its clocks stop, and its questions can be answered.",
     input: ByRun.extend({ now: z.boolean().optional() }),
     http: route("pause", "Paused"),
     cli: [{ form: "pause RUN [--now]" }],
@@ -82,7 +82,7 @@ export const controlOperations = {
     ...controlOperation,
     name: "resumeRun",
     summary: "Resume a run",
-    about: "To its end, or to the next breakpoint.",
+    about: "Continues to its end or the next breakpoint.",
     input: ByRun,
     http: route("resume", "Resumed"),
     cli: [{ form: "resume RUN" }],
@@ -94,7 +94,7 @@ export const controlOperations = {
     name: "stepRun",
     summary: "Step a run",
     about:
-      "`node`: to the next node, pausing before it starts. `turn`: to the next agent turn, or the next node if that comes first. Nodes then start one at a time.",
+      "`node`: to the next node, pausing before it starts. `turn`: to the next agent turn, or the next node if that comes first. While stepping, nodes start one at a time.",
     input: ByRun.extend({ granularity: z.enum(["node", "turn"]).default("node") }),
     http: route("step", "Resumed for one step"),
     cli: [{ form: "step RUN [--turn]", fields: { turn: () => ({ granularity: "turn" }) } }],
@@ -105,11 +105,11 @@ export const controlOperations = {
   setBreakpoints: mutation({
     ...controlOperation,
     name: "setRunBreakpoints",
-    summary: "Set the breakpoints of a run",
+    summary: "Set a run's breakpoints",
     about:
-      "Replaces all of them. A condition is CEL over `state`, `nodes`, `input` and `run`; if it can't be evaluated, it counts as false.",
+      "Replaces all breakpoints. A condition is CEL over `state`, `nodes`, `input` and `run`; if it can't be evaluated, it counts as false.",
     input: ByRun.extend({ breakpoints: z.array(CheckedBreakpoint).max(MOST_BREAKPOINTS) }),
-    http: route("breakpoints", "They apply from now on"),
+    http: route("breakpoints", "Breakpoints set"),
     run: (services, { run_id, breakpoints }, caller) =>
       sendCommand(services, run_id, { kind: "set_breakpoints", breakpoints }, caller),
   }),
@@ -119,7 +119,7 @@ export const controlOperations = {
     name: "editRunState",
     summary: "Edit the state of a paused run",
     about:
-      "Sets and removes keys. Values that violate the workflow's state schema or are too large are rejected. A running node that read one of these keys restarts when the run resumes, unless it has already called something outside; then it keeps the old value, as does a node whose output is based on it. `warnings` names both.",
+      "Sets and removes keys. Values that violate the workflow's state schema or are too large are rejected. A running node that read one of these keys restarts when the run resumes, unless it has already called something outside the run; then it keeps the old value, as does a node whose output is based on it. `warnings` lists both.",
     input: ByRun.extend({
       set: z.record(StateKey, Json).default({}),
       remove: z.array(StateKey).max(1_000).default([]),
@@ -138,13 +138,13 @@ export const controlOperations = {
     name: "retryRunNode",
     summary: "Retry a node",
     about:
-      "For a node whose failure ended the run, by `activation_id`, or by `node_id` for its latest activation. The next attempt starts over with the current state. A run that ended with `ERROR` because of it continues with everything else that remains; a paused run retries it once resumed; a node waiting for its next attempt starts at once. 409 if the run took another route because of the failure: fork it instead.",
+      "Retries a failed node, identified by `activation_id`, or by `node_id` for its latest activation. The next attempt starts over with the current state. A run that ended with `ERROR` because of the failure continues with all remaining work; a paused run retries the node once resumed; a node waiting for its next attempt starts immediately. 409 if the run took another route because of the failure: fork it instead.",
     input: ByRun.extend({ activation_id: z.string().optional(), node_id: z.string().optional() }),
     http: route("retry", "Retrying"),
     cli: [{ form: "retry RUN NODE" }],
     run(services, { run_id, ...which }, caller) {
       const activation_id = activationOf(known(services, run_id).state, which);
-      if (activation_id === undefined) throw new Rejection("not_now", "Name a failed node to retry.");
+      if (activation_id === undefined) throw new Rejection("not_now", "Specify a failed node to retry.");
       return sendCommand(services, run_id, { kind: "retry_node", activation_id }, caller);
     },
   }),
@@ -154,7 +154,7 @@ export const controlOperations = {
     name: "overrideRunNext",
     summary: "Override what comes next",
     about:
-      "With `to`: the node that follows an activation (by `activation_id` or `node_id`), whatever a router chooses. An edge must lead there, and nothing after the activation may have started. It applies when the activation ends, or now if the run is paused there. With `agent_id`: the next agent of a running crew: the one a swarm hands off to (also instead of ending), that does the plan's next task, that the manager's next message goes to, or whose pattern step is next. Voters are all asked at once, so none is next. An override that had no effect is reported in the run's warnings.",
+      "With `to`: sets the node that follows an activation (identified by `activation_id` or `node_id`), regardless of what a router chooses. An edge must lead to that node, and nothing after the activation can have started. It applies when the activation ends, or immediately if the run is paused there. With `agent_id`: sets the next agent of a running crew: the agent that a swarm hands off to (even if it would end), that does the plan's next task, that receives the manager's next message, or whose pattern step is next. Voting crews can't be overridden, because all members are asked at once. An override that had no effect is reported in the run's warnings.",
     input: ByRun.extend({
       activation_id: z.string().optional(),
       node_id: z.string().optional(),
@@ -180,7 +180,7 @@ export const controlOperations = {
       if (activation_id === undefined || (to === undefined) === (agent_id === undefined))
         throw new Rejection(
           "not_now",
-          "Name a node that has started, and what comes next: a node (`to`) or an agent (`agent_id`).",
+          "Specify a node that has started, and what comes next: a node (`to`) or an agent (`agent_id`).",
         );
       return sendCommand(
         services,
@@ -198,7 +198,7 @@ export const controlOperations = {
     name: "signalRun",
     summary: "Send a signal",
     about:
-      "Every `wait` node waiting for a signal of this name continues with `data` as its output: its output keys are taken from the object, or a single key gets all of it. If none is waiting yet, the signal is kept for the first that does. 409 if nothing in the workflow waits for it, or no longer does.",
+      "Every `wait` node waiting for a signal of this name continues with `data` as its output: its output keys are taken from the object, or a single key gets all of it. If none is waiting yet, the signal is kept for the first one that does. 409 if no node in the workflow waits for it, or none will wait for it again.",
     input: ByRun.extend({ name: z.string().min(1).max(80), data: Json.default(null) }),
     http: route("signals", "Sent"),
     cli: [{ form: "signal RUN NAME [VALUE] [--data VALUE]", fields: { value: "data" } }],
@@ -211,16 +211,16 @@ export const controlOperations = {
     name: "instructRun",
     summary: "Message agents in a run",
     about:
-      "Sends a person's message to all agents of the run (`{\"run\": true}`), of a node, or to one. Each recipient reads it before its next model call, until the end of the run, even if it starts later; one that is answering now is asked again. Messages count as a person's own instructions where agents' permissions are decided. A run that ends before anyone read it says so in its warnings.",
+      "Sends a person's message to all agents of the run (`{\"run\": true}`), of a node, or to a single agent. Each agent reads it before its next model call, until the end of the run, even if the agent starts later; an agent that is answering now is called again. For agents' permissions, messages count as a person's own instructions. If the run ends before any agent reads the message, its warnings say so.",
     input: ByRun.extend({
       target: InstructionTarget,
       text: z.string().trim().min(1).max(LONGEST_INSTRUCTION),
     }),
-    http: route("inject", "It is told"),
+    http: route("inject", "Message sent"),
     cli: [
       {
         form: "instruct RUN [@NAME] TEXT... [--node NODE] [--agent AGENT]",
-        summary: "Message all agents of a run, those of a node, or one",
+        summary: "Message all agents of a run, all agents of a node, or a single agent",
         fields: {
           "@name": (name) => ({ target: { agent_id: name.slice(1) } }),
           node: (node_id) => ({ target: { node_id } }),
@@ -244,14 +244,14 @@ export const controlOperations = {
     name: "skipRunNode",
     summary: "Skip a node",
     about:
-      "Returns an output in place of a ready, running or waiting node, by `activation_id`, or by `node_id` if it has only one active activation. The output is validated like the node's own; a router also needs the `labels` it chooses.",
+      "Sets the output of a ready, running or waiting node instead of executing it. Identify the node by `activation_id`, or by `node_id` if it has only one active activation. The output is validated like the node's own; a router also needs the `labels` of the routes to take.",
     input: ByRun.extend({
       activation_id: z.string().optional(),
       node_id: z.string().optional(),
       output: z.record(StateKey, Json).default({}),
       labels: z.array(z.string()).optional(),
     }),
-    http: route("skip", "Skipped with that output"),
+    http: route("skip", "Skipped with this output"),
     cli: [
       {
         form: "skip RUN NODE [OUTPUT] [--set KEY=VALUE]... [--label LABEL]",
@@ -261,7 +261,7 @@ export const controlOperations = {
     run(services, { run_id, output, labels, ...which }, caller) {
       const activation_id = activationOf(known(services, run_id).state, which);
       if (activation_id === undefined)
-        throw new Rejection("not_now", "Name a node that is ready, running or waiting.");
+        throw new Rejection("not_now", "Specify a node that is ready, running or waiting.");
       const labelled = labels ? { labels } : {};
       return sendCommand(services, run_id, { kind: "skip_node", activation_id, output, ...labelled }, caller);
     },

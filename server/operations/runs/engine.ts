@@ -27,11 +27,11 @@ export const engineOperations = {
     name: "getEngine",
     summary: "Get the status of the execution engine",
     about:
-      "This server, or workers over Restate: each worker with its load and last heartbeat, messages waiting for the engine, and runs that it can't advance.",
+      "The engine is this server, or workers connected through Restate. The status includes each worker's load and last heartbeat, messages waiting for the engine, and runs that it can't advance.",
     needs: "read",
     input: z.void(),
     output: Engine,
-    http: { route: "GET /engine", success: "The status" },
+    http: { route: "GET /engine", success: "The engine's status" },
     cli: [{ form: "engine" }],
     run: engineOf,
   }),

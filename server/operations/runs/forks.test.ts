@@ -71,9 +71,9 @@ test("what cannot be is refused with a sentence", async () => {
   };
   expect(await rejection({ at: { seq: 9999 } })).toEqual([
     409,
-    `This run has events 1 to ${events.length}; there is no 9999.`,
+    `This run has events 1 to ${events.length}; event 9999 doesn't exist.`,
   ]);
-  expect(await rejection({ at: { node_id: "nobody" } })).toEqual([409, "nobody did not start in this run."]);
+  expect(await rejection({ at: { node_id: "nobody" } })).toEqual([409, "nobody didn't start in this run."]);
   expect(await rejection({ at: { seq: 5 }, state: { remove: ["nothing"] } })).toEqual([
     409,
     "The state has no “nothing” at that point, so it can't be removed.",
@@ -118,7 +118,7 @@ test("what people did to a run is said before it is replayed and with the replay
   }
   const doings = {
     repeats: ["edited the state"],
-    not_repeated: ["its state was edited where it was forked"],
+    not_repeated: ["state edits made at the fork"],
   };
   expect((await api.ask("GET", `/runs/${fork}/recorded`)).body).toMatchObject(doings);
   const replay = await api.ask("POST", `/runs/${fork}/replay`, {});

@@ -22,7 +22,7 @@ const Moment = z.union([
   z.strictObject({
     node_id: Id,
     occurrence: z.int().min(1).optional().meta({
-      description: "Which execution of the node to fork before (1-based). Default: the last",
+      description: "Which execution of the node to fork before (1-based). If omitted, the last one",
     }),
   }),
 ]);
@@ -39,10 +39,10 @@ const Forked = z.object({
   run_id: z.string(),
   at_seq: z.int().meta({
     description:
-      "The last event both runs share. A fork that edits the state starts before the running nodes that read what is changed, unless they have received something from outside since they started",
+      "The last event both runs share. A fork that edits the state starts before any running node that read a changed key, unless that node has received something from outside since it started",
   }),
   warnings: z.array(z.string()).exactOptional().meta({
-    description: "Nodes that keep a value read before it was changed, one sentence each",
+    description: "Nodes that keep a value they read before it was changed, one sentence each",
   }),
 });
 
@@ -50,16 +50,16 @@ const Forked = z.object({
 const Doings = z.object({
   repeats: z.array(z.string()).meta({
     description:
-      "What people did besides answering, as sentences; a replay and a saved test repeat it at the same points",
+      "Interventions (what people did besides answering), as sentences; replays and saved tests repeat them at the same points",
   }),
-  not_repeated: z
-    .array(z.string())
-    .meta({ description: "Interventions that are not repeated, as sentences" }),
+  not_repeated: z.array(z.string()).meta({ description: "Interventions that aren't repeated, as sentences" }),
 });
 
 const Recorded = Doings.extend({
-  answers: z.int().meta({ description: "Model and tool answers that are found by their request" }),
-  model_calls: z.int().meta({ description: "Model calls that were answered" }),
+  answers: z
+    .int()
+    .meta({ description: "Number of model and tool answers that can be found by their request" }),
+  model_calls: z.int().meta({ description: "Number of model calls that were answered" }),
 });
 
 function doingsOf(services: Pick<Services, "runs">, run_id: string): z.infer<typeof Doings> {
@@ -76,12 +76,12 @@ export const forkOperations = {
     name: "forkRun",
     summary: "Fork a run",
     about:
-      "The new run has the original's log up to that point, with its files and memories, and continues on its own. Nothing finished is executed or paid for again. After the fork too, a model call or read-only tool call with an identical request is answered from the original's log, and a tool that may have side effects asks a person first. Answered questions stay answered, open ones are asked again. `graph: latest` continues with the workflow's current graph. The original never changes. 409 says why a fork isn't possible there.",
+      "The new run has the original's log up to that point, with its files and memories, and continues on its own. Finished work isn't executed or paid for again. After the fork point, too, a model call or read-only tool call with an identical request is answered from the original's log, and a tool that may have side effects asks a person first. Answered questions stay answered; open ones are asked again. `graph: latest` continues with the workflow's current graph. The original never changes. 409 says why a fork isn't possible at that point.",
     needs: "run",
     input: ByRun.extend({
-      at: Moment.optional().meta({ description: "Absent: the beginning" }),
+      at: Moment.optional().meta({ description: "If omitted, forks from the beginning" }),
       input: z.record(StateKey, Json).optional().meta({
-        description: "Another input; the run then starts from the beginning, and `at` must be left out",
+        description: "New input; the run then starts from the beginning, and `at` must be omitted",
       }),
       state: StatePatch.optional(),
       messages: ForkPatches.shape.messages,
@@ -89,7 +89,7 @@ export const forkOperations = {
       graph: ForkGraph.default("original"),
       config: ForkSettings.optional().meta({
         description:
-          "Settings that differ from the original, from that point on: mode, breakpoints, stop_at, limits. What the original spent doesn't count toward them",
+          "Settings that differ from the original, from that point on: mode, breakpoints, stop_at, limits. What the original spent doesn't count toward the limits",
       }),
     }),
     output: Forked,
@@ -102,7 +102,7 @@ export const forkOperations = {
       "queue_full",
       "damaged_log",
     ],
-    http: { route: "POST /runs/{id}/fork", status: 202, success: "The fork has started" },
+    http: { route: "POST /runs/{id}/fork", status: 202, success: "Fork started" },
     cli: [
       {
         form: "fork RUN [--at MOMENT] [--set KEY=VALUE]... [--latest]",
@@ -118,10 +118,7 @@ export const forkOperations = {
     run(services, { run_id, at, input, graph, state, messages, plan, config }, { by, principal }) {
       runOf(services, run_id);
       if (at && input)
-        throw new Rejection(
-          "bad_request",
-          "Another input requires a fork from the beginning: leave out `at`.",
-        );
+        throw new Rejection("bad_request", "New input requires a fork from the beginning: omit `at`.");
       const patches = {
         ...(state ? { state } : {}),
         ...(messages ? { messages } : {}),
@@ -136,12 +133,12 @@ export const forkOperations = {
     name: "replayRun",
     summary: "Replay a run",
     about:
-      "Starts a new run from the beginning on the original's graph. Models and tools are answered from the original's log by their request, and people's answers are reused, so it costs nothing. Interventions (changes of state, plan and team, messages, skips, overrides, raised limits, signals, a cancel) are repeated at the same points: `repeats` lists them, `not_repeated` the others. An intervention that no longer applies becomes a warning. `strict` makes no calls: the run ends with NOT_RECORDED at the first request that wasn't recorded, whatever the graph says about failures, and `error.detail` says how it differs from the nearest recorded one. `lenient` asks a person before it calls. Failures of the original are not repeated, and waits take their time.",
+      "Starts a new run from the beginning on the original's graph. Models and tools are answered from the original's log by their request, and people's answers are reused, so it costs nothing. Interventions (changes of state, plan and team, messages, skips, overrides, raised limits, signals, a cancel) are repeated at the same points: `repeats` lists these, `not_repeated` the others. An intervention that no longer applies becomes a warning. `strict` makes no calls: the run ends with NOT_RECORDED at the first request that wasn't recorded, regardless of the graph's error handling, and `error.detail` says how it differs from the closest recorded one. `lenient` asks a person before making a call. The original's failures aren't repeated, and waits take their full time.",
     needs: "run",
     input: ByRun.extend({ mode: ReplayMode.default("strict") }),
     output: Forked.extend(Doings.shape),
     problems: ["not_found", "not_forked", "queue_full", "damaged_log"],
-    http: { route: "POST /runs/{id}/replay", status: 202, success: "The replay has started" },
+    http: { route: "POST /runs/{id}/replay", status: 202, success: "Replay started" },
     cli: [
       {
         form: "replay RUN [--lenient]",
@@ -162,7 +159,7 @@ export const forkOperations = {
     name: "countRecordedAnswers",
     summary: "Get what a fork or replay can reuse",
     about:
-      "Forks and replays find answers by request. Runs from before requests were recorded have none: after a fork everything is asked again, and a strict replay ends at its first call. `repeats` and `not_repeated` list the interventions that another run would repeat or not.",
+      "Forks and replays find answers by request. Runs from before requests were recorded have none: after a fork, every call is made again, and a strict replay ends at its first call. `repeats` and `not_repeated` list the interventions that a replay would and wouldn't repeat.",
     needs: "read",
     input: ByRun,
     output: Recorded,
@@ -180,8 +177,8 @@ export const forkOperations = {
 
   family: query({
     name: "listRunFamily",
-    summary: "Get the lineage of a run",
-    about: "`origin` says where each run comes from; the first has none.",
+    summary: "Get a run's lineage",
+    about: "`origin` is the run that each run was forked or replayed from; null for the first.",
     needs: "read",
     input: ByRun,
     output: z.array(RunSummary),

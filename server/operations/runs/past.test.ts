@@ -55,7 +55,7 @@ test("a program asks who wrote a value, and when a condition became true", async
 test("what cannot be asked is refused with a sentence", async () => {
   const { ask, run } = await ran();
   const wrong = await ask("GET", `${run}/when?condition=${encodeURIComponent("state.n >")}`);
-  expect([wrong.status, wrong.body.error.message]).toEqual([400, "The expression ends early."]);
+  expect([wrong.status, wrong.body.error.message]).toEqual([400, "The expression is incomplete."]);
   expect((await ask("GET", `${run}/prompt?call_id=nobody`)).status).toBe(404);
   expect((await ask("GET", `${run}/asked?interaction_id=nobody`)).status).toBe(404);
   expect((await ask("GET", "/runs/run_none/findings")).status).toBe(404);

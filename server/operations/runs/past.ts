@@ -55,7 +55,7 @@ const Finding = z.object({
 const KeyWrite = z.object({
   seq: Place.seq,
   ts: z.number(),
-  writer: z.string().meta({ description: "An activation, or input" }),
+  writer: z.string().meta({ description: "An activation, or `input`" }),
   node_id: z.string().optional(),
   agent_id: z.string().optional(),
   by: z.string().optional().meta({ description: "The person who wrote it" }),
@@ -71,7 +71,7 @@ const NodePart = z.object({
   cost_usd: z.number().nullable(),
   ms: z.number(),
   output: z.record(z.string(), Json).optional(),
-  labels: z.array(z.string()).optional().meta({ description: "The routes it last chose" }),
+  labels: z.array(z.string()).optional().meta({ description: "The routes that it last took" }),
 });
 const Totals = z.object({
   final_status: z.string().nullable(),
@@ -141,9 +141,9 @@ export const pastOperations = {
 
   findings: query({
     name: "getRunFindings",
-    summary: "Get the diagnostics of a run",
+    summary: "Get a run's diagnostics",
     about:
-      "Known failure patterns of crews and workflows, as far as the events prove them, each with its place and fix. No model is called. Empty if nothing was found.",
+      "Known failure patterns of crews and workflows that the events prove, each with its location and fix. No model is called. Empty if none were found.",
     needs: "read",
     input: ByRun,
     output: z.array(Finding),
@@ -161,18 +161,18 @@ export const pastOperations = {
 
   keyHistory: query({
     name: "getRunKeyHistory",
-    summary: "Get the history of a state key",
-    about: "Every write: its event, step and agent, and the value before.",
+    summary: "Get a state key's history",
+    about: "Every write: its event, step and agent, and the previous value.",
     needs: "read",
     input: ByRun.extend({ key: z.string().min(1).max(64) }),
     output: z.array(KeyWrite),
-    http: { route: "GET /runs/{id}/writes", success: "Its writes, oldest first", as: "writes" },
+    http: { route: "GET /runs/{id}/writes", success: "The writes, oldest first", as: "writes" },
     run: (services, { run_id, key }) => keyHistory(wholeLog(services, run_id), key),
   }),
 
   when: query({
     name: "findWhenTrue",
-    summary: "Find when a condition became true in a run",
+    summary: "Find when a condition was true in a run",
     about:
       "`condition` is a CEL expression over state, input, nodes and run. Searches backwards from the end within a work limit: `searched_to` is the earliest event searched.",
     needs: "read",
@@ -191,7 +191,7 @@ export const pastOperations = {
       undecided: z.string().optional(),
     }),
     problems: ["not_found", "bad_request"],
-    http: { route: "GET /runs/{id}/when", success: "From which event to which it was true, latest first" },
+    http: { route: "GET /runs/{id}/when", success: "Ranges of events in which it was true, latest first" },
     run(services, { run_id, condition }) {
       try {
         const { isNow: is_now, ...found } = whenTrue(wholeLog(services, run_id), condition);
@@ -222,7 +222,7 @@ export const pastOperations = {
       condensed: z.int(),
       doubt: z.string().optional(),
     }),
-    http: { route: "GET /runs/{id}/prompt", success: "Its messages" },
+    http: { route: "GET /runs/{id}/prompt", success: "The prompt's messages" },
     run(services, { run_id, call_id }) {
       const found = asSent(wholeLog(services, run_id), call_id);
       if (!found) throw notFound("call");
@@ -233,11 +233,11 @@ export const pastOperations = {
   compare: query({
     name: "compareRuns",
     summary: "Compare two runs",
-    about: "How the run `with` differs: its path, state, outputs, cost. `a` is this run, `b` the other.",
+    about: "How two runs differ in path, state, outputs and cost. `a` is this run, `b` is the run in `with`.",
     needs: "read",
     input: ByRun.extend({ with: z.string() }),
     output: Comparison,
-    http: { route: "GET /runs/{id}/compare", success: "Changes" },
+    http: { route: "GET /runs/{id}/compare", success: "The differences" },
     run: (services, { run_id, with: other }) => ({
       ...compareRuns(known(services, run_id).state, known(services, other).state),
       parted: firstDivergence(wholeLog(services, run_id), wholeLog(services, other)),

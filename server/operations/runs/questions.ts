@@ -12,7 +12,7 @@ const Narrowed = z.object({
   workflow_id: z.string().optional(),
   kind: z.string().max(100).optional(),
   assigned_to: z.string().max(200).optional().meta({
-    description: "Only questions that this person, or anyone, may answer",
+    description: "Only questions that this person, or anyone, can answer",
   }),
   expertise: z.string().max(200).optional().meta({
     description: "Only questions that need this expertise",
@@ -31,7 +31,7 @@ export const questionOperations = {
     name: "listQuestions",
     summary: "List open questions",
     about:
-      "Open questions of all runs, most urgent first, then by deadline; at most 500. Each has what POST /runs/{id}/answers takes. If `held` is set, the run is quarantined and takes no answers until it is retried.",
+      "Open questions of all runs, most urgent first, then by deadline; at most 500. Each includes the fields that POST /runs/{id}/answers requires. If `held` is set, the run is quarantined and takes no answers until it is retried.",
     needs: "read",
     input: Narrowed,
     output: z.array(QuestionOfRun),

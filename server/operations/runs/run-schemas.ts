@@ -11,12 +11,12 @@ import { RUN_ORDERS } from "@/server/domain/run/run-order";
 import { Time, Values } from "../common-schemas";
 
 const Cost = z.number().nullable().meta({
-  description: "The known part, in US dollars; null if no price is known",
+  description: "The known part of the cost, in US dollars; null if no price is known",
 });
 
-export const RunStatus = z
-  .enum(["queued", "running", "waiting", "paused", "held", "finished"])
-  .meta({ description: "paused: by a person, a step or a breakpoint; held: quarantined by the server" });
+export const RunStatus = z.enum(["queued", "running", "waiting", "paused", "held", "finished"]).meta({
+  description: "paused: stopped by a person, a step or a breakpoint; held: quarantined by the server",
+});
 
 /** A question of any run; its exact fields depend on its kind, as in GET /runs/{id}/questions. */
 export const QuestionOfRun = z
@@ -30,11 +30,11 @@ export const QuestionOfRun = z
     options: z.array(z.object({ label: z.string(), value: z.string() })).meta({
       description: "The options; empty if there is only a form",
     }),
-    response_schema: Json.optional().meta({ description: "The schema for `value` of the answer" }),
+    response_schema: Json.optional().meta({ description: "The schema of the answer's `value`" }),
     expires_at: Time.optional().meta({ description: "Deadline in Unix milliseconds" }),
     workflow_id: z.string().nullable(),
     workflow_name: z.string(),
-    simulated: z.boolean().meta({ description: "The offline demo model answered in this run" }),
+    simulated: z.boolean().meta({ description: "Whether the offline demo model answered in this run" }),
     node_id: z.string(),
     node_name: z.string(),
     agent_id: z.string().nullable().meta({ description: "Who asks; null if the node itself does" }),
@@ -58,21 +58,23 @@ export const RunSummary = z.object({
   }),
   final_status: FinalStatus.nullable(),
   reason_code: z.string().nullable(),
-  simulated: z.boolean().meta({ description: "The offline demo model wrote the answers" }),
+  simulated: z.boolean().meta({ description: "Whether the offline demo model answered" }),
   cost_usd: Cost,
-  unknown_cost_calls: z.int().meta({ description: "Calls with unknown price, not included in cost_usd" }),
+  unknown_cost_calls: z
+    .int()
+    .meta({ description: "Number of calls with an unknown price, not included in cost_usd" }),
   input_tokens: z.number(),
   output_tokens: z.number(),
   trigger: z.string(),
   created_at: Time,
   started_at: Time.nullable(),
   finished_at: Time.nullable(),
-  input_excerpt: z.string().meta({ description: "The start of its input, in one line" }),
+  input_excerpt: z.string().meta({ description: "The beginning of its input, on one line" }),
   outcome_excerpt: z
     .string()
-    .meta({ description: "The start of its result, or why there is none, in one line" }),
+    .meta({ description: "The beginning of its result, or why there is none, on one line" }),
   waits_for: z.enum(["person", "time"]).nullable().meta({
-    description: "What it waits for; `waiting_for` of the run has more",
+    description: "What it waits for; the run's `waiting_for` has details",
   }),
   wakes_at: Time.nullable().meta({
     description: "When it continues automatically, or stops waiting for a person",
@@ -96,15 +98,20 @@ export const Engine = EngineState.extend({
 /** What runs cost together. */
 export const Spending = z.object({
   runs: z.int(),
-  cost_usd: z.number().nullable().meta({ description: "Null: unknown" }),
-  unknown_cost_calls: z.int().meta({ description: "Calls with unknown price, not included in cost_usd" }),
+  cost_usd: z.number().nullable().meta({ description: "Null if unknown" }),
+  unknown_cost_calls: z
+    .int()
+    .meta({ description: "Number of calls with an unknown price, not included in cost_usd" }),
 });
 
 /** Which runs a list is to have. */
 export const RunFilter = z.object({
   workflow_id: z.string().optional(),
   final_status: FinalStatus.optional().meta({ description: "Only runs with this final status" }),
-  waits_for: z.enum(["person", "time"]).optional().meta({ description: "Only runs that wait for this" }),
+  waits_for: z
+    .enum(["person", "time"])
+    .optional()
+    .meta({ description: "Only runs that are waiting for this" }),
   search: z
     .string()
     .max(200)
@@ -134,7 +141,7 @@ export const RunNode = z.object({
   attempt: z.int().optional(),
   output: Values.nullable(),
   error: RunError.nullable(),
-  tokens_used: z.int().meta({ description: "Of all executions" }),
+  tokens_used: z.int().meta({ description: "Total of all executions" }),
   cost_usd: Cost,
   unknown_cost_calls: z.int(),
 });
@@ -151,7 +158,7 @@ export const RunTask = z.object({
   required_role: z.string().nullable(),
   output: Json.nullable(),
   error_message: z.string().nullable(),
-  tokens_used: z.number().meta({ description: "Of everyone who worked on it" }),
+  tokens_used: z.number().meta({ description: "Total of all agents that worked on it" }),
   cost_usd: z.number().nullable().meta({ description: "In US dollars; null if a price is unknown" }),
   started_at: z.string().nullable(),
   completed_at: z.string().nullable(),
@@ -162,26 +169,28 @@ export const WaitingFor = z.discriminatedUnion("for", [
   z.object({
     for: z.literal("person"),
     ...at,
-    interaction_id: z.string().meta({ description: "The question, as in `/questions`" }),
+    interaction_id: z.string().meta({ description: "ID of the question, as in `/questions`" }),
     kind: z.string(),
     until: Time,
   }),
   z.object({
     for: z.literal("limit"),
-    limit: z.string().meta({ description: "Raise it by `/limits` to continue" }),
+    limit: z.string().meta({ description: "Raise it with `/limits` to continue" }),
   }),
   z.object({ for: z.enum(["timer", "retry"]), ...at, until: Time }),
   z.object({
     for: z.literal("signal"),
     ...at,
-    name: z.string().meta({ description: "Send it by `/signals`" }),
+    name: z.string().meta({ description: "Send it with `/signals`" }),
     until: Time.optional(),
   }),
 ]);
 
 export const RunPlan = z.object({
   ...at,
-  status: z.enum(["running", "completed", "failed", "stopped"]).meta({ description: "Of the crew's work" }),
+  status: z
+    .enum(["running", "completed", "failed", "stopped"])
+    .meta({ description: "Status of the crew's work" }),
   plan: ExecutionPlan,
 });
 
@@ -211,25 +220,24 @@ export const Run = RunSummary.extend({
   state: Values,
   output: Values.nullable(),
   usage: Usage,
-  inherited: z
-    .object({ cost_usd: Cost, unknown_cost_calls: z.int(), usage: Usage })
-    .nullable()
-    .meta({ description: "What the runs it comes from had spent; not included in the run's own cost" }),
+  inherited: z.object({ cost_usd: Cost, unknown_cost_calls: z.int(), usage: Usage }).nullable().meta({
+    description: "What the runs it was forked or replayed from had spent; not included in the run's own cost",
+  }),
   nodes: z.record(z.string(), RunNode),
-  tasks: z.array(RunTask).meta({ description: "Of its crews' plans" }),
+  tasks: z.array(RunTask).meta({ description: "Tasks of its crews' plans" }),
   paused_at: PausedAt.nullable().meta({
     description: "Where it is paused, while its status is `paused`",
   }),
-  waiting_for: z
-    .array(WaitingFor)
-    .meta({ description: "People, limits and times; other work may continue meanwhile" }),
+  waiting_for: z.array(WaitingFor).meta({
+    description: "People, limits, times and signals that it waits for; other work can continue meanwhile",
+  }),
   place: RunPlace.nullable().meta({
-    description: "Where it executes; null if the server executes it, or it isn't active",
+    description: "Where it executes; null if this server executes it or it isn't active",
   }),
 });
 
 export const RunEvent = z.looseObject({
-  seq: z.int().meta({ description: "Counts from 1 without gaps" }),
+  seq: z.int().meta({ description: "Event number, counted from 1 without gaps" }),
   ts: Time,
   type: z.string(),
   payload: Values,
@@ -252,7 +260,7 @@ export const RunFile = z.object({
   kind: z.string(),
   media_type: z.string(),
   source: z.record(z.string(), z.string()).meta({ description: "Who wrote it" }),
-  tainted: z.boolean().meta({ description: "It may contain untrusted content" }),
+  tainted: z.boolean().meta({ description: "Whether it may contain untrusted content" }),
   created_at: Time,
 });
 
@@ -260,7 +268,7 @@ export const RunFile = z.object({
 export const RunFilePart = RunFile.extend({
   content: z.string(),
   offset: z.int(),
-  total: z.int().meta({ description: "Of the whole file" }),
+  total: z.int().meta({ description: "Length of the entire file" }),
   next_offset: z.int().nullable().meta({ description: "Where to continue reading; null at the end" }),
 });
 
@@ -268,7 +276,7 @@ export const StartRun = z
   .object({
     input: Values.default({}).meta({ description: "Values for the keys of the start node" }),
     config: RunConfigChanges.optional().meta({
-      description: "Settings of this run; the rest comes from the workflow",
+      description: "Settings for this run; all others come from the workflow",
     }),
   })
   .default({ input: {} });

@@ -19,7 +19,7 @@ export function stateOf({ runs }: Pick<Services, "runs">, { id, status }: Stored
   } catch (error) {
     if (status !== "finished" || !(error instanceof DamagedLog)) throw error;
     const state = runs.state(id, true) ?? newRun(id);
-    const warning = `${error.message} Only its row and what could still be read are shown.`;
+    const warning = `${error.message} Only the data that could still be read is shown.`;
     return { ...state, run: { ...state.run, warnings: [...state.run.warnings, warning] } };
   }
 }

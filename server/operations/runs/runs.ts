@@ -69,7 +69,7 @@ export const runOperations = {
 
   skipDemo: mutation({
     name: "skipDemo",
-    summary: "Let the offline demo answer the rest of a run at once",
+    summary: "Let the offline demo answer the rest of a run immediately",
     needs: "run",
     input: ByRun,
     http: { browserOnly: "only runs started in the browser play slowly" },
@@ -80,7 +80,7 @@ export const runOperations = {
     name: "startNode",
     summary: "Run a single node of a workflow",
     about:
-      "`state` is its initial state. The run belongs to the workflow, has the trigger `test`, and ends with the node.",
+      "`state` is the run's initial state. The run belongs to the workflow, has the trigger `test` and ends after the node.",
     needs: "run",
     input: z.strictObject({
       workflow_id: z.string(),
@@ -99,7 +99,7 @@ export const runOperations = {
 
   nodeResult: query({
     name: "getNodeResult",
-    summary: "Get the result of a node",
+    summary: "Get a node's result",
     about:
       "From the named run, or else the workflow's newest run that reached the node; null if there is none.",
     needs: "read",
@@ -138,13 +138,13 @@ export const runOperations = {
   spent: query({
     name: "getSpending",
     summary: "Get the cost of runs since a time",
-    about: "Includes every run created since then, also those in the trash.",
+    about: "Includes every run created since then, even if it is in the trash.",
     needs: "read",
     input: z.object({
       since: z.coerce.number<number>().meta({ description: "Unix time in milliseconds" }),
     }),
     output: Spending,
-    http: { route: "GET /spending", success: "Number of runs, and what models cost" },
+    http: { route: "GET /spending", success: "Number of runs, and their model cost" },
     run: ({ runs }, { since }) => runs.spent(since),
   }),
 
@@ -160,7 +160,7 @@ export const runOperations = {
 
   input: query({
     name: "getRunInput",
-    summary: "Get what a run was started with",
+    summary: "Get a run's input",
     needs: "read",
     input: ByRun,
     problems: ["not_found"],
@@ -183,7 +183,7 @@ export const runOperations = {
     run(services, { run_id }) {
       const run = runOf(services, run_id);
       if (services.host.live.isHere(run_id) || !services.runs.remove(run_id))
-        throw new Rejection("not_ended", "Only finished runs can be deleted. Cancel it first.", {
+        throw new Rejection("not_ended", "Only finished runs can be deleted. Cancel this run first.", {
           status: run.status,
         });
     },
@@ -203,16 +203,16 @@ export const runOperations = {
 
   agents: query({
     name: "getRunAgents",
-    summary: "Get the agents of a run",
+    summary: "Get a run's agents",
     about:
-      "Who worked on what, with states, counters and cost, in the terms of OpenHands' agent hub; `history` has each agent's actions and observations.",
+      "Who worked on what, with states, counters and cost, in the format of OpenHands' agent hub; `history` contains each agent's actions and observations.",
     needs: "read",
     input: ByRun,
     output: z.object({
       state: z.record(z.string(), Json),
       history: z.record(z.string(), z.array(z.record(z.string(), Json))),
     }),
-    http: { route: "GET /runs/{id}/agents", success: "The state of the agents" },
+    http: { route: "GET /runs/{id}/agents", success: "The agents' state and history" },
     run(services, { run_id }) {
       const { state } = known(services, run_id);
       const histories = Object.values(state.agents).map((agent) => [agent.key, hubHistory(agent)] as const);
@@ -222,12 +222,12 @@ export const runOperations = {
 
   files: query({
     name: "listRunFiles",
-    summary: "List the files of a run",
+    summary: "List a run's files",
     about: "The latest version of every file in its workspace, by path.",
     needs: "read",
     input: ByRun,
     output: z.array(RunFile),
-    http: { route: "GET /runs/{id}/files", success: "Their metadata", as: "files" },
+    http: { route: "GET /runs/{id}/files", success: "The files' metadata", as: "files" },
     run(services, { run_id }) {
       runOf(services, run_id);
       return services.workspace.list(run_id);
@@ -243,12 +243,12 @@ export const runOperations = {
       path: z.string().max(1000),
       version: z.coerce.number<number>().int().positive().optional(),
       offset: z.coerce.number<number>().int().nonnegative().optional().meta({
-        description: "Where to start, in UTF-16 units",
+        description: "Where to start, in UTF-16 code units",
       }),
     }),
     output: RunFilePart,
     problems: ["bad_request", "not_found"],
-    http: { route: "GET /runs/{id}/file", success: "The part" },
+    http: { route: "GET /runs/{id}/file", success: "The requested part" },
     run(services, { run_id, path, version, offset }) {
       const part = inWorkspace(() =>
         services.workspace.read(run_id, { path, version }, { offset, limit: PART }),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type ShareChoice, type SharedFile, sharedRun } from "@/server/domain/run/share/shared-run";
-import { sharePage } from "@/server/interop/share/page";
+import { SHARE_POLICY, sharePage } from "@/server/interop/share/page";
 import { redact } from "@/server/secrets/redact";
 import { operationsOf } from "../operation";
 import type { Services } from "../services";
@@ -18,15 +18,31 @@ export const shareOperations = {
   share: query({
     name: "shareRun",
     summary: "Export a run as one HTML file",
+    about:
+      "Opens offline, with a timeline. Always includes the workflow, steps, times and costs; the rest is optional. Secrets are redacted.",
     needs: "read",
     input: ByRun.extend({
-      prompts: z.boolean().default(true),
-      tool_results: z.boolean().default(false),
-      files: z.boolean().default(false),
-      state: z.boolean().default(true),
+      prompts: z
+        .boolean()
+        .default(true)
+        .meta({ description: "Agent messages, questions to people, and their answers" }),
+      tool_results: z.boolean().default(false).meta({ description: "Tool call arguments and results" }),
+      files: z.boolean().default(false).meta({ description: "Files in the run's workspace" }),
+      state: z.boolean().default(true).meta({ description: "Input, state and output" }),
     }),
     problems: ["not_found"],
-    http: { own: "the file itself, as text/html" },
+    http: {
+      route: "GET /runs/{id}/share",
+      success: "The file, as text/html",
+      file: ({ file_name, html }: { file_name: string; html: string }) => ({
+        text: html,
+        headers: {
+          "content-type": "text/html; charset=utf-8",
+          "content-disposition": `attachment; filename="${file_name}"`,
+          "content-security-policy": SHARE_POLICY,
+        },
+      }),
+    },
     run(services, { run_id, ...choice }) {
       const { created_at } = runOf(services, run_id);
       const shared = sharedRun(wholeLog(services, run_id), choice, filesOf(services, run_id, choice));
@@ -46,7 +62,7 @@ function filesOf({ workspace }: Services, runId: string, { files }: ShareChoice)
     const part = workspace.read(runId, { path }, { limit: Math.min(MOST_OF_A_FILE, room) });
     if (!part) return [];
     room -= part.content.length;
-    const rest = part.next_offset === null ? "" : "\n[The rest was left out of this file.]";
+    const rest = part.next_offset === null ? "" : "\n[The rest of this file was left out.]";
     return [{ path, size, text: part.content + rest }];
   });
 }

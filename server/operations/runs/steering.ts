@@ -22,10 +22,10 @@ const { mutation, query } = operationsOf("Runs");
 
 /** What the answer to a command says of it. */
 export const Accepted = z.object({
-  command_id: z.string().meta({ description: "The event that the command causes has it" }),
+  command_id: z.string().meta({ description: "ID of the command; the event that it causes includes it" }),
   applied: z.boolean().meta({
     description:
-      "False: the command is stored, and the run applies it as soon as possible. An event with this `command_id` then reports its effect, or a warning says why it was dropped.",
+      "False if the command is stored and the run will apply it as soon as possible. An event with this `command_id` then reports its effect, or a warning says why it was dropped.",
   }),
 });
 export const PENDING = "Accepted, not applied yet";
@@ -96,7 +96,7 @@ export const steeringOperations = {
     name: "tryRunAgain",
     summary: "Retry a quarantined run",
     about:
-      "A run is quarantined (status `held`) if resuming it would do harm or isn't possible: the server hung or repeatedly crashed while executing it, its log is damaged, or another version started it. `held` says which, and when it is retried automatically. It resumes where its log ends. 409 if it isn't quarantined.",
+      "A run is quarantined (status `held`) if resuming it would be harmful or isn't possible: the server hung or repeatedly crashed while executing it, its log is damaged, or another version started it. `held` contains the reason and when the run is retried automatically. The run resumes where its log ends. 409 if it isn't quarantined.",
     needs: "run",
     input: ByRun,
     output: RunRef,
@@ -112,16 +112,16 @@ export const steeringOperations = {
 
   raiseLimit: mutation({
     name: "raiseRunLimit",
-    summary: "Raise a limit of a run",
+    summary: "Raise a run's limit",
     about:
-      "A run that stopped at the limit resumes; an active one may use more. `resumable` lists the limits it stopped at.",
+      "A run that stopped at the limit resumes; an active run can use more. `resumable` lists the limits that a run stopped at.",
     needs: "run",
     input: ByRun.extend({
       limit: RaisableLimit,
       to: z
         .number()
         .positive()
-        .meta({ description: "In the unit of the limit: US dollars, tokens, ms, counts" }),
+        .meta({ description: "In the limit's unit: US dollars, tokens, milliseconds or a count" }),
     }),
     output: RunRef.extend({ ...Accepted.shape, limit: RaisableLimit, to: z.number() }),
     problems: [...REFUSALS, "not_at_limit", "no_such_limit", "not_higher"],
@@ -129,15 +129,19 @@ export const steeringOperations = {
     async run(services, { run_id, limit, to }, { by }) {
       const { run, state } = atHand(services, run_id);
       if (run.status === "finished" && !state.run.resumable?.includes(limit))
-        throw new Rejection("not_at_limit", "This run has finished, and not because of that limit.", {
-          final_status: run.final_status,
-          resumable: [...(state.run.resumable ?? [])],
-        });
+        throw new Rejection(
+          "not_at_limit",
+          "This run didn't stop because of this limit, so raising it has no effect.",
+          {
+            final_status: run.final_status,
+            resumable: [...(state.run.resumable ?? [])],
+          },
+        );
       const error = limitRaiseError(limit, to);
       if (error !== null) throw new Rejection("no_such_limit", error);
       const now = limitOf(state, limit);
       if (now !== null && to <= now)
-        throw new Rejection("not_higher", `The limit ${limit} is already ${now}. Enter more than that.`, {
+        throw new Rejection("not_higher", `The limit ${limit} is already ${now}. Enter a higher value.`, {
           now,
         });
       const receipt = await services.host.steering.raiseLimit(run_id, limit, to, by);
@@ -148,7 +152,7 @@ export const steeringOperations = {
   plans: query({
     name: "listRunPlans",
     summary: "Get the plans of a run's crews",
-    about: "As plan.json: every task with its status, assignee, result, tokens and cost.",
+    about: "In the plan.json format: every task with its status, assignee, result, tokens and cost.",
     needs: "read",
     input: ByRun,
     output: z.array(RunPlan),
@@ -160,7 +164,7 @@ export const steeringOperations = {
     name: "changeRunPlan",
     summary: "Edit the plan of a running crew",
     about:
-      "Adds a task, or edits or cancels one that hasn't started. `activation_id` names the crew's activation and may be left out if only one crew is running. 409 says why an edit is no longer possible.",
+      "Adds a task, or edits or cancels one that hasn't started. `activation_id` is the crew's activation and can be omitted if only one crew is running. 409 says why an edit is no longer possible.",
     needs: "run",
     input: ByRun.extend({ activation_id: z.string().optional(), edit: PlanEdit }),
     output: RunRef.extend({ ...Accepted.shape, activation_id: z.string() }),
@@ -168,7 +172,7 @@ export const steeringOperations = {
     http: {
       route: "POST /runs/{id}/plan",
       status: 202,
-      success: "The plan is edited, or `applied: false`: the edit is accepted but not applied yet",
+      success: "Plan edited, or, if `applied` is false, accepted but not applied yet",
     },
     async run(services, { run_id, edit, ...input }, { by }) {
       const { run, state } = atHand(services, run_id);
@@ -183,9 +187,9 @@ export const steeringOperations = {
 
   questions: query({
     name: "listRunQuestions",
-    summary: "List the open questions of a run",
+    summary: "List a run's open questions",
     about:
-      "Such as whether a tool may be called, with exactly what an answer would approve. One with `options` takes one of them; one with a `response_schema` takes its form as `value`; one with a `draft` takes the edited draft as `value`; one with a `late_answer` was answered after its run ended without waiting for it. For kind `question`, `asks` has the form (`schema`) or the URL (`url`) that a tool's server needs a person for.",
+      "For example, whether to allow a tool call, with exactly what an answer would approve. If a question has `options`, answer with one of them; with a `response_schema`, send the completed form as `value`; with a `draft`, send the edited draft as `value`. A question with a `late_answer` was answered after its run ended without waiting for it. For kind `question`, `asks` contains the form (`schema`) that a person must fill in for a tool's server, or the URL (`url`) that they must open.",
     needs: "read",
     input: ByRun,
     output: z.array(z.record(z.string(), Json)),
@@ -208,15 +212,16 @@ export const steeringOperations = {
 
   answer: mutation({
     name: "answerRun",
-    summary: "Answer a question of a run",
+    summary: "Answer a run's question",
     about:
-      "Applies once, to exactly the question that the fingerprint names: the first answer wins. 409 if it is no longer open, with `answered_by` and `answer` if someone else was first, or if the question has changed; 400 with `errors` by field if the answer isn't one of the options or its `value` violates the `response_schema`; 422 if the content of a tool's form violates its schema.",
+      "Applies once, and only to the question with this fingerprint: the first answer wins. 409 if the question has changed or is no longer open, with `answered_by` and `answer` if someone else answered first; 400 with `errors` by field if the answer isn't one of the options or its `value` violates the `response_schema`; 422 if the content of a tool's form violates its schema.",
     needs: "answer",
     input: ByRun.extend({ interaction_id: z.string(), fingerprint: z.string(), ...SentAnswer.shape }),
     output: RunRef.extend({
       ...Accepted.shape,
       late: z.boolean().optional().meta({
-        description: "The run had ended without waiting for this: the answer is stored with it, marked late",
+        description:
+          "True if the run had ended without waiting for this answer: it is stored with the run and marked as late",
       }),
     }),
     problems: ["not_found", "run_held", "run_ended", "not_open", "invalid_answer", "answer_does_not_fit"],
@@ -273,8 +278,8 @@ function onlyCrew(state: RunState): string {
   throw new Rejection(
     running.length === 0 ? "no_crew_at_work" : "which_crew",
     running.length === 0
-      ? "No running crew of this run has a plan."
-      : "Several crews are running. Name one by activation_id.",
+      ? "No running crew in this run has a plan."
+      : "Several crews are running. Specify one with activation_id.",
     { activation_ids: running },
   );
 }

@@ -53,12 +53,12 @@ test("what a program may not do, and what does not fit, is refused with a senten
   expect(await rejection({ kind: "add", role_name: "Searcher" })).toEqual([
     403,
     "person_only",
-    "Only a signed-in person may do this: searcher would get tools that no Searcher of this crew may use now: web_search.",
+    "Only a signed-in person can do this: searcher would get tools that no Searcher in this crew can use now: web_search.",
   ]);
   expect(await rejection({ kind: "remove", agent_id: "ann" })).toEqual([
     409,
     "not_now",
-    'ann is still assigned to "write" of the plan. Reassign it first.',
+    'ann is still assigned to the plan\'s task "write". Reassign it first.',
   ]);
   expect(await rejection({ kind: "add", role_name: "Nobody" })).toEqual([
     409,

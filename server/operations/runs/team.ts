@@ -30,22 +30,22 @@ export const teamOperations = {
   changeTeam: mutation({
     ...controlOperation,
     name: "changeRunTeam",
-    summary: "Edit the team of a crew",
+    summary: "Edit a crew's team",
     about:
-      "Adds a role of the library as a member, removes an idle member, or changes a member's role, model, instructions (`backstory`) or which of its role's tools it may use. `node_id` names the crew's node and may be left out if the workflow has only one crew. Applies to the rest of this run, never to the workflow. Another model takes effect with the next call, everything else with the member's next task. 409 says why an edit isn't possible: a vote is in progress, or the member leads the crew, is working, is the last one, or is assigned to tasks of the plan. Programs may not give agents tools that they can't use now: 403.",
+      "Adds a role from the library as a member, removes an idle member, or changes a member's role, model, instructions (`backstory`) or which of its role's tools it may use. `node_id` is the crew's node and can be omitted if the workflow has only one crew. Applies to the rest of this run, never to the workflow. A new model takes effect with the next call, everything else with the member's next task. 409 says why an edit isn't possible: a vote is in progress, or the member leads the crew, is working, is the last one, or is assigned to tasks of the plan. 403 if a program would give an agent tools that it can't use now.",
     input: ByRun.extend({ node_id: z.string().optional(), edit: TeamEdit }),
     problems: [...controlOperation.problems, "person_only", "which_crew", "no_such_model"],
-    http: route("team", "The team is edited"),
+    http: route("team", "The team was edited"),
     cli: [
       {
         form: `team RUN add ROLE [--as AGENT] ${MEMBER_OPTIONS}`,
-        summary: "Add a role of the library to a crew",
+        summary: "Add a role from the library to a crew",
         fields: { ...memberFields("edit"), role: "edit.role_name", as: "edit.agent_id" },
         preset: { edit: { kind: "add" } },
       },
       {
         form: `team RUN change AGENT [--role ROLE] ${MEMBER_OPTIONS}`,
-        summary: "Change a member of a crew",
+        summary: "Change a crew member",
         fields: { ...memberFields("edit.patch"), agent: "edit.agent_id", role: "edit.patch.role_name" },
         preset: { edit: { kind: "change", patch: {} } },
       },
@@ -94,7 +94,10 @@ function windowOf(
 ): { context_windows?: Record<string, number> } {
   const known = models.describe(llm);
   if (!known)
-    throw new Rejection("no_such_model", "There is no such model: no provider is configured for it.");
+    throw new Rejection(
+      "no_such_model",
+      "No provider is configured for this model. Choose another model, or add a provider in Settings.",
+    );
   if (budget.max_cost_usd != null && !known.price_known)
     throw new Rejection(
       "no_such_model",
@@ -113,6 +116,6 @@ function onlyCrewNode({ graph }: RunState): string {
     "which_crew",
     crews.length === 0
       ? "This workflow has no crew."
-      : `This workflow has several crews. Name one by node_id: ${crews.map(({ id }) => id).join(", ")}.`,
+      : `This workflow has several crews. Specify one with node_id: ${crews.map(({ id }) => id).join(", ")}.`,
   );
 }

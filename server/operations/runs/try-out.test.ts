@@ -85,7 +85,7 @@ test("a pinned router takes its pinned way; a pin on what gives nothing is refus
   const run = await finished(api, start({ judge: { output: {}, labels: ["good"] } }));
   expect(run.nodes.kept?.status).toBe("completed");
   expect(() => start({ kept: { output: {} } })).toThrow("Kept has no output to pin.");
-  expect(() => start({ gone: { output: {} } })).toThrow("There is no node gone to pin an output of.");
+  expect(() => start({ gone: { output: {} } })).toThrow("Can't pin an output: there is no node gone.");
 });
 
 test("one node is run by itself, with the state that it is given", async () => {

@@ -150,7 +150,7 @@ test("a variant whose model has no known price is refused before anything is ask
   });
   expect([answer.status, answer.body.error.message, asked]).toEqual([
     400,
-    "The price of odd-1 is unknown, so a limit in dollars can't be enforced. Set it in the provider's settings.",
+    "The price of odd-1 is unknown, so a limit in dollars can't be enforced. Set the price in the provider's settings.",
     [],
   ]);
 });
@@ -162,7 +162,7 @@ test("what cannot be compared is refused with words", async () => {
     return [answer.status, answer.body.error.message];
   };
   const variants = [{ name: "Unchanged" }];
-  expect(await errorOf({ variants })).toEqual([400, "Nothing to compare: give inputs, or add a test."]);
+  expect(await errorOf({ variants })).toEqual([400, "Nothing to compare. Specify inputs, or add a test."]);
   expect(await errorOf({ variants, inputs: INPUTS, real: true })).toEqual([
     400,
     "Real models cost money. Set a maximum in US dollars in max_cost_usd.",

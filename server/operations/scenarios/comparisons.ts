@@ -57,7 +57,7 @@ function refuseUnpriced(
     if (!described.price_known)
       throw new Rejection(
         "bad_request",
-        `The price of ${described.model} is unknown, so a limit in dollars can't be enforced. Set it in the provider's settings.`,
+        `The price of ${described.model} is unknown, so a limit in dollars can't be enforced. Set the price in the provider's settings.`,
       );
   }
 }
@@ -67,7 +67,7 @@ export const comparisonOperations = {
     name: "compareVariants",
     summary: "Compare variants of a workflow by quality, cost and time",
     about:
-      "Runs the same inputs on each variant. A variant has other models or prompts, or a single agent instead of a crew. The inputs are those of the tests, or `inputs` with their `expect`. Without `real`, only recordings, pins and the offline demo model answer, and what they can't answer is reported; with it, models are called up to `max_cost_usd` for the whole comparison, and what didn't run is reported. Stops when the caller disconnects.",
+      "Runs the same inputs on each variant. A variant has other models or prompts, or a single agent instead of a crew. The inputs come from the tests, or from `inputs` with their `expect`. Without `real`, only recordings, pins and the offline demo model answer, and anything that they can't answer is reported. With `real`, models are called, up to `max_cost_usd` for the entire comparison, and anything that didn't run is reported. Stops when the caller disconnects.",
     needs: "run",
     input: Input,
     output: ComparisonReport,
@@ -81,11 +81,11 @@ export const comparisonOperations = {
       const spendingCap = spendingCapFor(asked);
       const tests = casesOf(services, id, asked);
       if (tests.length === 0)
-        throw new Rejection("bad_request", "Nothing to compare: give inputs, or add a test.");
+        throw new Rejection("bad_request", "Nothing to compare. Specify inputs, or add a test.");
       if (variants.length * tests.length * repeats > MOST_RUNS)
         throw new Rejection(
           "too_large",
-          `That would be ${variants.length * tests.length * repeats} runs. A comparison has at most ${MOST_RUNS}.`,
+          `This would be ${variants.length * tests.length * repeats} runs. A comparison can have at most ${MOST_RUNS}.`,
         );
       const base = testedOf(services, workflow);
       const made = variants.map(({ name, ...variant }) => {

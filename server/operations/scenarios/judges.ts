@@ -16,16 +16,17 @@ const JudgeView = z.object({
   judge: z.string().meta({ description: "Identifies its rubric and model" }),
   rubric: z.string(),
   model: z.string(),
-  simulated: z.boolean().meta({ description: "It is the offline demo model" }),
-  threshold: z.number().meta({ description: "From which score it passes" }),
-  gate_kappa: z.number().meta({ description: "Has no effect" }),
-  tests: z.array(z.string()).meta({ description: "Ids of the tests that use it" }),
+  simulated: z.boolean().meta({ description: "Whether it is the offline demo model" }),
+  threshold: z.number().meta({ description: "Minimum score to pass" }),
+  gate_kappa: z.number().meta({ description: "Deprecated; has no effect" }),
+  tests: z.array(z.string()).meta({ description: "IDs of the tests that use it" }),
   outputs: z.int().meta({ description: "Number of outputs judged" }),
-  labels: z.int().meta({ description: "How many of them a person labeled" }),
-  same: z.int().meta({ description: "How many of those agree" }),
+  labels: z.int().meta({ description: "Number of outputs that a person labeled" }),
+  same: z.int().meta({ description: "Number of labels that agree with the judge" }),
   kappa: z.number().nullable().meta({ description: "Always null; agreement is no longer computed" }),
   counts: z.boolean().meta({
-    description: "Its verdict decides an expectation; the offline demo model's is only a note",
+    description:
+      "Whether its verdict decides an expectation; the offline demo model's verdict is only a note",
   }),
 });
 
@@ -37,7 +38,7 @@ const JudgedOutput = z.object({
   score: z.number(),
   reason: z.string(),
   at: z.int().meta({ description: "Unix time in milliseconds" }),
-  good: z.boolean().nullable().meta({ description: "null: no label" }),
+  good: z.boolean().nullable().meta({ description: "Null if not labeled" }),
   labelled_by: z.string().nullable(),
   labelled_at: z.int().nullable(),
 });
@@ -75,7 +76,11 @@ export const judgeOperations = {
     needs: "read",
     input: ByWorkflow,
     output: z.array(JudgeView),
-    http: { route: "GET /workflows/{id}/tests/judges", success: "In the order of the tests", as: "judges" },
+    http: {
+      route: "GET /workflows/{id}/tests/judges",
+      success: "The judges, in the order of the tests",
+      as: "judges",
+    },
     run(services, { workflow_id: id }) {
       workflowOf(services, id);
       return judgesIn(services, id).map((one) => ({
@@ -94,7 +99,7 @@ export const judgeOperations = {
     output: z.array(JudgedOutput),
     http: {
       route: "GET /workflows/{id}/tests/judges/{judge}/outputs",
-      success: "At most 500",
+      success: "The judged outputs, at most 500",
       as: "outputs",
     },
     run(services, { workflow_id: id, judge }) {
@@ -110,7 +115,7 @@ export const judgeOperations = {
     needs: "author",
     input: ByJudge.extend({
       item: z.string().regex(/^[0-9a-f]{32}$/),
-      good: z.boolean().nullable().meta({ description: "null: removes the label" }),
+      good: z.boolean().nullable().meta({ description: "Null removes the label" }),
     }),
     http: { route: "PUT /workflows/{id}/tests/judges/{judge}/outputs/{item}", success: "Stored" },
     run(services, { workflow_id: id, judge, item, good }, { by }) {

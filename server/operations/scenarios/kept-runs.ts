@@ -19,12 +19,12 @@ const { mutation, query } = operationsOf("Tests");
 function endedJournal(services: Services, run_id: string) {
   const run = runOf(services, run_id);
   if (run.status !== "finished")
-    throw new Rejection("not_ended", "Only finished runs can be saved as a test.", { status: run.status });
+    throw new Rejection("not_ended", "Only finished runs can be saved as tests.", { status: run.status });
   const journal = services.runs.journal(run_id);
   if (!isRecordable(journal))
     throw new Rejection(
       "not_forked",
-      "This run was made by another version of Troupe, which can't be replayed here.",
+      "This run was recorded by another version of Troupe, so it can't be replayed here.",
     );
   return { run, journal };
 }
@@ -34,7 +34,7 @@ export const keptRunOperations = {
     name: "keepRunAsTest",
     summary: "Save a run as a test",
     about:
-      "Includes its input, the answers of models, tools and people, and expectations: final status, path, questions, result. What differs when the run is repeated at once is left out and listed in `notes`. `report` is the test's result on the current workflow.",
+      "Includes its input, the answers of models, tools and people, and expectations: final status, path, questions, result. Anything that differs when the run is immediately repeated is left out and listed in `notes`. `report` is the test's result on the current workflow.",
     needs: "author",
     input: ByRun.extend({ name: ScenarioFields.shape.name.optional() }),
     output: z.object({
@@ -85,7 +85,7 @@ export const keptRunOperations = {
     name: "getCassette",
     summary: "Export a run's recorded answers",
     about:
-      "The answers with their requests, in order. Secrets stored here are redacted. As `answers` of a test, they answer identical requests.",
+      "The answers with their requests, in order. Secrets stored here are redacted. Used as a test's `answers`, they answer identical requests.",
     needs: "read",
     input: ByRun,
     output: Cassette,

@@ -174,7 +174,7 @@ test("tests go out and come in with their workflow's file, and change nothing of
       message: "This test was left out: name: Invalid input: expected string, received undefined",
     },
     { level: "dropped", at: "tests.2", message: "A second test with the id vacation was left out." },
-    { level: "info", at: "tests", message: "Includes one test." },
+    { level: "info", at: "tests", message: "Includes 1 test." },
   ]);
   const run = async (of: string) =>
     (await api.ask("POST", `/workflows/${of}/tests/run`, {})).body as SuiteReport;

@@ -44,11 +44,11 @@ const TestResult = z.object({
   at: z.int().meta({ description: "Unix time in milliseconds" }),
   by: z.string(),
   status: TestStatus,
-  revision: z.int().meta({ description: "The workflow's revision at that time" }),
+  revision: z.int().meta({ description: "The workflow's revision at the time of the run" }),
   took_ms: z.int(),
   expected: z.int().meta({ description: "Number of expectations checked" }),
-  passed: z.int().meta({ description: "How many of them passed" }),
-  simulated: z.boolean().meta({ description: "The offline demo model answered" }),
+  passed: z.int().meta({ description: "Number of expectations that passed" }),
+  simulated: z.boolean().meta({ description: "Whether the offline demo model answered" }),
 });
 
 /** A test without its recorded answers. */
@@ -56,7 +56,7 @@ const TestSummary = z.object({
   id: z.string(),
   name: z.string(),
   expectations: z.int(),
-  recorded_answers: z.int().nullable().meta({ description: "null: the test has no recorded answers" }),
+  recorded_answers: z.int().nullable().meta({ description: "Null if the test has no recorded answers" }),
   people: z.int(),
   pins: z.int(),
   simulated: z.boolean(),
@@ -64,7 +64,7 @@ const TestSummary = z.object({
   revision: z.int(),
   created_at: z.int(),
   updated_at: z.int(),
-  problems: z.array(z.string()).meta({ description: "Why it can't run on the current workflow" }),
+  problems: z.array(z.string()).meta({ description: "Why the test can't run on the current workflow" }),
   last: TestResult.nullable(),
 });
 
@@ -75,14 +75,14 @@ export const scenarioOperations = {
 
   list: query({
     name: "listTests",
-    summary: "List the tests of a workflow",
+    summary: "List a workflow's tests",
     about: "In the order they were created, each with its last result.",
     needs: "read",
     input: ByWorkflow,
     output: z.array(TestSummary),
     http: {
       route: "GET /workflows/{id}/tests",
-      success: "All of them",
+      success: "All tests",
       as: "tests",
     },
     run(services, { workflow_id: id }) {
@@ -108,17 +108,17 @@ export const scenarioOperations = {
 
   results: query({
     name: "listTestResults",
-    summary: "List test results of a workflow",
+    summary: "List a workflow's test results",
     about: "Newest first; the last 50 of each test are kept.",
     needs: "read",
     input: ByWorkflow.extend({
-      test_id: TestId.optional().meta({ description: "Only of this test" }),
+      test_id: TestId.optional().meta({ description: "Only results of this test" }),
       limit: z.coerce.number().int().min(1).max(1000).default(200),
     }),
     output: z.array(TestResult),
     http: {
       route: "GET /workflows/{id}/tests/results",
-      success: "Without their reports",
+      success: "The results, without reports",
       as: "results",
     },
     run(services, { workflow_id: id, test_id, limit }) {
@@ -135,7 +135,7 @@ export const scenarioOperations = {
     output: TestResult.extend({ report: TestReport }),
     http: {
       route: "GET /workflows/{id}/tests/results/{result_id}",
-      success: "Its report",
+      success: "The result with its report",
     },
     run(services, { workflow_id: id, result_id }) {
       workflowOf(services, id);
@@ -153,7 +153,7 @@ export const scenarioOperations = {
     output: TestView,
     http: {
       route: "GET /workflows/{id}/tests/{test_id}",
-      success: "The whole test",
+      success: "The complete test",
     },
     run: (services, { workflow_id: id, test_id }) =>
       viewOf(services, workflowOf(services, id), testIn(services, id, test_id)),
@@ -163,7 +163,7 @@ export const scenarioOperations = {
     name: "createTest",
     summary: "Add a test to a workflow",
     about:
-      "Names of nodes or keys that the workflow doesn't have are kept and listed in `problems`; the test can't run until they are corrected.",
+      "Nodes or keys that the workflow doesn't have are kept and listed in `problems`; the test can't run until they are corrected.",
     needs: "author",
     input: ByWorkflow.extend({ ...ScenarioFields.shape, id: TestId.optional() }),
     output: TestView,
@@ -190,7 +190,7 @@ export const scenarioOperations = {
       revision: z
         .int()
         .optional()
-        .meta({ description: "The revision of the test that was edited; any if absent" }),
+        .meta({ description: "The revision of the test that was edited; not checked if omitted" }),
     }),
     output: TestView,
     problems: ["not_found", "changed_meanwhile"],
@@ -211,8 +211,9 @@ export const scenarioOperations = {
 
   bringCassette: mutation({
     name: "setTestAnswers",
-    summary: "Set the recorded answers of a test",
-    about: "The file from `GET /runs/{id}/cassette`, unchanged. It replaces what answered the test before.",
+    summary: "Set a test's recorded answers",
+    about:
+      "Send the file from `GET /runs/{id}/cassette`, unchanged. It replaces the test's previous answers.",
     needs: "author",
     input: ByTest.extend(Cassette.shape),
     output: TestView,
@@ -248,20 +249,22 @@ export const scenarioOperations = {
 
   run: mutation({
     name: "runTests",
-    summary: "Run tests of a workflow",
+    summary: "Run a workflow's tests",
     about:
-      "Executed by the same interpreter as runs, with nothing stored, on a virtual clock. Models and tools are answered by recordings, pins or the offline demo model; nothing outside is called, and equal tests of equal workflows give equal reports. With `real`, models are called, up to `max_cost_usd` for all tests together; tools still have no outside effects.",
+      "Tests are executed by the same interpreter as runs, on a virtual clock, and the run isn't stored. Recordings, pins or the offline demo model answer in place of models and tools; nothing outside is called, and the same tests on the same workflow always produce the same reports. With `real`, models are called, up to `max_cost_usd` in total; tools still have no outside effects.",
     needs: "run",
     input: ByWorkflow.extend({
       tests: ChosenTests,
-      repeats: Repeats.optional().meta({ description: "How often each runs, overriding its own setting" }),
+      repeats: Repeats.optional().meta({
+        description: "How many times to run each test, overriding its own setting",
+      }),
       ...WithRealModels,
     }),
     output: SuiteReport,
     problems: ["not_found", "bad_request", "workflow_has_problems", "queue_full"],
     http: {
       route: "POST /workflows/{id}/tests/run",
-      success: "The result of each",
+      success: "The result of each test",
     },
     async run(services, { workflow_id: id, tests, repeats, ...money }, { by, signal }) {
       const workflow = workflowOf(services, id);
@@ -286,7 +289,7 @@ export const scenarioOperations = {
 
   mutants: mutation({
     name: "runMutants",
-    summary: "Find small changes of a workflow that its tests don't notice",
+    summary: "Find small changes to a workflow that its tests don't detect",
     about:
       "Makes one small change at a time (two routes swapped, a condition negated or removed, a step, review, guardrail or limit removed, a role's tools widened, a key renamed) and runs the tests on each. Nothing is saved. All tests must pass on the unchanged workflow; otherwise `why_not` says so.",
     needs: "run",

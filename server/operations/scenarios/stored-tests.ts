@@ -90,19 +90,19 @@ export const ChosenTests = z
   .array(TestId)
   .max(500)
   .optional()
-  .meta({ description: "Their ids; absent: all" });
+  .meta({ description: "IDs of the tests; if omitted, all tests" });
 
 export const WithRealModels = {
   real: z
     .literal(true)
     .optional()
-    .meta({ description: "Real models answer and judge; requires `max_cost_usd`" }),
+    .meta({ description: "Use real models to answer and judge; requires `max_cost_usd`" }),
   max_cost_usd: z
     .number()
     .positive()
     .max(10_000)
     .optional()
-    .meta({ description: "Maximum cost of real models, in US dollars, all together" }),
+    .meta({ description: "Maximum total cost of real models, in US dollars" }),
 };
 
 /** The workflow with everything that it refers to in the library. */

@@ -29,14 +29,14 @@ const SentFile = z.union([
   z.object({ path, text: z.string().max(IMPORT_LIMITS.fileBytes) }),
   z.object({
     path,
-    base64: z.base64().meta({ description: "Its bytes, such as those of a zip archive, which is unpacked" }),
+    base64: z.base64().meta({ description: "The file's bytes, in Base64; ZIP archives are unpacked" }),
   }),
 ]);
 const Name = z.string().trim().min(1, "Enter a name").max(200, "At most 200 characters");
 const Keys = z.array(z.string().max(1_000)).max(5_000);
 const State = z
   .enum(["new", "same", "differs"])
-  .meta({ description: "Import in addition to the existing one" });
+  .meta({ description: "Whether it is new, the same as an existing one, or different" });
 
 export const ImportRequest = z.object({
   files: z.array(SentFile).min(1, "Send a file").max(IMPORT_LIMITS.files),
@@ -44,23 +44,28 @@ export const ImportRequest = z.object({
     .int()
     .min(0)
     .optional()
-    .meta({ description: "Which of `found`, from 0; by default the first that can be read" }),
+    .meta({ description: "Index in `found`, starting at 0; by default, the first that can be read" }),
   answers: z
     .record(z.string().max(200), z.string().max(500))
     .default({})
-    .meta({ description: "Answers to `choices`, by id" }),
-  confirm: z.boolean().default(false).meta({ description: "Saves; otherwise nothing is changed" }),
-  name: Name.optional().meta({ description: "Of the workflow; by default from the files" }),
-  over: z.string().optional().meta({ description: "The workflow to replace; absent: a new one" }),
+    .meta({ description: "Answers to `choices`, by ID" }),
+  confirm: z.boolean().default(false).meta({ description: "Save the import; otherwise, nothing is changed" }),
+  name: Name.optional().meta({ description: "Name of the workflow; by default, taken from the files" }),
+  over: z
+    .string()
+    .optional()
+    .meta({ description: "ID of the workflow to replace; if omitted, creates a new one" }),
   roles: z
     .enum(["add_new", "replace", "skip"])
     .default("add_new")
-    .meta({ description: "Roles: add only new ones, replace those that differ, or import none" }),
+    .meta({ description: "Roles: add only new roles, also replace those that differ, or import none" }),
   existing: z
     .enum(["skip", "replace"])
     .default("skip")
-    .meta({ description: "Crews and agents that exist already: keep or replace them" }),
-  allow: Keys.default([]).meta({ description: "Keys of `capabilities` to allow; only people may" }),
+    .meta({ description: "Existing crews and agents: keep or replace them" }),
+  allow: Keys.default([]).meta({
+    description: "Keys of `capabilities` to allow; only people can allow them",
+  }),
 });
 type Request = z.output<typeof ImportRequest>;
 
@@ -70,15 +75,15 @@ const Asked = z.object({
   name: z.string(),
   where: z.array(z.object({ node_id: z.string().optional(), role: z.string().optional() })),
   detail: z.string().optional(),
-  had: z.boolean().meta({ description: "The workflow it would replace may already use it" }),
+  had: z.boolean().meta({ description: "Whether the workflow to be replaced can already use it" }),
 });
 const Done = z.object({
   workflow_id: z.string().nullable(),
-  created: z.array(z.string()).meta({ description: "Roles, crews and agents" }),
+  created: z.array(z.string()).meta({ description: "Roles, crews and agents that were created" }),
   replaced: z.array(z.string()),
   skipped: z.array(z.string()),
   left_out: z.array(z.object({ role: z.string(), tools: z.array(z.string()) })),
-  withheld: z.array(z.string()).meta({ description: "What the workflow may not use yet" }),
+  withheld: z.array(z.string()).meta({ description: "Keys of `capabilities` that are still blocked" }),
 });
 
 export const ImportAnswer = z.object({
@@ -114,7 +119,7 @@ export const ImportAnswer = z.object({
       question: z.string(),
       options: z.array(z.object({ value: z.string(), label: z.string() })),
       value: z.string(),
-      is_detail: z.boolean().meta({ description: "Another choice usually answers it" }),
+      is_detail: z.boolean().meta({ description: "Whether another choice usually answers it" }),
     }),
   ),
   capabilities: z.array(Asked),
@@ -130,9 +135,9 @@ type Answer = z.output<typeof ImportAnswer>;
 export const importOperations = {
   importFiles: mutation({
     name: "importFiles",
-    summary: "Preview or import files of Troupe or another framework",
+    summary: "Preview or import files from Troupe or another framework",
     about:
-      "Two steps: without `confirm` nothing is changed, and the answer says what the import would add, change and leave out; with `confirm` it is saved. Formats are recognized by content; nothing in a file is executed, resolved or fetched. With a token, everything the workflow asks for is blocked and roles come without tools, until a person allows them.",
+      "Takes two steps: without `confirm`, nothing is changed, and the response shows what the import would add, change and leave out; with `confirm`, the import is saved. Formats are recognized by content; nothing in a file is executed, resolved or fetched. With a token, every permission that the workflow requests is blocked and roles are imported without tools, until a person allows them.",
     needs: "author",
     input: ImportRequest,
     output: ImportAnswer,
@@ -140,11 +145,11 @@ export const importOperations = {
     audits: ["workflow_allowed", "role_tools_changed"],
     http: {
       route: "POST /imports",
-      success: "The preview, and with `confirm` what was saved",
+      success: "The preview, and, with `confirm`, what was saved",
       maxBytes: LIMITS.body.import,
     },
     async run(services, request, { principal, note }): Promise<Answer> {
-      if (request.allow.length > 0) onlyPerson(principal, "it lets imported files use something here");
+      if (request.allow.length > 0) onlyPerson(principal, "it grants permissions to imported files");
       const { imported, ...answer } = await previewImport(services, request);
       if (!request.confirm) return { ...answer, done: null };
       if (!answer.ok) throw notImportable(answer);

@@ -21,7 +21,7 @@ const bring = (theirs: RoleDefinition, ours?: RoleDefinition) => {
 describe("a role of a file", () => {
   test("cannot switch off that people are asked; what it says is shown beside what it gets", () => {
     expect(bring(role({ kind: "never" }))).toEqual({
-      seen: { file: "never", here: "by the run's policy" },
+      seen: { file: "never", here: "according to the run's policy" },
       kept: undefined,
     });
   });

@@ -85,7 +85,7 @@ export function safeRole(
   const role = withSafeConfirmation(theirs, ours);
   if (!theirs.confirmation || isSameJson(role.confirmation, theirs.confirmation))
     return { role, findings: [] };
-  const message = `The file would ask people ${describeConfirmation(theirs.confirmation)} where this role works. It asks ${describeConfirmation(role.confirmation)} here.`;
+  const message = `The file sets this role's confirmation to "${describeConfirmation(theirs.confirmation)}". Here, it is "${describeConfirmation(role.confirmation)}".`;
   return { role, findings: [{ level: "changed", at: `roles.${theirs.name}.confirmation`, message }] };
 }
 
@@ -95,7 +95,7 @@ export function safeRole(
  */
 export function safeWorkflow<Read extends { graph: WorkflowGraph | null; findings: Finding[] }>(
   read: Read,
-  otherwise = "until someone changes that in the workflow's settings",
+  otherwise = "until someone changes it in the workflow's settings",
 ): Read {
   if (!read.graph) return read;
   const { graph, had } = withSafeRuns(read.graph);
@@ -103,7 +103,7 @@ export function safeWorkflow<Read extends { graph: WorkflowGraph | null; finding
   const finding: Finding = {
     level: "changed",
     at: "config.confirmation",
-    message: `The file would ask people ${describeConfirmation(had)}. Here its runs ask ${describeConfirmation(USUAL_CONFIRMATION)}, ${otherwise}.`,
+    message: `The file sets the confirmation of runs to "${describeConfirmation(had)}". Here, it is "${describeConfirmation(USUAL_CONFIRMATION)}", ${otherwise}.`,
   };
   return { ...read, graph, findings: [...read.findings, finding] };
 }

@@ -26,18 +26,23 @@ export const capabilityOperations = {
     name: "getWorkflowCapabilities",
     summary: "Get a workflow's permissions",
     about:
-      "Every tool, host, named model, program and lasting memory that its nodes and their roles ask for. What isn't `allowed` came with an imported file and no one has allowed it: runs are refused until someone does, or until the workflow no longer asks for it.",
+      "Every tool, host, specified model, program and long-term memory that its nodes and their roles request. Anything not `allowed` came with an imported file and hasn't been allowed yet: runs are rejected until someone allows it or the workflow no longer requests it.",
     needs: "read",
     input: ById,
     output: z.array(CapabilityGrant),
-    http: { route: "GET /workflows/{id}/capabilities", success: "By kind and name", as: "capabilities" },
+    http: {
+      route: "GET /workflows/{id}/capabilities",
+      success: "The permissions, by kind and name",
+      as: "capabilities",
+    },
     run: (services, { id }) => manifest(services, id),
   }),
 
   setCapabilities: mutation({
     name: "setWorkflowCapabilities",
     summary: "Set a workflow's permissions",
-    about: "`allow` replaces the list of what it may use, among what it asks for; the rest is blocked.",
+    about:
+      "`allow` replaces the list of permissions that are allowed; everything else that the workflow requests is blocked.",
     needs: "author",
     input: ById.extend({ allow: Keys }),
     output: z.array(CapabilityGrant),
@@ -45,7 +50,7 @@ export const capabilityOperations = {
     audits: ["workflow_allowed"],
     http: {
       route: "PUT /workflows/{id}/capabilities",
-      success: "By kind and name, updated",
+      success: "The updated permissions, by kind and name",
       as: "capabilities",
     },
     run(services, { id, allow }, { note }) {
@@ -56,7 +61,7 @@ export const capabilityOperations = {
       );
       const unknown = allow.filter((key) => !asked.has(key));
       if (unknown.length > 0)
-        throw new Rejection("not_asked_for", `This workflow doesn't ask for ${unknown[0]}.`, { unknown });
+        throw new Rejection("not_asked_for", `This workflow doesn't request ${unknown[0]}.`, { unknown });
       const withhold = [...asked].filter((key) => !allow.includes(key));
       changeGrants({ ...services, named }, workflow, { allow, withhold }, note);
       return manifest(services, id);
@@ -66,11 +71,11 @@ export const capabilityOperations = {
   allow: mutation({
     name: "changeWorkflowCapabilities",
     summary: "Allow or block some of a workflow's permissions",
-    about: "Others are unchanged; those the workflow no longer asks for are removed.",
+    about: "Others are unchanged; those that the workflow no longer requests are removed.",
     needs: "author",
     input: ById.extend({ allow: Keys.default([]), withhold: Keys.default([]) }),
     audits: ["workflow_allowed"],
-    http: { route: "POST /workflows/{id}/capabilities", success: "It applies to the next run" },
+    http: { route: "POST /workflows/{id}/capabilities", success: "Applies from the next run" },
     run(services, { id, ...change }, { note }) {
       const workflow = workflowOf(services, id);
       changeGrants({ ...services, named: namedIn(services, workflow.graph) }, workflow, change, note);

@@ -28,8 +28,8 @@ test("after a run, what it took is the estimate, until the workflow is changed",
     input_tokens: [input_tokens, input_tokens],
     output_tokens: [output_tokens, output_tokens],
     cost_usd: [0, 0],
-    basis: ["From the last run"],
-    assumptions: "Another input may take more or less.",
+    basis: ["Based on the last run"],
+    assumptions: "Other inputs may cost more or less.",
   });
 
   const { revision } = services.workflows.find(id)!;

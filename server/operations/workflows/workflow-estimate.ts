@@ -24,7 +24,7 @@ export const estimateWorkflow = query({
   name: "estimateWorkflow",
   summary: "Estimate a run's calls, tokens and cost",
   about:
-    "From its last runs if it hasn't changed since; otherwise a range from prompt sizes, crew rounds and current prices. It says what it is based on. `cost_usd` is null if a price is unknown.",
+    "Based on the workflow's last runs if it hasn't changed since; otherwise, calculated from prompt sizes, crew rounds and current prices. `basis` says what the estimate is based on. `cost_usd` is null if a price is unknown.",
   needs: "read",
   input: ById,
   output: WorkflowEstimate,
@@ -81,7 +81,7 @@ function measuredOf(
     input_tokens: range(last.map(({ input_tokens }) => input_tokens)),
     output_tokens: range(last.map(({ output_tokens }) => output_tokens)),
     cost_usd: isPriced ? range(last.map(({ cost_usd }) => cost_usd ?? 0)) : null,
-    basis: [last.length === 1 ? "From the last run" : `From the last ${last.length} runs`],
-    assumptions: "Another input may take more or less.",
+    basis: [last.length === 1 ? "Based on the last run" : `Based on the last ${last.length} runs`],
+    assumptions: "Other inputs may cost more or less.",
   };
 }

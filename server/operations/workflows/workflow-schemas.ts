@@ -24,7 +24,7 @@ export const UnfinishedNode = z.looseObject({
 
 /** What the export writes. */
 export const WorkflowFile = z.object({
-  troupe: z.int().meta({ description: "The version of the file" }),
+  troupe: z.int().meta({ description: "The version of the file format" }),
   name: z.string().optional(),
   workflow: WorkflowGraph.extend({ nodes: z.record(z.string(), z.union([WorkflowNode, UnfinishedNode])) }),
   roles: z.array(RoleDefinition).optional(),

@@ -23,7 +23,7 @@ import { bringRoles } from "./role-import";
 import { ById, workflowOf } from "./stored-workflow";
 import { capabilityOperations } from "./workflow-capabilities";
 import { estimateWorkflow } from "./workflow-estimate";
-import { WorkflowProblem, WorkflowSummary } from "./workflow-schemas";
+import { OpenHandsGraph, WorkflowFile, WorkflowProblem, WorkflowSummary } from "./workflow-schemas";
 
 const { mutation, query } = operationsOf("Workflows");
 
@@ -64,7 +64,7 @@ export const workflowOperations = {
 
   get: query({
     name: "getWorkflow",
-    summary: "The graph with its revision",
+    summary: "Get a workflow's graph and revision",
     needs: "read",
     input: ById,
     problems: ["not_found"],
@@ -125,11 +125,11 @@ export const workflowOperations = {
   duplicate: mutation({
     name: "duplicateWorkflow",
     summary: "Duplicate a workflow",
-    about: "Includes its tests. What the original may not use, the copy may not use either.",
+    about: "Includes its tests. What is blocked for the original is also blocked for the copy.",
     needs: "author",
     input: ById,
     output: NewId,
-    http: { route: "POST /workflows/{id}/duplicate", status: 201, success: "The id of the copy" },
+    http: { route: "POST /workflows/{id}/duplicate", status: 201, success: "The ID of the copy" },
     run(services, { id }) {
       const { workflows } = services;
       const copy = workflows.duplicate(id);
@@ -145,7 +145,7 @@ export const workflowOperations = {
     about: "Its runs are kept.",
     needs: "author",
     input: ById,
-    http: { route: "DELETE /workflows/{id}", success: "Deleted" },
+    http: { route: "DELETE /workflows/{id}", success: "Moved to the trash" },
     run({ workflows }, { id }) {
       if (!workflows.remove(id)) throw notFound("workflow");
     },
@@ -179,7 +179,7 @@ export const workflowOperations = {
           .meta({ description: "A miniature of the graph: boxes and lines, for a thumbnail" }),
       }),
     ),
-    http: { route: "GET /templates", success: "All of them", as: "templates" },
+    http: { route: "GET /templates", success: "All templates", as: "templates" },
     run: () =>
       gallery.map(({ key, title, description, graph }) => ({
         key,
@@ -198,7 +198,7 @@ export const workflowOperations = {
     input: z.object({ key: z.string() }),
     output: NewId,
     audits: ["role_tools_changed"],
-    http: { route: "POST /templates/{key}/workflows", status: 201, success: "The id of the new workflow" },
+    http: { route: "POST /templates/{key}/workflows", status: 201, success: "The ID of the new workflow" },
     run(services, { key }, { note }) {
       const template = findTemplate(key);
       if (!template) throw notFound("template");
@@ -218,17 +218,26 @@ export const workflowOperations = {
   export: query({
     name: "exportWorkflow",
     summary: "Export a workflow",
+    about: "Canonical: the same workflow always produces the same bytes. `ETag` is the revision.",
     needs: "read",
     input: ById.extend({
       flavour: z.enum(["troupe", "openhands"]).default("troupe"),
       roles: z.enum(["included", "referenced"]).default("included"),
-      format: z.enum(["json", "yaml"]).default("json"),
+      format: z.enum(["json", "yaml"]).default("json").meta({ description: "yaml: the same file as YAML" }),
       tests: z.enum(["included", "left_out"]).default("included"),
     }),
+    output: z.union([WorkflowFile, OpenHandsGraph]),
     problems: ["not_found", "too_large"],
-    http: { own: "the file itself, as JSON or YAML, with its revision as ETag" },
+    http: {
+      route: "GET /workflows/{id}",
+      success: "The file; with the `openhands` flavor, the bare graph",
+      file: ({ text, revision, format }: { text: string; revision: number; format: string }) => ({
+        text,
+        headers: { "content-type": `application/${format}; charset=utf-8`, etag: `"${revision}"` },
+      }),
+    },
     run(services, { id, flavour, roles, format, tests }) {
-      const { name, graph: saved } = workflowOf(services, id);
+      const { name, graph: saved, revision } = workflowOf(services, id);
       // A file must be whole: crews and agents of the library go along as copies.
       const whole = withLibrary(saved, services.library);
       const graph = BLANK_ID.test(whole.graph_id)
@@ -248,6 +257,8 @@ export const workflowOperations = {
         file_name: `${toId(name).toLowerCase() || "workflow"}.${format}`,
         text: format === "yaml" ? asYaml(text) : text,
         losses: lossesOf(graph, contents),
+        format,
+        revision,
       };
     },
   }),
@@ -259,7 +270,7 @@ export const workflowOperations = {
     needs: "read",
     input: ById,
     output: z.object({ can_run: z.boolean(), problems: z.array(WorkflowProblem) }),
-    http: { route: "POST /workflows/{id}/validate", success: "Its problems, errors first" },
+    http: { route: "POST /workflows/{id}/validate", success: "The problems, errors first" },
     run(services, { id }) {
       const { graph, withheld } = workflowOf(services, id);
       const { library } = services;
@@ -290,7 +301,7 @@ function refuseTooLong(text: string): void {
   if (Buffer.byteLength(text) > MAX_FILE_BYTES)
     throw new Rejection(
       "too_large",
-      "With the recorded answers of its tests, this workflow exceeds the file size limit (5 MiB). Export it without its tests.",
+      "With its tests' recorded answers, this workflow exceeds the file size limit (5 MiB). Export it without its tests.",
     );
 }
 
@@ -331,6 +342,9 @@ function asYaml(json: string): string {
     ({ level }) => level === "error",
   );
   if (error)
-    throw new Rejection("too_large", `As YAML it couldn't be read back. ${error.message} Export it as JSON.`);
+    throw new Rejection(
+      "too_large",
+      `This workflow can't be exported as YAML, because the file couldn't be imported again. ${error.message} Export it as JSON.`,
+    );
   return text;
 }

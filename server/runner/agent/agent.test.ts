@@ -111,7 +111,7 @@ describe("an agent with tools", () => {
     expect(of(events, "tool_call_refused")).toMatchObject([
       { tool_name: "act", args: { text: 'Men"s' }, status_code: 400 },
     ]);
-    expect(models.calls[1]!.messages.at(-1)!.content).toContain("nothing was done");
+    expect(models.calls[1]!.messages.at(-1)!.content).toContain("so it was not called");
   });
 
   test("gets no tool that its role does not name, whatever it calls", async () => {
@@ -545,7 +545,7 @@ describe("a person's agreement", () => {
     await part.host.settled(id);
     expect(part.tools.calls).toEqual([]);
     expect(part.models.calls[1]!.messages.at(-1)!.content).toBe(
-      "send (403): A person declined this call: not now",
+      "send (403): A person rejected this call: not now",
     );
   });
 

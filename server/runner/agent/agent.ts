@@ -28,13 +28,13 @@ const USUAL_WINDOW = 128_000;
 /** For models that always call a tool: an answer as a call. */
 export const finish = defineRunTool({
   name: "finish",
-  description: "Give your final answer and end your work.",
+  description: "Give your final answer and end your work. An answer without a tool call does the same.",
   input: z.object({
     message: z.string().describe("The answer"),
     outputs: z
       .record(z.string(), Json)
       .optional()
-      .describe("One value per asked key, where several are asked for"),
+      .describe("One value per output key, if several are requested"),
   }),
   *call({ message, outputs }) {
     return { ...done("Done."), ends: { kind: "finish", message, ...defined({ outputs }) } };
@@ -43,10 +43,10 @@ export const finish = defineRunTool({
 
 export const rejectTask = defineRunTool({
   name: "reject_task",
-  description: "Say that the task cannot be done, and why. It ends your work.",
+  description: "Return the task if it cannot be done, and say why. This ends your work.",
   input: z.object({ reason: z.string().min(1).max(4000) }),
   *call({ reason }) {
-    return { ...done("The task is given back."), ends: { kind: "reject", reason } };
+    return { ...done("The task was returned."), ends: { kind: "reject", reason } };
   },
 });
 
@@ -192,7 +192,7 @@ export class Agent implements Caller {
     for (const { name: cut, shown, total } of this.given.cuts.slice(known))
       this.run.warn(
         "VALUE_CUT",
-        `"${cut}" is too long for the model of ${this.task.agent_id}: it got the first ${shown} of ${total} characters and can read on.`,
+        `"${cut}" is too long for ${this.task.agent_id}'s model: it received the first ${shown} of ${total} characters and can read the rest.`,
       );
     if (this.given.cuts.length > known) this.learn(this.given.tool);
     return fitted;

@@ -297,8 +297,8 @@ function warnOfBudget(run: AgentRuntime, paid: Spent, cap?: number) {
   if (budget.mode !== "hard" || !isSince(run.s.run, 3)) return;
   const why =
     cap !== undefined && output_tokens > cap
-      ? `A response took ${output_tokens} tokens, although the limit was ${cap}: its server ignores such limits.`
-      : "The server counted more than expected for the last call.";
+      ? `A response used ${output_tokens} tokens despite a limit of ${cap}: its server ignores token limits.`
+      : "The server reported more usage than expected for the last call.";
   for (const { unit, used, added, limit } of limited)
     if (used > limit && used - added <= limit) {
       const message = `This run exceeded its limit of ${limit} ${unit}: ${Number(used.toFixed(5))} used. ${why}`;

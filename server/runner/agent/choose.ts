@@ -10,7 +10,7 @@ import { runAgent } from "./loop";
 
 const ROUTER: RoleDefinition = {
   name: "Router",
-  description: "Chooses which way a workflow goes on.",
+  description: "Chooses the route that a workflow takes.",
   goals: ["Choose exactly one of the labels"],
   responsibilities: [],
   tools: [],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { withoutTaskIds } from "@/server/domain/agent/prompt";
+import { withoutRunFacts } from "@/server/domain/agent/prompt";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
@@ -289,7 +289,7 @@ async function play({ turns, process }: Conversation, protocol: ToolProtocol) {
         agent_id,
         messages: messages.map(({ tool_calls, tool_call_id, ...message }) => ({
           ...message,
-          content: withoutTaskIds(message.content.trim()),
+          content: withoutRunFacts(message.content.trim()),
           calls: tool_calls?.map(({ id, tool_name, args }) => [known(id), tool_name, args]) ?? [],
           answers: known(tool_call_id),
         })),

@@ -117,7 +117,9 @@ test("what an agent is given is checked before a model sees it", async () => {
   const rule = { target: "input", kind: "registered", spec: "no_personal_data" } as const;
   const { state, models } = await held(rule, [], "Write to ann@example.org");
   expect(models.calls).toEqual([]);
-  expect(state.run.error?.message).toContain("Worker may not receive this: It holds an e-mail address");
+  expect(state.run.error?.message).toContain(
+    "The input for Worker failed a guardrail: The value contains an email address",
+  );
 });
 
 describe("a rule that cannot be tried", () => {

@@ -20,10 +20,10 @@ import { taskIdOf } from "./prompt/prompt-edition";
 const VERDICT: JsonSchema = {
   type: "object",
   properties: {
-    ok: { type: "boolean", description: "Whether it holds" },
+    ok: { type: "boolean", description: "Whether the rule holds" },
     reason: {
       type: "string",
-      description: "What decided; where it does not hold, what would have to change",
+      description: "The deciding evidence; if the rule does not hold, what would have to change",
     },
   },
   required: ["ok", "reason"],
@@ -139,7 +139,7 @@ function* judge(agent: Agent, { spec }: Guardrail, value: JsonObject, key: strin
         role: "user",
         content: taskPrompt({
           id,
-          task: `Say whether this rule holds for the value:\n${agent.fences.fence("rule", spec)}`,
+          task: `Check whether this rule holds for the value:\n${agent.fences.fence("rule", spec)}`,
           inputs: { value: textOf(value) },
           answer: answerPrompt({ schema: VERDICT }),
         }),

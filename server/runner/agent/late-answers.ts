@@ -9,7 +9,7 @@ export function hearLateAnswers(agent: Agent): void {
     if (requested.mode !== "advisory" || !answered || heard.has(id) || !id.startsWith(own)) continue;
     if (agent_id !== about.agent_id || task_id !== about.task_id) continue;
     heard.add(id);
-    const content = `About what you asked before (${requested.title}):\n${answerText(answered, requested)}`;
+    const content = `About your earlier question (${requested.title}):\n${answerText(answered, requested)}`;
     agent.addMessage({ role: "user", content }, "person");
   }
 }

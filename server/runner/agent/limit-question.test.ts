@@ -70,7 +70,7 @@ test("a budget asks before it stops the run; raised, the run goes on", async () 
   const open = await asked(stage, id);
   expect(open.requested).toMatchObject({
     kind: "budget",
-    title: "Worker reached a limit of the run",
+    title: "Worker reached a run limit",
     why: "The next model call could exceed the budget of 20 tokens. Raise the budget to continue.",
     args: { limit: "max_total_tokens", now: 20 },
     options: [

@@ -45,7 +45,7 @@ export function* atLimit(agent: Agent, limit: RaisableLimit, key: string, call?:
   const options: { label: string; value: string }[] = [];
   if (next !== undefined) options.push({ label: `Continue with ${next}`, value: NEXT_MODEL });
   if (cheaper) options.push({ label: `Continue with ${cheaper.name} (cheaper)`, value: CHEAPER_MODEL });
-  const title = `${agent.role.name} reached a limit of the run`;
+  const title = `${agent.role.name} reached a run limit`;
   const answer = yield* run.ask(`${key}/limit`, {
     about: agent.about,
     ...limitQuestion(limit, run.s, title, options),

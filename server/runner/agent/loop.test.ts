@@ -196,7 +196,7 @@ describe("what an agent is given", () => {
     const bad = await work([], given("wasps"));
     expect(bad.state.run.error).toMatchObject({
       code: "GUARDRAIL",
-      message: "Worker may not receive this: input.topic == 'bees' is not true.",
+      message: "The input for Worker failed a guardrail: input.topic == 'bees' is not true.",
     });
   });
 });
@@ -218,7 +218,7 @@ describe("an agent that goes round in circles", () => {
       { answer: "approve" as const, message: "Look under the bed." },
       "Look under the bed.",
     ],
-    ["without a word", { answer: "approve_always" as const }, "Go on, but take another way."],
+    ["without a word", { answer: "approve_always" as const }, "Continue, but try a different approach."],
   ])("goes on where a person lets it, %s", async (_how, answer, feedback) => {
     const here = stage([{ text: "found" }]);
     const id = start(here, "nudge_then_escalate");

@@ -215,7 +215,7 @@ class Iterations {
     if (cap === undefined || this.maxTokens !== this.agent.task.llm_config?.max_tokens)
       throw new NodeFailure(
         "OUTPUT_TRUNCATED",
-        "The response was truncated. Raise Max output tokens, or ask for less.",
+        "The response was truncated. Raise Max output tokens, or ask for a shorter response.",
         { user_action: "edit_graph" },
       );
     this.maxTokens = cap * 2;
@@ -290,7 +290,10 @@ function* guardInput(agent: Agent): Flow<void> {
   const guardrailError = yield* checkGuardrails(agent, "input", inputs, `${agent.path}/input`);
   // The input can't be retried.
   if (guardrailError !== null)
-    throw new NodeFailure("GUARDRAIL", `${agent.role.name} may not receive this: ${guardrailError}`);
+    throw new NodeFailure(
+      "GUARDRAIL",
+      `The input for ${agent.role.name} failed a guardrail: ${guardrailError}`,
+    );
 }
 
 /** Waits while a limit of the run or the agent's rate blocks another turn. Throws if the agent's time is over. */
@@ -344,7 +347,10 @@ function* detectStuck(agent: Agent): Flow<void> {
     });
     if (answer.answer === "approve" || answer.answer === "approve_always") {
       steps.push({ kind: "human" });
-      agent.addMessage({ role: "user", content: answer.message ?? "Go on, but take another way." }, "person");
+      agent.addMessage(
+        { role: "user", content: answer.message ?? "Continue, but try a different approach." },
+        "person",
+      );
       return;
     }
   }

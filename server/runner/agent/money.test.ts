@@ -247,7 +247,7 @@ describe("eight agents at once under a hard budget, none with a limit of tokens"
     });
     expect(spent.tokens).toBeGreaterThan(60_000);
     expect(state.run.warnings).toEqual([
-      expect.stringMatching(/its limit of 60000 tokens.*took 50000 tokens, although the limit was 8192/),
+      expect.stringMatching(/its limit of 60000 tokens.*used 50000 tokens despite a limit of 8192/),
     ]);
   });
 });

@@ -37,7 +37,7 @@ async function recalled(
   const sent = stage.models.calls[0]!.messages.map(({ content }) => content).join("\n");
   return {
     args: of(events, "tool_call_started").map(({ args }): JsonObject => args),
-    text: /What memory holds on this[\s\S]*?<\/memory>/.exec(sent)?.[0] ?? null,
+    text: /From memory; it may be[\s\S]*?<\/memory>/.exec(sent)?.[0] ?? null,
     tainted: state.taint_sources,
   };
 }
@@ -45,7 +45,7 @@ async function recalled(
 test("what memory holds on a task is told with its first message, with where it is from", async () => {
   expect(await recalled({ memories: [memory("They hum."), memory("Or not.", "doubt")] })).toEqual({
     args: [{ query: "Count the bees", k: 5 }],
-    text: `What memory holds on this; it may be old or wrong, and retrieve_memory gives the whole of what is cut:
+    text: `From memory; it may be outdated or wrong, and retrieve_memory returns the full text of truncated values:
 <memory>
 <value key="bees" scope="project" from="2026-01-02">They hum.</value>
 <value key="doubt" scope="project" from="2026-01-02">Or not.</value>

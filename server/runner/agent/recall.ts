@@ -53,5 +53,5 @@ export function* recall(agent: Agent): Flow<string> {
       from: updated_at.slice(0, 10),
     }),
   );
-  return `What memory holds on this; it may be old or wrong, and retrieve_memory gives the whole of what is cut:\n${group("memory", memories)}`;
+  return `From memory; it may be outdated or wrong, and retrieve_memory returns the full text of truncated values:\n${group("memory", memories)}`;
 }

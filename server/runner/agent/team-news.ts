@@ -15,7 +15,7 @@ export function hearTeamNews(agent: Agent): void {
     .slice(teamHeard)
     .filter(({ node_id, agent_id }) => node_id === run.node.id && agent_id !== about.agent_id);
   if (news.length === 0) return;
-  const content = `A person changed your team while you work:\n${news.map((one) => `- ${describeTeamNews(agent, one)}`).join("\n")}`;
+  const content = `A person changed your team while you were working:\n${news.map((one) => `- ${describeTeamNews(agent, one)}`).join("\n")}`;
   if (agent.messages.some((message) => message.role === "user" && message.content === content)) return;
   agent.addMessage({ role: "user", content }, "person");
 }
@@ -26,8 +26,8 @@ function describeTeamNews(
   { agent_id, action, node_id }: TeamNews,
 ): string {
   const member = crewNow(run.s, node_id)?.agents.find((one) => one.agent_id === agent_id);
-  if (!member) return `${harmless(agent_id)} is not in it any more.`;
+  if (!member) return `${harmless(agent_id)} is no longer in the team.`;
   const { description = "" } = run.findRole(member.role_name) ?? {};
   const who = `${agent_id} (${member.role_name})${description ? `: ${description}` : ""}`;
-  return `${action === "added" ? "New in it" : "Changed"}: ${harmless(who)}`;
+  return `${action === "added" ? "New team member" : "Changed"}: ${harmless(who)}`;
 }

@@ -102,7 +102,7 @@ test("of several answers of models that are other, the one that makes the differ
     bad: "wrong",
   });
   expect(report.sentence).toBe(
-    "Model response in b makes the difference: with the good run's, the expectation passes; with the bad run's, it fails.",
+    "Model response in b makes the difference: the expectation passes with the good run's value and fails with the bad run's.",
   );
 });
 
@@ -202,12 +202,10 @@ test("what a person did on the way is a difference like any other, also where th
   const way: RuleExpectation = { kind: "path", nodes: ["a"], mode: "visited" };
   expect(summarize(await find(way, [ids[0]!, id]))).toEqual({
     verdict: "found",
-    step: "Edits and pins by people",
+    step: "Manual edits and pins",
     tries: ["0 fails", "1 holds"],
   });
-  expect(summarize(await find({ ...way, nodes: ["b"] }, [id, ids[0]!])).step).toBe(
-    "Edits and pins by people",
-  );
+  expect(summarize(await find({ ...way, nodes: ["b"] }, [id, ids[0]!])).step).toBe("Manual edits and pins");
 });
 
 test("where a replay comes to what neither run was asked, it says between what it is undecided", async () => {
@@ -229,10 +227,10 @@ test("where a replay comes to what neither run was asked, it says between what i
   });
   expect(report.between).toEqual([0, 1]);
   expect(report.sentence).toBe(
-    "Undecided between 2 differences: from Model response in a to Model response in b. In between, the runs made requests that neither has an answer to, and nothing is called to find out.",
+    "Undecided between 2 differences, from Model response in a to Model response in b. In between, the replays made requests that neither run has an answer for, and no calls are made to get one.",
   );
   expect(report.tries[2]!.why).toContain(
-    "Its call of a model differs from the nearest recorded one: at messages[1].content, line 4, recorded: “join <a>odd</a> <b>odd</b>” and requested: “join <a>fine</a> <b>odd</b>”.",
+    "Its call to a model differs from the closest recorded one: at messages[1].content, line 4, recorded: “join <a>odd</a> <b>odd</b>” and requested: “join <a>fine</a> <b>odd</b>”.",
   );
 });
 

@@ -93,12 +93,12 @@ function verdictOf(
     return {
       verdict: "found",
       step: fails,
-      sentence: `${titles[0]} makes the difference: with the good run's, the expectation passes; with the bad run's, it fails.`,
+      sentence: `${titles[0]} makes the difference: the expectation passes with the good run's value and fails with the bad run's.`,
     };
   return {
     verdict: "undecided",
     between: differences.slice(fails, holds).map((_, at) => fails + at),
-    sentence: `Undecided between ${titles.length} differences: from ${titles[0]} to ${titles.at(-1)}. In between, the runs made requests that neither has an answer to, and nothing is called to find out.`,
+    sentence: `Undecided between ${titles.length} differences, from ${titles[0]} to ${titles.at(-1)}. In between, the replays made requests that neither run has an answer for, and no calls are made to get one.`,
   };
 }
 
@@ -108,14 +108,14 @@ function notReproduced(
 ): Pick<BisectReport, "verdict" | "sentence"> {
   return {
     verdict: "not_reproduced",
-    sentence: `Replayed from its log, the ${which} run gives another result than it did: ${made?.why ?? ""} Timing or the order of parallel work may have mattered.`,
+    sentence: `Replayed from its log, the ${which} run had a different result: ${made?.why ?? ""} Timing or the order of parallel work may be the cause.`,
   };
 }
 
 const NOTHING_OTHER: Pick<BisectReport, "verdict" | "sentence"> = {
   verdict: "no_difference",
   sentence:
-    "Both runs had the same start and answers: timing or the order of parallel work made the difference.",
+    "Both runs started the same way and received the same answers, so timing or the order of parallel work made the difference.",
 };
 
 async function replay(
@@ -180,8 +180,8 @@ function newAnswering(runs: Both, taken: readonly Difference[]): (wanted: Wanted
 }
 
 function missing({ good, bad }: Both, { key, kind, asked }: Wanted): string {
-  if (kind === "step" || kind === "time") return `Neither run has listed the tools for ${key}.`;
-  if (kind === "person") return `Neither run has asked a person this: ${key.slice("answer:".length)}.`;
+  if (kind === "step" || kind === "time") return `Neither run listed the tools for ${key}.`;
+  if (kind === "person") return `Neither run asked a person this question: ${key.slice("answer:".length)}.`;
   const recorded = [...bad.answers, ...good.answers].flatMap((one) =>
     one.kind === "model" || one.kind === "tool" ? [{ kind: one.kind, asked: one.asked }] : [],
   );

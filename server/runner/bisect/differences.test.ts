@@ -84,7 +84,7 @@ describe("what two runs began with", () => {
       "something that people did",
       {},
       { pins: { a: { output: {} } } },
-      [{ kind: "edits", title: "Edits and pins by people", good: null, bad: null }],
+      [{ kind: "edits", title: "Manual edits and pins", good: null, bad: null }],
     ],
     [
       "a node that one calls by its name and the other does not have",
@@ -95,7 +95,7 @@ describe("what two runs began with", () => {
           kind: "drawing",
           title: "Workflow",
           good: "differs: Write it",
-          bad: "its connections",
+          bad: "connections differ",
         },
       ],
     ],
@@ -103,7 +103,7 @@ describe("what two runs began with", () => {
       "other ways between the same nodes",
       {},
       { graph: draw("start > b > a > end", { b: { name: "Write it" } }) },
-      [{ kind: "drawing", title: "Workflow", good: "its connections", bad: "its connections" }],
+      [{ kind: "drawing", title: "Workflow", good: "connections differ", bad: "connections differ" }],
     ],
     [
       "a node without a name, which is told by its id",

@@ -75,7 +75,7 @@ const PARTS: readonly [DifferenceKind, string, readonly (keyof Creation)[]][] = 
     ["config", "installation", "past_work", "people", "context_windows", "edition"],
   ],
   ["input", "Input", ["input"]],
-  ["edits", "Edits and pins by people", ["forks", "pins", "repeats"]],
+  ["edits", "Manual edits and pins", ["forks", "pins", "repeats"]],
 ];
 
 function creationDifferences(good: Recording, bad: Recording): Difference[] {
@@ -126,7 +126,7 @@ function describeGraphs(a: WorkflowGraph, b: WorkflowGraph): Pick<RunDifference,
         return !mine || !theirs || canonicalJson(withoutPlace(mine)) !== canonicalJson(withoutPlace(theirs));
       })
       .map(({ id, name }) => name || id);
-    return names.length > 0 ? cut(`differs: ${names.join(", ")}`) : "its connections";
+    return names.length > 0 ? cut(`differs: ${names.join(", ")}`) : "connections differ";
   };
   return { good: describeNodes(a, b), bad: describeNodes(b, a) };
 }

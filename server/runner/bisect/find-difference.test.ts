@@ -29,7 +29,7 @@ test("what made the difference between two runs of the store is found", async ()
     verdict: "found",
     step: 0,
     sentence:
-      "Input makes the difference: with the good run's, the expectation passes; with the bad run's, it fails.",
+      "Input makes the difference: the expectation passes with the good run's value and fails with the bad run's.",
     differences: [{ kind: "input", title: "Input", good: '{"n":1}', bad: '{"n":2}' }],
     tries: [
       { from_good: 0, outcome: "fails", why: "Completed." },
@@ -80,6 +80,8 @@ describe("nothing is searched for", () => {
         ...store,
         journal: (id) => ({ ...store.journal(id), version: 0 }),
       }),
-    ).rejects.toThrow("One of these runs was made by another version of Troupe and can't be replayed here.");
+    ).rejects.toThrow(
+      "One of these runs was created by another version of Troupe and can't be replayed here.",
+    );
   });
 });

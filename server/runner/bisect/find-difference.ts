@@ -27,7 +27,7 @@ export function newBisector(store: Pick<RunStore, "find" | "events" | "journal">
     const recording = recordingOf(store, id);
     if (!recording)
       throw notCompared(
-        "One of these runs was made by another version of Troupe and can't be replayed here.",
+        "One of these runs was created by another version of Troupe and can't be replayed here.",
       );
     return recording;
   };
@@ -46,11 +46,11 @@ export function newBisector(store: Pick<RunStore, "find" | "events" | "journal">
       const [inGood, inBad] = [readRun(good, expect), readRun(bad, expect)];
       if (!inGood.holds)
         throw notCompared(
-          `This isn't true in the good run. ${inGood.sentence} Choose what was good about it.`,
+          `This isn't true in the good run. ${inGood.sentence} Choose an expectation that passes in the good run.`,
         );
       if (inBad.holds)
         throw notCompared(
-          `This is also true in the bad run. ${inBad.sentence} Choose what is wrong with it.`,
+          `This is also true in the bad run. ${inBad.sentence} Choose an expectation that fails in the bad run.`,
         );
       return bisect(recorded(good), recorded(bad), expect, code);
     },

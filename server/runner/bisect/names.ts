@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { withoutTaskIds } from "@/server/domain/agent/prompt";
+import { withoutRunFacts } from "@/server/domain/agent/prompt";
 import { canonicalJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 
@@ -36,7 +36,7 @@ export function newNamelessText(names: ReadonlySet<string>): (value: Json) => st
       ? null
       : new RegExp(longestFirst.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|"), "g");
   return (value) => {
-    const text = withoutTaskIds(canonicalJson(withoutNoise(value)));
+    const text = withoutRunFacts(canonicalJson(withoutNoise(value)));
     if (!any) return text;
     const places = new Map<string, number>();
     return text.replace(any, (name) => {

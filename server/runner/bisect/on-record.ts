@@ -57,11 +57,11 @@ export async function executeOnRecord(
   }
   const [state] = states;
   if (state?.run.status === "finished") return { state, events: context.events };
-  return { unknown: "It waits for something that arrived in neither run." };
+  return { unknown: "It waits for something that neither run received." };
 }
 
 function effectsOf(code: Code | undefined): Effects {
-  const none = () => Promise.reject(new NotKnown("It calls something outside."));
+  const none = () => Promise.reject(new NotKnown("It calls an external service."));
   const models: Effects["models"] = { complete: none, describe: () => null };
   if (!code) return { models };
   return {

@@ -101,7 +101,7 @@ describe("runs that do not come out by their records as they did", () => {
   };
   const state = (when: string): RuleExpectation => ({ kind: "state", when });
   const why = (which: string) =>
-    `Replayed from its log, the ${which} run gives another result than it did: Completed. Timing or the order of parallel work may have mattered.`;
+    `Replayed from its log, the ${which} run had a different result: Completed. Timing or the order of parallel work may be the cause.`;
   const input = { kind: "input", title: "Input", good: '{"n":1}', bad: '{"n":2}' };
 
   test("are said to, the bad one first", async () => {
@@ -128,7 +128,7 @@ describe("runs that do not come out by their records as they did", () => {
     expect(await bisect(good, good, state("state.a > 9"))).toEqual({
       verdict: "no_difference",
       sentence:
-        "Both runs had the same start and answers: timing or the order of parallel work made the difference.",
+        "Both runs started the same way and received the same answers, so timing or the order of parallel work made the difference.",
       differences: [],
       tries: [{ from_good: 0, outcome: "fails", why: "Completed." }],
     });

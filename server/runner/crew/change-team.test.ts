@@ -94,7 +94,7 @@ const manager: Case = {
   ...cases.hierarchical!,
   answer: (request) => {
     const step = cases.hierarchical!.answer(request);
-    const isGone = request.messages.some(({ content }) => /is not in your team any more/.test(content));
+    const isGone = request.messages.some(({ content }) => /is no longer in your team/.test(content));
     if (!isGone || !("json" in step)) return step;
     return {
       json: {
@@ -120,8 +120,8 @@ test("who is taken out is sent nothing any more, and the manager is told who is 
   } = await meanwhile(manager, [edit({ kind: "remove", agent_id: "worker" })]);
   expect([replies, order, state.run.final_status]).toEqual([[null], ["lead", "lead"], "COMPLETED"]);
   const content = requests[1]!.messages.at(-1)!.content;
-  expect(content).toMatch(/worker is not in your team any more/);
-  expect(content).toMatch(/These are its members now:\n- checker \(Checker\)/);
+  expect(content).toMatch(/worker is no longer in your team/);
+  expect(content).toMatch(/Its members are now:\n- checker \(Checker\)/);
 });
 
 test("a member that an agent hands over to, and that is gone by then, takes nothing over", async () => {
@@ -129,7 +129,7 @@ test("a member that an agent hands over to, and that is gone by then, takes noth
     {
       ...cases.swarm!,
       answer: (request) =>
-        request.messages.some(({ content }) => /not in the crew any more|cannot hand over/.test(content))
+        request.messages.some(({ content }) => /no longer in the crew|cannot hand off/.test(content))
           ? { text: "done alone" }
           : cases.swarm!.answer(request),
     },
@@ -143,7 +143,7 @@ test("an agent at work learns before its next turn who joined its team and who l
   const answer: Case["answer"] = ({ messages }) => {
     const who = /You are (\w+)/.exec(messages[0]!.content)![1]!;
     if (who === "Expert") return { text: "the expert's answer" };
-    const isNotified = messages.some(({ content }) => content.includes("New in it: expert"));
+    const isNotified = messages.some(({ content }) => content.includes("New team member: expert"));
     return {
       tool_calls: [
         isNotified
@@ -163,7 +163,7 @@ test("an agent at work learns before its next turn who joined its team and who l
   expect(requests[1]!.messages.at(-1)).toEqual({
     role: "user",
     content:
-      "A person changed your team while you work:\n- New in it: expert (Expert): knows\n- checker is not in it any more.",
+      "A person changed your team while you were working:\n- New team member: expert (Expert): knows\n- checker is no longer in the team.",
   });
 });
 
@@ -205,7 +205,7 @@ test("a member can be left less than its role may use, and never more", async ()
     roles,
   });
   expect(replies).toEqual([
-    'The role "Lead" may not use http_request. A member can only use tools of its role: choose a role that may.',
+    "The role \"Lead\" can't use http_request. Members can use only their role's tools: choose a role that allows it.",
     null,
   ]);
   const granted = stage.store
@@ -231,12 +231,12 @@ test("what would widen what agents may do is refused where it comes from a progr
     ],
     { roles },
   );
-  const person = "Only a signed-in person may do this:";
+  const person = "Only a signed-in person can do this:";
   expect(replies).toEqual([
-    `${person} expert would get tools that no Expert of this crew may use now: calculator.`,
+    `${person} expert would get tools that no Expert in this crew can use now: calculator.`,
     null,
-    `${person} lead would get tools that no Lead of this crew may use now: calculator.`,
-    `${person} lead_2 would get tools that no Lead of this crew may use now: calculator.`,
+    `${person} lead would get tools that no Lead in this crew can use now: calculator.`,
+    `${person} lead_2 would get tools that no Lead in this crew can use now: calculator.`,
     null,
     null,
   ]);
@@ -264,11 +264,11 @@ test("where a change does not fit, it is refused with the reason and changes not
     ),
   ).toEqual([
     "worker is working. Remove it when it is done, or choose who continues instead.",
-    'lead is still assigned to "second" of the plan. Reassign it first.',
-    'crew has no agent "luck". It has: lead, worker, checker.',
+    'lead is still assigned to the plan\'s task "second". Reassign it first.',
+    'crew has no agent "luck". Its agents: lead, worker, checker.',
     'The library has no role "Nobody".',
     'crew already has an agent "checker".',
-    "Name what to change about lead.",
+    "Specify what to change about lead.",
     "end has no crew.",
     'This workflow has no node "luck".',
   ]);
@@ -276,11 +276,11 @@ test("where a change does not fit, it is refused with the reason and changes not
     "lead leads this crew and can't be removed. Change its model or instructions instead.",
   ]);
   expect(await rejectionsIn(cases["sample and vote"]!, out("worker"), add())).toEqual([
-    "One agent gives all the answers of this crew, and they are only comparable if it stays the same.",
-    "One agent gives all the answers of this crew, and they are only comparable if it stays the same.",
+    "One agent gives all of this crew's answers, and they are comparable only if that agent stays the same.",
+    "One agent gives all of this crew's answers, and they are comparable only if that agent stays the same.",
   ]);
   expect(await rejectionsIn(cases.custom!, out("checker"))).toEqual([
-    "Without checker the crew couldn't continue: Step “check” is assigned to unknown agent “checker”. Add the agent to the crew, or assign another.",
+    "Without checker, the crew couldn't continue: Step “check” is assigned to unknown agent “checker”. Add the agent to the crew, or assign another.",
   ]);
   const alone: Case = {
     crew: { process: "swarm", agents: [{ agent_id: "lead", role_name: "Lead" }] },

@@ -66,8 +66,8 @@ export function unroutable(task: Task, agents: readonly AgentConfig[]): RunError
   return {
     code: "CONFIG",
     message: wanted
-      ? `Task "${task.task_id}" needs ${wanted}, but no agent of the crew is one. The crew has: ${roles}.`
-      : `Task "${task.task_id}" names no role, and no role of the crew matches its description. The crew has: ${roles}.`,
+      ? `Task "${task.task_id}" needs ${wanted}, but the crew has no such agent. The crew has: ${roles}.`
+      : `Task "${task.task_id}" doesn't name a role, and none of the crew's roles matches its description. The crew has: ${roles}.`,
     retryable: false,
     user_action: "edit_graph",
   };

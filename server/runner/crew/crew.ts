@@ -246,7 +246,7 @@ export class Crew {
           .slice(0, MOST_SHOWN)
           .map(
             ({ task_id, status, description, assigned_agent, required_role }) =>
-              `${task_id} (${status.replace("_", " ")}; ${assigned_agent ?? required_role ?? "nobody yet"}): ${shortened(description)}`,
+              `${task_id} (${status.replace("_", " ")}; ${assigned_agent ?? required_role ?? "unassigned"}): ${shortened(description)}`,
           ),
       ),
     ];
@@ -312,7 +312,7 @@ export class Crew {
     const { status_code, error } = yield* this.run.writePlanFile(`plan-file/${++this.saves}`, text);
     if (status_code !== 413 || this.isPlanFileOld) return;
     this.isPlanFileOld = true;
-    this.run.warn("PLAN_FILE", `plan.json is not up to date any more: ${error}`);
+    this.run.warn("PLAN_FILE", `plan.json is no longer up to date: ${error}`);
   }
 
   /**
@@ -338,15 +338,8 @@ export class Crew {
     if (output.status_code === 200) run.noteEffects(about, call, output);
   }
 
-  post(
-    from: string,
-    to: string,
-    message: string,
-    kind: Payloads["post_sent"]["kind"],
-    outcome?: string,
-  ): void {
-    const payload = { from, to, message, kind, ...defined({ outcome }) };
-    this.run.emit({ type: "post_sent", agent_id: from, payload });
+  post(payload: Payloads["post_sent"]): void {
+    this.run.emit({ type: "post_sent", agent_id: payload.from, payload });
   }
 
   writeBoard(alias: string, bulletin: string): void {

@@ -46,7 +46,7 @@ describe("what a crew made is held to the plan's criteria", () => {
       [exact, "it shines"],
     );
     expect(done.models.calls[2]!.messages.at(-1)!.content).toContain(
-      `Improve the result so that it meets these criteria, which it does not meet yet:\n<criteria>\n- ${exact}: It is not true.\n- it shines: it is dull\n</criteria>\nGive the whole improved result.`,
+      `Improve the result so that it meets these criteria, which it does not meet yet:\n<criteria>\n- ${exact}: It is not true.\n- it shines: it is dull\n</criteria>\nReturn the complete improved result.`,
     );
     expect(checked(done)).toEqual([
       [exact, false, "It is not true."],

@@ -22,7 +22,7 @@ const VERDICTS: JsonSchema = {
           met: { type: "boolean" },
           evidence: {
             type: "string",
-            description: "What in the result decided; what is missing where it is not met",
+            description: "The deciding evidence in the result; if the criterion is not met, what is missing",
           },
         },
         required: ["criterion", "met", "evidence"],
@@ -65,7 +65,7 @@ export function* meetCriteria(
     const unmetText = unmet.map(({ criterion, evidence }) => `- ${criterion}: ${evidence}`).join("\n");
     const result = yield* crew.work(agent, {
       task_id: crew.idBesideTasks("correction"),
-      task: `Improve the result so that it meets these criteria, which it does not meet yet:\n${crew.fences.fence("criteria", unmetText)}\nGive the whole improved result.`,
+      task: `Improve the result so that it meets these criteria, which it does not meet yet:\n${crew.fences.fence("criteria", unmetText)}\nReturn the complete improved result.`,
       output_keys: crew.request.output_keys,
       inputs: { goal: crew.goal, result: valueOf(output) },
       earlier,
@@ -117,14 +117,14 @@ function* check(crew: Crew, criteria: readonly string[], results: Results, round
     const earlier = seenResults(crew, results);
     const behind =
       Object.keys(earlier).length > 0
-        ? " The results of the tasks that it was made from follow: check what it claims against them."
+        ? " The task results that it is based on follow: check its claims against them."
         : "";
     const answer = yield* crew.work(judge, {
       task_id: crew.idBesideTasks(`criteria-${round}`),
       purpose: "judge",
       may_use_tools: false,
       role: JUDGE,
-      task: `Say of each criterion whether the result meets it, with evidence from the result.${behind}\n${crew.fences.fence("criteria", textCriteria.map((criterion) => `- ${criterion}`).join("\n"))}`,
+      task: `For each criterion, say whether the result meets it, with evidence from the result.${behind}\n${crew.fences.fence("criteria", textCriteria.map((criterion) => `- ${criterion}`).join("\n"))}`,
       output_keys: [],
       answer_schema: VERDICTS,
       inputs: { goal: crew.goal, result: textOf(valueOf(results.output)) },

@@ -33,23 +33,23 @@ describe("a member that works for another", () => {
     const { offered, caller, delegate } = await run({});
     expect(offered).not.toContain("browse");
     expect(caller).toContain(
-      "Ask a coworker a question. It knows nothing but what you tell it; you get its answer. It has no other tools than you: web works without browse.",
+      "Ask a coworker a question. It knows only what you tell it; you get its answer. It has no tools that you lack: web works without browse.",
     );
     expect(delegate).toContain(
-      "You do without these tools here: browse (The agent that delegated this task may not use it).",
+      "These tools are unavailable here:  browse (The agent that delegated this task may not use it).",
     );
   });
 
   test("keeps the tools of its own role where the crew is set so, and the other is told", async () => {
     const { offered, caller, delegate } = await run({ delegate_tools: "own" });
     expect(offered).toContain("browse");
-    expect(caller).toContain("It works with the tools of its own role.");
+    expect(caller).toContain("It uses the tools of its role.");
     expect(delegate).not.toContain("browse");
   });
 
   test("never keeps them where whoever runs the installation wants it so", async () => {
     const { offered, delegate } = await run({ delegate_tools: "own" }, { delegate_tools: "shared" });
     expect(offered).not.toContain("browse");
-    expect(delegate).toContain("You do without these tools here: browse");
+    expect(delegate).toContain("These tools are unavailable here:  browse");
   });
 });

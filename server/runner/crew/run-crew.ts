@@ -85,12 +85,12 @@ function* swarm(crew: Crew): Flow<JsonObject> {
     crew,
     first,
     {
-      task: "Reach the goal, or hand over to whoever of your team can do it better.",
+      task: "Reach the goal, or hand off to a team member who can do it better.",
       output_keys: crew.request.output_keys,
       inputs: run.input,
       history: [],
     },
-    { idOf: (hop) => `hop-${hop}`, wish: "Reach the goal, or hand over to whoever can do it better." },
+    { idOf: (hop) => `hop-${hop}`, wish: "Reach the goal, or hand off to someone who can do it better." },
   );
   return crew.outputs(valueOf(result.output));
 }

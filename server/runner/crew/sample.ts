@@ -30,7 +30,12 @@ export function* sample(crew: Crew): Flow<JsonObject> {
     votes > 1
       ? `${votes} of ${values.length} answers agree`
       : `no two of ${values.length} answers agree; a judge chose answer ${chosen + 1}`;
-  crew.post(agent.agent_id, "User", `${how}: ${textOf(values[chosen] ?? null)}`, "reply");
+  crew.post({
+    from: agent.agent_id,
+    to: "User",
+    message: `${how}: ${textOf(values[chosen] ?? null)}`,
+    kind: "reply",
+  });
   if (votes === 1 && values.length > 1) run.warn("NO_AGREEMENT", `In ${name} ${how}.`);
   return crew.outputs(valueOf(must(answers, chosen)));
 }
@@ -78,14 +83,14 @@ function* judged(crew: Crew, agent: AgentConfig, values: readonly Json[]): Flow<
     purpose: "judge",
     may_use_tools: false,
     role: JUDGE,
-    task: `Several answers were given to the same request, and no two agree. Choose the one that meets the request best.\n${crew.fences.fence("goal", crew.goal)}`,
+    task: `Several answers to the same request disagree. Choose the one that meets the request best.\n${crew.fences.fence("goal", crew.goal)}`,
     inputs: Object.fromEntries(values.map((value, at) => [labels[at] ?? "", value])),
     output_keys: [],
     answer_schema: {
       type: "object",
       properties: {
         choice: { type: "string", enum: labels },
-        reason: { type: "string", description: "What decided" },
+        reason: { type: "string", description: "The deciding reason" },
       },
       required: ["choice", "reason"],
       additionalProperties: false,

@@ -34,7 +34,7 @@ const until = async (holds: () => boolean) => {
 /** The promises of the seam, told as stories. Every engine must pass all of them. */
 export function describeDurableEngine(name: string, newEngine: () => EngineUnderTest) {
   describe(`${name} keeps the promises of the seam`, () => {
-    test("a step that was recorded never runs again, one that was under way does", async () => {
+    test("a step that was recorded never runs again, one that was in progress does", async () => {
       const engine = newEngine();
       const ran: string[] = [];
       let hold = true;
@@ -210,7 +210,7 @@ export function describeDurableEngine(name: string, newEngine: () => EngineUnder
       expect(ends).toEqual(["r", "new"]);
     });
 
-    test("cancelling surfaces once, aborts the step under way, and what is emitted afterwards is kept", async () => {
+    test("cancelling surfaces once, aborts the step in progress, and keeps what is emitted afterwards", async () => {
       const engine = newEngine();
       let aborted = false;
       let times = 0;
@@ -236,7 +236,7 @@ export function describeDurableEngine(name: string, newEngine: () => EngineUnder
       expect([times, aborted, engine.events("r")]).toEqual([1, true, ["cancelled"]]);
     });
 
-    test("a step that throws settles as an error and is not tried again by itself", async () => {
+    test("a step that throws settles as an error and is not retried", async () => {
       const engine = newEngine();
       let runs = 0;
       const seen: Settlement[] = [];

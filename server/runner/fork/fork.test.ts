@@ -342,7 +342,7 @@ test("a replay takes every answer from the log, people's too; where one is missi
   const { run } = await ended(replay("strict"));
   expect([run.final_status, run.error?.message]).toEqual([
     "ERROR",
-    "This strict replay reached a call that was never recorded, and makes none. The original run was made before requests were recorded, or made none: none of its answers can be reused.",
+    "This strict replay reached a call that was never recorded. Strict replays make no new calls. The original run predates the recording of requests or made no requests, so none of its answers can be reused.",
   ]);
   expect([models.requests.length, sent]).toEqual([1, ["send 1"]]);
   const asked = await settled(stage, replay("lenient"));

@@ -104,9 +104,9 @@ const eventsOf = ({ turns }: StoredJournal): RunEvent[] => turns.flatMap((turn) 
 /** The event that created the run. Throws Rejection if it is gone, or this version can't run it. */
 function creationIn({ turns, version }: StoredJournal): RunEventOf<"run_created"> {
   const created = turns[0]?.events[0];
-  if (created?.type !== "run_created") throw notForked("The start of this run no longer exists.");
+  if (created?.type !== "run_created") throw notForked("The beginning of this run's log no longer exists.");
   if (!interpreters[version])
-    throw notForked("This run was made by another version of Troupe and can't be continued here.");
+    throw notForked("This run was created by another version of Troupe and can't be continued here.");
   return created;
 }
 
@@ -131,7 +131,7 @@ function checkFork(errors: readonly string[]): void {
   const [first] = errors;
   if (first === undefined) return;
   if (errors.length === 1) throw notForked(first);
-  const many = `This fork isn't possible, for ${errors.length} reasons.`;
+  const many = `This fork isn't possible: it has ${errors.length} problems.`;
   throw new Rejection("not_forked", many, { faults: errors });
 }
 
@@ -219,7 +219,7 @@ function seqOf(events: readonly RunEvent[], at: ForkMoment | undefined): number 
   if (!at) return 1;
   if ("seq" in at) {
     if (at.seq < 1 || at.seq > last)
-      throw notForked(`This run has events 1 to ${last}; there is no ${at.seq}.`);
+      throw notForked(`This run has events 1 to ${last}; event ${at.seq} doesn't exist.`);
     return at.seq;
   }
   const began = events.filter(
@@ -231,7 +231,7 @@ function seqOf(events: readonly RunEvent[], at: ForkMoment | undefined): number 
   const times = began.length === 1 ? "once" : `${began.length} times`;
   throw notForked(
     began.length === 0
-      ? `${at.node_id} did not start in this run.`
+      ? `${at.node_id} didn't start in this run.`
       : `${at.node_id} started ${times} in this run, not ${occurrence} times.`,
   );
 }

@@ -45,7 +45,7 @@ export function planEdited(
     event: {
       type: "warning" as const,
       ...at,
-      payload: { code: "PLAN_EDIT_REFUSED", message: `An edit of the plan came too late: ${message}` },
+      payload: { code: "PLAN_EDIT_REFUSED", message: `A plan edit came too late: ${message}` },
     },
     isChanged: false,
   });

@@ -265,7 +265,7 @@ test("what a limit is, and what a run that used it up says", () => {
     [
       20_000,
       "LOG_LIMIT",
-      "The run reached its log limit of 20,000 characters. Raise the limit to continue, or let its nodes store less.",
+      "The run reached its log limit of 20,000 characters. Raise the limit to continue, or store less data in its nodes.",
     ],
     [0.5, "BUDGET", "The next model call could exceed the budget of $0.5. Raise the budget to continue."],
     [70, "BUDGET", "The next model call could exceed the budget of 70 tokens. Raise the budget to continue."],

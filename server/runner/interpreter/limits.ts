@@ -48,7 +48,7 @@ function limitText(limit: RaisableLimit, s: RunState): string {
     case "max_active_ms":
       return `The run reached its limit of ${Math.round((value ?? 0) / 1000)} s of active time. Raise the limit to continue.`;
     case "max_log_chars":
-      return `The run reached its log limit of ${sizeText(value ?? 0)}. Raise the limit to continue, or let its nodes store less.`;
+      return `The run reached its log limit of ${sizeText(value ?? 0)}. Raise the limit to continue, or store less data in its nodes.`;
     case "max_cost_usd":
       return `The next model call could exceed the budget of $${value}. Raise the budget to continue.`;
     case "max_total_tokens":

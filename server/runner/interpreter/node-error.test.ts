@@ -16,7 +16,7 @@ const inside = (what: string, errorText: string) => ({
   code: "INTERNAL",
   message: expect.stringMatching(
     new RegExp(
-      `^${what} failed: an internal error of Troupe \\([0-9a-f]{8}\\)\\. Find this mark in the server's log\\.$`,
+      `^${what} failed: an internal Troupe error \\([0-9a-f]{8}\\)\\. Search the server's log for this code\\.$`,
     ),
   ) as string,
   retryable: false,

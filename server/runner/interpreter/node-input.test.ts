@@ -83,7 +83,7 @@ test.each([
     ["y"],
     ["a", "c"],
     {},
-    'Second needs "y", which no node has written. First, c would have written it, but was skipped.',
+    'Second needs "y", which no node has written. First, c would have written it, but were skipped.',
   ],
   [
     "that others would not have written",
@@ -113,7 +113,7 @@ test("an input may be as large as the state, and not larger", () => {
     error: {
       code: "TOO_LARGE",
       message:
-        "The input of Second is too large: 1,001 characters; the maximum is 1,000 characters. Keep less: a part, a summary, or a file.",
+        "The input of Second is too large: 1,001 characters; the maximum is 1,000 characters. Store less data: an excerpt, a summary or a file.",
       retryable: false,
       user_action: "edit_graph",
     },

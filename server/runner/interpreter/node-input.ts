@@ -80,6 +80,8 @@ function missingText(s: RunState, node: WorkflowNode, missing: readonly string[]
     .filter((other) => s.nodes[other.id]?.status === "skipped")
     .map((other) => other.name || other.id);
   const who =
-    skippedOnes.length > 0 ? ` ${skippedOnes.join(", ")} would have written it, but was skipped.` : "";
+    skippedOnes.length > 0
+      ? ` ${skippedOnes.join(", ")} would have written ${missing.length === 1 ? "it" : "them"}, but ${skippedOnes.length === 1 ? "was" : "were"} skipped.`
+      : "";
   return `${node.name || node.id} needs ${missing.map((key) => `"${key}"`).join(", ")}, which no node has written.${who}`;
 }

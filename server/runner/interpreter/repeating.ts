@@ -72,7 +72,7 @@ export function notFitting(repeated: RepeatedCommand, rejection: string): NewEve
   const [description = "messaged it"] = doneBy([repeated]);
   return [
     warning(
-      `In the repeated run, ${repeated.by} ${description} at this point. It no longer applies here: ${rejection}`,
+      `In the original run, ${repeated.by} ${description} at this point. It no longer applies here: ${rejection}`,
     ),
   ];
 }
@@ -84,7 +84,7 @@ export function leftOut({ commands, isRetryNext }: Repeating): NewEvent[] {
     ? []
     : [
         warning(
-          `In the repeated run, a person ${descriptions.join(", ")} at a point this run didn't reach: not repeated.`,
+          `In the original run, a person ${descriptions.join(", ")} at a point this run didn't reach, so this wasn't repeated.`,
         ),
       ];
 }

@@ -10,7 +10,7 @@ import type { OpenAttempt, Tasks } from "./tasks";
 export const tooLarge = (what: string, size: number, most: number): NodeFailure =>
   new NodeFailure(
     "TOO_LARGE",
-    `${what} is too large: ${sizeText(size)}; the maximum is ${sizeText(most)}. Keep less: a part, a summary, or a file.`,
+    `${what} is too large: ${sizeText(size)}; the maximum is ${sizeText(most)}. Store less data: an excerpt, a summary or a file.`,
     { user_action: "edit_graph" },
   );
 
@@ -28,7 +28,7 @@ function boundedAnswer(value: Json): Json {
   const size = sizeOf(value);
   if (size <= SIZES.event) return value;
   throw new OversizedAnswer(
-    `The response is too large to store: ${sizeText(size)}; the maximum is ${sizeText(SIZES.event)}. Ask for less.`,
+    `The response is too large to store: ${sizeText(size)}; the maximum is ${sizeText(SIZES.event)}. Request less data.`,
   );
 }
 

@@ -656,7 +656,7 @@ describe("crews", () => {
     const odd = { tasks: [{ task_id: "one", description: "d", required_role: "Nobody" }] };
     const { state } = await newStage().run(crewOf({ plan: odd }), { roles });
     expect(state.run.error?.message).toMatch(
-      /needs Nobody, but no agent of the crew is one.*The crew has: Worker, Other/,
+      /needs Nobody, but the crew has no such agent.*The crew has: Worker, Other/,
     );
   });
 

@@ -50,21 +50,19 @@ test("a run begins with what is known of how much its models read, fallback mode
   ).toEqual({ "/": 32_000, "/small": 8_000, "p/large": 200_000 });
 });
 test("a budget in dollars needs the price of every model that the drawing names", () => {
-  expect(() => start([""])).toThrow(
-    "A budget in dollars can't be enforced: the price of this model is unknown.",
-  );
+  expect(() => start([""])).toThrow("A dollar budget can't be enforced: the price of this model is unknown.");
   expect(start(["mystery"]).config.budget.max_cost_usd).toBe(1);
   expect(start([""], {}).config.budget.max_cost_usd ?? null).toBeNull();
   Object.assign(agent.config, { llm_config: { model: "mystery" } });
   expect(() => start(["mystery"])).toThrow(
-    "A budget in dollars can't be enforced: the price of this model is unknown.",
+    "A dollar budget can't be enforced: the price of this model is unknown.",
   );
   expect(start(["another"]).config.budget.max_cost_usd).toBe(1);
   Object.assign(agent.config, {
     llm_config: { model: "known", fallback_models: [{ provider_id: "p", model: "mystery" }] },
   });
   expect(() => start(["mystery"])).toThrow(
-    "A budget in dollars can't be enforced: the price of this model is unknown.",
+    "A dollar budget can't be enforced: the price of this model is unknown.",
   );
 });
 
@@ -104,5 +102,5 @@ test("a breakpoint whose condition cannot be read is refused at the start, with 
       { input: { user_request: "Two days off" }, config: { breakpoints } },
       models([]),
     ),
-  ).toThrow('Can\'t read the breakpoint condition "state.n ==": The expression ends early.');
+  ).toThrow('Can\'t read the breakpoint condition "state.n ==": The expression is incomplete.');
 });

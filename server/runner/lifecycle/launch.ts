@@ -132,10 +132,11 @@ function pinsOf({ pins, trigger, only_node }: Launch, graph: WorkflowGraph): { p
     throw notStarted(message, { errors: [{ key, message }] });
   };
   if (trigger !== "editor") refuse("pins", "Pinned outputs only work in runs from the editor.");
-  if (only_node !== undefined) refuse("pins", "A node that runs alone is executed, so it takes no pins.");
+  if (only_node !== undefined)
+    refuse("pins", "A node that runs alone is always executed, so its output can't be pinned.");
   for (const id of Object.keys(pins)) {
     const node = graph.nodes[id];
-    if (!node) refuse(id, `There is no node ${id} to pin an output of.`);
+    if (!node) refuse(id, `Can't pin an output: there is no node ${id}.`);
     else if (getNodeKind(node.node_type).ends || isStartNode(node))
       refuse(id, `${node.name || id} has no output to pin.`);
   }
@@ -207,7 +208,7 @@ export function readyToRun(
         .slice(0, 1)
         .map((key) => ({
           key,
-          message: `The initial state is too large: ${sizeText(sizeOf(state))}; the maximum is ${sizeText(config.max_state_chars)}. Provide less, or raise the limit in the workflow's settings.`,
+          message: `The initial state is too large: ${sizeText(sizeOf(state))}; the maximum is ${sizeText(config.max_state_chars)}. Provide less data, or raise the limit in the workflow's settings.`,
         })),
     });
   refusePriceless(graph, config, models);
@@ -235,7 +236,7 @@ export function refusePriceless(
   const priceless = modelUses(graph).find(({ choice }) => models.describe(choice)?.price_known === false);
   if (config.budget.max_cost_usd != null && priceless) {
     const { choice } = priceless;
-    throw notStarted("A budget in dollars can't be enforced: the price of this model is unknown.", {
+    throw notStarted("A dollar budget can't be enforced: the price of this model is unknown.", {
       errors: [
         {
           key: "max_cost_usd",

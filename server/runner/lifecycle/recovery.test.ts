@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { type Db, openDb } from "@/db/open";
 import { draw } from "@/server/domain/testing/drawing";
 import { newRunningMarker } from "@/server/store/runs/running-marker";
@@ -436,8 +436,7 @@ describe("what the server computes", () => {
     const id = stage.start(GRAPH, { roles: [role("Worker")] });
     await isAsked;
     expect(notes.at(-1)).toEqual([id]);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(notes.at(-1)).toEqual([]);
+    await vi.waitFor(() => expect(notes.at(-1)).toEqual([]), { timeout: 10_000 });
     answer("done");
     await stage.host.settled(id);
   });

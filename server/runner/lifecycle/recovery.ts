@@ -45,7 +45,7 @@ export class Recovery {
         endings.hold(
           run.id,
           "stopped_server",
-          `The server ${stopped.why}. It was quarantined so that the others continue.`,
+          `The server ${stopped.why}. The run was quarantined so that other runs can continue.`,
           RETRY_AFTER_MS[run.stops - STOPS_ALLOWED],
         );
       else if (run.status === "queued") runs.queue.add(run.id, run.workflow_id);

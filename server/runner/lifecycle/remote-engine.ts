@@ -71,4 +71,4 @@ export interface LiveRun {
 }
 
 /** The words for a run whose engine this server is not told of. */
-export const ENGINE_MISSING = "This run executes in Restate, and this server was started without it.";
+export const ENGINE_MISSING = "This run executes in Restate, but this server was started without Restate.";

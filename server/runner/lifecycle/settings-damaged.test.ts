@@ -54,7 +54,7 @@ const damages: Record<
     damage: "update providers set secret = 'AAAA'",
     mend: (store, id) => store.save({ ...SERVICE, id, key: "sk-new" }),
     message:
-      /^The saved key or headers of Acme can't be read. Enter them again in Settings. Correct that and retry/,
+      /^The saved key or headers of Acme can't be read. Enter them again in Settings. Fix the cause and retry/,
   },
   "headers that are no JSON": {
     damage: "update providers set headers = '{'",
@@ -64,7 +64,7 @@ const damages: Record<
   "settings that are no JSON": {
     damage: "update providers set settings = '{\"max_'",
     mend: (store, id) => store.save({ ...SERVICE, id, settings: {} }),
-    message: /^The settings of Acme can't be read. Open and save them again in Settings. Correct that/,
+    message: /^The settings of Acme can't be read. Open and save them again in Settings. Fix the cause/,
   },
 };
 

@@ -21,7 +21,7 @@ test("outputs of a run that may be another now say why, and those that hold say 
     Object.fromEntries(
       staleOutputs(state, { ...now, ...more }).map(({ node_id, reason }) => [node_id, reason]),
     );
-  const after = (name: string) => `${name}, an upstream node, may now return something else.`;
+  const after = (name: string) => `${name}, an upstream node, may now return a different output.`;
   expect(staleReasons({})).toEqual({});
   const moved: WorkflowGraph = drawing();
   for (const node of Object.values(moved.nodes))
@@ -60,6 +60,6 @@ test("what was pinned in a run was not worked out, unless the same is pinned sti
   expect([reasonOf(), reasonOf(pins), reasonOf({ a: { output: { x: "8" } } })]).toEqual([
     "Its output was pinned in this run.",
     undefined,
-    "Another output has been pinned since.",
+    "A different output has been pinned since.",
   ]);
 });

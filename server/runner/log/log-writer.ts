@@ -105,6 +105,6 @@ export class LogWriter {
 function writeErrorText(error: unknown): string {
   const message = errorMessage(error);
   if (errorCode(error) === "SQLITE_TOOBIG" || /Invalid (string|array) length/.test(message))
-    return "One step of this run produced more than can be stored. Make its values smaller, or write large texts to files.";
+    return "One step of this run produced more than can be stored. Make its values smaller, or write large data to files.";
   return `The result of one step could not be stored: ${message}`;
 }

@@ -17,7 +17,7 @@ test("a condition on an edge that cannot be evaluated is a failure of its node t
   expect(state.run).toMatchObject({ final_status: "ERROR", reason_code: "CONFIG" });
   expect(state.failing).toMatchObject({ code: "CONFIG", node_id: "a", user_action: "edit_graph" });
   expect(state.failing!.message).toMatch(
-    /^a: the condition of the connection to end, state\.a > 3, can't be evaluated: /,
+    /^The condition of the connection from a to end \(state\.a > 3\) can't be evaluated: /,
   );
 });
 
@@ -59,7 +59,7 @@ test("a node whose own condition cannot be evaluated fails, is not tried again, 
   const retry = { max_attempts: 3, initial_delay_ms: 1, retry_on: ["CONFIG"] };
   const failed = await newStage().run(drawn("start > a > b > end", { b: { when: BROKEN, retry } }));
   expect(failed.state.run).toMatchObject({ final_status: "ERROR", reason_code: "CONFIG" });
-  expect(failed.state.failing!.message).toMatch(/^b: its condition, state\.a > 3, can't be evaluated: /);
+  expect(failed.state.failing!.message).toMatch(/^The condition of b \(state\.a > 3\) can't be evaluated: /);
   expect(failed.events.filter(({ type }) => type === "node_failed")).toHaveLength(1);
   const caught = await newStage().run(drawn("start > a > b > end; b !> c > end", { b: { when: BROKEN } }));
   expect(caught.state.run.final_status).toBe("COMPLETED");

@@ -34,7 +34,7 @@ test.each([
       code: "INTERNAL",
       detail: { fault: expect.stringContaining(RAW) as string },
     });
-    expect(error?.message).toMatch(/^Look it up failed: an internal error of Troupe \([0-9a-f]{8}\)/);
+    expect(error?.message).toMatch(/^Look it up failed: an internal Troupe error \([0-9a-f]{8}\)/);
     expect(error?.message).not.toContain("undefined");
   },
 );

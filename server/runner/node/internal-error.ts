@@ -25,7 +25,7 @@ export function internalError(error: { name: string; message: string }, what: st
     code: "INTERNAL",
     message: isOurs
       ? cutText(error.message)
-      : `${what}: an internal error of Troupe (${mark}). Find this mark in the server's log.`,
+      : `${what}: an internal Troupe error (${mark}). Search the server's log for this code.`,
     retryable: false,
     user_action: "none",
     ...defined({ detail: isOurs ? undefined : { mark, fault: cutText(errorText) } }),

@@ -34,7 +34,7 @@ const MAX_QUESTIONS = 5;
 
 const FILE_TOOLS: ReadonlySet<string> = new Set(["create_artifact", "file_write"]);
 const PLAN_IS_KEPT =
-  "plan.json shows the plan as it is, and the run writes it. Change the plan by the plan tools, if you have them, or write another file.";
+  "plan.json mirrors the plan, and the run writes it. Change the plan with the plan tools, if you have them, or write another file.";
 const WrittenFile = z.object({
   artifact_id: z.string(),
   path: z.string(),
@@ -102,7 +102,7 @@ export function* callTool(run: CallingRun, key: string, call: ToolInvocation): F
     });
     if (!asks) return output;
     if (answers.length >= MAX_QUESTIONS)
-      return { status_code: 409, error: `${name} has more than ${MAX_QUESTIONS} questions in one call.` };
+      return { status_code: 409, error: `${name} asked more than ${MAX_QUESTIONS} questions in one call.` };
     const about = agent?.about ?? { agent_id: run.node.id };
     answers.push(yield* askForTool(run, `${step}/asked${answers.length + 1}`, { tool: name, about }, asks));
   }

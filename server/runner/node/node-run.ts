@@ -372,7 +372,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
     const { models } = this.interpreter.effects;
     const call = {
       key,
-      request: modelRequest(request, models),
+      request: modelRequest(request, models, this.s.run),
       question: { about: {}, tool_name: MODEL_CALL, args: { asks: request.messages.at(-1)?.content ?? "" } },
       work: async (scope: StepScope) => {
         try {

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import { isGranted, succeeded } from "@/server/domain/tool/tool";
 import type { ToolRuntime } from "./ports";
-import { askPerson, recordCall, taints } from "./tool-call";
+import { askForApproval, recordCall, taints } from "./tool-call";
 
 const RETRYABLE: ReadonlySet<number> = new Set([408, 429, 500, 503]);
 
@@ -21,7 +21,7 @@ export function* callToolOfNode(run: ToolRuntime, name: string, args: JsonObject
   if (spec.unavailable) throw new NodeFailure("CONFIG", spec.unavailable, { user_action: "settings" });
   const about = { agent_id: run.node.id };
   const taint_sources = [...run.s.taint_sources];
-  const answer = yield* askPerson(run, "tool", {
+  const answer = yield* askForApproval(run, "tool", {
     about,
     title: `${run.node.name || run.node.id} is about to use ${name}`,
     spec,

@@ -65,6 +65,6 @@ test("what a node writes comes from its result by the output mapping", async () 
   const failed = (await mapped("output.other + 1")).state.run;
   expect([failed.final_status, failed.error?.code, failed.error?.node_id]).toEqual(["ERROR", "CONFIG", "a"]);
   expect(failed.error?.message).toContain(
-    'a: its output mapping of "sum", output.other + 1, can\'t be evaluated: There is no "other".',
+    'The output mapping of "sum" in a (output.other + 1) can\'t be evaluated: There is no "other".',
   );
 });

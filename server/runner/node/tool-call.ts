@@ -5,7 +5,7 @@ import type { JsonObject } from "@/server/domain/base/values";
 import { isSince } from "@/server/domain/run/edition";
 import type { Payloads } from "@/server/domain/run/events";
 import { onCrashOf, succeeded, type ToolOutput, type ToolSpec } from "@/server/domain/tool/tool";
-import { confirmationReason, judge } from "@/server/tools/policy";
+import { confirmationReason, unvouchedPlaces } from "@/server/tools/policy";
 import type { About, ToolRuntime } from "./ports";
 
 type Started = Payloads["tool_call_started"];
@@ -33,7 +33,7 @@ export function questionOf(
 ): Question | null {
   const { spec, args, taint_sources } = call;
   const mayLeave = spec.sink && taint_sources.length > 0;
-  const destinations = mayLeave ? judge(call, run.judging(taint_sources, role)) : [];
+  const destinations = mayLeave ? unvouchedPlaces(call, run.judging(taint_sources, role)) : [];
   const why = confirmationReason({
     ...call,
     policies: run.policies(role),
@@ -51,7 +51,7 @@ export function questionOf(
 }
 
 /** Asks a person to approve a call if necessary, and waits. Returns their answer; null: no approval was necessary. */
-export function* askPerson(run: ToolRuntime, key: string, call: AskedCall): Flow<Answer | null> {
+export function* askForApproval(run: ToolRuntime, key: string, call: AskedCall): Flow<Answer | null> {
   const question = questionOf(run, call);
   if (question === null) return null;
   const { about, title, taint_sources } = call;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { withoutTaskIds } from "@/server/domain/agent/prompt";
+import { withoutRunFacts } from "@/server/domain/agent/prompt";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import type { RunState } from "@/server/domain/run";
 import type { RunCommand } from "@/server/domain/run/commands/command";
@@ -202,7 +202,7 @@ for (const [name, one] of Object.entries(cases))
         expect(await goThrough(stage, id, { kind: "resume" })).toEqual([["person", "anywhere", ""]]);
         expect(result(stateOf(stage, id))).toEqual(result(through));
         // What was answered is not asked again; what was given up is.
-        const [asked, inAll] = [models, plain].map((all) => all.asked.map(withoutTaskIds).toSorted());
+        const [asked, inAll] = [models, plain].map((all) => all.asked.map(withoutRunFacts).toSorted());
         expect(now ? [...new Set(asked)] : asked).toEqual(now ? [...new Set(inAll)] : inAll);
       }
   });

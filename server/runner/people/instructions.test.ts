@@ -45,7 +45,7 @@ test("an instruction to a paused run is in the next call of a model, with who sa
   expect(models.requests.map(({ messages }) => messages.at(-1))).toEqual([
     {
       role: "user",
-      content: `A person who watches this run (ann) tells you:\n${INSTRUCTION}\nHeed it from now on. What your answer has to look like stays the same.`,
+      content: `A person watching this run (ann) tells you:\n${INSTRUCTION}\nFollow this from now on. The required form of your answer stays the same.`,
     },
   ]);
   const { instructions, told, run } = stage.store.state(id)!;
@@ -153,12 +153,12 @@ test("what nobody would read is refused with the reason, and leaves nothing", as
     await refusal(stage, id, inject({ agent_id: "Worker" })),
     await refusal(stage, id, inject({ agent_id: "luck" })),
   ]).toEqual([
-    "Nothing in this run calls a model anymore, so the message would not be read.",
+    "No model calls are left in this run, so the message would not be read.",
     "Asker has finished and can't run again.",
     "sum calls no model, so the message would not be read.",
     'This workflow has no node "luck".',
     "Worker has finished its work in this run.",
-    'This workflow has no agent "luck". It has: Worker.',
+    'This workflow has no agent "luck". Its agents: Worker.',
   ]);
   const { instructions, told } = stage.store.state(id)!;
   expect([instructions, told]).toEqual([[], []]);

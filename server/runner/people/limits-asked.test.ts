@@ -122,7 +122,7 @@ test("what the run writes down is a limit that asks, too", async () => {
   const { requested } = await asked(stage, id);
   expect([requested.args?.limit, requested.why]).toEqual([
     "max_log_chars",
-    expect.stringContaining("characters. Raise the limit to continue, or let its nodes store less"),
+    expect.stringContaining("characters. Raise the limit to continue, or store less data in its nodes"),
   ]);
   give(stage, id, "raise", { to: 1_000_000 });
   await stage.host.settled(id);

@@ -61,8 +61,8 @@ test("where it does not fit, a choice is refused with the reason and changes not
     await refusal(stage, id, next("end", "luck#1")),
     await refusal(stage, id, { kind: "override_agent", activation_id: "aside#1", agent_id: "ann" }),
   ]).toEqual([
-    "The run has already continued after r. Fork it from before that.",
-    "r isn't connected to j. It leads to: aside, east.",
+    "The run has already continued after r. Fork it from an earlier point.",
+    "r isn't connected to j. It's connected to: aside, east.",
     "This run has no luck#1.",
     "aside has no crew.",
   ]);
@@ -130,13 +130,13 @@ test("the chosen agent's step of a pattern is next", async () => {
 
 test("nobody is next where all are asked at once, nor whoever leads or is not in the crew", async () => {
   expect((await choosing(cases.consensus!, "worker")).reply).toBe(
-    "Its members all run at the same time, so none is next.",
+    "All members of this crew run at the same time, so none is next.",
   );
   expect((await choosing(cases.hierarchical!, "lead")).reply).toBe(
-    "lead leads the crew and acts in every round anyway.",
+    "lead leads the crew and already acts in every round.",
   );
   expect((await choosing(cases.swarm!, "luck")).reply).toBe(
-    'crew has no agent "luck". It has: lead, worker, checker.',
+    'crew has no agent "luck". Its agents: lead, worker, checker.',
   );
 });
 

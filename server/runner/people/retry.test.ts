@@ -146,7 +146,7 @@ test("what did not fail, or whose failure the run went on from, is refused with 
     await refusal(stage, id, retry("sum#1")),
     await refusal(stage, id, retry("luck#1")),
   ]).toEqual([
-    "Asker failed, and the run took another path because of it. To retry it, fork the run from before Asker.",
+    "Asker failed, so the run took another path. To retry it, fork the run before Asker.",
     "sum has not failed (completed).",
     "This run has no luck#1.",
   ]);

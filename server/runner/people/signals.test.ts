@@ -90,7 +90,7 @@ test("what nothing waits for, or lacks what is needed, is refused and kept by no
   await sendCommand(stage, id, signal("paid", { amount: 1, from: "ann" }));
   await waits(stage, id);
   expect(await refusal(stage, id, signal("paid", { amount: 1, from: "ann" }))).toBe(
-    'Nothing in this run waits for the signal "paid" anymore.',
+    'Nothing in this run is still waiting for the signal "paid".',
   );
   expect(stage.store.state(id)?.signals).toEqual({});
   await sendCommand(stage, id, signal("done"));

@@ -100,6 +100,6 @@ test("a tool that never stops asking is stopped", async () => {
   }
   await endless.host.settled(other);
   expect(endless.store.state(other)!.run.error?.message).toContain(
-    "mcp:travel/book has more than 5 questions in one call.",
+    "mcp:travel/book asked more than 5 questions in one call.",
   );
 });

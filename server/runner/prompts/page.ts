@@ -1,4 +1,4 @@
-import { withoutTaskIds } from "@/server/domain/agent/prompt";
+import { withoutRunFacts } from "@/server/domain/agent/prompt";
 import { asSchema, propertiesOf } from "@/server/domain/base/json-schema";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { estimateTokens } from "@/server/domain/run/condense/condense";
@@ -23,11 +23,7 @@ export function askedBy(): { models: Models; calls: Asked[] } {
     models: {
       ...offline,
       complete(request, io) {
-        const messages = request.messages.map((message) => ({
-          ...message,
-          content: withoutTaskIds(message.content),
-        }));
-        calls.push(structuredClone({ ...request, messages }));
+        calls.push(structuredClone(request));
         return offline.complete(request, io);
       },
     },
@@ -79,7 +75,7 @@ export function pageOf(title: string, calls: readonly Asked[]): string {
       ...(response ? [`Answer: ${response.name} ${shapeOf(response.schema)}`] : []),
     ];
     for (const { role, content, tool_calls } of messages) {
-      const whole = `${content}${(tool_calls ?? []).map(({ tool_name, args }) => `\n-> ${tool_name} ${JSON.stringify(args)}`).join("")}`;
+      const whole = `${withoutRunFacts(content)}${(tool_calls ?? []).map(({ tool_name, args }) => `\n-> ${tool_name} ${JSON.stringify(args)}`).join("")}`;
       const first = seen.get(`${role}\n${whole}`);
       seen.set(`${role}\n${whole}`, first ?? at + 1);
       const repeats = first !== undefined && first <= at;

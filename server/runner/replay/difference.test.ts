@@ -27,7 +27,7 @@ test("the nearest recorded request is the one with most in common, and what diff
     changes: [{ path: "messages[1].content", recorded: "Write it", asked: "Write" }],
     more: 0,
     sentence:
-      "Its call of a model differs from the nearest recorded one: at messages[1].content, recorded: “Write it” and requested: “Write”.",
+      "Its call to a model differs from the closest recorded one: at messages[1].content, recorded: “Write it” and requested: “Write”.",
   });
 });
 
@@ -40,7 +40,7 @@ test("of long texts the first line that differs is told, and what is only there 
     { path: "messages[1].role", recorded: "user", asked: null },
   ]);
   expect(sentence).toBe(
-    "Its call of a model differs from the nearest recorded one: at messages[0].content, line 3, recorded: “three” and requested: “3”. 2 more places differ.",
+    "Its call to a model differs from the closest recorded one: at messages[0].content, line 3, recorded: “three” and requested: “3”. 2 more places differ.",
   );
 });
 
@@ -64,7 +64,7 @@ test("where nothing of the kind is left, and where the same is asked once more, 
     nearest: null,
     changes: [],
     more: 0,
-    sentence: "It calls the tool send, but no recorded call of a tool is left.",
+    sentence: "It calls the tool send, but no recorded call to a tool is left.",
   });
 });
 
@@ -74,7 +74,7 @@ test("the very same request is said to be asked once more, and a single other pl
     nearest: 0,
     changes: [],
     more: 0,
-    sentence: "It calls a model once more than recorded.",
+    sentence: "It calls a model one more time than recorded.",
   });
   expect(
     differenceFrom(tool("send", { to: "bob", as: "ann" }), [tool("send", { to: "cid", by: "ann" })]),
@@ -89,10 +89,10 @@ test("the very same request is said to be asked once more, and a single other pl
     ],
     more: 0,
     sentence:
-      "Its call of the tool send differs from the nearest recorded one: at args.as, nothing was recorded and requested: “ann”. 2 more places differ.",
+      "Its call to the tool send differs from the closest recorded one: at args.as, nothing was recorded and requested: “ann”. 2 more places differ.",
   });
   expect(differenceFrom(tool("send", { a: "1", b: "2" }), [tool("send", { a: "2", b: "1" })]).sentence).toBe(
-    "Its call of the tool send differs from the nearest recorded one: at args.a, recorded: “2” and requested: “1”. 1 more place differs.",
+    "Its call to the tool send differs from the closest recorded one: at args.a, recorded: “2” and requested: “1”. 1 more place differs.",
   );
 });
 
@@ -109,7 +109,7 @@ test.each<[string, AskedRequest, object]>([
     nearest: null,
     changes: [],
     more: 0,
-    sentence: "It calls the tool with no name, but no recorded call of a tool is left.",
+    sentence: "It calls the tool without a name, but no recorded call to a tool is left.",
   });
 });
 

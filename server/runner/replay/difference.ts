@@ -43,19 +43,19 @@ const toolOf = ({ kind, asked }: AskedRequest): { tool?: string } => {
 
 const whatOf = (request: AskedRequest): string => {
   const { tool } = toolOf(request);
-  return request.kind === "model" ? "a model" : `the tool ${tool ?? "with no name"}`;
+  return request.kind === "model" ? "a model" : `the tool ${tool ?? "without a name"}`;
 };
 
 const noneLeft = (request: AskedRequest): string =>
-  `It calls ${whatOf(request)}, but no recorded call of a ${request.kind} is left.`;
+  `It calls ${whatOf(request)}, but no recorded call to a ${request.kind} is left.`;
 
 function describeChange(request: AskedRequest, first: RequestChange | undefined, count: number): string {
   const what = whatOf(request);
-  if (!first) return `It calls ${what} once more than recorded.`;
+  if (!first) return `It calls ${what} one more time than recorded.`;
   const was = first.recorded === null ? "nothing was recorded" : `recorded: ${quoted(first.recorded)}`;
   const now = first.asked === null ? "nothing is requested" : `requested: ${quoted(first.asked)}`;
   const more = count === 1 ? "" : ` ${count - 1} more ${count === 2 ? "place differs" : "places differ"}.`;
-  return `Its call of ${what} differs from the nearest recorded one: at ${placeOf(first)}, ${was} and ${now}.${more}`;
+  return `Its call to ${what} differs from the closest recorded one: at ${placeOf(first)}, ${was} and ${now}.${more}`;
 }
 
 const quoted = (text: string) => `“${cut(text, 80)}”`;

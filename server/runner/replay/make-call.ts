@@ -2,7 +2,6 @@ import { defined } from "@/server/domain/base/defined";
 import type { Durable, Flow, StepRequest, StepWork } from "@/server/domain/base/durable";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
-import { isSince } from "@/server/domain/run/edition";
 import type { Payloads } from "@/server/domain/run/events";
 import type { RiskLevel } from "@/server/domain/tool/tool";
 import { StepFailed } from "../node/flow";
@@ -89,7 +88,7 @@ function* agreement(
 ): Flow<"yes" | keyof typeof NOT_MADE> {
   const { about, tool_name, args, risk } = question;
   if (obstacle.why === "not_recorded" && run.isApproved(tool_name)) return "yes";
-  const { title, why } = QUESTION_TEXTS[obstacle.why](tool_name, obstacle, run.s.run);
+  const { title, why } = QUESTION_TEXTS[obstacle.why](tool_name, obstacle);
   const { answer } = yield* run.ask(key, {
     about,
     kind: "tool_confirmation",
@@ -104,16 +103,11 @@ function* agreement(
 }
 
 const QUESTION_TEXTS: Readonly<
-  Record<
-    Obstacle["why"],
-    (tool: string, obstacle: Obstacle, run: RunState["run"]) => { title: string; why: string }
-  >
+  Record<Obstacle["why"], (tool: string, obstacle: Obstacle) => { title: string; why: string }>
 > = {
-  done_before: (tool, _obstacle, run) => ({
+  done_before: (tool) => ({
     title: `Call ${tool} again?`,
-    why: isSince(run, 3)
-      ? "The original run already made this call, and it may have had side effects. Approve to make it again; reject to continue with its recorded answer."
-      : "The run that this one comes from made this very call already, and it may have changed something. Approve to make it again; decline to go on with what it answered then.",
+    why: "The original run already made this call, and it may have had side effects. Approve to make it again; reject to continue with its recorded answer.",
   }),
   in_flight: (tool) => ({
     title: `Call ${tool} again?`,

@@ -153,7 +153,7 @@ describe("the answers of another run", () => {
   test("where nothing at all was recorded, that is said; where only the words are gone, the usual is", () => {
     const none = new RecordedAnswers("r", () => [answer(1, gave("x"))]);
     const request = { kind: "model" as const, asked: "one" };
-    const usual = "It calls a model, but no recorded call of a model is left.";
+    const usual = "It calls a model, but no recorded call to a model is left.";
     // Nobody has looked yet.
     expect(none.difference(request).sentence).toBe(usual);
     none.next("one");
@@ -163,7 +163,7 @@ describe("the answers of another run", () => {
       changes: [],
       more: 0,
       sentence:
-        "The original run was made before requests were recorded, or made none: none of its answers can be reused.",
+        "The original run predates the recording of requests or made no requests, so none of its answers can be reused.",
     });
     const some = new RecordedAnswers("r", () => [answer(1, gave("x", "q"))]);
     some.next("one");
@@ -180,7 +180,7 @@ describe("what a strict replay was asked that nobody recorded", () => {
     expect(missIn(failed(error))).toEqual({
       code: "NOT_RECORDED",
       message:
-        "This strict replay reached a call that was never recorded, and makes none. It calls the tool look, but no recorded call of a tool is left.",
+        "This strict replay reached a call that was never recorded. Strict replays make no new calls. It calls the tool look, but no recorded call to a tool is left.",
       retryable: false,
       user_action: "none",
       detail: difference,

@@ -109,7 +109,7 @@ export class RecordedAnswers {
 }
 
 const NOTHING_RECORDED =
-  "The original run was made before requests were recorded, or made none: none of its answers can be reused.";
+  "The original run predates the recording of requests or made no requests, so none of its answers can be reused.";
 
 /** How many askings of these came to something. */
 export const countRecorded = (answers: Iterable<RecordedAnswer>): number =>
@@ -174,7 +174,7 @@ export type Obstacle =
 
 /** A call of a strict replay that was never recorded: a failure that ends the whole run. */
 export function notRecorded(difference: RequestDifference): StepError {
-  const message = `This strict replay reached a call that was never recorded, and makes none. ${difference.sentence}`;
+  const message = `This strict replay reached a call that was never recorded. Strict replays make no new calls. ${difference.sentence}`;
   const error = { code: "NOT_RECORDED", message, retryable: false, user_action: "none", detail: difference };
   return { name: "NotRecorded", message, detail: asJson({ error }) };
 }

@@ -236,7 +236,7 @@ test("a test says so where the workflow does not come any more to where a person
   );
   expect([report.status, report.sentence]).toEqual([
     "failed",
-    "In the repeated run, a person edited the state at a point this run didn't reach: not repeated.",
+    "In the original run, a person edited the state at a point this run didn't reach, so this wasn't repeated.",
   ]);
 });
 

@@ -1,10 +1,12 @@
 import { defined } from "@/server/domain/base/defined";
 import type { StepRequest } from "@/server/domain/base/durable";
 import { recordOf } from "@/server/domain/base/guards";
-import { asJson } from "@/server/domain/base/json";
-import type { JsonObject } from "@/server/domain/base/values";
+import { asJson, asStored } from "@/server/domain/base/json";
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import { isSince } from "@/server/domain/run/edition";
 import type { OnCrash, ToolAnswer, ToolSpec } from "@/server/domain/tool/tool";
 import type { ModelRequest, Models } from "@/server/llm/model";
+import wordingOf3 from "./edition-3.json";
 
 /**
  * Tools that concern nothing but the run itself, such as its files: where another run begins as this one went, they are
@@ -16,13 +18,36 @@ export const OF_THE_RUN: ReadonlySet<string> = new Set([
   ...["calculator", "current_time"],
 ]);
 
-/** A model call by what the model is asked: without what names the run, the call, or the money that is left. */
-export function modelRequest(request: ModelRequest, models: Pick<Models, "describe">): StepRequest {
+/** Texts that prompts contain since the fourth edition, with what they were before; the longest first. */
+const REWORDED = Object.entries(wordingOf3).sort(([one], [other]) => other.length - one.length);
+
+/**
+ * A request as the third edition worded it, so that answers recorded then are found by it. What a person wrote in
+ * exactly these words changes with it; old requests contain them nowhere.
+ */
+function asBefore4(value: Json): Json {
+  if (typeof value === "string")
+    return REWORDED.reduce((text, [now, before]) => text.replaceAll(now, before), value);
+  if (Array.isArray(value)) return value.map(asBefore4);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, asBefore4(one ?? null)]));
+}
+
+/**
+ * A model call by what the model is asked: without what names the run, the call, or the money that is left. A run of an
+ * older edition is sent today's prompts, and its requests are known by those of then.
+ */
+export function modelRequest(
+  request: ModelRequest,
+  models: Pick<Models, "describe">,
+  run: { edition?: number },
+): StepRequest {
   const { llm_config, messages, response, tools, tool_protocol } = request;
+  const asked = () => asJson({ llm_config, messages, response, tools, tool_protocol });
   return {
     kind: "model",
     again: "reuse",
-    asked: () => asJson({ llm_config, messages, response, tools, tool_protocol }),
+    asked: isSince(run, 4) ? asked : () => asBefore4(asStored(asked())),
     fits(value) {
       const now = models.describe(llm_config);
       const from = recordOf(value);

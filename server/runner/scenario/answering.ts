@@ -99,7 +99,7 @@ export function realAnswers(
       const served = player?.next(requestHash(request));
       if (served) return served;
       if (scratch.has(tool)) return undefined;
-      const why = `Tests call no outside tools, even with real models, and there is no recorded answer of ${tool}. Save a run as a test, or pin the node's output.`;
+      const why = `Tests call no outside tools, even with real models, and there is no recorded answer from ${tool}. Save a run as a test, or pin the node's output.`;
       throw new Missed(missedOf(request, key, player?.unused ?? [], why));
     },
     unused: () => 0,

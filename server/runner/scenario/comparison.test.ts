@@ -114,7 +114,7 @@ test("an answer whose price nobody knows is unknown money, never none, and no ca
     spendingCap: new SpendingCap(1),
   });
   const stopped =
-    "The price of a response of fake-1 is unknown, so the limit of $1.000 can't be enforced: no more calls were made.";
+    "The price of a response from fake-1 is unknown, so the limit of $1.000 can't be enforced and no more calls were made.";
   expect(
     report.variants.map(({ name, cost_usd, cells }) => [name, cost_usd, cells.map(({ runs }) => runs)]),
   ).toEqual([

@@ -75,8 +75,8 @@ test.each<[string, Partial<JudgeExpectation>, string]>([
 });
 
 test.each([
-  [undefined, "An output should exist to be judged, but doesn't."],
-  ["text", "text should exist to be judged, but doesn't."],
+  [undefined, "The output can't be judged because it doesn't exist."],
+  ["text", "text can't be judged because it doesn't exist."],
 ])("what is not there fails without a judge (%s)", async (key, sentence) => {
   const { all, asked } = judges([GOOD]);
   const result = await judge(all, { ...RUBRIC, ...(key ? { key } : {}) }, state(null));
@@ -88,14 +88,14 @@ test("a value of the longest length is judged, and a longer one is not, not even
   const of = (text: string) => judge(judges([GOOD]).all, { ...RUBRIC, key: "text" }, state(null, { text }));
   expect((await of(longest)).status).toBe("note");
   expect(await of(`${longest}x`)).toEqual(
-    notChecked("It is too long to be judged: 60001 characters; the maximum is 60000."),
+    notChecked("It is too long to judge: 60001 characters; the maximum is 60000."),
   );
 });
 
 test("without a model, and without a word from before, nothing is judged", async () => {
   const of = async (more: Partial<Judges>) => judge(judges([GOOD], more).all, RUBRIC, state({ a: 1 }));
   expect(await of({ describe: () => null })).toEqual(
-    notChecked("No model is available as judge. Add one in Settings."),
+    notChecked("No model is available as a judge. Add one in Settings."),
   );
   expect(await of({ ask: () => null })).toMatchObject({
     status: "not_checked",
@@ -108,7 +108,7 @@ test("without a model, and without a word from before, nothing is judged", async
   ).toMatchObject({
     status: "note",
     sentence: expect.stringMatching(
-      /^The offline demo model, as judge, scores 0\.25, minimum 0\.5: Short! Not/,
+      /^The offline demo model gave a score of 0\.25 \(minimum 0\.5\): Short! This score is simulated/,
     ) as string,
     judge: { score: 0.25, recorded: true, tokens: 0, cost_usd: 0 },
   });
@@ -124,7 +124,7 @@ test.each([
 ])("a judge that answers %s twice gave no verdict", async (_what, answer) => {
   const { all, kept, asked } = judges([answer, answer, GOOD]);
   expect(await judge(all, RUBRIC, state({ a: 1 }))).toEqual(
-    notChecked("The judge gave no verdict: its response did not match the schema."),
+    notChecked("The judge returned no verdict: its response did not match the schema."),
   );
   expect([kept, asked.map(({ call_id }) => call_id)]).toEqual([[], ["judge/1", "judge/2"]]);
 });
@@ -165,9 +165,9 @@ test("a model that fails gave no verdict; money at its end and a person who stop
   });
   const run = (error: Error, aborted?: AbortSignal) =>
     judge(judges([error], { aborted }).all, RUBRIC, state({ a: 1 }));
-  expect(await run(failure)).toEqual(notChecked("The judge gave no verdict: No key."));
+  expect(await run(failure)).toEqual(notChecked("The judge returned no verdict: No key."));
   expect(await run(failure, new AbortController().signal)).toEqual(
-    notChecked("The judge gave no verdict: No key."),
+    notChecked("The judge returned no verdict: No key."),
   );
   await expect(run(failure, AbortSignal.abort())).rejects.toBe(failure);
   const gone = new BrokenOff("No money.");
@@ -186,7 +186,7 @@ test.each([
     RUBRIC,
     state({ a: 1 }),
   );
-  expect(sentence).toContain(`scores 0.75, minimum 0.5: ${expected} Not counted`);
+  expect(sentence).toContain(`gave a score of 0.75 (minimum 0.5): ${expected} This score is simulated`);
 });
 
 test.each([
@@ -199,7 +199,7 @@ test.each([
   const result = await judge({ ...all, describe }, RUBRIC, state({ a: 1 }));
   expect(result).toMatchObject({
     status,
-    sentence: `fake-1, as judge, scores ${score.toFixed(2)}, minimum 0.5: So.`,
+    sentence: `fake-1 gave a score of ${score.toFixed(2)} (minimum 0.5): So.`,
     judge: { score, threshold: 0.5, kappa: null, labels: 0, counts: true },
   });
 });

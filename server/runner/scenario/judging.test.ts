@@ -84,7 +84,7 @@ test("a judge that is a real model decides, and its verdict is labeled with its 
   const [, result] = report.results;
   expect([result?.status, result?.sentence]).toEqual([
     "passed",
-    "fake-1, as judge, scores 0.90, minimum 0.7: It says Oslo.",
+    "fake-1 gave a score of 0.90 (minimum 0.7): It says Oslo.",
   ]);
   expect(result?.judge).toEqual({
     judge: expect.stringMatching(/^[0-9a-f]{24}$/) as string,
@@ -137,7 +137,7 @@ test("the offline demo model judges where it is the workflow's model, and says s
     book: bookOf().book,
   });
   expect(report.results[1]).toMatchObject({ status: "note", judge: { simulated: true } });
-  expect(report.results[1]?.sentence).toMatch(/^The offline demo model, as judge, scores /);
+  expect(report.results[1]?.sentence).toMatch(/^The offline demo model gave a score of /);
 });
 
 test("money is held over all tests together: what could go beyond it is not asked, and what was not run is said", async () => {

@@ -53,12 +53,12 @@ export interface Judges {
 const VERDICT: JsonSchema = {
   type: "object",
   properties: {
-    reason: { type: "string", description: "What in the value decided, in one or two sentences" },
+    reason: { type: "string", description: "The deciding evidence in the value, in one or two sentences" },
     score: {
       type: "number",
       minimum: 0,
       maximum: 1,
-      description: "How far the rubric is met: 0 not at all, 1 in every respect",
+      description: "How well the rubric is met: 0 not at all, 1 fully",
     },
   },
   required: ["reason", "score"],
@@ -85,15 +85,15 @@ export async function judge(
   if (value === undefined)
     return {
       status: "failed",
-      sentence: `${key ?? "An output"} should exist to be judged, but doesn't.`,
+      sentence: `${key ?? "The output"} can't be judged because it doesn't exist.`,
     };
   const text = promptText(value);
   if (text.length > LONGEST_JUDGED)
     return notChecked(
-      `It is too long to be judged: ${text.length} characters; the maximum is ${LONGEST_JUDGED}.`,
+      `It is too long to judge: ${text.length} characters; the maximum is ${LONGEST_JUDGED}.`,
     );
   const described = judges.describe(config);
-  if (!described) return notChecked("No model is available as judge. Add one in Settings.");
+  if (!described) return notChecked("No model is available as a judge. Add one in Settings.");
   const named = {
     judge: judgeId(rubric, described),
     item: hash(text).slice(0, 32),
@@ -110,8 +110,8 @@ export async function judge(
     ? { ...before, tokens: 0, cost_usd: 0 }
     : models
       ? await verdictOf(models, expectation, text, judges.aborted)
-      : { failure: "no one was asked." };
-  if ("failure" in answer) return notChecked(`The judge gave no verdict: ${answer.failure}`);
+      : { failure: "no model was asked." };
+  if ("failure" in answer) return notChecked(`The judge returned no verdict: ${answer.failure}`);
   if (!before) judges.book.keep(named, { score: answer.score, reason: answer.reason });
   return weighed(expectation.threshold, {
     judge: named.judge,
@@ -131,11 +131,11 @@ function weighed(
   verdict: Omit<Judged, "threshold" | "kappa" | "labels" | "counts">,
 ): Pick<ExpectationResult, "status" | "sentence" | "judge"> {
   const { score, reason, model, simulated } = verdict;
-  const who = simulated ? "The offline demo model, as judge," : `${model}, as judge,`;
-  const sentence = `${who} scores ${score.toFixed(2)}, minimum ${threshold}: ${sentenceOf(reason)}`;
+  const who = simulated ? "The offline demo model" : model;
+  const sentence = `${who} gave a score of ${score.toFixed(2)} (minimum ${threshold}): ${sentenceOf(reason)}`;
   const judge = { ...verdict, threshold, kappa: null, labels: 0, counts: !simulated };
   if (simulated)
-    return { status: "note", sentence: `${sentence} Not counted, because it is simulated.`, judge };
+    return { status: "note", sentence: `${sentence} This score is simulated, so it isn't counted.`, judge };
   return { status: score >= threshold ? "passed" : "failed", sentence, judge };
 }
 
@@ -164,7 +164,7 @@ async function verdictOf(
               role: "user",
               content: taskPrompt({
                 id: randomBytes(6).toString("hex"),
-                task: `Say how far this rubric is met by the value:\n${FENCES.fence("criteria", rubric)}`,
+                task: `Rate how well the value meets this rubric:\n${FENCES.fence("criteria", rubric)}`,
                 inputs: { value: text },
                 answer: answerPrompt({ schema: VERDICT }),
               }),

@@ -85,7 +85,7 @@ export async function verifyKept(
   const report = await runTest(tested, made, parts);
   if (report.status === "passed") return { test: made, notes };
   if (report.missed || report.question || report.problems.length > 0)
-    return { test: made, notes: [...notes, `Repeated, it doesn't pass: ${report.sentence}`] };
+    return { test: made, notes: [...notes, `The test doesn't pass when repeated: ${report.sentence}`] };
   const failed = new Set(report.results.flatMap(({ at, status }) => (status === "failed" ? [at] : [])));
   const expect = made.expect.flatMap((expectation, at): Expectation[] => {
     if (!failed.has(at)) return [expectation];
@@ -96,16 +96,19 @@ export async function verifyKept(
   const again = await runTest(tested, looser, parts);
   const failures = report.results
     .filter(({ status }) => status === "failed")
-    .map(({ sentence }) => `No expectation, because it differed when repeated: ${sentence}`);
+    .map(({ sentence }) => `Removed or loosened an expectation that failed when repeated: ${sentence}`);
   return again.status === "passed"
     ? { test: looser, notes: [...notes, ...failures] }
-    : { test: looser, notes: [...notes, ...failures, `Repeated, it doesn't pass: ${again.sentence}`] };
+    : {
+        test: looser,
+        notes: [...notes, ...failures, `The test doesn't pass when repeated: ${again.sentence}`],
+      };
 }
 
 /** What people changed in the run and a test cannot repeat. */
 function changedAt(events: readonly RunEvent[]): string[] {
   const done = notRepeated(events);
-  return done.length === 0 ? [] : [`A test does not repeat that ${done.join(", and that ")}.`];
+  return done.length === 0 ? [] : [`A test doesn't repeat that ${done.join(", and that ")}.`];
 }
 
 /** Whether a run can become a cassette: its first event and its interpreter version exist here. */

@@ -63,7 +63,7 @@ test("changes that no test notices are told, with their place; a test more, and 
   expect(await report([wrong])).toMatchObject({
     noticed: 0,
     why_not: expect.stringContaining(
-      "doesn't pass on the unchanged workflow: b was to run after r, and it n",
+      "doesn't pass on the unchanged workflow: Expected b to run after r, but it n",
     ) as string,
   });
 });

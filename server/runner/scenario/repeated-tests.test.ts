@@ -71,12 +71,12 @@ test.each([
 const never = { kind: "visits", node: "a", times: 9 };
 const always = { kind: "status", is: "COMPLETED" };
 test.each<[object[], string, string]>([
-  [[], "passed", "It finished. Nothing else was expected."],
+  [[], "passed", "The run finished; nothing else was expected."],
   [[always], "passed", "The expectation passed."],
   [[always, always], "passed", "All 2 expectations passed."],
-  [[never], "failed", "a was to run 9 times, and ran once."],
-  [[always, never, never], "failed", "a was to run 9 times, and ran once. 1 more failed."],
-  [[never, never, never], "failed", "a was to run 9 times, and ran once. 2 more failed."],
+  [[never], "failed", "Expected a to run 9 times, but it ran once."],
+  [[always, never, never], "failed", "Expected a to run 9 times, but it ran once. 1 more failed."],
+  [[never, never, never], "failed", "Expected a to run 9 times, but it ran once. 2 more failed."],
 ])("what comes of %j in words", async (expectations, status, sentence) => {
   const report = await runTest(simple, testOf({ expect: expectations }), partsWith(newDemoModels()));
   expect([report.status, report.sentence]).toEqual([status, sentence]);
@@ -88,7 +88,7 @@ test("several things that stand in a test's way are told as their number", async
     testOf({ pins: { x: { output: {} }, y: { output: {} } } }),
     partsWith(newDemoModels()),
   );
-  expect([sentence, problems.length]).toEqual(["This test can't run, because of 2 problems.", 2]);
+  expect([sentence, problems.length]).toEqual(["This test can't run because of 2 problems.", 2]);
 });
 
 test("a run that does not come to its end is no pass, even where nothing is expected", async () => {
@@ -163,12 +163,12 @@ test("without tests, or with one that fails by itself, no change is tried", asyn
   });
   expect(await runMutants({ tested: simple, tests: [testOf({ expect: [never] })], parts })).toEqual({
     ...nothing,
-    why_not: "“One” doesn't pass on the unchanged workflow: a was to run 9 times, and ran once.",
+    why_not: "“One” doesn't pass on the unchanged workflow: Expected a to run 9 times, but it ran once.",
   });
   const bare = { ...simple, graph: draw("start > end") };
   expect(await runMutants({ tested: bare, tests: [testOf()], parts })).toEqual({
     ...nothing,
-    why_not: "This workflow has nothing to change in a small way.",
+    why_not: "No small changes can be made to this workflow.",
   });
   expect(await runMutants({ tested: simple, tests: [testOf()], parts, most: 0 })).toMatchObject({
     mutants: [],
@@ -183,8 +183,8 @@ test("of a run's proposals, what does not hold the second time is left out or as
   const { test: kept, notes } = await verifyKept(simple, made([always, path, never]), [], parts);
   expect(kept.expect).toEqual([always, { ...path, mode: "visited", nodes: ["start", "end"] }]);
   expect(notes).toEqual([
-    "No expectation, because it differed when repeated: As step 2, end was to run, and a ran.",
-    "No expectation, because it differed when repeated: a was to run 9 times, and ran once.",
+    "Removed or loosened an expectation that failed when repeated: Step 2: expected end, but a ran.",
+    "Removed or loosened an expectation that failed when repeated: Expected a to run 9 times, but it ran once.",
   ]);
   const good = made([always]);
   expect(await verifyKept(simple, good, [], parts)).toEqual({ test: good, notes: [] });
@@ -201,18 +201,20 @@ test("a kept test that asks what nobody answers, or that does not fit, stays as 
   const asks = testOf({ expect: [{ kind: "visits", node: "gate", times: 2 }] });
   expect(await verifyKept(gate, asks, [], parts)).toEqual({
     test: asks,
-    notes: ["Repeated, it doesn't pass: gate asks a person “Send?”, but this test has no answer to that."],
+    notes: [
+      "The test doesn't pass when repeated: gate asks a person “Send?”, but this test has no answer for that question.",
+    ],
   });
   const odd = testOf({ pins: { nobody: { output: {} } } });
   expect(await verifyKept(simple, odd, [], parts)).toEqual({
     test: odd,
-    notes: ["Repeated, it doesn't pass: There is no node nobody to pin an output of."],
+    notes: ["The test doesn't pass when repeated: Can't pin an output: there is no node nobody."],
   });
   const real = { ...parts, models: { ...parts.models, describe: () => null } };
   const { test: missed, notes } = await verifyKept(writing, testOf({ expect: [never] }), [], real);
   expect([missed.expect, notes]).toEqual([
     [never],
-    [expect.stringMatching(/^Repeated, it doesn't pass: This test has no recorded answers, /)],
+    [expect.stringMatching(/^The test doesn't pass when repeated: This test has no recorded answers, /)],
   ]);
 });
 
@@ -235,7 +237,7 @@ test("a comparison of one input by the demo model says that it is simulated", as
     {
       case: "one",
       status: "passed",
-      sentence: "It finished. Nothing else was expected.",
+      sentence: "The run finished; nothing else was expected.",
       runs: 2,
       passed: 2,
       judged: null,

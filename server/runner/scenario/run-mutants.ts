@@ -56,7 +56,7 @@ export async function runMutants({
     noticed: count("noticed"),
     survived: count("survived"),
     left_out: Math.max(0, all.length - most),
-    why_not: results.length === 0 ? "This workflow has nothing to change in a small way." : null,
+    why_not: results.length === 0 ? "No small changes can be made to this workflow." : null,
   };
 }
 

@@ -49,7 +49,7 @@ export const notRun = ({ id, name }: ScenarioTest, problems: string[]): TestRepo
   sentence:
     problems.length === 1
       ? (problems[0] ?? "")
-      : `This test can't run, because of ${problems.length} problems.`,
+      : `This test can't run because of ${problems.length} problems.`,
   problems,
   outcome: null,
   results: [],
@@ -138,7 +138,7 @@ function reportOf(test: ScenarioTest, run: ScenarioRun, results: ExpectationResu
 
 const unanswered = ({ question, state }: ScenarioRun): string | null => {
   if (question)
-    return `${state.graph.nodes[question.node_id]?.name || question.node_id} asks a person “${question.title}”, but this test has no answer to that.`;
+    return `${state.graph.nodes[question.node_id]?.name || question.node_id} asks a person “${question.title}”, but this test has no answer for that question.`;
   return state.run.final_status ? null : "It waits for something that never arrives in a test.";
 };
 
@@ -149,15 +149,17 @@ function sentenceOf(
 ): string {
   const [first, ...more] = failed;
   if (first !== undefined) return more.length === 0 ? first : `${first} ${more.length} more failed.`;
-  if (test.expect.length === 0) return "It finished. Nothing else was expected.";
+  if (test.expect.length === 0) return "The run finished; nothing else was expected.";
   const held = test.expect.length - unchecked - notes;
   if (held === 0)
     return notes > 0
-      ? "Undecided: the verdict of the offline demo model doesn't count."
+      ? "Undecided: the offline demo model's verdict doesn't count."
       : "None of its expectations could be checked without a model.";
   const others = [
     ...(unchecked > 0 ? [`${unchecked} could not be checked without a model`] : []),
-    ...(notes > 0 ? [`${notes} by a judge ${notes === 1 ? "is a note" : "are notes"}`] : []),
+    ...(notes > 0
+      ? [`${notes} judged by the offline demo model ${notes === 1 ? "doesn't" : "don't"} count`]
+      : []),
   ];
   if (others.length > 0) return `${held} of ${test.expect.length} expectations passed; ${others.join(", ")}.`;
   return test.expect.length === 1

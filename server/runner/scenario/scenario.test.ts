@@ -36,7 +36,7 @@ test("a drawing without models is run and held against what is expected", async 
     test_id: "one",
     name: "One",
     status: "failed",
-    sentence: "w was to run twice, and ran once.",
+    sentence: "Expected w to run twice, but it ran once.",
     problems: [],
     outcome: {
       final_status: "COMPLETED",
@@ -71,7 +71,7 @@ test("a drawing without models is run and held against what is expected", async 
         at: 2,
         expectation: { kind: "visits", node: "w", times: 2 },
         status: "failed",
-        sentence: "w was to run twice, and ran once.",
+        sentence: "Expected w to run twice, but it ran once.",
         expected: { times: 2 },
         seen: 1,
         node_id: "w",
@@ -120,7 +120,7 @@ test("what nobody answers is no pass: a question, a real model, a tool, a wait f
   const path = { kind: "path", nodes: ["start", "gate", "end2"], mode: "exactly" };
   expect(await report(gate)).toEqual({
     status: "failed",
-    sentence: "gate asks a person “Send it?”, but this test has no answer to that.",
+    sentence: "gate asks a person “Send it?”, but this test has no answer for that question.",
     question: expect.objectContaining({
       node_id: "gate",
       title: "Send it?",
@@ -148,7 +148,7 @@ test("what nobody answers is no pass: a question, a real model, a tool, a wait f
     missed: {
       node_id: "ask",
       sentence:
-        "This test has no recorded answers, and tests call no real models by default. Save a run as a test, pin the node's output, or use the offline demo model. It calls a model, but no recorded call of a model is left.",
+        "This test has no recorded answers, and tests call no real models by default. Save a run as a test, pin the node's output, or use the offline demo model. It calls a model, but no recorded call to a model is left.",
     },
   });
   expect(await report(agent, { simulated: true }, real)).toMatchObject({ status: "passed" });
@@ -168,7 +168,7 @@ test("a test that names what does not exist is not run, and says why", async () 
   expect({ status, problems }).toEqual({
     status: "not_run",
     problems: [
-      "There is no node nobody to pin an output of.",
+      "Can't pin an output: there is no node nobody.",
       "Expectation 1: It refers to the node b, which this workflow doesn't have.",
     ],
   });

@@ -144,6 +144,6 @@ test("an answer of unknown price still counts, and is the last", async () => {
     spent_usd: null,
     max_cost_usd: 2,
     stopped:
-      "The price of a response of fake-1 is unknown, so the limit of $2.000 can't be enforced: no more calls were made.",
+      "The price of a response from fake-1 is unknown, so the limit of $2.000 can't be enforced and no more calls were made.",
   });
 });

@@ -47,7 +47,7 @@ export class SpendingCap {
   /** After an answer without a price, no further call is made: the cap could not be enforced. */
   private lose(model: string): void {
     this.isUnknown = true;
-    this.gone ??= `The price of a response of ${model} is unknown, so the limit of ${formatDollars(this.max_cost_usd)} can't be enforced: no more calls were made.`;
+    this.gone ??= `The price of a response from ${model} is unknown, so the limit of ${formatDollars(this.max_cost_usd)} can't be enforced and no more calls were made.`;
   }
 
   private async pay(models: Models, request: ModelRequest, io: Parameters<Models["complete"]>[1]) {

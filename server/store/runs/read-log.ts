@@ -40,7 +40,9 @@ export function newLogReader({ $client: client }: Db) {
     const end = selectEnd.get(id);
     if (turn === undefined || turn < 0) throw new DamagedLog("This run's log no longer exists.");
     if (end && end.last_turn !== turn)
-      throw new DamagedLog(`This run's log ends with turn ${turn}; its last was turn ${end.last_turn}.`);
+      throw new DamagedLog(
+        `This run's log ends with turn ${turn}; it should end with turn ${end.last_turn}.`,
+      );
   };
   const selectTimers = client.prepare<[string], { key: string; due_at: number }>(
     "select key, due_at from run_timers where run_id = ?",

@@ -152,7 +152,7 @@ test("a database with a damaged page stays as it is, and somebody is told", () =
   retention.allowShrinking((...all) => calls.push(all));
   expect(calls).toEqual([
     [
-      "The database could not be rewritten to allow it to shrink; it is used as is.",
+      "Couldn't rewrite the database so that it can shrink; continuing without.",
       expect.objectContaining({ message: expect.stringContaining("malformed") as string }),
     ],
   ]);

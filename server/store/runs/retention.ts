@@ -119,7 +119,7 @@ export class Retention {
       this.client.pragma("auto_vacuum = INCREMENTAL");
       this.client.exec("vacuum");
     } catch (error) {
-      warn("The database could not be rewritten to allow it to shrink; it is used as is.", error);
+      warn("Couldn't rewrite the database so that it can shrink; continuing without.", error);
     }
   }
 

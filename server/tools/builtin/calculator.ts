@@ -48,7 +48,7 @@ export function calculate(text: string): number {
       400,
       token === undefined
         ? "The expression ends early."
-        : `"${token}" cannot stand there. Use numbers, + - * / % ^ ( ), pi, e, and ${[...FUNCTIONS.keys()].join(", ")}.`,
+        : `Unexpected "${token}". Use numbers, + - * / % ^ ( ), pi, e, and ${[...FUNCTIONS.keys()].join(", ")}.`,
     );
   };
   const expect = (token: string) => (tokens[at] === token ? at++ : wrong(tokens[at]));
@@ -124,7 +124,7 @@ export const calculator = () =>
   defineTool({
     name: "calculator",
     description:
-      "Works out an arithmetic expression, for example (3 + 4) * 2^10 / sqrt(2). Use it instead of calculating in your head.",
+      "Evaluates an arithmetic expression, for example (3 + 4) * 2^10 / sqrt(2). Use it instead of calculating in your head.",
     input: z.object({ expression: z.string().min(1).max(1_000) }),
     source: "builtin",
     home: "worker",

@@ -3,7 +3,7 @@ import { ToolFailure, type ToolScope } from "../define";
 
 /** The run that calls. Throws ToolFailure(400) where a person tries the tool out. */
 export function runOf(scope: ToolScope, tool: string) {
-  if (!scope.run) throw new ToolFailure(400, `${tool} works inside a run only.`);
+  if (!scope.run) throw new ToolFailure(400, `${tool} only works inside a run.`);
   return scope.run;
 }
 

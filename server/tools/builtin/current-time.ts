@@ -4,7 +4,7 @@ import { defineTool, ToolFailure } from "../define";
 export const currentTime = (now: () => number) =>
   defineTool({
     name: "current_time",
-    description: "Gives the current date and time, in UTC and in a time zone.",
+    description: "Returns the current date and time, in UTC and in a time zone.",
     input: z.object({
       timezone: z.string().max(64).default("UTC").describe("An IANA name such as Europe/Berlin"),
     }),

@@ -42,7 +42,7 @@ const CORPUS: Readonly<Record<SearchPurpose, readonly Entry[]>> = {
     entry(
       "Repair cafés: how to start one",
       "repair-cafe",
-      "A repair café is an afternoon at which volunteers help visitors mend lamps, clothes, bicycles and small machines. It needs a room with power, tools, a few people who can repair, and rules on liability. Libraries are common hosts: they have rooms, opening hours and visitors. Organisers name three worries: enough volunteers, safety of mended electrical things, and where spare parts come from.",
+      "A repair café is an afternoon at which volunteers help visitors repair lamps, clothes, bicycles and small machines. It needs a room with power, tools, a few people who can repair, and rules on liability. Libraries are common hosts: they have rooms, opening hours and visitors. Organisers name three worries: enough volunteers, safety of repaired electrical things, and where spare parts come from.",
     ),
     entry(
       "A first vegetable garden at home",
@@ -89,7 +89,7 @@ const CORPUS: Readonly<Record<SearchPurpose, readonly Entry[]>> = {
     entry(
       "Charged twice: how refunds of double payments work",
       "double-charges",
-      "A double charge is often a reservation that expires by itself. If both payments were booked, the second is paid back the way it came; customers are asked for the invoice number and both dates.",
+      "A double charge is often a reservation that expires on its own. If both payments were booked, the second is paid back the way it came; customers are asked for the invoice number and both dates.",
     ),
     entry(
       "Planning a software release",

@@ -7,8 +7,8 @@ type Files = Pick<WorkspaceStore, "write" | "read" | "list">;
 
 const Path = z.string().min(1).max(1_000).describe("A path in the run's workspace, such as notes/plan.md");
 const Part = {
-  offset: z.number().int().min(0).default(0).describe("The first character to read"),
-  limit: z.number().int().min(1).max(100_000).default(10_000).describe("How many characters at most"),
+  offset: z.number().int().min(0).default(0).describe("Offset of the first character to read"),
+  limit: z.number().int().min(1).max(100_000).default(10_000).describe("Maximum number of characters"),
 };
 const LISTED = 50;
 
@@ -52,7 +52,7 @@ export function fileTools(files: Files): ToolInterface[] {
     defineTool({
       name: "create_artifact",
       description:
-        "Saves a piece of work as a file of this run, where people and the other agents find it. An existing file gets a new version.",
+        "Saves work as a file of this run, where people and the other agents find it. An existing file gets a new version.",
       input: z.object({ path: Path, content: z.string() }),
       source: "builtin",
       risk: "MEDIUM",
@@ -62,11 +62,11 @@ export function fileTools(files: Files): ToolInterface[] {
     }),
     defineTool({
       name: "file_write",
-      description: "Writes a file of this run's workspace, or adds to its end. Earlier versions are kept.",
+      description: "Writes a file in this run's workspace, or appends to it. Earlier versions are kept.",
       input: z.object({
         path: Path,
         content: z.string(),
-        append: z.boolean().default(false).describe("Adds to the end instead of replacing"),
+        append: z.boolean().default(false).describe("Appends instead of replacing"),
       }),
       source: "builtin",
       risk: "MEDIUM",
@@ -77,7 +77,7 @@ export function fileTools(files: Files): ToolInterface[] {
     }),
     defineTool({
       name: "file_read",
-      description: "Reads a file of this run's workspace, the newest version unless another one is named.",
+      description: "Reads a file from this run's workspace: the newest version, unless you name another.",
       input: z.object({ path: Path, version: z.number().int().min(1).optional(), ...Part }),
       source: "builtin",
       risk: "LOW",
@@ -91,7 +91,7 @@ export function fileTools(files: Files): ToolInterface[] {
     defineTool({
       name: "read_artifact",
       description:
-        "Reads an artifact of this run by its id or path, such as the whole of a result that was cut; continue at next_offset.",
+        "Reads an artifact of this run by its id or path, such as the full text of a truncated result; continue at next_offset.",
       input: z.object({ artifact_id: z.string().max(100).optional(), path: Path.optional(), ...Part }),
       source: "builtin",
       risk: "LOW",

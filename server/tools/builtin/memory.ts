@@ -11,9 +11,7 @@ type Memories = Pick<MemoryStore, "store" | "retrieve" | "search">;
 
 const Scope = z
   .enum(MemoryScope.options)
-  .describe(
-    "How far it reaches: this task, this agent, this run, this workflow, this project, or everything",
-  );
+  .describe("Scope: this task, this agent, this run, this workflow, this project, or everything");
 const Key = z.string().min(1).max(200);
 const YEAR_SECONDS = 365 * 24 * 3600;
 
@@ -55,7 +53,7 @@ function placeFor(scope: MemoryScope, caller: ToolScope): MemoryPlace {
     );
   }
   const place = memoryPlace(scope, caller);
-  if (!place) throw new ToolFailure(400, `There is no ${scope} here whose memory could be used.`);
+  if (!place) throw new ToolFailure(400, `No ${scope} memory is available here.`);
   return place;
 }
 
@@ -78,17 +76,17 @@ export function memoryTools(memories: Memories): ToolInterface[] {
   return [
     defineTool({
       name: "store_memory",
-      description: "Remembers a value under a key; replaces what the key held in this scope.",
+      description: "Stores a value under a key; replaces the key's value in this scope.",
       input: z.object({
         key: Key,
-        value: Json.describe("A text, or any other JSON value; at most 64 kB"),
+        value: Json.describe("A string, or any other JSON value; at most 64 kB"),
         scope: Scope.default("run"),
         ttl: z
           .number()
           .positive()
           .max(10 * YEAR_SECONDS)
           .optional()
-          .describe("Seconds until it is forgotten"),
+          .describe("Seconds until it expires"),
       }),
       source: "builtin",
       risk: "MEDIUM",
@@ -120,7 +118,7 @@ export function memoryTools(memories: Memories): ToolInterface[] {
     }),
     defineTool({
       name: "retrieve_memory",
-      description: "Gives what was remembered under a key, in the named scope only.",
+      description: "Returns the value stored under a key, in the given scope only.",
       input: z.object({ key: Key, scope: Scope.default("run") }),
       source: "builtin",
       risk: "LOW",
@@ -133,17 +131,17 @@ export function memoryTools(memories: Memories): ToolInterface[] {
         if (!memory)
           throw new ToolFailure(
             404,
-            `Nothing is remembered under that key in the scope "${scope}". Try search_memory.`,
+            `Nothing is stored under that key in the scope "${scope}". Try search_memory.`,
           );
         return new Labelled(shown(memory), memory.tainted);
       },
     }),
     defineTool({
       name: "search_memory",
-      description: "Finds memories by words in their keys and values, the best first.",
+      description: "Finds memories by words in their keys and values, best matches first.",
       input: z.object({
         query: z.string().min(1).max(4_000),
-        scope: Scope.optional().describe("Left out: every scope of this agent"),
+        scope: Scope.optional().describe("If omitted: every scope of this agent"),
         k: z.number().int().min(1).max(50).default(5),
       }),
       source: "builtin",

@@ -32,12 +32,12 @@ export function searchTools(deps: SearchDeps): ToolInterface[] {
   return [
     searchTool(deps, "web", {
       name: "web_search",
-      description: "Searches the web. Gives titles, addresses and excerpts; open a page with browse_url.",
+      description: "Searches the web. Returns titles, URLs and excerpts; open a page with browse_url.",
     }),
     searchTool(deps, "code", {
       name: "code_search",
       description:
-        "Searches source code in public repositories. Gives files, their addresses and matching lines.",
+        "Searches source code in public repositories. Returns files, their URLs and matching lines.",
     }),
   ];
 }
@@ -173,13 +173,10 @@ function refusalOf({ status, headers }: Response, kind: SearchBackend["kind"]): 
   if (status === 403 && kind === "searxng")
     return new ToolFailure(
       503,
-      "The SearXNG server does not give JSON. Its operator must add json to search.formats in its settings.yml.",
+      "The SearXNG server does not return JSON. Its operator must add json to search.formats in its settings.yml.",
     );
   if (status === 401 || status === 403)
-    return new ToolFailure(
-      503,
-      "The search service does not accept the key. Enter it again in the settings of tools.",
-    );
+    return new ToolFailure(503, "The search service rejected the key. Enter it again in the tool settings.");
   if (status === 400 || status === 422)
     return new ToolFailure(400, "The search service cannot read this query.");
   return new ToolFailure(503, `The search service answered with ${status}.`);

@@ -115,7 +115,7 @@ describe("http_request", () => {
     reply("image/png", Buffer.from([1, 2, 3]));
     expect(await outputOf(call("http_request", { url: at() }))).toMatchObject({
       body: null,
-      note: "3 bytes of image/png, which is no text.",
+      note: "3 bytes of image/png, which is not text.",
     });
   });
 
@@ -234,7 +234,7 @@ describe("browse_url", () => {
     reply("application/pdf", "%PDF");
     expect(await call("browse_url", { url: at() })).toMatchObject({
       status_code: 400,
-      error: "That is no readable page but application/pdf.",
+      error: "That is not a readable page but application/pdf.",
     });
   });
 
@@ -312,7 +312,7 @@ describe("search", () => {
     const cases: [number, Record<string, string>, number, RegExp][] = [
       [429, { "retry-after": "7" }, 429, /wait 7 s/],
       [403, { "x-ratelimit-remaining": "0" }, 429, /wait before/],
-      [401, {}, 503, /does not accept the key/],
+      [401, {}, 503, /rejected the key/],
       [422, {}, 400, /query/],
       [500, {}, 503, /500/],
     ];

@@ -29,14 +29,14 @@ const SHOWN_HEADERS = [
 const FORBIDDEN_HEADERS =
   /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|content-length|origin|referer|forwarded|via|cookie2?|(proxy|sec|x-forwarded)-.*|x-real-ip)$/i;
 
-const Url = z.string().min(1).max(4_000).describe("An address that begins with https:// or http://");
+const Url = z.string().min(1).max(4_000).describe("A URL that begins with https:// or http://");
 const Headers = z
   .record(
-    z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, "That is no name of a header"),
+    z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, "Not a valid header name"),
     z
       .string()
       .max(4_000)
-      .regex(/^[\t\x20-\x7e]*$/, "A header holds plain characters on one line"),
+      .regex(/^[\t\x20-\x7e]*$/, "A header value is plain characters on one line"),
   )
   .refine((headers) => Object.keys(headers).length <= 30, "At most 30 headers")
   .default({});
@@ -61,7 +61,7 @@ function requestTools(fetch: PublicFetch): ToolInterface[] {
     defineTool({
       name: "http_request",
       description:
-        "Reads from a web address or an HTTP API. Gives the status, some headers and the body: JSON as JSON, other text as text.",
+        "Reads from a URL or an HTTP API. Returns the status, some headers and the body: JSON as JSON, other text as text.",
       input: z.object({ url: Url, method: z.enum(["GET", "HEAD"]).default("GET"), headers: Headers }),
       source: "builtin",
       home: "worker",
@@ -81,12 +81,12 @@ function requestTools(fetch: PublicFetch): ToolInterface[] {
     defineTool({
       name: "http_write",
       description:
-        "Sends data to an HTTP API: POST, PUT, PATCH or DELETE. It changes something outside, and cannot be undone here.",
+        "Sends data to an HTTP API: POST, PUT, PATCH or DELETE. It has side effects and cannot be undone here.",
       input: z.object({
         url: Url,
         method: z.enum(["POST", "PUT", "PATCH", "DELETE"]).default("POST"),
         headers: Headers,
-        body: Json.optional().describe("Text is sent as it is, everything else as JSON"),
+        body: Json.optional().describe("Strings are sent unchanged, everything else as JSON"),
       }),
       source: "builtin",
       home: "worker",
@@ -135,7 +135,7 @@ function requestTools(fetch: PublicFetch): ToolInterface[] {
 function browseUrl(fetch: PublicFetch): ToolInterface {
   const browse = defineTool({
     name: "browse_url",
-    description: "Opens a web page and gives its title and readable text, with the addresses of its links.",
+    description: "Opens a web page and returns its title and readable text, with the URLs of its links.",
     input: z.object({ url: Url }),
     source: "builtin",
     home: "worker",
@@ -156,7 +156,7 @@ function browseUrl(fetch: PublicFetch): ToolInterface {
       const type = mediaType(response);
       if (!isText(type)) {
         await response.body?.cancel();
-        throw new ToolFailure(400, `That is no readable page but ${type || "something of an unknown kind"}.`);
+        throw new ToolFailure(400, `That is not a readable page but ${type || "an unknown content type"}.`);
       }
       const body = await textOf(response);
       const page = /html/.test(type) ? await readPage(body, response.url) : { title: "", text: body };
@@ -257,7 +257,7 @@ async function shownResponse(response: Answer): Promise<Json> {
   const type = mediaType(response);
   if (!isText(type)) {
     const { byteLength } = await bodyOf(response);
-    return { ...head, body: null, note: `${byteLength} bytes of ${type}, which is no text.` };
+    return { ...head, body: null, note: `${byteLength} bytes of ${type}, which is not text.` };
   }
   const text = await textOf(response);
   return { ...head, body: /json$/.test(type) ? readJson(text) : text };

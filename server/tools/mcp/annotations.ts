@@ -17,7 +17,7 @@ export const McpToolWord = z
     risk: RiskLevel.optional(),
     on_crash: OnCrash.optional(),
   })
-  .refine(({ reads, inside }) => !(reads && inside), "say either reads or inside, not both");
+  .refine(({ reads, inside }) => !(reads && inside), "use either reads or inside, not both");
 export type McpToolWord = z.infer<typeof McpToolWord>;
 
 /** A server's own annotations: a person sees them, and nothing here believes them but where they warn. */

@@ -21,7 +21,7 @@ export function isKnownTo(
 export function refusingMove(client: OauthClient | null, server: AuthorizationServer): AuthorizationServer {
   if (client?.by_hand)
     throw new SignInFailure(
-      `The server now names another authorization server: ${hostIn(server.issuer)} instead of ${hostIn(client.issuer ?? "")}. If that is right, enter the client ID again.`,
+      `The server now names another authorization server: ${hostIn(server.issuer)} instead of ${hostIn(client.issuer ?? "")}. If this is expected, enter the client ID again.`,
     );
   return server;
 }

@@ -174,8 +174,7 @@ export class McpConnection {
     } catch (error) {
       if (options.signal.aborted) return { status_code: 408, error: `${name} was stopped.` };
       if (call.error !== null) return { status_code: 500, error: call.error };
-      if (call.asks)
-        return { status_code: 409, error: `${name} asks something of a person.`, asks: call.asks };
+      if (call.asks) return { status_code: 409, error: `${name} needs a person's answer.`, asks: call.asks };
       const needed = signInBehind(error);
       if (needed) {
         if (needed.isForMore) this.note({});

@@ -10,7 +10,10 @@ import { JsonSchema, type Result } from "@/server/domain/base/values";
 export const McpToolDefinition = z.object({
   name: z
     .string()
-    .regex(/^@?[A-Za-z0-9_./-]{1,128}$/, "A tool's name may have letters, digits and _ . / - (at most 128)"),
+    .regex(
+      /^@?[A-Za-z0-9_./-]{1,128}$/,
+      "A tool's name can contain letters, digits and _ . / - (at most 128 characters)",
+    ),
   description: z.string().max(20_000).default(""),
   input_schema: JsonSchema,
   output_schema: JsonSchema.optional(),
@@ -33,7 +36,7 @@ const MAX_BYTES = 64 * 1024;
 /** As tools come over the wire; nothing in it is believed to be as the protocol wants it. */
 const WireTool = z.object({
   // A sign before it marks what is made here of a server's resources and prompts.
-  name: z.string({ error: "it has no name" }).regex(/^(?!@)/, "A tool's name may not begin with @"),
+  name: z.string({ error: "it has no name" }).regex(/^(?!@)/, "A tool's name can't begin with @"),
   description: z.string().nullish(),
   inputSchema: z.unknown().optional(),
   outputSchema: z.unknown().optional(),
@@ -74,11 +77,11 @@ export function readDefinition(tool: unknown): Result<McpToolDefinition> {
       ...defined({ as_task: execution?.taskSupport === "required" || undefined }),
     });
   } catch {
-    return { error: `${label} has a description that cannot be read.` };
+    return { error: `${label} has a definition that can't be read.` };
   }
   const problem =
     Buffer.byteLength(text) > MAX_BYTES
-      ? `is described in more than ${MAX_BYTES} bytes.`
+      ? `its definition exceeds ${MAX_BYTES} bytes.`
       : jsonTextProblem(text);
   if (problem) return { error: `${label}: ${problem}` };
   const read = McpToolDefinition.safeParse(JSON.parse(text));

@@ -33,8 +33,8 @@ const BY_CODE: Readonly<Record<string, string>> = {
   ECONNREFUSED: NOBODY,
   ENOTFOUND: NO_HOST,
   EAI_AGAIN: "The host name could not be resolved at the moment. Check the network and try again.",
-  ECONNRESET: "The connection was closed. Check the URL, and whether it is http or https.",
-  UND_ERR_SOCKET: "The connection was closed. Check the URL, and whether it is http or https.",
+  ECONNRESET: "The connection was closed. Check the URL and whether it should use http or https.",
+  UND_ERR_SOCKET: "The connection was closed. Check the URL and whether it should use http or https.",
   ETIMEDOUT: LATE,
   UND_ERR_CONNECT_TIMEOUT: LATE,
   EHOSTUNREACH: NO_WAY,
@@ -43,7 +43,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
 
 /** Ports that browsers and fetch keep off, because they belong to mail, files and the like. */
 const BAD_PORT =
-  "Its port belongs to another kind of service, so no request is sent. Check the port in the URL.";
+  "Its port belongs to another kind of service, so no request was sent. Check the port in the URL.";
 
 /** Why no connection to a server came about, and what to do; null where it is not known to be that. */
 function describeUnreachable(error: unknown): string | null {
@@ -52,7 +52,7 @@ function describeUnreachable(error: unknown): string | null {
     if (known !== undefined) return known;
     if (cause.message === "bad port") return BAD_PORT;
     if (/certificate|altnames|wrong version number|ssl routines/i.test(cause.message))
-      return `The connection could not be secured (${cause.message}). Check whether the URL is http or https. To trust your own certificate, use NODE_EXTRA_CA_CERTS.`;
+      return `The connection could not be secured (${cause.message}). Check whether the URL should use http or https. To trust your own certificate, use NODE_EXTRA_CA_CERTS.`;
   }
   return null;
 }
@@ -215,7 +215,7 @@ export function describeError(error: unknown): string {
     return describeError(error.cause);
   if (error instanceof SdkHttpError && error.status >= 400) return httpText(error);
   if (error instanceof SseError && error.code !== undefined)
-    return `The server returns ${error.code}, also for the older MCP transport.`;
+    return `The server returned ${error.code}, even for the older MCP transport.`;
   const unreached = describeUnreachable(error);
   if (unreached !== null) return readable(unreached).slice(0, 1000);
   const message = errorMessage(error);
@@ -225,9 +225,9 @@ export function describeError(error: unknown): string {
 
 function httpText({ status, message }: SdkHttpError): string {
   if (status === 401)
-    return "The server rejects the Authorization header (401). Enter it again, or remove it and sign in.";
-  if (status === 403) return "The server denies access (403): the signed-in client may not do this.";
-  return `The server answers ${status} instead of speaking MCP${quotedMessage(message)}.`;
+    return "The server rejected the Authorization header (401). Enter it again, or remove it and sign in.";
+  if (status === 403) return "The server denied access (403): the signed-in client isn't allowed to do this.";
+  return `The server returned ${status} instead of an MCP response${quotedMessage(message)}.`;
 }
 
 /** What a server said with its refusal, as `: “...”`: its JSON error's message, or the words of its page. */

@@ -60,9 +60,9 @@ async function listTools(client: Client, problems: string[]): Promise<McpToolDef
   for (const tool of await pagesOf(client, "tools/list", "tools", problems)) {
     const read = readDefinition(tool);
     if ("error" in read) problems.push(read.error);
-    else if (names.has(read.value.name)) problems.push(`"${read.value.name}" is there twice.`);
+    else if (names.has(read.value.name)) problems.push(`"${read.value.name}" is listed twice.`);
     else if (found.length >= MCP_LIMITS.tools)
-      problems.push(`"${read.value.name}": more than ${MCP_LIMITS.tools} tools.`);
+      problems.push(`"${read.value.name}" was left out: the server has more than ${MCP_LIMITS.tools} tools.`);
     else {
       names.add(read.value.name);
       found.push(read.value);
@@ -84,7 +84,7 @@ async function pagesOf(
     const params = cursor === undefined ? {} : { cursor };
     const answer = await client.request({ method, params }, Page, { timeout: MCP_LIMITS.listMs });
     const entries = answer[field];
-    if (!isList(entries)) throw new Error(`Its answer to ${method} has no list.`);
+    if (!isList(entries)) throw new Error(`Its response to ${method} contains no list.`);
     all.push(...entries);
     cursor = answer.nextCursor;
   }
@@ -110,6 +110,6 @@ async function listOf<T>(client: Client, listing: Listing<T>, problems: string[]
   const odd = entries.length - good.length;
   if (odd > 0) problems.push(`${odd} of its ${called} are invalid.`);
   if (good.length > MCP_LIMITS.entries)
-    problems.push(`It has ${good.length} ${called}; the first ${MCP_LIMITS.entries} are kept.`);
+    problems.push(`It has ${good.length} ${called}; only the first ${MCP_LIMITS.entries} were kept.`);
   return good.slice(0, MCP_LIMITS.entries);
 }

@@ -324,7 +324,7 @@ describe("a server over HTTP", () => {
     const first = await tool().execute({}, { ...scope(), answers: [] });
     expect(first).toEqual({
       status_code: 409,
-      error: "mcp:math/book asks something of a person.",
+      error: "mcp:math/book needs a person's answer.",
       asks: {
         from: "math",
         message: "Which \\u{202e}seat?",
@@ -441,7 +441,7 @@ describe("a server that is a process", () => {
     put.mockRestore();
     expect(await invoke("mcp:local/long", { chars: 3_000_000 })).toEqual({
       status_code: 413,
-      error: "mcp:local/long gave more than 2097152 characters.",
+      error: "mcp:local/long returned more than 2097152 characters.",
       tainted: true,
     });
   });
@@ -575,7 +575,7 @@ describe("servers of other kinds", () => {
       await servers.save({ name: "older", url: `http://127.0.0.1:${port}/other` });
       expect(servers.list()[0]).toMatchObject({
         state: "failed",
-        last_error: expect.stringContaining("The server returns 404"),
+        last_error: expect.stringContaining("The server returned 404"),
       });
       expect(servers.list()[0]?.last_error).not.toContain("<");
     } finally {

@@ -58,7 +58,7 @@ export async function discover(
     })
   )
     throw new SignInFailure(
-      `The server identifies as ${readable(about.resource)}, which is another URL. Access to that is not requested.`,
+      `The server identifies itself as ${readable(about.resource)}, which doesn't match its URL, so access wasn't requested.`,
     );
   const issuer = about?.authorization_servers?.[0] ?? String(new URL("/", serverUrl));
   const metadata = await explained(`${hostOf(issuer)} has no valid authorization server metadata`, () =>
@@ -68,7 +68,7 @@ export async function discover(
   // Whoever could speak for another would be sent its codes (RFC 8414, 3.3).
   if (about && metadata && !isSameAddress(metadata.issuer, issuer))
     throw new SignInFailure(
-      `${hostOf(issuer)} identifies as ${readable(metadata.issuer).slice(0, 200)}, not as the authorization server that this server names.`,
+      `${hostOf(issuer)} identifies itself as ${readable(metadata.issuer).slice(0, 200)}, not as the authorization server named by this server.`,
     );
   return { issuer, metadata, resource: about?.resource ?? null, scopes: about?.scopes_supported ?? [] };
 }
@@ -86,7 +86,7 @@ async function describedResource(serverUrl: string, challenge: Challenge, fetch:
     if (isUnreachable(error)) throw error;
     if (named !== null)
       throw new SignInFailure(
-        `The server names its authorization server at ${hostOf(named)}, but that metadata can't be read.`,
+        `The server refers to authorization metadata at ${hostOf(named)}, but the metadata can't be read.`,
       );
     return null;
   }
@@ -105,7 +105,7 @@ export async function register(
       `${hostOf(issuer)} doesn't support client registration. Register Troupe there, with the redirect URL ${redirect_uri}, and enter the client ID here (Edit).`,
     );
   const methods = metadata?.token_endpoint_auth_methods_supported;
-  const information = await explained(`${hostOf(issuer)} did not register Troupe`, () =>
+  const information = await explained(`${hostOf(issuer)} didn't register Troupe`, () =>
     registerClient(issuer, {
       ...(metadata && { metadata }),
       clientMetadata: {
@@ -167,7 +167,7 @@ export async function exchange(
   { fetch, now }: { fetch: Fetch; now: number },
 ): Promise<OauthGrant> {
   const { issuer, metadata, resource } = server;
-  const tokens = await explained(`${hostOf(issuer)} did not grant access`, () =>
+  const tokens = await explained(`${hostOf(issuer)} didn't grant access`, () =>
     exchangeAuthorization(issuer, {
       ...(metadata && { metadata }),
       clientInformation: informationOf(client),
@@ -189,7 +189,7 @@ export async function grantToProgram(
   { fetch, now }: { fetch: Fetch; now: number },
 ): Promise<OauthGrant> {
   const { issuer, metadata, resource } = server;
-  const tokens = await explained(`${hostOf(issuer)} did not grant access`, () =>
+  const tokens = await explained(`${hostOf(issuer)} didn't grant access`, () =>
     fetchToken(programOf(client, issuer), issuer, {
       ...(metadata && { metadata }),
       ...defined({
@@ -208,7 +208,7 @@ function programOf({ client_id, client_secret, private_key }: OauthClient, issue
     return new ClientCredentialsProvider({ ...about, clientSecret: client_secret ?? "" });
   const key = createPrivateKey(private_key);
   const algorithm = algorithmOf(key);
-  if (algorithm === null) throw new SignInFailure("This type of private key can't sign here.");
+  if (algorithm === null) throw new SignInFailure("This type of private key isn't supported.");
   const privateKey = key.export({ type: "pkcs8", format: "pem" }).toString();
   return new PrivateKeyJwtProvider({ ...about, privateKey, algorithm });
 }
@@ -269,7 +269,7 @@ export async function revoke(grant: OauthGrant, client: OauthClient, fetch: Fetc
     });
     if (!response.ok)
       throw new SignInFailure(
-        `${hostOf(grant.issuer)} did not revoke the access: it returned ${response.status}.`,
+        `${hostOf(grant.issuer)} didn't revoke access: it returned ${response.status}.`,
       );
   }
   return true;
@@ -299,7 +299,7 @@ function grantOf(
 ): OauthGrant {
   const { issuer, resource, server } = asked;
   if (!/^bearer$/i.test(tokens.token_type))
-    throw new SignInFailure(`${hostOf(issuer)} returned a token that is not a bearer token.`);
+    throw new SignInFailure(`${hostOf(issuer)} returned a token that isn't a bearer token.`);
   // A header cannot carry anything else.
   if (!/^[\x21-\x7e]{1,16000}$/.test(tokens.access_token))
     throw new SignInFailure(`${hostOf(issuer)} returned a token that can't be sent in a header.`);

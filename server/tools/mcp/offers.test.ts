@@ -107,7 +107,7 @@ describe("a server with resources and prompts", () => {
     approve();
     for (const [uri, status_code, message] of [
       ["memo://huge", 413, "9000000 bytes; at most"],
-      ["memo://long", 413, "gave more than"],
+      ["memo://long", 413, "returned more than"],
       ["memo://picture", 400, "is a file of 3 bytes (image/png), not text"],
       ["memo://none", 500, "Resource not found"],
     ] as const)
@@ -129,7 +129,7 @@ describe("a server with resources and prompts", () => {
 
 test("no tool of a server can take the name of what is made of its resources", () => {
   expect(readDefinition({ name: "@read_resource", inputSchema: { type: "object" } })).toEqual({
-    error: expect.stringContaining("may not begin with @"),
+    error: expect.stringContaining("can't begin with @"),
   });
 });
 

@@ -175,7 +175,7 @@ export const asList = (entries: readonly (McpResource | McpPrompt)[]): Json =>
 /** Why a resource is not even asked for, or null: its server says that it is too large. */
 export const tooLarge = (resource: McpResource | undefined): string | null =>
   resource?.size != null && resource.size > MAX_RESULT_CHARS
-    ? `${resource.uri} has ${resource.size} bytes; at most ${MAX_RESULT_CHARS} are read.`
+    ? `${resource.uri} is ${resource.size} bytes; at most ${MAX_RESULT_CHARS} are read.`
     : null;
 
 const Contents = z.array(

@@ -39,7 +39,7 @@ export function outputOf(
   const output: Json = structured !== undefined ? withoutBinaries(structured) : text;
   const length = structured === undefined ? text.length : JSON.stringify(output).length;
   return length > MAX_RESULT_CHARS
-    ? { status_code: 413, error: `${name} gave more than ${MAX_RESULT_CHARS} characters.` }
+    ? { status_code: 413, error: `${name} returned more than ${MAX_RESULT_CHARS} characters.` }
     : { status_code: 200, output };
 }
 

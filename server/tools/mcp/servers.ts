@@ -90,7 +90,7 @@ export class McpServers {
       ({ name, command, args, worker_label: label }): Omit<McpServerStatus, Offered> => ({
         name,
         kind: "stdio",
-        where: `${[command, ...args].join(" ")}${label === undefined ? "" : ` (at a worker with the label ${label})`}`,
+        where: `${[command, ...args].join(" ")}${label === undefined ? "" : ` (on a worker with the label ${label})`}`,
         has_authorization: false,
         authorization_hint: null,
         sign_in: null,
@@ -282,7 +282,7 @@ export class McpServers {
         return fits && !fits.ok
           ? {
               status_code: 500,
-              error: `${spec.name} gave a result that does not fit: ${fits.errors.join("; ")}`,
+              error: `${spec.name} returned a result that does not match its output schema: ${fits.errors.join("; ")}`,
             }
           : output;
       },

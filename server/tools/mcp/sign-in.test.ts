@@ -166,12 +166,12 @@ describe("signing in at a server", () => {
 
     await signIn();
     authority.refusal = { status: 503, body: "" };
-    expect(await servers.signOut("notes")).toMatch(/did not revoke the access: it returned 503/);
+    expect(await servers.signOut("notes")).toMatch(/didn't revoke access: it returned 503/);
     expect(notes().sign_in).toMatchObject({ state: "none" });
     authority.refusal = null;
     authority.metadata = { revocation_endpoint: null };
     await signIn();
-    expect(await servers.signOut("notes")).toMatch(/has no way to revoke access/);
+    expect(await servers.signOut("notes")).toMatch(/can't revoke access/);
   });
 
   test("giving tokens up is done as the client that they were granted to, also where the server is removed", async () => {
@@ -202,7 +202,7 @@ describe("signing in at a server", () => {
     expect(await call()).toEqual({
       status_code: 403,
       error:
-        "mcp:notes/look: The server wants more rights for this (write). Sign in again on the Tools page to grant them.",
+        "mcp:notes/look: The server requires more permissions for this (write). Sign in again on the Tools page to grant them.",
     });
     expect(notes()).toMatchObject({
       state: "connected",
@@ -268,7 +268,7 @@ describe("signing in at a server", () => {
       expect(claims).toMatchObject({ iss: "robot", sub: "robot", aud: authority.origin });
     } else expect(asked?.authorization).toBe(`Basic ${btoa("robot:own-secret-of-it")}`);
     // Nobody goes anywhere, and what ended is asked for again by itself.
-    await expect(begin()).rejects.toThrow("so no one signs in");
+    await expect(begin()).rejects.toThrow("which need no sign-in");
     authority.tokens.clear();
     expect(await call()).toMatchObject({ status_code: 200 });
     const kept = db.$client.serialize();
@@ -286,7 +286,7 @@ describe("signing in at a server", () => {
     await servers.save({ name: "notes", url: remote.url, client });
     expect(notes()).toMatchObject({
       state: "failed",
-      last_error: expect.stringContaining("did not grant access (unauthorized_client)"),
+      last_error: expect.stringContaining("didn't grant access (unauthorized_client)"),
     });
     authority.refusal = null;
     await servers.refresh("notes");
@@ -308,7 +308,7 @@ describe("signing in at a server", () => {
     expect(notes()).toMatchObject({
       state: "failed",
       last_error:
-        "The server rejects the Authorization header (401). Enter it again, or remove it and sign in.",
+        "The server rejected the Authorization header (401). Enter it again, or remove it and sign in.",
     });
   });
 });
@@ -331,26 +331,26 @@ describe("whoever wants to be signed in for another", () => {
     await save();
     const back = authority.agree((await begin()).url);
     back.searchParams.set("iss", "https://evil.example");
-    await expect(finish(back)).rejects.toThrow("did not come from");
+    await expect(finish(back)).rejects.toThrow("didn't come from");
     // Nor where it leaves out what it announced.
     const second = authority.agree((await begin()).url);
     second.searchParams.delete("iss");
-    await expect(finish(second)).rejects.toThrow("did not come from");
+    await expect(finish(second)).rejects.toThrow("didn't come from");
     expect(posted("/token")).toEqual([]);
     // A code of somebody else's sign-in does not fit the proof.
     const [mine, theirs] = [authority.agree((await begin()).url), authority.agree((await begin()).url)];
     mine.searchParams.set("code", theirs.searchParams.get("code")!);
-    await expect(finish(mine)).rejects.toThrow("did not grant access (invalid_grant): “no such code”");
+    await expect(finish(mine)).rejects.toThrow("didn't grant access (invalid_grant): “no such code”");
     expect(notes().sign_in).toMatchObject({ state: "none" });
   });
 
   test("an authorization server that says it is another, and a server that says so, are not believed", async () => {
     await save();
     authority.metadata = { issuer: "https://accounts.example" };
-    await expect(begin()).rejects.toThrow("identifies as https://accounts.example");
+    await expect(begin()).rejects.toThrow("identifies itself as https://accounts.example");
     authority.metadata = {};
     remote.metadata = { resource: "https://bank.example/mcp" };
-    await expect(begin()).rejects.toThrow("The server identifies as https://bank.example/mcp");
+    await expect(begin()).rejects.toThrow("The server identifies itself as https://bank.example/mcp");
     expect(authority.registered.size).toBe(0);
   });
 
@@ -424,14 +424,14 @@ describe("whoever wants to be signed in for another", () => {
       }),
     };
     const error = await signIn().catch((error: Error) => error.message);
-    expect(error).toContain("did not grant access (invalid_grant): “\\u{1b}[2J\\u{202e}all is well");
+    expect(error).toContain("didn't grant access (invalid_grant): “\\u{1b}[2J\\u{202e}all is well");
     expect(String(error).length).toBeLessThan(500);
     authority.refusal = { status: 500, body: "<html><script>alert(1)</script></html>" };
-    await expect(signIn()).rejects.toThrow("did not grant access: it returned 500 without a reason.");
+    await expect(signIn()).rejects.toThrow("didn't grant access: it returned 500 without a reason.");
     authority.refusal = { status: 200, body: '{"token_type":"Bearer","access_token":"a\\nb"}' };
     await expect(signIn()).rejects.toThrow("a token that can't be sent in a header");
     authority.refusal = { status: 200, body: '{"token_type":"mac","access_token":"abcdef"}' };
-    await expect(signIn()).rejects.toThrow("not a bearer token");
+    await expect(signIn()).rejects.toThrow("isn't a bearer token");
     const back = authority.agree((await begin()).url);
     back.searchParams.delete("code");
     back.searchParams.set("error", "access_denied");

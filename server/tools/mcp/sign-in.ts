@@ -98,11 +98,11 @@ export class McpSignIn {
       const { revoke } = await loadOauth();
       return (await revoke(grant, client, this.timed))
         ? null
-        : `${host} has no way to revoke access; it expires there.`;
+        : `${host} can't revoke access; access ends when it expires.`;
     } catch (error) {
       if (error instanceof SignInFailure) return error.message;
       const { describeError } = await import("./library");
-      return `${host} could not revoke the access: ${describeError(error)}`;
+      return `${host} couldn't revoke access: ${describeError(error)}`;
     }
   }
 
@@ -130,7 +130,7 @@ export class McpSignIn {
       if (again.status !== 401) return again;
       await again.body?.cancel();
     } else await response.body?.cancel();
-    if (this.isProgram()) throw new SignInFailure("The server rejects the client's access.");
+    if (this.isProgram()) throw new SignInFailure("The server rejected the client's access token.");
     throw new SignInNeeded(
       used === null
         ? (this.ended ?? "The server requires authentication. Sign in, or enter an Authorization header.")
@@ -141,10 +141,10 @@ export class McpSignIn {
 
   private needsMore(scope: string | null): SignInNeeded {
     this.wantsMore = scope ?? "";
-    if (this.isProgram()) return new SignInNeeded("The server says that this client may not do this.", true);
+    if (this.isProgram()) return new SignInNeeded("The server doesn't allow this client to do this.", true);
     const rights = scope === null ? "" : ` (${readable(scope).slice(0, 200)})`;
     return new SignInNeeded(
-      `The server wants more rights for this${rights}. Sign in again on the Tools page to grant them.`,
+      `The server requires more permissions for this${rights}. Sign in again on the Tools page to grant them.`,
       true,
     );
   }
@@ -158,7 +158,9 @@ export class McpSignIn {
     const oauth = await loadOauth();
     if (address === undefined) throw new SignInFailure("This server was removed.");
     if (this.isProgram())
-      throw new SignInFailure("This server uses client credentials, so no one signs in. Change that first.");
+      throw new SignInFailure(
+        "This server uses client credentials, which need no sign-in. To sign in, change that first.",
+      );
     const server = await oauth.discover(address, this.challenge, this.timed);
     const { client: known, grant } = this.kept();
     // What a tool was refused for counts, whatever was refused since for want of any token.
@@ -178,7 +180,7 @@ export class McpSignIn {
       state,
     });
     if (url.protocol !== "https:" && !(url.protocol === "http:" && address.startsWith("http:")))
-      throw new SignInFailure("The sign-in page doesn't use https, so it is not opened.");
+      throw new SignInFailure("The sign-in page doesn't use https, so it wasn't opened.");
     this.forgetLate();
     // More than one may be open, in several tabs, but not any number.
     const [oldest] = this.pending.keys();
@@ -208,13 +210,13 @@ export class McpSignIn {
     const pending = this.knows(state, owner) ? this.pending.get(state) : undefined;
     this.pending.delete(state);
     if (!pending || pending.url !== this.parts.url())
-      throw new SignInFailure("This sign-in wasn't started here, or took too long. Start again.");
+      throw new SignInFailure("This sign-in wasn't started here or took too long. Start again.");
     const { server, client, verifier, redirect_uri, scope } = pending;
     const host = oauth.hostOf(server.issuer);
     // Codes of one authorization server must not be carried to another (RFC 9207).
     const isAnnounced = recordOf(server.metadata).authorization_response_iss_parameter_supported === true;
     if (answer.iss !== undefined ? answer.iss !== (server.metadata?.issuer ?? server.issuer) : isAnnounced)
-      throw new SignInFailure(`The response did not come from ${host}, where you were sent. Start again.`);
+      throw new SignInFailure(`The response didn't come from ${host}, where you were sent. Start again.`);
     if (answer.error !== undefined) {
       const description = readable(answer.error_description ?? "")
         .replace(/\s+/g, " ")
@@ -226,7 +228,7 @@ export class McpSignIn {
           : `${host} denied access (${readable(answer.error).slice(0, 60)})${description === "" ? "" : `: “${description}”`}`,
       );
     }
-    if (!answer.code) throw new SignInFailure(`${host} sent no code to sign in with. Start again.`);
+    if (!answer.code) throw new SignInFailure(`${host} didn't return an authorization code. Start again.`);
     const grant = await oauth.exchange(
       server,
       client,
@@ -234,7 +236,7 @@ export class McpSignIn {
       { fetch: this.timed, now: this.now() },
     );
     if (!this.keepAt(pending.url, { client: { ...client, issuer: server.issuer }, grant }))
-      throw new SignInFailure("The server was changed meanwhile. Start again.");
+      throw new SignInFailure("The server was changed in the meantime. Start again.");
     this.wantsMore = null;
   }
 

@@ -26,14 +26,14 @@ async function freePort(): Promise<number> {
 
 test("why an MCP server is not reached is told in sentences that say what to do", async () => {
   expect(await errorAt("http://127.0.0.1:9/mcp")).toBe(
-    "Its port belongs to another kind of service, so no request is sent. Check the port in the URL.",
+    "Its port belongs to another kind of service, so no request was sent. Check the port in the URL.",
   );
   expect(await errorAt(`http://127.0.0.1:${await freePort()}/mcp`)).toBe(
     "Nothing listens at that host and port. Check the URL and that the server is running.",
   );
   expect(failed("ENOTFOUND")).toBe("Unknown host. Check the URL.");
   expect(failed("ERR_TLS_CERT_ALTNAME_INVALID", "Host does not match certificate's altnames")).toBe(
-    "The connection could not be secured (Host does not match certificate's altnames). Check whether the URL is http or https. To trust your own certificate, use NODE_EXTRA_CA_CERTS.",
+    "The connection could not be secured (Host does not match certificate's altnames). Check whether the URL should use http or https. To trust your own certificate, use NODE_EXTRA_CA_CERTS.",
   );
   // Of what is not known, all of it is told.
   expect(failed("EODD", "an odd end")).toBe("fetch failed (an odd end)");

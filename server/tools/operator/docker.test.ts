@@ -209,7 +209,10 @@ test("how it ended is told: its own failure, Docker's, and no Docker at all", as
   const before = env;
   env = { ...before, PATH: path.join(home, "images") };
   try {
-    expect(await run(tools("look"))).toEqual({ status_code: 503, error: "The program docker is not there." });
+    expect(await run(tools("look"))).toEqual({
+      status_code: 503,
+      error: "The program docker was not found.",
+    });
   } finally {
     env = before;
   }

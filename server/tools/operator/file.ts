@@ -15,8 +15,8 @@ const Word = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, "use letters, dig
 const Argument = z.string().max(4000);
 const EnvName = z
   .string()
-  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is not the name of an environment variable")
-  .refine((name) => !/^(TROUPE_|APP_SECRET_KEY$)/.test(name), "Troupe's own settings are not passed on");
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "isn't a valid environment variable name")
+  .refine((name) => !/^(TROUPE_|APP_SECRET_KEY$)/.test(name), "Troupe's own settings aren't passed on");
 
 /** A whole argument that a value of the call takes the place of: `{{name}}`. */
 const PLACE = /^\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}$/;
@@ -24,7 +24,7 @@ const PLACE = /^\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}$/;
 /** The word by which workers say that they have what it takes. */
 const WorkerLabel = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,62}$/, "is not a worker label such as gpu");
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,62}$/, "isn't a valid worker label, such as gpu");
 
 const common = {
   name: Word,
@@ -77,7 +77,7 @@ const Python = z.strictObject({
   type: z.enum(["python", "custom"]).transform((): "python" => "python"),
   ...common,
   path: z.string().min(1).max(1000),
-  function: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,100}$/, "is not the name of a function"),
+  function: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,100}$/, "isn't a valid function name"),
   python: z.string().min(1).max(1000).default("python3"),
   sink: z.boolean().default(true),
 });
@@ -100,7 +100,7 @@ const PythonSession = z
 const Docker = z.strictObject({
   type: z.literal("docker"),
   ...common,
-  image: z.string().regex(/^[a-z0-9][A-Za-z0-9._/:@-]{0,250}$/, "is not the name of an image"),
+  image: z.string().regex(/^[a-z0-9][A-Za-z0-9._/:@-]{0,250}$/, "isn't a valid image name"),
   args: z.array(Argument).max(100).default([]),
   cpus: z.number().min(0.1).max(64).default(1),
   network: z.enum(["none", "bridge"]).default("none"),
@@ -121,8 +121,7 @@ export const OperatorTool = z
         context.addIssue({
           code: "custom",
           path: at_path,
-          message:
-            "a value takes the place of a whole argument: write {{name}} alone, or read standard input",
+          message: "a value replaces an entire argument: write {{name}} alone, or read standard input",
         });
       if (place === undefined) continue;
       if (at === 0 && tool.type === "script")
@@ -164,7 +163,7 @@ const ToolsFile = z.strictObject({
   /** A server's own word is believed only where it warns. */
   mcp_tools: z
     .record(
-      z.string().regex(/^mcp:[^/]+\/.+$/, "is not the name of an MCP tool: mcp:server/tool"),
+      z.string().regex(/^mcp:[^/]+\/.+$/, "isn't a valid MCP tool name, such as mcp:server/tool"),
       McpToolWord,
     )
     .default({}),

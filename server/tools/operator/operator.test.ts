@@ -319,16 +319,16 @@ tools:
 `).split("\n"),
     ).toEqual([
       "TROUPE_TOOLS_FILE: tools.yaml is invalid:",
-      "  tools[0].command[1]: a value takes the place of a whole argument: write {{name}} alone, or read standard input",
+      "  tools[0].command[1]: a value replaces an entire argument: write {{name}} alone, or read standard input",
       "  tools[1].name: use letters, digits, _ and - (at most 64)",
       expect.stringContaining("  tools[1].command: "),
       "  tools[2]: must have type: script, python, python_session or docker",
-      "  tools[3].image: is not the name of an image",
+      "  tools[3].image: isn't a valid image name",
       expect.stringContaining('  tools[3]: Unrecognized key: "shell"'),
       "  tools[4].command[0]: the program itself can't be a value",
       '  tools[4].command[0]: "z" must be listed in input.required',
-      "  tools[5].env[0]: Troupe's own settings are not passed on",
-      "  tools[5].function: is not the name of a function",
+      "  tools[5].env[0]: Troupe's own settings aren't passed on",
+      "  tools[5].function: isn't a valid function name",
     ]);
     expect(problemsOf("tools: [")).toContain("tools.yaml is invalid");
     expect(problemsOf(`mcp_servers: [{ name: a, command: x }, { name: a, command: y }]`)).toContain(

@@ -47,7 +47,7 @@ export async function runProcess(order: ProcessOrder): Promise<ProcessResult> {
 }
 
 function startFailure(program: string, { code, message }: NodeJS.ErrnoException): ToolFailure {
-  if (code === "ENOENT") return new ToolFailure(503, `The program ${program} is not there.`);
+  if (code === "ENOENT") return new ToolFailure(503, `The program ${program} was not found.`);
   if (code === "E2BIG") return new ToolFailure(413, "The arguments are too long for a program.");
   return new ToolFailure(500, `The program ${program} cannot be started: ${code ?? message}.`);
 }

@@ -85,11 +85,11 @@ describe.skipIf(!isPythonHere)("a Python that keeps its variables", () => {
     const { run, end } = newNotebook("    timeout_ms: 1500\n    memory_mb: 400\n");
     await run("x = 1");
     const slow = await run("while True: pass");
-    expect([slow.status_code, slow.error]).toEqual([408, expect.stringContaining("its variables are gone")]);
+    expect([slow.status_code, slow.error]).toEqual([408, expect.stringContaining("its variables are lost")]);
     expect((await run("x")).error).toContain("NameError");
     expect((await run("y = 'a' * (600 * 1024 * 1024)")).error).toContain("MemoryError");
     const gone = await run("import os; os._exit(3)");
-    expect([gone.status_code, gone.error]).toEqual([500, expect.stringContaining("its variables are gone")]);
+    expect([gone.status_code, gone.error]).toEqual([500, expect.stringContaining("its variables are lost")]);
     end("ann");
   });
 

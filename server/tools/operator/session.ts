@@ -58,7 +58,7 @@ export class Sessions {
     if (known?.waiting)
       throw new ToolFailure(429, "The program before is still running; wait for its answer.");
     if (!known && this.sessions.size >= MOST)
-      throw new ToolFailure(429, `${MOST} such processes are running already; try again later.`);
+      throw new ToolFailure(429, `${MOST} such processes are already running; try again later.`);
     const session = known ?? this.start(owner, order);
     clearTimeout(session.idle);
     const is_first = session.cells++ === 0;
@@ -75,7 +75,7 @@ export class Sessions {
   private ask(session: Session, { code, timeout_ms, max_output_bytes, signal }: Cell) {
     return new Promise<z.infer<typeof Answer>>((resolve, reject) => {
       const stop = (why: string) => {
-        settle(new ToolFailure(408, `${why} Its process was ended, and its variables are gone.`));
+        settle(new ToolFailure(408, `${why} Its process was ended, and its variables are lost.`));
         session.end();
       };
       const timer = setTimeout(
@@ -92,7 +92,7 @@ export class Sessions {
         if (typeof line !== "string") return reject(line);
         const read = answerIn(line);
         if (read) resolve(read);
-        else reject(new ToolFailure(500, "The process answered something else than it was asked."));
+        else reject(new ToolFailure(500, "The process returned an unexpected response."));
       };
       session.waiting = settle;
       session.child.stdin.write(`${JSON.stringify({ code, most: max_output_bytes })}\n`);
@@ -137,13 +137,11 @@ export class Sessions {
     child.on("error", (error: NodeJS.ErrnoException) =>
       over(
         error.code === "ENOENT"
-          ? new ToolFailure(503, `The program ${program} is not there.`)
+          ? new ToolFailure(503, `The program ${program} was not found.`)
           : new ToolFailure(500, `The program ${program} cannot be started: ${error.code ?? "unknown"}.`),
       ),
     );
-    child.on("close", () =>
-      over(new ToolFailure(500, "Its process ended by itself, and its variables are gone.")),
-    );
+    child.on("close", () => over(new ToolFailure(500, "Its process exited, and its variables are lost.")));
     return session;
   }
 }

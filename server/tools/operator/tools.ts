@@ -171,7 +171,7 @@ function operatorTool(tool: CalledTool, folder: string, env: NodeJS.ProcessEnv):
       return checked && !checked.ok
         ? {
             status_code: 500,
-            error: `${tool.name} gave a result that does not fit: ${checked.errors.join("; ")}`,
+            error: `${tool.name} returned a result that does not match its output schema: ${checked.errors.join("; ")}`,
           }
         : output;
     },
@@ -287,6 +287,6 @@ function outputOf(tool: CalledTool, { exit_code, stdout, stderr }: ProcessResult
   try {
     return { status_code: 200, output: Json.parse(JSON.parse(stdout)) };
   } catch {
-    return { status_code: 500, error: `${tool.name} did not write JSON, but: ${stdout.slice(0, 300)}` };
+    return { status_code: 500, error: `${tool.name} did not return JSON: ${stdout.slice(0, 300)}` };
   }
 }

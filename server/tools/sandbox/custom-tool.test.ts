@@ -60,7 +60,7 @@ test("its failures say what happened, in the statuses of all tools", async () =>
   });
   expect(await failing("return 'three'")).toMatchObject({
     status_code: 500,
-    error: expect.stringContaining("does not fit its output schema"),
+    error: expect.stringContaining("does not match its output schema"),
   });
   expect(await failing("for (;;);")).toMatchObject({ status_code: 408 });
   expect(await failing("return { words: 'x'.repeat(300000) }")).toMatchObject({ status_code: 413 });

@@ -49,7 +49,7 @@ export function customTool(definition: CustomToolDefinition, options: CustomTool
       if (checked && !checked.ok)
         return {
           status_code: 500,
-          error: `${name} gave a result that does not fit its output schema: ${checked.errors.join("; ")}`,
+          error: `${name} returned a result that does not match its output schema: ${checked.errors.join("; ")}`,
         };
       return { output: value, status_code: 200 };
     },

@@ -291,17 +291,17 @@ function parsed<S extends z.ZodType>(text: string, schema: S): z.output<S> | nul
 }
 
 const SENTENCES: Record<SandboxErrorCode, string> = {
-  SYNTAX: "The code cannot be read",
+  SYNTAX: "The code can't be parsed",
   THROWN: "The code failed",
-  TIMEOUT: "The code did not finish in the time it has",
-  MEMORY: `The code needs more memory than the ${SANDBOX_LIMITS.memoryBytes / 1024 / 1024} MiB it has`,
-  STACK: "The code calls itself too deeply",
+  TIMEOUT: "The code exceeded its time limit",
+  MEMORY: `The code exceeded its memory limit of ${SANDBOX_LIMITS.memoryBytes / 1024 / 1024} MiB`,
+  STACK: "The code recurses too deeply",
   TOO_LARGE: `The result is larger than ${SANDBOX_LIMITS.jsonBytes} bytes, or nested too deeply`,
-  NEVER_ENDS: "The code waits for something that never comes",
-  NOT_REPEATABLE: "The code asked for other calls when it ran again",
+  NEVER_ENDS: "The code waits for something that never happens",
+  NOT_REPEATABLE: "The code made different calls when it ran again",
   CANCELLED: "The code was stopped",
   BUSY: "Too much code is waiting to run",
-  CRASHED: "The sandbox broke down",
+  CRASHED: "The sandbox crashed",
 };
 
 const isCode = (kind: string): kind is SandboxErrorCode => Object.hasOwn(SENTENCES, kind);
@@ -313,7 +313,7 @@ const problem = (code: SandboxErrorCode, message: string = SENTENCES[code]): San
 
 /** An error as a message; the engine's own errors keep their text. */
 function errorOf({ kind, name, message, stack }: Failure): SandboxError {
-  if (kind === "JOBS") return problem("TIMEOUT", "The code goes from promise to promise without an end");
+  if (kind === "JOBS") return problem("TIMEOUT", "The code keeps creating promises without finishing");
   if (kind !== "THROWN" && kind !== "SYNTAX")
     return problem(isCode(kind) ? kind : "CRASHED", kind === "CRASHED" ? undefined : message);
   if (name === "TooLarge") return problem("TOO_LARGE", message);

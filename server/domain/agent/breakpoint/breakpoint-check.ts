@@ -24,6 +24,6 @@ export function breakpointsError(breakpoints: readonly Breakpoint[]): string | n
 
 function conditionErrors(text: string | undefined): string[] {
   if (text === undefined) return [];
-  if (text.length > MAX_EXPRESSION_LENGTH) return [`Longer than ${MAX_EXPRESSION_LENGTH} characters.`];
+  if (text.length > MAX_EXPRESSION_LENGTH) return [`Use at most ${MAX_EXPRESSION_LENGTH} characters.`];
   return checkExpression(text, { result: "bool" }).map(({ message }) => message);
 }

@@ -6,10 +6,10 @@ export type MemoryScope = z.infer<typeof MemoryScope>;
 
 /** What each scope is called, and which memories it holds. */
 export const MEMORY_SCOPES: Record<MemoryScope, { title: string; sentence: string }> = {
-  task: { title: "One task", sentence: "Memories of one task" },
-  agent: { title: "One agent", sentence: "Memories of one agent" },
-  run: { title: "One run", sentence: "Memories of one run" },
-  workflow: { title: "One workflow", sentence: "Memories of this workflow" },
-  project: { title: "This project", sentence: "Memories of the project" },
+  task: { title: "Task", sentence: "Memories of one task" },
+  agent: { title: "Agent", sentence: "Memories of one agent" },
+  run: { title: "Run", sentence: "Memories of one run" },
+  workflow: { title: "Workflow", sentence: "Memories of one workflow" },
+  project: { title: "Project", sentence: "Memories of one project" },
   global: { title: "Global", sentence: "Memories shared by all workflows" },
 };

@@ -86,8 +86,8 @@ describe("the reference documents' files", () => {
   test("what their format has no place for is named in words", () => {
     const { graph } = readWorkflow({ ...referenceApproval, version: 4, config: { max_steps: 3 } });
     expect(lossesOf(graph!, { flavour: "openhands" })).toMatchObject([
-      { message: containing("Version numbers are not part of this format") },
-      { message: containing("Run limits and settings are not part of this format") },
+      { message: containing("Version numbers aren't part of this format") },
+      { message: containing("Run limits and settings aren't part of this format") },
     ]);
   });
 
@@ -493,14 +493,14 @@ describe("reading what others wrote", () => {
       expect(findings).toMatchObject([{ level: "error", message: containing(words) }]);
     };
     rejected("", "empty");
-    rejected('{"nodes": {', "Invalid JSON: it ends early");
+    rejected('{"nodes": {', "Invalid JSON: unexpected end of file");
     rejected('{\n  "nodes": oops}', "JSON");
     rejected("[]", "a list");
     rejected(5, "a JSON object with nodes and edges");
     rejected({}, 'neither "nodes" nor "tasks"');
     rejected({ roles: [] }, "roles, not a workflow");
     rejected({ tasks: [] }, "no tasks");
-    rejected({ troupe: 2 }, "newer version (format 2)");
+    rejected({ troupe: 2 }, "newer version of Troupe (format 2)");
     rejected(small({ schema_version: 99 }), "format 99");
     rejected("[".repeat(100_000), "32 levels");
     rejected(" ".repeat(5 * 1024 * 1024 + 1), "larger than 5 MiB");

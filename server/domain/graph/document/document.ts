@@ -77,7 +77,7 @@ function readObject(parsed: Result<unknown>, findings: Findings): Raw | null {
   if (Array.isArray(copy.value))
     return fail(findings, "", "This is a list, not a workflow. Import lists of roles on the Roles page.");
   if (!isRaw(copy.value))
-    return fail(findings, "", "This is not a workflow, which is a JSON object with nodes and edges.");
+    return fail(findings, "", "This isn't a workflow. Expected a JSON object with nodes and edges.");
   return copy.value;
 }
 
@@ -88,7 +88,7 @@ function isKnownVersion(value: Raw, findings: Findings): boolean {
   if (typeof version !== "number" || version > FILE_VERSION) {
     findings.error(
       "troupe",
-      `This file was written by a newer version (format ${JSON.stringify(version)}). Update Troupe, then import it again.`,
+      `This file was created by a newer version of Troupe (format ${JSON.stringify(version)}). Update Troupe, then import it again.`,
     );
     return false;
   }
@@ -112,7 +112,7 @@ function readParts(value: Raw, findings: Findings): Omit<ReadWorkflow, "findings
   const roles = readRoleList(value.roles, "roles", findings);
   const graph = readGraph(inner, at, findings);
   if (graph && Object.keys(graph.nodes).length === 0 && countOf(inner.nodes) > 0)
-    return fail(findings, at, "None of its node types is known, so nothing is left of this workflow.");
+    return fail(findings, at, "This workflow has only unknown node types, so it can't be imported.");
   const name = firstText(value.name, inner.name, inner.title) || (graph ? humanName(graph.graph_id) : "");
   return { graph, name, roles };
 }
@@ -154,8 +154,10 @@ function whereJsonBreaks(text: string, error: unknown): string {
   const message = errorMessage(error);
   const position = /position (\d+)/.exec(message)?.[1];
   if (position === undefined)
-    return text.length > 0 && /end of JSON|Unterminated/i.test(message) ? "it ends early." : `${message}.`;
-  if (Number(position) >= text.length) return "it ends early.";
+    return text.length > 0 && /end of JSON|Unterminated/i.test(message)
+      ? "unexpected end of file."
+      : `${message}.`;
+  if (Number(position) >= text.length) return "unexpected end of file.";
   const before = text.slice(0, Number(position));
   const line = before.split("\n").length;
   return `syntax error at line ${line}, column ${before.length - before.lastIndexOf("\n")}.`;
@@ -175,8 +177,8 @@ export function findGraph(value: Raw): { inner: Raw | null; at: string } {
 
 function describeForeign(value: Raw): string {
   if (value.roles !== undefined || (value.name !== undefined && value.goals !== undefined))
-    return "This file has roles, not a workflow. Import it on the Roles page.";
-  return 'This is not a workflow: it has neither "nodes" nor "tasks".';
+    return "This file contains roles, not a workflow. Import it on the Roles page.";
+  return 'This isn\'t a workflow: it has neither "nodes" nor "tasks".';
 }
 
 /** `simple_approval_workflow` -> `Simple approval workflow`. */
@@ -226,7 +228,8 @@ export function lossesOf(graph: WorkflowGraph, { flavour, roles = [], tests = []
       (place): Finding => ({
         level: "dropped",
         at: `nodes.${node.id}.config.${place}`,
-        message: "This looks like a secret. Files never contain secrets; enter it again after an import.",
+        message:
+          "This looks like a secret. Exported files never contain secrets; enter it again after importing.",
       }),
     ),
   );

@@ -55,7 +55,7 @@ export function readGraph(source: Raw, at: string, findings: Findings): Workflow
   if (typeof raw.start_node_id === "string" && start === undefined)
     findings.dropped(
       join(at, "start_node_id"),
-      `The start node "${raw.start_node_id}" is not among the nodes.`,
+      `The start node "${raw.start_node_id}" doesn't exist and was left out.`,
     );
   const part: Source = { raw, at, findings };
   const graph: z.input<typeof WorkflowGraph> = {
@@ -109,7 +109,7 @@ function readGraphId({ raw, at, findings }: Source): string {
   if (typeof given === "string" && Id.safeParse(given).success) return given;
   const made = toId(firstText(given, raw.name, raw.title)) || "workflow";
   if (given !== undefined && given !== null)
-    findings.changed(join(at, "graph_id"), `Renamed the id ${JSON.stringify(given)} to "${made}".`);
+    findings.changed(join(at, "graph_id"), `Renamed the ID ${JSON.stringify(given)} to "${made}".`);
   return made;
 }
 
@@ -140,20 +140,17 @@ function readNodes(source: unknown, at: string, findings: Findings): ReadNodes {
     const own = idText(raw.id);
     const original = key ?? own;
     if (own !== null && own !== original)
-      findings.changed(join(place, "id"), `Renamed the id "${own}" to "${key}", the node's key.`);
+      findings.changed(join(place, "id"), `Renamed the ID "${own}" to "${key}", the node's key.`);
     if (original !== null) given.add(original);
     const kind = kindOf(raw.node_type);
     if (!kind) {
-      findings.dropped(
-        place,
-        `${describeNode(raw, original)}, which is not known here; it was left out with its edges.`,
-      );
+      findings.dropped(place, `${describeNode(raw, original)} and was left out with its connections.`);
       continue;
     }
     const wanted = original === null ? toId(firstText(raw.name)) : validId(original);
     const id = freshId(wanted || kind.type, taken);
-    if (original === null) findings.changed(place, `This node had no id; it is now "${id}".`);
-    else if (id !== original) findings.changed(join(place, "id"), `Renamed the id "${original}" to "${id}".`);
+    if (original === null) findings.changed(place, `This node had no ID. Its ID is now "${id}".`);
+    else if (id !== original) findings.changed(join(place, "id"), `Renamed the ID "${original}" to "${id}".`);
     const node = readNode({ raw, at: place, findings }, id, kind);
     if (!node) continue;
     nodes[id] = node;
@@ -178,7 +175,7 @@ const validId = (given: string): string => (Id.safeParse(given).success ? given 
 
 function describeNode(raw: Raw, id: string | null): string {
   const name = firstText(raw.name) || id || "without a name";
-  return `The node ${JSON.stringify(name)} is of the type ${JSON.stringify(raw.node_type ?? null)}`;
+  return `The node ${JSON.stringify(name)} has the unknown type ${JSON.stringify(raw.node_type ?? null)}`;
 }
 
 /** Whether a file's name for a kind of node is known, ours or an alias. */
@@ -198,7 +195,7 @@ function readNode({ raw, at, findings }: Source, id: string, kind: AnyNodeKind):
   for (const field of ["input_keys", "output_keys", "optional_input_keys"])
     if (prepared[field] !== undefined) prepared[field] = keys(prepared[field]);
   if (!isRaw(config)) {
-    findings.dropped(join(at, "config"), "The settings are not an object and were left out.");
+    findings.dropped(join(at, "config"), "The settings aren't an object and were left out.");
     prepared.config = {};
   }
   const node = readLeniently(WorkflowNode, prepared, at, findings);
@@ -222,7 +219,7 @@ function reportTooLong(node: WorkflowNode, kind: AnyNodeKind, at: string, findin
 }
 
 const tooLongText = (text: string, most: number): string =>
-  `This has ${text.length.toLocaleString("en-US")} characters; the maximum is ${most.toLocaleString("en-US")}. Shorten it to run the workflow.`;
+  `Too long: ${text.length.toLocaleString("en-US")} characters; the maximum is ${most.toLocaleString("en-US")}. Shorten this value to run the workflow.`;
 
 function readEdges(source: unknown, at: string, findings: Findings, nodes: ReadNodes): WorkflowEdge[] {
   const list = edgeList(source, at, findings);
@@ -256,7 +253,7 @@ function readEdges(source: unknown, at: string, findings: Findings, nodes: ReadN
     const wanted = idText(raw.id);
     const id = idFor(wanted);
     if (wanted !== null && id !== wanted)
-      findings.changed(join(place, "id"), `Renamed the id "${wanted}" to "${id}".`);
+      findings.changed(join(place, "id"), `Renamed the ID "${wanted}" to "${id}".`);
     taken.add(id);
     const edge = readLeniently(WorkflowEdge, { ...raw, id, ...ends }, place, findings);
     if (!edge) continue;
@@ -272,7 +269,7 @@ function edgeList(source: unknown, at: string, findings: Findings): unknown[] {
   if (Array.isArray(source)) return source;
   if (isRaw(source)) return Object.values(source);
   if (source !== undefined && source !== null)
-    findings.dropped(at, "The edges are not a list and were left out.");
+    findings.dropped(at, "The edges aren't a list and were left out.");
   return [];
 }
 
@@ -281,7 +278,7 @@ function readEnds({ raw, at, findings }: Source, { ids, given }: ReadNodes) {
   const ends = [idText(raw.source_node_id) ?? "", idText(raw.target_node_id) ?? ""] as const;
   const missing = ends.filter((end) => !ids.has(end));
   if (missing.length === 0) return { source_node_id: ids.get(ends[0]), target_node_id: ids.get(ends[1]) };
-  const why = missing.every((end) => given.has(end)) ? "which was left out" : "which does not exist";
+  const why = missing.every((end) => given.has(end)) ? "which was left out" : "which doesn't exist";
   findings.dropped(
     at,
     `The connection from "${ends[0]}" to "${ends[1]}" was left out: it refers to "${missing[0]}", ${why}.`,

@@ -13,7 +13,7 @@ export function upgradeGraph(graph: Raw, at: string, findings: Findings): Raw | 
   if (typeof version !== "number" || !Number.isInteger(version) || version < 0 || version > SCHEMA_VERSION) {
     findings.error(
       join(at, "schema_version"),
-      `This workflow has the format ${JSON.stringify(version)}, which needs a newer version of Troupe. Update, then import it again.`,
+      `This workflow uses format ${JSON.stringify(version)}, which requires a newer version of Troupe. Update Troupe, then import it again.`,
     );
     return null;
   }

@@ -20,11 +20,11 @@ const ORIGINAL_NODE_FIELDS = new Set(["id", "node_type", "name", "config", "inpu
 
 /** Fields of the graph that the reference documents don't have, with what to say about them. */
 const LOST_FIELDS: readonly [field: string, message: string][] = [
-  ["groups", "Groups are not part of this format."],
-  ["version", "Version numbers are not part of this format."],
-  ["config", "Run limits and settings are not part of this format."],
-  ["project_context", "Project context is not part of this format."],
-  ["dismissed_advice", "Dismissed advice is not part of this format."],
+  ["groups", "Groups aren't part of this format."],
+  ["version", "Version numbers aren't part of this format."],
+  ["config", "Run limits and settings aren't part of this format."],
+  ["project_context", "Project context isn't part of this format."],
+  ["dismissed_advice", "Dismissed advice isn't part of this format."],
 ];
 
 /** The graph in the format of the reference documents, and what that leaves out. */
@@ -53,16 +53,16 @@ export function toOriginal(graph: WorkflowGraph): { graph: Raw; losses: Finding[
     });
     for (const key of Object.keys(written))
       if (!ORIGINAL_NODE_FIELDS.has(key) && key !== "ui")
-        findings.dropped(`${at}.${key}`, `"${key}" is not part of this format.`);
+        findings.dropped(`${at}.${key}`, `"${key}" isn't part of this format.`);
     const asks = recordOf(config);
     if (isRouterNode(node) && asks.router_function_name === undefined)
       findings.changed(
         `${at}.config`,
-        `"${node.name || node.id}" decides by its settings; the original format needs a registered function (router_function_name).`,
+        `"${node.name || node.id}" routes by its settings; the original format requires a registered function (router_function_name).`,
       );
   }
   if (Object.values(graph.nodes).some(({ ui: place }) => place))
-    findings.dropped("nodes", "Positions on the canvas are not part of this format.");
+    findings.dropped("nodes", "Positions on the canvas aren't part of this format.");
   for (const [field, message] of LOST_FIELDS) if (full[field] !== undefined) findings.dropped(field, message);
   const edges = originalEdges(graph, removed, findings);
   const { graph_id, description, start_node_id, global_state_schema } = full;
@@ -82,8 +82,8 @@ export function toOriginal(graph: WorkflowGraph): { graph: Raw; losses: Finding[
 function lostNode({ id, name, node_type }: WorkflowGraph["nodes"][string]): string {
   const { title, executes } = getNodeKind(node_type);
   return executes === false
-    ? `${title}s are not part of this format.`
-    : `"${name || id}" (${title}) is not part of this format; its edges lead past it.`;
+    ? `${title}s aren't part of this format.`
+    : `"${name || id}" (${title}) isn't part of this format. Its connections now bypass it.`;
 }
 
 function originalEdges(graph: WorkflowGraph, removed: ReadonlySet<string>, findings: Findings): Raw[] {
@@ -101,13 +101,13 @@ function originalEdges(graph: WorkflowGraph, removed: ReadonlySet<string>, findi
     const at = `edges.${edge.id}`;
     if (removed.has(edge.source_node_id)) continue;
     if (edge.kind === "error") {
-      findings.dropped(at, "Error connections are not part of this format.");
+      findings.dropped(at, "Error connections aren't part of this format.");
       continue;
     }
     if (edge.condition !== undefined)
       findings.dropped(
         `${at}.condition`,
-        "Conditions of connections are not part of this format; there, this connection is always used.",
+        "Connection conditions aren't part of this format, so this connection is always used there.",
       );
     const label = originalLabel(graph, edge, findings);
     for (const target of targets(edge.target_node_id))
@@ -136,12 +136,12 @@ function originalLabel(graph: WorkflowGraph, edge: WorkflowEdge, findings: Findi
     if (!isDefaultLabel(label))
       findings.dropped(
         `${at}.is_default`,
-        "Default routes are not part of this format; the router function must return this label.",
+        "Default routes aren't part of this format; the router function must return this label.",
       );
     return label;
   }
   const source = graph.nodes[edge.source_node_id];
   if (!source || !getNodeKind(source.node_type).routes) return undefined;
-  findings.changed(at, 'The default route got the label "default".');
+  findings.changed(at, 'Added the label "default" to the default route.');
   return "default";
 }

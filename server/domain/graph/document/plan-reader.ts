@@ -30,18 +30,18 @@ export function readPlanAsWorkflow(
     );
   findings.info(
     "",
-    `Imported a plan of ${plan.tasks.length} ${plan.tasks.length === 1 ? "task" : "tasks"} as a workflow with one crew of ${agents.size}.`,
+    `Imported a plan with ${plan.tasks.length} ${plan.tasks.length === 1 ? "task" : "tasks"} as a workflow with 1 crew of ${agents.size} ${agents.size === 1 ? "agent" : "agents"}.`,
   );
   if (roles.length > 0)
     findings.changed(
       "tasks",
-      `The plan names ${roles.map(({ name }) => name).join(", ")} without describing them; each got a simple role.`,
+      `The plan doesn't describe ${roles.map(({ name }) => name).join(", ")}. Created ${roles.length === 1 ? "a basic role" : "a basic role for each"}.`,
     );
   const done = plan.tasks.filter(({ status }) => status !== "pending").length;
   if (done > 0)
     findings.info(
       "tasks",
-      `${done} of the tasks ${done === 1 ? "is" : "are"} marked as started or done. Runs continue from there: completed tasks keep their results, started ones run again.`,
+      `${done} ${done === 1 ? "task is" : "tasks are"} marked as started or completed. Runs continue from there: completed tasks keep their results, and started tasks run again.`,
     );
   return { graph: graphOf(plan, [...agents.values()]), roles };
 }

@@ -79,7 +79,7 @@ describe("finding", () => {
     expect(hits.map(({ title, from }) => [title, from])).toEqual([
       ["Backstory of ana", 9],
       ["Backstory of ana", 15],
-      ["Step draft of the crew", 5],
+      ["Crew step draft", 5],
     ]);
     expect(replaceText(graph, hits, "bees").nodes.crew?.config).toMatchObject({
       crew: {

@@ -231,8 +231,8 @@ type ConfigSite = (path: Path, title: string, sort: SiteSort) => TextSite[];
 function planSites(plan: unknown, config: ConfigSite): TextSite[] {
   const tasks = listOf(recordOf(plan).tasks);
   return tasks.flatMap((_, at) => [
-    ...config(["plan", "tasks", at, "description"], `Task ${at + 1} of the plan`, "template"),
-    ...config(["plan", "tasks", at, "expected_output"], `Result of task ${at + 1}`, "plain"),
+    ...config(["plan", "tasks", at, "description"], `Plan task ${at + 1}`, "template"),
+    ...config(["plan", "tasks", at, "expected_output"], `Expected output of task ${at + 1}`, "plain"),
     ...config(["plan", "tasks", at, "condition"], `Condition of task ${at + 1}`, "expression"),
   ]);
 }
@@ -253,7 +253,7 @@ function crewSites(crew: unknown, config: ConfigSite): TextSite[] {
       return (Array.isArray(steps) ? steps : []).flatMap((step: unknown, place) =>
         config(
           ["crew", "collaboration_patterns", at, "workflow", place, "description"],
-          `Step ${nameIn(step) ?? place + 1} of the crew`,
+          `Crew step ${nameIn(step) ?? place + 1}`,
           "plain",
         ),
       );

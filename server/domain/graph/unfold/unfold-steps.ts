@@ -16,7 +16,7 @@ export function drawSteps(drawn: Unfolded, pattern: Parameters<typeof resolveSte
     if (!agent)
       drawn.findings.changed(
         `workflow.${at}.agent`,
-        `The crew has no "${step.agent}"; the node uses a role of that name.`,
+        `The crew has no agent "${step.agent}", so the node uses a role with that name.`,
       );
     const work = { type: "string", description: STEP_DESCRIPTIONS.result };
     const outcome = {

@@ -54,11 +54,14 @@ export function drawTasks(drawn: Unfolded, written: ExecutionPlan): void {
 
 function reportTask({ findings }: Unfolded, task: Task, at: number, key: string): void {
   if (task.condition && key !== task.task_id)
-    findings.changed(`plan.tasks.${at}.condition`, `Its result is now "${key}"; check conditions.`);
+    findings.changed(
+      `plan.tasks.${at}.condition`,
+      `The result of "${task.task_id}" is now in "${key}". Check the conditions that use it.`,
+    );
   if (task.human_review)
     findings.dropped(
       `plan.tasks.${at}.human_review`,
-      `The result of "${task.task_id}" is no longer reviewed by a person.`,
+      `A person no longer reviews the result of "${task.task_id}".`,
     );
 }
 
@@ -71,7 +74,7 @@ function reportLosses({ crew, findings }: Unfolded, plan: ExecutionPlan): void {
   if (crew.on_task_failure !== "stop")
     findings.changed(
       "crew.on_task_failure",
-      "A failed task ends the run, unless you set something else under “Error handling”.",
+      "A failed task now ends the run. You can change this under “Error handling”.",
     );
 }
 
@@ -106,12 +109,12 @@ function agentOf(drawn: Unfolded, task: Task): AgentConfig | undefined {
   if (fitting.length > 1)
     drawn.findings.changed(
       `plan.tasks.${task.task_id}`,
-      `"${task.task_id}" could go to any of ${fitting.map(({ agent_id }) => agent_id).join(", ")}; now ${must(fitting, 0).agent_id} does it.`,
+      `"${task.task_id}" could be assigned to any of ${fitting.map(({ agent_id }) => agent_id).join(", ")}. It is now assigned to ${must(fitting, 0).agent_id}.`,
     );
   if (fitting.length === 0)
     drawn.findings.changed(
       `plan.tasks.${task.task_id}`,
-      `No member of the crew has the role "${role ?? "?"}"; choose a role for it.`,
+      `No crew member has the role "${role ?? "?"}". Choose a role for "${task.task_id}".`,
     );
   return fitting[0];
 }

@@ -75,11 +75,11 @@ describe("a crew with its own pattern", () => {
         output_schema: {
           type: "object",
           properties: {
-            outcome: { type: "string", enum: ["approve", "reject"], description: "How it came out" },
+            outcome: { type: "string", enum: ["approve", "reject"], description: "How the step turned out" },
             code_review: {
               type: "string",
               description:
-                "The work itself, whole and not a description of it: the text, code or data that the next step works on",
+                "The complete work itself, not a description of it: the text, code or data that the next step uses",
             },
           },
           required: ["outcome", "code_review"],
@@ -250,7 +250,7 @@ describe("a crew with a written plan", () => {
       config: { required_role: "Developer", agent_id: "ann" },
     });
     expect(warnings.map(({ message }) => message)).toEqual([
-      'The result of "check" is no longer reviewed by a person.',
+      'A person no longer reviews the result of "check".',
     ]);
     expect(errors(after)).toEqual([]);
   });
@@ -274,8 +274,8 @@ test("a crew that decides on the way who is next says why it stays a crew", () =
     const answer = unfoldCrew(graph, "crew", crewOf(graph));
     return "reason" in answer ? answer.reason : null;
   };
-  expect(reasonOf({ process: "swarm" })).toMatch(/decides while it runs who is next/);
-  expect(reasonOf({ process: "sequential" })).toMatch(/writes its plan while it runs/);
+  expect(reasonOf({ process: "swarm" })).toMatch(/decides at run time which agent is next/);
+  expect(reasonOf({ process: "sequential" })).toMatch(/writes its plan at run time/);
   expect(reasonOf({ process: "custom" })).toMatch(/no pattern yet/);
   expect(unfoldCrew(review, "crew", undefined)).toEqual({
     reason: "This node has no crew yet. Add its agents first.",

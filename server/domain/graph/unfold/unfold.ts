@@ -27,11 +27,11 @@ export function unfoldCrew(graph: WorkflowGraph, nodeId: string, crew: CrewConfi
       reason:
         crew.process === "custom"
           ? "This crew has no pattern yet. Add its steps first."
-          : "This crew decides while it runs who is next. Only step patterns and written plans can be expanded into nodes.",
+          : "This crew decides at run time which agent is next. Only step patterns and written plans can be expanded into nodes.",
     };
   if (!plan || plan.tasks.length === 0 || crew.planning)
     return {
-      reason: "This crew writes its plan while it runs. Only a written plan can be expanded into nodes.",
+      reason: "This crew writes its plan at run time. Only a written plan can be expanded into nodes.",
     };
   const work = new Unfolded(graph, node, crew);
   drawTasks(work, plan);

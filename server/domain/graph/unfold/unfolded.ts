@@ -159,7 +159,7 @@ export class Unfolded {
   done(): Unfolding {
     const { graph, node, crew, first, last } = this;
     for (const agent of crew.agents) this.reportLostSettings(agent);
-    if (node.when) this.findings.dropped("when", `The crew's condition "${node.when}" is dropped.`);
+    if (node.when) this.findings.dropped("when", `Dropped the crew's condition "${node.when}".`);
     const [entry] = first;
     if (entry !== undefined) {
       const { join } = node;

@@ -162,7 +162,7 @@ describe("tools that delegates would lose", () => {
     expect(found(graph)).toMatchObject([
       { severity: "warning", code: "W_DELEGATE_TOOLS", fix: { label: "Let delegates keep tools" } },
     ]);
-    expect(found(graph)[0]?.message).toContain("web for lead without browse_url");
+    expect(found(graph)[0]?.message).toContain("web loses browse_url when working for lead");
     expect(mended(graph, "W_DELEGATE_TOOLS")?.crew?.delegate_tools).toBe("own");
     expect(found(applyFix(graph, found(graph)[0]!.fix!))).toEqual([]);
   });
@@ -230,7 +230,7 @@ describe("advice", () => {
         code: "W_TOOL_OFF",
         at: { kind: "node", id: "a", field: "tool_name" },
         message:
-          '"a" calls "render", which isn\'t available, so it would fail: It runs at a worker with the label "gpu", and none is there.',
+          '"a" calls "render", which isn\'t available, so the node would fail: It runs at a worker with the label "gpu", and none is there.',
       },
     ]);
   });
@@ -238,10 +238,7 @@ describe("advice", () => {
   test("names what a role cannot use yet, with the reason", () => {
     const whyUnavailable = (name: string) => (name === "browse_url" ? "Allow it in the settings." : null);
     expect(found(graphOf({}), { whyUnavailable }).map(({ code, message }) => [code, message])).toEqual([
-      [
-        "W_TOOL_OFF",
-        'The role Browser lists "browse_url", which isn\'t available, so it works without: Allow it in the settings.',
-      ],
+      ["W_TOOL_OFF", 'The role Browser lists an unavailable tool: "browse_url". Allow it in the settings.'],
     ]);
   });
 });

@@ -51,7 +51,9 @@ function lostByDelegates({ roleByName, here }: NodeCheck, crew: CrewConfig): Cre
     if (!from.allow_delegation && !own.includes("parallel_handoff")) return [];
     return crew.agents.flatMap((to) => {
       const without = to === from ? [] : lostTools(own, toolsOf(to.role_name));
-      return without.length > 0 ? [`${to.agent_id} for ${from.agent_id} without ${without.join(", ")}`] : [];
+      return without.length > 0
+        ? [`${to.agent_id} loses ${without.join(", ")} when working for ${from.agent_id}`]
+        : [];
     });
   });
   if (lost.length === 0) return [];
@@ -60,7 +62,7 @@ function lostByDelegates({ roleByName, here }: NodeCheck, crew: CrewConfig): Cre
     {
       severity: "warning",
       code: "W_DELEGATE_TOOLS",
-      message: `A delegate only has the tools that both roles may use${forbidden ? " (the admin requires this)" : ""}. So ${lost.slice(0, 5).join("; ")} would work${lost.length > 5 ? `; and ${lost.length - 5} more` : ""}. Give the delegating roles these tools too${forbidden ? "." : ", or let delegates keep their own."}`,
+      message: `Delegates get only the tools that both roles allow${forbidden ? ", as the admin requires" : ""}: ${lost.slice(0, 5).join("; ")}${lost.length > 5 ? `; and ${lost.length - 5} more` : ""}. Add these tools to the delegating roles${forbidden ? "." : ", or let delegates keep their own."}`,
       ...defined({
         repair: forbidden
           ? undefined
@@ -86,7 +88,7 @@ function idleHandoffs({ roleByName }: NodeCheck, crew: CrewConfig): CrewDiagnost
         {
           severity: "warning",
           code: "W_HANDOFF_IDLE",
-          message: `${quoted(named)} may hand off, but in a vote everyone answers without tools. It has no effect in this crew.`,
+          message: `${quoted(named)} can hand off, but members vote without tools, so handoffs have no effect in this crew.`,
         },
       ];
 }
@@ -101,7 +103,7 @@ function checkNames({ report, at }: NodeCheck, node: Extract<NodeCheck["node"], 
       report.warning(
         "W_TASK_NAMED_AS_OUTPUT",
         { ...at, field: "plan" },
-        `The output "${task_id}" is the last task's result, not that of the task "${task_id}", which others follow. Rename the task or the output key if you meant the task.`,
+        `The output "${task_id}" returns the last task's result, not the result of the task "${task_id}", because other tasks follow it. Rename the task or the output key.`,
       );
   const given = new Set([
     "goal",
@@ -114,6 +116,6 @@ function checkNames({ report, at }: NodeCheck, node: Extract<NodeCheck["node"], 
       report.warning(
         "W_TASK_NAMED_AS_INPUT",
         { ...at, field: "plan" },
-        `The task "${task_id}" has the name of one of the crew's inputs: conditions and later tasks read its result under that name. Rename the task.`,
+        `The task "${task_id}" has the same name as a crew input, so conditions and later tasks read the task's result instead of the input. Rename the task.`,
       );
 }

@@ -23,13 +23,13 @@ export function checkCycles(check: Check): void {
       "E_UNCONDITIONAL_CYCLE",
       { kind: "node", id: must(ids, 0) },
       ids.length === 1
-        ? `${named(graph, must(ids, 0))} leads back to itself unconditionally and would run forever. Add a router to the loop.`
+        ? `${named(graph, must(ids, 0))} connects back to itself unconditionally and would run forever. Add a router to the loop.`
         : `${ids
             .slice(0, 4)
             .map((id) => named(graph, id))
             .join(
               ", ",
-            )}${ids.length > 4 ? " and more" : ""} form an unconditional loop and would run forever. Add a router to it.`,
+            )}${ids.length > 4 ? " and more" : ""} form an unconditional loop and would run forever. Add a router to the loop.`,
     );
   for (const [header, body] of analysis.loops) {
     if ([...body].some((id) => inEndless.has(id))) continue;
@@ -41,7 +41,7 @@ export function checkCycles(check: Check): void {
       report.warning(
         "W_LOOP_WITHOUT_EXIT",
         at,
-        `The loop at ${named(graph, header)} has no exit and runs until a limit. Add an exit.`,
+        `The loop at ${named(graph, header)} has no exit and runs until it reaches a limit. Add an exit.`,
       );
       continue;
     }
@@ -64,7 +64,7 @@ export function checkCycles(check: Check): void {
         at,
         reads.size === 0
           ? `The exit condition of the loop at ${named(graph, header)} never changes. Use a value that the loop writes.`
-          : `No node in the loop at ${named(graph, header)} writes ${quoted([...reads])}, which its exit condition uses. Every iteration would end the same.`,
+          : `No node in the loop at ${named(graph, header)} writes ${quoted([...reads])}, which its exit condition uses, so every iteration would end the same way. Use a value that the loop writes.`,
       );
   }
 }

@@ -37,8 +37,8 @@ function checkStart({ graph, analysis, report }: Check): void {
       report.error(
         "E_MANY_STARTS",
         { kind: "node", id: node.id },
-        `A run starts at one node only, ${named(graph, begins ?? "")}. Remove ${nameOf(node)}, or connect what follows it.`,
-        { kind: "remove_node", node_id: node.id, label: "Remove this start node" },
+        `A run starts only at ${named(graph, begins ?? "")}. Remove ${nameOf(node)}, and connect the nodes that follow it.`,
+        { kind: "remove_node", node_id: node.id, label: "Remove start node" },
       );
 }
 
@@ -72,7 +72,7 @@ function checkReachable({ graph, analysis, report, outgoing }: Check): void {
         ? `${nameOf(node)} has no incoming connection, so it never runs. Connect or remove it.`
         : `${nameOf(node)} can't be reached from the start, so it never runs. Connect its upstream nodes.`,
       isLoose && !outgoing.has(node.id)
-        ? { kind: "remove_node", node_id: node.id, label: "Remove this node" }
+        ? { kind: "remove_node", node_id: node.id, label: "Remove node" }
         : undefined,
     );
   }

@@ -59,7 +59,7 @@ export function checkKeys(check: Check): void {
 function reportMissing({ report, node, id }: Reader, key: string, place: Place, near: string | null): void {
   const hint =
     near === null
-      ? "Write it in an earlier node, or add it as an input of the start node."
+      ? "Write it in an earlier node, or add it to the inputs of the start node."
       : `Did you mean "${near}"?`;
   report.warning(
     "W_INPUT_KEY_NOT_PRODUCED",
@@ -122,7 +122,7 @@ function checkReads(
       report.warning(
         "W_INPUT_KEY_NOT_PRODUCED",
         { kind: "node", id, field, from, to },
-        `"${key}" is not among the inputs of ${nameOf(node)}. Add it to its input keys, or read state.${key}.`,
+        `"${key}" isn't an input of ${nameOf(node)}. Add it to the node's input keys, or read state.${key}.`,
       );
   }
 }
@@ -135,7 +135,7 @@ function checkEdgeReads({ analysis, reading, report }: Check, reader: Reader): v
       report.warning(
         "W_INPUT_KEY_NOT_PRODUCED",
         { kind: "edge", id, ...place },
-        `This connection reads "${key}", which no earlier node writes, so it is never used.`,
+        `No earlier node writes "${key}", which this connection reads, so the connection is never used.`,
       );
     if (name && !isKnown(name)) absent(name, { field: "condition_name" });
     if (condition !== undefined && reading.ofEdge(id))

@@ -28,7 +28,7 @@ export function checkLoopKeys({ graph, analysis, report, reading }: Check): void
       report.warning(
         "W_INPUT_ONLY_IN_LOOP",
         { kind: "node", id, field: "input_keys" },
-        `${nameOf(node)} needs "${key}", which only ${who} ${from.length === 1 ? "writes, in a loop" : "write"}. If a run skips them, the node fails with INPUT_MISSING. Make the input optional, or set it before the loop.`,
+        `${nameOf(node)} needs "${key}", which only ${who} ${from.length === 1 ? "writes, in a loop" : "write"}. If a run skips the loop, the node fails with INPUT_MISSING. Make the input optional, or set it before the loop.`,
         {
           kind: "set_node",
           node_id: id,

@@ -40,7 +40,7 @@ function checkTexts({ report, at, node, kind, edges, isRead }: NodeCheck): void 
     report.error(
       "E_NODE_TOO_LARGE",
       at,
-      `The ${long.length} ${long === edgeConditions ? "outgoing conditions of" : "expressions of"} ${nameOf(node)} have ${formatCount(charsOf(long))} characters in total; one step can evaluate at most ${formatCount(MAX_EXPRESSION_CHARS)}. Spread them over several nodes.`,
+      `The ${long === edgeConditions ? "outgoing conditions of" : "expressions of"} ${nameOf(node)} have ${formatCount(charsOf(long))} characters in total; one step can evaluate at most ${formatCount(MAX_EXPRESSION_CHARS)}. Split them across several nodes.`,
     );
     return;
   }
@@ -63,7 +63,7 @@ function checkRules({ report, at, node, kind }: NodeCheck): void {
     report.warning(
       "W_NOT_CHECKED",
       { ...at, field },
-      `${what} of ${nameOf(node)} is not fully checked. ${detail}`,
+      `${what} of ${nameOf(node)} isn't fully checked. ${detail}`,
     );
   const warnRules = (rules: readonly Guardrail[] | undefined, field: string) =>
     rules?.forEach((rule, position) => {
@@ -139,7 +139,7 @@ function checkErrorHandling({ report, at, node, edges }: NodeCheck): void {
     report.warning(
       "W_NO_ERROR_EDGE",
       { ...at, field: "on_error" },
-      `${nameOf(node)} should follow an error path when it fails, but has none, so the run would fail. Connect one.`,
+      `${nameOf(node)} should follow an error path when it fails, but has none, so the run would fail. Connect an error path.`,
       {
         kind: "set_node",
         node_id: node.id,
@@ -168,11 +168,11 @@ export function checkNodes(check: Check): void {
     const kind = getNodeKind(node.node_type);
     const at = { kind: "node" as const, id: key };
     if (node.id !== key)
-      report.error("E_DUPLICATE_ID", at, `The node "${key}" has the id "${node.id}". Add it again.`, {
+      report.error("E_DUPLICATE_ID", at, `"${key}" has a different ID: "${node.id}". Add the node again.`, {
         kind: "set_node",
         node_id: key,
         set: { id: key },
-        label: "Repair id",
+        label: "Repair ID",
       });
     if (kind.executes === false) continue;
     for (const { severity, code, message, field } of kind.validate?.(node.config, node, misfit) ?? [])

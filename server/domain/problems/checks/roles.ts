@@ -51,7 +51,7 @@ function checkRole(check: NodeCheck, field: string, name: string, agent?: string
     report.error(
       "E_TOOL_NOT_IN_ROLE",
       { ...at, field: "tools" },
-      `The role ${role.name} may not use ${quoted(beyond)}. Allow it in the role, or remove it here.`,
+      `Role ${role.name} isn't allowed to use ${quoted(beyond)}. Allow ${beyond.length === 1 ? "it" : "them"} in the role, or remove ${beyond.length === 1 ? "it" : "them"} here.`,
     );
   else checkRoleTools(check, field, role);
 }
@@ -65,11 +65,11 @@ function checkMembers(check: NodeCheck, field: string, members: Members): void {
       report.error(
         "E_DUPLICATE_AGENT",
         { ...at, field },
-        `Two agents of ${nameOf(node)} have the id "${agent_id}". Rename one.`,
+        `Two agents in ${nameOf(node)} have the ID "${agent_id}". Rename one.`,
       );
     ids.add(agent_id);
     if (role_name === "")
-      report.error("E_UNKNOWN_ROLE", { ...at, field }, `Choose the role of the agent "${agent_id}".`);
+      report.error("E_UNKNOWN_ROLE", { ...at, field }, `Choose a role for the agent "${agent_id}".`);
     else if (!roleByName.has(role_name))
       reportUnknown(check, role_name, [field, "agents", position, "role_name"], `The agent "${agent_id}"`);
   });
@@ -104,7 +104,7 @@ function checkPlan(
         );
     } else if (role && !members.some(({ role_name }) => role_name === role))
       warn(
-        `The task "${task_id}" needs the role "${role}", which no agent of the crew has. Add such an agent, or choose another role.`,
+        `The task "${task_id}" needs the role "${role}", which no agent in the crew has. Add an agent with this role, or choose another role.`,
       );
   });
 }
@@ -116,7 +116,7 @@ function checkTool({ report, at, node, here }: NodeCheck, field: string, tool: s
     report.warning(
       "W_TOOL_OFF",
       { ...at, field },
-      `${nameOf(node)} calls "${tool}", which isn't available, so it would fail: ${why}`,
+      `${nameOf(node)} calls "${tool}", which isn't available, so the node would fail: ${why}`,
     );
 }
 
@@ -128,7 +128,7 @@ function checkRoleTools({ report, at, here }: NodeCheck, field: string, role: Na
     report.warning(
       "W_UNKNOWN_TOOL",
       { ...at, field },
-      `The role ${role.name} lists ${quoted(missing)}, which doesn't exist here, so it works without. Add the tool, or remove it from the role.`,
+      `The role ${role.name} lists ${missing.length === 1 ? "a tool that doesn't" : "tools that don't"} exist here: ${quoted(missing)}. Add ${missing.length === 1 ? "the tool, or remove it" : "the tools, or remove them"} from the role.`,
     );
   const off = role.tools.flatMap((tool) => {
     const why = whyUnavailable?.(tool) ?? null;
@@ -139,7 +139,7 @@ function checkRoleTools({ report, at, here }: NodeCheck, field: string, role: Na
     report.advice(
       "W_TOOL_OFF",
       { ...at, field },
-      `The role ${role.name} lists ${quoted(off.map(({ tool }) => tool))}, which isn't available, so it works without: ${first.why}`,
+      `The role ${role.name} lists ${off.length === 1 ? "an unavailable tool" : "unavailable tools"}: ${quoted(off.map(({ tool }) => tool))}. ${first.why}`,
     );
 }
 

@@ -37,7 +37,7 @@ export function checkRouters({ graph, report, outgoing, roleByName }: Check): vo
       report.advice(
         "W_ROUTER_NO_DEFAULT",
         at,
-        `If no route matches, ${nameOf(node)} fails the run and shows the value. Choose a default route, or keep it that way.`,
+        `If no route matches, ${nameOf(node)} fails the run and shows the value. Choose a default route, or keep this behavior.`,
         {
           fix: {
             kind: "set_edge",
@@ -92,7 +92,7 @@ function checkLabels({ node, report, edges, exits, defaults }: LabelCheck): void
       report.warning(
         "W_EDGE_WITHOUT_LABEL",
         place,
-        `This connection of ${nameOf(node)} has no route, so it is never used. Choose one.`,
+        `This connection from ${nameOf(node)} has no route, so it is never used. Choose a route.`,
         labelWith(edge, open[0]),
       );
     else if (
@@ -170,7 +170,7 @@ function checkNamedRule(node: WorkflowNode, rules: readonly WrittenRule[], repor
     report.error(
       "E_UNKNOWN_ROUTER_FUNCTION",
       at,
-      `There is no rule "${name}". Choose another, define it, or use conditions.`,
+      `The rule "${name}" doesn't exist. Choose another rule, define this one, or use conditions.`,
     );
   const other = rule && contradicting(rules, { name, rule, node_id: node.id });
   if (other)

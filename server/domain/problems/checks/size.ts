@@ -10,13 +10,13 @@ export function checkSize({ graph, report, reading }: Check): void {
     report.error(
       "E_GRAPH_TOO_LARGE",
       at,
-      `This workflow has ${nodes} nodes; at most ${GRAPH_LIMITS.nodes} can run. Split it.`,
+      `This workflow has ${nodes} nodes; the maximum is ${GRAPH_LIMITS.nodes}. Split it.`,
     );
   if (graph.edges.length > GRAPH_LIMITS.edges)
     report.error(
       "E_GRAPH_TOO_LARGE",
       at,
-      `This workflow has ${graph.edges.length} connections; at most ${GRAPH_LIMITS.edges} can run. Split it.`,
+      `This workflow has ${graph.edges.length} connections; the maximum is ${GRAPH_LIMITS.edges}. Split it.`,
     );
   let all = 0;
   for (const node of Object.values(graph.nodes)) {
@@ -26,15 +26,11 @@ export function checkSize({ graph, report, reading }: Check): void {
       report.error(
         "E_NODE_TOO_LARGE",
         { kind: "node", id: node.id },
-        `The settings of ${nameOf(node)} have ${Math.ceil(size / 1024)} KiB; the maximum is ${GRAPH_LIMITS.configBytes / 1024} KiB. Shorten its texts.`,
+        `The settings of ${nameOf(node)} are ${Math.ceil(size / 1024)} KiB; the maximum is ${GRAPH_LIMITS.configBytes / 1024} KiB. Shorten them.`,
       );
   }
   if (all > GRAPH_LIMITS.graphBytes)
-    report.error(
-      "E_GRAPH_TOO_LARGE",
-      at,
-      "The settings of all nodes have more than 2 MiB in total. Shorten their texts.",
-    );
+    report.error("E_GRAPH_TOO_LARGE", at, "The settings of all nodes exceed 2 MiB in total. Shorten them.");
   if (reading.chars > GRAPH_LIMITS.readChars)
     report.error(
       "E_GRAPH_TOO_LARGE",

@@ -18,7 +18,7 @@ export function checkWithheld({ graph, report, roles, here }: Check): void {
     report.warning(
       "W_LEFT_OUT",
       { kind: "workflow" },
-      `Imported without the tools ${quoted(left)} of its roles. Allow them on the Roles page.`,
+      `Imported roles aren't allowed to use ${quoted(left)} yet. Allow ${left.length === 1 ? "it" : "them"} on the Roles page.`,
     );
   for (const capability of asked) {
     if (!withheld.has(capability.key)) continue;
@@ -26,7 +26,7 @@ export function checkWithheld({ graph, report, roles, here }: Check): void {
       report.error(
         "E_NOT_ALLOWED",
         { kind: "node", ...defined({ id: node_id }) },
-        `${named(graph, node_id ?? "")} would ${describeCapability(capability)}${role ? ` as ${role}` : ""}, which hasn't been allowed since the workflow was imported.`,
+        `${named(graph, node_id ?? "")} would ${describeCapability(capability)}${role ? ` as ${role}` : ""}, which isn't allowed yet in this imported workflow.`,
         { kind: "allow", key: capability.key, label: "Allow" },
       );
   }

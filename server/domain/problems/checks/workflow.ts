@@ -18,7 +18,7 @@ export function checkStateSchema({ graph, report }: Check): void {
     if (notes.length > 0)
       warn(
         `global_state_schema.properties.${key}`,
-        `The schema of "${key}" in the state is not fully checked. ${notes.join(" ")}`,
+        `The schema of "${key}" in the state isn't fully checked. ${notes.join(" ")}`,
       );
   }
   const whole = uncheckedOfState(schema);
@@ -59,7 +59,7 @@ export function checkParallelWrites({ graph, analysis, report }: Check): void {
     report.warning(
       "W_PARALLEL_WRITE",
       { kind: "node", id: nodes[1], field: "output_keys" },
-      `${named(graph, nodes[0])} and ${named(graph, nodes[1])} may write "${key}" in parallel, and one value is lost. Use separate keys, or set a merge rule.`,
+      `${named(graph, nodes[0])} and ${named(graph, nodes[1])} can write "${key}" in parallel, so one value would be lost. Use separate keys, or set a merge rule.`,
       { kind: "set_reducer", key, reducer: "append", label: "Collect both values" },
     );
 }
@@ -74,7 +74,7 @@ export function checkLibrary({ graph, report, here: { library } }: Check): void 
         report.error(
           "E_AGENT_UNKNOWN",
           { kind: "node", id: node.id, field: "agent_ref" },
-          `${nameOf(node)} uses the agent "${agent_ref}", which isn't in the library. Choose another agent or only a role.`,
+          `${nameOf(node)} uses the agent "${agent_ref}", which isn't in the library. Choose another agent, or use only a role.`,
         );
     }
     if (!isCrewNode(node) || node.config.crew) continue;

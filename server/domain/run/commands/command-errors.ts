@@ -83,11 +83,11 @@ export function retryError(s: RunState, { activation_id }: { activation_id: stri
   const name = nameOf(nodeOf(s, activation));
   if (s.run.status === "finished" && !canGoOn(s))
     return s.run.final_status === "ERROR"
-      ? "This run ended for a reason that retrying a node can't resolve. Fork it from before that."
+      ? "This run ended for a reason that retrying a node can't resolve. Fork it from an earlier point."
       : "This run has ended.";
   if (activation.ends_run || activation.waiting?.for === "retry") return null;
   return activation.status === "failed"
-    ? `${name} failed, and the run took another path because of it. To retry it, fork the run from before ${name}.`
+    ? `${name} failed, so the run took another path. To retry it, fork the run before ${name}.`
     : `${name} has not failed (${activation.status}).`;
 }
 

@@ -150,7 +150,7 @@ describe("skipping a node", () => {
       "that chooses a way, by a label that no way has",
       skip("r#1", {}, ["maybe"]),
       begin,
-      expect.stringMatching(/^r chose "maybe", and no edge has that label\./),
+      expect.stringMatching(/^r chose "maybe", but no connection has that label\./),
     ],
   ])("%s", (_what, command, events, error) => {
     expect(errorOf(command, events, typed)).toEqual(containing(error));
@@ -196,7 +196,7 @@ describe("trying a node again", () => {
   const ended = (activation_id?: string) =>
     over({ final_status: "ERROR", error: { ...error, ...(activation_id ? { activation_id } : {}) } });
   const notByNode =
-    "This run ended for a reason that retrying a node can't resolve. Fork it from before that.";
+    "This run ended for a reason that retrying a node can't resolve. Fork it from an earlier point.";
   test.each<[string, () => string | null, string | null]>([
     ["that is not there", retry([], "a#2"), "This run has no a#2."],
     ["that has not failed", retry([]), "a has not failed (ready)."],
@@ -206,7 +206,7 @@ describe("trying a node again", () => {
     [
       "whose failure led another way",
       retry([failedWith("a", "continue")]),
-      "a failed, and the run took another path",
+      "a failed, so the run took another path",
     ],
     ["that ended the run", retry([failedRun, ended("a#1")]), null],
     ["beside another failure that ended the run", retry([failedRun, ended("b#1")]), notByNode],
@@ -240,7 +240,7 @@ describe("an instruction", () => {
   const removed: NewEvent = of("crew", "member_changed", { agent_id: "bob", action: "removed", by: "eve" });
   test.each<[string, () => string | null, string | null]>([
     ["for everybody", inject({ run: true }, begin), null],
-    ["for everybody after the last work", inject({ run: true }, after), "Nothing in this run calls a model"],
+    ["for everybody after the last work", inject({ run: true }, after), "No model calls are left"],
     ["for a node", inject({ node_id: "crew" }, begin), null],
     ["for a node that is over", inject({ node_id: "crew" }, after), "Crew has finished and can't run again"],
     [
@@ -259,7 +259,7 @@ describe("an instruction", () => {
     [
       "for an agent that was taken out",
       inject({ agent_id: "bob" }, [...begin, removed]),
-      'This workflow has no agent "bob". It has: ann.',
+      'This workflow has no agent "bob". Its agents: ann.',
     ],
     ["for an agent that stayed", inject({ agent_id: "ann" }, [...begin, removed]), null],
   ])("%s", (_what, actual, wanted) => {
@@ -285,7 +285,7 @@ describe("a signal", () => {
     [
       "that nothing waits for any more",
       send("green", { go: 1, why: "so" }, [ready("end")]),
-      'Nothing in this run waits for the signal "green" anymore.',
+      'Nothing in this run is still waiting for the signal "green".',
     ],
     ["without what the node is to give", send("green", { go: 1 }, [ready("wait")]), "wait needs these"],
   ])("%s", (_what, actual, wanted) => {
@@ -313,16 +313,16 @@ test("an agent that goes on next is one of a crew that is at work and that goes 
     ],
   };
   const custom = crewRun({ members, process: "custom", collaboration_patterns: [pattern] });
-  const together = "Its members all run at the same time, so none is next.";
+  const together = "All members of this crew run at the same time, so none is next.";
   expect(next(plain, "bob")).toBeNull();
   expect(next(plain, "bob", plain.running, "crew#2")).toBe("This run has no crew#2.");
   expect(next(plain, "bob", plain.begin)).toBe("The crew of Crew has not started yet. Step into it first.");
   expect(next(plain, "bob", [...plain.begin, ready("start")], "start#1")).toBe("start has no crew.");
   expect(next(plain, "bob", [...plain.running, ended])).toBe("The crew of Crew has finished.");
-  expect(next(plain, "eve")).toBe('Crew has no agent "eve". It has: ann, bob.');
+  expect(next(plain, "eve")).toBe('Crew has no agent "eve". Its agents: ann, bob.');
   expect(next(crewRun({ members, process: "consensus" }), "bob")).toEqual(together);
   expect(next(crewRun({ members: { ann: "Writer" }, process: "sample" }), "ann")).toEqual(together);
-  expect(next(led, "ann")).toBe("ann leads the crew and acts in every round anyway.");
+  expect(next(led, "ann")).toBe("ann leads the crew and already acts in every round.");
   expect(next(led, "bob")).toBeNull();
   expect(next(custom, "ann")).toBeNull();
   expect(next(custom, "bob")).toBe("The crew's pattern has no step for bob.");

@@ -34,13 +34,13 @@ function instructionError(a: Analysis, s: RunState, target: InstructionTarget): 
     const own = nodes.filter((node) => agentsOf(node).includes(agent_id));
     if (own.length === 0) {
       const known = [...new Set(nodes.flatMap(agentsOf))];
-      const others = known.length > 0 ? ` It has: ${known.join(", ")}.` : "";
+      const others = known.length > 0 ? ` Its agents: ${known.join(", ")}.` : "";
       return `This workflow has no agent "${agent_id}".${others}`;
     }
     return own.some(({ id }) => isAhead(a, s, id)) ? null : `${agent_id} has finished its work in this run.`;
   }
   const isRead = nodes.some((node) => agentsOf(node).length > 0 && isAhead(a, s, node.id));
-  return isRead ? null : "Nothing in this run calls a model anymore, so the message would not be read.";
+  return isRead ? null : "No model calls are left in this run, so the message would not be read.";
 }
 
 const Granularity = z.enum(["node", "turn"]);
@@ -90,7 +90,7 @@ export const COMMAND_LABELS: Readonly<Record<RunCommand["kind"], string>> = {
   edit_team: "Edited the team of a crew",
 };
 
-const REJECTION_CODES: ReadonlySet<string> = new Set(["COMMAND_TOO_LATE", "PLAN_EDIT_REFUSED"]);
+const DROPPED_WARNINGS: ReadonlySet<string> = new Set(["COMMAND_TOO_LATE", "PLAN_EDIT_REFUSED"]);
 
 /** The warning in a run's log about a command that is not applied. */
 export const tooLateEvent = (message: string): NewEventOf<"warning"> => ({
@@ -107,7 +107,7 @@ export const dropped = (command_id: string): NewEventOf<"warning"> => ({
 /** Why a command came too late, by the run's events about it; null if it took effect or still may. */
 export function tooLate(heard: readonly RunEvent[] | "ended" | null): string | null {
   if (heard === "ended") return "This run has ended.";
-  const late = heard?.find((event) => event.type === "warning" && REJECTION_CODES.has(event.payload.code));
+  const late = heard?.find((event) => event.type === "warning" && DROPPED_WARNINGS.has(event.payload.code));
   return late?.type === "warning" ? late.payload.message : null;
 }
 

@@ -108,7 +108,7 @@ describe("what stands in the way of a fork", () => {
     ]);
     const other = draw("start > a > b > end; start > c > b", { a: { node_type: "note", config: {} } });
     expect(forkErrors(s, {}, other)).toEqual([
-      "First is active or queued at that point, but has another node type in the current workflow.",
+      "First is active or queued at that point, but has a different node type in the current workflow.",
     ]);
   });
 

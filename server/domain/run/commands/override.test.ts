@@ -23,15 +23,19 @@ const errorOf =
     commandError(a, fold(...events), { kind: "override_next", activation_id, to });
 const sent = (to: string, events: NewEvent[], activation_id = "r#1") =>
   overrideNext(a, fold(...events), { activation_id, to }, "ann");
-const goneOn = "The run has already continued after r. Fork it from before that.";
+const goneOn = "The run has already continued after r. Fork it from an earlier point.";
 
 describe("a person may send a run on from a node", () => {
   test.each<[string, () => string | null, string | null]>([
     ["that is to begin", errorOf("b", begun.slice(0, 2)), null],
     ["that is at work", errorOf("c", begun), null],
     ["that is not there", errorOf("b", begun, "r#2"), "This run has no r#2."],
-    ["only along its ways", errorOf("end", begun), "r isn't connected to end. It leads to: b, c."],
-    ["not along the way of its failure", errorOf("x", begun), "r isn't connected to x. It leads to: b, c."],
+    ["only along its ways", errorOf("end", begun), "r isn't connected to end. It's connected to: b, c."],
+    [
+      "not along the way of its failure",
+      errorOf("x", begun),
+      "r isn't connected to x. It's connected to: b, c.",
+    ],
     [
       "that leads nowhere, never",
       errorOf("b", [...begun, ready("end")], "end#1"),
@@ -56,7 +60,7 @@ describe("a person may send a run on from a node", () => {
         [created(graph), ready("b"), started("b"), completed("b"), took("b", "j"), comes("b", "j")],
         "b#1",
       ),
-      "The run has already continued after b. Fork it from before that.",
+      "The run has already continued after b. Fork it from an earlier point.",
     ],
     [
       "that ended the run, only once it is tried again",
@@ -122,7 +126,7 @@ describe("a run that is sent another way", () => {
         type: "node_cancelled",
         node_id: "b",
         activation_id: "b#1",
-        payload: { reason: "A person sent the run elsewhere." },
+        payload: { reason: "A person chose another route." },
       },
       way("c", "no"),
     ]);

@@ -39,7 +39,7 @@ export function nextNodeError(
     const targetNames = [...new Set(targets.map(({ target_node_id }) => nameOf(s, target_node_id)))];
     return targetNames.length === 0
       ? `${name} has no outgoing connections.`
-      : `${name} isn't connected to ${nameOf(s, to)}. It leads to: ${targetNames.join(", ")}.`;
+      : `${name} isn't connected to ${nameOf(s, to)}. It's connected to: ${targetNames.join(", ")}.`;
   }
   if (isAhead(activation)) return null;
   if (activation.ends_run) return `${name} failed and ended the run. Retry it first.`;
@@ -54,7 +54,7 @@ export function nextNodeError(
       !a.loops.has(next.node_id),
   );
   if (!isUndone || (after.length === 0 && holding(a, s, activation).length === 0))
-    return `The run has already continued after ${name}. Fork it from before that.`;
+    return `The run has already continued after ${name}. Fork it from an earlier point.`;
   return null;
 }
 
@@ -87,7 +87,7 @@ export function overrideNext(
         type: "node_cancelled",
         node_id,
         activation_id: id,
-        payload: { reason: "A person sent the run elsewhere." },
+        payload: { reason: "A person chose another route." },
       }),
     ),
     taken(a, way, activation_id),
@@ -108,11 +108,11 @@ export function nextAgentError(
   if (!crew) return `The crew of ${name} has not started yet. Step into it first.`;
   if (crew.status !== "running") return `The crew of ${name} has finished.`;
   if (crew.process === "consensus" || crew.process === "sample")
-    return "Its members all run at the same time, so none is next.";
+    return "All members of this crew run at the same time, so none is next.";
   if (!crew.members.some((member) => member.agent_id === agent_id))
-    return `${name} has no agent "${agent_id}". It has: ${crew.members.map((member) => member.agent_id).join(", ")}.`;
+    return `${name} has no agent "${agent_id}". Its agents: ${crew.members.map((member) => member.agent_id).join(", ")}.`;
   if (crew.process === "hierarchical" && agent_id === crew.manager)
-    return `${agent_id} leads the crew and acts in every round anyway.`;
+    return `${agent_id} leads the crew and already acts in every round.`;
   if (crew.process === "custom" && node.config.crew && !hasStep(node.config.crew, agent_id))
     return `The crew's pattern has no step for ${agent_id}.`;
   return null;

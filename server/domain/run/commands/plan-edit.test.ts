@@ -69,7 +69,7 @@ describe("a person's change of a plan", () => {
     [
       "takes no task out that waits for a person",
       edited({ kind: "cancel", task_id: "d" }),
-      rejected(409, "It waits for a person's approval. Decline it there."),
+      rejected(409, "This task is waiting for a person's approval. Reject it there instead."),
     ],
     [
       "gives a task to an agent",

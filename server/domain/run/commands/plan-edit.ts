@@ -122,7 +122,11 @@ export function editPlan(
     const found = openTask(plan, edit.task_id);
     if (!found.ok) return found;
     if (found.task.status === "awaiting_human")
-      return { ok: false, status: 409, message: "It waits for a person's approval. Decline it there." };
+      return {
+        ok: false,
+        status: 409,
+        message: "This task is waiting for a person's approval. Reject it there instead.",
+      };
     return { ok: true, change: null, cancelled: found.task };
   }
   const { assigned_agent, required_role, tags, ...rest } = edit.kind === "add" ? edit.task : edit.patch;

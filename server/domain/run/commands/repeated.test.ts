@@ -51,7 +51,7 @@ test.each<[RepeatedCommand["command"], string]>([
   [{ kind: "signal", name: "go", data: null }, "sent a signal: go"],
   [{ kind: "cancel", reason: "enough" }, "cancelled it"],
   [{ kind: "edit_plan", activation_id: "a#1", edit: { kind: "cancel", task_id: "t" } }, "edited a plan"],
-  [{ kind: "edit_team", node_id: "a", edit: { kind: "remove", agent_id: "ann" } }, "edited a crew's team"],
+  [{ kind: "edit_team", node_id: "a", edit: { kind: "remove", agent_id: "ann" } }, "edited a team"],
   [{ kind: "pause" }, "pauses it"],
   [{ kind: "step", granularity: "turn" }, "steps it"],
   [{ kind: "set_breakpoints", breakpoints: [] }, "sets its breakpoints"],
@@ -81,10 +81,10 @@ test("what a run changed where it was forked and cannot be repeated is told once
     payload: { from_run: "r", from_seq: 1, patches, graph, by: "ann" },
   });
   const texts = {
-    state: "its state was edited where it was forked",
-    messages: "what agents had read was edited where it was forked",
-    plan: "a plan was edited where it was forked",
-    graph: "it continued with another version of the workflow where it was forked",
+    state: "state edits made at the fork",
+    messages: "message edits made at the fork",
+    plan: "plan edits made at the fork",
+    graph: "the change to another workflow version at the fork",
   };
   const reasons = (...events: NewEvent[]) => notRepeated(logOf(events));
   const state = { state: { set: {}, remove: [] } };

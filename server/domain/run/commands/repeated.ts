@@ -38,16 +38,24 @@ export const keptCommands = (commands: readonly RepeatedCommand[]): KeptCommand[
   commands.map(({ command, ...place }) => ({ ...place, command: asStored(asJson(command)) }));
 
 /** What only says when a run goes on, and changes nothing about where it comes to. */
-const HOLDING: ReadonlySet<ControlCommand["kind"]> = new Set(["pause", "resume", "step", "set_breakpoints"]);
+type Holding = "pause" | "resume" | "step" | "set_breakpoints";
+const HELD: Readonly<Record<Holding, string>> = {
+  pause: "pauses it",
+  resume: "resumes it",
+  step: "steps it",
+  set_breakpoints: "sets its breakpoints",
+};
+
+const isHolding = (kind: ControlCommand["kind"]): kind is Holding => Object.hasOwn(HELD, kind);
 
 /** The commands, where any of them changes more than when the run goes on; none otherwise. */
 export const worthRepeating = (commands: readonly RepeatedCommand[]): readonly RepeatedCommand[] =>
-  commands.some(({ command }) => !HOLDING.has(command.kind)) ? commands : [];
+  commands.some(({ command }) => !isHolding(command.kind)) ? commands : [];
 
-const DONE: Readonly<Partial<Record<ControlCommand["kind"], string>>> = {
+const DONE: Readonly<Record<Exclude<ControlCommand["kind"], Holding>, string>> = {
   edit_state: "edited the state",
   edit_plan: "edited a plan",
-  edit_team: "edited a crew's team",
+  edit_team: "edited a team",
   override_next: "overrode the next node",
   override_agent: "overrode the next agent",
   signal: "sent a signal",
@@ -62,25 +70,19 @@ const DONE: Readonly<Partial<Record<ControlCommand["kind"], string>>> = {
 export function doneBy(commands: readonly RepeatedCommand[]): string[] {
   const counts = new Map<string, number>();
   for (const { command } of commands) {
+    if (isHolding(command.kind)) continue;
     const label = DONE[command.kind];
-    if (label !== undefined) counts.set(label, (counts.get(label) ?? 0) + 1);
+    counts.set(label, (counts.get(label) ?? 0) + 1);
   }
   return [...counts].map(([label, count]) => (count === 1 ? label : `${label} (${count} times)`));
 }
-
-const HELD: Readonly<Partial<Record<ControlCommand["kind"], string>>> = {
-  pause: "pauses it",
-  resume: "resumes it",
-  step: "steps it",
-  set_breakpoints: "sets its breakpoints",
-};
 
 /** A command with its place, in a sentence. */
 export function describeCommand(
   { after, while_paused, by, command }: RepeatedCommand,
   { nodes }: { nodes: Readonly<Record<string, { name: string }>> },
 ): string {
-  const what = HELD[command.kind] ?? `${DONE[command.kind] ?? command.kind}${detailOf(command)}`;
+  const what = isHolding(command.kind) ? HELD[command.kind] : `${DONE[command.kind]}${detailOf(command)}`;
   const last = after
     .at(-1)
     ?.replace(/^answer:/, "")
@@ -116,10 +118,10 @@ function detailOf(command: ControlCommand): string {
 export function notRepeated(events: readonly RunEvent[]): string[] {
   const forked = events.flatMap((event) => (event.type === "run_forked" ? [event.payload] : []));
   const changed = forked.flatMap(({ patches, graph }) => [
-    ...(patches.state ? ["its state was edited where it was forked"] : []),
-    ...(patches.messages ? ["what agents had read was edited where it was forked"] : []),
-    ...(patches.plan ? ["a plan was edited where it was forked"] : []),
-    ...(graph === "latest" ? ["it continued with another version of the workflow where it was forked"] : []),
+    ...(patches.state ? ["state edits made at the fork"] : []),
+    ...(patches.messages ? ["message edits made at the fork"] : []),
+    ...(patches.plan ? ["plan edits made at the fork"] : []),
+    ...(graph === "latest" ? ["the change to another workflow version at the fork"] : []),
   ]);
   return [...new Set(changed)];
 }

@@ -24,7 +24,7 @@ export function signalError(
   const nodes = nodesFor(s, name);
   if (nodes.length === 0) return `Nothing in this workflow waits for a signal "${name}".`;
   const open = nodes.filter(({ id }) => isAhead(id));
-  if (open.length === 0) return `Nothing in this run waits for the signal "${name}" anymore.`;
+  if (open.length === 0) return `Nothing in this run is still waiting for the signal "${name}".`;
   const lacking = open.find(({ output_keys }) => outputOfSignal(output_keys, data) === null);
   return lacking
     ? `${lacking.name || lacking.id} needs these values in the signal's data: ${lacking.output_keys.join(", ")}.`

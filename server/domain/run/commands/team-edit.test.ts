@@ -80,7 +80,7 @@ describe("the member that a change makes", () => {
 describe("a program may not widen what agents may use", () => {
   const narrow = (command: TeamCommand): TeamCommand => ({ ...command, only_narrows: true });
   const wider = (who: string, role_name: string, tools: string) =>
-    `${who} would get tools that no ${role_name} of this crew may use now: ${tools}`;
+    `${who} would get tools that no ${role_name} in this crew can use now: ${tools}`;
   const less = changed("ann", "Writer", ["read"]);
 
   test.each<[string, TeamCommand, NewEvent[], string | null]>([
@@ -127,7 +127,7 @@ describe("a program may not widen what agents may use", () => {
     const state = fold(...begin, ...events);
     expect(widening(state, command)).toBe(reason);
     const known = commandError(a, state, narrow(command));
-    if (reason !== null) expect(known).toBe(`Only a signed-in person may do this: ${reason}.`);
+    if (reason !== null) expect(known).toBe(`Only a signed-in person can do this: ${reason}.`);
     else expect(known?.startsWith("Only a person") ?? false).toBe(false);
   });
 

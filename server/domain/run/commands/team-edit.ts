@@ -13,13 +13,17 @@ import type { RunState } from "../state";
 const MOST_TOOLS = 200;
 const settings = {
   llm_config: LlmConfig.nullable().exactOptional().meta({ description: "null: the default model" }),
-  backstory: z.string().max(20_000).exactOptional().meta({ description: "Its instructions; empty: none" }),
+  backstory: z
+    .string()
+    .max(20_000)
+    .exactOptional()
+    .meta({ description: "Additional instructions for the agent; empty for none" }),
   tools: z
     .array(z.string().max(200))
     .max(MOST_TOOLS)
     .nullable()
     .exactOptional()
-    .meta({ description: "Only these of its role's tools; null: all of them" }),
+    .meta({ description: "Tools of its role that the agent can use; null: all" }),
 };
 
 /** What a person changes about the members of a crew while its run goes on. */
@@ -140,7 +144,7 @@ export function widening(s: RunState, command: TeamCommand): string | null {
     return may.every((tool) => own.includes(tool) || isGranted(own, tool));
   });
   if (has) return null;
-  return `${agent_id} would get tools that no ${role_name} of this crew may use now: ${may.join(", ")}`;
+  return `${agent_id} would get tools that no ${role_name} in this crew can use now: ${may.join(", ")}`;
 }
 
 /** The change as the log has it. Only for a command that fits. */

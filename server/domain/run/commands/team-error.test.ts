@@ -24,8 +24,13 @@ describe("a change of a crew's team is refused", () => {
     ["once its work is over", add("Writer"), [...begin, completed("crew")], "The crew of Crew has finished"],
     ["once the run has ended", add("Writer"), [...begin, over()], "This run has ended."],
     ["to somebody who is not in it", change("eve", { backstory: "x" }), begin, 'Crew has no agent "eve".'],
-    ["that takes out somebody who is not in it", remove("eve"), begin, 'Crew has no agent "eve". It has:'],
-    ["that says nothing", change("ann", {}), begin, "Name what to change about ann."],
+    [
+      "that takes out somebody who is not in it",
+      remove("eve"),
+      begin,
+      'Crew has no agent "eve". Its agents:',
+    ],
+    ["that says nothing", change("ann", {}), begin, "Specify what to change about ann."],
     [
       "that brings a name that is there, however it is written",
       add("Writer", { agent_id: "ANN" }),
@@ -43,13 +48,13 @@ describe("a change of a crew's team is refused", () => {
       "that gives tools that the role may not use",
       add("Reader", { tools: ["read", "write"] }),
       begin,
-      'The role "Reader" may not use write. A member can only use tools of its role: choose a role that may.',
+      "The role \"Reader\" can't use write. Members can use only their role's tools: choose a role that allows it.",
     ],
     [
       "that gives a member tools that its role may not use",
       change("bob", { tools: ["write"] }),
       begin,
-      'The role "Reader" may not use write. A member can only use tools of its role: choose a role that may.',
+      "The role \"Reader\" can't use write. Members can use only their role's tools: choose a role that allows it.",
     ],
     [
       "that takes out the last one",
@@ -81,7 +86,7 @@ describe("a change of a crew's team is refused", () => {
     const { a: of, begin: events } = crewRun({ ...pair, config: { denied_tools: ["write"] } });
     expect(errorOf(add("Writer", { tools: ["read"] }), events, of)).toBeNull();
     expect(errorOf(add("Writer", { tools: ["read", "write"] }), events, of)).toBe(
-      "No agent of this run may use write.",
+      "No agent in this run can use write.",
     );
   });
 
@@ -100,7 +105,7 @@ describe("a change of a crew's team is refused", () => {
   test("where one agent gives all the answers, which are compared", () => {
     const sample = crewRun({ members: { ann: "Writer" }, roles, process: "sample" });
     const error =
-      "One agent gives all the answers of this crew, and they are only comparable if it stays the same.";
+      "One agent gives all of this crew's answers, and they are comparable only if that agent stays the same.";
     expect(errorOf(add("Reader"), sample.begin, sample.a)).toBe(error);
   });
 
@@ -133,7 +138,7 @@ describe("a change of a crew's team is refused", () => {
 
   test("where the one who is taken out is to vote in a crew that works otherwise", () => {
     const at = (id: string, ...more: NewEvent[]) => errorOf(remove(id), [...running, ...more]);
-    expect(at("bob", proposal)).toBe("bob takes part in the current vote.");
+    expect(at("bob", proposal)).toBe("bob is taking part in the current vote. Wait until the vote is over.");
     expect(at("ann", proposal)).toBeNull();
     expect(at("bob", proposal, decided)).toBeNull();
   });
@@ -203,7 +208,7 @@ describe("a change of a crew's team is refused", () => {
   test("where it would leave the crew with nobody to lead", () => {
     const two = crewRun({ ...pair, process: "hierarchical" });
     expect(errorOf(remove("bob"), two.begin, two.a)).toBe(
-      "Without bob the crew couldn't continue: A hierarchical crew needs at least one agent besides the manager.",
+      "Without bob, the crew couldn't continue: A hierarchical crew needs at least one agent besides the manager.",
     );
     const alone = crewRun({ members: { ann: "Writer" }, roles, process: "hierarchical" });
     // What was wrong before is no reason to refuse what does not make it worse.
@@ -219,9 +224,9 @@ describe("a member that a plan needs", () => {
   const errorOf = (crew: ReturnType<typeof crewRun>, command: TeamCommand, events = crew.begin) =>
     commandError(crew.a, fold(...events), command);
   const stillToDo = (id: string, names: string, them: string) =>
-    `${id} is still assigned to ${names} of the plan. Reassign ${them} first.`;
+    `${id} is still assigned to the plan's ${names.includes(",") ? "tasks" : "task"} ${names}. Reassign ${them} first.`;
   const asksFor = (role_name: string, names: string, ask: string, them: string) =>
-    `No one else has the role "${role_name}", which ${names} of the plan ${ask}. Reassign ${them} first.`;
+    `No one else has the role "${role_name}", which the plan's ${names.includes(",") ? "tasks" : "task"} ${names} ${ask}. Reassign ${them} first.`;
 
   test("cannot be taken out, whether the plan is drawn or was made on the way", () => {
     const crew = crewRun({ ...pair, plan: { tasks } });

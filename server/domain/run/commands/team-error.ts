@@ -25,17 +25,17 @@ export function teamError(a: Analysis, s: RunState, command: TeamCommand): strin
   if (!crew) return `${name} has no crew.`;
   if (!isAhead(a, s, node_id)) return `The crew of ${name} has finished and can't run again.`;
   if (crew.process === "sample")
-    return "One agent gives all the answers of this crew, and they are only comparable if it stays the same.";
+    return "One agent gives all of this crew's answers, and they are comparable only if that agent stays the same.";
   const proposals = Object.values(workOf(s, node_id)?.proposals ?? {});
   if (crew.process === "consensus" && proposals.some(({ outcome }) => !outcome))
     return "Its members are voting. The team can't change until the vote is over.";
   if (command.only_narrows) {
     const wider = widening(s, command);
-    if (wider !== null) return `Only a signed-in person may do this: ${wider}.`;
+    if (wider !== null) return `Only a signed-in person can do this: ${wider}.`;
   }
   const ids = crew.agents.map(({ agent_id }) => agent_id);
   if (edit.kind !== "add" && !ids.includes(edit.agent_id))
-    return `${name} has no agent "${edit.agent_id}". It has: ${ids.join(", ")}.`;
+    return `${name} has no agent "${edit.agent_id}". Its agents: ${ids.join(", ")}.`;
   return editError(s, command, ids) ?? crewError(s, command);
 }
 
@@ -49,7 +49,7 @@ function editError(s: RunState, command: TeamCommand, ids: readonly string[]): s
     if (id !== undefined && ids.some((one) => plainName(one) === plainName(id)))
       return `${nodeName(s, node_id)} already has an agent "${id}".`;
     if (id !== undefined && plainName(id) === "user") return `"${id}" is reserved for the person who asked.`;
-  } else if (Object.keys(edit.patch).length === 0) return `Name what to change about ${edit.agent_id}.`;
+  } else if (Object.keys(edit.patch).length === 0) return `Specify what to change about ${edit.agent_id}.`;
   return settingsError(s, command);
 }
 
@@ -71,9 +71,9 @@ function settingsError(s: RunState, command: TeamCommand): string | null {
   const asked = edit.kind === "add" ? edit.tools : edit.patch.tools;
   const denied = asked?.find((tool) => !isGranted(role.tools, tool));
   if (denied !== undefined)
-    return `The role "${role_name}" may not use ${denied}. A member can only use tools of its role: choose a role that may.`;
+    return `The role "${role_name}" can't use ${denied}. Members can use only their role's tools: choose a role that allows it.`;
   const withheld = asked?.find((tool) => isGranted(s.run.config.denied_tools, tool));
-  if (withheld !== undefined) return `No agent of this run may use ${withheld}.`;
+  if (withheld !== undefined) return `No agent in this run can use ${withheld}.`;
   const before = crewNow(s, node_id)?.agents.find((one) => one.agent_id === agent_id);
   if (!before || before.role_name === role_name) return null;
   return waitingFor(s, node_id, agent_id, { byRole: true });
@@ -93,7 +93,7 @@ function removalError(s: RunState, node_id: string, id: string): string | null {
   const votes = Object.values(activeCrew?.proposals ?? {}).some(
     ({ outcome, stakeholders }) => !outcome && stakeholders.includes(id),
   );
-  if (votes) return `${id} takes part in the current vote.`;
+  if (votes) return `${id} is taking part in the current vote. Wait until the vote is over.`;
   return waitingFor(s, node_id, id, { byRole: false });
 }
 
@@ -133,8 +133,8 @@ function waitingFor(
   if (lost.length === 0) return null;
   const tasks = lost.map(({ task_id }) => `"${task_id}"`).join(", ");
   return byRole
-    ? `No one else has the role "${role}", which ${tasks} of the plan ${lost.length === 1 ? "needs" : "need"}. Reassign ${lost.length === 1 ? "it" : "them"} first.`
-    : `${id} is still assigned to ${tasks} of the plan. Reassign ${lost.length === 1 ? "it" : "them"} first.`;
+    ? `No one else has the role "${role}", which the plan's ${lost.length === 1 ? "task" : "tasks"} ${tasks} ${lost.length === 1 ? "needs" : "need"}. Reassign ${lost.length === 1 ? "it" : "them"} first.`
+    : `${id} is still assigned to the plan's ${lost.length === 1 ? "task" : "tasks"} ${tasks}. Reassign ${lost.length === 1 ? "it" : "them"} first.`;
 }
 
 const asksFor = ({ assigned_agent, required_role }: Task, role: string | undefined): boolean =>
@@ -153,5 +153,5 @@ function crewError(s: RunState, command: TeamCommand): string | null {
   const changed = teamNow(node.config.crew, { ...s.team_changes[node_id], [id]: after });
   const error = errors(changed).find((message) => !known.has(message));
   if (error === undefined) return null;
-  return `${edit.kind === "remove" ? `Without ${id}` : `With this change of ${id}`} the crew couldn't continue: ${error}`;
+  return `${edit.kind === "remove" ? `Without ${id}` : `With this change to ${id}`}, the crew couldn't continue: ${error}`;
 }

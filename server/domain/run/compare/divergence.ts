@@ -1,4 +1,4 @@
-import { withoutTaskIds } from "@/server/domain/agent/prompt";
+import { withoutRunFacts } from "@/server/domain/agent/prompt";
 import { defined } from "@/server/domain/base/defined";
 import { canonicalJson, isSameJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
@@ -87,5 +87,5 @@ function askedIn(events: readonly RunEvent[], answer: Answer): string | null {
     content,
     tool_calls.map(({ tool_name, args }) => [tool_name, args]),
   ]);
-  return withoutTaskIds(canonicalJson([answer.payload.model, requestText, sent.tools]));
+  return withoutRunFacts(canonicalJson([answer.payload.model, requestText, sent.tools]));
 }

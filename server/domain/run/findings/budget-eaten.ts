@@ -22,7 +22,7 @@ export const budgetEaten: Detector = ({ events }) => {
       kind: "budget_eaten",
       ...placeOf(short),
       agent_id: most[0],
-      said: `When the budget ran low, ${named(most[0])} had used ${Math.round((most[1] / total) * 100)}% of all tokens, and ${used.size - 1} ${used.size === 2 ? "other shared" : "others shared"} the rest.`,
+      said: `When the budget ran low, ${named(most[0])} had used ${Math.round((most[1] / total) * 100)}% of all tokens, and ${used.size - 1} ${used.size === 2 ? "other used" : "others shared"} the rest.`,
       advice: "Give it fewer turns or a cheaper model, or shorten its prompts.",
     },
   ];

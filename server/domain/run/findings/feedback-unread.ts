@@ -38,7 +38,7 @@ export const feedbackUnread: Detector = ({ activations }) =>
             kind: "feedback_unread",
             ...placeOf(after.event),
             said: `${named(from)} sent the work back, and ${named(to)} gave the same answer again.`,
-            advice: "Check its prompt there: does it contain the feedback?",
+            advice: "Check its prompt at that point: does it contain the feedback?",
           },
         ];
       return [];

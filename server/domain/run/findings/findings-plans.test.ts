@@ -60,7 +60,7 @@ describe("checks of a crew's result", () => {
       {
         kind: "check_passed_over",
         seq: 4,
-        said: `“It is kind” was not met, but the crew finished as done.${evidence}`,
+        said: `“It is kind” was not met, but the crew completed anyway.${evidence}`,
       },
     ];
     expect(findingsOf(log(crew, planned(), checked(false), done))).toMatchObject(found(" It says so."));
@@ -121,10 +121,10 @@ describe("a vote", () => {
     const found = (names: string) => ({ kind: "vote_missing", seq: 3, said: containing(names) });
     const valid = vote("judge", {});
     expect(findingsOf(log(valid, vote("chief_editor"), vote("chief_editor")))).toMatchObject([
-      found("chief editor gave"),
+      found("chief editor cast"),
     ]);
     expect(findingsOf(log(valid, vote("editor"), vote("writer")))).toMatchObject([
-      found("editor and writer gave"),
+      found("editor and writer cast"),
     ]);
     expect(findingsOf(log(valid, decided("rejected")))).toEqual([]);
   });
@@ -192,7 +192,7 @@ describe("a task that went to the wrong one", () => {
         seq: 4,
         agent_id: "editor",
         task_id: "draft",
-        said: containing("needs a Writer, but editor, a Editor, did it"),
+        said: containing("needs the role Writer, but editor (Editor) did it"),
       },
     ]);
   });

@@ -56,7 +56,7 @@ describe("a budget that became short", () => {
     const exceeded = event("budget_exceeded", { metric: "total_tokens", used: 10, limit: 10 });
     const two = findingsOf(log(asked("editor", 20, 0), asked("writer", 80, 0), exceeded));
     expect(two.map((one) => one.said)).toEqual([
-      "When the budget ran low, writer had used 80% of all tokens, and 1 other shared the rest.",
+      "When the budget ran low, writer had used 80% of all tokens, and 1 other used the rest.",
     ]);
   });
 
@@ -103,7 +103,7 @@ test("of two that wrote the same key, whose value was dropped is named", () => {
   const found = (loser: string, first = "start", second = "Crew") => ({
     kind: "work_overwritten",
     seq: 2,
-    said: containing(`${first} and ${second} both wrote "draft"; what ${loser} wrote`),
+    said: containing(`${first} and ${second} both wrote "draft"; the value from ${loser}`),
   });
   expect(findingsOf(log(conflict("work#12")))).toMatchObject([found("start")]);
   expect(findingsOf(log(conflict("start#1")))).toMatchObject([found("Crew")]);
@@ -251,8 +251,8 @@ describe("a tool that is not theirs", () => {
       },
     } as RunEvent;
     expect(findingsOf([created, ...rest])).toMatchObject([
-      found(2, "publish, a tool of Editor and Printer"),
-      found(4, "sing, which its role may not use."),
+      found(2, "publish, which belongs to Editor and Printer"),
+      found(4, "sing, which its role doesn't allow."),
       found(5, "fly, which doesn't exist."),
     ]);
   });

@@ -44,7 +44,7 @@ test("a finding names its place, what happened and what to do", () => {
       node_id: "work",
       activation_id: "work#1",
       agent_id: "writer",
-      said: "writer called publish, a tool of Editor.",
+      said: "writer called publish, which belongs to Editor.",
       advice: "Assign the task to Editor, allow delegation, or add the tool to this role.",
     },
   ]);

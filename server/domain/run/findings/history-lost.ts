@@ -18,7 +18,7 @@ function afterShortening({ agents }: Looked): Finding[] {
       found.push({
         kind: "history_lost",
         ...placeOf(again),
-        said: `${named(again.agent_id)} repeated a call of ${again.payload.tool_name} after its conversation was compacted.`,
+        said: `${named(again.agent_id)} repeated a call to ${again.payload.tool_name} after its conversation was compacted.`,
         advice:
           "Give it less to read at once, use a model with a larger context window, or keep what matters in the state or on the board.",
       });

@@ -30,7 +30,7 @@ export const pingPong: Detector = ({ activations }) =>
         kind: "ping_pong",
         ...placeOf(handoffs.event),
         said: `${named(handoffs.from)} and ${named(handoffs.to)} handed off to each other ${TURNS} times without doing anything in between.`,
-        advice: "Say in both roles who does what, or remove the handoff from the one who should do it.",
+        advice: "Say in both roles who does what, or remove the handoff from the agent that should do it.",
       });
     if (posts)
       found.push({

@@ -20,7 +20,7 @@ export const planNotDone: Detector = ({ activations, state }) =>
       {
         kind: "plan_not_done",
         ...placeOf(end),
-        said: `The crew finished as done, but its plan has ${names.join(", ")}.`,
+        said: `The crew completed, but its plan still has open tasks: ${names.join(", ")}.`,
         advice:
           "Find out why these tasks weren't completed. Let the crew replan when one fails, or remove them.",
       },

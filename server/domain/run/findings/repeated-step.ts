@@ -20,7 +20,7 @@ export const repeatedStep: Detector = ({ agents, events, state }) => {
         kind: "repeated_step",
         ...placeOf(stuck),
         said: `${named(stuck.agent_id)} was stuck in a loop: ${stuck.payload.message}`,
-        advice: "Check its prompt there. Split the task, or say when it is done.",
+        advice: "Check its prompt at that point. Split the task, or say when it is done.",
       });
   }
   return [...found, ...unchangedLoops(events, state)];
@@ -65,7 +65,7 @@ function unchangedLoops(events: readonly RunEvent[], { activations, graph }: Run
       found.push({
         kind: "repeated_step",
         ...placeOf(done),
-        said: `The loop went round, and ${graph.nodes[id]?.name || id} gave the same ${OFTEN} times.`,
+        said: `The loop repeated, and ${graph.nodes[id]?.name || id} returned the same result ${OFTEN} times.`,
         advice: "Feed the check's findings back into the step, or end the loop when nothing changes.",
       });
   }

@@ -132,7 +132,7 @@ describe("the same step again and again", () => {
           seq: 10,
           node_id: "work",
           activation_id: "work#3",
-          said: containing("Crew gave the same 3 times"),
+          said: containing("Crew returned the same result 3 times"),
         },
       ]);
     });
@@ -142,7 +142,7 @@ describe("the same step again and again", () => {
       const graph = draw("start > a > end", { a: { name: "" } });
       const nameless = { ...created, payload: { ...CREATED.payload, graph } } as RunEvent;
       expect(findingsOf([nameless, ...rest]).map((one) => one.said)).toEqual([
-        "The loop went round, and a gave the same 3 times.",
+        "The loop repeated, and a returned the same result 3 times.",
       ]);
     });
 
@@ -187,7 +187,7 @@ describe("what was known and got lost", () => {
         kind: "history_lost",
         seq: 9,
         agent_id: "writer",
-        said: containing("writer repeated a call of look after its conversation was compacted"),
+        said: containing("writer repeated a call to look after its conversation was compacted"),
       },
     ]);
   });

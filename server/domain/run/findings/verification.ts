@@ -51,7 +51,7 @@ export const checkPassedOver: Detector = (run) => {
             {
               kind: "check_passed_over" as const,
               ...placeOf(event),
-              said: `“${brief(event.payload.criterion, 80)}” was not met, but the crew finished as done.${event.payload.evidence ? ` ${brief(event.payload.evidence, 200)}` : ""}`,
+              said: `“${brief(event.payload.criterion, 80)}” was not met, but the crew completed anyway.${event.payload.evidence ? ` ${brief(event.payload.evidence, 200)}` : ""}`,
               advice: "Route the result back to someone who can fix it, or let a person decide.",
             },
           ],

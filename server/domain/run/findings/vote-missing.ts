@@ -12,7 +12,7 @@ export const voteMissing: Detector = ({ events }) => {
             kind: "vote_missing" as const,
             ...placeOf(event),
             said: "Too few members voted for a valid result.",
-            advice: "Lower the quorum, or tell members when they may abstain.",
+            advice: "Lower the quorum, or tell members when they can abstain.",
           },
         ]
       : [],
@@ -23,7 +23,7 @@ export const voteMissing: Detector = ({ events }) => {
           {
             kind: "vote_missing" as const,
             ...placeOf(first),
-            said: `${names.join(" and ")} gave no valid vote; a fallback was recorded for ${names.length > 1 ? "them" : "it"}.`,
+            said: `${names.join(" and ")} cast no valid vote; a fallback was recorded for ${names.length > 1 ? "them" : "it"}.`,
             advice: "Choose a model that follows schemas for voting, or shorten the proposal.",
           },
         ]

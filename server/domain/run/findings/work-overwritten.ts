@@ -9,7 +9,7 @@ export const workOverwritten: Detector = ({ events, state }) =>
     return {
       kind: "work_overwritten",
       ...placeOf(event),
-      said: `${nameOf(state, writers[0])} and ${nameOf(state, writers[1])} both wrote "${key}"; what ${nameOf(state, loser)} wrote was dropped.`,
+      said: `${nameOf(state, writers[0])} and ${nameOf(state, writers[1])} both wrote "${key}"; the value from ${nameOf(state, loser)} was dropped.`,
       advice: `Give them separate keys, or give "${key}" a merge rule that keeps both, such as append.`,
     };
   });

@@ -16,10 +16,10 @@ export const wrongTool: Detector = ({ agents, state }) =>
           ...placeOf(event),
           said:
             owners.length > 0
-              ? `${named(event.agent_id)} called ${tool_name}, a tool of ${owners.join(" and ")}.`
+              ? `${named(event.agent_id)} called ${tool_name}, which belongs to ${owners.join(" and ")}.`
               : status_code === 404
                 ? `${named(event.agent_id)} called ${tool_name}, which doesn't exist.`
-                : `${named(event.agent_id)} called ${tool_name}, which its role may not use.`,
+                : `${named(event.agent_id)} called ${tool_name}, which its role doesn't allow.`,
           advice:
             owners.length > 0
               ? `Assign the task to ${owners[0]}, allow delegation, or add the tool to this role.`

@@ -27,8 +27,8 @@ export const wrongWorker: Detector = ({ events, activations, state }) => {
         kind: "wrong_worker",
         ...placeOf(event),
         agent_id: assigned_agent ?? "",
-        said: `“${brief(task.description, 80)}” needs a ${task.required_role}, but ${named(assigned_agent)}, a ${role}, did it.`,
-        advice: "Assign the task to a member, or to the role that fits.",
+        said: `“${brief(task.description, 80)}” needs the role ${task.required_role}, but ${named(assigned_agent)} (${role}) did it.`,
+        advice: "Assign the task to that role, or to a member that has it.",
       });
     }
   }

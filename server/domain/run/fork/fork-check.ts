@@ -65,7 +65,7 @@ function missingParts(s: RunState, { nodes, edges }: WorkflowGraph): string[] {
     ),
     ...other.map(
       (id) =>
-        `${nameOf(id)} is active or queued at that point, but has another node type in the current workflow.`,
+        `${nameOf(id)} is active or queued at that point, but has a different node type in the current workflow.`,
     ),
     ...[...new Set(held)]
       .filter((id) => !known.has(id))

@@ -179,7 +179,7 @@ describe("the prompt that sums up a conversation", () => {
       messages: [],
       tools: [],
       condensed: 0,
-      doubt: "It summarized the conversation; the log doesn't say which part.",
+      doubt: "This call summarized the conversation; the log doesn't say which part.",
     });
   });
 });
@@ -199,5 +199,7 @@ test("a conversation that was shortened otherwise than the log tells is in doubt
   const sent = asSent(events, "c");
   expect(sent?.condensed).toBe(1);
   expect(sent?.messages.length).toBe(5);
-  expect(sent?.doubt).toBe("The conversation had been compacted before; the log only shows part of how.");
+  expect(sent?.doubt).toBe(
+    "The conversation had already been compacted; the log shows only part of the result.",
+  );
 });

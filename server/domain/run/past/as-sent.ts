@@ -144,7 +144,9 @@ function condensed(talk: Conversation, { payload }: RunEventOf<"context_condense
   const isSame = Math.abs(estimateTranscript(shorter, ratio) - tokens_after) <= shorter.length;
   const doubt =
     talk.doubt ??
-    (isSame ? undefined : "The conversation had been compacted before; the log only shows part of how.");
+    (isSame
+      ? undefined
+      : "The conversation had already been compacted; the log shows only part of the result.");
   return {
     ...talk,
     messages: shorter,
@@ -178,7 +180,7 @@ function summaryAsked(
   if (done?.type !== "context_condensed")
     return {
       messages: [],
-      doubt: "It summarized the conversation; the log doesn't say which part.",
+      doubt: "This call summarized the conversation; the log doesn't say which part.",
     };
   const { from, to } = done.payload;
   const cut = cutBefore(messages);

@@ -143,7 +143,7 @@ test("a search that costs too much says how far back it came; what cannot be dec
   expect(found.held).toEqual([]);
   expect(found.searched_to).toBeGreaterThan(10);
   expect(whenTrue(log(began({ n: "words" })), "state.n > 3").undecided).toContain("string");
-  expect(() => whenTrue(events, "state.n >")).toThrow("The expression ends early.");
+  expect(() => whenTrue(events, "state.n >")).toThrow("The expression is incomplete.");
   expect(() => whenTrue(events, "1 + 1")).toThrow("This must be true or false");
 });
 

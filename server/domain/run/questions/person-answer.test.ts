@@ -22,7 +22,7 @@ const rejected = (key: string, message: string, isForm = false): ReadAnswer => (
 });
 const tooLong = { pad: "x".repeat(SIZES.event / 2) };
 const fillIn = rejected("name", "Required.");
-const yesOrNo = rejected("answer", "Answer approve, approve_always, reject or cancel.");
+const yesOrNo = rejected("answer", "Answer with approve, approve_always, reject or cancel.");
 const oneOf = rejected("answer", "Answer with one of: Send it, Yes, No.");
 
 describe("a yes or a no", () => {
@@ -48,13 +48,13 @@ describe("a yes or a no", () => {
       "a value",
       question,
       { answer: "approve", value: 0 },
-      rejected("value", "This question takes approve or reject, and no value."),
+      rejected("value", "Answer this question with approve or reject, without a value."),
     ],
     [
       "leaving it open",
       question,
       { answer: "cancel" },
-      rejected("answer", "This question takes approve or reject.", true),
+      rejected("answer", "Answer this question with approve or reject.", true),
     ],
     [
       "a yes to a tool's form",
@@ -77,8 +77,8 @@ describe("one of several options", () => {
   const question: Asked = { kind: "approval", options };
   const drafted: Asked = { ...question, draft: "Dear aunt" };
   const filled: Asked = { ...question, response_schema: form };
-  const onlyOptions = rejected("answer", "This question takes one of its options.");
-  const noObject = rejected("value", "Pass the fields of the form as an object.");
+  const onlyOptions = rejected("answer", "Answer this question with one of its options.");
+  const noObject = rejected("value", "Pass the form's fields as an object.");
   test.each<[string, Asked, SentAnswer, ReadAnswer]>([
     [
       "by its label",
@@ -95,7 +95,7 @@ describe("one of several options", () => {
       "with a value that nothing takes",
       question,
       { answer: "send", value: "x" },
-      rejected("value", "This question takes one of its options, and no value."),
+      rejected("value", "Answer this question with one of its options, without a value."),
     ],
     [
       "with a draft as it was",
@@ -169,13 +169,18 @@ describe("a form", () => {
       given({ answer: "reject", message: "Why?" }),
     ],
     ["that is left empty", question, {}, fillIn],
-    ["with calls", question, { value, calls: [0] }, rejected("calls", "This question needs a form.")],
+    [
+      "with calls",
+      question,
+      { value, calls: [0] },
+      rejected("calls", "Answer this question by filling in its form."),
+    ],
     ["by a word that means nothing here", question, { answer: "cancel", value }, orDecline],
     [
       "that is no object",
       question,
       { value: [value] },
-      rejected("value", "Pass the fields of the form as an object."),
+      rejected("value", "Pass the form's fields as an object."),
     ],
     [
       "that is too long",

@@ -14,7 +14,7 @@ import { answerErrors, checkAnswer, PersonsAnswer } from "./tool-question";
 export const SentAnswer = z.object({
   answer: z.string().min(1).max(200).exactOptional().meta({
     description:
-      "approve, approve_always, reject or cancel; for a question with `options`, the label or value of one; may be left out to fill in a form",
+      "approve, approve_always, reject or cancel; for a question with `options`, the label or value of one; can be omitted to fill in a form",
   }),
   value: Json.exactOptional().meta({
     description:
@@ -63,8 +63,9 @@ const withMessage = ({ message }: SentAnswer) => (message === undefined ? {} : {
 function readYesOrNo(asked: Asked, { answer, value, ...sent }: SentAnswer): ReadAnswer {
   const word = PersonsAnswer.shape.answer.safeParse(answer);
   if (!word.success || word.data === "chosen" || word.data === "given")
-    return rejected("answer", "Answer approve, approve_always, reject or cancel.");
-  if (value !== undefined) return rejected("value", "This question takes approve or reject, and no value.");
+    return rejected("answer", "Answer with approve, approve_always, reject or cancel.");
+  if (value !== undefined)
+    return rejected("value", "Answer this question with approve or reject, without a value.");
   const read: PersonsAnswer = { answer: word.data, ...sent };
   const errors = answerErrors(asked, read);
   return errors.length === 0 ? { ok: true, answer: read } : { ok: false, errors, isForm: true };
@@ -72,7 +73,7 @@ function readYesOrNo(asked: Asked, { answer, value, ...sent }: SentAnswer): Read
 
 function readChoice(asked: Asked, options: readonly AnswerOption[], sent: SentAnswer): ReadAnswer {
   if (sent.content !== undefined || sent.calls !== undefined)
-    return rejected("answer", "This question takes one of its options.");
+    return rejected("answer", "Answer this question with one of its options.");
   const option = sent.answer === undefined ? undefined : optionNamed(options, sent.answer);
   if (!option)
     return rejected("answer", `Answer with one of: ${options.map(({ label }) => label).join(", ")}.`);
@@ -80,7 +81,7 @@ function readChoice(asked: Asked, options: readonly AnswerOption[], sent: SentAn
   if (asked.response_schema) return readChoiceWithForm(option, asked.response_schema, sent);
   if (value !== undefined && value !== null) {
     if (asked.draft === undefined)
-      return rejected("value", "This question takes one of its options, and no value.");
+      return rejected("value", "Answer this question with one of its options, without a value.");
     if (typeof value !== "string") return rejected("value", "The edited draft must be text.");
     if (sizeOf(value) > SIZES.event / 2)
       return rejected("value", `This is too long: ${sizeText(sizeOf(value))}.`);
@@ -99,7 +100,7 @@ function readChoice(asked: Asked, options: readonly AnswerOption[], sent: SentAn
 /** An option that comes with a form, whose fields may be left out. */
 function readChoiceWithForm(option: AnswerOption, schema: JsonSchema, sent: SentAnswer): ReadAnswer {
   const entered = objectOf(sent.value ?? {});
-  if (!entered) return rejected("value", "Pass the fields of the form as an object.");
+  if (!entered) return rejected("value", "Pass the form's fields as an object.");
   const read = checkAnswer(schema, entered);
   return read.ok
     ? {
@@ -112,12 +113,12 @@ function readChoiceWithForm(option: AnswerOption, schema: JsonSchema, sent: Sent
 function readForm({ response_schema = {} }: Asked, sent: SentAnswer): ReadAnswer {
   const { answer = "given", calls } = sent;
   const value = sent.value ?? sent.content;
-  if (calls !== undefined) return rejected("calls", "This question needs a form.");
+  if (calls !== undefined) return rejected("calls", "Answer this question by filling in its form.");
   if (answer === "reject") return { ok: true, answer: { answer, ...withMessage(sent) } };
   if (!SUBMIT.has(answer))
     return rejected("answer", "Pass the form as `value`, or answer reject to decline.");
   const entered = objectOf(value ?? {});
-  if (!entered) return rejected("value", "Pass the fields of the form as an object.");
+  if (!entered) return rejected("value", "Pass the form's fields as an object.");
   const size = sizeOf(entered);
   if (size > SIZES.event / 2) return rejected("value", `This is too long: ${sizeText(size)}.`);
   const read = checkAnswer(response_schema, entered);

@@ -11,7 +11,7 @@ import type { Payloads } from "../events";
 export const PersonsAnswer = z.object({
   answer: z.enum(["approve", "approve_always", "reject", "cancel", "chosen", "given"]).meta({
     description:
-      "`cancel` leaves a question of kind `question` unanswered; `chosen` takes the option named by `option`, `given` fills in a form",
+      "`cancel` leaves a question of kind `question` unanswered; `chosen` selects the option named by `option`, `given` fills in a form",
   }),
   option: z.string().max(200).exactOptional(),
   value: Json.exactOptional(),
@@ -19,7 +19,7 @@ export const PersonsAnswer = z.object({
   message: z.string().max(4000).exactOptional(),
   content: z.record(z.string().max(200), Json).exactOptional().meta({
     description:
-      "For a question whose `asks` has a `schema`, the fields of the form. A missing field gets its default; null leaves it out",
+      "For a question whose `asks` has a `schema`, the fields of the form. A missing field gets its default; null omits it",
   }),
 });
 export type PersonsAnswer = z.infer<typeof PersonsAnswer>;
@@ -67,14 +67,20 @@ export function answerErrors(
   { answer, content }: Pick<PersonsAnswer, "answer" | "content">,
 ): FieldError[] {
   if (answer === "chosen" || answer === "given" || (kind !== "question" && answer === "cancel"))
-    return [{ key: "answer", message: "This question takes approve or reject." }];
+    return [{ key: "answer", message: "Answer this question with approve or reject." }];
   if (kind === "question" && answer === "approve_always")
-    return [{ key: "answer", message: "Such a question needs an answer each time." }];
+    return [{ key: "answer", message: "This kind of question must be answered each time." }];
   const schema = answer === "approve" ? asks?.schema : undefined;
   if (content === undefined && !schema) return [];
-  if (!schema) return [{ key: "content", message: "Only approving a question with a form takes content." }];
+  if (!schema)
+    return [{ key: "content", message: "Content is allowed only when approving a question with a form." }];
   if (JSON.stringify(content ?? {}).length > MOST_CHARS)
-    return [{ key: "content", message: "This answer is too long." }];
+    return [
+      {
+        key: "content",
+        message: `This answer is too long. Use at most ${MOST_CHARS.toLocaleString("en-US")} characters.`,
+      },
+    ];
   const checked = checkAnswer(schema, content ?? {});
   return checked.ok ? [] : checked.errors;
 }

@@ -79,7 +79,7 @@ describe("a node that has its result", () => {
     const [failure, ...rest] = done(mapped, "a", { output: { n: "x" } });
     expect([failure?.type, rest]).toEqual(["node_failed", []]);
     expect(failure?.type === "node_failed" && failure.payload.error.message).toMatch(
-      /^a: its output mapping of "a", .*output\.n \+ 1.*, can't be evaluated: /,
+      /^The output mapping of "a" in a \(.*output\.n \+ 1.*\) can't be evaluated: /,
     );
   });
 
@@ -179,7 +179,7 @@ describe("a node that failed", () => {
     const events = fail(analyse(torn), running(torn, "a"), "a#1", error);
     const why = {
       code: "CONFIG",
-      message: expect.stringMatching(/^a: the condition of the connection to b/),
+      message: expect.stringMatching(/^The condition of the connection from a to b/),
     };
     expect(events).toEqual([
       {
@@ -217,7 +217,7 @@ describe("a node with a condition of its own", () => {
     expect([wanted(), wanted("state.n == 1"), wanted("state.n == 2")]).toEqual([true, true, false]);
     expect(wanted('int("x") == 2')).toEqual({
       error: expect.objectContaining({
-        message: expect.stringMatching(/^a: its condition, .*, can't be evaluated: /),
+        message: expect.stringMatching(/^The condition of a \(.*\) can't be evaluated: /),
       }),
     });
   });

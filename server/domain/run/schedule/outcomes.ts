@@ -41,7 +41,7 @@ export function complete(
   if (mustChoose && chosen === null)
     return failed({
       code: "ROUTER_NO_MATCH",
-      message: `${nameOf(node)} chose ${quoted(labels)}, and no edge has that label. Add an edge with it, or a default edge.`,
+      message: `${nameOf(node)} chose ${quoted(labels)}, but no connection has that label. Add one with that label, or a default connection.`,
       retryable: false,
       user_action: "edit_graph",
     });
@@ -132,7 +132,7 @@ function mapOutput(
     try {
       mapped[key] = evaluateExpression(expression, scope, work);
     } catch (error) {
-      return { error: failedExpression(`${nameOf(node)}: its output mapping of "${key}"`, error) };
+      return { error: failedExpression(`The output mapping of "${key}" in ${nameOf(node)}`, error) };
     }
   return { output: mapped };
 }
@@ -143,7 +143,7 @@ export function isWanted(s: RunState, node: WorkflowNode, now?: number): boolean
   try {
     return evaluateCondition(node.when, { state: s.state, nodes: s.outputs, now }).value;
   } catch (error) {
-    return { error: failedExpression(`${nameOf(node)}: its condition`, error) };
+    return { error: failedExpression(`The condition of ${nameOf(node)}`, error) };
   }
 }
 

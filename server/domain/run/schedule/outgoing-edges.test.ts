@@ -19,7 +19,7 @@ describe("a router that has chosen", () => {
     );
   const two = "start > r; r yes> a > end; r no> b > end";
   const none = (what: string) => [
-    `r chose ${what}, and no edge has that label. Add an edge with it, or a default edge.`,
+    `r chose ${what}, but no connection has that label. Add one with that label, or a default connection.`,
   ];
   test.each<[string, () => string[], string[]]>([
     ["one label", takenEdges(router(two), ["no"]), ["e3"]],
@@ -145,7 +145,11 @@ describe("the ways out of a node that have conditions", () => {
     [
       "say which cannot be read",
       taken(withEdges({ condition: 'int("x") > 1' }), { a: 1 }),
-      [expect.stringMatching(/^a: the condition of the connection to b, .*int.*, can't be evaluated: /)],
+      [
+        expect.stringMatching(
+          /^The condition of the connection from a to b \(.*int.*\) can't be evaluated: /,
+        ),
+      ],
     ],
   ])("%s", (_what, edges, wanted) => {
     expect(edges()).toEqual(wanted);

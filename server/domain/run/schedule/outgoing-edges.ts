@@ -80,7 +80,7 @@ export function leave(
       const target = nameOf(must(s.graph.nodes, edge.target_node_id));
       return {
         error: failedExpression(
-          `${nameOf(must(s.graph.nodes, node_id))}: the condition of the connection to ${target}`,
+          `The condition of the connection from ${nameOf(must(s.graph.nodes, node_id))} to ${target}`,
           error,
         ),
       };
@@ -115,7 +115,7 @@ export function failedExpression(what: string, error: unknown): RunError {
   if (!(error instanceof ExpressionError)) throw error;
   return {
     code: "CONFIG",
-    message: `${what}, ${cutText(error.expression)}, can't be evaluated: ${error.message}`,
+    message: `${what} (${cutText(error.expression)}) can't be evaluated: ${error.message}`,
     retryable: false,
     user_action: "edit_graph",
   };

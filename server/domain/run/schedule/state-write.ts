@@ -139,7 +139,7 @@ export function tooLarge(what: string, size: number, s: RunState): RunError | nu
   if (size <= most) return null;
   return {
     code: "TOO_LARGE",
-    message: `${what} is too large: ${sizeText(size)}; the maximum is ${sizeText(most)}. Keep less, write it to a file, or raise the limit in the workflow's settings.`,
+    message: `${what} is too large: ${sizeText(size)}; the maximum is ${sizeText(most)}. Store less data, write it to a file, or raise the limit in the workflow's settings.`,
     retryable: false,
     user_action: "edit_graph",
   };

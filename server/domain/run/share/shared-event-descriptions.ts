@@ -69,7 +69,7 @@ const sentences: { readonly [T in EventType]: Sentence<T> } = {
 
   agent_started: ({ payload }, { agent }) => `${agent} started as ${payload.role_name}`,
   iteration_started: byType,
-  message_added: (_event, { agent }) => `${agent} got a message`,
+  message_added: (_event, { agent }) => `${agent} received a message`,
   output_parsed: byType,
   agent_tainted: byType,
   context_condensed: byType,
@@ -78,7 +78,7 @@ const sentences: { readonly [T in EventType]: Sentence<T> } = {
   memory_stored: byType,
   agent_finished: ({ payload }, { agent }) => `${agent} ended: ${payload.status.replaceAll("_", " ")}`,
 
-  llm_call_started: (_event, { agent }) => `${agent} calls the model`,
+  llm_call_started: (_event, { agent }) => `${agent} called the model`,
   llm_call_completed: ({ payload }, { agent }) => `${payload.model} answered ${agent}`,
   llm_call_failed: byType,
 

@@ -13,7 +13,7 @@ export function checkQuestions(seen: Seen, { nodes, count }: ExpectationOf<"ques
   if (count !== undefined && count !== asked.length)
     return found(
       false,
-      `${questions(count)} to be asked, and ${asked.length === 0 ? "none was" : asked.length === 1 ? "one was" : `${asked.length} were`}.`,
+      `Expected ${questions(count)}, but ${asked.length === 0 ? "none was" : asked.length === 1 ? "1 was" : `${asked.length} were`} asked.`,
       {
         expected: count,
         seen: asked.length,
@@ -38,7 +38,7 @@ export function checkQuestions(seen: Seen, { nodes, count }: ExpectationOf<"ques
     if (place === -1)
       return found(
         false,
-        `${nameOf(id)} should have asked a person${at.includes(id) ? " once more" : ""}, but didn't.`,
+        `${nameOf(id)} should have asked a person${at.includes(id) ? " again" : ""}, but didn't.`,
         {
           ...about,
           ...placeOf(lastOf(seen)),
@@ -57,11 +57,11 @@ export function checkQuestions(seen: Seen, { nodes, count }: ExpectationOf<"ques
 }
 
 const questions = (count: number) =>
-  count === 0 ? "No question was" : count === 1 ? "One question was" : `${count} questions were`;
+  count === 0 ? "no questions" : count === 1 ? "1 question" : `${count} questions`;
 
 function wantedCalls(called: number | boolean): string {
   const wanted = typeof called === "number" ? times(called) : called ? "" : "never";
-  return wanted === "never" ? "never to be called" : `to be called${wanted && ` ${wanted}`}`;
+  return wanted === "never" ? "not to be called" : `to be called${wanted && ` ${wanted}`}`;
 }
 
 export function checkTools(seen: Seen, { tool, called, args, node }: ExpectationOf<"tools">): Finding {
@@ -81,16 +81,16 @@ export function checkTools(seen: Seen, { tool, called, args, node }: Expectation
     ? made.filter(({ payload }) => schema.errors(payload.args, work).length === 0)
     : made;
   const where = node === undefined ? "" : ` in ${seen.state.graph.nodes[node]?.name || node}`;
-  const so = schema ? " with such arguments" : "";
+  const so = schema ? " with matching arguments" : "";
   const count = fitting.length;
   const holds = typeof called === "number" ? count === called : called === count > 0;
   const timesCalled = count === 0 ? "never called" : `called ${times(count)}`;
-  const otherwise = schema && made.length > count ? ` Its other calls had others.` : "";
+  const otherwise = schema && made.length > count ? ` Its other calls had different arguments.` : "";
   return found(
     holds,
     holds
       ? `${tool} was ${timesCalled}${where}${so}.`
-      : `${tool} was ${wantedCalls(called)}${where}${so}, and was ${timesCalled}.${otherwise}`,
+      : `Expected ${tool} ${wantedCalls(called)}${where}${so}, but it was ${timesCalled}.${otherwise}`,
     {
       expected: called,
       seen: count,

@@ -57,9 +57,9 @@ function exactly(
     );
   const place = at === -1 ? nodes.length : at;
   const [wanted, got] = [nodes[place], path[place]];
-  const was = wanted === undefined ? "nothing more was to run" : `${nameOf(wanted)} was to run`;
+  const was = wanted === undefined ? "no more steps" : nameOf(wanted);
   const is = got === undefined ? "nothing more ran" : `${nameOf(got)} ran`;
-  return found(false, `As step ${place + 1}, ${was}, and ${is}.`, {
+  return found(false, `Step ${place + 1}: expected ${was}, but ${is}.`, {
     ...about,
     ...(got === undefined ? atNode(seen, wanted) : placeOf(visits[place])),
   });
@@ -78,8 +78,11 @@ function inOrder(
     if (next === -1) {
       const before = nodes[k - 1];
       const after = before === undefined ? "" : ` after ${nameOf(before)}`;
-      const is = path.includes(id) ? "it ran only before" : "it never ran";
-      return found(false, `${nameOf(id)} was to run${after}, and ${is}.`, { ...about, ...atNode(seen, id) });
+      const is = path.includes(id) ? "it ran only earlier" : "it never ran";
+      return found(false, `Expected ${nameOf(id)} to run${after}, but ${is}.`, {
+        ...about,
+        ...atNode(seen, id),
+      });
     }
     from = next + 1;
   }
@@ -103,7 +106,7 @@ export function checkVisits(seen: Seen, { kind: _, node, ...wanted }: Expectatio
       : times(wanted.times);
   return found(
     holds,
-    holds ? `${name} ran ${times(count)}.` : `${name} was to run ${limits}, and ran ${times(count)}.`,
+    holds ? `${name} ran ${times(count)}.` : `Expected ${name} to run ${limits}, but it ran ${times(count)}.`,
     {
       expected: { ...wanted },
       seen: count,

@@ -59,7 +59,7 @@ export const choice =
         if (isOne && fitting.length > 1)
           return run.refuse(
             place,
-            `fits more than one of the ${nodes.length} shapes of which it may have only one (${fitting.join(" and ")})`,
+            `matches more than one of the ${nodes.length} schemas of which exactly one must match (${fitting.join(" and ")})`,
           );
         if (isUnsure && !(fitting.length > 0 && !isOne)) return "unknown";
         return fitting.length > 0 ? "yes" : refuseAll(why, place, run);
@@ -129,7 +129,7 @@ export function conditional(making: Making): Check | null {
     // Nobody knows which of them holds, so only what breaks both is refused.
     const either = run.aside(null, () => [follow(yes), follow(no)]);
     return either.every((one) => one === "no")
-      ? run.refuse(place, "fits neither of two shapes of which it must have one (if, then, else)")
+      ? run.refuse(place, "matches neither branch of if, then and else")
       : "unknown";
   };
 }

@@ -71,9 +71,9 @@ export const contains: Keyword = (rule, making) => {
       seen?.item(index);
     }
     if (possible < least)
-      return run.refuse(place, `must hold at least ${counted(least, "item", "items")} of the described kind`);
+      return run.refuse(place, `must contain at least ${counted(least, "matching item", "matching items")}`);
     if (sure > most)
-      return run.refuse(place, `must hold at most ${counted(most, "item", "items")} of the described kind`);
+      return run.refuse(place, `must contain at most ${counted(most, "matching item", "matching items")}`);
     return sure >= least && possible <= most ? "yes" : "unknown";
   };
 };

@@ -32,12 +32,12 @@ test.each<Ruling>([
   [
     { contains: { type: "integer" }, minContains: 2 },
     [[1, 2]],
-    [[[1], "must hold at least 2 items of the described kind"]],
+    [[[1], "must contain at least 2 matching items"]],
   ],
   [
     { contains: { type: "integer" }, maxContains: 1 },
     [[1, "a"]],
-    [[[1, 2], "must hold at most 1 item of the described kind"]],
+    [[[1, 2], "must contain at most 1 matching item"]],
   ],
   [{ uniqueItems: true }, [[1, "1"]], [[[1, 2, 1, 2], "2: is there twice, but must be unique"]]],
   [
@@ -74,7 +74,7 @@ test.each<Ruling>([
     { oneOf: [{ multipleOf: 2 }, { multipleOf: 3 }, { multipleOf: 5 }] },
     [4],
     [
-      [10, "fits more than one of the 3 shapes of which it may have only one (1 and 3)"],
+      [10, "matches more than one of the 3 schemas of which exactly one must match (1 and 3)"],
       [7, "fits none of the 3 allowed shapes (closest: must be a multiple of 2)"],
     ],
   ],
@@ -85,7 +85,7 @@ test.each<Ruling>([
   [
     { if: { pattern: "(?<=a)b" }, then: { minLength: 2 }, else: { minLength: 3 } },
     ["ab"],
-    [["a", "fits neither of two shapes of which it must have one (if, then, else)"]],
+    [["a", "matches neither branch of if, then and else"]],
   ],
   [{ properties: { a: false } }, [{}], [[{ a: 1 }, "a: is not allowed here"]]],
 ])("a value that does not fit is told why: %j", (...row) => {

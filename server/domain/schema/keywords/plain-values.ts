@@ -14,7 +14,7 @@ export const type: Keyword = (rule, making) => {
   const strange = types.find((name) => typeof name !== "string" || !TYPES.has(name));
   if (strange !== undefined || types.length === 0) {
     making.reportUnchecked(
-      `${shown(strange ?? types)} is not a type of JSON Schema, so the type is not checked`,
+      `${shown(strange ?? types)} is not a JSON Schema type, so the type is not checked`,
       "type",
     );
     return unknown;

@@ -335,7 +335,7 @@ function compileLogic(
 
 function compileHas(node: ASTNode, arg: ASTNode, names: Names): Compiled {
   if (arg.op !== "." && arg.op !== ".?")
-    throw new CompileError("has(...) takes a field with a dot, such as has(state.key).", node);
+    throw new CompileError("has(...) needs a field after a dot, such as has(state.key).", node);
   const receiver = compile(arg.args[0], names);
   const key: string = arg.args[1];
   return {
@@ -350,7 +350,7 @@ function compileHas(node: ASTNode, arg: ASTNode, names: Names): Compiled {
 
 function compileOr({ node, receiver, args }: Call<ASTNode>, name: "or" | "orValue", names: Names): Compiled {
   const optional = compile(receiver, names);
-  const message = `${name} follows a value that may be missing, as in state.?key.${name === "or" ? "or(state.?other)" : 'orValue("none")'}.`;
+  const message = `${name} can only follow a value that may be missing, as in state.?key.${name === "or" ? "or(state.?other)" : 'orValue("none")'}.`;
   if (args.length !== 1 || (optional.type !== "optional" && optional.type !== "dyn"))
     throw new CompileError(message, node);
   const other = compile(must(args, 0), names);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type Rejected, rejection, rejectionOf } from "../testing/outcome";
 
 test.each<Rejected>([
-  ["1 +", "The expression ends early.", ""],
+  ["1 +", "The expression is incomplete.", ""],
   ["(1", "Expected RPAREN, got EOF.", ""],
   ["1)", "Unexpected character ).", ")"],
   ["{1 2}", "Expected COLON, got NUMBER.", "2"],

@@ -18,7 +18,7 @@ const NAME_HINTS = new Map([
   ["undefined", "use has(state.key) to check if a key exists"],
   ["not", "write ! for not"],
   ["Math", "write math, as in math.round(x)"],
-  ["math", "call a function of it, as in math.round(x)"],
+  ["math", "call one of its functions, as in math.round(x)"],
   ["today", "write now"],
 ]);
 

@@ -65,7 +65,7 @@ describe("an expression that would hold the server ends in an error that names i
     ["state.names.map(x, x in state.names).size()", /^Too much work for one step/],
     ["state.names.all(x, state.names.sort().size() > 0)", /^Too much work for one step/],
     ["state.numbers.map(x, 1 / 0 == 1 || true)", /^Too much work for one step/],
-    ["'%.200f'.format([1.5])", /^At most 20 decimals/],
+    ["'%.200f'.format([1.5])", /^Use at most 20 decimals/],
   ])("%s", (text, message) => {
     expect(checkExpression(text)).toEqual([]);
     const { outcome, spent } = tried(text);

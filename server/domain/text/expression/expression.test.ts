@@ -102,7 +102,9 @@ describe("what is refused", () => {
   });
 
   test("the same faults are found before it runs, as far as they can be", () => {
-    expect(checkExpression("state.n >")).toEqual([{ message: "The expression ends early.", from: 9, to: 9 }]);
+    expect(checkExpression("state.n >")).toEqual([
+      { message: "The expression is incomplete.", from: 9, to: 9 },
+    ]);
     expect(checkExpression("state.s.matches('x')")[0]?.message).toMatch(/^matches is not supported/);
     expect(checkExpression("1 + 1", { result: "bool" })).toEqual([
       { message: "This must be true or false, but it is a number.", from: 0, to: 5 },

@@ -255,9 +255,9 @@ function describeParseError(
   summary: string,
   { text, from, to }: { text: string; from: number; to: number },
 ): string {
-  if (summary.includes("Unexpected token: EOF")) return "The expression ends early.";
+  if (summary.includes("Unexpected token: EOF")) return "The expression is incomplete.";
   if (code === "limit_exceeded")
-    return `The expression is nested too deeply or has too many parts (${summary.replace(/^Exceeded /, "")}). Split it over two nodes.`;
+    return `The expression is nested too deeply or has too many parts (${summary.replace(/^Exceeded /, "")}). Split it across two nodes.`;
   const rest = text.slice(from);
   const word = /^\w+/.exec(rest)?.[0] ?? text.slice(from, to);
   if (rest.startsWith("=")) return "Use == to compare, not =.";

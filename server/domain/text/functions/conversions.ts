@@ -36,13 +36,14 @@ export const conversions = [
   define("bool(string): bool", "", (_, s: string) => {
     if (["1", "t", "true", "TRUE", "True"].includes(s)) return true;
     if (["0", "f", "false", "FALSE", "False"].includes(s)) return false;
-    throw new EvaluationError(`bool() reads "true" and "false", not ${shown(s)}.`);
+    throw new EvaluationError(`bool() accepts only "true" and "false", not ${shown(s)}.`);
   }),
   define("int(number): int", "without decimals", (_, value: number | bigint | UnsignedInt) =>
     typeof value === "number" ? intFromNumber(value) : int(isUint(value) ? value.valueOf() : value),
   ),
   define("int(string): int", "", (_, s: string) => {
-    if (!/^[+-]?\d{1,19}$/.test(s)) throw new EvaluationError(`int() reads whole numbers, not ${shown(s)}.`);
+    if (!/^[+-]?\d{1,19}$/.test(s))
+      throw new EvaluationError(`int() accepts only whole numbers, not ${shown(s)}.`);
     return int(BigInt(s.replace(/^\+/, "")));
   }),
   define("int(timestamp): int", "seconds since 1970", (_, at: Date) =>
@@ -53,7 +54,7 @@ export const conversions = [
   ),
   define("uint(string): uint", "", (_, s: string) => {
     if (!/^\d{1,20}$/.test(s))
-      throw new EvaluationError(`uint() reads whole numbers from 0, not ${shown(s)}.`);
+      throw new EvaluationError(`uint() accepts only whole numbers of 0 or more, not ${shown(s)}.`);
     return uint(BigInt(s));
   }),
   define("double(number): double", "", (_, value: unknown) => toDouble(value)),
@@ -62,13 +63,13 @@ export const conversions = [
     if (special) return special[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
     if (/^nan$/i.test(s)) return Number.NaN;
     if (!/^[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?$/.test(s))
-      throw new EvaluationError(`double() reads numbers, not ${shown(s)}.`);
+      throw new EvaluationError(`double() accepts only numbers, not ${shown(s)}.`);
     return Number(s);
   }),
   ...["string", "bool", "number", "bytes", "duration"].map((kind) =>
     define(`string(${kind}): string`, kind === "number" ? "as text" : "", asText),
   ),
-  define("string(timestamp): string", "as text, like 2026-01-31T08:00:00Z", asText),
+  define("string(timestamp): string", "as text, such as 2026-01-31T08:00:00Z", asText),
   define("bytes(string): bytes", "", (w, s: string) => {
     w.makeText(s.length * 3);
     return new TextEncoder().encode(s);

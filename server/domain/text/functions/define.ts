@@ -65,7 +65,8 @@ export function wholeNumber(value: unknown): number {
 /** A whole number from 0 to `most`. Throws a Fault otherwise; `what`: how the message names the number. */
 export function within(value: unknown, most: number, what: string): number {
   const number = wholeNumber(value);
-  if (number < 0 || number > most) throw new EvaluationError(`${what} ${number} is outside 0 to ${most}.`);
+  if (number < 0 || number > most)
+    throw new EvaluationError(`${what} ${number} is not between 0 and ${most}.`);
   return number;
 }
 

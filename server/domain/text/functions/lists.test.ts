@@ -47,10 +47,10 @@ test.each<Rejected>([
   ["[duration('1s'), 1].sum()", "Type mismatch: duration + int."],
   ["[1, duration('1s')].sum()", "sum adds numbers, but one item is duration."],
   ["['a'].sum()", "sum adds numbers, but one item is string."],
-  ["[1, 'a'].sort()", "sort needs numbers or texts, but got string and int."],
+  ["[1, 'a'].sort()", "sort needs numbers or strings, but got string and int."],
   ["[1, 2, 3].slice(2, 1)", "The end 1 is before the start 2."],
   ["[1, 2, 3].slice(0, 4)", "The position"],
-  ["[[1]].flatten(65)", "The depth 65 is outside 0 to 64."],
+  ["[[1]].flatten(65)", "The depth 65 is not between 0 and 64."],
   ["[[1]].flatten(0.5)", "Expected a whole number, not 0.5."],
 ])("what cannot be added up, sorted or cut out is refused: %s", (text, ...expected) => {
   expect(rejectionOf(text)).toEqual(rejection(text, ...expected));

@@ -30,7 +30,7 @@ export const listFunctions = [
       w.spend(8);
       const order = compare(w, a, b);
       if (order === null)
-        throw new EvaluationError(`sort needs numbers or texts, but got ${typeOf(a)} and ${typeOf(b)}.`);
+        throw new EvaluationError(`sort needs numbers or strings, but got ${typeOf(a)} and ${typeOf(b)}.`);
       return order || 0;
     });
   }),
@@ -40,7 +40,7 @@ export const listFunctions = [
   }),
   define(
     "list.slice(whole, whole): list",
-    "from index n up to, not including, m",
+    "from index n up to but not including m",
     (w, list: unknown[], from: unknown, to: unknown) => {
       const start = within(from, list.length, "The position");
       const end = within(to, list.length, "The position");

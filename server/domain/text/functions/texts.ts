@@ -16,14 +16,18 @@ import { define, wholeNumber, within } from "./define";
 export const textFunctions = [
   define(
     "string.contains(string): bool",
-    "whether it contains a text",
+    "whether it contains a string",
     (w, s: string, part: string) => find(w, s, part) >= 0,
   ),
-  define("string.startsWith(string): bool", "whether it starts with a text", (w, s: string, part: string) => {
-    w.read(Math.min(s.length, part.length));
-    return s.startsWith(part);
-  }),
-  define("string.endsWith(string): bool", "whether it ends with a text", (w, s: string, part: string) => {
+  define(
+    "string.startsWith(string): bool",
+    "whether it starts with a string",
+    (w, s: string, part: string) => {
+      w.read(Math.min(s.length, part.length));
+      return s.startsWith(part);
+    },
+  ),
+  define("string.endsWith(string): bool", "whether it ends with a string", (w, s: string, part: string) => {
     w.read(Math.min(s.length, part.length));
     return s.endsWith(part);
   }),
@@ -37,7 +41,7 @@ export const textFunctions = [
     w.makeText(s.length);
     return s.trim();
   }),
-  define("string.replace(string, string): string", "with a text replaced", replace),
+  define("string.replace(string, string): string", "with a string replaced", replace),
   define("string.replace(string, string, whole): string", "", replace),
   define("string.split(string): list", "split into a list", split),
   define("string.split(string, whole): list", "", split),
@@ -48,7 +52,7 @@ export const textFunctions = [
   }),
   define("string.substring(whole): string", "from the nth character", substring),
   define("string.substring(whole, whole): string", "", substring),
-  define("string.indexOf(string): int", "index of a text, -1 if not found", (w, s: string, part: string) =>
+  define("string.indexOf(string): int", "index of a string, -1 if not found", (w, s: string, part: string) =>
     place(w, s, find(w, s, part)),
   ),
   define("string.indexOf(string, whole): int", "", (w, s: string, part: string, from: unknown) => {
@@ -73,7 +77,7 @@ export const textFunctions = [
     return JSON.stringify(s);
   }),
   define("list.join(): string", "", (w, list: unknown[]) => join(w, list, "")),
-  define("list.join(string): string", "its texts joined", join),
+  define("list.join(string): string", "its strings joined", join),
 ];
 
 const hasPairs = (text: string) => /[\uD800-\uDFFF]/.test(text);
@@ -158,7 +162,7 @@ function join(w: Work, list: unknown[], separator: string): string {
   for (const item of list) {
     if (typeof item !== "string")
       throw new EvaluationError(
-        `join needs texts, but one item is ${typeOf(item)}. Add .map(x, string(x)) before it.`,
+        `join needs strings, but one item is ${typeOf(item)}. Add .map(x, string(x)) before it.`,
       );
     length += item.length;
   }
@@ -197,7 +201,7 @@ function formatOne(w: Work, value: unknown, kind: string, digits: string | undef
   if (!isNumeric(type)) throw new EvaluationError(`%${kind} needs a number, but this is ${type}. Use %s.`);
   if (kind === "f" || kind === "e") {
     const places = Number(digits ?? 6);
-    if (places > 20) throw new EvaluationError("At most 20 decimals.");
+    if (places > 20) throw new EvaluationError("Use at most 20 decimals.");
     return kind === "f" ? fixed(toDouble(value), places) : toDouble(value).toExponential(places);
   }
   const whole = wholeOf(value);

@@ -22,13 +22,13 @@ test.each<[string, Json]>([
 });
 
 test.each<Rejected>([
-  ["timestamp('2026-01-31T08:00:00')", "timestamp() reads times like 2026-01-31 or"],
+  ["timestamp('2026-01-31T08:00:00')", "timestamp() accepts only times such as 2026-01-31 or"],
   ["timestamp(-62135596801)", "Time out of range: years go from 1 to 9999."],
   ["timestamp(253402300800)", "Time out of range: years go from 1 to 9999."],
-  ["timestamp('x')", 'timestamp() reads times like 2026-01-31 or 2026-01-31T08:00:00Z, not "x".'],
-  ["duration('1')", 'duration() reads durations like 90s, 15m or 1h30m, not "1".'],
-  ["duration('')", 'duration() reads durations like 90s, 15m or 1h30m, not "".'],
-  ["duration('1x')", 'duration() reads durations like 90s, 15m or 1h30m, not "1x".'],
+  ["timestamp('x')", 'timestamp() accepts only times such as 2026-01-31 or 2026-01-31T08:00:00Z, not "x".'],
+  ["duration('1')", 'duration() accepts only durations such as 90s, 15m or 1h30m, not "1".'],
+  ["duration('')", 'duration() accepts only durations such as 90s, 15m or 1h30m, not "".'],
+  ["duration('1x')", 'duration() accepts only durations such as 90s, 15m or 1h30m, not "1x".'],
   ["now.getHours('+5:30')", 'Unknown time zone "+5:30". Write it like Europe/Paris or +02:00.'],
   ["now.getHours('')", 'Unknown time zone "". Write it like Europe/Paris or +02:00.'],
   ["now.getHours('+24:00')", 'Unknown time zone "+24:00". Write it like Europe/Paris or +02:00.'],

@@ -38,23 +38,29 @@ const ZONE_UNITS = 250;
 
 /** What expressions do with times and lengths of time. */
 export const timeFunctions = [
-  define("timestamp(string): timestamp", "time like 2026-01-31 or 2026-01-31T08:00:00Z", (_, s: string) => {
-    const at = parseTime(s);
-    if (at === null)
-      throw new EvaluationError(
-        `timestamp() reads times like 2026-01-31 or 2026-01-31T08:00:00Z, not ${shown(s)}.`,
-      );
-    return time(at);
-  }),
+  define(
+    "timestamp(string): timestamp",
+    "time such as 2026-01-31 or 2026-01-31T08:00:00Z",
+    (_, s: string) => {
+      const at = parseTime(s);
+      if (at === null)
+        throw new EvaluationError(
+          `timestamp() accepts only times such as 2026-01-31 or 2026-01-31T08:00:00Z, not ${shown(s)}.`,
+        );
+      return time(at);
+    },
+  ),
   define("timestamp(number): timestamp", "", (_, seconds: unknown) => time(toDouble(seconds) * 1000)),
   define("timestamp(timestamp): timestamp", "", (_, at: Date) => at),
-  define("duration(string): duration", "duration like 90s, 1h30m", (w, s: string) => {
+  define("duration(string): duration", "duration such as 90s, 1h30m", (w, s: string) => {
     w.spend(TIME_UNITS);
     const found = /^([+-]?)((?:\d{1,15}(?:\.\d{0,12})?|\.\d{1,12})(?:ns|us|µs|ms|s|m|h))+$/.exec(
       s.slice(0, 200),
     );
     if (!found || s.length > 200)
-      throw new EvaluationError(`duration() reads durations like 90s, 15m or 1h30m, not ${shown(s)}.`);
+      throw new EvaluationError(
+        `duration() accepts only durations such as 90s, 15m or 1h30m, not ${shown(s)}.`,
+      );
     let nanos = 0n;
     for (const [, whole = "", fraction = "", unit = ""] of s.matchAll(
       /(?<!\d)(\d*)(?:\.(\d*))?(ns|us|µs|ms|s|m|h)/g,

@@ -65,7 +65,7 @@ const filterRules: Record<string, FilterRule> = {
   last: { args: [0, 0], hint: "last item of a list", apply: (_, value) => at(value, -1) },
   replace: {
     args: [1, 2],
-    hint: "with a text replaced",
+    hint: "with text replaced",
     escapes: true,
     apply: (work, value, [from, to = ""]) =>
       replaceText(work, toText(work, value), toText(work, from), toText(work, to), Number.POSITIVE_INFINITY),

@@ -68,7 +68,7 @@ describe("a graph of LangGraph that stops for a person", () => {
     expect(lines(result).toSorted()).toEqual(GATES.toSorted());
     for (const id of ["before_ship", "after_ship"])
       expect(whole(result).graph?.nodes[id]?.node_type).toBe("approval_gate");
-    expect(messagesOf(result, "changed").filter((message) => message.includes("interrupts"))).toHaveLength(2);
+    expect(messagesOf(result, "changed").filter((message) => message.includes("pauses"))).toHaveLength(2);
     expect(blockingProblems(whole(result)).every(({ at }) => at.id === "ship" || at.id === "report")).toBe(
       true,
     );
@@ -339,7 +339,7 @@ describe("teams of AutoGen", () => {
     expect(first.found.map(({ title }) => title)).toEqual([
       "My Swarm",
       "My RoundRobinGroupChat",
-      "The agents of Gallery",
+      "Agents in Gallery",
     ]);
     expect(first.imported?.roles.map(({ name }) => name)).toEqual(["a"]);
     expect(read(gallery, "a.json", { pick: 2 }).imported?.roles.map(({ name }) => name)).toEqual(["x"]);

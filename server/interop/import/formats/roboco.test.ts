@@ -14,7 +14,7 @@ test("a pattern alone becomes a crew of the agents that it names, and says that 
   expect(
     imported?.crews.map(({ process, agents }) => [process, agents.map(({ agent_id }) => agent_id)]),
   ).toEqual([["custom", ["coder", "reviewer"]]]);
-  expect(findings.map(({ message }) => message).join("\n")).toContain("describe what each of them does");
+  expect(findings.map(({ message }) => message).join("\n")).toContain("describe what each one does");
 });
 
 test("a parallel group alone becomes a crew of its agents and its coordinator", () => {

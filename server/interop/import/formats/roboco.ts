@@ -8,9 +8,9 @@ import { rawsOf } from "../values";
 /** One turn of an agent: words, and the calls that it made. */
 const taskStep: UnsupportedFormat = {
   id: "roboco-task-step",
-  label: "a TaskStep, the record of one turn of an agent",
+  label: "a TaskStep, a record of one agent turn",
   instead:
-    "A record can't be executed. Import tasks as a plan.json, and teams as a team file; GET /api/v1/runs/{id}/agents returns what agents of Troupe did.",
+    "A record can't be executed. Import tasks as a plan.json, and teams as a team file; GET /api/v1/runs/{id}/agents returns what Troupe agents did.",
   recognise: claimEach(({ value }) =>
     isRaw(value) && value.step_id !== undefined && rawsOf(value.parts).some(({ type }) => isText(type))
       ? 2
@@ -25,7 +25,7 @@ const tools: UnsupportedFormat = {
   id: "roboco-tools",
   label: "a list of tools",
   instead:
-    "Imports never add tools: the admin decides what runs here. Built-in tools exist already. Programs (custom) are declared in the file that TROUPE_TOOLS_FILE names, see server/tools/operator/README.md; MCP servers are added in Settings; and whether people approve first (hitl) is set in roles.",
+    "Imports never add tools: the admin decides what runs here. Built-in tools already exist. Declare programs (custom) in the tools file set by TROUPE_TOOLS_FILE (see server/tools/operator/README.md), add MCP servers on the Tools page, and set required approvals (hitl) in roles.",
   recognise: claimEach(({ value }) =>
     isRaw(value) &&
     Object.keys(value).length === 1 &&

@@ -56,7 +56,7 @@ export const troupeWorkflow: ReadableFormat = {
 /** Crews and agents of Troupe, and Roboco's teams. */
 export const troupeTeams: ReadableFormat = {
   id: "troupe-teams",
-  label: "a Troupe file of crews or agents",
+  label: "a Troupe crew or agent file",
   recognise: claimEach(({ value }) => {
     if (!isRaw(value) || has(value, "nodes", "workflow", "methods")) return null;
     if (Array.isArray(value.agents) && value.agents.some((agent) => typeof agent === "string")) return null;

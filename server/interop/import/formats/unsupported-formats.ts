@@ -4,7 +4,7 @@ import { rawsOf, textOf } from "../values";
 
 /** Formats that are recognized but can't be imported: the error names the format and what to do instead. */
 
-const LATER = "Troupe cannot import these yet. Draw the workflow here and copy its prompts into the nodes.";
+const LATER = "Troupe can't import these yet. Build the workflow here and copy the prompts into its nodes.";
 
 const inner = (value: unknown, key: string): Raw => (isRaw(value) && isRaw(value[key]) ? value[key] : {});
 
@@ -208,7 +208,7 @@ export const UNSUPPORTED_FORMATS: readonly UnsupportedFormat[] = [
   ),
   unsupported(
     "openhands-micro-agent",
-    "an OpenHands micro agent",
+    "an OpenHands microagent",
     ({ name, description, inputs, outputs, nodes }) =>
       nodes === undefined &&
       typeof name === "string" &&

@@ -23,7 +23,7 @@ describe("a value that is too long", () => {
     const given = tight();
     expect(given.fitted("page", long("a", 500))).toBe(long("a", 500));
     expect(given.fitted("page", long("a", 501))).toBe(
-      `${long("a", 500)}\n[… 1 of 501 characters left out; read on with read_value(name: "page", offset: 500)]`,
+      `${long("a", 500)}\n[… 1 of 501 characters left out; continue with read_value(name: "page", offset: 500)]`,
     );
     expect(given.cuts).toEqual([{ name: "page", shown: 500, total: 501 }]);
   });
@@ -37,7 +37,7 @@ describe("a value that is too long", () => {
   test("is never cut in the middle of a sign", () => {
     const given = tight();
     expect(given.fitted("page", `${long("a", 499)}😀${long("b")}`)).toBe(
-      `${long("a", 499)}\n[… 602 of 1101 characters left out; read on with read_value(name: "page", offset: 499)]`,
+      `${long("a", 499)}\n[… 602 of 1101 characters left out; continue with read_value(name: "page", offset: 499)]`,
     );
     expect(given.cuts).toEqual([{ name: "page", shown: 499, total: 1101 }]);
   });
@@ -54,7 +54,7 @@ describe("a value that is too long", () => {
   test("is written in its fence by the task that it is of", () => {
     const given = tight();
     expect(given.fence("result", long("a"), { task: "t1" })).toBe(
-      `<result task="t1">\n${long("a", 500)}\n[… 100 of 600 characters left out; read on with read_value(name: "t1", offset: 500)]\n</result>`,
+      `<result task="t1">\n${long("a", 500)}\n[… 100 of 600 characters left out; continue with read_value(name: "t1", offset: 500)]\n</result>`,
     );
     expect(given.named("short", { a: 1 })).toMatch(/^<short>.*"a":\s*1.*<\/short>$/s);
   });
@@ -84,7 +84,7 @@ describe("reading on in it", () => {
   test("is refused for what was not cut", () => {
     expect(read(given, { name: "book" })).toEqual({
       status_code: 404,
-      error: "No value of that name was cut. There are: page.",
+      error: "No truncated value has that name. Available:  page.",
     });
   });
 });

@@ -65,7 +65,7 @@ export class Given implements WriteValues {
       this.cuts.push({ name: key, shown: at, total: text.length });
     }
     const rest = this.isReadable
-      ? `read on with ${READ_VALUE}(name: ${JSON.stringify(key)}, offset: ${at})`
+      ? `continue with ${READ_VALUE}(name: ${JSON.stringify(key)}, offset: ${at})`
       : "the rest cannot be read here";
     return `${text.slice(0, at)}\n[… ${text.length - at} of ${text.length} characters left out; ${rest}]`;
   }
@@ -74,12 +74,12 @@ export class Given implements WriteValues {
   get tool(): RunTool {
     return defineRunTool({
       name: READ_VALUE,
-      description: "Reads on in a value that was too long to be shown whole; continue at next_offset.",
+      description: "Reads more of a value that was too long to show in full; continue at next_offset.",
       read_only: true,
       input: z.object({
-        name: z.string().describe("The name that the note in the value gives"),
-        offset: z.number().int().min(0).default(0).describe("The first character to read"),
-        limit: z.number().int().min(1).max(50_000).default(10_000).describe("How many characters at most"),
+        name: z.string().describe("The name given by the note in the value"),
+        offset: z.number().int().min(0).default(0).describe("Offset of the first character to read"),
+        limit: z.number().int().min(1).max(50_000).default(10_000).describe("Maximum number of characters"),
       }),
       call: ({ name, offset, limit }) => this.read(name, offset, limit),
     });
@@ -88,7 +88,10 @@ export class Given implements WriteValues {
   private *read(name: string, offset: number, limit: number) {
     const text = this.whole.get(name);
     if (text === undefined)
-      return rejected(404, `No value of that name was cut. There are: ${[...this.whole.keys()].join(", ")}.`);
+      return rejected(
+        404,
+        `No truncated value has that name. Available:  ${[...this.whole.keys()].join(", ")}.`,
+      );
     const end = Math.min(text.length, offset + limit);
     return done({
       content: text.slice(offset, end),

@@ -4,7 +4,7 @@ import type { Agent } from "../agent";
 
 /** An instruction of a person, as the agent reads it. */
 const instructionText = ({ text, by }: Instruction, { harmless }: Fences): string =>
-  `A person who watches this run (${by}) tells you:\n${harmless(text)}\nHeed it from now on. What your answer has to look like stays the same.`;
+  `A person watching this run (${by}) tells you:\n${harmless(text)}\nFollow this from now on. The required form of your answer stays the same.`;
 
 /** Whoever judges the work of others is not told how to. */
 const isJudge = ({ task }: Agent): boolean => task.role !== undefined && task.purpose !== "route";

@@ -78,8 +78,8 @@ describe("what a prompt is given", () => {
 
   test("is asked for as text where text is wanted, and says which tools are missing and why", async () => {
     const { user, system } = await asked({ letter: "Hi" }, { role: clerk({ tools: ["web_search"] }) });
-    expect(user).toMatch(/Answer with the text itself \(it is kept as "reply"\), without a name before it/);
-    expect(system).toContain("You do without these tools here: web_search (There is no such tool here).");
+    expect(user).toMatch(/Reply with the text itself \(stored as "reply"\), without a label before it/);
+    expect(system).toContain("These tools are unavailable here:  web_search (There is no such tool here).");
     expect(system).toContain("Rely first on the material provided. Beyond");
     const able = await asked({ letter: "Hi" }, { role: clerk({ tools: ["store_memory"] }) });
     expect(able.system).toContain("Rely first on the material provided and your tools. Beyond");
@@ -126,7 +126,7 @@ describe("a value that is longer than its model reads", () => {
   test("says so, too, where the agent has no tools", async () => {
     const { user, state } = await asked({ letter }, { windows: { "/": 2000 } });
     expect(user).toContain("the rest cannot be read here");
-    expect(state.run.warnings).toEqual([expect.stringContaining("has no tool to read on")]);
+    expect(state.run.warnings).toEqual([expect.stringContaining("has no tool to read the rest")]);
   });
 });
 

@@ -48,6 +48,7 @@ export function* openConversation(
         withheld,
         isStance: task.is_stance,
         isBefore3,
+        date: isSince(run.s.run, 4) ? new Date(run.s.run.created_at).toISOString().slice(0, 10) : undefined,
         now: run.now,
       }),
     },
@@ -58,7 +59,7 @@ export function* openConversation(
   for (const { name, shown, total } of agent.given.cuts)
     run.warn(
       "VALUE_CUT",
-      `"${name}" is too long for the model of ${task.agent_id}: it got the first ${shown} of ${total} characters${agent.mayCall ? " and can read on" : ", and has no tool to read on"}.`,
+      `"${name}" is too long for ${task.agent_id}'s model: it received the first ${shown} of ${total} characters${agent.mayCall ? " and can read the rest" : " and has no tool to read the rest"}.`,
     );
 }
 
@@ -111,8 +112,9 @@ function renderTask(agent: Agent): { text: string; shown: Set<string> } {
   return { text, shown };
 }
 
-function answerOf({ task }: Agent, shape: OutputShape): string {
-  if (shape.kind === "json") return answerPrompt({ schema: shape.schema });
+function answerOf({ task, run }: Agent, shape: OutputShape): string {
+  if (shape.kind === "json")
+    return answerPrompt({ schema: shape.schema }, { isBefore4: !isSince(run.s.run, 4) });
   const isNamed = task.output_keys.includes(shape.key) && shape.key !== task.task_id;
   return answerPrompt(isNamed ? { key: shape.key } : {});
 }

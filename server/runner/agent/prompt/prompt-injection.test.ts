@@ -208,7 +208,7 @@ const DOORS: Record<string, Door> = {
         ...["a", "b", "c", "d"].map((text) =>
           as("ann", { ...calls(call("remember", { text })), text: "thought ".repeat(80) }),
         ),
-        { text: sly, matches: /^You keep the memory/ },
+        { text: sly, matches: /^You summarize the conversation/ },
         as("ann", { text: "done" }),
       ],
       tasks("ann"),

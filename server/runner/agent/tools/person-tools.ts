@@ -19,19 +19,19 @@ const OPTIONS = [YES, NO].map((label) => ({ label, value: label }));
 /** The agent continues at once, and gets the answer later. */
 const PENDING = "pending";
 
-const Action = z.string().min(1).max(8000).describe("What you want to do, exactly and in full");
-const Context = z.record(z.string().max(200), Json).optional().describe("What helps to decide");
-const Timeout = TimeoutSeconds.optional().describe("How many seconds to wait; unanswered means no");
+const Action = z.string().min(1).max(8000).describe("Exactly what you want to do, in full");
+const Context = z.record(z.string().max(200), Json).optional().describe("Information that helps to decide");
+const Timeout = TimeoutSeconds.optional().describe("Seconds to wait; no answer means rejected");
 const NoWait = z
   .boolean()
   .default(false)
-  .describe("Go on at once without the answer; it reaches you or your coworkers when somebody gives it");
+  .describe("Continue without waiting; the answer reaches you or your coworkers later");
 
 /** The tools by which an agent asks a person. The run executes them: each waits durably. */
 export const personTools = (run: AgentRuntime): RunTool[] => [
   defineRunTool({
     name: "request_approval",
-    description: "Ask a person to approve something before you do it. No answer in time means no.",
+    description: "Ask a person for approval before you do something. No answer in time means rejected.",
     input: z.object({ action: Action, context: Context, timeout: Timeout }),
     *call({ action, context, timeout }, caller, key) {
       return approved(
@@ -42,7 +42,7 @@ export const personTools = (run: AgentRuntime): RunTool[] => [
   defineRunTool({
     name: "approval_gateway",
     description:
-      "Ask a person to approve something, and others after them where nobody answers. No answer in time means no.",
+      "Ask a person for approval, and escalate to others if there is no answer. No answer in time means rejected.",
     input: z.object({
       action: Action,
       context: Context,
@@ -51,7 +51,7 @@ export const personTools = (run: AgentRuntime): RunTool[] => [
         .array(EscalationLevel)
         .max(10)
         .optional()
-        .describe("Who is asked after how many seconds without an answer, in order"),
+        .describe("Whom to ask after how many seconds without an answer, in order"),
     }),
     *call({ action, context, timeout, escalation_policy }, caller, key) {
       const terms = { timeout_s: timeout, escalation: escalation_policy };
@@ -60,13 +60,13 @@ export const personTools = (run: AgentRuntime): RunTool[] => [
   }),
   defineRunTool({
     name: "request_feedback",
-    description: "Show a person something and ask them questions about it. Gives an answer to each.",
+    description: "Show a person something and ask them questions about it. Returns an answer to each.",
     input: z.object({
       artifact: z
         .string()
         .min(1)
         .max(64_000)
-        .describe("What it is about: the text itself, or the name of a file"),
+        .describe("What to review: the text itself, or the name of a file"),
       questions: z.array(z.string().min(1).max(1000)).min(1).max(10).describe("What you want to know"),
       no_wait: NoWait,
     }),
@@ -86,7 +86,7 @@ export const personTools = (run: AgentRuntime): RunTool[] => [
   defineRunTool({
     name: "escalate_to_human",
     description:
-      "Put to a person what you cannot or should not decide yourself. If it is urgent, everything waits for the answer.",
+      "Escalate to a person what you cannot or should not decide yourself. If it is urgent, everything waits for the answer.",
     input: z.object({
       issue: z.string().min(1).max(8000).describe("What it is about, and what you need"),
       urgency: Urgency.default("normal"),
@@ -94,7 +94,7 @@ export const personTools = (run: AgentRuntime): RunTool[] => [
         .array(z.string().min(1).max(200))
         .max(20)
         .default([])
-        .describe("What the person should know about"),
+        .describe("Background that the person should know"),
     }),
     *call({ issue, urgency, required_expertise }, caller, key) {
       const isUrgent = urgency === "high" || urgency === "critical";
@@ -152,7 +152,7 @@ function approval(
 const approved = ({ answer, option, message, by }: Answered): RunToolResult =>
   done(
     answer === "expired"
-      ? { approved: false, by: "nobody", comment: "Nobody answered in time, which means no." }
+      ? { approved: false, by: "nobody", comment: "No one answered in time, which means rejected." }
       : { approved: option === YES, by, comment: message ?? "" },
   );
 

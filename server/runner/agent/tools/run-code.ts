@@ -19,7 +19,7 @@ export function* runAgentsCode(
 ): Flow<ToolOutput> {
   const { run } = agent;
   const { code, input } = job.call.args;
-  if (!isText(code)) return { status_code: 400, error: "The code has to be a text." };
+  if (!isText(code)) return { status_code: 400, error: "The code must be a string." };
   const at = run.now;
   const tools = agent.toolNames.filter((name) => name !== RUN_JAVASCRIPT && !agent.crewTools.has(name));
   const results: RecordedCall[] = [];

@@ -11,7 +11,7 @@ import {
 } from "@/server/domain/tool/tool";
 import { toolResultText } from "@/server/llm/tool-calls/text-protocol";
 import { Children } from "@/server/runner/node/flow";
-import { askPerson, askTogether, questionOf, recordCall, taints } from "@/server/runner/node/tool-call";
+import { askForApproval, askTogether, questionOf, recordCall, taints } from "@/server/runner/node/tool-call";
 import { invalidArguments, unknownTool } from "@/server/tools/registry";
 import { RUN_JAVASCRIPT } from "@/server/tools/sandbox/run-javascript";
 import { checkBySchema } from "@/server/tools/schema-check";
@@ -169,9 +169,9 @@ function resolveCall(agent: Agent, { call, spec, at }: Job) {
 
 /** Why a person's answer forbids a call; null if it doesn't. */
 function declineReason(answer: Answered | null): string | null {
-  if (answer?.answer === "expired") return "Nobody answered in time, so the call was declined.";
+  if (answer?.answer === "expired") return "No one answered in time, so the call was rejected.";
   if (answer?.answer !== "reject") return null;
-  return `A person declined this call${answer.message ? `: ${answer.message}` : "."}`;
+  return `A person rejected this call${answer.message ? `: ${answer.message}` : "."}`;
 }
 
 function* executeCall(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutcome> {
@@ -183,7 +183,7 @@ function* executeCall(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutco
   const value = { tool: spec.name, args: call.args };
   const guardrailError = yield* checkGuardrails(agent, "tool_input", value, job.key);
   if (guardrailError !== null) return { output: refuse(agent, job, 403, guardrailError) };
-  const declined = declineReason(agreed ?? (yield* askPerson(run, job.key, asking(agent, job, spec))));
+  const declined = declineReason(agreed ?? (yield* askForApproval(run, job.key, asking(agent, job, spec))));
   if (declined !== null) return { output: refuse(agent, job, 403, declined) };
 
   const crewTool = agent.crewTools.get(spec.name);
@@ -269,7 +269,7 @@ const mustBeMadeAgain = (agent: Agent, call: ToolCall, spec: ToolSpec): boolean 
   call.repaired === true && !spec.read_only && !agent.crewTools.has(spec.name);
 
 const madeAgain = ({ tool_name, args }: ToolCall): string =>
-  `${tool_name} changes something, and the arguments were not valid JSON, so nothing was done. They were taken for ${JSON.stringify(args).slice(0, 2_000)}. If every character of that is meant so, make the call again with exactly this; otherwise with what you mean, as valid JSON.`;
+  `${tool_name} has side effects, and its arguments were not valid JSON, so it was not called. They were read as ${JSON.stringify(args).slice(0, 2_000)}. If that is exactly what you meant, call it again with precisely these arguments; otherwise send the right ones as valid JSON.`;
 
 /** Records a call that is not executed. */
 function refuse(agent: Agent, job: Job, status_code: ToolOutput["status_code"], reason: string): ToolOutput {

@@ -52,10 +52,10 @@ describe("a pattern", () => {
       ["checker", "User", "ready: fine", "reply", "ready"],
     ]);
     const asked = models.calls.map(({ messages }) => messages.at(-1)!.content);
-    expect(asked[0]).toContain('make it\nThis is the step "make_it" on the way to the goal.');
+    expect(asked[0]).toContain('make it\nThis is the step "make_it" toward the goal.');
     expect(asked[0]).not.toContain("It came here from");
     expect(asked[1]).toContain(
-      'It came here from the step "make_it" with this outcome:\n<outcome is="made">a draft</outcome>',
+      'The previous step was "make_it" with this outcome:\n<outcome is="made">a draft</outcome>',
     );
     expect(asked[1]).toContain("DRAFT");
     expect(models.calls.map(({ response }) => response?.schema.required)).toEqual(

@@ -54,7 +54,13 @@ export function* followPattern(crew: Crew): Flow<JsonObject> {
     const other = asked && steps.findIndex((one) => crew.member(one.agent) === asked);
     if ("end" in target && other === undefined) {
       const { name } = target;
-      crew.post(agent_id, "User", exit ? `${name}: ${summary}` : summary, "reply", exit && name);
+      crew.post({
+        from: agent_id,
+        to: "User",
+        message: exit ? `${name}: ${summary}` : summary,
+        kind: "reply",
+        ...defined({ outcome: exit && name }),
+      });
       if (target.end === "failed")
         throw new NodeFailure("REJECTED", `${crew.name} failed in "${step.step}": ${summary}`, {
           user_action: "edit_graph",
@@ -64,8 +70,14 @@ export function* followPattern(crew: Crew): Flow<JsonObject> {
     const at = other ?? ("step" in target ? target.step : 0);
     const next = must(steps, at);
     const to = crew.member(next.agent)?.agent_id ?? next.agent;
-    crew.post(agent_id, to, `${outcome}: ${summary}`, "post", outcome);
-    came = `\nIt came here from the step "${step.step}" with this outcome:\n${crew.fences.fence("outcome", summary, { is: outcome ?? "" })}`;
+    crew.post({
+      from: agent_id,
+      to,
+      message: `${outcome}: ${summary}`,
+      kind: "post",
+      ...defined({ outcome }),
+    });
+    came = `\nThe previous step was "${step.step}" with this outcome:\n${crew.fences.fence("outcome", summary, { is: outcome ?? "" })}`;
     step = next;
   }
   throw new NodeFailure("CONFIG", `${crew.name} has a pattern without steps.`);
@@ -105,7 +117,7 @@ function* executeStep(
     crew,
     member,
     {
-      task: `${step.description ?? step.step.replaceAll("_", " ")}\nThis is the step "${step.step}" on the way to the goal.${came}`,
+      task: `${step.description ?? step.step.replaceAll("_", " ")}\nThis is the step "${step.step}" toward the goal.${came}`,
       output_keys: [],
       answer_schema: outcomeSchema(outcomesOf(step).map(({ outcome }) => outcome)),
       inputs: { goal: crew.goal, ...crew.run.input },
@@ -113,7 +125,7 @@ function* executeStep(
     },
     {
       idOf: (hop) => (hop === 1 ? `step-${round}` : `step-${round}.h${hop}`),
-      wish: `Do the step "${step.step}", which was its, and say how it came out.`,
+      wish: `Do the step "${step.step}", which was assigned to it, and report the outcome.`,
     },
   );
   return { agent_id: worked.agent.agent_id, answer: StepAnswer.parse(worked.result.output) };

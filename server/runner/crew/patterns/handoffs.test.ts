@@ -33,7 +33,9 @@ describe("a role that names handoff hands its work over, in whatever crew", () =
       },
     );
     expect(of(events, "handed_off")).toMatchObject([{ from: "junior", to: "senior", count: 1 }]);
-    expect(models.calls[1]!.messages.at(-1)!.content).toContain("Do the task that was its: solve it");
+    expect(models.calls[1]!.messages.at(-1)!.content).toContain(
+      "Do the task that was assigned to it: solve it",
+    );
     expect(Object.values(state.plans)[0]!.tasks[0]).toMatchObject({
       status: "completed",
       assigned_agent: "senior",

@@ -31,6 +31,7 @@ function decides({
   plan?: string[];
   message?: string;
   outputs?: JsonObject;
+  forward?: string | null;
 } = {}) {
   return as("boss", {
     json: {
@@ -96,8 +97,24 @@ test("a manager sends one message in a round, and what it is told and writes dow
   });
   const prompts = managerPrompts(run);
   expect(prompts[0]).toContain("Lead your team to the goal. This is round 1 of at most 5.");
-  expect(prompts[1]).toContain('<reply from="bob">bob\'s part</reply>\nGo on with round 2 of at most 5.');
-  expect(prompts[2]).toContain('<reply from="cid">cid\'s part</reply>\nGo on with round 3 of at most 5.');
+  expect(prompts[1]).toContain('<reply from="bob">bob\'s part</reply>\nContinue with round 2 of at most 5.');
+  expect(prompts[2]).toContain('<reply from="cid">cid\'s part</reply>\nContinue with round 3 of at most 5.');
+});
+
+test("a manager may forward a member's last reply as the answer, once there is one", async () => {
+  const run = await runAsked(
+    [
+      decides(),
+      replies("bob's part"),
+      done({ forward: "cid" }),
+      done({ forward: "bob", message: "Here it is." }),
+    ],
+    crew(),
+    [],
+  );
+  expect(run.state.state.result).toBe("bob's part");
+  expect(of(run.events, "post_sent").at(-1)).toMatchObject({ to: "User", message: "bob's part" });
+  expect(managerPrompts(run)[2]).toContain("cid has not replied yet, so there is nothing to forward.");
 });
 
 test("a worker remembers what it and the manager said to each other, and nobody else's talks", async () => {
@@ -184,7 +201,7 @@ describe("rounds without progress", () => {
       },
     ]);
     expect(managerPrompts(run)[3]).toContain(
-      "There was no progress. Write down anew what is known and what is not, and make another plan that avoids what did not work.",
+      "There was no progress. Restate what is known and what is not, and make a new plan that avoids what did not work.",
     );
   });
 
@@ -203,7 +220,7 @@ describe("a manager that ends the work", () => {
     const { state } = await runAsked([decides({ to: "User", stop, message: "It would burn." })], crew(), []);
     expect(state.run.error).toMatchObject({
       code: "REJECTED",
-      message: "boss gives up: It would burn.",
+      message: "boss gave up: It would burn.",
       user_action: "edit_graph",
     });
   });
@@ -292,9 +309,9 @@ describe("a question to the person", () => {
     expect(run.asked).toEqual([{ title: "boss has a question", why: "Which town?" }]);
     expect(of(run.events, "post_sent").slice(0, 2)).toEqual([
       { from: "boss", to: "User", message: "Which town?", kind: "question" },
-      { from: "User", to: "boss", message: "Go on as you think best.", kind: "answer" },
+      { from: "User", to: "boss", message: "Continue as you think best.", kind: "answer" },
     ]);
-    expect(managerPrompts(run)[1]).toContain("User answers:\n<answer>Go on as you think best.</answer>");
+    expect(managerPrompts(run)[1]).toContain("User answers:\n<answer>Continue as you think best.</answer>");
   });
   test("that a person does not answer ends the crew", async () => {
     const { state } = await runAsked([asks], crew(), [{ answer: "reject" }]);

@@ -7,6 +7,7 @@ import { JsonObject, type JsonSchema } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import { leaderOf } from "@/server/domain/crew/leader";
 import { NodeFailure } from "@/server/domain/nodes";
+import { isSince } from "@/server/domain/run/edition";
 import type { ChatMessage } from "@/server/domain/run/events";
 import { concernsRun, errorOf } from "@/server/runner/agent/call-model";
 import { taskIdOf } from "@/server/runner/agent/prompt/prompt-edition";
@@ -34,6 +35,8 @@ const Decision = z.object({
   ledger: z.record(z.enum(LEDGER), z.object({ answer: z.boolean(), reason: z.string() })),
   stop: z.enum(STOPS).nullable(),
   outputs: JsonObject.exactOptional(),
+  /** The member whose last reply is the answer. */
+  forward: z.string().nullish(),
 });
 type Decision = z.infer<typeof Decision>;
 
@@ -83,12 +86,13 @@ class Mediation {
         continue;
       }
       if (decision.stop === "TaskFailure" || decision.stop === "SecurityRisks")
-        throw new NodeFailure("REJECTED", `${manager.agent_id} gives up: ${decision.message}`, {
+        throw new NodeFailure("REJECTED", `${manager.agent_id} gave up: ${decision.message}`, {
           user_action: "edit_graph",
         });
       if (decision.send_to === USER) {
-        crew.post(manager.agent_id, USER, decision.message, "reply");
-        return crew.outputs(decision.outputs ?? decision.message);
+        const answer = (decision.forward && this.lastReply(decision.forward)) || decision.message;
+        crew.post({ from: manager.agent_id, to: USER, message: answer, kind: "reply" });
+        return crew.outputs(decision.outputs ?? answer);
       }
       if (this.stalls >= config.max_stalls) this.replan(decision);
       else yield* this.send(decision, round);
@@ -99,6 +103,10 @@ class Mediation {
       `${crew.name} reached its limit of ${config.max_rounds} rounds.`,
       { user_action: "edit_graph" },
     );
+  }
+
+  private lastReply(by: string): string | undefined {
+    return this.talks.get(by)?.at(-1)?.content;
   }
 
   private workersNow(): AgentConfig[] {
@@ -119,8 +127,14 @@ class Mediation {
       how: this.how,
       continues: round > 1,
       output_keys: [],
-      answer_schema: decisionSchema(this.workers, output_keys),
-      check: (value) => validateDecision(Decision.parse(value), output_keys),
+      answer_schema: decisionSchema(this.workers, output_keys, mayForward(crew)),
+      check: (value) => {
+        const decision = Decision.parse(value);
+        const { forward } = decision;
+        return forward && this.lastReply(forward) === undefined
+          ? [`${forward} has not replied yet, so there is nothing to forward.`]
+          : validateDecision(decision, output_keys);
+      },
       inputs: { goal: crew.goal, ...crew.run.input },
       history: this.history,
       ...defined({ llm_config: crew.config.manager?.llm_config || undefined }),
@@ -159,21 +173,26 @@ class Mediation {
     }
     this.replans++;
     this.stalls = 0;
-    crew.post(manager.agent_id, manager.agent_id, "No progress; replanning.", "feedback");
+    crew.post({
+      from: manager.agent_id,
+      to: manager.agent_id,
+      message: "No progress; replanning.",
+      kind: "feedback",
+    });
     this.prompt =
-      "There was no progress. Write down anew what is known and what is not, and make another plan that avoids what did not work.";
+      "There was no progress. Restate what is known and what is not, and make a new plan that avoids what did not work.";
   }
 
   /** Sends the manager's message to a worker; the reply is the manager's next message. */
   private *send({ send_to, message }: Decision, round: number): Flow<void> {
     const { crew, manager, talks } = this;
-    const goOn = `Go on with round ${round + 1} of at most ${this.config.max_rounds}.`;
+    const goOn = `Continue with round ${round + 1} of at most ${this.config.max_rounds}.`;
     const worker = crew.takeNext() ?? crew.member(send_to);
     if (!worker || worker.agent_id === manager.agent_id) {
-      this.prompt = `${send_to} is not in your team any more and was told nothing.\n${goOn}`;
+      this.prompt = `${send_to} is no longer in your team, so the message was not sent.\n${goOn}`;
       return;
     }
-    crew.post(manager.agent_id, worker.agent_id, message, "post");
+    crew.post({ from: manager.agent_id, to: worker.agent_id, message, kind: "post" });
     const history = talks.get(worker.agent_id) ?? [];
     const { by, reply, asked } = yield* replyOf(crew, worker, {
       manager: manager.agent_id,
@@ -181,7 +200,7 @@ class Mediation {
       round,
       history,
     });
-    crew.post(by, manager.agent_id, reply, "reply");
+    crew.post({ from: by, to: manager.agent_id, message: reply, kind: "reply" });
     talks.set(worker.agent_id, [...history, asked, { role: "assistant", content: reply }]);
     this.prompt = `${crew.fences.fence("reply", reply, { from: by })}\n${goOn}`;
   }
@@ -205,7 +224,7 @@ const asksPerson = ({ stop, send_to, ledger }: Decision): boolean =>
 
 /** Asks a person the manager's question and waits; returns the manager's message. */
 function* askPerson(crew: Crew, manager: AgentConfig, question: string, round: number): Flow<string> {
-  crew.post(manager.agent_id, USER, question, "question");
+  crew.post({ from: manager.agent_id, to: USER, message: question, kind: "question" });
   const answer = yield* askForCrew(crew, `round-${round}/question`, {
     about: { agent_id: manager.agent_id },
     kind: "escalation",
@@ -217,8 +236,8 @@ function* askPerson(crew: Crew, manager: AgentConfig, question: string, round: n
       answer.answer === "reject" ? "HUMAN_REJECTED" : "HUMAN_TIMEOUT",
       `${crew.name} had an unanswered question: ${question}`,
     );
-  const advice = answer.message ?? "Go on as you think best.";
-  crew.post(USER, manager.agent_id, advice, "answer");
+  const advice = answer.message ?? "Continue as you think best.";
+  crew.post({ from: USER, to: manager.agent_id, message: advice, kind: "answer" });
   return `${USER} answers:\n${crew.fences.fence("answer", advice)}`;
 }
 
@@ -227,7 +246,7 @@ function newTeam(crew: Crew, before: readonly AgentConfig[], now: readonly Agent
   const who = (team: readonly AgentConfig[]) => team.map(({ agent_id, role_name }) => [agent_id, role_name]);
   if (JSON.stringify(who(before)) === JSON.stringify(who(now))) return "";
   const team = now.map((agent) => `- ${crew.describe(agent)}`).join("\n");
-  return `\nA person changed your team. These are its members now:\n${team}`;
+  return `\nA person changed your team. Its members are now:\n${team}`;
 }
 
 /** A worker's reply and the request; a failure is reported to the manager, who may find another solution. */
@@ -254,7 +273,7 @@ function* replyOf(
         task: message,
         prompt: harmless(message),
         from: manager,
-        how: `${manager} leads your team: it asks you, and it alone reads your answers. What all should know stands on the board.`,
+        how: `${manager} leads your team: it asks you, and only it reads your answers. What everyone should know is on the board.`,
         continues: history.length > 0,
         output_keys: [],
         inputs: crew.run.input,
@@ -278,25 +297,38 @@ function* replyOf(
   }
 }
 
+/** Whether the manager may give a member's reply as the answer, instead of writing it again. */
+const mayForward = ({ run, request }: Crew): boolean =>
+  isSince(run.s.run, 4) && request.output_keys.length < 2;
+
 /** The manager's instructions: what it can do in a round, and what each field of its answer means. */
-function howToLead({ config, request: { output_keys } }: Crew): string {
-  return `How you lead: you do no work of your own. In each round you send one message to one member. It answers you alone, and knows nothing but the goal, the inputs, the board and what you two have said: tell it everything else that it needs. Its answer comes to you in <reply>; you then send the next message, until the request is met.
+function howToLead(crew: Crew): string {
+  const {
+    config,
+    request: { output_keys },
+  } = crew;
+  return `How you lead: you do none of the work yourself. In each round, you send one message to one member. The member answers only you, and knows only the goal, the inputs, the board and your conversation with it: include everything else it needs. Its answer arrives in <reply>; then you send the next message, until the request is met.
 
 Your answers have these fields:
-- plan: the steps to the goal, each with the member who does it. It stands on the board. Repeat it word for word while it holds.
+- plan: the steps to the goal, each with the member who does it. It is posted on the board. Repeat it verbatim while it is valid.
 - current_plan_step: the step that your message is about.
-- send_to: the id of a member, or "${USER}", who is the person that asked.
-- message: what you tell the one you send to, in full. ${USER} sees nothing but this.
-- ledger: how things stand, each with the reason. is_request_satisfied: all that was asked for is there. is_in_loop: the same goes to and fro. is_progress_being_made: the last reply brought the goal nearer; true in the first round. After ${config.max_stalls} rounds without progress you have to make another plan.
-- stop: null as long as a member has something to do. With send_to "${USER}" it says why:
-  "Completed": the request is met, and message is the whole answer.
-  "Clarification": you cannot go on without knowing what is meant, and message is the question. The person's answer comes to you in <answer>, and you go on.
-  "AdditionalInformation": the same for something that only the person can give.
+- send_to: the id of a member, or "${USER}", who is the person who asked.
+- message: the whole message to send_to. ${USER} sees nothing else.
+- ledger: the current state, each field with a reason. is_request_satisfied: everything requested is done. is_in_loop: the same exchange repeats. is_progress_being_made: the last reply brought the goal closer; true in the first round. After ${config.max_stalls} rounds without progress, you must make a new plan.
+- stop: null while a member has work to do. With send_to "${USER}", it is the reason:
+  "Completed": the request is met, and message is the complete answer.
+  "Clarification": you cannot continue without knowing what is meant, and message is the question. The person's answer arrives in <answer>, and you continue.
+  "AdditionalInformation": the same for information that only the person has.
   "TaskFailure": it cannot be done, and message says why. This ends the work.
-  "SecurityRisks": it would do harm, and message says which. This ends the work.${output_keys.length > 1 ? `\n- outputs: with "Completed", one value for each of ${output_keys.join(", ")}.` : ""}`;
+  "SecurityRisks": it would cause harm, and message says what harm. This ends the work.${output_keys.length > 1 ? `\n- outputs: with "Completed", one value for each of ${output_keys.join(", ")}.` : ""}${mayForward(crew) ? `\n- forward: with "Completed", the id of a member whose last reply is the complete answer. ${USER} gets that reply unchanged; message is then one sentence about it.` : ""}`;
 }
 
-function decisionSchema(workers: readonly AgentConfig[], keys: readonly string[]): JsonSchema {
+function decisionSchema(
+  workers: readonly AgentConfig[],
+  keys: readonly string[],
+  mayForward: boolean,
+): JsonSchema {
+  const ids = workers.map(({ agent_id }) => agent_id);
   const verdict: JsonSchema = {
     type: "object",
     properties: { answer: { type: "boolean" }, reason: { type: "string" } },
@@ -318,7 +350,7 @@ function decisionSchema(workers: readonly AgentConfig[], keys: readonly string[]
     properties: {
       plan: { type: "array", items: { type: "string" } },
       current_plan_step: { type: "string" },
-      send_to: { type: "string", enum: [...workers.map(({ agent_id }) => agent_id), USER] },
+      send_to: { type: "string", enum: [...ids, USER] },
       message: { type: "string", minLength: 1 },
       ledger: {
         type: "object",
@@ -328,6 +360,7 @@ function decisionSchema(workers: readonly AgentConfig[], keys: readonly string[]
       },
       stop: { anyOf: [{ type: "string", enum: [...STOPS] }, { type: "null" }] },
       ...outputs,
+      ...(mayForward ? { forward: { type: "string", enum: ids } } : {}),
     },
     required: ["plan", "current_plan_step", "send_to", "message", "ledger", "stop"],
     additionalProperties: false,

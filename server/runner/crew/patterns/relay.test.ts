@@ -26,7 +26,7 @@ async function takenOver(steps: Parameters<typeof runCrew>[0], more: JsonObject)
   return { sent: models.calls.at(-1)!.messages.slice(1), events };
 }
 const TAKES =
-  "You take over from ann. Reach the goal, or hand over to whoever can do it better. What ann says:";
+  "You take over from ann. Reach the goal, or hand off to someone who can do it better. What ann says:";
 /** The messages in short: of those of the user, whether they hold the goal and what it takes over. */
 const kinds = (messages: readonly ChatMessage[]) =>
   messages.map(({ role: from, content, tool_calls }) => {
@@ -101,6 +101,6 @@ describe("of the conversation, whoever takes over gets", () => {
   test("what whoever handed over sums up, in a word of its own", async () => {
     const { sent } = await takenOver([look("x")], { context_mode: "summary" });
     expect(kinds(sent)).toEqual(["user", "user, goal, takes over"]);
-    expect(sent[0]!.content).toBe("The conversation so far, in short:\n<summary>the gist</summary>");
+    expect(sent[0]!.content).toBe("Summary of the conversation so far:\n<summary>the gist</summary>");
   });
 });

@@ -56,7 +56,7 @@ export function* relay(
 
 /** How an agent continues when a person removed the agent that it handed off to. */
 const alone = (to: string, wish: string, history: readonly ChatMessage[]): Partial<Work> => ({
-  task: `${to} is not in the crew any more, so you go on yourself. ${wish}`,
+  task: `${to} is no longer in the crew, so continue yourself. ${wish}`,
   history,
   inputs: {},
   earlier: {},
@@ -66,7 +66,7 @@ const alone = (to: string, wish: string, history: readonly ChatMessage[]): Parti
 function goesOn(crew: Crew, agent: AgentConfig, { handoff }: AgentResult): AgentResult["handoff"] {
   const chosen = crew.config.process === "swarm" ? crew.takeNext() : undefined;
   if (!chosen || chosen.agent_id === agent.agent_id) return handoff;
-  const reason = handoff?.reason ?? "A person wants you to go on.";
+  const reason = handoff?.reason ?? "A person asked you to continue.";
   return { kind: "handoff", mode: "full", ...handoff, reason, to: chosen.agent_id };
 }
 
@@ -113,7 +113,7 @@ function* goingAlong(
         task_id: crew.idBesideTasks(`${id}-summary`),
         purpose: "summary",
         may_use_tools: false,
-        task: "Sum up the conversation so far for whoever goes on with it: what was asked, what is known, what was done, what is open.",
+        task: "Summarize the conversation so far for whoever continues it: what was asked, what is known, what was done, and what is still open.",
         output_keys: [],
         inputs: {},
         continues: true,
@@ -122,7 +122,7 @@ function* goingAlong(
       return [
         {
           role: "user",
-          content: `The conversation so far, in short:\n${crew.fences.fence("summary", textOf(valueOf(summed.output)))}`,
+          content: `Summary of the conversation so far:\n${crew.fences.fence("summary", textOf(valueOf(summed.output)))}`,
         },
       ];
     }

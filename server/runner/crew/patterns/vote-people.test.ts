@@ -79,9 +79,9 @@ test("where the rule is not met, all vote again and see everybody's reasons; wha
   const [first, second] = [models.calls[1]!, models.calls[4]!].map(
     ({ messages }) => messages.at(-1)!.content,
   );
-  expect(first).toContain("nobody sees a vote before all are cast");
+  expect(first).toContain("no one sees a vote until all are cast");
   expect(second).toContain('<vote by="bob">reject: bob thinks so</vote>');
-  expect(second).not.toContain("nobody sees a vote before all are cast");
+  expect(second).not.toContain("no one sees a vote until all are cast");
 });
 
 test("where no side has enough to the end, it is rejected by the rule; a rejection ends the voting", async () => {

@@ -22,7 +22,7 @@ const who = ({ messages }: ModelRequest) => /You are (\w+)/.exec(messages[0]!.co
 const kindOf = ({ messages }: ModelRequest) =>
   /Vote on this proposal/.test(messages.at(-1)!.content)
     ? "ballot"
-    : /The votes are equal/.test(messages.at(-1)!.content)
+    : /The vote is tied, and you decide/.test(messages.at(-1)!.content)
       ? "casting vote"
       : "proposal";
 

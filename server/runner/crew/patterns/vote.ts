@@ -27,8 +27,8 @@ const BALLOT: JsonSchema = {
   type: "object",
   properties: {
     vote: { type: "string", enum: ["approve", "reject", "abstain"] },
-    reasoning: { type: "string", minLength: 1, description: "What decided, for the others to read" },
-    confidence: { type: "number", minimum: 0, maximum: 1, description: "How sure, from 0 to 1" },
+    reasoning: { type: "string", minLength: 1, description: "The deciding reason, for the others to read" },
+    confidence: { type: "number", minimum: 0, maximum: 1, description: "Confidence, from 0 to 1" },
   },
   required: ["vote", "reasoning", "confidence"],
   additionalProperties: false,
@@ -54,7 +54,7 @@ export function* vote(crew: Crew): Flow<JsonObject> {
   const chair = leaderOf(crew.config);
   const proposed = yield* crew.work(chair, {
     task_id: "proposal",
-    task: "Put the goal into one decision that the crew can approve or reject, with the reasons for it.",
+    task: "Turn the goal into one decision that the crew can approve or reject, and give the reasons for it.",
     output_keys: [],
     answer_schema: PROPOSAL,
   });
@@ -142,7 +142,7 @@ function* ballot(
       purpose: "vote",
       may_use_tools: false,
       is_stance: true,
-      task: `Vote on this proposal, by what your role cares for:\n${crew.fences.fence("proposal", decision)}\nThe reasons given for it:\n${crew.fences.fence("reason", rationale)}${seen === "" ? "\nThe others vote at the same time; nobody sees a vote before all are cast." : `\nNobody had enough votes. The round before, with everybody's reasons:\n${seen}\nVote again: keep your vote or change it, by the reasons and not by their number.`}`,
+      task: `Vote on this proposal from your role's point of view:\n${crew.fences.fence("proposal", decision)}\nThe reasons given for it:\n${crew.fences.fence("reason", rationale)}${seen === "" ? "\nEveryone votes at the same time; no one sees a vote until all are cast." : `\nNo option had enough votes. The previous round, with everyone's reasons:\n${seen}\nVote again: keep or change your vote, based on the reasons and not on their number.`}`,
       output_keys: [],
       answer_schema: BALLOT,
     });
@@ -174,7 +174,7 @@ function* settle(
       purpose: "vote",
       may_use_tools: false,
       role: JUDGE,
-      task: `The votes are equal, and you decide. Approve this proposal or reject it, by the reasons that the voters gave:\n${crew.fences.fence("proposal", decision)}\n${votesSeen(votes, crew.fences)}`,
+      task: `The vote is tied, and you decide. Approve or reject this proposal, based on the voters' reasons:\n${crew.fences.fence("proposal", decision)}\n${votesSeen(votes, crew.fences)}`,
       inputs: {},
       output_keys: [],
       answer_schema: BALLOT,

@@ -33,13 +33,13 @@ function* confirmPlan(crew: Crew, agent_id: string, missed: readonly string[]): 
   const answer = yield* askForCrew(crew, "plan/points", {
     about: { agent_id },
     kind: "review",
-    title: "Execute this plan without the reviews you asked for?",
+    title: "Skip the requested reviews?",
     why: missed.join(" "),
   });
   if (answer.answer === "approve" || answer.answer === "approve_always") return;
   throw new NodeFailure(
     answer.answer === "expired" ? "HUMAN_TIMEOUT" : "HUMAN_REJECTED",
-    `The plan of ${crew.name} was rejected${answer.message ? `: ${answer.message}` : "."}`,
+    `${crew.name}'s plan was rejected${answer.message ? `: ${answer.message}` : "."}`,
   );
 }
 

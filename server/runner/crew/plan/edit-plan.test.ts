@@ -172,7 +172,7 @@ describe("a person changes the plan of a crew at work", () => {
     expect(patch({ required_role: "poet" })).toBe('No member of this crew has the role "poet".');
     expect(crew.edit({ kind: "add", task: { description: "do it" } })).toContain("Assign the task");
     expect(crew.edit({ kind: "cancel", task_id: "z" })).toContain('There is no task "z"');
-    expect(crew.edit({ kind: "cancel", task_id: "a" })).toContain("waits for a person's approval");
+    expect(crew.edit({ kind: "cancel", task_id: "a" })).toContain("is waiting for a person's approval");
     expect(crew.tasks()).toEqual(before);
     crew.host.cancel(crew.id, { by: "ann", reason: "enough" });
     await crew.host.settled(crew.id);
@@ -207,7 +207,7 @@ describe("a person changes the plan of a crew at work", () => {
         command_id: "control#2",
         payload: {
           code: "PLAN_EDIT_REFUSED",
-          message: 'An edit of the plan came too late: Task "b" is cancelled and can no longer be edited.',
+          message: 'A plan edit came too late: Task "b" is cancelled and can no longer be edited.',
         },
       },
     ]);
@@ -231,7 +231,7 @@ describe("a person changes the plan of a crew at work", () => {
         activation_id: "crew#1",
         payload: {
           code: "PLAN_EDIT_REFUSED",
-          message: "An edit of the plan came too late: The crew has finished.",
+          message: "A plan edit came too late: The crew has finished.",
         },
       },
       isChanged: false,

@@ -77,7 +77,7 @@ describe("a planner", () => {
       "more tasks than so simple a goal needs",
       [one("a"), one("b"), one("c")],
       { complexity: "simple" },
-      "A simple goal is divided into at most 2 tasks, and these are 3. Join some of them, or say that the goal is more complex",
+      "A simple goal allows at most 2 tasks, and these are 3. Combine some of them, or rate the goal as more complex",
     ],
   ])("is told of %s, and writes again", async (_what, tasks, intent, error) => {
     const run = await runAsked(
@@ -123,7 +123,7 @@ describe("a planner", () => {
       },
     );
     expect(run.models.calls[0]!.messages.at(-1)!.content).toContain(
-      "\nA person is asked at these points: before_deploy. Give the task that each means its word as a tag.",
+      "\nA person is asked at these points: before_deploy. Tag the task that each refers to with its name.",
     );
     expect(run.asked).toEqual([{ title: 'Start "do deploy"?', why: "The plan says before_deploy." }]);
     expect(planOf(run)).toMatchObject({
@@ -138,7 +138,7 @@ describe("a planner", () => {
 
   test("whose plan misses a point that people want is agreed to by a person, or is not carried out", async () => {
     const plan = { tasks: [], human_intervention_points: ["before_deployment"] };
-    const title = "Execute this plan without the reviews you asked for?";
+    const title = "Skip the requested reviews?";
     const yes = await runAsked([writes([one("write")]), reply("A")], planning, [{ answer: "approve" }], {
       plan,
     });
@@ -152,7 +152,7 @@ describe("a planner", () => {
     );
     expect(no.state.run.error).toMatchObject({
       code: "HUMAN_REJECTED",
-      message: "The plan of crew was rejected: ask me first",
+      message: "crew's plan was rejected: ask me first",
     });
   });
 });

@@ -18,7 +18,7 @@ export function* writePlan(crew: Crew): Flow<{ plan: ExecutionPlan; by: string }
   const answer = yield* crew.work(planner, {
     purpose: "plan",
     may_use_tools: false,
-    task: `Write a plan that reaches the goal.\nSay first in parsed_intent what the goal asks for and how complex it is: ${sizes}. Divide it into tasks accordingly. Give each task to exactly one of these roles: ${roles.join(", ")}.\nA task may depend on earlier tasks by their task_id. Use at most 8 tasks.${wishes(crew)}`,
+    task: `Write a plan that reaches the goal.\nFirst state in parsed_intent what the goal asks for and how complex it is: ${sizes}. Divide it into tasks accordingly. Assign each task to exactly one of these roles: ${roles.join(", ")}.\nA task can depend on earlier tasks by their task_id; whoever does it sees the goal, the inputs, the plan and the results of these tasks, nothing else. Leave out priority, estimated_duration and tags, unless they are asked for. Use at most 8 tasks.${wishes(crew)}`,
     output_keys: [],
     answer_schema: planSchema(roles, { parsed_intent: INTENT, success_criteria: CRITERIA }),
     check: (value) => validatePlan(crew, value),
@@ -36,10 +36,10 @@ function wishes({ config, request }: Crew): string {
   const asked = (request.plan?.human_intervention_points ?? []).filter((point) => !/^on_error$/i.test(point));
   return [
     points.length > 0
-      ? `\nTag each task whose result is brought together with others at one of these points with its word: ${points.join(", ")}.`
+      ? `\nResults are combined at these points; tag each task that contributes to one with its name: ${points.join(", ")}.`
       : "",
     asked.length > 0
-      ? `\nA person is asked at these points: ${asked.join(", ")}. Give the task that each means its word as a tag.`
+      ? `\nA person is asked at these points: ${asked.join(", ")}. Tag the task that each refers to with its name.`
       : "",
   ].join("");
 }
@@ -90,7 +90,7 @@ export function* replan(
     task_id: crew.idBesideTasks(`replan-${version}`),
     purpose: "plan",
     may_use_tools: false,
-    task: `The task "${failed}" failed:\n${crew.fences.fence("failure", error.message)}\nThe plan stands in crew_status. Replace what is not done yet by tasks that reach the goal another way. Give each task to exactly one of these roles: ${roles.join(", ")}.\nNew tasks need new ids and may depend on completed tasks. Use at most 8 tasks.`,
+    task: `The task "${failed}" failed:\n${crew.fences.fence("failure", error.message)}\nThe plan is in crew_status. Replace the unfinished tasks with tasks that reach the goal another way. Assign each task to exactly one of these roles: ${roles.join(", ")}.\nNew tasks need new ids and may depend on completed tasks. Use at most 8 tasks.`,
     output_keys: [],
     answer_schema: planSchema(roles),
     check: fits,
@@ -156,7 +156,7 @@ const planSchema = (roles: readonly string[], more: Record<string, JsonSchema> =
           estimated_duration: {
             type: "string",
             pattern: "^\\d+(\\.\\d+)?(s|m|h|d)$",
-            description: "How long it probably takes, such as 15m or 2h",
+            description: "Estimated duration, such as 15m or 2h",
           },
           tags: { type: "array", items: { type: "string" }, maxItems: 8 },
         },
@@ -171,7 +171,7 @@ const planSchema = (roles: readonly string[], more: Record<string, JsonSchema> =
 
 const CRITERIA: JsonSchema = {
   type: "array",
-  description: "How one sees at the end that the goal is reached; empty where the goal says nothing of it",
+  description: "How to tell at the end that the goal is reached; empty if the goal does not say",
   items: { type: "string" },
   maxItems: 5,
 };
@@ -179,9 +179,7 @@ const CRITERIA: JsonSchema = {
 /** Ids of tasks that would hide what the crew was given under the same name. */
 const takenIds = ({ run }: Crew, tasks: readonly Task[]): string[] =>
   tasks.flatMap(({ task_id }) =>
-    Object.hasOwn(run.input, task_id)
-      ? [`"${task_id}" is the name of what the crew was given; use another task_id.`]
-      : [],
+    Object.hasOwn(run.input, task_id) ? [`"${task_id}" is the name of an input; use another task_id.`] : [],
   );
 
 function validatePlan(crew: Crew, value: Json): string[] {
@@ -200,7 +198,7 @@ function validatePlan(crew: Crew, value: Json): string[] {
   if (errors.length > 0) return errors;
   return most !== undefined && tasks.length > most
     ? [
-        `A ${complexity} goal is divided into at most ${most} tasks, and these are ${tasks.length}. Join some of them, or say that the goal is more complex.`,
+        `A ${complexity} goal allows at most ${most} tasks, and these are ${tasks.length}. Combine some of them, or rate the goal as more complex.`,
       ]
     : [];
 }

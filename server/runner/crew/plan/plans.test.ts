@@ -50,7 +50,7 @@ describe("a plan that was begun", () => {
       { plan },
     );
     expect(begun(rest.events)).toEqual(["coder"]);
-    expect(rest.state.run.warnings).toEqual(["Some tasks of crew failed: no net"]);
+    expect(rest.state.run.warnings).toEqual(["Some of crew's tasks failed: no net"]);
   });
 
   test("what failed is put to a person where failures are, and the crew goes on without it or not", async () => {

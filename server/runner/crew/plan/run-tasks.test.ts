@@ -51,7 +51,7 @@ describe("a task that nobody can do", () => {
   const plan = {
     tasks: [task("a", { assigned_agent: "cid" }), task("b"), task("c", { dependencies: ["a"] })],
   };
-  const message = 'Task "a" needs cid, but no agent of the crew is one. The crew has: ann, bob.';
+  const message = 'Task "a" needs cid, but the crew has no such agent. The crew has: ann, bob.';
   test("stops the crew before anything else begins", async () => {
     const run = await runAsked([], { agents }, [], { plan });
     expect([statuses(run), run.models.calls.length]).toEqual([["failed", "cancelled", "cancelled"], 0]);
@@ -66,7 +66,7 @@ describe("a task that nobody can do", () => {
       plan,
     });
     expect(statuses(run)).toEqual(["failed", "completed", "blocked"]);
-    expect(run.state.run.warnings).toEqual([`Some tasks of crew failed: ${message}`]);
+    expect(run.state.run.warnings).toEqual([`Some of crew's tasks failed: ${message}`]);
     expect(run.state.state.result).toBe("B");
   });
 });
@@ -153,7 +153,7 @@ describe("a person who looks at a result", () => {
   });
   test.each<[string, object, object, string]>([
     ["a point after it", { human_intervention_points: ["after_a"] }, {}, "The plan says after_a."],
-    ["a plan with people", { execution_mode: "hitl" }, {}, "The plan is executed together with a person."],
+    ["a plan with people", { execution_mode: "hitl" }, {}, "The plan runs in human-in-the-loop mode."],
     [
       "a point, before what the task itself says",
       { human_intervention_points: ["after_a"] },

@@ -202,7 +202,7 @@ class PlanWork {
       const own_id = review === 0 ? id : crew.idBesideTasks(`${id}.r${review}`);
       const worked = yield* relay(crew, agent, this.workOn(task, agent, { earlier, isLast, feedback }), {
         idOf: (hop) => (hop === 1 ? own_id : crew.idBesideTasks(`${own_id}.h${hop}`)),
-        wish: `Do the task that was its: ${crew.fences.harmless(task.description)}`,
+        wish: `Do the task that was assigned to it: ${crew.fences.harmless(task.description)}`,
       });
       if (worked.agent !== agent) {
         agent = worked.agent;
@@ -238,7 +238,12 @@ class PlanWork {
     for (const [done, output] of Object.entries(earlier)) {
       const from = this.task(done).assigned_agent;
       if (from && from !== to.agent_id)
-        this.crew.post(from, to.agent_id, textOf(output).slice(0, PASSED_ON), "result");
+        this.crew.post({
+          from,
+          to: to.agent_id,
+          message: textOf(output).slice(0, PASSED_ON),
+          kind: "result",
+        });
     }
   }
 
@@ -269,7 +274,7 @@ class PlanWork {
     const after = plan && interventionPoint(task, "after", plan);
     if (after) return `The plan says ${after}.`;
     if (task.human_review) return "The plan requires a person's review of this task.";
-    return mode === "hitl" ? "The plan is executed together with a person." : undefined;
+    return mode === "hitl" ? "The plan runs in human-in-the-loop mode." : undefined;
   }
 
   /** A person's feedback on a result; undefined if it is accepted. */
@@ -374,7 +379,7 @@ class PlanWork {
         retryable: failure.retryable,
         user_action: failure.user_action,
       });
-    crew.run.warn("CREW_PARTIAL", `Some tasks of ${crew.name} failed: ${failure.message}`);
+    crew.run.warn("CREW_PARTIAL", `Some of ${crew.name}'s tasks failed: ${failure.message}`);
   }
 
   /**
@@ -403,7 +408,7 @@ class PlanWork {
 /** The error of a task that had failed before this crew started. */
 const failedBefore = (id: string, message: string | null | undefined): RunError => ({
   code: "REJECTED",
-  message: message || `Task "${id}" failed before.`,
+  message: message || `Task "${id}" failed earlier.`,
   retryable: false,
   user_action: "edit_graph",
 });

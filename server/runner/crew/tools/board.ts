@@ -8,10 +8,10 @@ export function boardTools(crew: Crew): RunTool[] {
   return [
     defineRunTool({
       name: "write_board",
-      description: "Write a bulletin that all coworkers see; it replaces your last one.",
+      description: "Write your bulletin, which all coworkers see; it replaces your previous one.",
       input: z.object({
         role_alias: z.string().max(80).optional().describe("Whose bulletin it is; yours by default"),
-        bulletin: z.string().max(8000).describe("What everybody should know"),
+        bulletin: z.string().max(8000).describe("What everyone should know"),
       }),
       *call({ role_alias, bulletin }, caller) {
         const own = caller.task.agent_id;

@@ -37,7 +37,7 @@ describe("a proposal", () => {
     expect(answersTo(state, "ann")).toEqual([
       [200, '{"proposal_id":"proposal_1"}'],
       [200, '{"proposal_id":"proposal_2"}'],
-      [404, "There is no agent dan, eve."],
+      [404, "Unknown agent: dan, eve."],
     ]);
   });
 
@@ -88,15 +88,15 @@ describe("a proposal", () => {
       { proposal_id: "proposal_1", outcome: "tie", rule: "majority", ...count, decided_by: "votes" },
     ]);
     expect(answersTo(state, "ann").slice(1)).toEqual([
-      [200, "Your vote counts."],
+      [200, "Your vote was recorded."],
       [200, JSON.stringify({ outcome: "tie", ...count })],
-      [409, "This was decided already: tie."],
+      [409, "This is already decided: tie."],
     ]);
     expect(answersTo(state, "bob")).toEqual([
-      [200, "Your vote counts."],
-      [409, "You have voted on this already."],
+      [200, "Your vote was recorded."],
+      [409, "You already voted on this."],
       [403, "Only ann, who proposed it, may close the vote."],
-      [409, "This was decided already."],
+      [409, "This is already decided."],
     ]);
     expect(answersTo(state, "cid")).toEqual([[403, "You have no vote on this."]]);
   });

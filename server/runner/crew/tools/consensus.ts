@@ -13,16 +13,16 @@ export function consensusTools(crew: Crew): RunTool[] {
   return [
     defineRunTool({
       name: "propose_decision",
-      description: "Put a decision to the vote.",
+      description: "Put a decision to a vote.",
       input: z.object({
         decision: z.string().min(1).max(4000),
         rationale: z.string().max(8000),
-        stakeholders: z.array(z.string()).max(32).default([]).describe("Who votes; everybody if empty"),
+        stakeholders: z.array(z.string()).max(32).default([]).describe("Who votes; everyone if empty"),
       }),
       *call({ decision, rationale, stakeholders }, caller) {
         const ids = stakeholders.flatMap((name) => crew.member(name)?.agent_id ?? []);
         const missing = stakeholders.filter((name) => !crew.member(name));
-        if (missing.length > 0) return rejected(404, `There is no agent ${missing.join(", ")}.`);
+        if (missing.length > 0) return rejected(404, `Unknown agent: ${missing.join(", ")}.`);
         const proposal_id = `proposal_${Object.keys(crew.view.proposals).length + 1}`;
         crew.run.emit({
           type: "proposal_created",
@@ -51,26 +51,26 @@ export function consensusTools(crew: Crew): RunTool[] {
         const proposal = crew.view.proposals[proposal_id];
         if (!proposal) return unknown(proposal_id);
         const agent_id = caller.task.agent_id;
-        if (proposal.outcome) return rejected(409, "This was decided already.");
+        if (proposal.outcome) return rejected(409, "This is already decided.");
         if (!proposal.stakeholders.includes(agent_id)) return rejected(403, "You have no vote on this.");
         if (proposal.votes.some((one) => one.agent_id === agent_id))
-          return rejected(409, "You have voted on this already.");
+          return rejected(409, "You already voted on this.");
         crew.run.emit({
           type: "vote_cast",
           ...caller.about,
           payload: { proposal_id, round: 1, agent_id, vote, reasoning, confidence: null },
         });
-        return done("Your vote counts.");
+        return done("Your vote was recorded.");
       },
     }),
     defineRunTool({
       name: "finalize_consensus",
-      description: "Count the votes of a proposal. Who has not voted abstains.",
+      description: "Count the votes on a proposal. Whoever has not voted abstains.",
       input: z.object({ proposal_id: z.string() }),
       *call({ proposal_id }, caller) {
         const proposal = crew.view.proposals[proposal_id];
         if (!proposal) return unknown(proposal_id);
-        if (proposal.outcome) return rejected(409, `This was decided already: ${proposal.outcome.outcome}.`);
+        if (proposal.outcome) return rejected(409, `This is already decided: ${proposal.outcome.outcome}.`);
         if (proposal.by !== caller.task.agent_id)
           return rejected(403, `Only ${proposal.by}, who proposed it, may close the vote.`);
         const { outcome, ...count } = tally(

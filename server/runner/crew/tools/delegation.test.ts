@@ -87,7 +87,7 @@ describe("a coworker who is asked", () => {
       done,
     ]);
     expect(answersTo(state, "bob")).toEqual([
-      [409, "ann is waiting for this very result. Do it yourself, or ask another."],
+      [409, "ann is waiting for this result. Do it yourself, or ask someone else."],
     ]);
     expect(of(events, "delegation_started")).toHaveLength(1);
   });
@@ -122,18 +122,18 @@ describe("whoever may delegate is told what the others work with", () => {
   test("less than their roles say, where both have to have a tool", async () => {
     const { description, parameters } = await descriptionOf({}, ["see", "look"]);
     expect(description).toBe(
-      "Let a coworker do a task. It knows nothing but what you tell it; you get its result. It has no other tools than you: bob works without look.",
+      "Delegate a task to a coworker. It knows only what you tell it; you get its result. It has no tools that you lack: bob works without look.",
     );
     expect(parameters.properties).toMatchObject({
       coworker: { description: "One of: bob (bob), cid (cid)" },
     });
   });
   test("nobody without anything, where nothing is lost", async () => {
-    expect((await descriptionOf({}, ["see"])).description).toMatch(/ It has no other tools than you\.$/);
+    expect((await descriptionOf({}, ["see"])).description).toMatch(/ It has no tools that you lack\.$/);
   });
   test("all of their own, where the crew says so", async () => {
     expect((await descriptionOf({ delegate_tools: "own" }, ["look"])).description).toMatch(
-      / It works with the tools of its own role\.$/,
+      / It uses the tools of its role\.$/,
     );
   });
 });

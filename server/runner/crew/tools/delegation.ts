@@ -15,14 +15,14 @@ import { textOf, valueOf } from "../values";
 export function delegationTools(crew: Crew, agent: AgentConfig): RunTool[] {
   const others = crew.config.agents.filter((other) => other !== agent);
   const tools = crew.keepsTools
-    ? "It works with the tools of its own role"
-    : `It has no other tools than you${withoutTools(crew, agent, others)}`;
+    ? "It uses the tools of its role"
+    : `It has no tools that you lack${withoutTools(crew, agent, others)}`;
   const who = `One of: ${others.map((other) => `${other.agent_id} (${other.role_name})`).join(", ")}`;
   const input = { coworker: z.string().describe(who), context: z.string().max(16_000).default("") };
   return [
     defineRunTool({
       name: "delegate_task",
-      description: `Let a coworker do a task. It knows nothing but what you tell it; you get its result. ${tools}.`,
+      description: `Delegate a task to a coworker. It knows only what you tell it; you get its result. ${tools}.`,
       input: z.object({
         coworker: input.coworker,
         task: z.string().min(1).max(8000),
@@ -32,7 +32,7 @@ export function delegationTools(crew: Crew, agent: AgentConfig): RunTool[] {
     }),
     defineRunTool({
       name: "ask_coworker",
-      description: `Ask a coworker a question. It knows nothing but what you tell it; you get its answer. ${tools}.`,
+      description: `Ask a coworker a question. It knows only what you tell it; you get its answer. ${tools}.`,
       input: z.object({
         coworker: input.coworker,
         question: z.string().min(1).max(8000),
@@ -83,7 +83,7 @@ export function* delegate(
     if (above.task.agent_id === agent.agent_id)
       return rejected(
         409,
-        `${agent.agent_id} is waiting for this very result. Do it yourself, or ask another.`,
+        `${agent.agent_id} is waiting for this result. Do it yourself, or ask someone else.`,
       );
 
   const task_id = key.replaceAll("/", ".");

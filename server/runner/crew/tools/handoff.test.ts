@@ -25,13 +25,13 @@ describe("handing over", () => {
       swarm([agent("ann", { handoffs: ["bob"] }), ...team.slice(1)]),
     );
     expect(answersTo(state, "ann")).toEqual([
-      [403, 'You cannot hand over to "cid". You can hand over to: bob.'],
-      [404, 'You cannot hand over to "nobody". You can hand over to: bob.'],
+      [403, 'You cannot hand off to "cid". You can hand off to: bob.'],
+      [404, 'You cannot hand off to "nobody". You can hand off to: bob.'],
       [200, "bob takes over."],
     ]);
     const tool = models.calls[0]!.tools!.find(({ name }) => name === "handoff")!;
     expect(tool.description).toBe(
-      "Transfer control to another agent, who goes on with this conversation. Agents: bob.",
+      "Transfer control to another agent, who continues this conversation. Agents: bob.",
     );
     const byRole = await runCrew(
       [as("Boss", calls(over("cid"))), done("Maker")],
@@ -70,8 +70,8 @@ describe("handing over", () => {
       { roles: [role("bob", ["handoff"])] },
     );
     expect(answersTo(state, "bob")).toEqual([
-      [403, 'You cannot hand over to "ann". You can hand over to: cid.'],
-      [400, "You cannot hand over to yourself."],
+      [403, 'You cannot hand off to "ann". You can hand off to: cid.'],
+      [400, "You cannot hand off to yourself."],
     ]);
   });
 
@@ -108,8 +108,8 @@ describe("handing over", () => {
       { ...swarm(team), max_handoffs: 1 },
     );
     expect(answersTo(state, "bob").slice(-2)).toEqual([
-      [409, "The crew has handed over 1 times, which is its limit. Answer now."],
-      [409, "The crew has handed over 1 times, which is its limit. Answer now."],
+      [409, "The crew reached its limit of 1 handoffs. Answer now."],
+      [409, "The crew reached its limit of 1 handoffs. Answer now."],
     ]);
   });
 });

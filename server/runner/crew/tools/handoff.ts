@@ -37,31 +37,28 @@ function handoffTool(crew: Crew, agent: AgentConfig): RunTool {
   const initialDestinations = destinationsOf(crew, agent);
   return defineRunTool({
     name: "handoff",
-    description: `Transfer control to another agent, who goes on with this conversation. Agents: ${initialDestinations.join(", ") || "none"}.`,
+    description: `Transfer control to another agent, who continues this conversation. Agents: ${initialDestinations.join(", ") || "none"}.`,
     input: z.object({
       destination_agent: z.string().describe(`One of: ${initialDestinations.join(", ")}`),
       reason: z.string().min(1).max(4000),
-      context: z.record(z.string(), Json).optional().describe("What it should know beside the conversation"),
+      context: z.record(z.string(), Json).optional().describe("What it should know besides the conversation"),
       context_mode: z
         .enum(["full", "summary", "last_n", "context_only"])
         .default("full")
-        .describe("How much of this conversation goes along"),
+        .describe("How much of this conversation to pass on"),
     }),
     *call({ destination_agent, reason, context, context_mode }, caller) {
       const to = crew.member(destination_agent);
       const destinations = destinationsOf(crew, agent);
       if (!to || !destinations.includes(to.agent_id)) {
-        if (to?.agent_id === agent.agent_id) return rejected(400, "You cannot hand over to yourself.");
+        if (to?.agent_id === agent.agent_id) return rejected(400, "You cannot hand off to yourself.");
         return rejected(
           to ? 403 : 404,
-          `You cannot hand over to "${destination_agent}". You can hand over to: ${destinations.join(", ")}.`,
+          `You cannot hand off to "${destination_agent}". You can hand off to: ${destinations.join(", ")}.`,
         );
       }
       if (crew.view.handoffs >= crew.config.max_handoffs)
-        return rejected(
-          409,
-          `The crew has handed over ${crew.view.handoffs} times, which is its limit. Answer now.`,
-        );
+        return rejected(409, `The crew reached its limit of ${crew.view.handoffs} handoffs. Answer now.`);
       const before = crew.steps.length;
       crew.steps.push(...caller.steps, { kind: "handoff", agent: agent.agent_id, to: to.agent_id });
       const stuck = findStuck(crew.steps);
@@ -98,9 +95,9 @@ function handoffTool(crew: Crew, agent: AgentConfig): RunTool {
 function parallelTool(crew: Crew): RunTool {
   return defineRunTool({
     name: "parallel_handoff",
-    description: "Let several coworkers work at the same time, each on its task, and get their results.",
+    description: "Have several coworkers work in parallel, each on its task, and get their results.",
     input: z.object({
-      agents: z.array(z.string()).min(1).max(8).describe("Coworkers; a team stands for all of its members"),
+      agents: z.array(z.string()).min(1).max(8).describe("Coworkers; a team means all of its members"),
       tasks: z
         .array(z.string().min(1).max(8000))
         .min(1)

@@ -82,7 +82,7 @@ describe("what an agent notes about a task", () => {
       { tasks: [later()] },
     );
     expect(answersTo(state, "ann")).toEqual([
-      [409, 'Task "turn_1" is being worked on; its state follows from that.'],
+      [409, 'Task "turn_1" is in progress, so its status cannot be set.'],
       [400, "Too big: expected number to be <=100"],
       [400, 'There is no task "ghost". The plan has: turn_1, later.'],
       [200, '{"task_id":"turn_1","version":2}'],
@@ -152,7 +152,7 @@ test("what a task waits for, who does it and how long it takes can be changed un
     [200, '{"task_id":"later","version":2}'],
     [200, '{"task_id":"later","version":3}'],
     [200, '{"task_id":"later","version":4}'],
-    [404, 'There is no agent "dan". The crew has: ann, bob.'],
+    [404, 'Unknown agent: "dan". The crew has: ann, bob.'],
     [400, "Write a duration like 15m or 2h."],
     [409, 'Task "turn_1" is completed and can no longer be edited.'],
     [400, 'There is no task "ghost". The plan has: turn_1, turn_2, turn_3, turn_4, later.'],
@@ -177,10 +177,10 @@ test("a crew without a plan says that there is none to read or to change", async
     { roles: skilled("ann", "bob") },
   );
   expect(answersTo(state, "ann")).toEqual([
-    [404, "There is no plan."],
-    [404, "There is no plan."],
+    [404, "The crew has no plan."],
+    [404, "The crew has no plan."],
     [400, 'There is no task "a". The plan has: no tasks.'],
-    [404, "There is no plan."],
+    [404, "The crew has no plan."],
   ]);
 });
 

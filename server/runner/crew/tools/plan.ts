@@ -20,16 +20,16 @@ export function planTools(crew: Crew): RunTool[] {
   return [
     defineRunTool({
       name: "plan_read",
-      description: "Read the whole plan with the state of every task.",
+      description: "Read the whole plan with the status of every task.",
       read_only: true,
       input: z.object({}),
       *call() {
-        return crew.plan ? done(asJson(crew.plan)) : rejected(404, "There is no plan.");
+        return crew.plan ? done(asJson(crew.plan)) : rejected(404, "The crew has no plan.");
       },
     }),
     defineRunTool({
       name: "plan_add_task",
-      description: "Add a task to the plan; it runs once what it depends on is done.",
+      description: "Add a task to the plan; it runs when its dependencies are done.",
       input: z.object({
         description: z.string().min(1).max(4000),
         priority: z.enum(["low", "medium", "high", "critical"]).default("medium"),
@@ -38,13 +38,13 @@ export function planTools(crew: Crew): RunTool[] {
           .max(50)
           .default([])
           .describe("Ids of tasks that must be done first"),
-        task_id: z.string().optional().describe("An id of your own; made up if absent"),
-        required_role: z.string().optional().describe("Which role does it"),
-        assigned_agent: z.string().optional().describe("Which agent does it"),
+        task_id: z.string().optional().describe("The new task's id; generated if omitted"),
+        required_role: z.string().optional().describe("The role that does it"),
+        assigned_agent: z.string().optional().describe("The agent that does it"),
       }),
       *call({ task_id, ...input }, caller) {
         const { plan } = crew;
-        if (!plan) return rejected(404, "There is no plan.");
+        if (!plan) return rejected(404, "The crew has no plan.");
         const added = addTask(plan, {
           task_id,
           ...input,
@@ -59,12 +59,12 @@ export function planTools(crew: Crew): RunTool[] {
     }),
     defineRunTool({
       name: "plan_update_task",
-      description: "Change a task's status or what is noted about it.",
+      description: "Change a task's status or notes.",
       input: z.object({
         task_id: taskId,
         status: z.enum(SETTABLE).optional(),
         description: z.string().min(1).max(4000).optional(),
-        metadata: z.record(z.string(), Json).optional().describe("Merged into what is there"),
+        metadata: z.record(z.string(), Json).optional().describe("Merged into the existing notes"),
       }),
       *call({ task_id, status, description, metadata }, caller) {
         const task = crew.plan?.tasks.find((other) => other.task_id === task_id);
@@ -73,7 +73,7 @@ export function planTools(crew: Crew): RunTool[] {
           return rejected(code, message);
         }
         if (status && task.status === "in_progress")
-          return rejected(409, `Task "${task_id}" is being worked on; its state follows from that.`);
+          return rejected(409, `Task "${task_id}" is in progress, so its status cannot be set.`);
         const merged = Task.shape.metadata.safeParse({ ...task.metadata, ...metadata });
         if (!merged.success)
           return rejected(400, merged.error.issues.map(({ message }) => message).join("; "));
@@ -95,7 +95,7 @@ export function planTools(crew: Crew): RunTool[] {
     }),
     defineRunTool({
       name: "plan_assign_task",
-      description: "Give a task to an agent, or to a team, of which the least busy does it.",
+      description: "Assign a task to an agent, or to a team, whose least busy member does it.",
       input: z.object({ task_id: taskId, agent_name: z.string() }),
       *call({ task_id, agent_name }, caller) {
         const agent = crew.member(agent_name);
@@ -104,14 +104,14 @@ export function planTools(crew: Crew): RunTool[] {
         if (!agent)
           return rejected(
             404,
-            `There is no agent "${agent_name}". The crew has: ${crew.config.agents.map(({ agent_id }) => agent_id).join(", ")}.`,
+            `Unknown agent: "${agent_name}". The crew has: ${crew.config.agents.map(({ agent_id }) => agent_id).join(", ")}.`,
           );
         return yield* changePending(crew, caller, task_id, { assigned_agent: agent.agent_id });
       },
     }),
     defineRunTool({
       name: "plan_estimate_duration",
-      description: "Say how long a task will probably take, such as 15m or 2h.",
+      description: "Estimate how long a task takes, such as 15m or 2h.",
       input: z.object({ task_id: taskId, duration: z.string() }),
       *call({ task_id, duration }, caller) {
         const read = Task.shape.estimated_duration.safeParse(duration);
@@ -121,7 +121,7 @@ export function planTools(crew: Crew): RunTool[] {
     }),
     defineRunTool({
       name: "plan_set_dependencies",
-      description: "Say which tasks must be done before this one.",
+      description: "Set which tasks must be done before this one.",
       input: z.object({ task_id: taskId, dependencies: z.array(z.string()).max(50) }),
       *call({ task_id, dependencies }, caller) {
         return yield* changePending(crew, caller, task_id, { dependencies });
@@ -137,7 +137,7 @@ function* changePending(
   task_id: string,
   patch: Partial<Task>,
 ): Flow<RunToolResult> {
-  if (!crew.plan) return rejected(404, "There is no plan.");
+  if (!crew.plan) return rejected(404, "The crew has no plan.");
   const changed = changeTask(crew.plan, task_id, patch);
   if (!changed.ok) return rejected(changed.status, changed.message);
   yield* change(crew, caller, changed.change);

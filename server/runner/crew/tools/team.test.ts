@@ -74,9 +74,9 @@ test("what cannot be done to a team is refused with the reason, and changes noth
   );
   expect(answersTo(state, "ann").slice(1)).toEqual([
     [409, 'There is already a team "red".'],
-    [404, "There is no agent dan, eve. The crew has: ann, bob, cid."],
-    [404, "There is no agent dan. The crew has: ann, bob, cid."],
-    [404, "There is no agent eve. The crew has: ann, bob, cid."],
+    [404, "Unknown agent: dan, eve. The crew has: ann, bob, cid."],
+    [404, "Unknown agent: dan. The crew has: ann, bob, cid."],
+    [404, "Unknown agent: eve. The crew has: ann, bob, cid."],
     [400, "A team needs at least one agent; dissolve it instead."],
     [404, 'There is no team "blue".'],
     [404, 'There is no team "blue".'],

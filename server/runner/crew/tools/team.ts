@@ -31,7 +31,7 @@ export function teamTools(crew: Crew): RunTool[] {
     const unknown = agents.filter((name) => !crew.member(name));
     if (unknown.length > 0) {
       const known = crew.config.agents.map(({ agent_id }) => agent_id).join(", ");
-      return rejected(404, `There is no agent ${unknown.join(", ")}. The crew has: ${known}.`);
+      return rejected(404, `Unknown agent: ${unknown.join(", ")}. The crew has: ${known}.`);
     }
     return [...new Set(agents.map((name) => present(crew.member(name), "crew.member(name)").agent_id))];
   };
@@ -56,7 +56,7 @@ export function teamTools(crew: Crew): RunTool[] {
     }),
     defineRunTool({
       name: "modify_team",
-      description: "Add agents to a team, or take some out.",
+      description: "Add agents to a team, or remove some.",
       input: z.object({
         team_name: z.string(),
         add_agents: names.default([]),

@@ -71,7 +71,7 @@ export class AgentRegistry {
       if (first)
         this.findings(first.agent.place).changed(
           "",
-          `${[...new Set(roles)].slice(0, 5).join(", ")} used the model ${model}; ${this.keepsModel ? "your default provider must offer it" : "steps use your own model"}.`,
+          `${[...new Set(roles)].slice(0, 5).join(", ")} used the model ${model}; ${this.keepsModel ? "your default provider must offer it" : "steps use your default model"}.`,
         );
     }
   }
@@ -94,8 +94,8 @@ export class AgentRegistry {
       report.dropped(
         "",
         name === "prompt"
-          ? `The prompt of ${title} is stored at OpenAI (${this.source(value.expr, 80)}) and is not fetched. Write its instructions in its role.`
-          : `"${name}" of ${title} has no equivalent and was left out.`,
+          ? `The prompt of ${title} is stored at OpenAI (${this.source(value.expr, 80)}) and wasn't fetched. Write the instructions in its role.`
+          : `The setting "${name}" in ${title} has no equivalent and was left out.`,
       );
     }
   }
@@ -136,7 +136,7 @@ export class AgentRegistry {
       if (!member.schema && !isPlainText && evaluator.text(type) !== "text")
         report.dropped(
           "",
-          `The output schema of ${title} (${this.source(expr, 80)}) can't be determined; it returns text.`,
+          `The output schema of ${title} (${this.source(expr, 80)}) can't be determined, so the agent returns text.`,
         );
     }
     this.equip(member, setting("tools"), report);
@@ -165,7 +165,7 @@ export class AgentRegistry {
     if (asked && !model && asked.expr.is !== "nothing")
       this.findings(agent.place).changed(
         "",
-        `The model of ${role} is created by code (${this.source(asked.expr, 100)}); its steps use your own model.`,
+        `The model of ${role} is set in code (${this.source(asked.expr, 100)}); its steps use your default model.`,
       );
     if (model) this.models.set(model, [...(this.models.get(model) ?? []), role]);
     const settings = this.declared.setting(agent, "modelSettings", "model_settings");
@@ -205,16 +205,16 @@ export class AgentRegistry {
     if (routine) {
       report.dropped(
         "",
-        `The instructions of ${title} are created by code and were left out. Write them in its role.`,
+        `The instructions of ${title} are built in code, so they were left out. Write them in its role.`,
       );
-      this.keepCode(`instructions of ${title}`, routine);
+      this.keepCode(`Instructions for ${title}`, routine);
       return "";
     }
     const pieces = evaluator.pieces(instructions);
     if (!pieces) {
       report.dropped(
         "",
-        `The instructions of ${title} are computed (${this.source(expr, 200)}) and were left out. Write them in its role.`,
+        `The instructions of ${title} are computed (${this.source(expr, 200)}), so they were left out. Write them in its role.`,
       );
       return "";
     }
@@ -225,13 +225,13 @@ export class AgentRegistry {
       if (/RECOMMENDED_PROMPT_PREFIX$/.test(shown)) return "";
       report.changed(
         "",
-        `The instructions of ${title} insert a value (${shown}), which roles don't support; its name is kept as text.`,
+        `The instructions of ${title} insert a value (${shown}), which roles don't support; the value's name is kept as text.`,
       );
       return `{${shown}}`;
     });
     const text = prompt.join("").trim();
     if (text.length <= MOST_PROMPT) return text;
-    report.changed("", `The instructions of ${title} exceed the limit of a role; the end was left out.`);
+    report.changed("", `The instructions of ${title} exceed the limit for a role, so the end was left out.`);
     return text.slice(0, MOST_PROMPT);
   }
 
@@ -244,12 +244,12 @@ export class AgentRegistry {
       if (asked && asksFirst(this.evaluator.resolve(item), this.evaluator))
         report.dropped(
           "",
-          `A person approves before ${member.title} calls ${this.member(asked).title}; this approval is not imported. Add an approval node before this step if you need it.`,
+          `A person must approve before ${member.title} calls ${this.member(asked).title}; this approval wasn't imported. Add an approval node before this step if you need it.`,
         );
       if (!asked && !tool)
         report.dropped(
           "",
-          `A tool of ${member.title} (${this.source(item.expr, 80)}) can't be determined from the code and was left out.`,
+          `A tool used by ${member.title} (${this.source(item.expr, 80)}) can't be determined from the code and was left out.`,
         );
       if (!tool) continue;
       if (tool.description && !this.describedTools.has(tool.name)) report.info("", tool.description);
@@ -259,7 +259,7 @@ export class AgentRegistry {
         this.roleRegistry.asksBefore(member.title, [tool.name, ...ours]);
         report.changed(
           "",
-          `People approve each call of "${tool.name}". The role "${member.title}" asks before each call of a tool with that name; if you name the tool differently, update the role.`,
+          `Every call to "${tool.name}" must be approved. The role "${member.title}" asks before calling a tool with that name; if you name the tool differently, update the role.`,
         );
       }
       if (tool.code) this.keepCode(tool.name, tool.code);
@@ -307,7 +307,7 @@ export class AgentRegistry {
         this.source(item.expr, 60);
       report.dropped(
         "",
-        `The check "${name}" of what ${title} ${kind === "input" ? "receives" : "returns"} is code and was left out. Write its rule as a guardrail of the role.`,
+        `The ${kind} guardrail "${name}" of ${title} is code and was left out. Write its rule as a guardrail in the role.`,
       );
       this.keepCode(name, routine ?? expr);
     }

@@ -86,16 +86,14 @@ describe("what Agent Builder exports", () => {
     expect(findings.filter(({ level }) => level === "placeholder")).toMatchObject([
       { line: 77, node_id: "program", message: expect.stringContaining('"runWorkflow"') },
     ]);
-    expect(JSON.stringify(graph.nodes.note_The_program_was)).toContain("runWorkflow");
+    expect(JSON.stringify(graph.nodes.note_Original_of_The_program)).toContain("runWorkflow");
     expect(blockingProblems(imported).map(({ at }) => at.id)).toContain("program");
   });
 
   test("guardrails of the program and instructions written by code are named, and nothing keeps a key", () => {
     const { graph, imported, findings } = read("guarded.ts");
     const dropped = findings.filter(({ level }) => level === "dropped").map(({ message }) => message);
-    expect(dropped.join("\n")).toMatch(
-      /instructions of Agent are created by code[\s\S]*Jailbreak, Moderation/,
-    );
+    expect(dropped.join("\n")).toMatch(/instructions of Agent are built in code[\s\S]*Jailbreak, Moderation/);
     expect(graph.nodes.find).toMatchObject({
       output_keys: ["url", "summary", "score"],
       config: {
@@ -133,7 +131,7 @@ describe("what people write with the SDK", () => {
     });
     expect(findings.filter(({ level }) => level === "dropped").map(({ message }) => message)).toEqual([
       expect.stringContaining('There is no tool "seat_of"'),
-      expect.stringContaining('The check "no_homework"'),
+      expect.stringContaining('guardrail "no_homework"'),
       expect.stringContaining('The code of "main" runs "Triage agent"'),
     ]);
   });
@@ -221,7 +219,7 @@ Runner.run_sync(a, [{"role": "user", "content": [{"type": "input_image", "image_
 Runner.run_sync(b, "hi")
 `);
     expect(findings.map(({ message }) => message).join("\n")).toMatch(
-      /instructions of A are created by code[\s\S]*"tool_use_behavior" of A[\s\S]*model of A is created by code[\s\S]*prompt of B is stored at OpenAI[\s\S]*"hooks" of B/,
+      /instructions of A are built in code[\s\S]*"tool_use_behavior" in A[\s\S]*model of A is set in code[\s\S]*prompt of B is stored at OpenAI[\s\S]*"hooks" in B/,
     );
     expect(JSON.stringify(imported?.graph)).toContain("Only haikus.");
   });

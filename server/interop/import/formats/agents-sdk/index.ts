@@ -21,7 +21,7 @@ const MAKES_AGENT =
 /** Code of the OpenAI Agents SDK, as Agent Builder exports it and as people write it, in TypeScript and Python. */
 export const agentsSdk: ReadableFormat = {
   id: "openai-agents-sdk",
-  label: "code of the OpenAI Agents SDK",
+  label: "OpenAI Agents SDK code",
   recognise: (sources) =>
     programsOf(sources).flatMap((files): Claim[] =>
       files.some(({ text }) => MAKES_AGENT.test(text)) &&
@@ -46,7 +46,7 @@ export const agentsSdk: ReadableFormat = {
     const report = (place: Place): Findings => findings.of(placeOf(place));
     const declared = new DeclaredAgents(new Evaluator(program, work));
     if (declared.all().length === 0) {
-      report({ from: 0, to: 0 }).error("", "The code declares no readable agent.");
+      report({ from: 0, to: 0 }).error("", "No readable agent was found in the code.");
       return nothingImported();
     }
     const registry = new AgentRegistry(declared, report, answers.get(MODELS) === "file");
@@ -76,7 +76,7 @@ const modelChoice = (models: readonly string[], answer: string | undefined) => (
   id: MODELS,
   question: "Which models do the agents use?",
   options: [
-    { value: "own", label: "My own model for all" },
+    { value: "own", label: "Default model for all" },
     { value: "file", label: `The file's models: ${models.join(", ")}`.slice(0, 200) },
   ],
   value: answer === "file" ? "file" : "own",

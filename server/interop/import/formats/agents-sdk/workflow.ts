@@ -92,7 +92,7 @@ function drawPlaceholder(parts: readonly ProgramPart[], context: Context): void 
   const placeholder = drawing.placeholder("program", {
     name: "The program",
     original: parts.map((part) => sourceOf(declared.evaluator.program, part, 3500)).join("\n\n"),
-    why: `${partName(first)} decides which agents run and when. It was not imported: connect the steps of its agents by hand.`,
+    why: `${partName(first)} decides which agents run and when. It was not imported: connect the agents' steps by hand.`,
     at: "",
     findings: findings(first),
     node: { input_keys: [MESSAGE] },
@@ -165,13 +165,13 @@ function crewOf(member: Member, { registry, findings }: Context): Raw {
     "",
     handsOver
       ? `${member.title} hands off to others: imported as a swarm of ${all.length} agents.`
-      : `${member.title} uses others as tools: imported as a crew that it leads, with ${all.length} agents.`,
+      : `${member.title} uses others as tools: imported as a crew of ${all.length} agents that it leads.`,
   );
   for (const one of all)
     if (one.schema)
       report.changed(
         "",
-        `${one.title} returns text here, as members of a crew do; the code sets an output schema.`,
+        `${one.title} has an output schema in the code; crew members return text, so it was left out.`,
       );
   return {
     crew_id: idOf(member),
@@ -227,7 +227,7 @@ function partsOf({ declared, registry }: Context): ProgramPart[] {
 }
 
 const partName = ({ name }: ProgramPart): string =>
-  name === null ? "The code outside of functions" : `The code of "${name}"`;
+  name === null ? "The code outside functions" : `The code of "${name}"`;
 
 /** The agent that a call runs; null where code decides which one; undefined for any other call. */
 function runsAgent({ call }: CallSite, declared: DeclaredAgents): DeclaredAgent | null | undefined {
@@ -273,10 +273,10 @@ function addCode({ code }: AgentRegistry, drawing: Drawing): void {
   for (const [name, text] of code) {
     const piece = `${name}:\n${text}`;
     if (note && note.length + piece.length > 7_000) {
-      drawing.note(note, "Code of tools and checks");
+      drawing.note(note, "Tool and guardrail code");
       note = "";
     }
     note += `${note ? "\n\n" : ""}${piece}`;
   }
-  if (note) drawing.note(note, "Code of tools and checks");
+  if (note) drawing.note(note, "Tool and guardrail code");
 }

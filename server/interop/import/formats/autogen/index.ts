@@ -68,7 +68,7 @@ const components: ReadableFormat = {
         sure: 3,
         files: [source],
         part: AGENTS,
-        title: `The agents of ${name || "the gallery"}`,
+        title: `Agents in ${name || "the gallery"}`,
       };
       return agents || teams.length === 0 ? [...teams, all] : teams;
     }),
@@ -163,7 +163,7 @@ function readOne({ at, value }: Place, source: Source, findings: Findings): Impo
 /** What AutoGen Studio wrote before components came. */
 const studio02: Format = {
   id: "autogen-studio-0.2",
-  label: "a workflow or agent of AutoGen Studio 0.2",
+  label: "an AutoGen Studio 0.2 workflow or agent",
   instead: "Open it in AutoGen Studio 0.4 or later, export the team from there, and import that file.",
   recognise: claimEach(({ value }) => {
     if (!isRaw(value) || "provider" in value) return null;

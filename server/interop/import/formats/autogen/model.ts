@@ -61,7 +61,7 @@ export function terminationOf(value: unknown, report: Findings, depth = 0): Term
       if (kind.startsWith("And"))
         report.changed(
           "termination_condition",
-          "The team stops when several conditions are all true; here the first true one ends it.",
+          "The team stops only when several conditions are all true; here it stops as soon as one is true.",
         );
       for (const inner of listOf(config.conditions)) {
         const { mentions, messages } = terminationOf(inner, report, depth + 1);

@@ -41,28 +41,28 @@ export class ParticipantRegistry {
     if (kind === "MessageFilterAgent" && depth < 4) {
       report.changed(
         "",
-        "What this agent reads of the conversation is filtered; here it reads the latest messages of the others.",
+        "This agent reads a filtered conversation; here it reads the other agents' latest messages.",
       );
       return this.add(config.wrapped_agent ?? config.agent, report, depth + 1);
     }
     if (kind === "UserProxyAgent") {
       report.changed(
         "",
-        `"${textOf(config.name) || "user_proxy"}" is a person. People aren't simulated here: they start a run, and are asked when an agent or manager has a question.`,
+        `"${textOf(config.name) || "user_proxy"}" is a person. People aren't simulated here: they start runs and answer questions from agents or the manager.`,
       );
       return [];
     }
     if (kind === "SocietyOfMindAgent") {
       report.changed(
         "",
-        `"${textOf(config.name)}" is a team that acts as one; imported as one agent with the same instruction, without its members.`,
+        `"${textOf(config.name)}" is a team that acts as one agent; imported as a single agent with the same instruction, without its members.`,
       );
       return [this.make(agent, textOf(config.instruction))];
     }
     if (OWN_TOOLS[kind])
       report.changed(
         "",
-        `"${textOf(config.name)}" is a ${kind}; imported as a regular agent that uses tools for that.`,
+        `"${textOf(config.name)}" is a ${kind}; imported as a regular agent that uses tools instead.`,
       );
     else if (kind !== "AssistantAgent")
       report.changed("", `"${textOf(config.name)}" is a ${kind}; only its description was imported.`);
@@ -82,20 +82,20 @@ export class ParticipantRegistry {
     if (model)
       report.changed(
         "config.model_client",
-        `"${name}" used the model ${model}; steps use your own model. Choose another in the step.`,
+        `"${name}" used the model ${model}; steps use your default model. Choose another in the step.`,
       );
     const tools = [...(OWN_TOOLS[kind] ?? []), ...this.toolsOf(config, report)];
     this.roleRegistry.wants(role, tools, "config.tools", report);
     for (const [field, what] of [
-      ["memory", "Memory"],
-      ["output_content_type", "Output schema"],
+      ["memory", "memory"],
+      ["output_content_type", "output schema"],
     ] as const)
       if (
         config[field] !== undefined &&
         config[field] !== null &&
         listOf(config[field]).length + (Array.isArray(config[field]) ? 0 : 1) > 0
       )
-        report.dropped(`config.${field}`, `Left out ${what} of "${name}".`);
+        report.dropped(`config.${field}`, `The ${what} of "${name}" was left out.`);
     const handoffs = listOf(config.handoffs).flatMap((handoff) =>
       typeof handoff === "string"
         ? [handoff]

@@ -22,7 +22,7 @@ export function drawTeam(team: Team): void {
   const termination = terminationOf(component.config.termination_condition, component.report);
   const turns = numberOf(component.config.max_turns);
   const start = drawing.start([
-    { key: drawing.keyFor(TASK), title: "Task", description: "What the team is asked to do." },
+    { key: drawing.keyFor(TASK), title: "Task", description: "What the team should do." },
   ]);
   const [only] = members;
   if (component.kind === "GraphFlow") drawGraph(team, start, termination);
@@ -30,7 +30,7 @@ export function drawTeam(team: Team): void {
     drawing.edge(step(team, only, start), drawing.end([keyOf(team, only)]));
   else if (component.kind === "RoundRobinGroupChat") drawRound(team, start, termination, turns);
   else drawCrew(team, start, termination, turns);
-  for (const [name, code] of team.participants.code) drawing.note(code, `The tool "${name}" was`);
+  for (const [name, code] of team.participants.code) drawing.note(code, `Original tool "${name}"`);
 }
 
 const keyOf = ({ drawing }: Team, { name }: Participant): string => drawing.keyFor(`said by ${name}`);
@@ -108,12 +108,12 @@ function drawRound(team: Team, start: string, termination: Termination, turns: n
   if (mention)
     report.changed(
       "config.termination_condition",
-      `The texts that end the team (${termination.mentions.map(({ text }) => quoted(text)).join(", ")}) are checked at the end of each round, not after each message.`,
+      `The phrases that end the team (${termination.mentions.map(({ text }) => quoted(text)).join(", ")}) are checked at the end of each round, not after each message.`,
     );
   if (spoken.length === 0 && !mention)
     report.changed(
       "config.termination_condition",
-      `The file doesn't say when the team ends; it runs at most ${MOST_ROUNDS} rounds.`,
+      `The file doesn't say when the team ends, so it runs for at most ${MOST_ROUNDS} rounds.`,
     );
 }
 
@@ -174,7 +174,7 @@ function drawCrew(
   if (termination.mentions.length > 0)
     report.changed(
       "config.termination_condition",
-      `The team ended at the texts ${termination.mentions.map(({ text }) => quoted(text)).join(", ")}; here ${isSwarm ? "the agent that answers without a handoff" : "its manager"} ends it.`,
+      `The team ended when a message contained ${termination.mentions.map(({ text }) => quoted(text)).join(", ")}; here ${isSwarm ? "the agent that answers without a handoff" : "its manager"} ends it.`,
     );
   if (most)
     report.keeps("config.termination_condition", `At most ${most} ${isSwarm ? "handoffs" : "rounds"}.`);
@@ -259,7 +259,7 @@ function drawGraph(team: Team, start: string, termination: Termination): void {
   if (termination.messages !== null || termination.mentions.length > 0)
     report.dropped(
       "config.termination_condition",
-      "Termination conditions besides the graph were left out: here the graph ends the team.",
+      "Termination conditions outside the graph were left out; here, the graph ends the team.",
     );
 }
 
@@ -305,5 +305,5 @@ function drawRouter(
       `A condition after "${name}" is code. Write it in the router; the workflow can't run until then.`,
       router,
     );
-  else report.keeps(place, `After "${name}", the text of its message decides.`, router);
+  else report.keeps(place, `The message from "${name}" determines the next step.`, router);
 }

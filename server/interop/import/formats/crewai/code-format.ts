@@ -28,7 +28,10 @@ export const crewaiCode: ReadableFormat = {
       for (const [key, { raw, place }] of code.agents)
         importAgent(readAgent(key, raw, findings.of(place)), roleRegistry);
       if (roleRegistry.roles.length > 0)
-        findings.info("", "These are agents without tasks; their roles are imported, without a workflow.");
+        findings.info(
+          "",
+          "These agents have no tasks, so only their roles are imported, without a workflow.",
+        );
       return roleRegistry.imported(name);
     }
     const model = crewOfCode(code, { agents: new Map(), tasks: new Map() }, { name, findings });

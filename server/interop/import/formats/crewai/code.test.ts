@@ -173,7 +173,7 @@ describe("crew.py beside the YAML files of a crew", () => {
     ]);
     const notes = Object.values(crew.graph.nodes).filter(({ node_type }) => node_type === "note");
     expect(notes.map(({ name }) => name)).toEqual(["is_short", "prepare"]);
-    expect(messagesOf(crew, "info").join("\n")).toMatch(/agent "idler" does none of the tasks/);
+    expect(messagesOf(crew, "info").join("\n")).toMatch(/agent "idler" has no tasks/);
   });
 
   test.each([

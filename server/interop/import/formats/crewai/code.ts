@@ -144,7 +144,7 @@ class Reader {
     const made = this.made(kind, { expr, scope: NO_SCOPE });
     if (made) this.part(kind, { ...made, name: routine.name });
     else
-      this.report(routine).dropped("", `What "${routine.name}" creates is decided by code and was left out.`);
+      this.report(routine).dropped("", `"${routine.name}" is built dynamically in code, so it was left out.`);
   }
 
   private made(kind: Kind, bound: Bound): Made | null {
@@ -196,7 +196,7 @@ class Reader {
       else
         this.report(value).dropped(
           "",
-          `What is passed here (${this.text(value)}) is created by code and was left out.`,
+          `The value passed here (${this.text(value)}) is built in code, so it was left out.`,
         );
     }
   }
@@ -231,7 +231,7 @@ class Reader {
     else
       this.report(direct).dropped(
         "",
-        `Its description (${this.text(direct)}) is chosen by code and was left out.`,
+        `Its description (${this.text(direct)}) is set in code, so it was left out.`,
       );
   }
 
@@ -260,7 +260,7 @@ class Reader {
     if (one !== undefined) return [one];
     this.report(bound.expr).dropped(
       "",
-      `"${field}" (${this.text(bound.expr)}) is created by code and was left out.`,
+      `"${field}" (${this.text(bound.expr)}) is built in code, so it was left out.`,
     );
     return undefined;
   }
@@ -281,7 +281,7 @@ class Reader {
     if (bound.expr.is !== "nothing" && !isQuiet)
       this.report(bound.expr).dropped(
         "",
-        `Which ${kind} is used here (${this.text(bound.expr)}) is decided by code and was left out.`,
+        `The ${kind} used here (${this.text(bound.expr)}) is chosen in code, so it was left out.`,
       );
     return undefined;
   }

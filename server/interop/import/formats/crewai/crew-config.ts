@@ -27,7 +27,7 @@ export function importAgent(agent: AgentModel, roleRegistry: RoleRegistry): Impo
   if (variables.length > 0)
     agent.report.changed(
       "",
-      `Roles have no variables: ${variables.map((name) => `{${name}}`).join(", ")} is kept as text in "${role}", and each of its steps gets the value.`,
+      `Roles can't have variables: ${variables.map((name) => `{${name}}`).join(", ")} ${variables.length === 1 ? "is" : "are"} kept as text in "${role}", and each of its steps gets the ${variables.length === 1 ? "value" : "values"}.`,
     );
   return { agent, role, tools: roleRegistry.wants(role, agent.tools, "tools", agent.report), variables };
 }
@@ -102,7 +102,7 @@ export function crewSettings(
     };
   return {
     crew,
-    plan_description_template: `Carry out the tasks of ${model.name}.`,
+    plan_description_template: `Do the tasks of ${model.name}.`,
     plan: {
       user_instruction: `The tasks of ${model.name}.`,
       tasks: model.tasks.map((task, place) => {

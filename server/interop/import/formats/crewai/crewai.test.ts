@@ -452,7 +452,7 @@ describe("a flow", () => {
       "listens to itself",
     );
     expect(messagesOf(methods(method("a", "    listen: b\n")), "error")[0]).toContain(
-      "No method of this flow starts",
+      "This flow has no start method",
     );
   });
 });
@@ -460,7 +460,7 @@ describe("a flow", () => {
 test("an agent that CrewAI keeps is not fetched: its tasks and steps are empty and say so", () => {
   const away = '{"from_repository": "analyst"}';
   const inCrew = json(CREW.replace('["reader"]', `{"reader": ${away}}`));
-  expect(messagesOf(inCrew, "dropped")[0]).toContain("is not fetched");
+  expect(messagesOf(inCrew, "dropped")[0]).toContain("wasn't fetched");
   expect(messagesOf(inCrew, "placeholder")).toHaveLength(2);
   const inFlow = methods(
     `  go:\n    start: true\n    do: {call: agent, with: {from_repository: analyst, input: Hello}}\n`,

@@ -87,7 +87,7 @@ function choicesOf({ process, tasks, agents }: CrewModel): Choice[] {
       ...(agents.size > 1 && open.length > 1 ? [{ value: "order", label: "The agents, in order" }] : []),
       ...people.map(({ value, label }) => ({
         value,
-        label: open.length > 1 ? `${label}, all of them` : label,
+        label: open.length > 1 ? `${label}, for all tasks` : label,
       })),
     ],
     value: "nobody",
@@ -126,8 +126,7 @@ function reportIdleAgents(
   const busy = new Set([manager, ...tasks.map(assigneeOf)]);
   if (busy.has(null) && tasks.some((task) => assigneeOf(task) === null)) return;
   for (const { key, report } of agents.values())
-    if (!busy.has(key))
-      report.info("", `The agent "${key}" does none of the tasks; its role is imported too.`);
+    if (!busy.has(key)) report.info("", `The agent "${key}" has no tasks; its role is imported anyway.`);
 }
 
 /** The variables of a crew's texts, and what its file gives for them. */
@@ -194,17 +193,21 @@ export function reportCrewChanges(
     else if (task.tools.length > 0)
       task.report.dropped(
         "tools",
-        `It isn't certain who does "${task.key}", so its tools (${task.tools.join(", ")}) were left out.`,
+        `It's unclear who does "${task.key}", so its tools (${task.tools.join(", ")}) were left out.`,
         id,
       );
     if (isLed && task.human_input)
       task.report.dropped(
         "human_input",
-        "A person was to review the result; in a crew with a manager no one is asked.",
+        "A person was supposed to review the result; crews with a manager don't ask for reviews.",
         id,
       );
     if (isLed && task.guardrails.length > 0)
-      task.report.dropped("guardrail", "Crews with a manager have no guardrails per task.", id);
+      task.report.dropped(
+        "guardrail",
+        "Tasks in a crew with a manager can't have guardrails, so they were left out.",
+        id,
+      );
     if (task.schema)
       task.report.dropped(
         "output_pydantic",
@@ -265,12 +268,12 @@ class Chain {
     if (model.planning)
       model.report.dropped(
         "planning",
-        "The crew planned before its tasks; as steps it doesn't. Import it as one step to keep that.",
+        "The crew planned before starting its tasks; separate steps don't. Import it as one step to keep planning.",
       );
     if (model.memory)
       model.report.dropped(
         "memory",
-        "The crew had memory; as steps it doesn't. Import it as one step to keep that.",
+        "The crew had memory; separate steps don't. Import it as one step to keep it.",
       );
     if (model.tasks.some(({ isAsync }) => isAsync))
       this.context.findings.info("", "Asynchronous tasks run in parallel.");
@@ -305,7 +308,7 @@ class Chain {
         original: "",
         at: "human_input",
         findings: task.report,
-        why: "A person was to review the result of this task.",
+        why: "A person was supposed to review this task's result.",
       });
       drawing.edge(id, exit);
     }
@@ -321,10 +324,10 @@ class Chain {
       config: { kind: "expression", conditions: [], default_label: "skip" },
     });
     drawing.edge(router, id, { label: "run" });
-    drawing.note(`Only ran under this condition in code: ${task.condition}`, `Condition of ${task.key}`);
+    drawing.note(`Only ran under this condition in code: ${task.condition}`, `Condition for ${task.key}`);
     task.report.placeholder(
       "condition",
-      `Whether this task runs was decided by code (${task.condition}). Write its condition in the router for the route "run"; the workflow can't run until then.`,
+      `Code decided whether this task runs (${task.condition}). Write this condition in the router for the route "run"; the workflow can't run until then.`,
       router,
     );
     return { entry: router, exits: [{ from: exit }, { from: router, label: "skip" }] };
@@ -374,7 +377,7 @@ class Chain {
       "agent",
       assigneeOf === null
         ? `The file doesn't say who does "${task.key}". Choose its role; the workflow can't run until then.`
-        : `"${assigneeOf}", who does "${task.key}", is not in the files. Add the file of agents, or choose a role; the workflow can't run until then.`,
+        : `"${assigneeOf}", who does "${task.key}", is not in the files. Add the agents file, or choose a role; the workflow can't run until then.`,
       id,
     );
   }

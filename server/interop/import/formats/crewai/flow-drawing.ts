@@ -205,7 +205,7 @@ export class FlowDrawing {
     drawing.edge(start, router);
     context.report.changed(
       "conversational",
-      "This flow chats with a person. Here each run answers one message, without earlier messages.",
+      "This flow is a chat. Here, each run answers one message and doesn't see earlier ones.",
       router,
     );
     return router;
@@ -299,7 +299,7 @@ export class FlowDrawing {
     if (calls !== null)
       context.report.changed(
         "config.max_method_calls",
-        `The limit of ${calls} method calls became a limit of steps, which also counts routers, the start and the end.`,
+        `The limit of ${calls} method calls became a limit on steps, which also counts routers and the start and end nodes.`,
       );
     for (const field of ["persist", "conversational.persist"])
       if (isRaw(flow[field]) && flow[field].enabled !== false)
@@ -336,7 +336,10 @@ function stateOf(flow: Raw, report: Findings): Raw {
   const { properties } = declaredSchema(flow);
   const defaults = isRaw(flow.state.default) ? flow.state.default : {};
   if (flow.state.type === "pydantic" || flow.state.type === "unknown")
-    report.changed("state", "The state's schema is code; the rest of what the file says about it was read.");
+    report.changed(
+      "state",
+      "The state's schema is defined in code, so it wasn't imported; the rest of the state was.",
+    );
   const guessed = Object.fromEntries(
     Object.entries(defaults)
       .filter(([name]) => !(name in properties))

@@ -120,7 +120,7 @@ export class FlowSteps {
     if (path && !file)
       report.changed(
         "do.from_declaration",
-        `The crew ${path} is not among the files. Import the whole folder, or a zip of it.`,
+        `The crew ${path} isn't in the imported files. Import the whole folder, or a zip of it.`,
       );
     if (!isRaw(raw)) return null;
     const model = readCrew({ name: humanize(name), ...raw }, place, missing);
@@ -140,7 +140,7 @@ export class FlowSteps {
         if (variable in given && value === null)
           report.changed(
             `do.inputs.${variable}`,
-            `This can't be read; the start node asks for "${variable}".`,
+            `This value can't be read, so the start node asks for "${variable}".`,
           );
         return [local(variable), value ?? `state.${this.names.state(variable)}`];
       }),
@@ -162,7 +162,7 @@ export class FlowSteps {
 const WHAT: Readonly<Record<string, string>> = {
   code: "This calls code.",
   script: "This is code.",
-  tool: "This calls a tool of CrewAI.",
+  tool: "This calls a CrewAI tool.",
   each: "This loops over a list.",
   expression: "This computes something that can't be read.",
   crew: "The crew used here can't be read.",

@@ -58,7 +58,7 @@ function readMethods(methods: Raw, report: Findings): Method[] {
   return Object.entries(methods).flatMap(([name, raw]): Method[] => {
     const place = report.under(`methods.${name}`);
     if (!/^[A-Za-z_]\w*$/.test(name)) {
-      place.error("", `Invalid method name "${name.slice(0, 80)}": letters, digits and _ only.`);
+      place.error("", `Invalid method name "${name.slice(0, 80)}". Use only letters, digits and _.`);
       return [];
     }
     if (!isRaw(raw) || !isRaw(raw.do)) {
@@ -107,7 +107,7 @@ function checkMethods(methods: readonly Method[], flow: Raw, report: Findings): 
     if (triggersIn(listen).includes(name)) place.error("listen", `"${name}" listens to itself.`);
   const begins = methods.some(({ start }) => start === true);
   if (methods.length > 0 && !begins && !isRaw(flow.conversational) && flow.conversational !== true)
-    report.error("methods", 'No method of this flow starts: one needs "start: true".');
+    report.error("methods", 'This flow has no start method. Set "start: true" on one.');
   if (methods.length === 0 && !report.hasError()) report.error("methods", "This flow has no methods.");
 }
 

@@ -122,7 +122,7 @@ export function readCrew(
     if (isRaw(value) && isInRepository(value))
       place.dropped(
         "from_repository",
-        `The agent "${key}" is stored at CrewAI (${textOf(value.from_repository)}) and is not fetched.`,
+        `The agent "${key}" is stored at CrewAI (${textOf(value.from_repository)}) and wasn't fetched.`,
       );
     else if (isRaw(value)) agents.set(key, readAgent(key, value, place));
     else place.dropped("", `Skipped "${key}": not an agent.`);

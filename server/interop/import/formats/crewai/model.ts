@@ -136,7 +136,7 @@ export function readAgent(key: string, source: Raw, report: Findings): AgentMode
   if (unknown.length > 0)
     report.dropped(
       "",
-      `${named(unknown)} of this agent ${unknown.length === 1 ? "has" : "have"} no equivalent and ${unknown.length === 1 ? "was" : "were"} left out.`,
+      `This agent's ${named(unknown)} ${unknown.length === 1 ? "has" : "have"} no equivalent and ${unknown.length === 1 ? "was" : "were"} left out.`,
     );
   return {
     key,
@@ -192,7 +192,7 @@ function reportUnknownFields(raw: Raw, report: Findings): void {
     else if (!schemaIn(value))
       report.dropped(
         field,
-        `"${field}" of a task has no equivalent and was left out${isRaw(value) ? `: ${referenceOf(value)}` : ""}.`,
+        `The task's "${field}" has no equivalent and was left out${isRaw(value) ? `: ${referenceOf(value)}` : ""}.`,
       );
   }
 }
@@ -226,7 +226,7 @@ function readTools(value: unknown, report: Findings, at: string): string[] {
     if (typeof tool === "string" && tool.trim()) return [tool.trim()];
     if (isRaw(tool) && typeof tool.name === "string") return [tool.name];
     if (tool !== null)
-      report.dropped(join(at, place), `A tool is defined by code (${referenceOf(tool)}) and was left out.`);
+      report.dropped(join(at, place), `A tool is defined in code (${referenceOf(tool)}) and was left out.`);
     return [];
   });
 }
@@ -235,7 +235,7 @@ function reportModel(field: string, value: unknown, report: Findings): void {
   const model = typeof value === "string" ? value : isRaw(value) ? textOf(value.model) : "";
   report.dropped(
     field,
-    `${model ? `The model ${model}` : `"${field}"`} was left out: steps use your own model. Choose another in the step.`,
+    `${model ? `The model ${model}` : `"${field}"`} was left out: steps use your default model. Choose another in the step.`,
   );
 }
 
@@ -260,7 +260,7 @@ export function checkContexts(tasks: readonly TaskModel[]): void {
         report.error(
           "context",
           all.has(name)
-            ? `"${key}" waits for "${name}", which comes later. A task can only use earlier ones.`
+            ? `"${key}" waits for "${name}", which comes later. A task can only wait for earlier tasks.`
             : `"${key}" waits for the task "${name}", which is not in the file.`,
         );
     before.add(key);

@@ -79,7 +79,7 @@ export function crewOfCode(
 function orderOf({ crews, tasks, source }: CrewCode, findings: Findings): CodePart[] {
   const [first, ...more] = crews;
   if (!first) {
-    source.on(findings).info("", "The code creates no readable crew; the tasks follow each other in order.");
+    source.on(findings).info("", "No readable crew was found in the code, so the tasks run in order.");
     return [...tasks.values()];
   }
   for (const { raw, place } of more)
@@ -87,7 +87,7 @@ function orderOf({ crews, tasks, source }: CrewCode, findings: Findings): CodePa
       .of(place)
       .changed(
         "",
-        `The code ${raw ? "creates another crew" : "runs a task without a crew"} here and decides when; ${raw ? "its tasks follow those of the previous crew" : "it follows the previous tasks"}.`,
+        `The code decides when ${raw ? "another crew" : "a task without a crew"} runs here; ${raw ? "its tasks were added after those of the previous crew" : "it was added after the previous tasks"}.`,
       );
   const names = [...new Set(crews.flatMap((crew) => crew.tasks))];
   return names.flatMap((name) => tasks.get(name) ?? []);

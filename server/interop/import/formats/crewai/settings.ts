@@ -32,7 +32,7 @@ export function crewWith(
 ): CrewModel {
   const process = textOf(raw.process) || "sequential";
   if (process !== "sequential" && process !== "hierarchical")
-    report.changed("process", `Unknown process ${JSON.stringify(process)}; the tasks follow each other.`);
+    report.changed("process", `Unknown process ${JSON.stringify(process)}; the tasks run in order.`);
   const model: CrewModel = {
     name: textOf(raw.name) || "Crew",
     agents,
@@ -48,7 +48,7 @@ export function crewWith(
   if (model.process === "hierarchical") addManager(model, raw, report, load);
   for (const field of Object.keys(raw))
     if (!KNOWN.has(field) && raw[field] !== null && raw[field] !== false)
-      report.dropped(field, `"${field}" of a crew has no equivalent and was left out.`);
+      report.dropped(field, `The crew's "${field}" has no equivalent and was left out.`);
   return model;
 }
 
@@ -56,14 +56,14 @@ export function crewWith(
 function addManager(model: CrewModel, raw: Raw, report: Findings, load: (name: string) => void): void {
   const named = textOf(raw.manager_agent);
   if (named && !model.agents.has(named)) load(named);
-  if (raw.manager_llm) report.dropped("manager_llm", "The manager uses your own model.");
+  if (raw.manager_llm) report.dropped("manager_llm", "The manager uses your default model.");
   if (named && model.agents.has(named)) {
     model.manager = named;
     return;
   }
   if (named) return;
   const key = model.agents.has("manager") ? "crew_manager" : "manager";
-  report.info("process", "The file names no manager; one was added.");
+  report.info("process", "The file doesn't name a manager, so one was added.");
   model.agents.set(key, {
     key,
     role: "Crew Manager",

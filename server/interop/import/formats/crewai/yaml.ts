@@ -91,13 +91,13 @@ export const crewaiYaml: ReadableFormat = {
     if (tasks.length === 0) {
       const roleRegistry = new RoleRegistry();
       for (const agent of agents.values()) importAgent(agent, roleRegistry);
-      findings.info("", "These are agents without tasks; their roles are imported, without a workflow.");
+      findings.info("", "These agents have no tasks, so only their roles are imported, without a workflow.");
       return roleRegistry.imported(name);
     }
     if (agents.size > 0)
       findings.info(
         "",
-        "CrewAI stores the order of tasks and some settings in crew.py, which is not among the files: the tasks follow their order in this file. Import the whole folder to include it.",
+        "CrewAI stores the order of tasks and some settings in crew.py, which isn't in the imported files, so the tasks run in the order of this file. Import the whole folder to include it.",
       );
     return drawCrew(
       {

@@ -10,7 +10,7 @@ import { toTemplate } from "./template";
 /** Prompts and chains of LangChain, as it kept them before (`_type`) and as it keeps them now (`lc`). */
 export const langchain: ReadableFormat = {
   id: "langchain",
-  label: "a prompt or chain of LangChain",
+  label: "a LangChain prompt or chain",
   recognise: claimEach(({ value }) => {
     if (isNew(value)) return 3;
     const isKnown =
@@ -80,7 +80,7 @@ function drawCalls(calls: readonly PromptCall[], name: string, source: Source, f
         drawing.placeholder(title, {
           name: title,
           original: call.messages.map(({ who, text }) => `${who}:\n${text}`).join("\n\n"),
-          why: "The prompt is a Jinja2 template, which is a program; it is kept as text and never rendered.",
+          why: "The prompt is a Jinja2 template, which can run code; it's kept as text and never rendered.",
           at: closed[0]?.at ?? call.at,
           findings: report,
           node: { output_keys: [output] },
@@ -107,7 +107,7 @@ function drawCalls(calls: readonly PromptCall[], name: string, source: Source, f
     if (call.model)
       report.changed(
         call.at,
-        `The model ${call.model} was left out: steps use your own model. Choose another in the step.`,
+        `The model ${call.model} was left out: steps use your default model. Choose another in the step.`,
       );
     given.set(call.output ?? `answer_${nth + 1}`, output);
     last = output;

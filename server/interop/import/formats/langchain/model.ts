@@ -62,7 +62,7 @@ export function callsOf(value: unknown, at: string, report: Findings, work: Work
   if (isNew(value) && value.type === "not_implemented") {
     report.dropped(
       at,
-      `"${textOf(listOf(value.id).at(-1))}" can't be imported from such a file and was left out.`,
+      `"${textOf(listOf(value.id).at(-1))}" can't be imported from this kind of file and was left out.`,
     );
     return [];
   }
@@ -75,7 +75,7 @@ export function callsOf(value: unknown, at: string, report: Findings, work: Work
     if (textOf(raw.prompt_path))
       report.dropped(
         join(inner, "prompt_path"),
-        "The prompt is in another file, which is not read. Import that file.",
+        "The prompt is in another file, which wasn't read. Import that file.",
       );
     const model = modelOf(raw.llm);
     return [
@@ -102,7 +102,7 @@ export function callsOf(value: unknown, at: string, report: Findings, work: Work
     if (!isRaw(raw[key])) continue;
     const calls = callsOf(raw[key], join(inner, key), report, work, depth + 1);
     if (/documents_chain$/.test(kind))
-      report.changed(at, `"${kind}" iterates over documents; the step gets them as one text.`);
+      report.changed(at, `"${kind}" iterates over documents; the step gets them as a single text.`);
     const tools = [
       ...listOf(raw.allowed_tools),
       ...listOf(raw.tools).map((tool) => settingsOf(tool).name),
@@ -145,7 +145,10 @@ function ofChain(
     else if (part !== undefined && part !== null) {
       const found = callsOf(part, place, report, work, depth + 1);
       if (found.length === 0)
-        report.dropped(place, `"${kindOf(part) || "This part"}" was left out: it has no prompt.`);
+        report.dropped(
+          place,
+          `${kindOf(part) ? `"${kindOf(part)}"` : "This part"} was left out: it has no prompt.`,
+        );
       const isSimple = kind.startsWith("simple_");
       for (const [nth, call] of found.entries())
         calls.push(isSimple ? { ...call, output: null, takesAnswer: nth === 0 && calls.length > 0 } : call);
@@ -180,7 +183,7 @@ function messagesOf(value: unknown, at: string, report: Findings, work: Work): P
     if (textOf(raw.template_path))
       report.dropped(
         join(inner, "template_path"),
-        "The prompt's text is in another file, which is not read.",
+        "The prompt's text is in another file, which wasn't read.",
       );
     return textOf(raw.template)
       ? [{ who: "human", text: textOf(raw.template), format, at: join(inner, "template") }]
@@ -220,7 +223,7 @@ function messageOf(message: unknown, at: string, format: string, report: Finding
 function fewShot(raw: Raw, at: string, report: Findings, work: Work): string {
   const pattern = textOf(settingsOf(raw.example_prompt).template);
   if (typeof raw.examples === "string")
-    report.dropped(join(at, "examples"), "The examples are in another file, which is not read.");
+    report.dropped(join(at, "examples"), "The examples are in another file, which wasn't read.");
   const examples = listOf(raw.examples)
     .filter(isRaw)
     .map((example) => {

@@ -31,7 +31,7 @@ function ofFString(text: string, { keyFor, report, at }: Filling): string {
     } else if (piece === "{{" || piece === "}}") plain += piece.charAt(0);
     else {
       if (/^\{.+\}$/.test(piece))
-        report.changed(at, `${piece.slice(0, 80)} is more than a name and is kept as text.`);
+        report.changed(at, `${piece.slice(0, 80)} is an expression rather than a name and is kept as text.`);
       plain += piece;
     }
   }

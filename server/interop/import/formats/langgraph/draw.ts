@@ -12,7 +12,7 @@ export function drawLangGraph(
 ): Imported {
   const { name, nodes, edges } = withoutMarks(graph, work);
   const drawing = new Drawing(name, findings);
-  const start = drawing.start([{ key: "input", title: "Input", description: "What the graph is given." }]);
+  const start = drawing.start([{ key: "input", title: "Input", description: "The input for the graph." }]);
   const steps = new Map<string, Step>([[START, { entry: start, exit: start }]]);
   const gates: string[] = [];
   for (const node of nodes) {
@@ -20,7 +20,7 @@ export function drawLangGraph(
     const step = drawing.placeholder(node.name || node.id, {
       name: node.name || node.id,
       original: "",
-      why: "The file names this step without describing it.",
+      why: "The file names this step but doesn't describe it.",
       at: node.at,
       findings: report,
       node: { output_keys: [drawing.keyFor(node.name || node.id)] },
@@ -91,7 +91,7 @@ function drawGate(
   });
   report.changed(
     at,
-    `The graph interrupts ${stop} "${called}" for a person. They now approve there, or the run ends.`,
+    `The graph pauses ${stop} "${called}" for a person. Now a person must approve there; otherwise, the run ends.`,
     gate,
   );
   return gate;
@@ -146,7 +146,7 @@ function leadOn(
   }
   report.placeholder(
     "edges",
-    `What decides after "${from}"${decides ? ` (${decides})` : ""} is code, which is not in the file. Write the conditions in the router, or let a model decide; the workflow can't run until then.`,
+    `The code that chooses the route after "${from}"${decides ? ` (${decides})` : ""} isn't in the file. Write the conditions in the router, or let a model decide; the workflow can't run until then.`,
     router,
   );
 }

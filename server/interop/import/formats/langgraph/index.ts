@@ -34,7 +34,7 @@ const format = (
 /** What `graph.get_graph().to_json()` gives. */
 const json = format(
   "langgraph-json",
-  "a graph of LangGraph (to_json)",
+  "a LangGraph graph (to_json)",
   ({ value }) => {
     if (!isRaw(value) || !Array.isArray(value.nodes) || !Array.isArray(value.edges)) return null;
     const nodes = rawsOf(value.nodes);
@@ -77,7 +77,7 @@ const json = format(
 /** What `graph.get_graph().draw_mermaid()` gives. */
 const mermaid = format(
   "langgraph-mermaid",
-  "a graph of LangGraph (draw_mermaid)",
+  "a LangGraph graph (draw_mermaid)",
   ({ text }) => (mermaidIn(text) === null ? null : 3),
   (source, { findings, work }) => {
     const diagram = mermaidIn(source.text) ?? "";
@@ -88,7 +88,7 @@ const mermaid = format(
     }));
     const { nodes, edges, unread } = readMermaid(diagram);
     for (const at of unread)
-      report.dropped(String(at), "Skipped a line of the diagram that could not be parsed.");
+      report.dropped(String(at), "Skipped a line of the diagram that couldn't be parsed.");
     return drawLangGraph({ name: nameOf(source), nodes, edges }, { findings, report, work });
   },
 );
@@ -96,7 +96,7 @@ const mermaid = format(
 /** The YAML from which langgraph-gen writes code. */
 const yaml = format(
   "langgraph-gen",
-  "a graph of langgraph-gen",
+  "a langgraph-gen graph",
   ({ value }) => {
     if (!isRaw(value) || !Array.isArray(value.nodes) || !Array.isArray(value.edges)) return null;
     const isOurs =

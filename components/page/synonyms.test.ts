@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { synonymsOf } from "./synonyms";
+
+test.each([
+  ["Cycle through connections", "edge"],
+  ["Run workflow", "execution"],
+  ["Start", "trigger"],
+  ["Pause", "interrupt"],
+  ["Workflow tests", "assertion"],
+])("%s is also found as %s", (label, word) => {
+  expect(synonymsOf(label).split(" ")).toContain(word);
+});
+test("a label without known words has no synonyms", () => {
+  expect(synonymsOf("Zoom to fit constructor")).toBe("");
+});
