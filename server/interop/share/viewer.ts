@@ -45,7 +45,7 @@ export const VIEWER_SCRIPT = `"use strict";
   var left = Math.min.apply(null, xs.concat([0])) - 44, top = Math.min.apply(null, ys.concat([0])) - 44;
   var right = Math.max.apply(null, xs.concat([0])) + W + 44, bottom = Math.max.apply(null, ys.concat([0])) + H + 44;
   var wide = right - left, high = bottom - top;
-  var picture = svg(by("canvas"), "svg", { viewBox: [left, top, wide, high].join(" "), width: wide, height: high, role: "img", "aria-label": "Drawing of the run" });
+  var picture = svg(by("canvas"), "svg", { viewBox: [left, top, wide, high].join(" "), width: wide, height: high, role: "img", "aria-label": "Graph of the run" });
   var tip = svg(svg(picture, "defs", {}), "marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto" });
   svg(tip, "path", { d: "M0 0 L8 4 L0 8 z", "class": "tip" });
 
@@ -136,14 +136,14 @@ export const VIEWER_SCRIPT = `"use strict";
     });
     if (step.node && cards.has(step.node)) cards.get(step.node).scrollIntoView({ block: "nearest", inline: "nearest" });
     lines.forEach(function (line, id) { line.setAttribute("class", now.taken.has(id) ? "on" : ""); });
-    by("took").textContent = time(step.at) + ", " + now.tokens + " tokens, " + money(now.cost) + (run.unknown_cost ? " and prices nobody knows" : "");
+    by("took").textContent = time(step.at) + ", " + now.tokens + " tokens, " + money(now.cost) + (run.unknown_cost ? " plus calls with unknown prices" : "");
     slider.setAttribute("aria-valuetext", "Step " + (index + 1) + " of " + (last + 1) + ": " + step.text);
     var panel = by("panel");
     panel.textContent = "";
     el(panel, "h2", "Step " + (index + 1) + " of " + (last + 1));
     el(panel, "p", step.text);
     (step.detail || []).forEach(function (part) { el(panel, "h2", part.title); el(panel, "pre", part.text, { tabindex: "0" }); });
-    el(panel, "h2", "Around it");
+    el(panel, "h2", "Nearby steps");
     var list = el(panel, "ol");
     for (var i = Math.max(0, index - 6); i <= Math.min(last, index + 6); i++) {
       var row = el(list, "li", time(run.steps[i].at) + "  " + run.steps[i].text);
