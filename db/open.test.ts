@@ -52,7 +52,7 @@ const tables = (file: string) => {
   return names;
 };
 
-test("before each update a copy is made that nobody else can read, and only the newest are kept", () => {
+test("a private backup is made before each migration, and only the newest are kept", () => {
   const file = path.join(dir, "troupe.db");
   const updates = COPIES_KEPT + 2;
   for (let version = 1; version <= updates; version++) {
@@ -72,7 +72,7 @@ test("before each update a copy is made that nobody else can read, and only the 
   expect(modes).toEqual(modes.map(() => 0o600));
 });
 
-test("copies that somebody else made, or named otherwise, are left alone", () => {
+test("foreign and differently named backups are left alone", () => {
   const file = path.join(dir, "troupe.db");
   release(1);
   openDb(file).$client.close();
@@ -87,7 +87,7 @@ test("copies that somebody else made, or named otherwise, are left alone", () =>
   expect(copies()).toHaveLength(theirs.length + COPIES_KEPT);
 });
 
-test("a damaged page does not keep an update from being made: the file is copied as it is, and the rest is read", () => {
+test("a damaged page doesn't prevent a migration: the file is copied and readable data is kept", () => {
   const file = path.join(dir, "troupe.db");
   release(2);
   const before = openDb(file).$client;

@@ -3,7 +3,7 @@ import { expect, test } from "./app";
 
 const PASSWORD = "correct horse battery";
 
-test("a password opens the page that was asked for, a wrong one is refused in words, and signing out shuts the door, here and in every other browser", async ({
+test("signing in opens the requested page, a wrong password is rejected, and signing out ends all sessions", async ({
   app,
   page,
   browser,
@@ -56,7 +56,7 @@ test("a password opens the page that was asked for, a wrong one is refused in wo
   expect(await app.accessibilityViolations()).toEqual([]);
 });
 
-test("the link that the start prints opens the door once, and says so to whoever comes with it later", async ({
+test("the printed sign-in link works once and explains itself afterwards", async ({
   app,
   page,
   browser,

@@ -25,7 +25,7 @@ async function openView(page: Page, crew: Locator, view: string): Promise<Locato
     .getByRole("tabpanel", { name: new RegExp(`^${view}`) });
 }
 
-test("a customer's letter is handed over; the crew opens in place, keys walk among its members, and it is seen as it was before", async ({
+test("a customer letter is handed off within a crew that supports keyboard navigation and time travel", async ({
   app,
   page,
 }) => {
@@ -69,7 +69,7 @@ test("a customer's letter is handed over; the crew opens in place, keys walk amo
   await expect(card).toBeFocused();
 });
 
-test("a crew that follows a pattern until its reviewer is content can be unfolded into nodes that do the same, and folded by one undo", async ({
+test("a review crew unfolds into equivalent nodes, and one undo folds it again", async ({
   app,
   page,
 }) => {
@@ -129,7 +129,7 @@ function keeper(answer: string) {
   return { ...drawn, roles: [{ name: "Keeper", description: "Keeps notes", tools: ["file_write"] }] };
 }
 
-test("a tool that needs agreement waits for a person, who sees exactly what it would do", async ({
+test("a tool call that needs confirmation waits and shows its exact arguments", async ({
   app,
   page,
 }) => {
@@ -149,7 +149,7 @@ test("a tool that needs agreement waits for a person, who sees exactly what it w
   await expect(page.getByText("Tea at four.").last()).toBeVisible();
 });
 
-test("a person changes the plan while the crew is at work, and the crew follows it", async ({
+test("a person edits the plan of an active crew, and the crew follows it", async ({
   app,
   page,
 }) => {

@@ -38,7 +38,7 @@ const GRAPH = {
   ],
 };
 
-test("an agent and a crew are made in the library, and work in a workflow that names them", async ({
+test("an agent and a crew from the library run in a workflow that references them", async ({
   app,
   page,
 }) => {

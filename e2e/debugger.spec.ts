@@ -76,7 +76,7 @@ const counting = {
 
 const paused = (page: Page) => page.getByRole("status", { name: "Pause status" });
 
-test("a breakpoint with a condition holds the fitting turn; the run is gone through step by step, and edited state or a fork takes it the other way", async ({
+test("a conditional breakpoint pauses at the matching iteration, and edited state or a fork changes the route", async ({
   app,
   page,
 }) => {
@@ -142,7 +142,7 @@ test("a breakpoint with a condition holds the fitting turn; the run is gone thro
   await app.run.expectStatus("Fancy end", "completed");
 });
 
-test("one node is run by itself, its output pinned, and a run from the editor takes the pin", async ({
+test("a node runs alone, its output is pinned, and a run from the editor uses the pin", async ({
   app,
   page,
 }) => {

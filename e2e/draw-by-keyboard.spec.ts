@@ -42,7 +42,7 @@ async function task(page: Page, text: string, writes: string): Promise<void> {
   await page.keyboard.press("Escape");
 }
 
-test("a workflow that branches is drawn from nothing with the keyboard alone, and runs", async ({
+test("a branching workflow is built from scratch by keyboard alone and runs", async ({
   app,
   page,
 }) => {
@@ -101,7 +101,7 @@ test("a workflow that branches is drawn from nothing with the keyboard alone, an
 
   await page.keyboard.press("Shift+L");
   await saved(page);
-  await expect(page.getByRole("button", { name: /prevents? running/ })).toHaveCount(0);
+  await expect(page.getByRole("button", { name: /prevents? this workflow from running/ })).toHaveCount(0);
 
   await page.keyboard.press("ControlOrMeta+Enter");
   await expect(page.getByRole("dialog").getByLabel(/user.request/i)).toBeFocused();
@@ -113,7 +113,7 @@ test("a workflow that branches is drawn from nothing with the keyboard alone, an
   await app.run.expectStatus("Perform Approved Action", "completed");
 });
 
-test("the keyboard never gets stuck in the drawing: Escape leaves a card, and Tab walks through the zoom controls and out", async ({
+test("the keyboard is never trapped in the canvas: Escape leaves a card and Tab leaves the controls", async ({
   app,
   page,
 }) => {

@@ -25,7 +25,7 @@ async function showWholeCanvas(app: App): Promise<void> {
   await app.canvas.still();
 }
 
-test("a workflow that branches is drawn from nothing with the mouse, and runs", async ({ app, page }) => {
+test("a branching workflow is built from scratch by mouse and runs", async ({ app, page }) => {
   await app.newWorkflow();
   await app.canvas.card("Start").click();
   await expect(settings(page).getByLabel("Name of value 1")).toHaveValue("user_request");
@@ -85,7 +85,7 @@ test("a workflow that branches is drawn from nothing with the mouse, and runs", 
   await app.canvas.connect("Perform Approved Action", "End");
 
   await saved(page);
-  await expect(page.getByRole("button", { name: /prevents? running/ })).toBeHidden();
+  await expect(page.getByRole("button", { name: /prevents? this workflow from running/ })).toBeHidden();
 
   await app.run.start({ user_request: "Please approve my vacation for next week." });
   await app.run.expectEnd("Completed");

@@ -14,7 +14,7 @@ function pointOn(page: Page, name: string, share: number): Promise<{ x: number; 
 
 const LINE = "Connection from Begin to Finish";
 
-test("a line is selected wherever it is clicked, is named by a double click, and takes in what is put on it", async ({
+test("an edge is selected anywhere along it, labeled by double click and split by a dropped node", async ({
   app,
   page,
 }) => {

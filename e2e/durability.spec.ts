@@ -265,7 +265,7 @@ async function ignoreConflict(call: Promise<unknown>) {
   });
 }
 
-test("a server killed again and again loses nothing and repeats nothing", async () => {
+test("a server that is killed repeatedly loses nothing and repeats nothing", async () => {
   test.setTimeout(300_000);
   const dataDir = mkdtempSync(path.join(os.tmpdir(), "troupe-kill-"));
   const model = await startModelServer(answerTo, () => 40 + Math.random() * 120);

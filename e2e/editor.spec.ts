@@ -11,7 +11,7 @@ async function deafWindow(context: BrowserContext): Promise<Page> {
   return page;
 }
 
-test("each gesture is one step that is taken back and made again, a paste as well; what is left is saved by itself", async ({
+test("each gesture, including a paste, is one undo step, and the result is saved automatically", async ({
   app,
   page,
 }) => {
@@ -81,7 +81,7 @@ test("each gesture is one step that is taken back and made again, a paste as wel
   await expect(card).toHaveCount(0);
 });
 
-test("what is saved in one window is seen in the other, and two that change the same never overwrite each other unasked", async ({
+test("a save appears in other windows, and conflicting edits never overwrite each other silently", async ({
   app,
   page,
   context,
@@ -133,7 +133,7 @@ test("what is saved in one window is seen in the other, and two that change the 
   await expect(app.canvas.card("Handle Rejection")).toBeVisible();
 });
 
-test("what a file would use is allowed by hand; problems stop a run, lead to their place, and are repaired in one click", async ({
+test("capabilities of a file need permission, and problems block a run, link to nodes and offer fixes", async ({
   app,
   page,
 }) => {
@@ -155,7 +155,7 @@ test("what a file would use is allowed by hand; problems stop a run, lead to the
   await dialog.getByRole("button", { name: "Import workflow" }).click();
   await app.canvas.isShown();
 
-  const mark = page.getByRole("button", { name: /prevents? running/ });
+  const mark = page.getByRole("button", { name: /prevents? this workflow from running/ });
   await mark.click();
   const problems = page.getByRole("list", { name: "Problems" }).getByRole("listitem");
   await expect(problems).toHaveCount(2);

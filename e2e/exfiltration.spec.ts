@@ -123,7 +123,7 @@ function misled(payload: string) {
   return { ...drawn, roles };
 }
 
-test("nothing that strangers or models write makes a browser load anything from elsewhere", async ({
+test("untrusted content and model output never make a browser load external resources", async ({
   app,
   page,
 }) => {

@@ -1,6 +1,6 @@
 import { expect, test } from "./app";
 
-test("a first visit leads to a first completed run", async ({ app, page }) => {
+test("a first visit leads to a completed run", async ({ app, page }) => {
   await app.startFresh();
   await app.open();
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();

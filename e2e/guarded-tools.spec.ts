@@ -69,7 +69,7 @@ const record = async (page: Page, home: string) => {
   return page.getByRole("list", { name: "Audit log" }).getByRole("listitem");
 };
 
-test("what an MCP server says of a tool is approved word by word, also when it says something else later; what it asks of people is a form in the run", async ({
+test("MCP tool descriptions need approval, also after changes, and elicitations become forms in the run", async ({
   app,
   page,
   ownServer,

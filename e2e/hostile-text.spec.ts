@@ -148,7 +148,7 @@ function hostileCrew() {
   return drawn;
 }
 
-test("thirty ways to smuggle a script in are words wherever they are shown", async ({ app, page }) => {
+test("thirty script injection payloads are shown as plain text everywhere", async ({ app, page }) => {
   test.setTimeout(240_000);
   await listenForRefusals(page);
   await app.open("/settings");

@@ -40,7 +40,7 @@ async function start(name: string): Promise<string> {
 test.describe("on a phone", () => {
   test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
 
-  test("what waits is answered in the inbox, the count goes down, and the run goes on", async ({
+  test("a question is answered in the inbox, the badge count drops, and the run resumes", async ({
     app,
     page,
   }) => {

@@ -42,7 +42,7 @@ async function runIt(app: App): Promise<RunAnswer> {
   return api<RunAnswer>("GET", `/runs/${app.run.id}`);
 }
 
-test("the reference workflow is imported, changed by hand, run, watched, exported, deleted, imported and run again with an equal result", async ({
+test("the reference workflow survives import, edit, run, export, delete and reimport with an equal result", async ({
   app,
   page,
 }) => {

@@ -3,7 +3,7 @@ import { expect, test } from "./app";
 
 // Signing in at an MCP server, at a stand-in for an authorization server.
 
-test("a person signs in at a server, where they say no and then yes; the access is renewed, ends, and is given up", async ({
+test("signing in to an MCP server handles denial, consent, token refresh, expiry and revocation", async ({
   app,
   page,
   ownServer,

@@ -2,7 +2,7 @@ import { api, expect, test } from "./app";
 
 // What these pages do is tested where they are (components/*/*.test.tsx); how they look to everybody needs a browser.
 
-test("the pages of the library and the settings have no accessibility faults, with something in them", async ({
+test("library and settings pages with content have no accessibility violations", async ({
   app,
   page,
 }) => {

@@ -3,7 +3,7 @@ import { edge, end, file, start } from "./run-graphs";
 
 test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
 
-test("on a phone everything is reached from the bar below, a workflow is a list with its drawing one tap away, and its run is watched and read", async ({
+test("the app on a phone is navigated by a bottom bar, and workflows and runs can be read", async ({
   app,
   page,
 }) => {

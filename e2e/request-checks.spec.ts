@@ -3,7 +3,7 @@ import { expect, test } from "./app";
 
 // What every answer of the server carries, whatever kind of answer it is, and what its door does not let in.
 
-test("no answer can be framed, guessed at or stored away from here; what is not asked for in this server's name is not answered", async ({
+test("responses forbid framing and content sniffing, and requests for other hosts are rejected", async ({
   app,
   page,
   baseURL,
@@ -56,7 +56,7 @@ test("no answer can be framed, guessed at or stored away from here; what is not 
   expect(few.status()).toBe(200);
 });
 
-test("whatever strangers send, the terminal of the server shows none of it as it came", async ({
+test("the server's terminal never shows raw untrusted input", async ({
   server,
 }) => {
   const { port } = server;

@@ -1,6 +1,6 @@
 import { api, expect, test } from "./app";
 
-test("a step back or forward or a click elsewhere with changes that are not saved asks first, and then goes where it was meant to", async ({
+test("leaving unsaved changes asks for confirmation and then continues to the original target", async ({
   app,
   page,
 }) => {

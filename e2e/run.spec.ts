@@ -49,7 +49,7 @@ const everyState = file(
   ],
 );
 
-test("every state of a node is shown while it happens, after a reload and in a second tab too, until the run is cancelled", async ({
+test("node states are shown live, after a reload and in a second tab until cancellation", async ({
   app,
   page,
   context,
@@ -78,7 +78,7 @@ test("every state of a node is shown while it happens, after a reload and in a s
   await expect(other.getByRole("group", { name: "Run status" }).getByText("Cancelled")).toBeVisible();
 });
 
-test("what a model writes appears word by word; at its end a run shows its result, and it is gone through in time on the drawing it ran on", async ({
+test("model output streams live, and a finished run shows its result and can be scrubbed", async ({
   app,
   page,
 }) => {
@@ -152,7 +152,7 @@ test("what a model writes appears word by word; at its end a run shows its resul
   await expect(app.canvas.card("Talk more")).toBeVisible();
 });
 
-test("the run of a deleted workflow is found by what went in, can still be read, and offers to bring the workflow back", async ({
+test("a run of a deleted workflow stays readable and offers to restore the workflow", async ({
   app,
   page,
 }) => {

@@ -13,7 +13,7 @@ const echoWorkflow = (text: string) =>
     [edge("start", "say"), edge("say", "end")],
   );
 
-test("two runs are compared; one is shared as a file that opens offline and scrubs, and kept as a test that fails after a change", async ({
+test("two runs are compared, and a run is shared as an offline file and kept as a test", async ({
   app,
   page,
   context,

@@ -1,6 +1,6 @@
 import { api, expect, test } from "./app";
 
-test("a token is shown once, opens the HTTP API, and stops when it is revoked; the theme is there again before anything is drawn; the palette leads to a workflow", async ({
+test("a token is shown once and can be revoked, the theme persists, and the palette opens a workflow", async ({
   app,
   page,
   request,

@@ -21,14 +21,14 @@ describe.each(folders)("%s", (folder) => {
   const { name, graph, roles, tests, findings } = readWorkflow(text);
   if (!graph) throw new Error(`${folder}/workflow.json can't be read: ${JSON.stringify(findings)}`);
 
-  test("is written as the app exports it, and has no problems", () => {
+  test("the workflow is in the app's export format and has no problems", () => {
     expect(findings).toEqual([]);
     expect(findProblems(graph, roles)).toEqual([]);
     const written = writtenTests(readTests(tests).tests);
     expect(writeWorkflow(graph, { flavour: "troupe", name, roles, tests: written })).toBe(text);
   });
 
-  test("passes its tests", async () => {
+  test("the workflow passes its tests", async () => {
     const { code, out } = await callWorkflow(
       ["test", "workflow.json", "--json"],
       path.join(import.meta.dirname, folder),
@@ -38,7 +38,7 @@ describe.each(folders)("%s", (folder) => {
     expect(code).toBe(0);
   });
 
-  test("has an input that fits, and a README of at most 120 words", () => {
+  test("the workflow has a valid input and a README of at most 120 words", () => {
     const input: JsonObject = JSON.parse(read(folder, "input.json"));
     expect(findInputErrors(graph, input)).toEqual([]);
     const readme = read(folder, "README.md");
@@ -47,12 +47,12 @@ describe.each(folders)("%s", (folder) => {
     expect(read("README.md")).toContain(`[${name}](${folder}/README.md)`);
   });
 
-  test("is offered as a template", () => {
+  test("the workflow is offered as a template", () => {
     expect(gallery.find(({ key }) => key === folder)?.graph).toEqual(graph);
   });
 });
 
-test("all folders are bundled and offered", () => {
+test("all example folders are bundled and offered as templates", () => {
   expect(Object.keys(exampleFiles)).toEqual(folders);
   expect(gallery.map(({ key }) => key).sort()).toEqual(folders);
 });

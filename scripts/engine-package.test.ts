@@ -25,8 +25,8 @@ function node(args: readonly string[], env: Record<string, string> = {}): Promis
 }
 const module = (text: string) => ["--input-type=module", "-e", text];
 
-describe("tests on Restate are skipped with a reason", () => {
-  test("on a platform without a binary", async () => {
+describe("Restate tests", () => {
+  test("Restate tests are skipped with a reason on a platform without a binary", async () => {
     const platform = "Object.defineProperty(process, 'platform', { value: 'win32' })";
     const output = await node([
       "--import",
@@ -38,7 +38,7 @@ describe("tests on Restate are skipped with a reason", () => {
     expect(output).toMatch(/^0 passed, 0 failed$/m);
   });
 
-  test("without a network", async () => {
+  test("Restate tests are skipped with a reason without a network", async () => {
     // A clone without installed packages.
     const clone = path.join(folder, "clone");
     const from = path.join(root, "packages", "engine-restate");
@@ -60,7 +60,7 @@ describe("tests on Restate are skipped with a reason", () => {
   });
 });
 
-describe("the key by which workers verify their engine", () => {
+describe("engine identity key", () => {
   const keyOf = (name: string, env: Record<string, string> = {}) =>
     node(
       module(
@@ -74,7 +74,7 @@ describe("the key by which workers verify their engine", () => {
       },
     );
 
-  test("is created once, by the first process that uses a data folder", async () => {
+  test("the engine identity key is created once, by the first process that uses a data folder", async () => {
     const keys = await Promise.all([keyOf("first"), keyOf("first"), keyOf("first")]);
     expect(keys).toEqual(Array.from({ length: 3 }, () => expect.stringMatching(/^publickeyv1_\w{40,}\n$/)));
     expect(new Set(keys).size).toBe(1);
@@ -83,7 +83,7 @@ describe("the key by which workers verify their engine", () => {
     expect(statSync(path.join(restate, "identity.pem")).mode & 0o777).toBe(0o600);
   });
 
-  test("must be set for a worker that other machines reach, unless its data folder has it", async () => {
+  test("the engine identity key is required for a worker on another machine unless its data folder has it", async () => {
     const host = { TROUPE_WORKER_HOST: "10.0.0.7" };
     expect(await keyOf("other", host)).toBe("null\n");
     const publicKey = "publickeyv1_w7YHemBctH5Ck2nQRQ47iBBqhNHy4FV7t2Usbye2A6f";

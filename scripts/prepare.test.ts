@@ -47,13 +47,13 @@ async function installed(times = 1): Promise<string[]> {
   return readFileSync(path.join(clone, "calls"), "utf8").split(";").slice(0, -1);
 }
 
-test("reinstalls everything after an interrupted installation", async () => {
+test("setup reinstalls everything after an interrupted installation", async () => {
   mkdirSync(path.join(clone, "node_modules", "a"), { recursive: true });
   writeFileSync(path.join(clone, "node_modules", "a", "package.json"), `{"name":"a","version":"1.0.0"}`);
   expect(await installed()).toEqual(["ci"]);
 });
 
-test("updates a complete installation without deleting it first", async () => {
+test("setup updates a complete installation without deleting it first", async () => {
   mkdirSync(path.join(clone, "node_modules"));
   writeFileSync(
     path.join(clone, "node_modules", ".package-lock.json"),
@@ -82,7 +82,7 @@ test("concurrent starts install once and release the lock", async () => {
   expect(existsSync(path.join(clone, ".starting"))).toBe(false);
 });
 
-test("takes over the lock of a killed start", async () => {
+test("setup takes over the lock of a killed start", async () => {
   const gone = spawn(process.execPath, ["-e", ""]);
   await new Promise((resolve) => gone.once("close", resolve));
   writeFileSync(path.join(clone, ".starting"), String(gone.pid));

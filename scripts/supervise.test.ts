@@ -49,7 +49,7 @@ async function supervised(server: string, { starts = 1, act = (_pid: number) => 
   return { code, lasts: lasts(), stderr: stderr };
 }
 
-test("restarts a server that crashed or was killed, and tells it how the previous one ended", async () => {
+test("the supervisor restarts a server that crashed or was killed and passes on how it ended", async () => {
   const server = `${UP}; ${APPEND}; const { TROUPE_LAST_END: last } = process.env;
     if (last === "") process.kill(process.pid, "SIGKILL");
     if (last === "SIGKILL") process.abort();
@@ -59,7 +59,7 @@ test("restarts a server that crashed or was killed, and tells it how the previou
   expect([code, lasts]).toEqual([0, ["", "SIGKILL", "SIGABRT", "1"]]);
 });
 
-test("gives up with a message after too many crashes", async () => {
+test("the supervisor gives up with a message after too many crashes", async () => {
   const server = `${UP}; ${APPEND}; process.kill(process.pid, "SIGKILL")`;
   const options = { restarts: { max: 2, withinMs: 60_000 } };
   const { code, lasts, stderr: stderr } = await supervised(server, { options });
@@ -67,12 +67,12 @@ test("gives up with a message after too many crashes", async () => {
   expect(stderr).toContain("the server ended 3 times within 60 s, the last time with SIGKILL");
 });
 
-test("doesn't restart a server that can't start, and passes on its exit code", async () => {
+test("the supervisor doesn't restart a server that can't start, and passes on its exit code", async () => {
   const { code, lasts } = await supervised(`${APPEND}; process.exit(78)`);
   expect([code, lasts]).toEqual([78, [""]]);
 });
 
-test("forwards a signal once, and waits for the server to exit", async () => {
+test("the supervisor forwards a signal once and waits for the server to exit", async () => {
   const server = `process.on("message", (signal) => setTimeout(() => process.exit(signal === "SIGTERM" ? 0 : 9), 100)); ${UP}; ${APPEND}; ${WAIT}`;
   const act = (pid: number) => {
     process.kill(pid, "SIGTERM");
@@ -81,7 +81,7 @@ test("forwards a signal once, and waits for the server to exit", async () => {
   expect(await supervised(server, { act })).toMatchObject({ code: 0, lasts: [""] });
 });
 
-test("kills a server that hangs during shutdown", async () => {
+test("the supervisor kills a server that hangs during shutdown", async () => {
   const act = (pid: number) => process.kill(pid, "SIGTERM");
   const server = `${UP}; ${APPEND}; process.on("SIGTERM", () => {}); for (;;);`;
   expect(await supervised(server, { act, options: { graceMs: 200 } })).toMatchObject({

@@ -34,18 +34,18 @@ function contrast(a: [number, number, number], b: [number, number, number]): num
 }
 
 test.each([
-  ["by day", false],
-  ["by night", true],
-])("lines stand out against the stage, and borders of cards can be seen, %s", (_when, isNight) => {
+  ["in light mode", false],
+  ["in dark mode", true],
+])("edges contrast with the canvas and card borders are visible %s", (_when, isNight) => {
   const stage = token("stage", isNight);
   expect(contrast(token("edge", isNight), stage)).toBeGreaterThanOrEqual(3);
   expect(contrast(token("card-line", isNight), stage)).toBeGreaterThanOrEqual(1.7);
 });
 
 test.each([
-  ["by day", false],
-  ["by night", true],
-])("breakpoints stand out against cards and the stage, %s", (_when, isNight) => {
+  ["in light mode", false],
+  ["in dark mode", true],
+])("breakpoints contrast with cards and the canvas %s", (_when, isNight) => {
   const dot = token("breakpoint", isNight);
   expect(contrast(dot, token("surface", isNight))).toBeGreaterThanOrEqual(3);
   expect(contrast(dot, token("stage", isNight))).toBeGreaterThanOrEqual(3);

@@ -13,8 +13,8 @@ import { neighbour, readingOrder } from "./navigation";
 
 const none: ReadonlySet<string> = new Set();
 
-describe("drawing a graph", () => {
-  test("there and back again is the same graph, whatever was drawn", () => {
+describe("flow mapping", () => {
+  test("converting any graph to React Flow and back returns the same graph", () => {
     fc.assert(
       fc.property(fc.array(anyMove, { maxLength: 25 }), (moves) => {
         const graph = moves.reduce((before, move) => move(before), sampleGraph());
@@ -30,7 +30,7 @@ describe("drawing a graph", () => {
     );
   });
 
-  test("an edit of one node draws one card again", () => {
+  test("editing a node re-renders only its card", () => {
     const graph = sampleGraph();
     const before = toFlowNodes(graph, none);
     const edited = edits.setNode.apply(graph, { id: "ask", patch: { description: "Asks back" } });
@@ -40,7 +40,7 @@ describe("drawing a graph", () => {
     expect(toFlowEdges(edited, none, lines).every((edge, at) => edge === lines[at])).toBe(true);
   });
 
-  test("a line is told by the names of its ends", () => {
+  test("a connection is labeled with the names of its nodes", () => {
     const edited = edits.setNode.apply(sampleGraph(), { id: "ask", patch: { name: "Question" } });
     expect(toFlowEdges(edited, none).map(({ ariaLabel }) => ariaLabel)).toEqual([
       "Connection from Start to Question",
@@ -50,7 +50,7 @@ describe("drawing a graph", () => {
     ]);
   });
 
-  test("what React Flow measured stays when a node changes", () => {
+  test("editing a node keeps the sizes that React Flow measured", () => {
     const graph = sampleGraph();
     const measured = toFlowNodes(graph, none).map((node) => ({
       ...node,
@@ -64,7 +64,7 @@ describe("drawing a graph", () => {
     expect(after.every(({ measured }) => measured?.height === 90)).toBe(true);
   });
 
-  test("a card with a new exit has the size for it before it is measured", () => {
+  test("a card with a new error output reserves its size before it is measured", () => {
     const graph = sampleGraph();
     const before = toFlowNodes(graph, none);
     const leaving = present(
@@ -78,7 +78,7 @@ describe("drawing a graph", () => {
     expect(after).not.toEqual(sizeOf(before));
   });
 
-  test("a line from a router hangs on the port of its label", () => {
+  test("a connection from a router attaches to the port of its label", () => {
     const [, , yes] = toFlowEdges(sampleGraph(), none);
     expect(yes?.sourceHandle).toBe("exit:yes");
     expect(toConnection({ source: "route", target: "done", sourceHandle: "exit:yes" })).toEqual({
@@ -91,7 +91,7 @@ describe("drawing a graph", () => {
 });
 
 describe("ports", () => {
-  test("a router offers its labels, and shows one that only an edge knows as not offered", () => {
+  test("a router shows its routes, and marks a route that only an edge names as not offered", () => {
     const graph = sampleGraph();
     const route = graph.nodes.route;
     const stray = { ...graph.edges[2], id: "e9", edge_label: "maybe" } as (typeof graph.edges)[number];
@@ -105,7 +105,7 @@ describe("ports", () => {
     ]);
   });
 
-  test("a router by value offers another branch until it has an Otherwise", () => {
+  test("a value router offers another route until it has a fallback", () => {
     const graph = textEdits.setConfig.apply(sampleGraph(), {
       id: "route",
       patch: { kind: "value", value: "state.answer", ways: ["yes", "no"] },
@@ -118,14 +118,14 @@ describe("ports", () => {
     expect(titles([yes, { ...no, edge_label: null, is_default: true }])).toEqual(["yes", "no", "otherwise"]);
   });
 
-  test("an error exit appears where failures have a way of their own", () => {
+  test("an error port appears on nodes with their own error route", () => {
     const graph = edits.setNode.apply(sampleGraph(), { id: "ask", patch: { on_error: "error_edge" } });
     expect(graph.nodes.ask && portsOf(graph.nodes.ask, []).map(({ id }) => id)).toEqual(["out", "error"]);
   });
 });
 
-describe("walking", () => {
-  test("reads from the start on, and arrows follow the lines", () => {
+describe("navigation", () => {
+  test("the reading order begins at the start node, and arrow keys follow connections", () => {
     const graph = sampleGraph();
     expect(readingOrder(graph)).toEqual(["start", "ask", "route", "done"]);
     expect(neighbour(graph, "start", "right")).toBe("ask");
@@ -135,13 +135,13 @@ describe("walking", () => {
   });
 });
 
-describe("placing", () => {
-  test("a file without places is drawn in columns", () => {
+describe("placement", () => {
+  test("a workflow without positions is laid out in columns", () => {
     const places = fallbackPlaces(sampleGraph());
     expect([...places.values()].map(({ x }) => x)).toEqual([0, COLUMN, 2 * COLUMN, 3 * COLUMN]);
   });
 
-  test("tidying puts what follows to the right, without cards on cards", async () => {
+  test("tidying up places successors to the right without overlapping cards", async () => {
     const graph = edits.addNode.apply(sampleGraph(), {
       id: "t",
       type: "transform",
@@ -154,7 +154,7 @@ describe("placing", () => {
     expect(places.start).toEqual({ x: 0, y: expect.any(Number) });
   });
 
-  test("the branches of a router lie in the order of its ways out", async () => {
+  test("tidying up orders the branches of a router by its routes", async () => {
     const graph = ["no", "yes"].reduce(
       (before, label) =>
         edits.addNode.apply(before, {
@@ -168,14 +168,14 @@ describe("placing", () => {
     expect(places.after_yes && places.after_no && places.after_yes.y < places.after_no.y).toBe(true);
   });
 
-  test("tidying a part leaves the rest alone", async () => {
+  test("tidying up a selection leaves all other nodes in place", async () => {
     expect(Object.keys((await layout(sampleGraph(), new Set(["route", "done"]))) ?? {})).toEqual([
       "route",
       "done",
     ]);
   });
 
-  test("a card that is dragged nearly in line snaps into line", () => {
+  test("a card that is dragged close to another card's position on an axis snaps to it", () => {
     const box = { width: 240, height: 90 };
     const found = align({ id: "a", x: 403, y: 50, ...box }, [{ id: "b", x: 400, y: 300, ...box }]);
     expect(found.place).toEqual({ x: 400, y: 50 });

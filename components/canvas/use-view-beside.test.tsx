@@ -6,7 +6,7 @@ import { subjectOf, useViewBeside } from "./use-view-beside";
 
 const picked = (nodes: string[], edges: string[] = []) => ({ nodes: new Set(nodes), edges: new Set(edges) });
 
-test("a form is about a card and its neighbors, both ends of a connection, or all", () => {
+test("a form concerns a card and its neighbors, both ends of a connection, or the whole workflow", () => {
   const about = (...selected: Parameters<typeof picked>) => {
     const { cards, around } = subjectOf(sampleGraph(), picked(...selected));
     return [cards, around.toSorted()];
@@ -20,7 +20,7 @@ test("a form is about a card and its neighbors, both ends of a connection, or al
   expect(about([])).toEqual([[], ["ask", "done", "route", "start"]]);
 });
 
-test("the view makes way for a form and returns when it closes, unless somebody moved it", () => {
+test("opening a form shifts the viewport, and closing it restores it unless the user moved it", () => {
   vi.useFakeTimers();
   const { view } = openEditor();
   let now = { x: 0, y: 0, zoom: 1 };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { formatDuration } from "./format";
 
-test("a length of time says no zeros that nobody would speak", () => {
+test("a duration omits trailing zero units", () => {
   const formatted = [400, 12_000, 60_000, 185_000, 900_000, 3_600_000, 7_800_000, 86_400_000].map(
     formatDuration,
   );

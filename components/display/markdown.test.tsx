@@ -4,13 +4,13 @@ import { Markdown } from "./markdown";
 
 const drawn = (text: string) => renderToStaticMarkup(<Markdown text={text} />);
 
-test("headings, lists, tables and code are drawn as such", () => {
+test("Markdown renders headings, lists, tables and code", () => {
   const html = drawn("# A\n\n1. **b**\n2. `c`\n\n| d | e |\n| - | - |\n| 1 | 2 |\n\n```\n<f>\n```");
   for (const part of ["<h3", "<ol", "<strong>b</strong>", "<code>c</code>", "<th", "<pre", "&lt;f&gt;"])
     expect(html).toContain(part);
 });
 
-test("markup in a file stays text", () => {
+test("HTML in Markdown is shown as text", () => {
   const html = drawn(
     '<script>alert(1)</script>\n\ntext <img src="https://example.org/x.png" onerror="alert(1)">',
   );
@@ -18,7 +18,7 @@ test("markup in a file stays text", () => {
   expect(html).toContain("&lt;script&gt;");
 });
 
-test("nothing is fetched and nothing leads away: pictures and links are their words and addresses", () => {
+test("images and links are shown as text and URLs, and nothing is fetched", () => {
   const html = drawn(
     "![a cat](https://example.org/cat.png) and [a page](javascript:alert(1)) <https://example.org>",
   );
@@ -27,6 +27,6 @@ test("nothing is fetched and nothing leads away: pictures and links are their wo
   expect(html).toContain("(javascript:alert(1))");
 });
 
-test("characters that markup knows are shown as they were written", () => {
+test("escaped special characters are shown as they were written", () => {
   expect(drawn('1 < 2 & "x" isn\'t')).toContain("1 &lt; 2 &amp; &quot;x&quot; isn&#x27;t");
 });

@@ -2,32 +2,32 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { endOfText, oneLine } from "./one-line";
 
-describe("one line of a value", () => {
+describe("one-line summary", () => {
   test.each([
     [
       "the first line below a heading, without Markdown",
       "# Report\n\n- **Approved** at once\n\nLast.\n\n---\n",
       "Approved at once",
     ],
-    ["a heading where nothing else is said", "# Report\n", "Report"],
+    ["a heading if there is no other text", "# Report\n", "Report"],
     [
-      "what was said, not what was handed in",
+      "the answer, not the received keys",
       "Received keys: topic (12 chars)\nDone: all is well.\nReceived keys: topic (12 chars)\n— offline demo text",
       "Done: all is well.",
     ],
     ["code without its fence", "```js\nconst a = 1;\n```", "const a = 1;"],
-    ["what stands above a signature", "All is well.\n\n— offline demo text", "All is well."],
-    ["what JSON in a text says, not its braces", '{"status":"approved","note":"Go on."}', "Go on."],
-    ["what JSON in a code block says", '```json\n{"verdict": "reject"}\n```', "reject"],
-    ["the value that was written last", { a: "first", b: { c: "second" } }, "second"],
-    ["a list as words", ["one", "two"], "one, two"],
-    ["yes and no", true, "Yes"],
-    ["nothing", null, ""],
-  ])("is %s", (_what, value, line) => {
+    ["the text above a signature", "All is well.\n\n— offline demo text", "All is well."],
+    ["the value of JSON in a text, without braces", '{"status":"approved","note":"Go on."}', "Go on."],
+    ["the value of JSON in a code block", '```json\n{"verdict": "reject"}\n```', "reject"],
+    ["the value written last", { a: "first", b: { c: "second" } }, "second"],
+    ["a list as comma-separated text", ["one", "two"], "one, two"],
+    ["Yes for true", true, "Yes"],
+    ["an empty text for null", null, ""],
+  ])("a one-line summary uses %s", (_what, value, line) => {
     expect(oneLine(value)).toBe(line);
   });
 
-  test("is one line, whatever the text", () => {
+  test("a one-line summary has no line breaks, whatever the text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         expect(oneLine(text)).not.toMatch(/\n/);
@@ -36,14 +36,14 @@ describe("one line of a value", () => {
   });
 });
 
-describe("the end of a text on its way", () => {
-  test("a structured answer shows the value that is being written", () => {
+describe("tail of a streaming text", () => {
+  test("a partial structured answer shows the value being written", () => {
     expect(endOfText('{"status":"approved","comment":"All is in or', 60)).toBe("All is in or");
     expect(endOfText('{"status":"approved","comm', 60)).toBe("approved");
     expect(endOfText('{"status":"approved","comment":', 60)).toBe("approved");
   });
 
-  test("begins with a whole word and is never longer than asked", () => {
+  test("the tail of a streaming text begins with a whole word and respects the maximum length", () => {
     expect(endOfText("one two three four", 9)).toBe("… four");
     fc.assert(
       fc.property(fc.string(), fc.integer({ min: 4, max: 40 }), (text, most) => {

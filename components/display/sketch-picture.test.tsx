@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { CrewProcess } from "@/server/domain/crew/crew";
 import { SketchPicture } from "./sketch-picture";
 
-test("crews that work differently look different", () => {
+test("crews with different processes have different pictures", () => {
   const pictures = CrewProcess.options.map((process) =>
     renderToStaticMarkup(
       <SketchPicture

@@ -6,7 +6,7 @@ import { DocsPage } from "./docs-page";
 
 const html = (slug: string) => renderToStaticMarkup(<DocsPage slug={slug} text={readDoc(slug) ?? ""} />);
 
-test("every page of the docs has the headings that the search leads to", () => {
+test("each docs page contains the headings that the search links to", () => {
   const pages = new Map(DOCS.map(({ slug }) => [slug as string, html(slug)]));
   expect(docHeadings().length).toBeGreaterThan(40);
   for (const { href } of docHeadings()) {
@@ -15,11 +15,11 @@ test("every page of the docs has the headings that the search leads to", () => {
   }
 });
 
-test("an error code has an anchor that errors link to", () => {
+test("each error code has an anchor that errors link to", () => {
   expect(html("errors")).toContain('<tr id="RATE_LIMIT">');
 });
 
-test("links between pages stay in the app; files that only the repository has are not linked", () => {
+test("links between docs pages stay in the app, and links to repository files become plain text", () => {
   expect(docHref("guide.md#run")).toBe("/docs/guide#run");
   expect(docHref("../GLOSSARY.md")).toBe("/docs/glossary");
   expect(docHref("docs/import.md")).toBe("/docs/import");
@@ -29,7 +29,7 @@ test("links between pages stay in the app; files that only the repository has ar
   expect(docHref("javascript:alert(1)")).toBeNull();
 });
 
-test("a page that does not exist has no text, wherever its name points", () => {
+test("an unknown docs page has no text, even with path traversal in its name", () => {
   for (const slug of ["", "nothing", "../package.json", "..%2fpackage.json", "README"])
     expect(readDoc(slug)).toBeNull();
 });

@@ -11,7 +11,7 @@ const renamed = ({ name, graph }: Version, id: string, to: string): Version => (
   graph: edits.setNode.apply(graph, { id, patch: { name: to } }),
 });
 
-test("what differs from the common base stays one's own, all else is theirs", () => {
+test("a rebase keeps local changes and takes everything else from the remote version", () => {
   const base = doc();
   const own = renamed(base, "ask", "Mine");
   const theirs = renamed({ ...base, name: "Theirs" }, "done", "Finished");
@@ -23,7 +23,7 @@ test("what differs from the common base stays one's own, all else is theirs", ()
   expect(rebased(own, base, base)).toEqual(own);
 });
 
-test("a line of one's own to what they deleted goes with it", () => {
+test("a rebase drops a local edge to a node that the remote version deleted", () => {
   const base = doc();
   const own = {
     ...base,
@@ -35,7 +35,7 @@ test("a line of one's own to what they deleted goes with it", () => {
   expect(both.graph.edges.every(({ target_node_id }) => target_node_id !== "done")).toBe(true);
 });
 
-test("after a version from elsewhere was taken over, undo takes back one's own steps and keeps theirs", () => {
+test("undo after adopting a remote version reverts local steps and keeps remote ones", () => {
   const store = newEditorStore({ id: "wf", revision: 1, ...doc() });
   store.getState().edit(edits.setNode, { id: "ask", patch: { name: "Mine" } });
   store.getState().saved(store.getState().doc, 2);
@@ -48,7 +48,7 @@ test("after a version from elsewhere was taken over, undo takes back one's own s
   expect(store.getState().doc).toEqual(theirs);
 });
 
-test("whoever took theirs in a conflict can have their own back, on top of it", () => {
+test("undo after “Use theirs” restores local changes on top of the remote version", () => {
   const store = newEditorStore({ id: "wf", revision: 1, ...doc() });
   const theirs = renamed(store.getState().doc, "done", "Finished");
   store.getState().edit(edits.setNode, { id: "ask", patch: { name: "Mine" } });

@@ -10,7 +10,7 @@ const press = (key: string, more: KeyboardEventInit = {}) => {
   return event;
 };
 
-test("the connections of a node are walked through by keyboard, each told by the names of its ends", () => {
+test("the keyboard cycles through a node's connections and announces the names of their ends", () => {
   const { store, commands, announcement } = openEditor();
   store.getState().select({ nodes: ["route"] });
   commands.walkEdges(1);
@@ -23,7 +23,7 @@ test("the connections of a node are walked through by keyboard, each told by the
   expect([...store.getState().selection.nodes]).toEqual(["ask"]);
 });
 
-test("nodes are taken into the selection and out of it one by one", () => {
+test("nodes are added to and removed from the selection individually", () => {
   const { store, commands, announcement } = openEditor();
   store.getState().select({ nodes: ["ask"] });
   commands.toggle("done");
@@ -33,7 +33,7 @@ test("nodes are taken into the selection and out of it one by one", () => {
   expect([...store.getState().selection.nodes]).toEqual(["done"]);
 });
 
-test("letters that come right after the key for the picker are its search, and no commands", () => {
+test("letters typed right after the picker's shortcut are a search, not commands", () => {
   const { ui, commands } = openEditor();
   const heard = vi.fn();
   document.body.addEventListener("keydown", heard);
@@ -49,7 +49,7 @@ test("letters that come right after the key for the picker are its search, and n
   document.body.removeEventListener("keydown", heard);
 });
 
-test("keys of the drawing count beside it too, but those that press buttons or walk on do not", () => {
+test("canvas shortcuts work outside the canvas, except Enter and Tab", () => {
   const command = (key: string, more: KeyboardEventInit = {}) =>
     drawingCommandFromAfar(new KeyboardEvent("keydown", { key, ...more }))?.id;
   expect(command("n")).toBe("pick");
@@ -59,7 +59,7 @@ test("keys of the drawing count beside it too, but those that press buttons or w
   expect(command("Tab")).toBeUndefined();
 });
 
-test("what is missing on a new node is to do until its field was left, and due once somebody wants to run", () => {
+test("a missing value becomes a problem once its field is left or a run is requested", () => {
   const { ui, commands } = openEditor();
   const id = commands.add({ type: "agent_task" });
   expect(ui.getState().fresh.has(id)).toBe(true);
@@ -69,7 +69,7 @@ test("what is missing on a new node is to do until its field was left, and due o
   expect(ui.getState().fresh.size).toBe(0);
 });
 
-describe("a workflow of which only the start is there", () => {
+describe("a workflow with only a start node", () => {
   const blank = () =>
     WorkflowGraph.parse({
       graph_id: "blank",
@@ -82,7 +82,7 @@ describe("a workflow of which only the start is there", () => {
       .getState()
       .doc.graph.edges.map(({ source_node_id, target_node_id }) => [source_node_id, target_node_id]);
 
-  test("gets its end with the first step, and both go with one undo", () => {
+  test("adding the first node also adds an end node, and one undo removes both", () => {
     const editor = openEditor(blank());
     const step = editor.commands.add({ type: "agent_task" });
     expect(linesOf(editor)).toEqual([
@@ -93,7 +93,7 @@ describe("a workflow of which only the start is there", () => {
     expect(Object.keys(editor.store.getState().doc.graph.nodes)).toEqual(["start"]);
   });
 
-  test("gets a way to its end from a first step that routes, and no second end behind a first end", () => {
+  test("a first router gets a new end node, and a first end node gets no second", () => {
     const routed = openEditor(blank());
     const router = routed.commands.add({ type: "conditional_router" }, { at: { x: 400, y: 200 } });
     expect(linesOf(routed)).toEqual([
@@ -107,7 +107,7 @@ describe("a workflow of which only the start is there", () => {
   });
 });
 
-test("a step after one that leads straight to an end comes before that end; a line dropped elsewhere is another branch", () => {
+test("a node added before an end is inserted there; a connection dropped elsewhere adds a branch", () => {
   const editor = openEditor();
   const { store, commands } = editor;
   const from = (id: string) => store.getState().doc.graph.edges.filter((edge) => edge.source_node_id === id);

@@ -11,7 +11,7 @@ const marks = new Map<string, Mark>([
   ["c", { severity: "error", text: "Write a task." }],
 ]);
 
-test("a collapsed group shows the worst of what is wrong inside; open, its cards show it themselves", () => {
+test("a collapsed group shows its most severe problem, and an open one leaves it to its cards", () => {
   const group = { is_collapsed: true, node_ids: ["a", "b", "c", "d"] };
   expect(worstMark(group, marks)).toEqual({ severity: "error", text: "Select a role. (and 1 more)" });
   expect(worstMark({ ...group, node_ids: ["a", "d"] }, marks)).toEqual({
@@ -22,7 +22,7 @@ test("a collapsed group shows the worst of what is wrong inside; open, its cards
   expect(worstMark({ ...group, is_collapsed: false }, marks)).toBeUndefined();
 });
 
-test("a frame is as wide as the widest of what is in it, notes as they are drawn", () => {
+test("a group frame fits its widest member, with notes at their rendered size", () => {
   const sample = sampleGraph();
   const note = newNode("note", { id: "hint", name: "Note", ui: { x: 320, y: 200 } });
   const graph = { ...sample, nodes: { ...sample.nodes, hint: note } };

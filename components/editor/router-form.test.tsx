@@ -84,7 +84,7 @@ function open() {
   return { person: userEvent.setup(), drawn, config: () => drawn().nodes.route?.config };
 }
 
-test("a router by value is made of known things: a key by its name, its values as ways, nodes to lead to", async () => {
+test("a value router is built from suggested keys, routes and target nodes", async () => {
   const { person, drawn, config } = open();
   await person.type(await screen.findByRole("combobox", { name: "Value" }), "approval_status");
   await person.tab();
@@ -106,7 +106,7 @@ test("a router by value is made of known things: a key by its name, its values a
   );
 });
 
-test("another way of deciding keeps all the ways and their lines", async () => {
+test("changing how a router decides keeps its routes and edges", async () => {
   const { person, drawn, config } = open();
   await person.type(await screen.findByRole("combobox", { name: "Value" }), "approval_status");
   await person.tab();
@@ -131,7 +131,7 @@ test("another way of deciding keeps all the ways and their lines", async () => {
   expect(drawn().edges).toEqual(lines);
 });
 
-test("a condition offers the values that a key can have", async () => {
+test("a condition suggests the possible values of its key", async () => {
   const { person, config } = open();
   await person.click(await screen.findByRole("combobox", { name: "Route by" }));
   await person.click(await screen.findByRole("option", { name: /^Conditions/ }));
@@ -147,7 +147,7 @@ test("a condition offers the values that a key can have", async () => {
   });
 });
 
-test("the values of a key are not made of the router's own branches", async () => {
+test("suggested values of a key exclude the router's own routes", async () => {
   const { person } = open();
   await person.type(await screen.findByRole("combobox", { name: "Value" }), "note");
   await person.tab();

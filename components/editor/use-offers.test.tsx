@@ -5,7 +5,7 @@ import { edits } from "./editing/edits";
 import { openEditor } from "./testing-editor";
 import { useOffers } from "./use-offers";
 
-test("the palette finds each node of the drawing by its name as it is now, and leads there", () => {
+test("the command palette finds each node by its current name and navigates to it", () => {
   const { store, commands, show } = openEditor();
   function Palette() {
     useOffers(

@@ -17,8 +17,8 @@ const scope: FormScope = {
 const offered = (text: string) =>
   (completeExpression(text, text.length, scope, [])?.options ?? []).map(({ label }) => label);
 
-describe("while an expression is written", () => {
-  test("keys, functions and now are offered, and behind a value what it can do", () => {
+describe("expression completion", () => {
+  test("completion offers keys, functions and now, and methods after a value", () => {
     expect(offered("state.")).toEqual(["sure", "maybe"]);
     expect(offered("")).toEqual(
       expect.arrayContaining(["state.sure", "has", "now", "size", "math.round", "timestamp"]),
@@ -32,7 +32,7 @@ describe("while an expression is written", () => {
     expect(offered("2.")).toEqual([]);
   });
 
-  test("a key behind ! that may be missing is pointed at, with a repair that holds where it is missing", () => {
+  test("an optional key under a negation gets a hint with a fix that handles the missing key", () => {
     const diagnostics = (text: string) =>
       lintExpression(text, "bool", scope).map(({ message, severity }) => [severity, message]);
     expect(diagnostics("!(state.maybe > 1)")).toEqual([
@@ -56,7 +56,7 @@ describe("while an expression is written", () => {
   });
 });
 
-test("in a template the filters are offered, and keys also as what a filter takes", () => {
+test("template completion offers filters, and keys also as filter arguments", () => {
   const labels = (text: string) =>
     (completeTemplate(text, text.length, scope)?.options ?? []).map(({ label }) => label);
   expect(labels("{{ sure | ")).toEqual(expect.arrayContaining(["join", "date", "replace", "first"]));
@@ -64,7 +64,7 @@ test("in a template the filters are offered, and keys also as what a filter take
   expect(labels("{{ ma")).toEqual(["sure", "maybe"]);
 });
 
-test("a key may be written by its bare name in an expression, and is kept with where it comes from", () => {
+test("a bare key in an expression is stored with its state prefix", () => {
   const keys = ["count", "status"];
   expect(withStateNamed('count > 3 && status == "count"', keys)).toBe(
     'state.count > 3 && state.status == "count"',

@@ -23,12 +23,12 @@ async function choose(files: Record<string, string>) {
   return { ...page, dialog };
 }
 
-test("several files make one workflow: what it is, what it asks, what is to fill in, what it would use", async () => {
+test("several files import as one workflow, with its description, inputs, gaps and capabilities", async () => {
   const { dialog, person, troupe } = await choose({ "agents.yaml": AGENTS, "tasks.yaml": TASKS });
   await dialog.findByText(/This is a CrewAI crew/);
   dialog.getByText("4 nodes, 3 edges");
   const findings = () => dialog.getByRole("list", { name: "Findings" }).textContent;
-  expect(findings()).toContain(`The file doesn't say who does "read_task".`);
+  expect(findings()).toContain(`The file doesn't assign "read_task" to an agent.`);
   expect(findings()).toContain("tasks.yaml:1 · read_task.agent");
   expect(dialog.getByRole("region", { name: "Missing tools" }).textContent).toContain(
     "my_tool, required by Reader",
@@ -36,9 +36,9 @@ test("several files make one workflow: what it is, what it asks, what is to fill
   dialog.getByRole("checkbox", { name: "web_search" });
 
   // An answer is taken into account before anything is saved.
-  await person.click(dialog.getByLabelText(/doesn't say who does any of its 2 tasks/));
+  await person.click(dialog.getByLabelText(/doesn't assign any of its 2 tasks/));
   await person.click(await screen.findByRole("option", { name: "Reader, for all tasks" }));
-  await waitFor(() => expect(findings()).not.toContain("The file doesn't say who does"));
+  await waitFor(() => expect(findings()).not.toContain("The file doesn't assign"));
   expect(troupe.workflows.list()).toEqual([]);
 
   await person.clear(dialog.getByLabelText("Name"));
@@ -48,7 +48,7 @@ test("several files make one workflow: what it is, what it asks, what is to fill
   expect(troupe.roles.find("Reader")?.role.tools).toEqual([]);
 });
 
-test("files of a format that is not read yet say what they are, and nothing can be imported", async () => {
+test("files in an unsupported format are described and can't be imported", async () => {
   const { dialog } = await choose({
     "flow.json": '{"nodes": [{"type": "n8n-nodes-base.if"}], "connections": {}}',
   });
@@ -56,7 +56,7 @@ test("files of a format that is not read yet say what they are, and nothing can 
   expect(dialog.getByRole<HTMLButtonElement>("button", { name: "Nothing to import" }).disabled).toBe(true);
 });
 
-test("of several things in the files one is chosen", async () => {
+test("an import asks which item to use if the files contain several", async () => {
   const { dialog, person } = await choose({
     "roles.yaml": "name: Clerk\ngoals: [Be kind]",
     "flow.yaml":
@@ -84,7 +84,7 @@ async function paste(text: string) {
 const wanted = () => screen.queryByRole("region", { name: "Requested permissions" });
 const boxes = () => within(wanted() as HTMLElement).getAllByRole("checkbox");
 
-test("a workflow's new roles get no tool unless it is allowed, and leaving the roles out asks for none", async () => {
+test("an imported role gets only the tools that are allowed, and skipping roles requests none", async () => {
   const clerk = { name: "Clerk", description: "Files letters", tools: ["file_write", "write_board"] };
   const { person, show, troupe } = await paste(
     JSON.stringify({ troupe: 1, name: "By post", workflow: draw("start > end"), roles: [clerk] }),
@@ -102,7 +102,7 @@ test("a workflow's new roles get no tool unless it is allowed, and leaving the r
   expect(troupe.roles.find("Clerk")?.role.tools).toEqual([]);
 });
 
-test("a file that replaces a workflow asks for nothing that the workflow may use already", async () => {
+test("a file that replaces a workflow requests no capability the workflow already has", async () => {
   const { person, show, ask } = await paste(
     readFileSync(path.join(import.meta.dirname, "../../e2e/fixtures/asking-workflow.json"), "utf8"),
   );

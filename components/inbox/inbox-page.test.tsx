@@ -39,12 +39,12 @@ const rows = () => within(screen.getByRole("list", { name: "Questions" })).getAl
 const heads = () => rows().map((row) => within(row).getAllByRole("button")[0]!);
 const opened = () => heads().map((head) => head.getAttribute("aria-expanded"));
 
-test("with nothing that waits, the inbox says what would stand there", async () => {
+test("an empty inbox shows an empty state", async () => {
   await inboxOf();
   await screen.findByText("You're all caught up");
 });
 
-test("what waits is told with who asks, and answered in place, one after the other", async () => {
+test("questions show their context and are answered in place, in order", async () => {
   const { person, runs, troupe } = await inboxOf("Ebb", "Tide");
   await screen.findByRole("list", { name: "Questions" });
   expect(screen.queryByText(/most urgent of/)).toBeNull();
@@ -73,7 +73,7 @@ test("what waits is told with who asks, and answered in place, one after the oth
     .toBe("Not today");
 });
 
-test("a question's title stands once, whether it is open or closed", async () => {
+test("a question's title is shown once, whether it is open or collapsed", async () => {
   await inboxOf("Ebb");
   await screen.findByRole("list", { name: "Questions" });
   expect(screen.getAllByText('Start "do first"?')).toHaveLength(1);
@@ -96,7 +96,7 @@ const gateFor = (assigned_to: string, ...required_expertise: string[]) =>
     bad: { node_type: "end" },
   });
 
-test("who is to answer and what they should know is shown, and narrows the list down", async () => {
+test("the assignee and required expertise of a question are shown and can be filtered", async () => {
   const page = openPage(<InboxPage />, "/inbox");
   for (const [before, graph] of [gateFor("Ann", "law"), gateFor("Bo", "taxes", "law")].entries()) {
     const { id } = await page.ask.workflows.create({ name: "Pay", graph });
@@ -122,7 +122,7 @@ test("who is to answer and what they should know is shown, and narrows the list 
   await waitFor(() => expect(rows()).toHaveLength(2));
 });
 
-test("of a hundred questions the most pressing stand there first, the others on demand, and filters look through all", async () => {
+test("the most urgent of many questions come first, and filters cover all of them", async () => {
   const page = openPage(<InboxPage />, "/inbox");
   const edges = Array.from(
     { length: 99 },
@@ -159,7 +159,7 @@ test("of a hundred questions the most pressing stand there first, the others on 
   expect(screen.queryByRole("button", { name: /^Show/ })).toBeNull();
 }, 60_000);
 
-test("where more wait than the list takes, its end says how many and which ones stand there", async () => {
+test("a full inbox shows the total and states that only the most urgent questions are listed", async () => {
   const page = openPage(<InboxPage />, "/inbox");
   for (const name of ["Ebb", "Tide"]) {
     const { id } = await page.ask.workflows.create({ name, graph: gateFor("Ann") });
@@ -177,7 +177,7 @@ test("where more wait than the list takes, its end says how many and which ones 
   expect(screen.getByText(message)).toBeTruthy();
 });
 
-test("the arrow keys lead from question to question", async () => {
+test("arrow keys move between questions", async () => {
   const { person } = await inboxOf("Ebb", "Tide");
   await screen.findByRole("list", { name: "Questions" });
   heads()[0]!.focus();
@@ -188,7 +188,7 @@ test("the arrow keys lead from question to question", async () => {
   expect(document.activeElement).toBe(heads()[0]);
 });
 
-test("an answer that comes after another one is told so, and by whom", async () => {
+test("answering a closed question shows that it is no longer open and who answered", async () => {
   const { person, troupe, runs } = await inboxOf("Ebb");
   await screen.findByRole("list", { name: "Questions" });
   const [ask] = Object.values(troupe.runs.state(runs[0]!)!.interactions);
@@ -202,7 +202,7 @@ test("an answer that comes after another one is told so, and by whom", async () 
   expect(screen.queryByRole("button", { name: "Approve" })).toBeNull();
 });
 
-test("a link leads to the question that it names", async () => {
+test("a link opens the question it refers to", async () => {
   const page = await inboxOf("Ebb", "Tide");
   await screen.findByRole("list", { name: "Questions" });
   document.body.replaceChildren();
@@ -212,7 +212,7 @@ test("a link leads to the question that it names", async () => {
   expect(opened()).toEqual(["false", "true"]);
 });
 
-test("a browser that was asked to notifies of what is new, without its words, and leads to that question", async () => {
+test("a browser notification omits the question's text and links to the question", async () => {
   const notifications: { title: string; body: string | undefined; onclick: (() => void) | null }[] = [];
   class FakeNotification {
     static readonly permission = "granted";

@@ -35,7 +35,7 @@ function Form() {
 
 const chosen = () => screen.getByRole("status").textContent;
 
-test("a role is found by a word of its description, which is there in full", async () => {
+test("a role is found by a word of its description, which is shown in full", async () => {
   const { person, show } = openPage(<Form />);
   show();
   await person.click(await screen.findByRole("combobox", { name: "Role" }));
@@ -48,7 +48,7 @@ test("a role is found by a word of its description, which is there in full", asy
   await waitFor(() => expect(chosen()).toBe("Interpreter undefined"));
 });
 
-test("a role that is missing is written where it is needed, and is chosen once it is saved", async () => {
+test("a missing role is created where it is needed and selected once it is saved", async () => {
   const { person, show, troupe } = openPage(<Form />, "/workflows/wf_1");
   show();
   await person.click(await screen.findByRole("combobox", { name: "Role" }));
@@ -68,7 +68,7 @@ test("a role that is missing is written where it is needed, and is chosen once i
   expect(document.activeElement).toBe(screen.getByRole("combobox", { name: "Role" }));
 });
 
-test("an agent is written in place too, with a role that is written on the way", async () => {
+test("an agent is created in place, including a new role for it", async () => {
   const { person, show, troupe } = openPage(<Form />);
   show();
   await person.click(await screen.findByRole("combobox", { name: "Agent" }));
@@ -88,7 +88,7 @@ test("an agent is written in place too, with a role that is written on the way",
   expect(troupe.agents.find("judge")?.agent.role_name).toBe("Approver");
 });
 
-test("what was written into a sheet is not lost by closing it", async () => {
+test("closing a sheet with unsaved changes doesn't lose them", async () => {
   const { person, show } = openPage(<Form />);
   show();
   await person.click(await screen.findByRole("combobox", { name: "Role" }));

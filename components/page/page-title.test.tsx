@@ -8,7 +8,7 @@ function Page({ title, count = 0 }: { title: string | null; count?: number }) {
   return null;
 }
 
-test("a page keeps its title when the framework sets another one later, and lets go of it when it is left", async () => {
+test("a page keeps its title when the framework sets another, and releases it on unmount", async () => {
   document.title = "Run · Troupe";
   const { rerender, unmount } = render(<Page title="Running: Digest" />);
   expect(document.title).toBe("Running: Digest · Troupe");

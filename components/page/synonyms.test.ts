@@ -7,9 +7,9 @@ test.each([
   ["Start", "trigger"],
   ["Pause", "interrupt"],
   ["Workflow tests", "assertion"],
-])("%s is also found as %s", (label, word) => {
+])("%s has the synonym %s", (label, word) => {
   expect(synonymsOf(label).split(" ")).toContain(word);
 });
-test("a label without known words has no synonyms", () => {
+test("a label without known terms has no synonyms", () => {
   expect(synonymsOf("Zoom to fit constructor")).toBe("");
 });

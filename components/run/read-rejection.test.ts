@@ -7,7 +7,7 @@ const rejectedWith = (detail: unknown) =>
     error: { message: "This run was not started.", code: -32600, data: { code: "BAD_REQUEST", detail } },
   });
 
-test("a refusal tells what is wrong with the input, and where in the workflow", () => {
+test("a rejection shows the invalid input and the location in the workflow", () => {
   const error = { key: "topic", message: "Required." };
   const problem = {
     severity: "error",
@@ -22,7 +22,7 @@ test("a refusal tells what is wrong with the input, and where in the workflow", 
   });
 });
 
-test("what a refusal says in no known form is left out; its sentence stays", () => {
+test("unknown details of a rejection are omitted and its message is kept", () => {
   const sentence = { message: "This run was not started.", errors: [], problems: [] };
   expect(
     readRejection(rejectedWith({ errors: ["topic", { key: "topic" }], problems: [{ message: "?" }] })),

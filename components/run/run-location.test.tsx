@@ -40,15 +40,15 @@ test.each<[string, RunPlace | null]>([
   ["worker-2 is offline: waiting for another worker", at({ state: "waits_for_worker" })],
   ["the engine is unreachable; the run keeps its position", at({ state: "engine_away" })],
   ["", null],
-])("the header says %o", (expected, place) => {
+])("the header shows %o", (expected, place) => {
   expect(show(place)).toBe(expected);
 });
 
-test("over the past of a run nothing is said of where it is now", () => {
+test("a run viewed in the past shows no current location", () => {
   expect(show(at({}), 2)).toBe("");
 });
 
-test("the page of a run looks where it is, again and again, and lets it be once the run is over", async () => {
+test("the run page polls the run's location until the run ends", async () => {
   const store = new RunViewStore((work) => work());
   store.apply(activeRun);
   let runId = "";

@@ -45,7 +45,7 @@ const asks = draw("start > ask; ask approved> good; ask rejected> bad; ask > end
 });
 
 for (const phone of [false, true])
-  test(`a run that waits for a person shows the question with its answers${phone ? ", on a phone too" : ""}`, async () => {
+  test(`a run that waits for a person shows its question and answers${phone ? ", on a phone too" : ""}`, async () => {
     const { person, read, show, troupe, ids } = await watch(asks, { phone });
     await waitFor(() => expect(Object.values(read().head.interactions)).toHaveLength(1));
     show();
@@ -69,7 +69,7 @@ for (const phone of [false, true])
     expect(question.isConnected).toBe(false);
   });
 
-test("a run that has ended is watched again from its beginning; a replay of its calls is in the menu", async () => {
+test("a finished run can be watched from its start, and its menu offers a replay", async () => {
   const { person, read, show, store } = await watch(draw("start > a > end"));
   await waitFor(() => expect(read().head.run.status).toBe("finished"));
   show();
@@ -84,7 +84,7 @@ test("a run that has ended is watched again from its beginning; a replay of its 
   expect([...new Set(cursors)].slice(0, 4)).toEqual([1, 2, 3, 4]);
 });
 
-test("a crew that starts while its run is watched opens, and one that a person closed stays closed", async () => {
+test("a crew that starts while watched expands, unless a person collapsed it", async () => {
   const events = stories.hierarchical;
   const started = events.findIndex(({ type }) => type === "crew_started") + 1;
   const { person, show, store } = await watch(draw("start > end"), { phone: true });
@@ -102,7 +102,7 @@ test("a crew that starts while its run is watched opens, and one that a person c
   ).toBe("false");
 });
 
-test("a node shows what it returned once, and the model's answer as it came on request", async () => {
+test("a node shows its output once, and the raw model answer on demand", async () => {
   const { person, show, store } = await watch(draw("start > end"), { phone: true });
   store.apply(approvalRun);
   store.flush();
@@ -115,7 +115,7 @@ test("a node shows what it returned once, and the model's answer as it came on r
   expect(raw?.open).toBe(false);
 });
 
-test("the header counts work and waiting apart, on the clock of the timeline", async () => {
+test("the header shows working and waiting time separately, consistent with the timeline", async () => {
   const { person, show, store } = await watch(draw("start > end"), { phone: true });
   const at = approvalRun[0]?.ts ?? 0;
   const node = { node_id: "get", activation_id: "get#1" };
@@ -138,7 +138,7 @@ test("the header counts work and waiting apart, on the clock of the timeline", a
   );
 });
 
-test("on a phone a paused run has its steps below, and the rest behind one button", async () => {
+test("a paused run on a phone shows step controls at the bottom and a menu for the rest", async () => {
   const { person, read, show, ids, ask } = await watch(
     draw("start > pause > end", { pause: { node_type: "wait", config: { ms: 60_000 } } }),
     { phone: true },

@@ -9,7 +9,7 @@ import { Bisect } from "./comparison-runs";
 /** Shows what is known only once it is shown. */
 const Late = ({ children }: { children: () => ReactNode }) => children();
 
-test("a person says which run was good and what held in it, by whatever a test can expect but a judge, and is told which step made the difference", async () => {
+test("bisect takes any expectation except a judge and finds the step that made the difference", async () => {
   let [a, b] = ["", ""];
   const { troupe, ask, person, show } = openPage(
     <Late>

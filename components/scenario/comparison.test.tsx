@@ -58,7 +58,7 @@ async function openDesk() {
   return { ...page, workflowId };
 }
 
-test("two variants are compared over a test, with a note on what simulated numbers are worth", async () => {
+test("two variants are compared in a test, with a caveat about simulated numbers", async () => {
   const { person } = await openDesk();
   await screen.findByRole("link", { name: "Rain" });
   await person.click(screen.getByRole("button", { name: "Compare" }));
@@ -86,7 +86,7 @@ test("two variants are compared over a test, with a note on what simulated numbe
   expect(dialog.getByRole("alert").textContent).toBe("Choose a test, or add an input.");
 });
 
-test("recorded answers are taken into a test from a file, and a file that holds none is refused", async () => {
+test("recorded answers are imported into a test, and a file without any is rejected", async () => {
   const { person, ask, workflowId } = await openDesk();
   await person.click(await screen.findByRole("link", { name: "Rain" }));
   const sheet = within(await screen.findByRole("dialog", { name: "Test" }));
@@ -102,7 +102,7 @@ test("recorded answers are taken into a test from a file, and a file that holds 
   expect([test.answers?.answers, test.simulated]).toEqual([answers, undefined]);
 });
 
-test("an address that names no two runs says where they are chosen", () => {
+test("a comparison URL without two runs links to where they are selected", () => {
   openPage(<CompareRuns pair={null} />).show();
   screen.getByRole("heading", { level: 1, name: "Compare two runs" });
   expect(screen.getByRole("link", { name: "All runs" }).getAttribute("href")).toBe("/runs");

@@ -24,7 +24,7 @@ async function openTests({ kept = true }: { kept?: boolean } = {}) {
 }
 const row = async (name: string) => within(await screen.findByRole("row", { name: new RegExp(name) }));
 
-test("without tests, the page says how one is made", async () => {
+test("an empty tests page explains how to create a test", async () => {
   const { show, workflowId } = await openTests({ kept: false });
   show();
   await screen.findByText("No tests yet");
@@ -34,7 +34,7 @@ test("without tests, the page says how one is made", async () => {
   expect(screen.queryByRole("button", { name: "Run all" })).toBeNull();
 });
 
-test("a test passes, and fails at its place after the workflow was changed; both stand in its history", async () => {
+test("a test passes, fails after a workflow change, and its history shows both results", async () => {
   const { show, person, ask, workflowId } = await openTests();
   show();
   const kept = await row("Takes the plain way");
@@ -70,7 +70,7 @@ test("a test passes, and fails at its place after the workflow was changed; both
   expect(sheet.getByText(/with version 1 of the workflow/)).toBeTruthy();
 });
 
-test("a deleted test comes back with one click", async () => {
+test("a deleted test is restored in one click", async () => {
   const { show, person } = await openTests();
   show();
   const kept = await row("Takes the plain way");
@@ -81,7 +81,7 @@ test("a deleted test comes back with one click", async () => {
   await row("Takes the plain way");
 });
 
-test("a test is written in one form: what is missing is said at its field, then it runs", async () => {
+test("a test form reports missing values at their field, then runs the test", async () => {
   const { show, person, ask, workflowId } = await openTests({ kept: false });
   show();
   await person.click(await screen.findByRole("link", { name: "New test" }));
@@ -113,7 +113,7 @@ test("a test is written in one form: what is missing is said at its field, then 
   });
 });
 
-test("a change that is not saved is asked about, and a save by somebody else is not lost", async () => {
+test("closing a test with unsaved changes asks first, and a concurrent save is not lost", async () => {
   const { show, person, ask, workflowId } = await openTests();
   show();
   await person.click(await screen.findByRole("link", { name: "Takes the plain way" }));

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { AUDIT_KINDS } from "@/server/domain/run/audit";
 import { describeActor, describeAuditEntry, runPlace } from "./audit-messages";
 
-test("every kind is a sentence, also where an entry lacks what it should hold", () => {
+test("every audit kind has a readable title, even if details are missing", () => {
   for (const kind of Object.keys(AUDIT_KINDS)) {
     const { title } = describeAuditEntry({ kind, detail: {} });
     expect(title).toMatch(/^[A-Z]/);
@@ -12,7 +12,7 @@ test("every kind is a sentence, also where an entry lacks what it should hold", 
   expect(describeAuditEntry({ kind: "constructor", detail: {} }).title).toBe("constructor");
 });
 
-test("facts are told in words", () => {
+test("details of an audit entry are described in plain language", () => {
   const more = (kind: string, detail: Parameters<typeof describeAuditEntry>[0]["detail"]) =>
     describeAuditEntry({ kind, detail }).more;
   expect(more("provider_changed", { host: "b", host_before: "a", key: "removed" })).toBe(
@@ -27,7 +27,7 @@ test("facts are told in words", () => {
   );
 });
 
-test("who it was, and which run", () => {
+test("an audit entry names its actor and links to its run", () => {
   const who = (text: string, more = {}) =>
     describeActor({ who: text, isOwn: false, token_name: null, ...more });
   expect(who("session:abcdef", { isOwn: true })).toBe("in this browser");

@@ -15,7 +15,7 @@ async function binWith(...names: string[]) {
 }
 const isGone = (name: string) => waitFor(() => expect(screen.queryByText(name)).toBeNull());
 
-test("what was deleted is brought back", async () => {
+test("an item in the trash can be restored", async () => {
   const { person, ask } = await binWith("Tides", "Weather");
   await screen.findByText("Tides");
   await person.click(screen.getByRole("button", { name: "Restore Tides" }));
@@ -23,7 +23,7 @@ test("what was deleted is brought back", async () => {
   expect((await ask.workflows.list()).map(({ name }) => name)).toEqual(["Tides"]);
 });
 
-test("deleting for good is asked for first", async () => {
+test("permanent deletion asks for confirmation", async () => {
   const { person, ask } = await binWith("Tides");
   await person.click(await screen.findByRole("button", { name: "Delete Tides permanently" }));
   const question = await screen.findByRole("alertdialog");
@@ -37,7 +37,7 @@ test("deleting for good is asked for first", async () => {
   expect(await ask.bin.list()).toEqual([]);
 });
 
-test("the whole bin is emptied at once", async () => {
+test("the whole trash is emptied at once", async () => {
   const { person, ask } = await binWith("Tides", "Weather");
   await person.click(await screen.findByRole("button", { name: "Empty trash" }));
   await person.click(

@@ -20,7 +20,7 @@ const facts = () =>
     screen.getAllByRole("term").map((term) => [term.textContent, term.nextElementSibling?.textContent]),
   );
 
-test("a server that carries out its runs itself says so, and how workers are added", async () => {
+test("an embedded engine is shown with instructions for adding workers", async () => {
   open(EMBEDDED);
   const engine = await panel();
   await engine.findByText("This server");
@@ -32,7 +32,7 @@ test("a server that carries out its runs itself says so, and how workers are add
   expect(engine.queryByRole("status")).toBeNull();
 });
 
-test("each worker stands with its state, load, memory, version and last sign of life; those that work first", async () => {
+test("workers are listed with state, load, memory, version and last heartbeat, active workers first", async () => {
   open(
     engineOf({
       workers: [
@@ -56,7 +56,7 @@ test("each worker stands with its state, load, memory, version and last sign of 
   });
 });
 
-test("what is amiss stands above, with what waits and since when", async () => {
+test("an engine problem is shown at the top, with the outbox size and age", async () => {
   const message =
     "Restate isn't responding at http://127.0.0.1:8080. Runs keep their position and continue when the engine is available again.";
   const at = Date.now() - 180_000;
@@ -67,7 +67,7 @@ test("what is amiss stands above, with what waits and since when", async () => {
   expect(facts().Outbox).toBe("4 messages waiting for the engine; the oldest arrived 3 min ago");
 });
 
-test("a run that does not get on is named with a link, why, and what comes of it", async () => {
+test("a stalled run is listed with a link, its cause and what happens next", async () => {
   const cause = "It needs a worker with the Troupe version it started with.";
   open(
     engineOf({
@@ -88,13 +88,13 @@ test("a run that does not get on is named with a link, why, and what comes of it
   ]);
 });
 
-test("a server that went back to carrying out runs itself says what still comes to its end elsewhere", async () => {
+test("a server switched back to its embedded engine shows runs still finishing on workers", async () => {
   open({ ...EMBEDDED, at_work: 2 });
   await (await panel()).findByText("This server; 2 runs are still finishing over Restate");
   expect(facts()).toMatchObject({ "Active on workers": "2 runs", Outbox: "Empty" });
 });
 
-test("it looks again by itself while it is open", async () => {
+test("the engine section refreshes automatically while it is open", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   try {
     open(engineOf({ workers: [] }), engineOf());

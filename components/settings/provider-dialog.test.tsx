@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { openPage } from "@/components/testing/page";
 import { ProviderDialog } from "./provider-dialog";
 
-test("a provider's form is filled in field by field, and what is emptied again is not saved", async () => {
+test("a provider form is filled in field by field, and cleared fields are not saved", async () => {
   const { person, show, ask } = openPage(
     <ProviderDialog
       saved={null}

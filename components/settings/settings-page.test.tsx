@@ -9,14 +9,14 @@ import { SettingsPage } from "./settings-page";
 
 const open = () => openPage(<SettingsPage settings={settingsTable()} />, "/settings");
 
-test("the command palette leads to sections that are there, under the titles that it names", async () => {
+test("each settings section in the command palette exists under its title", async () => {
   const { container } = open().show();
   await screen.findByText(/^Troupe \d+\.\d+\.\d+, Node v/);
   const found = SETTINGS_SECTIONS.map(({ id }) => container.querySelector(`#${id} h2`)?.textContent);
   expect(found).toEqual(SETTINGS_SECTIONS.map(({ title }) => title));
 });
 
-test("the settings say what runs here and what the environment may set", async () => {
+test("settings show what is running and which environment variables apply", async () => {
   open().show();
   await screen.findByText(/^Troupe \d+\.\d+\.\d+, Node v/);
   await screen.findByRole("row", { name: /^TROUPE_DATA_DIR/ });
@@ -27,7 +27,7 @@ test("the settings say what runs here and what the environment may set", async (
   expect(description.getAttribute("href")).toBe("/api/v1/openapi.json");
 });
 
-test("the settings tell who did what, by kind and page by page, and nothing of it can be changed there", async () => {
+test("the audit log is filtered and paginated, and can't be modified", async () => {
   const { person, show, ask } = open();
   for (let round = 0; round < 12; round++) {
     const { id } = await ask.access.createToken({ name: `Token ${round}` });
@@ -54,7 +54,7 @@ test("the settings tell who did what, by kind and page by page, and nothing of i
   await audit.findByText("No matching entries.");
 });
 
-test("notices are set up, tried out and removed; what could not be delivered is said in words", async () => {
+test("notifications are configured, tested and removed, and delivery failures are explained", async () => {
   const { person, show, ask, troupe } = open();
   show();
   const notices = within(await screen.findByRole("region", { name: "Notifications" }));
@@ -94,7 +94,7 @@ test("notices are set up, tried out and removed; what could not be delivered is 
   await notices.findByText("Posts notifications to a URL");
 });
 
-test("a provider is added, tested in words and used by default, its key never comes back, and it is removed", async () => {
+test("a provider can be added, tested, made the default and removed without exposing its key", async () => {
   const server = await startModelServer(
     () => "Fine.",
     () => 0,
@@ -133,7 +133,7 @@ test("a provider is added, tested in words and used by default, its key never co
   await screen.findByText("Removed “Our own server”");
 });
 
-test("a provider that does not answer is explained in words", async () => {
+test("an unreachable provider shows an explanation", async () => {
   const { person, show } = open();
   show();
   await person.click(await screen.findByRole("button", { name: "Add provider" }));

@@ -42,14 +42,14 @@ function PollMarker() {
   return <p>Look {data?.at_work}</p>;
 }
 
-test("every page says that the engine is away once it is for long, and says no more once it is back", async () => {
+test("every page shows a notice during a long engine outage and removes it on recovery", async () => {
   const since = { waiting: 1, oldest_at: 1, away_since: 1 };
   expect(
     await over([engineOf(), engineOf({ outbox: since }), engineOf({ ...away, outbox: since }), engineOf()]),
   ).toEqual([null, null, `${message}View engine status`, null]);
 });
 
-test("nothing is said on every page of missing workers, nor of an engine that a server went back from", async () => {
+test("missing workers or an abandoned engine cause no notice", async () => {
   const noWorker = {
     ok: false,
     message: "No worker is available. Start one with npm run worker.",

@@ -46,12 +46,12 @@ async function press(release: { target: () => Element; coords?: { x: number; y: 
   return { onAdd, button, person };
 }
 
-test("a click counts although a message moved the button between press and release", async () => {
+test("a click counts even if a layout shift moves the button between press and release", async () => {
   const { onAdd } = await press({ target: () => screen.getByText("Nothing writes this key.") });
   await waitFor(() => expect(onAdd).toHaveBeenCalledTimes(1));
 });
 
-test("a press that is dragged off the button does not count", async () => {
+test("a press that is dragged off the button doesn't count", async () => {
   const { onAdd, button, person } = await press({
     target: () => screen.getByLabelText("Key"),
     coords: { x: 200, y: 10 },
@@ -61,12 +61,12 @@ test("a press that is dragged off the button does not count", async () => {
   expect(onAdd).toHaveBeenCalledTimes(1);
 });
 
-test("a click that the browser reports itself counts once", async () => {
+test("a click that the browser reports is counted once", async () => {
   const { onAdd } = await press({ target: () => screen.getByRole("button", { name: "Add" }) });
   await waitFor(() => expect(onAdd).toHaveBeenCalledTimes(1));
 });
 
-test("an entry of a menu that moves with its page counts as chosen", async () => {
+test("a menu item that moves with its page counts as clicked", async () => {
   const onChoose = vi.fn();
   const person = userEvent.setup();
   let top = 0;

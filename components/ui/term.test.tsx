@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { expect, test } from "vitest";
 import { GlossaryContext, Term } from "./term";
 
-test("a label that is a term explains itself on hover, also in the plural; any other is plain text", async () => {
+test("a glossary term explains itself on hover, including its plural, and other labels are plain text", async () => {
   render(
     <GlossaryContext value={{ guardrail: "A check of an agent's answer." }}>
       <h2>

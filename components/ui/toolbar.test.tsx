@@ -19,7 +19,7 @@ const bar = (names: readonly string[]) => (
 
 const here = () => document.activeElement?.textContent;
 
-test("a toolbar is one Tab stop; arrows walk in it, and Tab comes back to where it left", async () => {
+test("a toolbar is one Tab stop, arrow keys move within it, and Tab returns to the last position", async () => {
   const person = userEvent.setup();
   render(bar(["Cut", "Copy", "Paste"]));
   const went: (string | null | undefined)[] = [];
@@ -42,7 +42,7 @@ test("a toolbar is one Tab stop; arrows walk in it, and Tab comes back to where 
   expect(here()).toBe("Cut");
 });
 
-test("when the control with the stop goes away, another one is reached by Tab", async () => {
+test("another control becomes the Tab stop when the current one is removed", async () => {
   const person = userEvent.setup();
   const { rerender } = render(bar(["Cut", "Copy"]));
   await person.click(screen.getByRole("button", { name: "Copy" }));

@@ -31,7 +31,7 @@ async function listOf(...names: string[]) {
 const link = (name: string) => screen.findByRole("link", { name });
 const isGone = (name: string) => waitFor(() => expect(screen.queryByRole("link", { name })).toBeNull());
 
-test("a workflow is found by a word of its name, and the search says when nothing is", async () => {
+test("a workflow is found by a word of its name, and a search without matches reports that", async () => {
   const { person } = await listOf("Quarterly herring report", "Weekly cod digest");
   const search = screen.getByLabelText("Search workflows");
   await person.type(search, "herring");
@@ -64,7 +64,7 @@ test("a workflow is renamed in place, and Escape keeps its name", async () => {
   expect(await names()).toEqual(["After the change"]);
 });
 
-test("a copy stands beside its original", async () => {
+test("a copy is listed next to its original", async () => {
   const { person } = await listOf("Worth having twice");
   await person.click(screen.getByRole("button", { name: "Actions for Worth having twice" }));
   await person.click(await screen.findByRole("menuitem", { name: "Duplicate" }));
@@ -72,7 +72,7 @@ test("a copy stands beside its original", async () => {
   await link("Worth having twice");
 });
 
-test("a deleted workflow comes back with one click", async () => {
+test("a deleted workflow is restored in one click", async () => {
   const { person } = await listOf("Deleted by mistake", "Another");
   await person.click(screen.getByRole("button", { name: "Actions for Deleted by mistake" }));
   await person.click(await screen.findByRole("menuitem", { name: "Delete" }));
@@ -81,7 +81,7 @@ test("a deleted workflow comes back with one click", async () => {
   await link("Deleted by mistake");
 });
 
-test("pasted text that is no workflow is refused in words", async () => {
+test("pasted text that isn't a workflow is rejected with an explanation", async () => {
   const { person } = await listOf("Just to have a list");
   await person.click(await screen.findByRole("button", { name: "Import" }));
   const dialog = within(await screen.findByRole("dialog", { name: "Import a workflow" }));
@@ -94,7 +94,7 @@ test("pasted text that is no workflow is refused in words", async () => {
   await dialog.findByLabelText("Or paste contents");
 });
 
-test("the page begins with what ran last, and says nothing of money where none was spent", async () => {
+test("recent runs come first, and cost is hidden if none was incurred", async () => {
   const page = openPage(<WorkflowList />);
   const { id } = await page.ask.workflows.create({ name: "Tides", graph: draw("start > end") });
   const { run_id } = await page.ask.runs.start({ workflow_id: id, input: { topic: "Ebb at noon" } });
@@ -105,7 +105,7 @@ test("the page begins with what ran last, and says nothing of money where none w
   expect(screen.queryByText(/Model costs/)).toBeNull();
 });
 
-test("where nothing ever ran, no place is kept for it, so that the list stays where it is under the pointer", async () => {
+test("the page reserves no space for recent runs if there are none", async () => {
   /** How many places were kept beside the list, in each state of the page that had one. */
   const kept = new Set<number>();
   const watch = new MutationObserver(() => {
@@ -119,7 +119,7 @@ test("where nothing ever ran, no place is kept for it, so that the list stays wh
   expect([...kept]).toEqual([0]);
 });
 
-test("a first visit runs the first template with one click, and a row of the list its workflow", async () => {
+test("one click runs the first template on a first visit, and a workflow from its row", async () => {
   const { person, ask } = await listOf();
   await person.click(await screen.findByRole("button", { name: "Run the template Approval" }));
   await waitFor(() => expect(window.location.search).toBe("?run=1"));
@@ -129,12 +129,12 @@ test("a first visit runs the first template with one click, and a row of the lis
   expect(row.getAttribute("href")).toBe(`/workflows/${made?.id}?run=1`);
 });
 
-test("the templates are one click away, whatever there is already", async () => {
+test("templates are one click away even if workflows exist", async () => {
   await listOf("Tides");
   expect(screen.getByRole("link", { name: "Templates" }).getAttribute("href")).toBe("/templates");
 });
 
-test("what the OpenHands format cannot carry is said before the file is downloaded", async () => {
+test("unsupported features are listed before an export to OpenHands", async () => {
   const { person, ask, show } = openPage(<WorkflowList />);
   const graph = draw("start > write > end", {
     write: {

@@ -23,10 +23,10 @@ function showPorts(editing: CanvasEditing | null) {
   return screen.getAllByRole("listitem").map(({ textContent }) => textContent);
 }
 
-test("while somebody draws, a router by value offers another branch", () => {
+test("a value router offers another route in the editor", () => {
   expect(showPorts({} as CanvasEditing)).toEqual(["approved", "another route"]);
 });
 
-test("a run shows only the branches that the router has", () => {
+test("a value router shows only its existing routes in a run", () => {
   expect(showPorts(null)).toEqual(["approved"]);
 });

@@ -27,7 +27,7 @@ function showTools({ canTry, mark }: { canTry: boolean; mark?: BreakpointMark })
   return { toggle, tryNode, person: userEvent.setup() };
 }
 
-test("a card that is pointed at offers to try its node and to set a breakpoint", async () => {
+test("a hovered card offers to try its node and to add a breakpoint", async () => {
   const { person, toggle, tryNode } = showTools({ canTry: true });
   await person.click(screen.getByRole("button", { name: "Try Ask" }));
   expect(tryNode).toHaveBeenCalledWith("ask");
@@ -35,7 +35,7 @@ test("a card that is pointed at offers to try its node and to set a breakpoint",
   expect(toggle).toHaveBeenCalledWith({ kind: "node", id: "ask" });
 });
 
-test("what cannot run alone is not tried, and what has a breakpoint gets no second one", () => {
+test("a card hides both tools if its node can't run alone and already has a breakpoint", () => {
   showTools({ canTry: false, mark: { variant: "plain", text: "Before Ask" } });
   expect(screen.queryAllByRole("button")).toEqual([]);
 });

@@ -31,11 +31,11 @@ function reports(known: Record<string, KnownCard>, ...rounds: Record<string, HTM
   return measured;
 }
 
-test("cards that are as large as said beforehand are not measured when they are drawn", () => {
+test("cards whose size matches the precomputed size are not measured on first render", () => {
   expect(reports({ a: CARD, b: CARD }, { a: card(208, 74), b: card(208, 74) })).toEqual([]);
 });
 
-test("a card of another size, one without known ends of lines and one nobody spoke of are measured", () => {
+test("cards with an unknown size, a different size or unknown handles are measured", () => {
   const known = { same: CARD, wide: CARD, high: CARD, note: { ...CARD, hasHandles: false } };
   const drawn = {
     same: card(208, 74),
@@ -47,16 +47,16 @@ test("a card of another size, one without known ends of lines and one nobody spo
   expect(reports(known, drawn)).toEqual([["wide", "high", "note", "stranger"]]);
 });
 
-test("a card that is reported again is measured: something about it changed", () => {
+test("a card that is reported a second time is measured again", () => {
   const a = card(208, 74);
   expect(reports({ a: CARD }, { a }, { a })).toEqual([["a"]]);
 });
 
-test("a card that is drawn anew is told from the one before it", () => {
+test("a remounted card is not measured again if its size is known", () => {
   expect(reports({ a: CARD }, { a: card(208, 74) }, { a: card(208, 74) })).toEqual([]);
 });
 
-test("a plate is never measured, but the card that takes its place is", () => {
+test("a placeholder is never measured, but the card that replaces it is", () => {
   const measured: string[] = [];
   const measure = unlessAsKnown(
     (updates) => void measured.push(...updates.keys()),

@@ -2,7 +2,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { Waiting } from "./run-caption";
 
-test("a node that waits says when it goes on, and in a held run that it does not", () => {
+test("a waiting node shows when it resumes, or that its run is quarantined", () => {
   const run = {
     status: "waiting",
     count: 1,

@@ -31,7 +31,7 @@ function show(text: string, ui: Record<string, number> = {}) {
   return { onWriteNote, person: userEvent.setup() };
 }
 
-test("a note is read as Markdown, and nothing in it acts", async () => {
+test("a note renders Markdown without interactive elements", async () => {
   show("# Plan\n\n- **first** <img src=x>\n- [a page](https://example.org)");
   expect((await screen.findByRole("heading", { name: "Plan" })).textContent).toBe("Plan");
   expect(screen.getByText("first").tagName).toBe("STRONG");
@@ -40,7 +40,7 @@ test("a note is read as Markdown, and nothing in it acts", async () => {
   expect(screen.getByRole("article").textContent).toContain("<img src=x>");
 });
 
-test("a double click writes on the note where it stands; Escape leaves it as it was", async () => {
+test("a double click edits a note in place, and Escape discards the edit", async () => {
   const { person, onWriteNote } = show("Old words");
   await person.dblClick(screen.getByText("Old words"));
   const field = screen.getByRole("textbox", { name: "Note text" });
@@ -52,14 +52,14 @@ test("a double click writes on the note where it stands; Escape leaves it as it 
   expect(onWriteNote).toHaveBeenCalledTimes(1);
 });
 
-test("a note has the size and the colour that it was given", () => {
+test("a note keeps its size and color", () => {
   show("Words", { width: 400, height: 200 });
   const note = screen.getByRole("article");
   expect([note.style.width, note.style.height, note.dataset.color]).toEqual(["400px", "200px", "blue"]);
   expect(noteSize({ width: 3, height: 100_000 })).toEqual({ width: 160, height: 960 });
 });
 
-test("a note whose text goes on below what is seen says so, and no longer where its end is in view", async () => {
+test("a note marks clipped text until its end is scrolled into view", async () => {
   const seen = vi.fn<() => void>();
   vi.stubGlobal(
     "ResizeObserver",

@@ -19,8 +19,8 @@ function size(places: ReturnType<typeof arrange>) {
   };
 }
 
-describe("a tidy drawing", () => {
-  test("of eight steps is two rows of four, read as text is", () => {
+describe("automatic layout", () => {
+  test("eight nodes in a chain are arranged in two rows of four, read left to right", () => {
     const places = arrange({ cards: cards(8), lines: chain(8) });
     const rows = [...new Set(Object.values(places).map(({ y }) => y))];
     expect(rows.map((row) => Object.keys(places).filter((id) => places[id]?.y === row))).toEqual([
@@ -29,14 +29,14 @@ describe("a tidy drawing", () => {
     ]);
   });
 
-  test("of five steps is one row, and a wider window takes more of them", () => {
+  test("five nodes in a chain fit one row, and a wider window fits more per row", () => {
     const rows = (task: ToArrange) => new Set(Object.values(arrange(task)).map(({ y }) => y)).size;
     expect(rows({ cards: cards(5), lines: chain(5) })).toBe(1);
     expect(rows({ cards: cards(8), lines: chain(8), width: 2000 })).toBe(1);
     expect(rows({ cards: cards(8), lines: chain(8), width: 390 })).toBe(2);
   });
 
-  test("keeps forks from left to right, also where a chain leads to them", () => {
+  test("forks run from left to right, even at the end of a chain", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 2, max: 4 }), (before, branches) => {
         // A chain to a router, and branches of two steps with one end each.
@@ -64,7 +64,7 @@ describe("a tidy drawing", () => {
     );
   });
 
-  test("joins branches in the column behind them", () => {
+  test("a join is placed in the column after its branches", () => {
     const branches = ["a", "b", "c", "d", "e"];
     const lines = branches.flatMap((id) => [
       { from: "start", to: id },
@@ -76,7 +76,7 @@ describe("a tidy drawing", () => {
     expect(places.end?.y).toBeCloseTo(places.start?.y ?? 0);
   });
 
-  test("of a long chain whose failures all end in one place is no strip, and that end stands below", () => {
+  test("a long chain with a shared error target wraps, and the target is placed below it", () => {
     const failed = { id: "failed", height: PLAIN_HEIGHT };
     const lines = [...chain(60), ...cards(60).map(({ id }) => ({ from: id, to: "failed" }))];
     const places = arrange({ cards: [...cards(60), failed], lines });
@@ -86,7 +86,7 @@ describe("a tidy drawing", () => {
     expect(places.failed?.y).toBeGreaterThan(lowest);
   });
 
-  test("has no card on another, whatever leads where", () => {
+  test("cards never overlap, whatever the connections", () => {
     const anyTask: fc.Arbitrary<ToArrange> = fc
       .tuple(fc.integer({ min: 1, max: 25 }), fc.array(fc.tuple(fc.nat(24), fc.nat(24)), { maxLength: 50 }))
       .map(([count, pairs]) => ({

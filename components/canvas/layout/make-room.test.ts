@@ -5,7 +5,7 @@ import type { Box } from "./routes";
 const box = (id: string, x: number, y: number): Box => ({ id, x, y, width: 208, height: 74 });
 const LARGE = { width: 808, height: 474 };
 
-test("what stands right of a card that grows moves right, what stands below moves down, all else stays", () => {
+test("a growing card pushes cards to its right and below it, and leaves all others in place", () => {
   const boxes = [box("before", 0, 0), box("crew", 272, 0), box("next", 544, 0), box("below", 272, 152)];
   const corner = box("corner", 0, -152);
   expect(Object.fromEntries(withRoom([...boxes, corner], new Map([["crew", LARGE]])))).toEqual({
@@ -17,7 +17,7 @@ test("what stands right of a card that grows moves right, what stands below move
   });
 });
 
-test("rows and columns stay together", () => {
+test("rows and columns stay aligned when a card grows", () => {
   const rows = [0, 152].flatMap((y) => [0, 272, 544].map((x) => box(`${x} ${y}`, x, y)));
   const places = withRoom(rows, new Map([["272 0", LARGE]]));
   expect([...places.values()].map(({ x, y }) => [x, y])).toEqual([
@@ -30,7 +30,7 @@ test("rows and columns stay together", () => {
   ]);
 });
 
-test("two that grow one below the other widen their column once; side by side, each takes its room", () => {
+test("cards that grow in one column widen it once; cards that grow in one row add up", () => {
   const boxes = [box("a", 0, 0), box("b", 0, 152), box("c", 272, 0), box("last", 544, 304)];
   const grown = new Map(["a", "b", "c"].map((id) => [id, LARGE]));
   expect(Object.fromEntries(withRoom(boxes, grown))).toEqual({
@@ -41,7 +41,7 @@ test("two that grow one below the other widen their column once; side by side, e
   });
 });
 
-test("cards that lay apart lie apart, whichever of them grow", () => {
+test("cards that didn't overlap before don't overlap after any of them grow", () => {
   const boxes = Array.from({ length: 24 }, (_, at) => box(String(at), (at % 5) * 240, at * 91));
   for (const ids of [["3"], ["0", "7", "12"], ["5", "10", "15", "20"], boxes.map(({ id }) => id)]) {
     const grown = new Map(ids.map((id) => [id, LARGE]));

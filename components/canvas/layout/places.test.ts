@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { sampleGraph } from "@/components/editor/testing";
 import { withRoomBelow } from "./places";
 
-test("cards that stand close below each other move apart for what a run says, others stay", () => {
+test("closely stacked cards move apart to fit run details, and others stay", () => {
   const graph = sampleGraph();
   expect(withRoomBelow(graph, 54)).toBe(graph);
   const [first, second] = Object.values(graph.nodes);

@@ -28,8 +28,8 @@ function pointsOf(one: Line, route: readonly { x: number; y: number }[] | undefi
 const isInside = (box: Box, x: number, y: number) =>
   x > box.x && x < box.x + box.width && y > box.y && y < box.y + box.height;
 
-describe("lines around cards", () => {
-  test("a line that skips a column passes no card in between", () => {
+describe("edge routing", () => {
+  test("an edge that skips a column crosses no card in between", () => {
     const [a, b, c] = [at("a", 0, 0), at("b", 1, 0), at("c", 2, 0)];
     const straight = line("a-c", a, c);
     const route = routesOf([straight], [a, b, c]).get("a-c");
@@ -38,12 +38,12 @@ describe("lines around cards", () => {
     expect(pointsOf(straight, route).some(({ x, y }) => isInside(b, x, y))).toBe(false);
   });
 
-  test("between neighbours it stays the soft curve", () => {
+  test("an edge between neighbors keeps its default curve", () => {
     const [a, b] = [at("a", 0, 0), at("b", 1, 1)];
     expect(routesOf([line("a-b", a, b)], [a, b]).size).toBe(0);
   });
 
-  test("down many rows between two columns it is straight", () => {
+  test("an edge down many rows between two columns has only straight segments", () => {
     const [a, b] = [at("a", 0, 0), at("b", 1, 9)];
     const route = routesOf([line("a-b", a, b)], [a, b]).get("a-b") ?? [];
     expect(
@@ -52,7 +52,7 @@ describe("lines around cards", () => {
     expect(route.length).toBeGreaterThan(2);
   });
 
-  test("on drawings in rows and columns no line lies on a card that it has nothing to do with", () => {
+  test("edges in a grid layout never cross unrelated cards", () => {
     const place = fc.record({ column: fc.nat(6), row: fc.nat(5) });
     fc.assert(
       fc.property(
@@ -82,7 +82,7 @@ describe("lines around cards", () => {
     );
   });
 
-  test("in a gap, lines to different cards run side by side, lines to the same card together", () => {
+  test("edges to different cards run in parallel through a gap, and edges to the same card merge", () => {
     const boxes = [at("a", 3, 0), at("b", 3, 1), at("c", 0, 0), at("d", 0, 1), at("e", 1, 0), at("f", 2, 0)];
     const [a, b, c, d] = boxes as [Box, Box, Box, Box];
     const routes = routesOf([line("a-c", a, c), line("b-d", b, d), line("a-d", a, d)], boxes);
@@ -91,7 +91,7 @@ describe("lines around cards", () => {
     expect(heightOf("a-c")).not.toBe(heightOf("b-d"));
   });
 
-  test("words stand at the middle of the longest piece", () => {
+  test("an edge label is centered on the longest segment", () => {
     const drawn = drawRoute([
       { x: 0, y: 0 },
       { x: 20, y: 0 },

@@ -15,19 +15,19 @@ import {
 const CARD = { width: 208, height: 74 };
 const room = { left: 20, top: 48, width: 900, height: 700 };
 
-describe("where one looks first", () => {
-  test("a small drawing stands in the middle, as large as it was drawn", () => {
+describe("initial viewport", () => {
+  test("a small workflow is centered at its original size", () => {
     const view = readableView({ x: 0, y: 0, width: 480, height: 74 }, room, { x: 0, y: 0, ...CARD });
     expect(view).toEqual({ zoom: 1, x: 20 + 210, y: 48 + 313 });
   });
 
-  test("a wide one begins at its beginning, at a size that can be read", () => {
+  test("a wide workflow is shown from its start at a readable zoom", () => {
     const view = readableView({ x: 100, y: 0, width: 4000, height: 74 }, room, { x: 100, y: 0, ...CARD });
     expect(view.zoom).toBe(READABLE);
     expect(100 * view.zoom + view.x).toBeCloseTo(20);
   });
 
-  test("all of it is seen where that takes no less than 70 %, and on a phone always", () => {
+  test("the whole workflow is shown if 70 % zoom suffices, and always on a phone", () => {
     const wide = { x: 0, y: 0, width: 1250, height: 300 };
     expect(readableView(wide, room, { x: 0, y: 0, ...CARD })).toEqual({
       zoom: 0.72,
@@ -38,7 +38,7 @@ describe("where one looks first", () => {
     expect(readableView(wide, phone, { x: 0, y: 0, ...CARD })).toEqual({ zoom: 0.28, x: 20, y: 306 });
   });
 
-  test("the card that matters is in view, and nothing is smaller than can be read", () => {
+  test("the initial viewport includes the relevant card at a readable zoom", () => {
     fc.assert(
       fc.property(fc.nat(6000), fc.nat(6000), fc.nat(5000), fc.nat(5000), (width, height, x, y) => {
         const drawing = { x: -50, y: 30, width: width + x + 208, height: height + y + 74 };
@@ -56,35 +56,35 @@ describe("where one looks first", () => {
   });
 });
 
-describe("how many cards are in view", () => {
+describe("number of visible cards", () => {
   const drawing = { count: 500, width: 8000, height: 3600 };
 
-  test("all of them where the drawing fits", () => {
+  test("all cards count as visible if the workflow fits", () => {
     expect(cardsInView(drawing, room, 0.1)).toBe(500);
   });
 
-  test("the share of the drawing that fits, in each direction", () => {
+  test("the number of visible cards scales with the visible share in each direction", () => {
     expect(cardsInView(drawing, { width: 1000, height: 900 }, 0.25)).toBe(250);
     expect(cardsInView(drawing, { width: 1000, height: 900 }, 0.5)).toBe(62.5);
   });
 
-  test("none of a drawing without places", () => {
+  test("a workflow without positions has no visible cards", () => {
     const nowhere = { count: 0, width: Number.NEGATIVE_INFINITY, height: Number.NEGATIVE_INFINITY };
     expect(cardsInView(nowhere, room, 0.25)).toBeCloseTo(0);
   });
 });
 
-describe("a card that was out of view", () => {
+describe("scrolling to a card", () => {
   const drawing = { x: 0, y: 0, width: 3000, height: 74 };
   const at = (x: number) => viewAt(1, { drawing, room, card: { x, y: 0, ...CARD } });
 
-  test("stands in the middle, and the drawing's ends leave no room empty beside them", () => {
+  test("a card that was out of view is centered without empty space past the workflow's edges", () => {
     expect(at(1400)).toEqual({ zoom: 1, x: 20 + 450 - 1400 - 104, y: 48 + 313 });
     expect(at(3000 - 208).x).toBe(20 + 900 - 3000);
     expect(at(0).x).toBe(20);
   });
 
-  test("nothing moves in a direction in which it is seen already", () => {
+  test("the viewport doesn't move along an axis on which the card is already visible", () => {
     const now = { x: -800, y: 123, zoom: 1 };
     const card = { x: 2000, y: 0, ...CARD };
     expect(viewAt(1, { drawing, room, card }, now)).toEqual({ ...at(2000), y: 123 });
@@ -92,28 +92,28 @@ describe("a card that was out of view", () => {
     expect(viewAt(0.6, { drawing, room, card }, now)).toEqual(viewAt(0.6, { drawing, room, card }));
   });
 
-  test("a drawing that fits is seen whole", () => {
+  test("a workflow that fits is shown completely", () => {
     const view = viewAt(0.6, { drawing: { ...drawing, width: 1000 }, room, card: { x: 792, y: 0, ...CARD } });
     expect(view).toEqual({ zoom: 0.6, x: 20 + 150, y: expect.closeTo(48 + 327.8, 5) });
   });
 });
 
-describe("a card that has grown", () => {
+describe("viewport after a card grows", () => {
   const now = { x: 0, y: 0, zoom: 1 };
 
-  test("stays where it is if all of it is seen", () => {
+  test("the viewport stays if the grown card is fully visible", () => {
     const card = { x: 100, y: 100, width: 600, height: 400 };
     expect(cardView(now, room, card, card)).toEqual(now);
   });
 
-  test("moves just into view, and becomes no smaller than can be read", () => {
+  test("a grown card moves just into view at a readable zoom", () => {
     const card = { x: 500, y: 300, width: 1000, height: 700 };
     const view = cardView(now, room, card, card);
     expect(view.zoom).toBeCloseTo(0.9);
     expect([card.x * view.zoom + view.x, card.y * view.zoom + view.y]).toEqual([20, expect.closeTo(118, 5)]);
   });
 
-  test("shows the part that matters where it is too large", () => {
+  test("a card that is too large for the viewport shows its relevant part", () => {
     const card = { x: 0, y: 0, width: 2000, height: 1600 };
     const part = (x: number, y: number) => ({ x, y, width: 204, height: 122 });
     const seen = (one: ReturnType<typeof part>) => {
@@ -131,7 +131,7 @@ describe("a card that has grown", () => {
   });
 });
 
-test("a fit counts lines that run around the cards", () => {
+test("fitting the view includes edges that run around the cards", () => {
   const cards = { x: 0, y: 0, width: 1016, height: 226 };
   const area = areaWith(cards, [
     { x: 1036, y: 37 },
@@ -143,7 +143,7 @@ test("a fit counts lines that run around the cards", () => {
   expect(1036 * view.zoom + view.x).toBeCloseTo(room.left + room.width);
 });
 
-describe("beside a form", () => {
+describe("viewport next to a form", () => {
   const beside = { ...room, width: 540 };
   const inside = (
     view: { x: number; y: number; zoom: number },
@@ -160,13 +160,13 @@ describe("beside a form", () => {
     zoom: fc.constantFrom(0.3, 0.7, 1, 1.5),
   });
 
-  test("nothing moves as long as everything that the form is about is seen", () => {
+  test("the viewport stays while a form hides none of its cards", () => {
     expect(
       besideView({ x: 0, y: 0, zoom: 1 }, beside, area(30, 60, 480, 74), area(30, 60, 208, 74)),
     ).toBeNull();
   });
 
-  test("cards move with their neighbors into what the form leaves free, at the same size where they fit", () => {
+  test("a card and its neighbors move clear of a form, at the same zoom if they fit", () => {
     const now = { x: 20, y: 100, zoom: 1 };
     expect(besideView(now, beside, area(300, 0, 480, 74), area(572, 0, 208, 74))).toEqual({
       zoom: 1,
@@ -176,7 +176,7 @@ describe("beside a form", () => {
     expect(besideView(now, beside, area(300, 0, 600, 74), area(572, 0, 208, 74))?.zoom).toBeCloseTo(0.9);
   });
 
-  test("cards alone are seen where their neighbors are too far apart, and a whole drawing that is too large stays", () => {
+  test("only the card is shown if its neighbors are too far away, and an oversized selection stays", () => {
     fc.assert(
       fc.property(
         anyView,

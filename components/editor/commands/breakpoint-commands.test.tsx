@@ -11,7 +11,7 @@ const press = (editor: ReturnType<typeof openEditor>, key: string, more: Keyboar
   (commandFor(event, "drawing") ?? commandFor(event, "editor"))?.run(editor.commands, event);
 };
 
-test("F9 sets a breakpoint at what is selected, takes it away again, and says so", () => {
+test("F9 toggles a breakpoint on the selection and announces it", () => {
   const editor = openEditor();
   const { store, breakpoints, announcement } = editor;
   press(editor, "F9");
@@ -26,7 +26,7 @@ test("F9 sets a breakpoint at what is selected, takes it away again, and says so
   expect([announcement(), breakpoints.getState().list]).toEqual(["Breakpoint removed from Ask", []]);
 });
 
-test("of several selected ones those without a breakpoint get one; the drawing itself stays as it is", () => {
+test("F9 adds breakpoints to selected nodes that lack them, without changing the workflow", () => {
   const editor = openEditor();
   const { store, breakpoints, announcement } = editor;
   const before = store.getState().doc;
@@ -43,7 +43,7 @@ test("of several selected ones those without a breakpoint get one; the drawing i
   expect(store.getState().doc).toBe(before);
 });
 
-test("the list opens at the one that is asked for, and everything about it can be changed there by keyboard", async () => {
+test("the breakpoint list opens at the requested entry and is fully editable by keyboard", async () => {
   const editor = openEditor();
   const { store, ui, breakpoints, commands } = editor;
   store.getState().select({ nodes: ["ask"] });

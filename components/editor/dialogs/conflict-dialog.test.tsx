@@ -46,7 +46,7 @@ test.each([
   ["Use theirs", { ask: "Ask", done: "Theirs" }],
   ["Save mine as copy", { ask: "Ask", done: "Theirs" }],
   ["Keep both", { ask: "Mine", done: "Theirs" }],
-])("two people changed different nodes: %s", async (how, kept) => {
+])("a conflict on different nodes is resolved by: %s", async (how, kept) => {
   const { dialog, person, saved, shown, ask } = await conflict({ theirs: "done" });
   expect(dialog.getByRole("region", { name: "Yours: changes" }).textContent).toContain("Mine");
   expect(dialog.getByRole("region", { name: "Theirs: changes" }).textContent).toContain("Theirs");
@@ -57,7 +57,7 @@ test.each([
   expect(names.includes("Sample (my version)")).toBe(how === "Save mine as copy");
 });
 
-test("two people changed the same node: that one has to be chosen is said with its name, and both cannot be kept", async () => {
+test("a conflict on the same node is named and requires a choice, without “Keep both”", async () => {
   const { dialog } = await conflict({ theirs: "ask" });
   dialog.getByText("Both versions changed “Mine”. Choose one.");
   expect(dialog.queryByRole("button", { name: "Keep both" })).toBeNull();

@@ -39,8 +39,8 @@ function setUp(answer: (doc: string, revision: number) => SaveResult<string> | P
 
 const fine = (_doc: string, revision: number): SaveResult<string> => ({ ok: true, revision: revision + 1 });
 
-describe("saving by itself", () => {
-  test("waits for a pause in the typing, then saves once", async () => {
+describe("autosave", () => {
+  test("autosave waits for a pause in typing, then saves once", async () => {
     const { it, write } = setUp(fine);
     for (const doc of ["ab", "abc", "abcd"]) {
       write(doc);
@@ -53,14 +53,14 @@ describe("saving by itself", () => {
     expect(it.revision).toBe(2);
   });
 
-  test("saves at once when something came or went", async () => {
+  test("autosave saves at once when a node is added or removed", async () => {
     const { it, write } = setUp(fine);
     write("b", true);
     await vi.advanceTimersByTimeAsync(0);
     expect(it.sent).toEqual(["b@1"]);
   });
 
-  test("never has two saves under way, and saves what was written meanwhile on top of the new revision", async () => {
+  test("autosave never runs two saves at a time, and saves later edits on top of the new revision", async () => {
     let finish = (_: SaveResult<string>) => {};
     const { it, write } = setUp((doc, revision) =>
       doc === "b" ? new Promise((resolve) => (finish = resolve)) : fine(doc, revision),
@@ -76,7 +76,7 @@ describe("saving by itself", () => {
     expect(it.last?.state).toBe("saved");
   });
 
-  test("flushing saves now and says whether all is safe", async () => {
+  test("flushing saves immediately and reports whether all changes are saved", async () => {
     const { it, autosave, write } = setUp(fine);
     expect(await autosave.flush()).toBe(true);
     expect(it.sent).toEqual([]);
@@ -85,7 +85,7 @@ describe("saving by itself", () => {
     expect(it.sent).toEqual(["b@1"]);
   });
 
-  test("says why it failed and tries again by itself", async () => {
+  test("autosave reports a failure and retries automatically", async () => {
     let isDown = true;
     const { it, write } = setUp((doc, revision) =>
       isDown ? { ok: false, reason: "No answer" } : fine(doc, revision),
@@ -98,7 +98,7 @@ describe("saving by itself", () => {
     expect(it.last?.state).toBe("saved");
   });
 
-  test("stops at a conflict until it is settled, then saves on top of the newer version", async () => {
+  test("autosave stops at a conflict until it is resolved, then saves on top of the newer version", async () => {
     const { it, autosave, write } = setUp((doc, revision) =>
       revision === 1 ? { ok: false, conflict: { theirs: "x", revision: 7 } } : fine(doc, revision),
     );
@@ -117,7 +117,7 @@ describe("saving by itself", () => {
     expect(it.revision).toBe(8);
   });
 
-  test("is clean again when the change was taken back", async () => {
+  test("the editor has no unsaved changes after an edit is undone", async () => {
     const { it, write } = setUp(fine);
     write("b");
     write("a");

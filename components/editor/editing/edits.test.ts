@@ -11,8 +11,8 @@ import { readFragment } from "./read-fragment";
 const lines = (graph: WorkflowGraph) =>
   graph.edges.map((e) => `${e.source_node_id} ${e.edge_label ?? ""}> ${e.target_node_id}`.replace("  ", " "));
 
-describe("any drawing after any edits", () => {
-  test("is one that can be saved, with every edge between nodes that exist", () => {
+describe("any sequence of edits", () => {
+  test("any sequence of edits yields a valid graph whose edges connect existing nodes", () => {
     fc.assert(
       fc.property(fc.array(anyMove, { maxLength: 40 }), (moves) => {
         const graph = moves.reduce((before, move) => move(before), sampleGraph());
@@ -28,7 +28,7 @@ describe("any drawing after any edits", () => {
     );
   });
 
-  test("comes back to where it began when all is undone, and to where it was when all is redone", () => {
+  test("undoing all edits restores the original graph, and redoing them restores the last one", () => {
     fc.assert(
       fc.property(fc.array(anyMove, { maxLength: 30 }), (moves) => {
         const start = sampleGraph();
@@ -50,15 +50,15 @@ describe("any drawing after any edits", () => {
   });
 });
 
-describe("adding", () => {
-  test("an agent task keeps its answer under a key that no other node writes", () => {
+describe("adding nodes", () => {
+  test("a new agent task stores its answer under a key that no other node writes", () => {
     const first = edits.addNode.apply(sampleGraph(), { id: "x", type: "agent_task" });
     const second = edits.addNode.apply(first, { id: "y", type: "agent_task" });
     expect(second.nodes.x?.output_keys).toEqual(["result"]);
     expect(second.nodes.y?.output_keys).toEqual(["result_2"]);
   });
 
-  test("after a way out, connects and stands to the right", () => {
+  test("a node added to a route is connected and placed to the right", () => {
     const graph = edits.addNode.apply(sampleGraph(), {
       id: "t",
       type: "agent_task",
@@ -69,7 +69,7 @@ describe("adding", () => {
     expect(graph.nodes.t?.ui?.y).not.toBe(0);
   });
 
-  test("on a connection, puts the node in between and makes room", () => {
+  test("a node added to a connection is inserted in between and makes room", () => {
     const graph = edits.addNode.apply(sampleGraph(), { id: "t", type: "transform", onEdge: "edge_1" });
     expect(lines(graph)).toEqual(["start > t", "ask > route", "route yes> done", "route no> ask", "t > ask"]);
     expect(graph.nodes.t?.ui?.x).toBe(COLUMN);
@@ -77,7 +77,7 @@ describe("adding", () => {
     expect(graph.nodes.done?.ui?.x).toBe(960 + 2 * COLUMN - 320);
   });
 
-  test("a loose card that is dropped on a connection gets room there, as a new one does", () => {
+  test("a loose card dropped on a connection makes room like a new node", () => {
     const loose = edits.addNode.apply(sampleGraph(), { id: "t", type: "transform", at: { x: 8, y: 400 } });
     const graph = edits.splice.apply(loose, { nodeId: "t", edgeId: "edge_1", place: { x: 100, y: 8 } });
     const added = edits.addNode.apply(sampleGraph(), { id: "t", type: "transform", onEdge: "edge_1" });
@@ -87,7 +87,7 @@ describe("adding", () => {
     );
   });
 
-  test("in front of a node, leads to it", () => {
+  test("a node added before an existing node is connected to it", () => {
     const graph = edits.addNode.apply(sampleGraph(), {
       id: "t",
       type: "transform",
@@ -97,7 +97,7 @@ describe("adding", () => {
     expect(lines(graph)).toContain("t > done");
   });
 
-  test("an end on a connection cuts it there", () => {
+  test("an end node added to a connection cuts the connection there", () => {
     const graph = edits.addNode.apply(sampleGraph(), { id: "e", type: "end", onEdge: "edge_1" });
     expect(lines(graph)).toEqual(["start > e", "ask > route", "route yes> done", "route no> ask"]);
   });
@@ -105,7 +105,7 @@ describe("adding", () => {
 
 describe("connecting", () => {
   const edge = { kind: "normal" as const };
-  test("refuses a second equal line, a line to itself, into a start and out of an end", () => {
+  test("duplicate edges, self-loops, edges into a start and edges out of an end are rejected", () => {
     const graph = sampleGraph();
     expect(canConnect(graph, { ...edge, source_node_id: "start", target_node_id: "ask" })).toBe(false);
     expect(canConnect(graph, { ...edge, source_node_id: "ask", target_node_id: "ask" })).toBe(false);
@@ -114,7 +114,7 @@ describe("connecting", () => {
     expect(canConnect(graph, { ...edge, source_node_id: "start", target_node_id: "route" })).toBe(true);
   });
 
-  test("a line keeps its label when its end moves", () => {
+  test("an edge keeps its label when its end moves", () => {
     const graph = edits.reconnect.apply(sampleGraph(), {
       edgeId: "edge_3",
       source_node_id: "route",
@@ -127,19 +127,19 @@ describe("connecting", () => {
 });
 
 describe("removing", () => {
-  test("takes the lines along, and another start if there is one", () => {
+  test("removing the only start node removes its edges and clears the start", () => {
     const graph = edits.remove.apply(sampleGraph(), { nodes: ["start"], edges: [] });
     expect(graph.start_node_id).toBeNull();
     expect(lines(graph)).toEqual(["ask > route", "route yes> done", "route no> ask"]);
   });
 
-  test("with reconnecting, joins what stood before and after, with the label of the way in", () => {
+  test("removing with reconnect joins predecessors and successors and keeps the incoming label", () => {
     const graph = edits.removeAndReconnect.apply(sampleGraph(), { nodes: ["ask"] });
     expect(lines(graph)).toEqual(["route yes> done", "start > route"]);
   });
 });
 
-test("a line from a router that is for no way yet gets a way of its own", () => {
+test("an unlabeled edge from a router gets its own new route", () => {
   const graph = edits.connect.apply(sampleGraph(), {
     source_node_id: "route",
     target_node_id: "done",
@@ -152,13 +152,13 @@ test("a line from a router that is for no way yet gets a way of its own", () => 
 });
 
 describe("copying", () => {
-  test("all groups are taken away at once, and their nodes stay", () => {
+  test("ungrouping all removes every group and keeps its nodes", () => {
     const one = edits.group.apply(sampleGraph(), { id: "one", nodes: ["ask"] });
     const two = edits.group.apply(one, { id: "two", nodes: ["route"] });
     expect(edits.ungroupAll.apply(two, {})).toEqual(sampleGraph());
   });
 
-  test("takes along the groups that are copied whole, and no others", () => {
+  test("copying includes only groups whose nodes are all copied", () => {
     const graph = edits.group.apply(sampleGraph(), { id: "both", nodes: ["ask", "route"] });
     const insertedFrom = (ids: readonly string[]) => {
       const fragment = readFragment(writeFragment(fragmentOf(graph, ids)));
@@ -177,7 +177,7 @@ describe("copying", () => {
     expect(insertedFrom(["ask", "done"])).toEqual([["both", ["ask", "route"]]]);
   });
 
-  test("goes through text, gets new ids, keeps the lines inside and drops those outside", () => {
+  test("copied nodes survive a text round trip with new ids and only their internal edges", () => {
     const graph = sampleGraph();
     const fragment = readFragment(writeFragment(fragmentOf(graph, ["ask", "route"])));
     expect(fragment).not.toBeNull();
@@ -191,7 +191,7 @@ describe("copying", () => {
     expect(next.nodes.ask).toBe(graph.nodes.ask);
   });
 
-  test("takes nothing from texts that are none of ours, or only pretend to be", () => {
+  test("pasting ignores foreign text and drops invalid nodes", () => {
     expect(readFragment("hello")).toBeNull();
     expect(readFragment('{"nodes":{}}')).toBeNull();
     expect(
@@ -204,8 +204,8 @@ describe("copying", () => {
   });
 });
 
-describe("the history", () => {
-  test("takes quick typing into one field as one step, and other things as their own", () => {
+describe("undo history", () => {
+  test("undo treats rapid typing in one field as one step and other edits as separate steps", () => {
     let time = 0;
     const store = newEditorStore(
       { id: "wf", name: "W", graph: sampleGraph(), revision: 1 },
@@ -223,7 +223,7 @@ describe("the history", () => {
     expect(undo()).toBeNull();
   });
 
-  test("keeps the last hundred steps", () => {
+  test("undo keeps the last hundred steps", () => {
     let time = 0;
     const store = newEditorStore(
       { id: "wf", name: "W", graph: sampleGraph(), revision: 1 },
@@ -235,13 +235,13 @@ describe("the history", () => {
     expect(steps).toBe(100);
   });
 
-  test("an edit that changes nothing leaves no step", () => {
+  test("an edit without effect adds no undo step", () => {
     const store = newEditorStore({ id: "wf", name: "W", graph: sampleGraph(), revision: 1 });
     store.getState().edit(edits.connect, { source_node_id: "start", target_node_id: "ask", kind: "normal" });
     expect(store.getState().undo()).toBeNull();
   });
 
-  test("undone to what is saved, nothing is left to save", () => {
+  test("undoing to the saved version leaves nothing to save", () => {
     const store = newEditorStore({ id: "wf", name: "W", graph: sampleGraph(), revision: 1 });
     store.getState().edit(edits.remove, { nodes: ["ask"], edges: [] });
     expect(store.getState().doc).not.toBe(store.getState().savedDoc);
@@ -250,7 +250,7 @@ describe("the history", () => {
   });
 });
 
-test("two cards never get the same name by themselves: the second is numbered", () => {
+test("nodes added with the same default name are numbered", () => {
   const add = (graph: WorkflowGraph, id: string) => edits.addNode.apply(graph, { id, type: "wait" });
   const graph = ["w1", "w2", "w3"].reduce(add, sampleGraph());
   expect(["w1", "w2", "w3"].map((id) => graph.nodes[id]?.name)).toEqual(["Wait", "Wait 2", "Wait 3"]);

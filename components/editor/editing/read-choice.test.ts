@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { writeChoice } from "./choice";
 import { readChoice } from "./read-choice";
 
-test("what the palette writes into a drag is read again, with all settings that have a standard", () => {
+test("a palette drag restores its node type with all default settings", () => {
   const choice = { type: "agent_task", config: { required_role: "Critic" }, name: "Critic" } as const;
   expect(readChoice(writeChoice(choice))).toEqual({
     ...choice,
@@ -10,7 +10,7 @@ test("what the palette writes into a drag is read again, with all settings that 
   });
 });
 
-test("a drag from elsewhere brings no kind that is not there, and no settings of another shape", () => {
+test("a drag from outside yields no unknown node type and no invalid settings", () => {
   expect(readChoice("Hello")).toBeNull();
   expect(readChoice('{"type":"shell"}')).toBeNull();
   expect(readChoice('{"type":"note","config":{"text":{"a":1}}}')).toBeNull();

@@ -34,7 +34,7 @@ function open(node = ask) {
   return { ...page, ui };
 }
 
-test("a form shows the last result of its node and tries the node", async () => {
+test("a form shows its node's last result and can try the node", async () => {
   tryOutsOf("wf").setLast({ ask: last });
   const { person, ui } = open();
   expect(screen.getByText(/A long weekend/, { selector: "section > p" }).textContent).toMatch(
@@ -45,7 +45,7 @@ test("a form shows the last result of its node and tries the node", async () => 
   expect(ui.getState().tryOut).toEqual({ what: "try", nodeId: "ask" });
 });
 
-test("a result is out of date once its node changed", () => {
+test("a result becomes stale after its node changes", () => {
   tryOutsOf("wf").setLast({ ask: last });
   open({ ...ask });
   expect(screen.queryByText(/May be out of date/)).toBeNull();
@@ -55,7 +55,7 @@ test("a result is out of date once its node changed", () => {
   );
 });
 
-test("a node that no run reached says so, and a start that no run reached says nothing", () => {
+test("a node that no run reached shows that, except for a start node", () => {
   tryOutsOf("wf").setLast({});
   open();
   expect(screen.getByText("No run has reached this node yet.")).toBeTruthy();

@@ -37,7 +37,7 @@ function open(work: JsonObject) {
   return { ...page, write, config, outcome };
 }
 
-test("a tool's arguments are fields that say what is missing, and take values of the run in braces", async () => {
+test("tool arguments are fields that report missing values and accept run values in braces", async () => {
   const { person, write, outcome } = open({
     node_type: "tool_call",
     output_keys: ["answer"],
@@ -51,7 +51,7 @@ test("a tool's arguments are fields that say what is missing, and take values of
   expect(JSON.stringify(await outcome())).toContain("42");
 });
 
-test("an argument that a tool does not have is taken away, and one is computed by an expression", async () => {
+test("an argument unknown to the tool can be removed, and another is computed by an expression", async () => {
   const { person, write, config, outcome } = open({
     node_type: "tool_call",
     output_keys: ["answer"],
@@ -69,7 +69,7 @@ test("an argument that a tool does not have is taken away, and one is computed b
   expect(JSON.stringify(await outcome())).toContain("8");
 });
 
-test("headers and query of a request are rows of a form", async () => {
+test("headers and query parameters of a request are edited as rows", async () => {
   const { person, write, config } = open({
     node_type: "http_request",
     output_keys: ["response"],

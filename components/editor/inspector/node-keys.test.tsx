@@ -29,7 +29,7 @@ test.each([
   ["warning", false],
   ["error", true],
 ] as const)(
-  "what a %s says of keys is told where they are, and only a mistake makes the field invalid",
+  "a problem of severity %s is shown at its key, and only an error invalidates the field",
   (severity, isInvalid) => {
     showKeys(sampleGraph(), "ask", [problem(severity)]);
     expect(screen.getByText(`Nothing writes it (${severity}).`)).toBeTruthy();
@@ -37,14 +37,14 @@ test.each([
   },
 );
 
-test("an End without keys says that it returns everything", () => {
+test("an end node without keys states that it returns everything", () => {
   showKeys(sampleGraph(), "done");
   expect(screen.getByText("Returns")).toBeTruthy();
   expect(screen.getByPlaceholderText("All keys")).toBeTruthy();
   expect(screen.getByText("Everything")).toBeTruthy();
 });
 
-test("a router by value shows the key that its value reads", () => {
+test("a value router shows the key it reads", () => {
   const graph = textEdits.setConfig.apply(sampleGraph(), {
     id: "route",
     patch: { kind: "value", value: "state.answer" },

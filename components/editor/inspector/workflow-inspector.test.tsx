@@ -5,7 +5,7 @@ import { sampleGraph } from "../testing";
 import { openEditor } from "../testing-editor";
 import { ProjectSection, StateKeys } from "./workflow-inspector";
 
-test("what is said of the project stands in the drawing, and nothing said is nothing there", async () => {
+test("the project context is saved in the workflow and removed when all its fields are empty", async () => {
   const { show, store } = openEditor();
   const person = show(<ProjectSection />);
   const project = () => store.getState().doc.graph.project_context;
@@ -23,7 +23,7 @@ test("what is said of the project stands in the drawing, and nothing said is not
   expect(project()).toBeUndefined();
 });
 
-test("a change of one key of the state leaves the schemas of the others as they stand in the file", async () => {
+test("changing a state key preserves the schemas of all other keys", async () => {
   const { show, store } = openEditor({
     ...sampleGraph(),
     global_state_schema: { type: "object", properties: { any: true, topic: { type: "string" } } },

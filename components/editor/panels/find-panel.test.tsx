@@ -13,7 +13,7 @@ const found = () =>
     .getAllByRole("listitem")
     .map(({ textContent }) => textContent);
 
-test("words are found in the whole drawing, walked through with Enter, and told with their place", async () => {
+test("search covers the whole workflow, lists locations, and cycles through matches with Enter", async () => {
   const { person, store, announcement } = openFind();
   await person.type(screen.getByRole("textbox", { name: "Find" }), "ask");
   await waitFor(() => expect(found()).toEqual(["Ask: NameAsk", "Ask: TaskAsk {{user_request}}"]));
@@ -23,7 +23,7 @@ test("words are found in the whole drawing, walked through with Enter, and told 
   expect(announcement()).toBe("2 of 2: Ask: Task");
 });
 
-test("all places are replaced as one step back", async () => {
+test("replacing all matches is one undo step", async () => {
   const { person, store } = openFind();
   const before = store.getState().doc.graph;
   await person.type(screen.getByRole("textbox", { name: "Find" }), "ask");
@@ -39,7 +39,7 @@ test("all places are replaced as one step back", async () => {
   expect(store.getState().doc.graph).toEqual(before);
 });
 
-test("a key gets another name wherever it is named", async () => {
+test("renaming a key updates every reference to it", async () => {
   const { person, store } = openFind();
   await person.type(screen.getByRole("textbox", { name: "Find" }), "answer");
   await person.type(screen.getByRole("textbox", { name: "Replace with" }), "verdict");

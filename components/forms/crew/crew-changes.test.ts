@@ -34,7 +34,7 @@ const crew = CrewConfig.parse({
   ],
 });
 
-test("a new id reaches every place that names the agent", () => {
+test("renaming an agent updates every reference to its id", () => {
   const next = renameAgent(renameAgent(crew, "bob", "eve"), "ann", "amy");
   expect(JSON.stringify(next)).not.toMatch(/"(ann|bob)"/);
   expect(next).toMatchObject({
@@ -51,7 +51,7 @@ test("a new id reaches every place that names the agent", () => {
   expect(CrewConfig.parse(next)).toEqual(next);
 });
 
-test("an agent who leaves is named nowhere any more; the last one cannot stay out alone", () => {
+test("removing an agent removes all references to it, and the last agent can't be removed", () => {
   const next = removeAgent(crew, "bob")!;
   expect(JSON.stringify(next)).not.toContain('"bob"');
   expect(next.manager).toBeUndefined();
@@ -59,7 +59,7 @@ test("an agent who leaves is named nowhere any more; the last one cannot stay ou
   expect(removeAgent(next, "ann")).toBeNull();
 });
 
-test("groups and steps are written in their place; other patterns and names stay", () => {
+test("editing groups and steps preserves other patterns and names", () => {
   const next = withSteps(withGroups(crew, []), [
     { step: "only", agent: "ann", description: "Do it", outcomes: [] },
   ]);
@@ -75,7 +75,7 @@ test("groups and steps are written in their place; other patterns and names stay
   ).toContain("parallel_groups");
 });
 
-test("new agents get ids of their own", () => {
+test("new agents get unique ids", () => {
   const first = newAgent("Quality Reviewer", []);
   const second = newAgent("Quality Reviewer", [first]);
   const third = newMember({ ...first, backstory: "Strict" }, [first, second]);

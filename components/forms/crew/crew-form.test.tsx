@@ -34,7 +34,7 @@ function opened(process: CrewConfig["process"]) {
   return { person, choose, enter, before, crew: () => now };
 }
 
-test("a crew that works by a plan says what happens when a task fails, and who plans", async () => {
+test("a planning crew has a configurable failure policy and planner", async () => {
   const { person, choose, enter, before, crew } = opened("sequential");
   await person.click(screen.getByRole("switch", { name: "Plan first" }));
   expect(screen.queryByRole("textbox", { name: "Max replans" })).toBeNull();
@@ -53,7 +53,7 @@ test("a crew that works by a plan says what happens when a task fails, and who p
   });
 });
 
-test("a crew that votes says by what it is decided, with weights where they count", async () => {
+test("a voting crew has a configurable decision rule, with weights only if they apply", async () => {
   const { person, choose, enter, before, crew } = opened("consensus");
   expect(screen.queryByRole("group", { name: "Weights" })).toBeNull();
   await choose("Decision rule", "Weighted majority");
@@ -72,7 +72,7 @@ test("a crew that votes says by what it is decided, with weights where they coun
   );
 });
 
-test("who begins can be said where the work is handed over, and left open again", async () => {
+test("the first agent of a handoff crew can be set and cleared", async () => {
   const { choose, enter, before, crew } = opened("swarm");
   await choose("First agent", "bo");
   expect(crew()).toEqual({ ...before, entry_agent: "bo" });

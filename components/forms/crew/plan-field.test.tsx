@@ -25,7 +25,7 @@ function show(plan: ExecutionPlan) {
   return { person: userEvent.setup(), now: () => now as ExecutionPlan };
 }
 
-test("urgency, tags, expected output and duration of a task are edited, and what else it says is kept", async () => {
+test("editing a task's priority, tags, expected output and duration preserves its other fields", async () => {
   const { person, now } = show(
     ExecutionPlan.parse({
       tasks: [{ task_id: "t1", description: "Write", metadata: { deadline: "2030-01-01" } }],
@@ -48,7 +48,7 @@ test("urgency, tags, expected output and duration of a task are edited, and what
   screen.getByText("design_review, launch, 2h");
 });
 
-test("a plan is removed as a whole in one click", async () => {
+test("a plan is removed in one click", async () => {
   const { person, now } = show(
     ExecutionPlan.parse({
       tasks: ["t1", "t2"].map((task_id) => ({ task_id, description: "Write" })),
@@ -59,7 +59,7 @@ test("a plan is removed as a whole in one click", async () => {
   expect(screen.queryByRole("button", { name: "Remove plan" })).toBeNull();
 });
 
-test("a plan.json is read as workflow files with a plan are: numbered tasks too, with what was read in another way", async () => {
+test("a plan.json with numbered tasks is imported like a workflow's plan, with findings", async () => {
   const { person, now } = show(ExecutionPlan.parse({ tasks: [{ task_id: "t1", description: "Write" }] }));
   await person.click(screen.getByRole("button", { name: "Import plan.json" }));
   const dialog = within(await screen.findByRole("dialog"));

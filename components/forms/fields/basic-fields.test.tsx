@@ -6,7 +6,7 @@ import { WORKFLOW_LIMITS } from "@/server/domain/agent/limits-form";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import { FormParts } from "../form-parts";
 
-test("what is kept in ones and shown in thousands is a whole number, and stays as it is until it is changed", async () => {
+test("a formatted number field stores an integer and stays unchanged until it is edited", async () => {
   const person = userEvent.setup();
   let kept = RunConfig.parse({});
   const Limits = () => {

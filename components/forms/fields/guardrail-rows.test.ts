@@ -12,7 +12,7 @@ import {
 const rule = (over: Partial<Guardrail>): Guardrail =>
   Guardrail.parse({ name: "short", kind: "expression", spec: "size(output.text) < 9", ...over });
 
-describe("a guardrail says in one line what it does", () => {
+describe("guardrail summary", () => {
   test.each<[Partial<Guardrail>, string]>([
     [{}, "Output: size(output.text) < 9; otherwise retries up to 2 times"],
     [
@@ -31,10 +31,10 @@ describe("a guardrail says in one line what it does", () => {
       { target: "input", kind: "registered", spec: "no_secrets", on_fail: "warn" },
       "Input: no API keys, access tokens or private keys; otherwise warns",
     ],
-  ])("%j", (over, expected) => expect(describeGuardrail(rule(over))).toBe(expected));
+  ])("%j is summarized as %s", (over, expected) => expect(describeGuardrail(rule(over))).toBe(expected));
 });
 
-test("a guardrail is kept as it was when it was last whole", () => {
+test("an invalid guardrail keeps its last valid version", () => {
   const [saved] = rowsOf([rule({})]);
   const torn = changedRow(saved!, { spec: "size(" });
   const fresh = changedRow({ now: rule({ spec: "" }), kept: null }, { name: "new" });
@@ -45,18 +45,18 @@ test("a guardrail is kept as it was when it was last whole", () => {
   ]);
 });
 
-test("each way of checking has its own text, and the one that was saved comes back", () => {
+test("each check type keeps its own text, and switching back restores the saved one", () => {
   const [saved] = rowsOf([rule({})]);
   const other = changedRow(saved!, { kind: "llm_judge" });
   expect(other).toEqual({ now: rule({ kind: "llm_judge", spec: "" }), kept: rule({}) });
   expect(changedRow(other, { kind: "expression" }).now).toEqual(rule({}));
 });
 
-test("what came in cannot be tried again", () => {
+test("an input guardrail can't retry", () => {
   expect(changedRow(rowsOf([rule({})])[0]!, { target: "input" }).now.on_fail).toBe("fail");
 });
 
-test("what keeps one from being whole is said at its field", () => {
+test("each guardrail error is reported at its field", () => {
   expect(guardrailErrors(rule({ name: " " }))).toEqual({ name: "A guardrail needs a name." });
   expect(guardrailErrors(rule({ kind: "regex", spec: "(a+" })).spec).toMatch(
     /^Invalid pattern: a group is not closed/,
@@ -68,7 +68,7 @@ test("what keeps one from being whole is said at its field", () => {
   );
 });
 
-test("an expression is offered what is checked", () => {
+test("a guardrail expression suggests the keys it checks", () => {
   const keys = { input: ["topic"], output: ["text"] };
   expect(guardedReads("output", keys)).toEqual(["output.text"]);
   expect(guardedReads("input", keys)).toEqual(["input.task", "input.topic"]);

@@ -24,7 +24,7 @@ const rows: fc.Arbitrary<ConditionRows> = fc.record({
 });
 
 describe("conditions as rows", () => {
-  test("are CEL that can be checked, and are read back as they were written", () => {
+  test("conditions are valid CEL and are read back unchanged", () => {
     fc.assert(
       fc.property(rows, (written) => {
         const expression = writeRows(written);
@@ -40,7 +40,7 @@ describe("conditions as rows", () => {
     );
   });
 
-  test("rows mean what they say when they are evaluated", () => {
+  test("conditions evaluate to what their rows express", () => {
     const holds = (row: ConditionRow, state: Record<string, string | number | boolean>) =>
       evaluateCondition(writeRows({ join: "and", rows: [row] }) ?? "", { state }).value;
     expect(holds({ key: "s", operator: "is", value: "approved" }, { s: "approved" })).toBe(true);
@@ -64,7 +64,7 @@ describe("conditions as rows", () => {
         ],
       },
     ],
-  ] as const)("%s is shown as rows", (expression, expected) => {
+  ] as const)("expression %s is shown as rows", (expression, expected) => {
     expect(readRows(expression)).toEqual(expected);
   });
 
@@ -74,5 +74,5 @@ describe("conditions as rows", () => {
     'state.a == "x" && state.b == 1 || state.c == 2',
     "",
     "(state.a == 1)",
-  ])("%s stays text", (expression) => expect(readRows(expression)).toBeNull());
+  ])("expression %s stays text", (expression) => expect(readRows(expression)).toBeNull());
 });

@@ -34,7 +34,7 @@ function showAt(graph: WorkflowGraph, id: string) {
   return given;
 }
 
-test("a rule with a name of its own is written at its router, and can be taken away", async () => {
+test("a named rule can be written at its router and removed", async () => {
   const given = showAt(draw("start > ra; ra a> end", { ra: router({}) }), "ra");
   const person = userEvent.setup();
   await person.click(screen.getByRole("button", { name: "Write rule" }));
@@ -44,7 +44,7 @@ test("a rule with a name of its own is written at its router, and can be taken a
   expect(given.at(-1)).toBeUndefined();
 });
 
-test("a router that names a rule of another one says where it is written", () => {
+test("a router with a rule of another router shows where that rule is defined", () => {
   const graph = draw("start > ra; ra a> rb; rb a> end", {
     ra: { ...router({ router_function: rule }), name: "By amount" },
     rb: router({}),

@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { expect, test, vi } from "vitest";
 import { ArgumentForm } from "./argument-form";
 
-test("arguments are asked for by their names, checked by the schema, and sent in their types", async () => {
+test("an argument form labels its fields, validates them by schema and submits typed values", async () => {
   const person = userEvent.setup();
   const onSubmit = vi.fn();
   render(

@@ -16,7 +16,7 @@ function show(schema: JsonSchema | undefined) {
   return { person: userEvent.setup(), now: () => now };
 }
 
-test("a schema with a title, a default and a choice is shown as rows, and keeps what rows do not show", async () => {
+test("a schema with title, default and enum is shown as rows that keep other keywords", async () => {
   const schema = {
     type: "object",
     title: "Verdict",
@@ -50,7 +50,7 @@ test("a field is added, named and described", async () => {
   });
 });
 
-test("a schema that rows cannot show is JSON, with the reason beside it", () => {
+test("a schema that rows can't represent is shown as JSON with the reason", () => {
   show({ type: "array", items: { type: "string" } });
   screen.getByText(/it doesn't describe an object/);
   expect(screen.queryByRole("button", { name: "Add field" })).toBeNull();

@@ -24,8 +24,8 @@ const thereAndBack = (schema: JsonSchema) => writeSchema(rowsOf(schema), schema)
 const typesOf = (properties: JsonObject) =>
   rowsOf({ type: "object", properties }).map(({ name, type }) => [name, type]);
 
-describe("a schema as rows", () => {
-  test("each property has the type that people know it by", () => {
+describe("schema rows", () => {
+  test("each property has a familiar type name", () => {
     expect(
       typesOf({
         verdict: { type: "string", enum: ["yes", "no"], description: "The decision" },
@@ -51,7 +51,7 @@ describe("a schema as rows", () => {
     ]);
   });
 
-  test("a title, a default and additionalProperties are no reason to show it as JSON, and stay", () => {
+  test("a schema with a title, a default or additionalProperties is shown as rows and keeps them", () => {
     const schema = {
       type: "object",
       title: "Request",
@@ -68,7 +68,7 @@ describe("a schema as rows", () => {
     expect(besideRows(schema)).toEqual(["title", "additionalProperties"]);
   });
 
-  test("a property that no type can show is JSON in its own row, and the others stay rows", () => {
+  test("a property of an unsupported type is a JSON row, and the others stay rows", () => {
     const properties = {
       a: { type: ["string", "null"] },
       b: { anyOf: [{ type: "string" }, { type: "null" }], default: null },
@@ -83,7 +83,7 @@ describe("a schema as rows", () => {
     expect(thereAndBack(schema)).toEqual(schema);
   });
 
-  test("what is no object with properties is JSON as a whole, and why is said", () => {
+  test("a schema that isn't an object with properties is JSON as a whole, with the reason", () => {
     for (const schema of [{ type: "array" }, { properties: [] }, { type: "object", required: "a" }]) {
       const { rows, reason } = readSchema(schema);
       expect(rows).toBeNull();
@@ -91,7 +91,7 @@ describe("a schema as rows", () => {
     }
   });
 
-  test("there and back nothing of any schema is lost", () => {
+  test("converting a schema to rows and back loses nothing", () => {
     const property = fc.oneof(
       fc.record(
         {
@@ -118,13 +118,13 @@ describe("a schema as rows", () => {
     );
   });
 
-  test("the schemas of the roles that come along are rows without JSON", () => {
+  test("the schemas of built-in roles are rows without JSON", () => {
     const shown = builtinRoles.flatMap(({ output_schema }) => (output_schema ? [rowsOf(output_schema)] : []));
     expect(shown.length).toBeGreaterThan(0);
     expect(shown.flat().filter(({ type }) => type === "json")).toEqual([]);
   });
 
-  test("no rows are no schema, unless it says something else", () => {
+  test("empty rows yield no schema unless the schema has other keywords", () => {
     expect(readSchema(undefined)).toEqual({ rows: [], reason: null });
     expect(writeSchema([], { type: "object", properties: { a: {} } })).toBeUndefined();
     expect(writeSchema([], { type: "object", title: "T" })).toEqual({
@@ -135,28 +135,28 @@ describe("a schema as rows", () => {
   });
 });
 
-describe("a row", () => {
+describe("a schema row", () => {
   const written = (row: ReturnType<typeof newRow>) =>
     (writeSchema([row])?.properties as Record<string, unknown>)[row.name];
 
-  test("becomes a choice with something to choose from, and is a text again without it", () => {
+  test("a row becomes an enum when it has options, and text again without them", () => {
     const choice = withType({ ...newRow("tone"), description: "How" }, "choice");
     expect(written(choice)).toEqual({ type: "string", enum: ["yes", "no"], description: "How" });
     expect(written(withType(choice, "string"))).toEqual({ type: "string", description: "How" });
   });
 
-  test("becomes JSON with all that it said", () => {
+  test("a row becomes JSON with all its keywords", () => {
     const row = { ...newRow("n"), type: "integer" as const, preset: "3", rest: { minimum: 1 } };
     expect(written(withType(row, "json"))).toEqual({ type: "integer", default: 3, minimum: 1 });
   });
 
-  test("that was JSON keeps what is not its type", () => {
+  test("a former JSON row keeps all keywords except its type", () => {
     const json = { type: ["string", "null"], description: "Who", default: "me", "x-reducer": "first" };
     const [row] = rowsOf({ type: "object", properties: { who: json } });
     expect(written(withType(row!, "string"))).toEqual({ ...json, type: "string" });
   });
 
-  test("says when its default does not fit", () => {
+  test("a row rejects a default of the wrong type", () => {
     expect(presetError({ preset: "abc", type: "number" })).toBe("Enter a number.");
     expect(presetError({ preset: "12", type: "integer" })).toBeNull();
     expect(presetError({ preset: "[1]", type: "texts" })).toBe('Enter a JSON array of strings: ["…"]');
@@ -165,7 +165,7 @@ describe("a row", () => {
     );
   });
 
-  test("says when its lines cannot be choices", () => {
+  test("a row rejects empty or duplicate options", () => {
     expect(choicesOfText("dry\n\n warm, soft ")).toEqual(["dry", "warm, soft"]);
     expect(choicesError(" \n")).toBe("Enter at least one option.");
     expect(choicesError("a\na")).toBe("Each option must be unique.");

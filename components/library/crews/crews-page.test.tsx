@@ -21,7 +21,7 @@ async function importing(text: string) {
   return { ...page, dialog };
 }
 
-test("a crew's new roles get what is ticked", async () => {
+test("imported roles of a crew get only the selected tools", async () => {
   const crew = { crew_id: "post_office", agents: [{ agent_id: "clerk", role_name: "Clerk" }] };
   const { person, dialog, troupe } = await importing(JSON.stringify({ crews: [crew], roles: [CLERK] }));
   const asked = within(await screen.findByRole("region", { name: "Requested tools" }));
@@ -32,7 +32,7 @@ test("a crew's new roles get what is ticked", async () => {
   await screen.findByRole("link", { name: /^Post office/ });
 });
 
-test("crews come from files, with findings, and steps of a pattern can be changed", async () => {
+test("crews are imported with findings, and the steps of their pattern are editable", async () => {
   const { person, dialog } = await importing(
     "crews:\n  - crew_id: review_board\n    process: custom\n    colour: red\n    agents:\n      - {agent_id: writer, role_name: Writer}\n      - {agent_id: editor, role_name: Editor}\n    collaboration_patterns:\n      - type: custom\n        workflow:\n          - {step: write, agent: writer, next_on_done: check}\n          - {step: check, agent: editor, next_on_wrong: write}\n",
   );
@@ -56,7 +56,7 @@ test("crews come from files, with findings, and steps of a pattern can be change
   await screen.findByRole("link", { name: /^Review board/ });
 });
 
-test("an empty library offers the ready-made crews, each added by one press", async () => {
+test("an empty library offers built-in crews that are added in one click", async () => {
   const page = openPage(<CrewsPage />, "/crews");
   page.show();
   const ready = within(
@@ -94,7 +94,7 @@ async function atDesk() {
   return { ...page, id };
 }
 
-test("who begins in a crew that hands over is chosen in its form; who uses it is told before it is deleted", async () => {
+test("a handoff crew's form sets the first agent, and deletion names the workflows that use it", async () => {
   const { person, show, ask, id } = await atDesk();
   await ask.workflows.create({
     name: "Letters",
@@ -120,7 +120,7 @@ test("who begins in a crew that hands over is chosen in its form; who uses it is
   await waitFor(() => expect(screen.queryByRole("link", { name: /^Writing desk/ })).toBeNull());
 });
 
-test("of two people who change the same crew the later one is told, and can save over the other or load what is there", async () => {
+test("a conflicting save of a crew can overwrite or load the newer version", async () => {
   const { person, show, ask, id } = await atDesk();
   show();
   const name = await screen.findByLabelText<HTMLInputElement>("Name");
@@ -147,7 +147,7 @@ test("of two people who change the same crew the later one is told, and can save
   await waitFor(() => expect(screen.getByLabelText<HTMLInputElement>("Name").value).toBe("Their desk again"));
 });
 
-test("who uses an agent stands in its form and is told before it is deleted, and one click brings it back", async () => {
+test("an agent's form and delete dialog show where it is used, and deletion can be undone", async () => {
   const { person, show, ask, troupe } = openPage(<AgentsPage />);
   troupe.roles.put(RoleDefinition.parse({ name: "Writer" }));
   const { id } = await ask.agents.create({

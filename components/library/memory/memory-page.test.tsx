@@ -6,7 +6,7 @@ import { MemoryPage } from "./memory-page";
 const row = async (text: string | RegExp) =>
   within(await screen.findByRole("list", { name: "Memories" })).findByText(text);
 
-test("a person can tell agents something, once under each name", async () => {
+test("a person can add a memory, once per key", async () => {
   const { person, show } = openPage(<MemoryPage />, "/memory");
   show();
   const remember = async (text: string) => {
@@ -28,7 +28,7 @@ test("a person can tell agents something, once under each name", async () => {
   await row("Short sentences");
 });
 
-test("what is remembered is found, corrected, deleted, and brought back", async () => {
+test("memories can be searched, edited, deleted and restored", async () => {
   const { person, show, ask } = openPage(<MemoryPage />, "/memory");
   await ask.tools.tryOut({
     name: "store_memory",
@@ -57,7 +57,7 @@ test("what is remembered is found, corrected, deleted, and brought back", async 
   await row("We release on Tuesdays");
 });
 
-test("what is remembered may be any JSON value, which the form shows and takes", async () => {
+test("a memory can be any JSON value, and the form shows and accepts it", async () => {
   const { person, show, ask } = openPage(<MemoryPage />, "/memory");
   await ask.memories.create({ key: "prices", value: { apple: 2 }, place: { scope: "project" } });
   show();

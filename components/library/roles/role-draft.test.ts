@@ -3,17 +3,17 @@ import { builtinRoles, findBuiltinRole } from "@/server/domain/agent/builtin-rol
 import { rolePrompt } from "@/server/domain/agent/prompt";
 import { itemErrors, newRole, roleErrors, STANDARD_TEMPLATE, tidied } from "./role-draft";
 
-test("an own template that begins as the standard one makes the same prompt", () => {
+test("a custom template that equals the standard template produces the same prompt", () => {
   const role = findBuiltinRole("Writer")!;
   const own = rolePrompt({ ...role, system_prompt_template: STANDARD_TEMPLATE });
   expect(own.replace(/ +\n/g, "\n")).toBe(rolePrompt(role));
 });
 
-test("the roles that come along have no faults", () => {
+test("built-in roles have no errors", () => {
   for (const role of builtinRoles) expect(roleErrors(role, [])).toEqual({});
 });
 
-test("a fault stands at its field", () => {
+test("an error is reported at its field", () => {
   expect(roleErrors(newRole(""), [])).toEqual({ name: "A role needs a name" });
   expect(roleErrors(newRole("A"), ["A"])).toEqual({ name: "Another role has this name." });
   const long = { ...newRole("A"), goals: ["fine", "x".repeat(2001)] };
@@ -22,7 +22,7 @@ test("a fault stands at its field", () => {
   expect(roleErrors(broken, []).system_prompt_template).toBeTruthy();
 });
 
-test("empty lines and spaces are no change", () => {
+test("empty lines and whitespace don't count as changes", () => {
   const role = newRole("A");
   expect(tidied({ ...role, name: " A ", goals: ["", "  "] })).toEqual(tidied(role));
   expect(tidied({ ...role, system_prompt_template: "  " })).toEqual(role);

@@ -11,7 +11,7 @@ import { RolesPage } from "./roles-page";
 
 const name = () => screen.findByLabelText<HTMLInputElement>("Name");
 
-test("a new role is written down field by field, and its prompt follows the form", async () => {
+test("a new role is created field by field, and its prompt preview follows the form", async () => {
   const { person, show, ask } = openPage(<RolesPage />, "/roles?new=1");
   show();
   await person.click(await screen.findByRole("button", { name: "Create role" }));
@@ -39,7 +39,7 @@ test("a new role is written down field by field, and its prompt follows the form
   expect(role.goals).toEqual(["The audience hears nothing", "Nobody gets stuck"]);
 });
 
-test("what a role's answers may rest on is chosen, and stands in its prompt at once", async () => {
+test("choosing a role's knowledge source updates its prompt immediately", async () => {
   const { person, show, troupe } = openPage(<RolesPage />, "/roles?role=Clerk");
   troupe.roles.put(RoleDefinition.parse({ name: "Clerk" }));
   show();
@@ -53,7 +53,7 @@ test("what a role's answers may rest on is chosen, and stands in its prompt at o
   expect(troupe.roles.find("Clerk")?.role.knowledge).toBe("material");
 });
 
-test("a role's tools are picked by a search, and a name that is not here is marked", async () => {
+test("tools of a role are picked by search, and unknown names are marked", async () => {
   const { person, show, troupe } = openPage(<RolesPage />, "/roles?role=Clerk");
   troupe.roles.put(RoleDefinition.parse({ name: "Clerk" }));
   show();
@@ -73,7 +73,7 @@ test("a role's tools are picked by a search, and a name that is not here is mark
 
 const COURIER = `name: Courier\ndescription: Carries letters\ntools: [http_request, file_write, "mcp:post/send"]\n`;
 
-test("roles come with the tools that were ticked, and say what they came without", async () => {
+test("imported roles get only the selected tools and report the missing ones", async () => {
   const { person, show, troupe } = openPage(<RolesPage />, "/roles");
   const tools = () => troupe.roles.find("Courier")?.role.tools;
   show();
@@ -127,7 +127,7 @@ const copying = (role: string) =>
     },
   });
 
-test("a guardrail that is not finished says what is missing, and one that is holds in the next run", async () => {
+test("an incomplete guardrail reports missing values, and a complete guardrail applies to the next run", async () => {
   const { person, show, troupe, ask } = openPage(<RolesPage />, "/roles?role=Terse");
   troupe.roles.put(RoleDefinition.parse({ name: "Terse" }));
   show();
@@ -176,7 +176,7 @@ test("a guardrail that is not finished says what is missing, and one that is hol
   ]);
 });
 
-test("what is written in the form of a role is what the next run tells the model", async () => {
+test("the next run's prompt contains the text entered in the role form", async () => {
   const { person, show, troupe, ask } = openPage(<RolesPage />, "/roles?role=Copyist");
   troupe.roles.put(RoleDefinition.parse({ name: "Copyist", description: "Copies texts." }));
   show();
@@ -190,7 +190,7 @@ test("what is written in the form of a role is what the next run tells the model
   expect(JSON.stringify(troupe.runs.events(run_id, 0, 500))).toContain("Copies texts. With a goose quill.");
 });
 
-test("two people who edit the same role do not overwrite each other unseen", async () => {
+test("concurrent edits of a role don't overwrite each other silently", async () => {
   const { person, show, troupe, ask } = openPage(<RolesPage />, "/roles?role=Shared");
   troupe.roles.put(RoleDefinition.parse({ name: "Shared", description: "As it was" }));
   show();
@@ -206,7 +206,7 @@ test("two people who edit the same role do not overwrite each other unseen", asy
   await waitFor(() => expect(screen.getByLabelText<HTMLInputElement>(/^Description/).value).toBe("Theirs"));
 });
 
-test("a new name reaches workflows, crews and agents, and who uses a role is told before it is deleted", async () => {
+test("renaming a role updates its references, and deletion shows where it is used", async () => {
   const { person, show, troupe, ask } = openPage(<RolesPage />, "/roles?role=Scribbler");
   troupe.roles.put(RoleDefinition.parse({ name: "Scribbler" }));
   const { id } = await ask.workflows.create({ name: "Copies", graph: copying("Scribbler") });
@@ -231,7 +231,7 @@ test("a new name reaches workflows, crews and agents, and who uses a role is tol
   expect(troupe.roles.find("Chronicler")).toBeDefined();
 });
 
-test("a role goes to a YAML file and comes back from it", async () => {
+test("a role survives export to YAML and reimport", async () => {
   const { person, show, troupe } = openPage(<RolesPage />, "/roles?role=Traveller");
   troupe.roles.put(RoleDefinition.parse({ name: "Traveller", goals: ["See the world"] }));
   const saved: Blob[] = [];
@@ -257,7 +257,7 @@ test("a role goes to a YAML file and comes back from it", async () => {
   await waitFor(() => expect(troupe.roles.find("Traveller")?.role.goals).toEqual(["See the world"]));
 });
 
-test("a role from the folder says where it is from, cannot be changed, and can be copied; what is odd there is told", async () => {
+test("a role from the roles folder is read-only and copyable, and its file's issues are shown", async () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), "troupe-roles-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(

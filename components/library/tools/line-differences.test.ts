@@ -6,12 +6,12 @@ const marks = (before: string, after: string) =>
     ({ kind, text }) => ({ same: " ", before: "-", after: "+" })[kind] + text,
   );
 
-test("what stays stands once, what changed stands before and after", () => {
+test("a diff shows unchanged lines once, and changed lines before and after", () => {
   expect(marks("a\nb\nc", "a\nB\nc\nd")).toEqual([" a", "-b", "+B", " c", "+d"]);
   expect(marks("a", "a")).toEqual([" a"]);
 });
 
-test("both texts can always be read back from the lines", () => {
+test("both texts can always be restored from their diff", () => {
   const long = Array.from({ length: 900 }, (_, at) => `line ${at}`).join("\n");
   for (const [before, after] of [
     ["x\ny\nz", "z\ny\nx"],

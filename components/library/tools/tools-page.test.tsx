@@ -8,7 +8,7 @@ import { openPage } from "@/components/testing/page";
 import { draw } from "@/server/domain/testing/drawing";
 import { ToolsPage } from "./tools-page";
 
-test("tools are found, read about and tried out for real", async () => {
+test("tools can be found, read about and called", async () => {
   const { person, show } = openPage(<ToolsPage />, "/tools");
   show();
   await person.type(await screen.findByRole("searchbox", { name: "Search tools" }), "arithmetic");
@@ -32,7 +32,7 @@ test("tools are found, read about and tried out for real", async () => {
   await waitFor(() => within(screen.getByRole("region", { name: "Result" })).getByRole("alert"));
 });
 
-test("what cannot be called says why, and crew tools say how they are granted", async () => {
+test("an unavailable tool shows why, and crew tools show how they are granted", async () => {
   const { person, show } = openPage(<ToolsPage />, "/tools?tool=run_javascript");
   show();
   await screen.findByText(/TROUPE_ENABLE_CODE/);
@@ -44,7 +44,7 @@ test("what cannot be called says why, and crew tools say how they are granted", 
   );
 });
 
-test("an MCP server that cannot be reached says so, and can be removed", async () => {
+test("an unreachable MCP server shows an error and can be removed", async () => {
   const { person, show } = openPage(<ToolsPage />, "/tools?new-server=1");
   show();
   const form = within(await screen.findByRole("form", { name: "New MCP server" }));
@@ -68,7 +68,7 @@ test("an MCP server that cannot be reached says so, and can be removed", async (
   await waitFor(() => expect(screen.queryByRole("link", { name: /^notes/ })).toBeNull());
 });
 
-test("a tool of one's own is written, changed, brought back as it was, removed and restored; where code is off, that is said", async () => {
+test("a custom tool can be created, edited, reverted, deleted and restored while code is disabled", async () => {
   const { person, show } = openPage(<ToolsPage />, "/tools");
   show();
   await person.click(await screen.findByRole("button", { name: "New" }));
@@ -97,7 +97,7 @@ test("a tool of one's own is written, changed, brought back as it was, removed a
 /** A configured model service, so that neither the demo model nor its simulated search is used. */
 const REAL = { OPENAI_API_KEY: "sk-x", OPENAI_BASE_URL: "http://127.0.0.1:9/v1", OPENAI_MODEL: "none" };
 
-test("without a search service the search says so; one is entered in a form, and finds something", async () => {
+test("web search reports a missing search service and works after it is configured", async () => {
   const asked: string[] = [];
   const search = createServer((request, response) => {
     asked.push(request.url ?? "");
@@ -148,7 +148,7 @@ test("without a search service the search says so; one is entered in a form, and
   expect(asked).toEqual([expect.stringContaining("q=green+tea")]);
 });
 
-test("a tool is written in JavaScript, tried, used by a run, changed, and brought back as it was", async () => {
+test("a JavaScript tool can be written, tried, used in a run, edited and reverted", async () => {
   const { person, show, ask, troupe } = openPage(<ToolsPage />, "/tools?new=1", { TROUPE_ENABLE_CODE: "1" });
   show();
   await person.type(await screen.findByLabelText("Name"), "count_words");

@@ -17,7 +17,7 @@ const schema = {
   required: ["query", "count"],
 };
 
-test("a schema becomes rows in plain words, inner fields below their owner", () => {
+test("a schema is listed in plain language, with nested fields below their parent", () => {
   expect(
     parametersOf(schema).map(({ name, depth, type, required }) => [name, depth, type, required]),
   ).toEqual([
@@ -31,7 +31,7 @@ test("a schema becomes rows in plain words, inner fields below their owner", () 
   expect(parametersOf(schema)[1]?.standard).toBe("5");
 });
 
-test("odd schemas have words, too, and nesting without end stops", () => {
+test("unusual schemas are described, and deep nesting is cut off", () => {
   expect(describeType({ anyOf: [{ type: "string" }, { type: "null" }] })).toBe("Text or nothing");
   expect(describeType({ type: ["number", "string"] })).toBe("Number or Text");
   expect(describeType({})).toBe("Anything");
@@ -48,7 +48,7 @@ test("odd schemas have words, too, and nesting without end stops", () => {
   expect(Math.max(...parametersOf(endless as never).map(({ depth }) => depth))).toBe(3);
 });
 
-test("what is entered becomes arguments of the right types; what is empty is left out", () => {
+test("entered text becomes typed arguments, and empty fields are omitted", () => {
   const fields = argumentFields(schema);
   expect(
     readInput(fields, { query: "crews", count: "3", deep: "true", scope: "", filters: '[{"field":"a"}]' }),
@@ -58,7 +58,7 @@ test("what is entered becomes arguments of the right types; what is empty is lef
   });
 });
 
-test("what cannot be sent is named at its place; a standard value need not be entered", () => {
+test("invalid arguments are reported at their field, and fields with a default may stay empty", () => {
   expect(readInput(argumentFields(schema), { count: "2.5", filters: "[" })).toEqual({
     input: {},
     errors: [

@@ -18,7 +18,7 @@ const graph = WorkflowGraph.parse({
   ],
 });
 
-test("a click sets a breakpoint before a node, a second one takes it away, and the browser keeps it", () => {
+test("clicking a node toggles its breakpoint, and the browser stores it", () => {
   localStorage.clear();
   const store = newBreakpointStore("wf");
   expect(store.toggle({ kind: "node", id: "inc" })).toBe("set");
@@ -36,7 +36,7 @@ test("a click sets a breakpoint before a node, a second one takes it away, and t
   ).toEqual(["b2"]);
 });
 
-test("a run is given those that are on and whose places are there, as the server wants them", () => {
+test("a run receives the enabled breakpoints whose targets exist", () => {
   localStorage.clear();
   const store = newBreakpointStore("wf");
   const inc = store.add({ on: "node_start", node_id: "inc" });
@@ -51,14 +51,14 @@ test("a run is given those that are on and whose places are there, as the server
   expect(breakpointsFor(store.getState().list, graph).map(({ on }) => on)).toEqual(["node_start", "error"]);
 });
 
-test("what is stored and no list of breakpoints is left alone", () => {
+test("invalid stored breakpoints are ignored", () => {
   localStorage.setItem("troupe.breakpoints.wf", '{"on": "node_start"}');
   expect(newBreakpointStore("wf").getState().list).toEqual([]);
   localStorage.setItem("troupe.breakpoints.wf", '[{"id": "b1"}, {"id": "b2", "on": "error"}, 3]');
   expect(newBreakpointStore("wf").getState().list).toEqual([{ id: "b2", on: "error" }]);
 });
 
-test("a card shows whether it always holds, sometimes, or not at all, in sign and words", () => {
+test("a card shows whether its breakpoint is unconditional, conditional or disabled", () => {
   localStorage.clear();
   const store = newBreakpointStore("wf");
   const marks = newCanvasBreakpoints(
@@ -86,11 +86,11 @@ test.each([
   [{ on: "loop_iteration", node_id: "inc" }, "At each iteration of the loop at Count up"],
   [{ on: "edge", edge_id: "e2" }, "On the connection from Count up to Done"],
   [{ on: "node_start", node_id: "gone" }, "Before a deleted node"],
-] as const)("%j is told as %s", (breakpoint, expected) => {
+] as const)("breakpoint %j has the title %s", (breakpoint, expected) => {
   expect(breakpointTitle(breakpoint, graph)).toBe(expected);
 });
 
-test("what narrows it down is told behind its place", () => {
+test("a breakpoint's condition and hit count follow its location", () => {
   expect(breakpointLimits({ on: "error", condition: "state.n > 1", hit_count: 2 })).toBe(
     "if state.n > 1, starting at hit 2",
   );

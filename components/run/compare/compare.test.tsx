@@ -52,7 +52,7 @@ const other = foldRun(
   ),
 );
 
-test("two runs tell from where on they are other, and what words are", () => {
+test("a comparison shows the first difference and highlights changed text", () => {
   render(
     <Compared
       {...{ a: "a", b: "b", runs }}
@@ -73,7 +73,7 @@ test("two runs tell from where on they are other, and what words are", () => {
   expect(within(panel).getByRole("region", { name: "Request" }).textContent).toContain("Same in both");
 });
 
-test("each run is named with its workflow, start and input, and leads to its page", () => {
+test("each compared run shows its workflow, start and input, and links to its page", () => {
   render(<Compared {...{ a: "a", b: "b", runs }} comparison={compareRuns(run, other)} divergence={null} />);
   for (const [name, id, input] of [
     ["Run A", "a", "A holiday"],
@@ -85,7 +85,7 @@ test("each run is named with its workflow, start and input, and leads to its pag
   }
 });
 
-test("different inputs are said plainly, and not as what the start did", () => {
+test("different inputs are reported as such, not as different outputs of the start node", () => {
   const asked = foldRun(
     "b",
     approvalRun.map((event) =>
@@ -102,7 +102,7 @@ test("different inputs are said plainly, and not as what the start did", () => {
   expect(panel.textContent).not.toContain("First difference at");
 });
 
-test("the differences come first, the search for the step behind them is folded", () => {
+test("differences are listed first, and the step search is collapsed", () => {
   render(
     <Compared
       {...{ a: "a", b: "b", runs }}
@@ -117,7 +117,7 @@ test("the differences come first, the search for the step behind them is folded"
   expect(panel.lastElementChild).toBe(finder);
 });
 
-test("what only one run did has its color on the drawing", () => {
+test("nodes and edges that only one run reached have that run's color on the canvas", () => {
   const short = {
     ...other,
     activations: Object.fromEntries(Object.entries(other.activations).slice(0, 1)),
@@ -129,12 +129,12 @@ test("what only one run did has its color on the drawing", () => {
   expect(canvas.edge(taken)?.only).toBe("a");
 });
 
-test("two runs that did the same say so", () => {
+test("two identical runs are reported as identical", () => {
   render(<Compared {...{ a: "a", b: "b", runs }} comparison={compareRuns(run, run)} divergence={null} />);
   expect(screen.getByText("No differences.")).toBeDefined();
 });
 
-test("removed words are struck out, added ones stand out", () => {
+test("removed words are struck through and added words are highlighted", () => {
   render(<WordDiff before="The owl is white." after="The barn owl is white." />);
   expect(screen.getByText("barn").closest("ins")).not.toBeNull();
   expect(screen.queryAllByRole("deletion")).toEqual([]);

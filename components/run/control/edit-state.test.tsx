@@ -45,7 +45,7 @@ async function paused() {
   return { ...page, store, now, runId };
 }
 
-test("values of a paused run are changed, added and taken away, and the run goes on with them", async () => {
+test("state values of a paused run can be edited, added and removed before it resumes", async () => {
   const { person, now, ask, runId } = await paused();
   await person.click(screen.getByRole("button", { name: "Edit n" }));
   const edit = await screen.findByRole("form", { name: "Edit n" });
@@ -70,7 +70,7 @@ test("values of a paused run are changed, added and taken away, and the run goes
   expect(screen.queryByRole("button", { name: "Edit n" })).toBeNull();
 });
 
-test("what does not fit is said at the field, and why the server refuses in the form, which keeps what was written", async () => {
+test("invalid values are reported at their field, and a server error keeps the form's contents", async () => {
   const { person, now, ask, runId } = await paused();
   await person.click(screen.getByRole("button", { name: "Edit n" }));
   const edit = await screen.findByRole("form", { name: "Edit n" });
@@ -88,7 +88,7 @@ test("what does not fit is said at the field, and why the server refuses in the 
   await waitFor(() => expect(now().state.n).toBe(3));
 });
 
-test("a key is a name, and one that is there is edited where it stands", async () => {
+test("a state key that is invalid or already exists can't be added", async () => {
   const { person } = await paused();
   await person.click(screen.getByRole("button", { name: "Add key" }));
   const add = await screen.findByRole("form", { name: "Add key" });
@@ -105,7 +105,7 @@ test("a key is a name, and one that is there is edited where it stands", async (
   }
 });
 
-test("state is not edited in the past, nor while the run goes on", async () => {
+test("state can't be edited in the past or after the run resumes", async () => {
   const { store, now, runId, ask } = await paused();
   store.goTo(2);
   await waitFor(() => expect(screen.queryByRole("button", { name: "Add key" })).toBeNull());
@@ -116,7 +116,7 @@ test("state is not edited in the past, nor while the run goes on", async () => {
   expect(screen.queryByRole("button", { name: "Add key" })).toBeNull();
 });
 
-test("a node is skipped with the output that a person gives it", async () => {
+test("a node is skipped with an output that the person enters", async () => {
   const { person, now, ask, runId } = await paused();
   await person.click(screen.getByRole("button", { name: "Skip…" }));
   const dialog = await screen.findByRole("dialog", { name: "Skip b" });
@@ -133,7 +133,7 @@ test("a node is skipped with the output that a person gives it", async () => {
   expect(now().state).toEqual({ n: 100, note: "x" });
 });
 
-test("why a node cannot be skipped any more is said in the dialog", async () => {
+test("the dialog shows why a node can no longer be skipped", async () => {
   const { person, ask, runId, troupe } = await paused();
   await person.click(screen.getByRole("button", { name: "Skip…" }));
   const dialog = await screen.findByRole("dialog", { name: "Skip b" });

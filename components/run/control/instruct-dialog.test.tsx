@@ -8,7 +8,7 @@ import { present } from "@/server/domain/base/must";
 import { draw } from "@/server/domain/testing/drawing";
 import { NodeActions } from "./node-actions";
 
-test("a person instructs the agent of a node of a paused run", async () => {
+test("a person can send an instruction to an agent of a paused run", async () => {
   const graph = draw("start > ask > end", {
     ask: {
       name: "Asker",

@@ -9,7 +9,7 @@ import { NodeActions } from "./node-actions";
 
 const nothing = () => undefined;
 
-test("a person sends a paused run another way than its router chose", async () => {
+test("a person can override the route that a router chose in a paused run", async () => {
   const graph = draw("start > set > r; r a> a > end; r b> b > end", {
     set: { output_keys: ["r"], config: { set: { r: "'a'" } } },
     b: { name: "Plan B" },

@@ -7,7 +7,7 @@ import { present } from "@/server/domain/base/must";
 import { draw } from "@/server/domain/testing/drawing";
 import { NodeActions } from "./node-actions";
 
-test("another run goes on from just before a node, and the first one stays as it was", async () => {
+test("a fork starts just before a node and leaves the original run unchanged", async () => {
   const graph = draw("start > a > b > end");
   const store = new RunViewStore((work) => work());
   let runId = "";

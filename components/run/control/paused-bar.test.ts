@@ -20,11 +20,11 @@ test.each([
     { ...paused, point: "loop_iteration", iteration: 2, reason: "question" },
     "Paused at iteration 2 of Review: a question needs an answer",
   ],
-] as const)("%j is told as %s", (at, text) => {
+] as const)("pause %j is described as %s", (at, text) => {
   expect(describePause(at, name, "review")).toBe(text);
 });
 
-test("a tool that is still at work in a paused run is named once", () => {
+test("a tool call that is still running in a paused run is listed once", () => {
   const call = (id: string, tool_name: string) => ({
     [id]: {
       id,

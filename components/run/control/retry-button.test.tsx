@@ -7,7 +7,7 @@ import { present } from "@/server/domain/base/must";
 import { draw } from "@/server/domain/testing/drawing";
 import { NodeActions } from "./node-actions";
 
-test("a node that failed is tried again where it is looked at, and the run that had ended goes on", async () => {
+test("retrying a failed node from its details resumes the finished run", async () => {
   const graph = draw("start > sum > end", {
     sum: { config: { set: { n: "state.missing + 1" } }, output_keys: ["n"] },
   });

@@ -74,7 +74,7 @@ async function watch(
   return { ...page, now, bar, run_id, store: () => breakpointsOf(id) };
 }
 
-test("a run that is gone through step by step says where it is, and takes the next step by button or key", async () => {
+test("stepping through a run shows the next node, by button or key", async () => {
   const { person, now, bar } = await watch({ mode: "step" });
   expect(bar()).toContain("Stepping. Next: start");
   const tools = screen.getByRole("toolbar", { name: "Run controls" });
@@ -89,7 +89,7 @@ test("a run that is gone through step by step says where it is, and takes the ne
   expect(bar()).toBe("");
 });
 
-test("it is let go on to the node that is chosen, and the breakpoint for that is gone afterwards", async () => {
+test("“Run to…” pauses at the chosen node and removes its temporary breakpoint", async () => {
   const { person, now, bar } = await watch({ mode: "step" });
   await person.click(screen.getByRole("button", { name: "Run to…" }));
   await person.click(await screen.findByRole("menuitem", { name: /^b/ }));
@@ -98,7 +98,7 @@ test("it is let go on to the node that is chosen, and the breakpoint for that is
   await waitFor(() => expect(now().breakpoints).toEqual([]));
 });
 
-test("breakpoints that the run began with come to the list, and one that is set holds it", async () => {
+test("breakpoints passed at the start are listed, and a breakpoint added later pauses the run", async () => {
   const { person, now, bar } = await watch({ breakpoints: [{ on: "node_start", node_id: "a" }] });
   expect(bar()).toContain("Paused at the breakpoint on a");
   await screen.findByRole("button", { name: "Breakpoints (1)" });
@@ -113,7 +113,7 @@ test("breakpoints that the run began with come to the list, and one that is set 
   await waitFor(() => expect(now().paused_at?.node_id).toBe("b"));
 });
 
-test("a run from the editor keeps what its workflow's file marked, whatever is set on its page", async () => {
+test("a run from the editor keeps the workflow's own breakpoints when others are added", async () => {
   const graph = { ...marked("a", "after"), config: RunConfig.parse({ mode: "breakpoint" }) };
   const { person, now, bar } = await watch({}, { trigger: "editor", graph });
   expect(bar()).toContain("Paused at the breakpoint after a");
@@ -127,7 +127,7 @@ test("a run from the editor keeps what its workflow's file marked, whatever is s
   );
 });
 
-test("going on to a node leaves a run from the editor the breakpoints of its workflow's file", async () => {
+test("“Run to…” keeps the workflow's own breakpoints", async () => {
   const graph = {
     ...steps,
     config: RunConfig.parse({ breakpoints: [{ on: "node_start", node_id: "a" }, { on: "error" }] }),
@@ -139,7 +139,7 @@ test("going on to a node leaves a run from the editor the breakpoints of its wor
   expect(now().breakpoints).toEqual([{ on: "node_start", node_id: "a" }, { on: "error" }]);
 });
 
-test("where it was to stop once, it still does after a breakpoint is set on the way", async () => {
+test("a one-time stop survives adding another breakpoint", async () => {
   const { person, now } = await watch(
     { breakpoints: [{ on: "node_start", node_id: "a" }], stop_at: "end" },
     { trigger: "editor" },
@@ -154,7 +154,7 @@ test("where it was to stop once, it still does after a breakpoint is set on the 
   );
 });
 
-test("a breakpoint that is set on a run counts for this run, and for later ones once that is ticked", async () => {
+test("a breakpoint set during a run applies to that run, and optionally to later ones", async () => {
   const kept = { on: "node_start" as const, node_id: "a", condition: "true " };
   const { person, now, store } = await watch(
     { breakpoints: [{ ...kept, condition: "true" }] },

@@ -10,12 +10,12 @@ const running = { isActive: true, isPaused: false };
 const paused = { isActive: true, isPaused: true };
 const over = { isActive: false, isPaused: false };
 
-test("F5 lets a paused run go on, and reloads the page at all other times", () => {
+test("F5 resumes a paused run and otherwise reloads the page", () => {
   expect([press("F5", paused), press("F5", running), press("F5", over)]).toEqual(["resume", null, null]);
   expect(press("F5", paused, { ctrlKey: true })).toBeNull();
 });
 
-test("a run that goes on can be paused, and one that is paused be gone through", () => {
+test("an active run can be paused, and a paused run can be stepped through", () => {
   expect([press("p", running), press("p", paused)]).toEqual(["pause", null]);
   expect(press("F10", paused)).toBe("step_node");
   expect(press("F11", paused)).toBe("step_turn");
@@ -23,7 +23,7 @@ test("a run that goes on can be paused, and one that is paused be gone through",
   expect(press("F10", running)).toBeNull();
 });
 
-test("breakpoints are set as long as the run is under way", () => {
+test("breakpoints can be set while the run is active", () => {
   expect(press("F9", running)).toBe("breakpoint");
   expect(press("F9", paused)).toBe("breakpoint");
   expect(press("F9", over)).toBeNull();

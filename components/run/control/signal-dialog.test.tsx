@@ -7,7 +7,7 @@ import { present } from "@/server/domain/base/must";
 import { draw } from "@/server/domain/testing/drawing";
 import { NodeActions } from "./node-actions";
 
-test("a person sends the signal that a node waits for, with its values", async () => {
+test("a person sends the signal and values that a node waits for", async () => {
   const graph = draw("start > w > end", {
     w: {
       name: "Payment",

@@ -24,7 +24,7 @@ function open() {
 }
 const skip = () => screen.queryByRole("button", { name: "Skip" });
 
-test("Skip lets the rest of a slow run be answered at once, and no later run is slow", async () => {
+test("Skip finishes a slowed-down demo run at once and disables the slowdown for later runs", async () => {
   watch("run_1");
   const { person, troupe } = open();
   await person.click(skip()!);
@@ -33,7 +33,7 @@ test("Skip lets the rest of a slow run be answered at once, and no later run is 
   expect(playsSlowly()).toBe(false);
 });
 
-test("the next run is slow as well, where none was skipped", async () => {
+test("the next demo run is also slowed down if Skip wasn't used", async () => {
   watch("run_1");
   const { end } = open();
   expect([skip() !== null, playsSlowly()]).toEqual([true, true]);
@@ -41,7 +41,7 @@ test("the next run is slow as well, where none was skipped", async () => {
   expect([skip(), playsSlowly()]).toEqual([null, true]);
 });
 
-test("there is nothing to skip in a run that plays at the usual speed", () => {
+test("a demo run at normal speed has no Skip button", () => {
   watch("run_2");
   open();
   expect(skip()).toBeNull();

@@ -29,7 +29,7 @@ const scene = (...agents: object[]) =>
     plan: { tasks: [{ task_id: "build" }] },
   }) as unknown as CrewScene;
 
-test("what went wrong is told, member by member, with the criteria that are not met", () => {
+test("diagnostics list failures per member and unmet criteria", () => {
   const diagnostics = crewRunDiagnostics(
     scene(
       agent({
@@ -58,7 +58,7 @@ test("what went wrong is told, member by member, with the criteria that are not 
   ]);
 });
 
-test("a crew whose work went well and met its criteria has no troubles", () => {
+test("a successful crew that met its criteria has no diagnostics", () => {
   const met = [{ criterion: "it runs", met: true, evidence: "Seen" }];
   expect(crewRunDiagnostics({ ...scene(agent({})), calls: [] }, met)).toEqual([]);
 });

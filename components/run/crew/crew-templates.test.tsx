@@ -70,7 +70,7 @@ async function ran(title: string) {
   return { ...page, inside, openView };
 }
 
-test("a manager sends each of its crew, and nobody talks past it", async () => {
+test("a hierarchical crew routes all messages through its manager", async () => {
   const { inside, openView } = await ran("Data analysis with a manager");
   expect(inside.getAllByRole("button", { name: /^Manager to \w+: wrote/ })).toHaveLength(3);
   // Three workers get a message and answer, then the manager answers.
@@ -84,13 +84,13 @@ test("a manager sends each of its crew, and nobody talks past it", async () => {
   );
 });
 
-test("a crew votes in two rounds, and the drawing shows how it came out", async () => {
+test("a voting crew votes in two rounds, and the canvas shows the result", async () => {
   const { inside, openView } = await ran("Decide together");
   inside.getByRole("button", { name: "Analyst to the proposal: voted against, then for" });
   (await openView("Votes")).getAllByText(/round 2/);
 });
 
-test("a team works by its plan until all is done, which is a list and a graph", async () => {
+test("a team completes its plan, which is shown as a list and a graph", async () => {
   const { person, openView } = await ran("Development team");
   const plan = await openView("Plan");
   plan.getByText("8 of 8 tasks done");
@@ -98,7 +98,7 @@ test("a team works by its plan until all is done, which is a list and a graph", 
   await plan.findByRole("region", { name: "Plan graph" });
 });
 
-test("a crew passes results on, and what one of it searched is read call by call", async () => {
+test("crew members pass results on, and a member's searches are listed by call", async () => {
   const { person, inside } = await ran("Research crew");
   inside.getByRole("button", { name: /^Scout to Writer: reported/ });
   await person.click(inside.getByRole("button", { name: /^Scout(?! to)/ }));

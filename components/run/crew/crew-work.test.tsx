@@ -7,7 +7,7 @@ import { PlanViews } from "./crew-views";
 import { byRound, CrewWork, WorkRows } from "./crew-work";
 import { stories } from "./testing/stories";
 
-test("work is told by rounds, the newest first, and what came before them last", () => {
+test("crew work is grouped by round, newest first, with work before the rounds last", () => {
   expect(
     byRound([{ key: "plan" }, { key: "a", round: 1 }, { key: "b", round: 1 }, { key: "c", round: 2 }]),
   ).toEqual([
@@ -17,7 +17,7 @@ test("work is told by rounds, the newest first, and what came before them last",
   ]);
 });
 
-test("each piece of work says who did it, what it was and what came of it; opened, the conversation", async () => {
+test("each work item shows its agent, task and result, and expands to the conversation", async () => {
   const person = userEvent.setup();
   const store = new RunViewStore((work) => work());
   store.apply(stories.hierarchical);
@@ -40,7 +40,7 @@ test("each piece of work says who did it, what it was and what came of it; opene
   expect(await screen.findByRole("list", { name: "Researcher conversation" })).toBeTruthy();
 });
 
-test("of one agent's work the newest is open", () => {
+test("only the agent's newest work item is expanded", () => {
   const store = new RunViewStore((work) => work());
   store.apply(stories.hierarchical);
   const { agents } = store.view.getState().state;
@@ -53,7 +53,7 @@ test("of one agent's work the newest is open", () => {
   expect(screen.getAllByRole("list", { name: "Researcher conversation" })).toHaveLength(1);
 });
 
-test("a plan opens large", async () => {
+test("a plan opens in a large view", async () => {
   const person = userEvent.setup();
   const store = new RunViewStore((work) => work());
   store.apply(stories.parallel);

@@ -61,37 +61,34 @@ const PROCESSES = [
   "custom",
 ] as const;
 
-test.each(PROCESSES)(
-  "a crew of 2 to 9 that works %s stands apart, in a card that fits a screen",
-  (process) => {
-    for (let count = 2; count <= 9; count++)
-      for (const hasRequester of [false, true]) {
-        const members = Array.from({ length: count }, (_, at) => `a${at}`);
-        const layout = placeCrew({
-          process,
-          members,
-          manager: process === "hierarchical" ? "a0" : undefined,
-          proposal: process === "consensus" ? "p1" : undefined,
-          layers: Object.fromEntries(members.map((id, at) => [id, at % 3])),
-          hasRequester: hasRequester && process !== "consensus",
-        });
-        expect({ count, misplaced: misplaced(layout) }).toEqual({ count, misplaced: [] });
-        expect(Object.keys(layout.spots)).toHaveLength(
-          count + (hasRequester || process === "consensus" ? 1 : 0),
-        );
-        expect(layout.size.width).toBeLessThanOrEqual(1250);
-        expect(layout.size.height).toBeLessThanOrEqual(800);
-      }
-  },
-);
+test.each(PROCESSES)("cards of a %s crew of 2 to 9 don't overlap and fit a screen", (process) => {
+  for (let count = 2; count <= 9; count++)
+    for (const hasRequester of [false, true]) {
+      const members = Array.from({ length: count }, (_, at) => `a${at}`);
+      const layout = placeCrew({
+        process,
+        members,
+        manager: process === "hierarchical" ? "a0" : undefined,
+        proposal: process === "consensus" ? "p1" : undefined,
+        layers: Object.fromEntries(members.map((id, at) => [id, at % 3])),
+        hasRequester: hasRequester && process !== "consensus",
+      });
+      expect({ count, misplaced: misplaced(layout) }).toEqual({ count, misplaced: [] });
+      expect(Object.keys(layout.spots)).toHaveLength(
+        count + (hasRequester || process === "consensus" ? 1 : 0),
+      );
+      expect(layout.size.width).toBeLessThanOrEqual(1250);
+      expect(layout.size.height).toBeLessThanOrEqual(800);
+    }
+});
 
-test("the manager stands above everyone, in the middle", () => {
+test("a manager is centered above all other members", () => {
   const { size, spots } = placeCrew({ process: "hierarchical", manager: "m", members: ["a", "m", "b"] });
   expect(spots.m?.x).toBe(size.width / 2);
   expect(spots.m!.y).toBeLessThan(Math.min(spots.a!.y, spots.b!.y) - MEMBER.height);
 });
 
-test("side by side, members stand in the column of their first task", () => {
+test("members of a parallel crew are placed in the column of their first task", () => {
   const { crew, plan } = scene("parallel");
   expect(layersOf(crew, plan)).toEqual({ designer: 0, frontend: 1, backend: 1, tester: 2 });
   const { spots } = placeCrew({
@@ -104,12 +101,12 @@ test("side by side, members stand in the column of their first task", () => {
   expect(spots.frontend!.x).toBeLessThan(spots.tester!.x);
 });
 
-test("a circle among tasks does not hang the drawing", () => {
+test("a cycle among tasks doesn't hang the layout", () => {
   const task = (task_id: string, dependencies: string[]) => ({ task_id, dependencies }) as never;
   expect(Object.keys(depthOf({ tasks: [task("a", ["b"]), task("b", ["a"])] })).sort()).toEqual(["a", "b"]);
 });
 
-test("there is one line for each pair and direction, the newest lit and last", () => {
+test("each pair and direction has one edge, with the newest highlighted and last", () => {
   const lines = linesOf(scene("hierarchical").crew);
   expect(lines.map(({ key, age }) => [key, age])).toEqual([
     ["lead→researcher", 5],
@@ -121,7 +118,7 @@ test("there is one line for each pair and direction, the newest lit and last", (
   ]);
 });
 
-test("handing over twice on the same way is one line that counts", () => {
+test("repeated handoffs in one direction share an edge with a count", () => {
   const { crew } = scene("swarm");
   const twice = { ...crew, exchanges: [...crew.exchanges, crew.exchanges.at(-1)!] };
   const line = linesOf(twice).at(-1)!;
@@ -129,7 +126,7 @@ test("handing over twice on the same way is one line that counts", () => {
   expect(lineLabel(line)).toBe("handed off ×2");
 });
 
-test("votes lead to the proposal, and what goes to nobody known is not drawn", () => {
+test("votes lead to the proposal, and messages to unknown members have no edge", () => {
   const { crew } = scene("consensus");
   expect(linesOf(crew).every(({ to }) => to === `${PROPOSAL}p1`)).toBe(true);
   const post = {
@@ -142,7 +139,7 @@ test("votes lead to the proposal, and what goes to nobody known is not drawn", (
   expect(linesOf({ ...crew, exchanges: [post] })).toEqual([]);
 });
 
-test("what stands on the line of votes is what was voted, round by round", () => {
+test("a vote edge lists the votes of each round", () => {
   const { crew } = scene("consensus");
   const [vote] = crew.exchanges.filter(({ kind }) => kind === "vote");
   if (vote?.kind !== "vote") throw new Error("There is no vote.");
@@ -157,7 +154,7 @@ test("what stands on the line of votes is what was voted, round by round", () =>
   expect(labelFor("reject", "approve", "reject")).toBe("voted against, then for, then against");
 });
 
-test("different things said on one way are not counted together", () => {
+test("messages of different kinds between the same members are counted separately", () => {
   const { crew } = scene("hierarchical");
   const post = (kind: "post" | "answer", seq: number) =>
     ({
@@ -171,7 +168,7 @@ test("different things said on one way are not counted together", () => {
   expect(lineLabel(line!)).toBe("wrote ×2");
 });
 
-test("a step's outcome stands on the way to the next", () => {
+test("the outcome of a step labels the edge to its recipient", () => {
   const { crew } = scene("hierarchical");
   const exchange = {
     kind: "post",
@@ -184,14 +181,14 @@ test("a step's outcome stands on the way to the next", () => {
   expect([line!.to, lineLabel(line!)]).toEqual([REQUESTER, "not possible"]);
 });
 
-test("votes of one moment are lit together", () => {
+test("simultaneous votes are highlighted together", () => {
   const { crew } = scene("consensus");
   const at = Math.max(...crew.exchanges.map((one) => one.at));
   const together = { ...crew, exchanges: crew.exchanges.map((one) => ({ ...one, at })) };
   expect(linesOf(together).every(({ age }) => age === 0)).toBe(true);
 });
 
-test("a line goes around the cards between its ends, and words cover neither cards nor each other", () => {
+test("an edge avoids cards between its ends, and labels overlap neither cards nor each other", () => {
   const ids = ["a", "b", "c"];
   const members = ids.map((agent_id) => ({ agent_id, role_name: agent_id }));
   const { size: area, spots } = placeCrew({ process: "sequential", members: ids });
@@ -266,61 +263,55 @@ const covered = (boxes: readonly Box[]) =>
 
 const SIZES = [2, 3, 4, 5, 6, 7, 8, 9];
 
-test.each(PROCESSES)(
-  "in a crew that works %s, labels cover no card, badge, arrowhead or other label",
-  (process) => {
-    for (const count of SIZES)
-      for (const busy of [false, true]) {
-        const { crew, layout } = talking(process, count, busy);
-        expect({ count, busy, covered: covered(drawnBoxes(crew, layout)) }).toEqual({
-          count,
-          busy,
-          covered: [],
-        });
-      }
-  },
-);
-
-test.each(PROCESSES)(
-  "in a crew that works %s, every line has its label and its own way past the cards",
-  (process) => {
-    for (const count of SIZES) {
-      const { crew, layout } = talking(process, count);
-      const lines = routeLines(linesOf(crew), layout.spots, sizeOf, layout.size);
-      expect({ count, dots: lines.filter(({ isCrowded }) => isCrowded).map(({ key }) => key) }).toEqual({
+test.each(PROCESSES)("labels in a %s crew overlap no card, badge, arrowhead or other label", (process) => {
+  for (const count of SIZES)
+    for (const busy of [false, true]) {
+      const { crew, layout } = talking(process, count, busy);
+      expect({ count, busy, covered: covered(drawnBoxes(crew, layout)) }).toEqual({
         count,
-        dots: [],
+        busy,
+        covered: [],
       });
-      const passed = lines.flatMap(({ key, from, to, at }) =>
-        Object.entries(layout.spots).flatMap(([id, spot]) =>
-          id !== from &&
-          id !== to &&
-          Array.from({ length: 39 }, (_, share) => at((share + 1) / 40)).some(
-            ({ x, y }) =>
-              Math.abs(x - spot.x) < sizeOf(id).width / 2 && Math.abs(y - spot.y) < sizeOf(id).height / 2,
-          )
-            ? [`${key} behind ${id}`]
-            : [],
-        ),
-      );
-      expect({ count, passed }).toEqual({ count, passed: [] });
-      const middles = lines.map(({ at }) => at(0.5));
-      const same = middles.filter((one, at) =>
-        middles.some((other, place) => place > at && Math.hypot(one.x - other.x, one.y - other.y) < 6),
-      );
-      expect({ count, same }).toEqual({ count, same: [] });
     }
-  },
-);
+});
 
-test("members are known by id, by role and as the manager", () => {
+test.each(PROCESSES)("each edge of a %s crew has a label and its own route around the cards", (process) => {
+  for (const count of SIZES) {
+    const { crew, layout } = talking(process, count);
+    const lines = routeLines(linesOf(crew), layout.spots, sizeOf, layout.size);
+    expect({ count, dots: lines.filter(({ isCrowded }) => isCrowded).map(({ key }) => key) }).toEqual({
+      count,
+      dots: [],
+    });
+    const passed = lines.flatMap(({ key, from, to, at }) =>
+      Object.entries(layout.spots).flatMap(([id, spot]) =>
+        id !== from &&
+        id !== to &&
+        Array.from({ length: 39 }, (_, share) => at((share + 1) / 40)).some(
+          ({ x, y }) =>
+            Math.abs(x - spot.x) < sizeOf(id).width / 2 && Math.abs(y - spot.y) < sizeOf(id).height / 2,
+        )
+          ? [`${key} behind ${id}`]
+          : [],
+      ),
+    );
+    expect({ count, passed }).toEqual({ count, passed: [] });
+    const middles = lines.map(({ at }) => at(0.5));
+    const same = middles.filter((one, at) =>
+      middles.some((other, place) => place > at && Math.hypot(one.x - other.x, one.y - other.y) < 6),
+    );
+    expect({ count, same }).toEqual({ count, same: [] });
+  }
+});
+
+test("members are identified by id, by role or as the manager", () => {
   const { crew } = scene("hierarchical");
   expect(
     ["writer", "Data analyst", "manager", "user", "nobody"].map((name) => memberNamed(crew, name)),
   ).toEqual(["writer", "analyst", "lead", REQUESTER, null]);
 });
 
-test("there and back are different lines, from edge to edge", () => {
+test("edges in opposite directions are distinct and end at card borders", () => {
   const a = { x: 100, y: 100, ...MEMBER };
   const b = { x: 500, y: 100, ...MEMBER };
   const there = bow(a, b);
@@ -332,7 +323,7 @@ test("there and back are different lines, from edge to edge", () => {
   expect(startX).toBeGreaterThan(a.x + MEMBER.width / 2);
 });
 
-test("a member's state tells what it does right now", () => {
+test("a member's state shows its current activity", () => {
   expect(memberActivity(scene("swarm"), "sales").state).toBe("idle");
   expect(memberActivity(scene("swarm"), "billing").state).toBe("thinking");
   expect(memberActivity(scene("swarm"), "technician").state).toBe("passed");
@@ -345,7 +336,7 @@ test("a member's state tells what it does right now", () => {
   expect(memberActivity(scene("hierarchical"), "writer").state).toBe("done");
 });
 
-test("each member shows its task and the last thing it said, as of the moment that is looked at", () => {
+test("each member shows its task and last message as of the selected moment", () => {
   const lines = (one: CrewScene) =>
     one.crew.members.map(({ agent_id }) => [agent_id, taskOf(one, agent_id), lastMessage(one, agent_id)]);
   const early = sceneAfter(
@@ -364,14 +355,14 @@ test("each member shows its task and the last thing it said, as of the moment th
   ]);
 });
 
-test("what a member said to another counts more than the values that it came in", () => {
+test("a member's message takes precedence over the values it was sent with", () => {
   const { crew, calls } = scene("consensus");
   const voter = crew.exchanges.findLast(({ kind }) => kind === "vote");
   if (voter?.kind !== "vote") throw new Error("There is no vote.");
   expect(lastMessage({ crew, calls }, voter.vote.agent_id)).toBe("No valid vote.");
 });
 
-test("when the run is cancelled nobody works or waits any more", () => {
+test("no member works or waits after the run is cancelled", () => {
   const log = stories.asking;
   const { seq, ts } = log.at(-1)!;
   const cancelled = foldRun("asking", [
@@ -391,7 +382,7 @@ test("when the run is cancelled nobody works or waits any more", () => {
   expect(memberActivity(over, "writer").state).toBe("done");
 });
 
-test("the past is shown as it was", () => {
+test("crew state in the past reflects the selected moment", () => {
   const early = sceneAfter(
     "hierarchical",
     ({ type, task_id }) => type === "agent_started" && task_id === "research",
@@ -401,7 +392,7 @@ test("the past is shown as it was", () => {
   expect(linesOf(early.crew).map(({ key }) => key)).toEqual(["lead→researcher"]);
 });
 
-test("tokens and cost add up by agent, role and model; an unknown price is not zero", () => {
+test("tokens and costs are totaled by agent, role and model, and an unknown price is not zero", () => {
   const { calls } = scene("hierarchical");
   const by = (what: "agent" | "role" | "model") => costsBy(calls, what);
   expect(by("agent").map(({ name }) => name)).toContain("researcher");
@@ -416,7 +407,7 @@ test("tokens and cost add up by agent, role and model; an unknown price is not z
   });
 });
 
-test("agents stand behind whoever delegated to them", () => {
+test("agents are listed below the agent that delegated to them", () => {
   expect(byDelegation(scene("delegation").agents).map(({ key }) => key)).toEqual([
     keyOf("lead"),
     keyOf("developer"),

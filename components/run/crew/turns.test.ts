@@ -12,7 +12,7 @@ const vote = (agent_id: string, round: number, choice: "approve" | "reject" | "a
     confidence: null,
   }) as Proposal["votes"][number];
 
-test("a vote that differs from the agent's last one is a changed one", () => {
+test("a vote that differs from the agent's previous vote counts as changed", () => {
   const votes = [
     vote("a", 1, "approve"),
     vote("b", 1, "reject"),
@@ -24,7 +24,7 @@ test("a vote that differs from the agent's last one is a changed one", () => {
   expect(changesByRound(votes.slice(0, 2))).toEqual([]);
 });
 
-test("messages are counted by their round", () => {
+test("messages are counted by round", () => {
   const exchanges = [0, 1, 1, 2].map(
     (round, seq) => ({ seq, round, kind: "post" }) as unknown as CrewExchange,
   );

@@ -77,7 +77,7 @@ const choose = async (
 const write = (text: string) =>
   fireEvent.change(screen.getByRole("textbox", { name: "State" }), { target: { value: text } });
 
-test("a run is forked at the moment that is looked at, with another state, and the first one stays as it was", async () => {
+test("a fork starts at the selected moment with edited state and leaves the original unchanged", async () => {
   const { person, show, store, first, after, forked, events, troupe } = await openRun();
   const before = events(first);
   show(first);
@@ -97,7 +97,7 @@ test("a run is forked at the moment that is looked at, with another state, and t
   expect(events(first)).toEqual(before);
 });
 
-test("a moment is chosen by its node, and each value has its own field", async () => {
+test("the fork dialog picks a moment by node and edits each value in its own field", async () => {
   const { person, show, first, after, forked, events, troupe } = await openRun();
   show(first);
   const dialog = await openDialog(person);
@@ -124,7 +124,7 @@ test("a moment is chosen by its node, and each value has its own field", async (
   expect(troupe.runs.state(id)?.run.forks?.[0]).toMatchObject({ at_seq: (began?.seq ?? 0) - 1 });
 });
 
-test("a finished run is forked before the selected node, else before its last agent", () => {
+test("a finished run is forked before the selected node, or else before its last agent", () => {
   const graph = draw("start > a > b > end", { a: { node_type: "agent_task" }, b: {} });
   const choices = ["start", "a", "b", "end"].map((nodeId, seq) => ({
     seq,
@@ -137,7 +137,7 @@ test("a finished run is forked before the selected node, else before its last ag
   expect(likelyChoice([{ seq: 9, label: "This point" }, ...choices], graph, "b")?.seq).toBe(9);
 });
 
-test("what is no state is not sent, and why the server refuses is said", async () => {
+test("invalid state is not submitted, and a server error is shown", async () => {
   const { person, show, store, first, after, ask, workflowId } = await openRun();
   show(first);
   store.goTo(after("a"));
@@ -162,7 +162,7 @@ test("what is no state is not sent, and why the server refuses is said", async (
   );
 });
 
-test("a run tells which runs were forked from it", async () => {
+test("a run lists its forks", async () => {
   const { person, show, first, after, ask } = await openRun();
   const { run_id: second } = await ask.runs.fork({ run_id: first, at: { seq: after("a") } });
   await ask.runs.replay({ run_id: first });
@@ -178,7 +178,7 @@ test("a run tells which runs were forked from it", async () => {
   expect(screen.queryByText(/Forked from/)).toBeNull();
 });
 
-test("a fork tells from which run it comes, and from which moment of it", async () => {
+test("a fork shows its original run and the moment it was forked from", async () => {
   const { show, first, after, ask, troupe, workflowId } = await openRun();
   const { run_id } = await ask.runs.fork({ run_id: first, at: { seq: after("a") } });
   await troupe.host.settled(run_id);
@@ -190,7 +190,7 @@ test("a fork tells from which run it comes, and from which moment of it", async 
   );
 });
 
-test("a replay says what it replays and that nothing was called, and leads to both side by side", async () => {
+test("a replay shows its original, states that nothing was called, and links to the comparison", async () => {
   const { show, first, ask, troupe } = await openRun();
   const { run_id } = await ask.runs.replay({ run_id: first });
   await troupe.host.settled(run_id);
@@ -204,7 +204,7 @@ test("a replay says what it replays and that nothing was called, and leads to bo
   );
 });
 
-test("a fork from the beginning takes another input, and goes step by step where that is wanted", async () => {
+test("a fork from the start takes a new input and can run step by step", async () => {
   const { person, show, ask, forked, troupe } = await openRun();
   const { id: asks } = await ask.workflows.create({
     name: "Add",
@@ -231,7 +231,7 @@ test("a fork from the beginning takes another input, and goes step by step where
   expect(troupe.runs.state(await forked())?.state).toEqual({ topic: "five", m: "five!" });
 });
 
-test("what a message says and what a plan holds is changed for the fork alone", async () => {
+test("edits to messages and plan tasks apply only to the fork", async () => {
   const { person, show, store, ask, troupe } = await openRun();
   for (const name of ["Writer", "Reader"]) troupe.roles.put(RoleDefinition.parse({ name }));
   const { id } = await ask.workflows.create({

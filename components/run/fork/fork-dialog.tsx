@@ -128,7 +128,7 @@ function ForkForm({ runId, activationId, onClose, moment, choices, onMoment }: F
       ) : (
         <>
           <p className="text-[13px] text-ink-2">
-            Requests already made in this run reuse its responses, at no cost.
+            Requests that match ones from this run reuse its recorded responses at no cost.
           </p>
           <InputFields {...entered.props} />
         </>

@@ -20,7 +20,7 @@ async function listOf(...ran: [name: string, note: string][]) {
 const rows = () => within(screen.getByRole("list", { name: "Runs" })).getAllByRole("listitem");
 const names = () => rows().map((row) => within(row).getByRole("link").textContent);
 
-test("a run is told by what went in, and found by it", async () => {
+test("a run shows its input and is found by it", async () => {
   const { person } = await listOf(["Tides", "Ebb at noon"], ["Weather", "Rain in Bern"]);
   expect(names()).toEqual(["Weather", "Tides"]);
   expect(within(rows()[1]!).getAllByTitle("Ebb at noon")).toHaveLength(2);
@@ -32,7 +32,7 @@ test("a run is told by what went in, and found by it", async () => {
   await waitFor(() => expect(names()).toHaveLength(2));
 });
 
-test("runs are narrowed down by how they ended", async () => {
+test("runs are filtered by outcome", async () => {
   const { person } = await listOf(["Tides", "a"]);
   await person.click(screen.getByRole("radio", { name: "Failed" }));
   await screen.findByText("No matching runs");
@@ -40,7 +40,7 @@ test("runs are narrowed down by how they ended", async () => {
   await waitFor(() => expect(names()).toEqual(["Tides"]));
 });
 
-test("several runs are deleted at once, and one click brings them back", async () => {
+test("several runs are deleted at once, and one click restores them", async () => {
   const { person, ask } = await listOf(["One", "a"], ["Two", "b"], ["Three", "c"]);
   await person.click(screen.getByRole("checkbox", { name: /^Select One/ }));
   const bar = screen.getByRole("toolbar", { name: "Selected runs" });
@@ -54,7 +54,7 @@ test("several runs are deleted at once, and one click brings them back", async (
   await waitFor(() => expect(names()).toEqual(["Three", "Two", "One"]));
 });
 
-test("a run that waits says for what, and how long still", async () => {
+test("a waiting run shows its reason and remaining time", async () => {
   const page = openPage(<RunHistory />);
   const graph = draw("start > w > end", { w: { node_type: "wait", config: { ms: 3_600_000 } } });
   const { id } = await page.ask.workflows.create({ name: "Slow", graph });
@@ -69,7 +69,7 @@ test("a run that waits says for what, and how long still", async () => {
   ).toBe("true");
 });
 
-test("a run whose engine the server is not told of says so in the list, with what can be done", async () => {
+test("a run on an unconfigured engine shows the problem and its fix in the list", async () => {
   const page = openPage(<RunHistory />);
   const pay = { node_type: "wait", config: { signal: "paid" } } as const;
   const { id } = await page.ask.workflows.create({
@@ -92,7 +92,7 @@ test("a run whose engine the server is not told of says so in the list, with wha
   ).toEqual(["Retry", "Cancel"]);
 });
 
-test("an earlier input is edited and run again from the list", async () => {
+test("an earlier input can be edited and rerun from the list", async () => {
   const { person, ask } = await listOf(["Tides", "Ebb at noon"]);
   const list = await ask.workflows.list();
   await person.click(screen.getByRole("button", { name: /^Actions for Tides/ }));

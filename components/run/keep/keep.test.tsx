@@ -35,7 +35,7 @@ const dialogOf = async (person: Awaited<ReturnType<typeof openRun>>["person"]) =
   return within(await screen.findByRole("dialog", { name: "Save run as test" }));
 };
 
-test("a run is kept as a test under a proposed name; what of it is kept and expected is said before", async () => {
+test("saving a run as a test proposes a name and previews its recordings and expectations", async () => {
   const { show, person, ask, workflowId } = await openRun();
   show();
   const dialog = await dialogOf(person);
@@ -58,7 +58,7 @@ test("a run is kept as a test under a proposed name; what of it is kept and expe
   });
 });
 
-test("a test that does not hold on today's workflow says so before it leads there", async () => {
+test("a saved test that can't run on the current workflow shows that before it opens", async () => {
   const { show, person, ask, workflowId } = await openRun();
   await ask.workflows.save({ id: workflowId, revision: 1, graph: draw("start > b > end") });
   show();

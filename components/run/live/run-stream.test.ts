@@ -61,7 +61,7 @@ const events = (from: number, to: number) => ({
   events: approvalRun.slice(from, to) as never,
 });
 
-test("follows a run to its end and then lets go", () => {
+test("a stream follows a run to its end and then unsubscribes", () => {
   const s = stage();
   expect(s.connection()).toBe("connecting");
   s.last().handlers.onState("open");
@@ -72,7 +72,7 @@ test("follows a run to its end and then lets go", () => {
   expect(s.openCount()).toBe(0);
 });
 
-test("a gap makes it ask again from what it has", () => {
+test("a gap in the events triggers a resubscription from the last received event", () => {
   const s = stage();
   s.last().handlers.onData(events(0, 5));
   s.last().handlers.onData(events(9, 12));
@@ -83,7 +83,7 @@ test("a gap makes it ask again from what it has", () => {
   expect(s.store.received()).toBe(31);
 });
 
-test("a broken connection is tried again, more and more slowly", () => {
+test("a broken connection is retried with backoff", () => {
   const s = stage();
   s.last().handlers.onData(events(0, 5));
   s.last().handlers.onClosed({ isFinal: false });
@@ -98,7 +98,7 @@ test("a broken connection is tried again, more and more slowly", () => {
   expect(s.connection()).toBe("live");
 });
 
-test("a refusal is final and says why", () => {
+test("a rejected subscription is not retried and reports the reason", () => {
   const s = stage();
   s.last().handlers.onClosed({ isFinal: true, message: "There is no such run." });
   expect(s.store.view.getState()).toMatchObject({
@@ -108,7 +108,7 @@ test("a refusal is final and says why", () => {
   expect(s.timers()).toEqual([]);
 });
 
-test("a hidden tab rests after five seconds and resumes where it was", () => {
+test("a hidden tab disconnects after five seconds and resumes where it was", () => {
   const s = stage();
   s.last().handlers.onData(events(0, 5));
   s.hide(true);
@@ -125,7 +125,7 @@ test("a hidden tab rests after five seconds and resumes where it was", () => {
   expect(s.openCount()).toBe(1);
 });
 
-test("what an old subscription still says is not heard", () => {
+test("late messages of an old subscription are ignored", () => {
   const s = stage();
   const first = s.last();
   first.handlers.onData(events(0, 5));
@@ -135,7 +135,7 @@ test("what an old subscription still says is not heard", () => {
   expect(s.connection()).not.toBe("failed");
 });
 
-test("a run that goes on after its end is read on", () => {
+test("a run that resumes after its end is followed again", () => {
   const s = stage();
   s.last().handlers.onData(events(0, 20));
   s.last().handlers.onData({ kind: "end" });

@@ -27,7 +27,7 @@ const delta = (offset: number, text: string, channel: LiveFrame["channel"] = "co
 });
 const upTo = (seq: number) => approvalRun.slice(0, seq);
 
-test("a whole run folds to its end, in one frame", () => {
+test("a whole run is folded in one frame", () => {
   const { store, frame, see } = newStore();
   let changes = 0;
   store.view.subscribe(() => changes++);
@@ -41,7 +41,7 @@ test("a whole run folds to its end, in one frame", () => {
   expect(see().state.edges.e2?.status).toBe("taken");
 });
 
-test("events that came before are dropped, a gap is refused and filled later", () => {
+test("duplicate events are dropped, and a gap is rejected until it is filled", () => {
   const { store, frame, see } = newStore();
   expect(store.apply(upTo(5))).toBe(true);
   expect(store.apply(approvalRun.slice(2, 8))).toBe(true);
@@ -53,7 +53,7 @@ test("events that came before are dropped, a gap is refused and filled later", (
   expect(see().events).toEqual(approvalRun);
 });
 
-test("streamed text gathers by offset and gives way to the answer", () => {
+test("streamed text is assembled by offset and replaced by the final answer", () => {
   const { store, frame, see } = newStore();
   store.apply(upTo(14));
   frame();
@@ -72,7 +72,7 @@ test("streamed text gathers by offset and gives way to the answer", () => {
   expect(see().live.call_1).toBeUndefined();
 });
 
-test("who comes late sees the text from where it joined, and all of it once it was sent again", () => {
+test("a late subscriber sees the text from its offset, and all of it after a resend", () => {
   const { store, frame, see } = newStore();
   store.apply(upTo(14));
   store.applyLive([delta(40, "the end")]);
@@ -86,7 +86,7 @@ test("who comes late sees the text from where it joined, and all of it once it w
   expect(see().live.call_1).toEqual({ content: "From the start, ", reasoning: "", from: 0 });
 });
 
-test("streaming changes the text and nothing else", () => {
+test("streaming changes only the live text", () => {
   const { store, frame, see } = newStore();
   store.apply(upTo(14));
   frame();
@@ -96,7 +96,7 @@ test("streaming changes the text and nothing else", () => {
   for (const id of Object.keys(before)) expect(see().state.nodes[id]).toBe(before[id]);
 });
 
-test("a cursor shows the past while the run goes on, and live comes back", () => {
+test("a cursor shows the past while the run is active, and clearing it returns to live", () => {
   const { store, frame, see } = newStore();
   store.apply(upTo(14));
   store.goTo(9);
@@ -111,14 +111,14 @@ test("a cursor shows the past while the run goes on, and live comes back", () =>
   expect(see().state.run.final_status).toBe("COMPLETED");
 });
 
-test("every moment is the fold of what came before it, in whatever order it is visited", () => {
+test("the state at any moment is the fold of prior events, in any visiting order", () => {
   const history = newHistory(4);
   const seqs = [31, 3, 30, 7, 8, 9, 1, 12, 11, 31, 4];
   for (const seq of seqs)
     expect(plain(history.stateAt(approvalRun, seq)), `at ${seq}`).toEqual(plain(foldRun("", upTo(seq))));
 });
 
-test("scrubbing through ten thousand events reads at most five hundred of them for a jump", () => {
+test("jumping within ten thousand events reads at most five hundred", () => {
   let read = 0;
   const events = new Proxy(longRun(10_000), {
     get(target, key, receiver) {
@@ -135,7 +135,7 @@ test("scrubbing through ten thousand events reads at most five hundred of them f
   }
 });
 
-test("the canvas gets the same object until something changes for that node", () => {
+test("the canvas receives the same object until its node changes", () => {
   const { store, frame } = newStore();
   const canvas = newCanvasRun(store);
   store.apply(upTo(14));
@@ -154,7 +154,7 @@ test("the canvas gets the same object until something changes for that node", ()
   expect(canvas.peek?.("get")).toBeUndefined();
 });
 
-test("a node that waits in a held run is held on the canvas", () => {
+test("a waiting node of a quarantined run is shown as quarantined on the canvas", () => {
   const { store, frame } = newStore();
   store.apply([
     ...upTo(14),
@@ -198,7 +198,7 @@ const plain = (state: unknown): unknown =>
     ),
   );
 
-test("time in which a run only waits for a person or is paused is told apart from its work", () => {
+test("time spent waiting for a person or paused is separate from working time", () => {
   const { store, frame, see } = newStore();
   const at = 1_700_000_000_000;
   const node = { node_id: "get", activation_id: "get#1" };
@@ -220,7 +220,7 @@ test("time in which a run only waits for a person or is paused is told apart fro
   expect(see().waited.slice(8)).toEqual([0, 0, 60_000, 64_000, 69_000, 69_000]);
 });
 
-test("a call that was stopped has no known price, unless the answers are simulated", () => {
+test("an aborted call has an unknown price unless answers are simulated", () => {
   const { store, frame, see } = newStore();
   const cancelled = {
     seq: 15,

@@ -12,19 +12,19 @@ const graph = draw("start > decide; decide approved> yes; decide rejected> no", 
 });
 const line = (labels: string[]) => resultLine(graph, "decide", { labels, output: {} }, 60);
 
-test("a router's card names the edge that was taken, and a fallback with the value that matched none", () => {
+test("a router's card names the edge it took, or its fallback and the unmatched value", () => {
   expect(line(["approved"])).toBe("→ approved");
   expect(line(["rejected"])).toBe("→ rejected");
   expect(line(['{"field":"yes"}'])).toBe('→ rejected (otherwise: {"field":"yes"})');
 });
 
-test("where a person sent the run elsewhere, the card says so", () => {
+test("a card shows that a person overrode the route", () => {
   expect(resultLine(graph, "decide", { labels: ["approved"], next: "no" }, 60)).toBe(
     "→ Rejected (overridden)",
   );
 });
 
-test("without a match and without a fallback, the value itself is shown", () => {
+test("a router without a match or fallback shows the value", () => {
   const strict = structuredClone(graph);
   delete (strict.nodes.decide as { config: { default_label?: string } }).config.default_label;
   expect(routeOf(strict, "decide", ["maybe"])).toEqual({ names: [], isFallback: true });
@@ -36,7 +36,7 @@ test("other nodes show the start of their output", () => {
   expect(resultLine(graph, "yes", { output: null }, 5)).toBe("");
 });
 
-test("a start shows the first input that was given, not the last", () => {
+test("a start node shows the initial input, not a later one", () => {
   const asked = draw("start > yes", { start: { output_keys: ["topic", "audience"] } });
   const line = (output: JsonObject) => resultLine(asked, "start", { output }, 60);
   expect(line({ audience: "newcomers", topic: "Bees" })).toBe("Bees");

@@ -34,7 +34,7 @@ const seen = (...args: Parameters<typeof transcript>) =>
         : turn.message.role,
   );
 
-test("answers stand as the calls that gave them, failed attempts before them, the running one last", () => {
+test("answers appear as their calls, after failed attempts, with the running call last", () => {
   expect(
     seen(agent(["system", "user", "assistant", "user"]), [
       call("1", "failed"),
@@ -60,7 +60,7 @@ const tool = (id: string, by_call?: string): ToolCallView => ({
   ...(by_call ? { by_call } : {}),
 });
 
-test("tools stand behind the call that asked for them, and their results stand with them", () => {
+test("tools and their results follow the call that requested them", () => {
   const seenAgent = agent(["user", "assistant", "assistant"]);
   const messages = [...seenAgent.messages];
   messages.splice(2, 0, { role: "tool", content: "12:00", tool_call_id: "t1" });
@@ -76,12 +76,12 @@ test("tools stand behind the call that asked for them, and their results stand w
   ).toEqual(["user", "call 1", "tool t1", "call 2", "tool t2"]);
 });
 
-test("a tool whose call is not known is still shown, and so is a result without a call", () => {
+test("a tool call or result without a known model call is still shown", () => {
   const messages = [{ role: "tool" as const, content: "12:00", tool_call_id: "gone" }];
   expect(seen({ ...agent([]), messages }, [], [tool("t1", "unknown")])).toEqual(["tool", "tool t1"]);
 });
 
-test("only the first words of a person are the task: what follows an answer asks to correct it", () => {
+test("only the first user message is the task, and messages after an answer are correction requests", () => {
   const titles = (roles: readonly ("system" | "user" | "assistant")[]) =>
     transcript(agent(roles), []).flatMap((turn) => (turn.kind === "message" ? [turn.title] : []));
   expect(titles(["system", "user", "assistant", "user", "user"])).toEqual([

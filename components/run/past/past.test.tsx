@@ -21,7 +21,7 @@ const press = (key: string, more: object = {}) => fireEvent.keyDown(window, { ke
 const seqOf = (type: RunEvent["type"], at = 0) =>
   approvalRun.filter((event) => event.type === type)[at]?.seq ?? null;
 
-test("keys go through a run by events, then by turns and by nodes, and to where a key is written", () => {
+test("keyboard shortcuts move through a run by event, turn or node, and between writes of a key", () => {
   show(<Scrubber />);
   press(",");
   expect(cursor()).toBe(approvalRun.length - 1);
@@ -37,7 +37,7 @@ test("keys go through a run by events, then by turns and by nodes, and to where 
   expect(cursor()).toBeNull();
 });
 
-test("in the past, each step says what it changed", () => {
+test("each step in the past shows its changes", () => {
   show(<Scrubber />);
   const patched = seqOf("state_patched");
   fireEvent.change(screen.getByRole("slider", { name: "Timeline position" }), { target: { value: patched } });
@@ -49,7 +49,7 @@ test("in the past, each step says what it changed", () => {
   expect(within(steps).getByText("No state changes.")).toBeDefined();
 });
 
-test("a key of the state tells who wrote it, and leads to the moment", () => {
+test("a state key shows who wrote it and links to that moment", () => {
   show(<StateView onSelectNode={() => {}} />);
   fireEvent.click(screen.getByRole("button", { name: /History of approval_status/ }));
   const history = screen.getByRole("list", { name: "History of approval_status" });
@@ -59,7 +59,7 @@ test("a key of the state tells who wrote it, and leads to the moment", () => {
   expect(cursor()).toBe(seqOf("state_patched"));
 });
 
-test("the box of the timeline finds when a condition became true; what cannot be read is said", async () => {
+test("“Find when true” finds when a condition became true and reports invalid expressions", async () => {
   show(<WhenSearch />);
   const box = screen.getByRole("textbox", { name: "Find when true" });
   fireEvent.change(box, { target: { value: "state.approval_status == 'approved'" } });
@@ -93,7 +93,7 @@ function Found() {
   return findings.length > 0 ? <FindingsView findings={findings} /> : <p>Nothing found</p>;
 }
 
-test("what went wrong is shown with its moment, and nothing where nothing did", async () => {
+test("diagnostics link to their moment and are absent if there are none", async () => {
   const clean = show(<Found />);
   expect(screen.getByText("Nothing found")).toBeDefined();
   clean.unmount();

@@ -46,7 +46,7 @@ const gate = {
   },
 };
 
-test("a gate shows what it is about and for whom, and takes a changed draft with a comment", async () => {
+test("an approval gate shows its context and assignee, and accepts an edited draft with a comment", async () => {
   const { person, answered } = await asking(gate);
   screen.getByRole("region", { name: "Question: Send it?" });
   screen.getByText("Assigned to the lead");
@@ -65,14 +65,14 @@ test("a gate shows what it is about and for whom, and takes a changed draft with
   });
 });
 
-test("Enter approves nothing", async () => {
+test("Enter does not approve", async () => {
   const { person, troupe } = await asking(gate);
   screen.getByRole("button", { name: "approved" }).focus();
   await person.keyboard("{Enter}");
   expect(troupe.runs.list({}).map(({ status }) => status)).toEqual(["waiting"]);
 });
 
-test("a form says what is wrong with it, and is sent once it fits", async () => {
+test("a form reports invalid values and submits once they are valid", async () => {
   const { person, answered } = await asking({
     node_type: "user_input",
     output_keys: ["name"],

@@ -40,7 +40,7 @@ async function ended() {
   return { ...page, runId: shown.runId };
 }
 
-test("a run that did not wait for a question still takes what somebody says to it, and keeps it as late", async () => {
+test("an advisory question accepts an answer after the run ended and records it as late", async () => {
   const { person, troupe, runId } = await ended();
   screen.getByText("Was it kind?");
   screen.getByText(/The run ended without waiting for this answer\./);

@@ -17,7 +17,7 @@ function Replay({ runId }: { runId: () => string }) {
   );
 }
 
-test("a run is replayed with its recorded answers, and the replay is shown", async () => {
+test("replaying a run uses its recorded answers and opens the replay", async () => {
   let runId = "";
   const { ask, troupe, person, show } = openPage(<Replay runId={() => runId} />);
   const { id } = await ask.workflows.create({ name: "Steps", graph: draw("start > a > end") });

@@ -13,7 +13,7 @@ const detail = {
   sentence: "It asks something else.",
 };
 
-test("where a strict replay ended, each place that differs stands with both texts", () => {
+test("a failed strict replay shows both texts of each difference", () => {
   render(<RequestDifference error={{ code: "NOT_RECORDED", detail }} />);
   const region = screen.getByRole("region", { name: "Request differences" });
   expect(
@@ -29,7 +29,7 @@ test("where a strict replay ended, each place that differs stands with both text
   expect(region.textContent).toContain("and 2 more");
 });
 
-test("other errors, and a detail that says something else, show nothing", () => {
+test("other errors and unrelated details show no differences", () => {
   const { container } = render(
     <>
       <RequestDifference error={{ code: "CONFIG", detail }} />

@@ -7,7 +7,7 @@ import { draw } from "@/server/domain/testing/drawing";
 import { RunViewStore } from "../live/run-view-store";
 import { RaiseLimit } from "./raise-limit";
 
-test("a run that stopped at a limit goes on to its end when the limit is raised", async () => {
+test("raising the limit resumes a run that stopped at it and completes it", async () => {
   const store = new RunViewStore((work) => work());
   let runId = "";
   const { ask, troupe, person, show } = openPage(

@@ -50,27 +50,27 @@ function open(events: readonly RunEvent[], page: Partial<RunPage> = {}) {
 }
 const result = () => screen.getByRole("region", { name: "Result" });
 
-test("what the run was for stands first, and what it was given is folded away", async () => {
+test("the output comes first, and the input is collapsed", async () => {
   open(approvalRun);
   expect(within(result()).getByText("Approval status")).toBeTruthy();
   await within(result()).findByText("approved");
   expect(screen.getByText("Input").closest("details")?.open).toBe(false);
 });
 
-test("a result that the demo wrote is labeled beside the answer", () => {
+test("a simulated result is labeled as a demo", () => {
   open(approvalRun);
   expect(within(result()).getByText(/^Demo/).textContent).toBe("Demo, not written by an AI");
 });
 
 test.each<[string, Json, string, string]>([
-  ["a text is read as Markdown", "# Plan\n\n- one", "heading", "Plan"],
-  ["rows are a table", [{ city: "Bern", people: 134 }], "columnheader", "City"],
+  ["a text result is rendered as Markdown", "# Plan\n\n- one", "heading", "Plan"],
+  ["a list of objects is rendered as a table", [{ city: "Bern", people: 134 }], "columnheader", "City"],
 ])("%s", async (_what, value, role, name) => {
   open(withOutput({ answer: value }));
   await within(result()).findByRole(role, { name });
 });
 
-test("an object's fields stand with their names, and it can be seen as it is", async () => {
+test("an object is shown with its field names and can be viewed as JSON", async () => {
   const { person } = open(withOutput({ verdict: { is_sound: true, open_points: ["cost", "time"] } }));
   expect(within(result()).getByText("Is sound").nextElementSibling?.textContent).toBe("Yes");
   expect(within(result()).getByText("cost, time")).toBeTruthy();
@@ -78,13 +78,13 @@ test("an object's fields stand with their names, and it can be seen as it is", a
   expect(within(result()).getByText("is_sound:")).toBeTruthy();
 });
 
-test("markup in a result stays text", async () => {
+test("HTML in a result is shown as text", async () => {
   open(withOutput({ answer: "<img src=x onerror=alert(1)>" }));
   await within(result()).findByText("<img src=x onerror=alert(1)>");
   expect(result().querySelector("img")).toBeNull();
 });
 
-test("a run that failed says why in full, where, and what can be done", async () => {
+test("a failed run shows the full error, its location and a fix", async () => {
   const message = `The model's answer did not have the asked form: ${"approval_status is missing. ".repeat(8)}`;
   const { person, page } = open(
     endedWith({
@@ -101,7 +101,7 @@ test("a run that failed says why in full, where, and what can be done", async ()
   expect(page.openNode).toHaveBeenCalledWith("get");
 });
 
-test("a run that failed has one first action, and says what to do once", () => {
+test("a failed run has one primary action and doesn't repeat its advice", () => {
   open(
     endedWith({
       final_status: "ERROR",
@@ -126,13 +126,13 @@ test("a run that failed has one first action, and says what to do once", () => {
   expect(outcome.textContent).not.toContain("failed.");
 });
 
-test("a completed run is told in one line above its result", () => {
+test("a completed run is summarized in one line above its result", () => {
   open(approvalRun);
   const outcome = screen.getByRole("region", { name: "Outcome" });
   expect(outcome.textContent).toMatch(/Approved by ApprovalAgent · 1 call · \$0 · 2\.9 s/);
 });
 
-test("a provider that refused is one click away", () => {
+test("a run that failed to authenticate links to the provider settings", () => {
   open(
     endedWith({
       final_status: "ERROR",
@@ -143,7 +143,7 @@ test("a provider that refused is one click away", () => {
   expect(screen.getByRole("link", { name: "Change provider" }).getAttribute("href")).toBe("/settings");
 });
 
-test("at a limit, the way on is to raise it", () => {
+test("a run that reached a limit offers to raise it", () => {
   open(
     endedWith({
       final_status: "INCOMPLETE",
@@ -155,7 +155,7 @@ test("at a limit, the way on is to raise it", () => {
   expect(screen.getByRole("button", { name: "Raise limit and resume" })).toBeTruthy();
 });
 
-test("a run that is held says why in the same place, with its ways on", () => {
+test("a quarantined run shows its reason and offers to retry or cancel", () => {
   open(approvalRun.slice(0, 12), {
     held: {
       ...{ code: "stopped_server", message: "The server ended twice." },
@@ -169,7 +169,7 @@ test("a run that is held says why in the same place, with its ways on", () => {
   expect(within(outcome).getByRole("button", { name: "Cancel" })).toBeTruthy();
 });
 
-test("before the end there is no result yet, and none is made up", () => {
+test("an unfinished run shows no result", () => {
   open(approvalRun.slice(0, END));
   expect(screen.queryByRole("region", { name: "Result" })).toBeNull();
   expect(screen.getByText("The result appears here when the run finishes.")).toBeTruthy();

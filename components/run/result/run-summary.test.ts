@@ -33,15 +33,15 @@ const worked = (id: string, role_name: string): NewEvent[] => [
 ];
 const summary = (...events: NewEvent[]) => runSummary(foldRun("r", logOf([...begin, ...events])));
 
-test("an approval says who decided, how many calls it took, and how long", () => {
+test("an approval summary shows who decided, the number of calls and the duration", () => {
   expect(runSummary(foldRun("run_1", approvalRun))).toBe("Approved by ApprovalAgent · 1 call · $0 · 2.9 s");
 });
 
-test("there is no summary until the run has ended", () => {
+test("an active run has no summary", () => {
   expect(runSummary(foldRun("run_1", approvalRun.slice(0, -1)))).toBe("");
 });
 
-test("agents that ran one after the other share a clause, and a person's decision is told as one", () => {
+test("consecutive agents share a clause, and a person's decision is one clause", () => {
   expect(
     summary(
       ...worked("a", "Researcher"),
@@ -66,7 +66,7 @@ test("agents that ran one after the other share a clause, and a person's decisio
   );
 });
 
-test("a person who sent the run elsewhere is named instead of the router's choice", () => {
+test("a summary names the person who overrode a router instead of the router's choice", () => {
   expect(
     summary(
       ready("gate"),
@@ -80,13 +80,13 @@ test("a person who sent the run elsewhere is named instead of the router's choic
   ).toMatch(/^A person sent the run to c, then Writer ran · /);
 });
 
-test("a node that ran again is told once, with how often", () => {
+test("a node that ran repeatedly is mentioned once with a count", () => {
   expect(summary(...worked("a#1", "Developer"), ...worked("a#2", "Developer"), over())).toMatch(
     /^Developer \(2 times\) ran · /,
   );
 });
 
-test("a run that failed says where", () => {
+test("the summary of a failed run names the failed node", () => {
   expect(
     summary(
       ready("a"),

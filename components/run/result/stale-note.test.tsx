@@ -14,7 +14,7 @@ const drawing = (set: string) =>
     b: { config: { set: { m: "state.n" } }, output_keys: ["m"] },
   });
 
-test("the page of a run says which outputs may not hold since the drawing was changed, and why", async () => {
+test("the run page lists outputs made stale by workflow changes, with reasons", async () => {
   const store = new RunViewStore((work) => work());
   const opened: string[] = [];
   const { ask, troupe, person, show } = openPage(

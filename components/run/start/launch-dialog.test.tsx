@@ -45,7 +45,7 @@ async function openSheet(graph: WorkflowGraph) {
   };
 }
 
-test("a run is started in the mode that is chosen from the list of a fork's modes", async () => {
+test("a run starts in the chosen mode", async () => {
   const node = { ...steps.nodes.b!, breakpoint: "before" as const };
   const { mode, choose, started } = await openSheet({ ...steps, nodes: { ...steps.nodes, b: node } });
   expect(mode().textContent).toBe(RUN_MODES[0]?.label);
@@ -53,7 +53,7 @@ test("a run is started in the mode that is chosen from the list of a fork's mode
   expect(await started("Start")).toEqual(["hitl", "b", undefined]);
 });
 
-test("the sheet shows the workflow's own mode, and another one stands for this run alone", async () => {
+test("the dialog preselects the workflow's mode, and a different choice applies to this run only", async () => {
   const graph = { ...steps, config: RunConfig.parse({ mode: "step" }) };
   const { mode, choose, started } = await openSheet(graph);
   expect(mode().textContent).toBe("Step by step");
@@ -61,13 +61,13 @@ test("the sheet shows the workflow's own mode, and another one stands for this r
   expect(await started("Start")).toEqual(["continuous", undefined, "COMPLETED"]);
 });
 
-test("step by step is one press away, whatever is chosen", async () => {
+test("“Run step by step” is available whatever mode is chosen", async () => {
   const { choose, started } = await openSheet(steps);
   await choose(/^Pause at marked nodes/);
   expect(await started("Run step by step")).toEqual(["step", "start", undefined]);
 });
 
-test("what is missing is said at its field, and what a workflow was run with last is there the next time", async () => {
+test("missing values are reported at their field, and the last inputs are prefilled next time", async () => {
   const graph = draw("start > end", { start: { output_keys: ["topic"] } });
   const { started, again } = await openSheet(graph);
   const topic = () => screen.getByLabelText<HTMLInputElement>(/^Topic/);
@@ -80,7 +80,7 @@ test("what is missing is said at its field, and what a workflow was run with las
   await waitFor(() => expect(topic().value).toBe("Bees"));
 });
 
-test("an example that is used leaves the keyboard in its field, where Ctrl+Enter starts the run", async () => {
+test("choosing an example focuses its field, and Ctrl+Enter starts the run", async () => {
   const graph = {
     ...draw("start > end", { start: { output_keys: ["topic"] } }),
     global_state_schema: {
@@ -95,7 +95,7 @@ test("an example that is used leaves the keyboard in its field, where Ctrl+Enter
   await waitFor(() => expect(window.location.pathname).toMatch(/\/runs\/run_/));
 });
 
-test("warnings are counted in one line, with those that may stop the run, and lead to their places", async () => {
+test("warnings are counted in one line and link to their locations", async () => {
   const graph = draw("start > a > which; which yes> end; which no> b; lost > end", {
     which: {
       node_type: "conditional_router",
@@ -109,7 +109,7 @@ test("warnings are counted in one line, with those that may stop the run, and le
   expect(link.getAttribute("href")).toMatch(/\?node=which$/);
 });
 
-test("the demo plays slowly until a person skips it", async () => {
+test("demo runs are slowed down until a person skips", async () => {
   const first = await openSheet(steps);
   await first.started("Start");
   expect(first.paceOfLast()).toBe("slow");

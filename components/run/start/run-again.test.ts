@@ -5,14 +5,14 @@ import { changesSince } from "./run-again";
 
 const drawn = () => draw("start > a > b > end");
 
-test("a drawing that was only laid out anew does the same as before", () => {
+test("moving nodes on the canvas doesn't count as a change", () => {
   const moved: WorkflowGraph = drawn();
   moved.nodes.a!.ui = { x: 5, y: 7 };
   expect(changesSince(drawn(), moved)).toBeNull();
   expect(changesSince(drawn(), drawn())).toBeNull();
 });
 
-test("what changed is named, and much of it is counted", () => {
+test("a few changes are named, and many are counted", () => {
   const renamed = drawn();
   renamed.nodes.b!.name = "Second";
   expect(changesSince(drawn(), renamed)).toBe("Node “Second” changed");

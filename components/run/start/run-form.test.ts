@@ -31,7 +31,7 @@ const graph = WorkflowGraph.parse({
   global_state_schema: { type: "object", properties: { tags: { type: "array" } } },
 });
 
-test("a start node asks for its keys, in their types and with their defaults", () => {
+test("a start node asks for its keys with their types and defaults", () => {
   expect(
     inputFields(graph).map(({ key, as, isRequired, initial }) => [key, as, isRequired, initial]),
   ).toEqual([
@@ -44,13 +44,13 @@ test("a start node asks for its keys, in their types and with their defaults", (
   ]);
 });
 
-test("plain keys without a schema take any value, and must be there", () => {
+test("keys without a schema accept any value and are required", () => {
   expect(inputFields(approvalGraph)).toMatchObject([
     { key: "user_request", title: "User request", as: "any", isRequired: true, initial: "" },
   ]);
 });
 
-test("what people type becomes the input, in the right types", () => {
+test("entered text becomes typed input", () => {
   const fields = inputFields(graph);
   const { input, errors } = readInput(fields, {
     topic: "Bees",
@@ -64,7 +64,7 @@ test("what people type becomes the input, in the right types", () => {
   expect(input).toEqual({ topic: "Bees", words: 12, tags: ["a"], draft: false, tone: "warm" });
 });
 
-test("what is wrong is said at its field", () => {
+test("an invalid value is reported at its field", () => {
   const { errors } = readInput(inputFields(graph), { topic: " ", words: "1.5", tags: "[", tone: "loud" });
   expect(errors).toEqual([
     { key: "topic", message: "Required." },
@@ -74,20 +74,20 @@ test("what is wrong is said at its field", () => {
   ]);
 });
 
-test("an earlier input goes into the form and comes out the same", () => {
+test("a previous input loaded into the form is returned unchanged", () => {
   const fields = inputFields(graph);
   const input = { topic: "Bees", words: 3, tags: [1, { a: null }], draft: true, tone: "dry", note: "yes" };
   expect(readInput(fields, toValues(fields, input)).input).toEqual(input);
 });
 
-test("what a schema has against a value is said before anything is sent", () => {
+test("schema violations are reported before submission", () => {
   const fields = [{ key: "days", schema: { type: "integer", maximum: 7 }, required: true }].map(toField);
   expect(readInput(fields, { days: "8" }).errors).toEqual([
     { key: "days", message: "This must be at most 7." },
   ]);
 });
 
-test("a value of any type is a text or JSON, and comes back as what it was", () => {
+test("a value of any type is edited as text or JSON and restored unchanged", () => {
   const fields = [
     { key: "a", schema: {}, required: false },
     { key: "b", schema: { type: ["string", "number"] }, required: false },
@@ -99,7 +99,7 @@ test("a value of any type is a text or JSON, and comes back as what it was", () 
   expect(readInput(fields, { b: "[1," }).errors).toHaveLength(1);
 });
 
-test("a field that takes anything says what it takes a text for, and takes every text", () => {
+test("a field of any type shows how it interprets the text, and accepts every text", () => {
   const [field] = [{ key: "a", schema: {}, required: true }].map(toField);
   const read = (text: string) => [readInput([field!], { a: text }).input.a, takenFor(field!, text)];
   expect(read("5")).toEqual([5, "Read as a number. Use quotes for text."]);
@@ -115,7 +115,7 @@ test("a field that takes anything says what it takes a text for, and takes every
   ]);
 });
 
-test("choices are called by their titles, and several of them are ticked", () => {
+test("enum options show their titles, and multiple choices are checkboxes", () => {
   const titled = (values: string[]) => values.map((value) => ({ const: value, title: value.toUpperCase() }));
   const fields = [
     { key: "one", schema: { oneOf: titled(["a", "b"]) }, required: true },
@@ -143,12 +143,12 @@ test("choices are called by their titles, and several of them are ticked", () =>
   });
 });
 
-test("the models that will be asked are known beforehand", () => {
+test("the models that a workflow will call are known before a run", () => {
   expect(modelsAskedFor(graph)).toEqual([]);
   expect(modelsAskedFor(approvalGraph)).toEqual([{ provider_id: null, model: null }]);
 });
 
-test("a workflow suggests the inputs that its schema gives examples for", () => {
+test("a workflow suggests inputs from the examples in its schema", () => {
   const suggested = structuredClone(graph);
   Object.assign(suggested.nodes.s!.config as object, {
     input_schema: {

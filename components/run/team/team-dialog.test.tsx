@@ -12,7 +12,7 @@ const graph = draw("start > crew > end", {
   crew: { ...writersNode(), name: "Writers" },
 });
 
-test("a person adds a role to the crew of a run under way, and is told why another cannot go", async () => {
+test("a person adds a role to an active crew and sees why another can't be removed", async () => {
   const store = new RunViewStore((work) => work());
   let about: { runId: string; member?: string } = { runId: "" };
   let closed = 0;

@@ -3,7 +3,7 @@ import type { RunEvent } from "@/server/domain/run/events";
 import { approvalRun } from "../run-example";
 import { spansOf } from "./scrubber-lanes";
 
-test("each activation is a stretch of the log; one after another share a lane", () => {
+test("each activation spans its part of the log, and consecutive activations share a lane", () => {
   const { spans, lanes } = spansOf(approvalRun);
   expect(lanes).toBe(1);
   expect(spans.map(({ id, from, to, end }) => [id, from, to, end])).toEqual([
@@ -14,7 +14,7 @@ test("each activation is a stretch of the log; one after another share a lane", 
   ]);
 });
 
-test("what runs at the same time lies on lanes of its own, and what still runs is open", () => {
+test("concurrent activations have separate lanes, and running ones are open-ended", () => {
   const started = (seq: number, node_id: string): RunEvent => ({
     type: "node_started",
     node_id,

@@ -90,7 +90,7 @@ test.each([
     "Ada voted against it: Too soon",
   ),
   sentence("budget_warning", { metric: "cost_usd", used: 0.8, limit: 1 }, "$0.800 of $1.000 used"),
-])("the timeline says of $type by name and in words what came of it", ({ type, payload, text }) => {
+])("the timeline describes a $type event by names and outcome", ({ type, payload, text }) => {
   const event = {
     type,
     payload,
@@ -103,14 +103,14 @@ test.each([
 });
 
 test.each(Object.entries(stories))(
-  "each event of the crew story %s has a whole sentence",
+  "every event of the %s crew story has a complete sentence",
   (_name, events) => {
     for (const event of events)
       expect(sentenceOf(event, names).text).toMatch(/^(?!.*(undefined|NaN|\[object)).+$/s);
   },
 );
 
-test("the story of a run reads as one", () => {
+test("the sentences of a run form a readable story", () => {
   const story = approvalRun.map((event) => sentenceOf(event, names)).filter(({ level }) => level === "story");
   expect(story.map(({ text }) => text)).toEqual([
     "Run of Approval created from the editor, using Offline demo (simulated)",
@@ -124,12 +124,12 @@ test("the story of a run reads as one", () => {
   ]);
 });
 
-test("an event of a newer server is shown by its name", () => {
+test("an event from a newer server is shown by its name", () => {
   const event = { type: "comet_passed_by", payload: {}, seq: 1, ts: 0 } as unknown as RunEvent;
   expect(sentenceOf(event, names).text).toBe("comet passed by");
 });
 
-test("why a member does a task that names nobody stands in the story of the run", () => {
+test("the timeline explains why a member took an unassigned task", () => {
   const payload = {
     from: "pending" as const,
     to: "in_progress" as const,

@@ -10,7 +10,7 @@ const shown = (options: Parameters<typeof timelineRows>[2]) =>
     row.kind === "group" ? `[${row.activationId}]` : `${row.isInside ? "  " : ""}${row.event.type}`,
   );
 
-test("events stand with the activation they belong to", () => {
+test("events are grouped with their activation", () => {
   expect(shown({ level: "story" })).toEqual([
     "run_created",
     "run_started",
@@ -28,7 +28,7 @@ test("events stand with the activation they belong to", () => {
   expect(shown({ level: "all" }).filter((row) => !row.startsWith("["))).toHaveLength(approvalRun.length);
 });
 
-test("time never runs backwards: what comes between a node's start and end stands between them", () => {
+test("events between a node's start and end appear between them, in chronological order", () => {
   const at = (seq: number, type: string, activation_id?: string) =>
     ({
       ...approvalRun.find((event) => event.type === type)!,
@@ -58,7 +58,7 @@ test("time never runs backwards: what comes between a node's start and end stand
   expect(timelineRows(events, formatEvent, { level: "story", closed: new Set(["yes#1"]) })).toHaveLength(4);
 });
 
-test("a long sentence has two lines where one is too short for it", () => {
+test("a long sentence wraps to two lines if it doesn't fit", () => {
   const rows = timelineRows(approvalRun, formatEvent, { level: "story" });
   const [first] = rows;
   const length = first?.kind === "event" ? first.sentence.text.length : 0;
@@ -66,12 +66,12 @@ test("a long sentence has two lines where one is too short for it", () => {
   expect(rowOffsets(rows.slice(0, 1), length - 1)).toEqual([0, 46]);
 });
 
-test("words and folded groups narrow it down", () => {
+test("a text filter and collapsed groups narrow down the timeline", () => {
   expect(shown({ level: "all", query: "offline-demo" })).toEqual(["[get#1]", "  llm_call_completed"]);
   expect(shown({ level: "story", query: "chose", closed: new Set(["router#1"]) })).toEqual(["[router#1]"]);
 });
 
-test("the row at a place is found", () => {
+test("the row at a scroll offset is found", () => {
   const rows = timelineRows(approvalRun, formatEvent, { level: "story", opened: new Set([2]) });
   const offsets = rowOffsets(rows);
   expect(offsets).toHaveLength(rows.length + 1);

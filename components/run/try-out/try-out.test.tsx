@@ -42,7 +42,7 @@ const tried = { at: 100, input: { text: "one" }, output: { ok: true }, made_of: 
 
 beforeEach(() => localStorage.clear());
 
-test("pins are kept per workflow, and a run is given those whose nodes are there", () => {
+test("pins are stored per workflow, and a run receives those whose nodes exist", () => {
   const store = newTryOutStore("wf");
   store.pin("check", tried);
   store.pin("gone", tried);
@@ -53,12 +53,12 @@ test("pins are kept per workflow, and a run is given those whose nodes are there
   expect(Object.keys(newTryOutStore("wf").getState().pins)).toEqual(["gone"]);
 });
 
-test("what was stored and cannot be read is as if it were not there", () => {
+test("unreadable stored data is ignored", () => {
   localStorage.setItem("troupe.tried.wf", '{"pins": {"a": 3, "b": {"at": 1}}, "tries": []}');
   expect(newTryOutStore("wf").getState()).toEqual({ pins: {}, tries: {}, last: {} });
 });
 
-test("an output is stale where the node was changed, its input changed, or what comes before it ran again", () => {
+test("an output is stale after its node or input changed, or a predecessor ran again", () => {
   const nothing = { pins: {}, tries: {} };
   const draftGave = (text: string, at: number) => ({
     pins: {},
@@ -121,7 +121,7 @@ function Trying({
 }
 const announce = vi.fn();
 
-test("a node is run by itself from a form of what it reads, and its card tells what came of it", async () => {
+test("a form of its inputs runs a node alone, and its card shows the result", async () => {
   const store = newTryOutStore("wf");
   let id = "";
   const { ask, person, show } = openPage(<Late>{() => <Trying id={id} store={store} />}</Late>);
@@ -144,7 +144,7 @@ test("a node is run by itself from a form of what it reads, and its card tells w
   });
 });
 
-test("a key that only an expression names is asked for, with the value that the node read in the last run", async () => {
+test("a key used only in an expression is requested and prefilled from the last run", async () => {
   const doubling = WorkflowGraph.parse({
     graph_id: "doubling",
     start_node_id: "start",
@@ -213,7 +213,7 @@ async function runThrough(ask: Ask, workflow_id: string, amount: number) {
   return run_id;
 }
 
-test("a node is tried with the inputs of its last run, without a question", async () => {
+test("a node is tried with the inputs of its last run, without a dialog", async () => {
   const store = newTryOutStore("wf");
   let id = "";
   const { ask, show } = openPage(
@@ -228,7 +228,7 @@ test("a node is tried with the inputs of its last run, without a question", asyn
   expect(screen.queryByRole("dialog")).toBeNull();
 });
 
-test("a node without a last run is asked for its inputs, although it was to be tried at once", async () => {
+test("trying a node that never ran asks for its inputs", async () => {
   const store = newTryOutStore("wf");
   let id = "";
   const { ask, show } = openPage(<Late>{() => <Trying id={id} store={store} isDirect />}</Late>);
@@ -238,7 +238,7 @@ test("a node without a last run is asked for its inputs, although it was to be t
   expect(store.getState().tries).toEqual({});
 });
 
-test("last results come from the newest run that reached a node, and are stale once the node changed", async () => {
+test("last results come from the newest run that reached a node and become stale after edits", async () => {
   const { ask } = openPage(null);
   const { id } = await ask.workflows.create({ name: "Doubling", graph: doubling(2) });
   await runThrough(ask, id, 1);
@@ -252,7 +252,7 @@ test("last results come from the newest run that reached a node, and are stale o
   expect(await check()).toMatchObject({ output: { total: 42 }, stale: "It has been edited since." });
 });
 
-test("a card shows the newer of a try and the last run, and a pin before both", () => {
+test("a card shows the newer of try and last run, and prefers a pin", () => {
   const store = newTryOutStore("wf");
   const last = { ...tried, run_id: "r1", status: "completed" as const, stale: null };
   store.setLast({ check: last });
@@ -267,7 +267,7 @@ test("a card shows the newer of a try and the last run, and a pin before both", 
   expect(newTryOutStore("wf").getState().last).toEqual({});
 });
 
-test("a card asks anew only after its node, the connections or the results changed", () => {
+test("a card recomputes its result only if its node, connections or results change", () => {
   const store = newTryOutStore("wf");
   store.setLast({ check: { ...tried, run_id: "r1", status: "completed", stale: null } });
   let drawn = graph;
@@ -286,7 +286,7 @@ test("a card asks anew only after its node, the connections or the results chang
   expect(tries.node("check")).toBeUndefined();
 });
 
-test("a try of an earlier node makes a last result stale only if it returned something else", () => {
+test("trying an earlier node makes a last result stale only if its output differs", () => {
   const store = newTryOutStore("wf");
   const at = (id: string, when: number, output: JsonObject) => ({
     ...tried,

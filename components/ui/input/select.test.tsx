@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { expect, test } from "vitest";
 import { Select } from "./select";
 
-test("a list of choices is a landmark while it is open, and leaves none behind", async () => {
+test("an open list of options is in a landmark that is removed on close", async () => {
   const person = userEvent.setup();
   render(
     <Select

@@ -16,7 +16,7 @@ function Form() {
   );
 }
 
-test("Escape never takes away what was written", async () => {
+test("Escape never clears the typed text", async () => {
   const person = userEvent.setup();
   render(<Form />);
   const field = screen.getByLabelText("Value");
@@ -25,7 +25,7 @@ test("Escape never takes away what was written", async () => {
   expect(field).toHaveProperty("value", "rejected");
 });
 
-test("Enter takes the suggestion that is highlighted while somebody writes", async () => {
+test("Enter accepts the highlighted suggestion while typing", async () => {
   const person = userEvent.setup();
   render(<Form />);
   const field = screen.getByLabelText("Value");
@@ -34,7 +34,7 @@ test("Enter takes the suggestion that is highlighted while somebody writes", asy
   expect(field).toHaveProperty("value", "approval_status");
 });
 
-test("Enter keeps what fits no suggestion, and takes none before anything is written", async () => {
+test("Enter keeps text without a matching suggestion, and accepts none before typing", async () => {
   const person = userEvent.setup();
   render(<Form />);
   const field = screen.getByLabelText("Value");

@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { expect, test } from "vitest";
 import { Tooltip } from "./tooltip";
 
-test("the words of a tooltip stand in a landmark, come with the keyboard's focus and go with Escape", async () => {
+test("a tooltip is in a landmark, opens on keyboard focus and closes with Escape", async () => {
   const person = userEvent.setup();
   render(
     <main>

@@ -268,7 +268,8 @@ export function classifyNetworkError(error: unknown, callee: Callee): ModelError
       "TRANSIENT",
       `Can't resolve ${where}. Check the base URL in Settings and the network connection.`,
     );
-  if (is(/ECONNREFUSED/)) return fail("TRANSIENT", `Can't connect to ${where}. Is the model server running?`);
+  if (is(/ECONNREFUSED/))
+    return fail("TRANSIENT", `Can't connect to ${where}. Check that the model server is running.`);
   if (is(/UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT/) || /timed? ?out/i.test(reason))
     return fail("TIMEOUT", `${where} didn't accept a connection in time.`, true);
   if (is(/EHOSTUNREACH|ENETUNREACH|ENETDOWN/))

@@ -291,7 +291,7 @@ export const scenarioOperations = {
     name: "runMutants",
     summary: "Find small changes to a workflow that its tests don't detect",
     about:
-      "Makes one small change at a time (two routes swapped, a condition negated or removed, a step, review, guardrail or limit removed, a role's tools widened, a key renamed) and runs the tests on each. Nothing is saved. All tests must pass on the unchanged workflow; otherwise `why_not` says so.",
+      "Makes one small change at a time (two routes swapped, a condition negated or removed, a step, review, guardrail or limit removed, a role's tools widened, a key renamed) and runs the tests on each. Nothing is saved. All tests must pass on the unchanged workflow; otherwise, `why_not` gives the reason.",
     needs: "run",
     input: ByWorkflow.extend({
       tests: ChosenTests,

@@ -230,7 +230,7 @@ test("where a replay comes to what neither run was asked, it says between what i
     "Undecided between 2 differences, from Model response in a to Model response in b. In between, the replays made requests that neither run has an answer for, and no calls are made to get one.",
   );
   expect(report.tries[2]!.why).toContain(
-    "Its call to a model differs from the closest recorded one: at messages[1].content, line 4, recorded: “join <a>odd</a> <b>odd</b>” and requested: “join <a>fine</a> <b>odd</b>”.",
+    "Its call to a model differs from the closest recorded one: at messages[1].content, line 4, recorded: “join <a>odd</a> <b>odd</b>”; requested: “join <a>fine</a> <b>odd</b>”.",
   );
 });
 

@@ -27,7 +27,7 @@ test("the nearest recorded request is the one with most in common, and what diff
     changes: [{ path: "messages[1].content", recorded: "Write it", asked: "Write" }],
     more: 0,
     sentence:
-      "Its call to a model differs from the closest recorded one: at messages[1].content, recorded: “Write it” and requested: “Write”.",
+      "Its call to a model differs from the closest recorded one: at messages[1].content, recorded: “Write it”; requested: “Write”.",
   });
 });
 
@@ -40,7 +40,7 @@ test("of long texts the first line that differs is told, and what is only there 
     { path: "messages[1].role", recorded: "user", asked: null },
   ]);
   expect(sentence).toBe(
-    "Its call to a model differs from the closest recorded one: at messages[0].content, line 3, recorded: “three” and requested: “3”. 2 more places differ.",
+    "Its call to a model differs from the closest recorded one: at messages[0].content, line 3, recorded: “three”; requested: “3”. 2 more places differ.",
   );
 });
 
@@ -89,10 +89,10 @@ test("the very same request is said to be asked once more, and a single other pl
     ],
     more: 0,
     sentence:
-      "Its call to the tool send differs from the closest recorded one: at args.as, nothing was recorded and requested: “ann”. 2 more places differ.",
+      "Its call to the tool send differs from the closest recorded one: at args.as, recorded: nothing; requested: “ann”. 2 more places differ.",
   });
   expect(differenceFrom(tool("send", { a: "1", b: "2" }), [tool("send", { a: "2", b: "1" })]).sentence).toBe(
-    "Its call to the tool send differs from the closest recorded one: at args.a, recorded: “2” and requested: “1”. 1 more place differs.",
+    "Its call to the tool send differs from the closest recorded one: at args.a, recorded: “2”; requested: “1”. 1 more place differs.",
   );
 });
 

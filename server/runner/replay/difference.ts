@@ -52,10 +52,10 @@ const noneLeft = (request: AskedRequest): string =>
 function describeChange(request: AskedRequest, first: RequestChange | undefined, count: number): string {
   const what = whatOf(request);
   if (!first) return `It calls ${what} one more time than recorded.`;
-  const was = first.recorded === null ? "nothing was recorded" : `recorded: ${quoted(first.recorded)}`;
-  const now = first.asked === null ? "nothing is requested" : `requested: ${quoted(first.asked)}`;
+  const was = first.recorded === null ? "recorded: nothing" : `recorded: ${quoted(first.recorded)}`;
+  const now = first.asked === null ? "requested: nothing" : `requested: ${quoted(first.asked)}`;
   const more = count === 1 ? "" : ` ${count - 1} more ${count === 2 ? "place differs" : "places differ"}.`;
-  return `Its call to ${what} differs from the closest recorded one: at ${placeOf(first)}, ${was} and ${now}.${more}`;
+  return `Its call to ${what} differs from the closest recorded one: at ${placeOf(first)}, ${was}; ${now}.${more}`;
 }
 
 const quoted = (text: string) => `“${cut(text, 80)}”`;

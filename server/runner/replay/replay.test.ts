@@ -90,7 +90,7 @@ test.each([
       changes: [{ path: "tools[0].description", recorded: "Looks", asked: "Looks closely" }],
       more: 0,
       sentence:
-        "Its call to a model differs from the closest recorded one: at tools[0].description, recorded: “Looks” and requested: “Looks closely”.",
+        "Its call to a model differs from the closest recorded one: at tools[0].description, recorded: “Looks”; requested: “Looks closely”.",
     });
     expect(models.requests).toEqual([]);
   },

@@ -234,7 +234,7 @@ describe("browse_url", () => {
     reply("application/pdf", "%PDF");
     expect(await call("browse_url", { url: at() })).toMatchObject({
       status_code: 400,
-      error: "That is not a readable page but application/pdf.",
+      error: "The URL returned application/pdf, not a readable page.",
     });
   });
 

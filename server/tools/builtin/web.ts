@@ -36,7 +36,7 @@ const Headers = z
     z
       .string()
       .max(4_000)
-      .regex(/^[\t\x20-\x7e]*$/, "A header value is plain characters on one line"),
+      .regex(/^[\t\x20-\x7e]*$/, "Use only printable ASCII characters, on one line"),
   )
   .refine((headers) => Object.keys(headers).length <= 30, "At most 30 headers")
   .default({});
@@ -156,7 +156,10 @@ function browseUrl(fetch: PublicFetch): ToolInterface {
       const type = mediaType(response);
       if (!isText(type)) {
         await response.body?.cancel();
-        throw new ToolFailure(400, `That is not a readable page but ${type || "an unknown content type"}.`);
+        throw new ToolFailure(
+          400,
+          `The URL returned ${type || "an unknown content type"}, not a readable page.`,
+        );
       }
       const body = await textOf(response);
       const page = /html/.test(type) ? await readPage(body, response.url) : { title: "", text: body };

@@ -51,7 +51,7 @@ test.each<[RepeatedCommand["command"], string]>([
   [{ kind: "signal", name: "go", data: null }, "sent a signal: go"],
   [{ kind: "cancel", reason: "enough" }, "cancelled it"],
   [{ kind: "edit_plan", activation_id: "a#1", edit: { kind: "cancel", task_id: "t" } }, "edited a plan"],
-  [{ kind: "edit_team", node_id: "a", edit: { kind: "remove", agent_id: "ann" } }, "edited a team"],
+  [{ kind: "edit_team", node_id: "a", edit: { kind: "remove", agent_id: "ann" } }, "edited a crew"],
   [{ kind: "pause" }, "pauses it"],
   [{ kind: "step", granularity: "turn" }, "steps it"],
   [{ kind: "set_breakpoints", breakpoints: [] }, "sets its breakpoints"],

@@ -55,7 +55,7 @@ export const worthRepeating = (commands: readonly RepeatedCommand[]): readonly R
 const DONE: Readonly<Record<Exclude<ControlCommand["kind"], Holding>, string>> = {
   edit_state: "edited the state",
   edit_plan: "edited a plan",
-  edit_team: "edited a team",
+  edit_team: "edited a crew",
   override_next: "overrode the next node",
   override_agent: "overrode the next agent",
   signal: "sent a signal",

@@ -145,7 +145,10 @@ describe("a form", () => {
   const question: Asked = { kind: "input", response_schema: form };
   const full = given({ answer: "given", value: { name: "Ann", age: 1 } });
   const value = { name: "Ann" };
-  const orDecline = rejected("answer", "Pass the form as `value`, or answer reject to decline.");
+  const orDecline = rejected(
+    "answer",
+    "Pass the form's values as `value`, or set `answer` to `reject` to decline.",
+  );
   test.each<[string, Asked, SentAnswer, ReadAnswer]>([
     ["without a word", question, { value }, full],
     ...["given", "submit", "submitted", "answer", "answered", "approve"].map(

@@ -116,7 +116,7 @@ function readForm({ response_schema = {} }: Asked, sent: SentAnswer): ReadAnswer
   if (calls !== undefined) return rejected("calls", "Answer this question by filling in its form.");
   if (answer === "reject") return { ok: true, answer: { answer, ...withMessage(sent) } };
   if (!SUBMIT.has(answer))
-    return rejected("answer", "Pass the form as `value`, or answer reject to decline.");
+    return rejected("answer", "Pass the form's values as `value`, or set `answer` to `reject` to decline.");
   const entered = objectOf(value ?? {});
   if (!entered) return rejected("value", "Pass the form's fields as an object.");
   const size = sizeOf(entered);

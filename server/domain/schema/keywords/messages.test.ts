@@ -53,7 +53,7 @@ test.each<Ruling>([
   [
     { propertyNames: { maxLength: 2 } },
     [{ ab: 1 }],
-    [[{ abc: 1 }, "abc: is not a possible key: it must have at most 2 characters"]],
+    [[{ abc: 1 }, "abc: is not a valid key: it must have at most 2 characters"]],
   ],
   [
     { dependencies: { a: ["b"], c: { required: ["d"] } } },

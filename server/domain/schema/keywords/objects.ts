@@ -112,8 +112,7 @@ export const propertyNames: Keyword = (rule, making) => {
       run.work.spend(40);
       const errors: ValidationError[] | null = run.errors ? [] : null;
       const inner = run.aside(errors, () => run.check(node, key, null, null));
-      if (inner === "no")
-        run.refuse(at(place, key), `is not a possible key: it ${errors?.[0]?.message ?? ""}`);
+      if (inner === "no") run.refuse(at(place, key), `is not a valid key: it ${errors?.[0]?.message ?? ""}`);
       verdict = both(verdict, inner);
       if (verdict === "no" && !run.errors) return verdict;
     }

@@ -80,8 +80,8 @@ function choicesOf({ process, tasks, agents }: CrewModel): Choice[] {
     id: UNASSIGNED,
     question:
       open.length === 1
-        ? `The file doesn't say who does "${open[0]?.key}". Who does?`
-        : `The file doesn't say who does ${open.length === tasks.length ? "any" : open.length} of its ${tasks.length} tasks. Who does them?`,
+        ? `The file doesn't assign "${open[0]?.key}" to an agent. Who should do it?`
+        : `The file doesn't assign ${open.length === tasks.length ? "any" : open.length} of its ${tasks.length} tasks to an agent. Who should do them?`,
     options: [
       { value: "nobody", label: "No one yet" },
       ...(agents.size > 1 && open.length > 1 ? [{ value: "order", label: "The agents, in order" }] : []),
@@ -96,7 +96,7 @@ function choicesOf({ process, tasks, agents }: CrewModel): Choice[] {
     for (const { key } of open)
       choices.push({
         id: perTask(key),
-        question: `Who does "${key}"?`,
+        question: `Who should do "${key}"?`,
         options: [{ value: "as_above", label: "Same as above" }, ...people],
         value: "as_above",
         isDetail: true,
@@ -217,13 +217,13 @@ export function reportCrewChanges(
     if (task.condition !== null)
       task.report.dropped(
         "condition",
-        `The task only ran under a condition in code (${task.condition}); in a crew it always runs.`,
+        `The task ran only if a condition in code was true (${task.condition}). In a crew, it always runs.`,
         id,
       );
     if (!isLed && assigneeOf(task) === null && agents.size > 0)
       task.report.changed(
         "agent",
-        `The file doesn't say who does "${task.key}"; the crew chooses one of its agents.`,
+        `The file doesn't assign "${task.key}" to an agent; the crew chooses one of its agents.`,
         id,
       );
   }
@@ -376,7 +376,7 @@ class Chain {
     task.report.placeholder(
       "agent",
       assigneeOf === null
-        ? `The file doesn't say who does "${task.key}". Choose its role; the workflow can't run until then.`
+        ? `The file doesn't assign "${task.key}" to an agent. Choose its role; the workflow can't run until then.`
         : `"${assigneeOf}", who does "${task.key}", is not in the files. Add the agents file, or choose a role; the workflow can't run until then.`,
       id,
     );
