@@ -43,22 +43,33 @@ async function newWorkerHere(name: string, more: Record<string, string> = {}) {
   return worker;
 }
 
-/** A service that answers after a while and notes how many asked at the same time. */
+/**
+ * A service that notes how many calls it has at the same time. It answers once it has `together` calls; the last ones,
+ * which may be fewer, wait a second.
+ */
 async function newProvider(
   settings: { max_concurrency?: number; max_requests_per_minute?: number },
-  ms = 40,
+  together = 1,
 ) {
   let now = 0;
+  const waiting: (() => void)[] = [];
+  const answer = () => {
+    for (const send of waiting.splice(0)) send();
+  };
   const seen = { most: 0, calls: 0, by: {} as Record<string, number> };
   const service = await newServer(({ body }, response) => {
     seen.calls++;
     seen.most = Math.max(seen.most, ++now);
     const who = /from (\w+)/.exec(JSON.stringify(body))?.[1] ?? "";
     seen.by[who] = (seen.by[who] ?? 0) + 1;
-    setTimeout(() => {
+    const timer = setTimeout(answer, 1_000);
+    waiting.push(() => {
+      clearTimeout(timer);
       now--;
       sendSse(response, sse(["done"]));
-    }, ms);
+    });
+    // Time for calls beyond the limit to show up.
+    if (waiting.length >= together) setTimeout(answer, 20);
   });
   const { id } = side.providers.save({
     name: "Acme",
@@ -77,7 +88,7 @@ const times = <T>(count: number, work: () => T) => Array.from({ length: count },
 
 describe("two workers and a server that call the same provider", () => {
   test("never call more than it allows together, and all get on", async () => {
-    const seen = await newProvider({ max_concurrency: 2 });
+    const seen = await newProvider({ max_concurrency: 2 }, 2);
     const [one, two] = [await newWorkerHere("one"), await newWorkerHere("two")];
     const server = {
       effects: { models: newModels({ providers: side.providers, gates: side.limits.gates, fetch }) },
@@ -91,14 +102,14 @@ describe("two workers and a server that call the same provider", () => {
   });
 
   test("take turns where it allows one call", async () => {
-    const seen = await newProvider({ max_concurrency: 1 }, 5);
+    const seen = await newProvider({ max_concurrency: 1 });
     const [one, two] = [await newWorkerHere("one"), await newWorkerHere("two")];
     await Promise.all([...times(3, () => call(one, "one")), ...times(3, () => call(two, "two"))]);
     expect(seen).toEqual({ most: 1, calls: 6, by: { one: 3, two: 3 } });
   });
 
   test("go on by their shares while the server is away, and are still no more when it is back", async () => {
-    const seen = await newProvider({ max_concurrency: 2 });
+    const seen = await newProvider({ max_concurrency: 2 }, 2);
     const [one, two] = [await newWorkerHere("one"), await newWorkerHere("two")];
     await Promise.all([call(one, "one"), call(two, "two")]);
     await side.stop();
