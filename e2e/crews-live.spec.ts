@@ -69,10 +69,7 @@ test("a customer letter is handed off within a crew that supports keyboard navig
   await expect(card).toBeFocused();
 });
 
-test("a review crew unfolds into equivalent nodes, and one undo folds it again", async ({
-  app,
-  page,
-}) => {
+test("a review crew unfolds into equivalent nodes, and one undo folds it again", async ({ app, page }) => {
   await app.fromTemplate("Code review cycle");
   const name = "Code, review, test";
   await app.canvas.still();
@@ -129,10 +126,7 @@ function keeper(answer: string) {
   return { ...drawn, roles: [{ name: "Keeper", description: "Keeps notes", tools: ["file_write"] }] };
 }
 
-test("a tool call that needs confirmation waits and shows its exact arguments", async ({
-  app,
-  page,
-}) => {
+test("a tool call that needs confirmation waits and shows its exact arguments", async ({ app, page }) => {
   await app.openWorkflow(keeper("Written."));
   await app.run.start({ topic: "tea" });
   const question = page.getByRole("region", { name: "Question: Keeper wants to use file_write" });
@@ -149,10 +143,7 @@ test("a tool call that needs confirmation waits and shows its exact arguments", 
   await expect(page.getByText("Tea at four.").last()).toBeVisible();
 });
 
-test("a person edits the plan of an active crew, and the crew follows it", async ({
-  app,
-  page,
-}) => {
+test("a person edits the plan of an active crew, and the crew follows it", async ({ app, page }) => {
   await app.openWorkflow(
     file(
       "Two steps",

@@ -38,10 +38,7 @@ const GRAPH = {
   ],
 };
 
-test("an agent and a crew from the library run in a workflow that references them", async ({
-  app,
-  page,
-}) => {
+test("an agent and a crew from the library run in a workflow that references them", async ({ app, page }) => {
   await app.open("/agents?new=1");
   await page.getByLabel("Name", { exact: true }).fill("Careful writer");
   await page.getByLabel("Role", { exact: true }).click();

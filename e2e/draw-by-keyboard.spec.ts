@@ -42,10 +42,7 @@ async function task(page: Page, text: string, writes: string): Promise<void> {
   await page.keyboard.press("Escape");
 }
 
-test("a branching workflow is built from scratch by keyboard alone and runs", async ({
-  app,
-  page,
-}) => {
+test("a branching workflow is built from scratch by keyboard alone and runs", async ({ app, page }) => {
   await app.newWorkflow();
   await page.getByRole("application").focus();
   await page.keyboard.press("ArrowRight");

@@ -2,10 +2,7 @@ import { api, expect, test } from "./app";
 
 // What these pages do is tested where they are (components/*/*.test.tsx); how they look to everybody needs a browser.
 
-test("library and settings pages with content have no accessibility violations", async ({
-  app,
-  page,
-}) => {
+test("library and settings pages with content have no accessibility violations", async ({ app, page }) => {
   await api("POST", "/roles", {
     name: "Clerk",
     description: "Files letters",

@@ -56,9 +56,7 @@ test("responses forbid framing and content sniffing, and requests for other host
   expect(few.status()).toBe(200);
 });
 
-test("the server's terminal never shows raw untrusted input", async ({
-  server,
-}) => {
+test("the server's terminal never shows raw untrusted input", async ({ server }) => {
   const { port } = server;
   const ask = (where: string, method = "GET", host = `127.0.0.1:${port}`) =>
     new Promise<number>((resolve, reject) => {

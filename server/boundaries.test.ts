@@ -213,7 +213,7 @@ function importsOf(file: string): Import[] {
   });
 }
 
-test("every import stays inside the borders", () => {
+test("every import respects the boundaries", () => {
   const broken = product
     .flatMap(importsOf)
     .flatMap((link) =>
@@ -228,7 +228,7 @@ test("every import stays inside the borders", () => {
   expect(broken).toEqual([]);
 });
 
-test("the default installation holds nothing of Restate, and its workspaces are none", () => {
+test("the default installation contains no Restate and no workspaces", () => {
   const installed = ["package.json", "package-lock.json"].map((file) =>
     readFileSync(path.join(ROOT, file), "utf8"),
   );
@@ -307,7 +307,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-test("every room imports only from the rooms below it", () => {
+test("every module imports only from lower layers", () => {
   const broken = Object.entries(LAYERS).flatMap(([above, rooms]) => {
     const roomOf = (file: string) =>
       file.startsWith(`${above}/`)
@@ -329,14 +329,14 @@ test("every room imports only from the rooms below it", () => {
   expect([...new Set(broken)]).toEqual([]);
 });
 
-test("the secret and model modules cannot reach the browser", () => {
+test("the secret and model modules can't reach the browser", () => {
   const open = ["db/client.ts", "server/services.ts"].filter(
     (file) => text.has(file) && !text.get(file)?.includes('import "server-only"'),
   );
   expect(open, 'these need `import "server-only"`').toEqual([]);
 });
 
-test("files and folders are named for what they hold", () => {
+test("files and folders are named after their content", () => {
   const style =
     /^(?:[a-z0-9]+(?:-[a-z0-9]+)*|\[{1,2}(?:\.\.\.)?[a-z_]+\]{1,2}|\([a-z-]+\))(?:\.(?:test|d|frozen|property))?(?:\.tsx?)?$/;
   const vague = /(?:^|\/)(?:lib|utils?|helpers?|types|common|hooks|misc|shared)(?:\/|\.tsx?$)/;
@@ -366,7 +366,7 @@ const OWN_PATTERNS: Readonly<Record<string, string>> = {
   "components/forms/fields/cel-rows.ts": "parts that stand in the code",
 };
 
-test("schemas and patterns of strangers go through one door", () => {
+test("untrusted schemas and patterns are only used in their own modules", () => {
   const code = (file: string) => (text.get(file) ?? "").replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*$/gm, "");
   expect(
     product.filter((file) => /\bfromJSONSchema\b|["'](?:ajv|@cfworker\/json-schema)["']/.test(code(file))),
@@ -380,7 +380,7 @@ test("schemas and patterns of strangers go through one door", () => {
   expect(idle, "removed needed").toEqual([]);
 });
 
-test("no text becomes code, and no markup goes around React", () => {
+test("no text is executed as code, and no markup bypasses React", () => {
   const banned: [RegExp, string][] = [
     [/\beval\s*\(|\bnew Function\b|\bFunction\s*\(\s*["'`]/, "text would run as code"],
     [/\bimport\(\s*(?!["'])[^)]/, "a module name would come from data"],
@@ -447,7 +447,7 @@ const known = new Set(all);
 const fileOf = (to: string) =>
   [to, `${to}.ts`, `${to}.tsx`, `${to}/index.ts`, `${to}/index.tsx`].find((path) => known.has(path));
 
-test("no file imports itself by way of others, neither values nor types, in tests neither", () => {
+test("no files import each other in a cycle, in values, types or tests", () => {
   const importsOfFile = new Map(
     all.map((file) => [file, importsOf(file).flatMap(({ to }) => fileOf(to) ?? [])]),
   );
@@ -475,13 +475,13 @@ function wayTo(start: string, isMeant: (to: string) => boolean): string[] | null
 }
 
 test.each(["components/editor/workflow-editor.tsx", "components/shell/shell.tsx", "components/trpc.tsx"])(
-  "%s opens without what reads by schemas and evaluates expressions, which come when the drawing is there",
+  "%s loads without schema and expression libraries, which load with the canvas",
   (file) => {
     expect(wayTo(file, (to) => /^(zod|@marcbachmann\/cel-js|yaml|diff)(\/|$)/.test(to))).toBeNull();
   },
 );
 
-test("the way to what loads along is found, and what only types ask for is none", () => {
+test("an import chain is found through values, but not through types", () => {
   expect(wayTo("server/domain/nodes/schemas.ts", (to) => to === "zod")).toEqual([
     "server/domain/nodes/schemas.ts",
     "zod",
@@ -489,7 +489,7 @@ test("the way to what loads along is found, and what only types ask for is none"
   expect(wayTo("server/domain/nodes/index.ts", (to) => to === "zod")).toBeNull();
 });
 
-test("an import cycle is named by one way round", () => {
+test("an import cycle is named by one of its paths", () => {
   const imports = new Map([
     ["a", ["b", "d"]],
     ["b", ["c"]],
@@ -500,7 +500,7 @@ test("an import cycle is named by one way round", () => {
   expect(cyclesIn(imports).map((part) => wayRound(part, imports))).toEqual(["a > b > c > a", "e > e"]);
 });
 
-test("what a kind of node is for is asked of its declaration, never by its name", () => {
+test("code asks a node kind's declaration for its properties and never compares its name", () => {
   const kinds = nodeKinds
     .map(({ type }) => type)
     // A name that is an ordinary word, or a breakpoint's, says nothing unless it stands beside `node_type`.

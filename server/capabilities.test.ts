@@ -96,7 +96,7 @@ const map = CAPABILITIES.map(({ word, but = {}, ...rest }) => ({
   })),
 }));
 
-test.each(map)("$name has one place in each layer", ({ places, word, not = [], but }) => {
+test.each(map)("the capability $name has one place in each layer", ({ places, word, not = [], but }) => {
   for (const { layer, all } of places) expect(all, layer).toHaveLength(Math.min(1, all.length));
   const others = not.flatMap((other) =>
     (Object.keys(LAYERS) as Layer[]).flatMap((layer) => placesOf(layer, other)),
@@ -109,7 +109,7 @@ test.each(map)("$name has one place in each layer", ({ places, word, not = [], b
     ).toBe(true);
 });
 
-test("ARCHITECTURE.md shows them; UPDATE_DOCS=1 writes it", () => {
+test("ARCHITECTURE.md lists the capabilities; UPDATE_DOCS=1 writes it", () => {
   const begin = "<!-- Capabilities: UPDATE_DOCS=1 npx vitest run server/capabilities.test.ts -->\n";
   const page = readFileSync(ARCHITECTURE, "utf8");
   const [before = "", after = ""] = page.split(begin);

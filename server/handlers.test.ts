@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { handlers } from "./handlers";
 
 test.each(Object.keys(handlers) as (keyof typeof handlers)[])(
-  "the handler %s refuses a request under another host's name",
+  "the handler %s rejects a request with a foreign host name",
   async (name) => {
     const request = new Request("http://evil.example/api/v1/runs", {
       method: "POST",

@@ -4,7 +4,7 @@ import { registerSecret } from "./secrets/redact";
 
 afterEach(() => void vi.restoreAllMocks());
 
-test("what packages print becomes one line of the log each, without secrets and without what a terminal acts on", () => {
+test("console output of packages becomes single log lines without secrets or control characters", () => {
   const written: string[] = [];
   vi.spyOn(process.stderr, "write").mockImplementation((line) => written.push(String(line)) > 0);
   registerSecret("a-key-that-nobody-may-see");
@@ -22,10 +22,10 @@ test("what packages print becomes one line of the log each, without secrets and 
 });
 
 test.each([
-  ["an error with its way", new Error("broke"), /^Error: broke\n +at /],
-  ["an error without one", Object.assign(new Error("broke"), { stack: undefined }), /^Error: broke$/],
-  ["anything else that was thrown", { toString: (): string => "odd" }, /^odd$/],
-])("what nobody expected is logged under the id that people are told: %s", (_what, error, expected) => {
+  ["an error with a stack", new Error("broke"), /^Error: broke\n +at /],
+  ["an error without a stack", Object.assign(new Error("broke"), { stack: undefined }), /^Error: broke$/],
+  ["another thrown value", { toString: (): string => "odd" }, /^odd$/],
+])("an unexpected error is logged with the id that is shown: %s", (_what, error, expected) => {
   const written: string[] = [];
   vi.spyOn(process.stderr, "write").mockImplementation((line) => written.push(String(line)) > 0);
   const id = logUnexpected(error, "GET /runs");
@@ -42,7 +42,7 @@ test.each([
   ]);
 });
 
-test("characters that a terminal acts on are written as numbers of four digits", () => {
+test("control characters in the log are escaped as four hex digits", () => {
   const written: string[] = [];
   vi.spyOn(process.stderr, "write").mockImplementation((line) => written.push(String(line)) > 0);
   const printing = { debug() {}, error() {}, info() {}, log() {}, trace() {}, warn() {} };

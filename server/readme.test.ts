@@ -80,13 +80,13 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("the README is short, and starts with how to start", () => {
+test("the README is short and shows early how to start Troupe", () => {
   const words = readme.split(/\s+/).filter((word) => word !== "");
   expect(words.length).toBeLessThanOrEqual(700);
   expect(words.slice(0, 60).join(" ")).toContain("npm start");
 });
 
-test("each file in changes/ has a kind, and one sentence of at most 25 words", () => {
+test("each file in changes/ has a kind and one sentence of at most 25 words", () => {
   const files = readdirSync(path.join(root, "changes")).filter((name) => name !== "README.md");
   for (const file of files) {
     const [kind = "", ...sentence] = read(`changes/${file}`).trim().split("\n");
@@ -95,7 +95,7 @@ test("each file in changes/ has a kind, and one sentence of at most 25 words", (
   }
 });
 
-describe("links", () => {
+describe("links in the docs", () => {
   /** The anchors that GitHub generates for headings. */
   const anchorsOf = (text: string) =>
     [...text.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
@@ -105,7 +105,7 @@ describe("links", () => {
         .replaceAll(" ", "-"),
     );
 
-  test.each(linked)("in %s resolve", (page) => {
+  test.each(linked)("all links in %s resolve", (page) => {
     const text = read(page);
     const targets = [...text.matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)]
       .map(([, link, picture]) => link ?? picture ?? "")
@@ -119,7 +119,7 @@ describe("links", () => {
     expect(broken).toEqual([]);
   });
 
-  test("reach every page of the docs from the README and from the index", () => {
+  test("the README and the index link to every page of the docs", () => {
     const names = pages.filter((page) => page.startsWith("docs/") && page !== "docs/README.md");
     expect(names.filter((page) => !readme.includes(`(${page})`))).toEqual([]);
     const index = read("docs/README.md");
@@ -127,7 +127,7 @@ describe("links", () => {
   });
 });
 
-test("the source files that folder notes and pages name exist", () => {
+test("all source files named in the docs exist", () => {
   const sources = [
     "app",
     "components",
@@ -159,7 +159,7 @@ test("the source files that folder notes and pages name exist", () => {
   ]);
 });
 
-test("every command they name exists", async () => {
+test("all commands named in the docs exist", async () => {
   const scripts = (JSON.parse(read("package.json")) as { scripts: object }).scripts;
   const named = typed.flatMap((line) =>
     [...line.matchAll(/\bnpm (?:run )?(?!run\b)(\w[\w:]*)/g)].map(([, name = ""]) => name),
@@ -178,7 +178,7 @@ test("every command they name exists", async () => {
   expect(commands.filter((name) => !program.includes(`troupe ${name}`) && name !== "start")).toEqual([]);
 });
 
-test("every option of `npm run workflow` they name is in the help of its command", async () => {
+test("all options of `npm run workflow` in the docs are in the help of their command", async () => {
   const help = new Map<string, string>();
   const helpOf = async (command: string) => {
     if (!help.has(command)) {
@@ -204,14 +204,14 @@ test("every option of `npm run workflow` they name is in the help of its command
   expect(missing).toEqual([]);
 });
 
-test("every environment variable they name is a setting", () => {
+test("all environment variables named in the docs are settings", () => {
   const known = new Set(settingsTable().map(({ name }) => name));
   const named = [...all.matchAll(/\b(?:TROUPE|OPENAI|LLM)_[A-Z_]+\b/g)].map(([name]) => name);
   // TROUPE_URL is a setting of the command line, not of the server.
   expect([...new Set(named)].filter((name) => !known.has(name) && name !== "TROUPE_URL")).toEqual([]);
 });
 
-test("every request they name is an endpoint", () => {
+test("all requests named in the docs are endpoints", () => {
   const known = new Set(ENDPOINTS.map(({ method, path: where }) => `${method} ${where}`));
   const named = typed.flatMap((code) =>
     [...code.matchAll(/^(GET|POST|PUT|DELETE) (?:\/api\/v1)?(\/\S*)$/g)].map(
@@ -222,7 +222,7 @@ test("every request they name is an endpoint", () => {
   expect(named.filter((name) => !known.has(name))).toEqual([]);
 });
 
-test("every setting in their commands exists and has a valid value", () => {
+test("all settings in documented commands exist and have valid values", () => {
   const known = new Set(settingsTable().map(({ name }) => name));
   const set = lines.flatMap((line) =>
     [...line.matchAll(/\b(TROUPE_\w+)=(\$\([^)]*\)|(?!\.\.\.)\S+)/g)].map(
@@ -240,7 +240,7 @@ test("every setting in their commands exists and has a valid value", () => {
   expect(readSettings(env)).toMatchObject({ TROUPE_ENGINE: "restate" });
 });
 
-describe("in the terminal", () => {
+describe("documented terminal commands", () => {
   const shown = lines
     .filter((line) => line.startsWith("npm run workflow -- "))
     .map((line) => line.slice("npm run workflow -- ".length));
@@ -249,7 +249,7 @@ describe("in the terminal", () => {
     expect(shown.map((line) => line.split(" ")[0]).sort()).toEqual(["import", "my-workflow.json", "test"]);
   });
 
-  test.each(shown)("%s", async (line) => {
+  test.each(shown)("the documented command runs: %s", async (line) => {
     const asked = { input: { user_request: "Please approve my vacation for next week." } };
     const ends = {
       id: "ends",
@@ -270,7 +270,7 @@ describe("in the terminal", () => {
   });
 });
 
-describe("over the API", () => {
+describe("documented API requests", () => {
   const [block = ""] = blocks(read("docs/http-api.md")).filter((text) => text.includes("$API/workflows"));
   /** Its requests, each with the documented response. */
   const requests = block
@@ -286,7 +286,7 @@ describe("over the API", () => {
       answer: /^# (\{.*\})$/m.exec(text)?.[1],
     }));
 
-  test("the documented requests start a run from a file and answer its question, with the documented responses", async () => {
+  test("the documented requests start a run from a file and answer its question", async () => {
     const api = newApi(() => "done");
     api.roles.create({
       ...must(api.roles.list(), 0).role,

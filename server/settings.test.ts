@@ -6,7 +6,7 @@ import { USUAL_CONFIRMATION } from "@/server/domain/agent/outcome";
 import { installationRules, isLoopback, readSettings, readWorkerSettings, settingsTable } from "./settings";
 
 describe("settings", () => {
-  test("nothing has to be set", () => {
+  test("all settings are optional", () => {
     expect(readSettings({})).toEqual({
       PORT: 3000,
       HOST: "127.0.0.1",
@@ -33,11 +33,11 @@ describe("settings", () => {
     });
   });
 
-  test("an empty value counts as none", () => {
+  test("an empty value counts as unset", () => {
     expect(readSettings({ PORT: "", OPENAI_API_KEY: " " })).toEqual(readSettings({}));
   });
 
-  test("a wrong value is named in a sentence", () => {
+  test("an invalid value is rejected with the setting's name", () => {
     expect(() => readSettings({ PORT: "http" })).toThrow("PORT must be a number from 1 to 65535.");
     expect(() => readSettings({ PORT: "70000", TROUPE_PASSWORD: "short" })).toThrow(
       /PORT must .*\n.*at least 8 characters/,
@@ -47,17 +47,17 @@ describe("settings", () => {
     );
   });
 
-  test("another address than this machine's own needs a password", () => {
+  test("listening on a non-loopback address requires a password", () => {
     expect(() => readSettings({ HOST: "0.0.0.0" })).toThrow("Set TROUPE_PASSWORD as well.");
     expect(readSettings({ HOST: "0.0.0.0", TROUPE_PASSWORD: "long enough" }).HOST).toBe("0.0.0.0");
     expect(["127.0.0.1", "localhost", "::1", "[::1]", "127.1.2.3"].map(isLoopback)).not.toContain(false);
     expect(["0.0.0.0", "::", "192.168.0.4", "127.0.0.1.example.org"].map(isLoopback)).not.toContain(true);
   });
 
-  describe("where workers carry out runs", () => {
+  describe("settings for workers", () => {
     const keys = { TROUPE_SECRET_KEY: "k".repeat(43), TROUPE_WORKER_TOKEN: "t".repeat(32) };
 
-    test("the server starts only with what it shares with them", () => {
+    test("the server requires the secret key and worker token to use an engine", () => {
       expect(() => readSettings({ TROUPE_ENGINE: "restate" })).toThrow(
         "TROUPE_ENGINE=restate requires TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN: keys are sent to workers encrypted, and workers have to authenticate.",
       );
@@ -70,14 +70,14 @@ describe("settings", () => {
       );
     });
 
-    test("their port is open to other machines only with the same", () => {
+    test("opening the worker port to other machines requires the same key and token", () => {
       expect(() => readSettings({ TROUPE_INTERNAL_HOST: "0.0.0.0" })).toThrow(
         "TROUPE_INTERNAL_HOST=0.0.0.0 would open the workers' port to other machines. Set TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN as well.",
       );
       expect(readSettings({ ...keys, TROUPE_INTERNAL_HOST: "0.0.0.0" }).TROUPE_INTERNAL_HOST).toBe("0.0.0.0");
     });
 
-    test("a worker needs the same, and on an address that others reach it takes signed requests only", () => {
+    test("a worker requires the same key and token, and an identity key on a public address", () => {
       expect(() => readWorkerSettings("box", {})).toThrow(
         "A worker needs TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN, set to the same value as on the server.",
       );
@@ -123,7 +123,7 @@ describe("settings", () => {
     });
   });
 
-  test("what they say for every run is strict as far as somebody set it", () => {
+  test("settings only restrict runs as far as they are set", () => {
     const rules = (env: Record<string, string>) => installationRules(readSettings(env));
     expect(rules({})).toEqual({});
     expect(rules({ TROUPE_CONFIRMATION: "always" })).toEqual({ confirmation: { kind: "always" } });
@@ -139,7 +139,7 @@ describe("settings", () => {
     expect(() => rules({ TROUPE_CONFIRMATION: "sometimes" })).toThrow("never, risky or always");
   });
 
-  test("docs/settings.md lists them; UPDATE_DOCS=1 writes it", () => {
+  test("docs/settings.md lists all settings; UPDATE_DOCS=1 writes it", () => {
     const file = path.join(import.meta.dirname, "../docs/settings.md");
     const page = settingsPage();
     if (process.env.UPDATE_DOCS === "1") writeFileSync(file, page);

@@ -35,7 +35,7 @@ const answering = (port: number) =>
     socket.once("close", () => resolve(null));
   });
 
-test("spreads connections over who is there, passes over who is not, and gives one who comes back the next ones", async () => {
+test("the balancer spreads connections over running targets, skips stopped ones, and prefers a restarted one", async () => {
   const [port = 0] = await freePorts(1);
   const [a, b] = [await newTarget("a"), await newTarget("b")];
   let targets = [a.address, b.address];

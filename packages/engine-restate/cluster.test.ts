@@ -36,7 +36,7 @@ const mixed = (count: number, from: number) =>
   Array.from({ length: count }, (_, k) => [MIX[k % MIX.length]!, `run ${from + k}`] as const);
 
 describe("runs on workers", () => {
-  test("come out as they do in one process, and what rests is not in the engine", async () => {
+  test("runs on workers end as in one process and repeat no finished call", async () => {
     const runs = mixed(4, 100);
     const ids = runs.map(([drawing, who]) => start(cluster.stage, drawing, who));
     await finish(() => cluster.stage, ids);
@@ -44,7 +44,7 @@ describe("runs on workers", () => {
     expect(repeated(cluster.calls, [])).toEqual([]);
   });
 
-  test("lose nothing where a worker is stopped: it finishes what is under way, and others go on", async () => {
+  test("a stopped worker finishes its calls, and other workers continue its runs", async () => {
     const runs = mixed(6, 150);
     cluster.calls.length = 0;
     const ids = runs.map(([drawing, who]) => start(cluster.stage, drawing, who));
@@ -61,7 +61,7 @@ describe("runs on workers", () => {
     expect(repeated(cluster.calls, [])).toEqual([]);
   });
 
-  test("go on through the sudden end of each worker, the engine and the server in turn", async () => {
+  test("runs continue after each worker, the engine and the server are killed in turn", async () => {
     const runs = mixed(16, 200);
     const { workers, restate } = cluster;
     cluster.calls.length = 0;
@@ -96,7 +96,7 @@ describe("runs on workers", () => {
   });
 
   const KILLS = sized(2, 50);
-  test("count outside effects once across restarts of the server", {
+  test("runs on workers execute outside effects once across restarts of the server", {
     timeout: 60_000 + KILLS * 8_000,
   }, async () => {
     cluster.calls.length = 0;

@@ -90,8 +90,8 @@ const LARGE = sized(2, 6);
 const noise = (mib: number) => randomBytes(mib * 786_432).toString("base64");
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-describe("a stretch that does not come to rest by itself", () => {
-  test("ends once where the interpreter fails, and is not tried again", async () => {
+describe("segments that fail", () => {
+  test("a segment ends once if the interpreter throws, and isn't retried", async () => {
     let times = 0;
     const id = await begin(async (ctx) => {
       times++;
@@ -102,7 +102,7 @@ describe("a stretch that does not come to rest by itself", () => {
     expect(times).toBe(1);
   });
 
-  test("is held where something that it needs is damaged, and where it began with an unknown interpreter", async () => {
+  test("a segment is quarantined if settings are damaged or its interpreter version is unknown", async () => {
     const damaged = await begin(async (ctx) => {
       await ctx.next([
         ctx.step("one", () => Promise.reject(new SettingsDamaged("The provider cannot be read."))),
@@ -117,7 +117,7 @@ describe("a stretch that does not come to rest by itself", () => {
     expect(await endOf(unknown)).toMatchObject({ kind: "held", code: "unknown_version" });
   });
 
-  test("is held where its log tells another story", async () => {
+  test("a segment is quarantined if its log differs from what the interpreter does", async () => {
     const id = `run_${runs + 1}`;
     const start = stretchStart(id, { from_turn: 2 });
     const turn = { key: null, result: null, at: start.created.ts, lastSeq: 1, inlined: 0, events: [] };
@@ -135,7 +135,7 @@ describe("a stretch that does not come to rest by itself", () => {
     expect(await endOf(id)).toMatchObject({ kind: "held", code: "log_differs" });
   });
 
-  test("ends with what to do where one turn is more than can be handed on", async () => {
+  test("a segment fails with a workflow error if a turn is too large to send", async () => {
     const id = await begin(async (ctx) => {
       await ctx.next([ctx.step("one", () => 1)]);
       for (let k = 0; k < 4; k++) say(ctx, 2 + k, noise(10));
@@ -145,7 +145,7 @@ describe("a stretch that does not come to rest by itself", () => {
     expect(news.of(id).flatMap(({ turns }) => turns.map(({ turn }) => turn))).toEqual([1]);
   });
 
-  test("is left without a word where the server does not know of it any more", async () => {
+  test("a segment ends silently if the server no longer knows it", async () => {
     const id = await begin(async () => {}, { from_turn: 5 });
     await expect
       .poll(() =>
@@ -156,7 +156,7 @@ describe("a stretch that does not come to rest by itself", () => {
   });
 });
 
-describe("a stretch begins", () => {
+describe("the start of a segment", () => {
   const journalOf = (id: string) => {
     const start = stretchStart(id, { from_turn: 2 });
     const turn = { key: null, result: null, at: start.created.ts, lastSeq: 1, inlined: 0, events: [] };
@@ -176,7 +176,7 @@ describe("a stretch begins", () => {
     for (let key = ""; key !== "two"; seen.push(key)) key = (await ctx.next([ctx.step(`two`, () => 3)])).key;
   };
 
-  test("where the log ends, without a note that nobody needs, and repeats no step of it", async () => {
+  test("a segment starts at the end of the log and repeats no recorded step", async () => {
     const seen: string[] = [];
     const id = `run_${runs + 1}`;
     await begin(flow(seen), journalOf(id));
@@ -185,7 +185,7 @@ describe("a stretch begins", () => {
     expect(news.of(id).flatMap(({ turns }) => turns.map(({ key }) => key))).toEqual(["two"]);
   });
 
-  test("with a note where other rules hold now", async () => {
+  test("a segment whose rules changed since the log starts with a recovery turn", async () => {
     const id = `run_${runs + 1}`;
     const rules = { confirmation: { kind: "risky", threshold: "HIGH", confirm_unknown: true } } as const;
     const keys: string[] = [];
@@ -201,7 +201,7 @@ describe("a stretch begins", () => {
   });
 });
 
-test("a stretch in which there is nothing to do comes to rest at once", async () => {
+test("a segment with nothing to do ends immediately", async () => {
   const stage = newStage();
   const graph = draw("start > a > nap > b > end", {
     nap: { node_type: "wait", config: { for: "signal", signal: "go" } },
@@ -228,8 +228,8 @@ test("a stretch in which there is nothing to do comes to rest at once", async ()
   await stage.host.drain(0);
 });
 
-describe("what is under way", () => {
-  test("goes on where the engine is started anew, and is not made again", async () => {
+describe("steps in progress", () => {
+  test("a step in progress continues after a restart of the engine and isn't repeated", async () => {
     let times = 0;
     const id = await begin(async (ctx) => {
       const step = ctx.step("long", async () => {
@@ -264,7 +264,7 @@ describe("what is under way", () => {
     return { told, flow };
   }
 
-  test("goes on by results as large as they may be", async () => {
+  test("a segment continues after many results of the maximum size", async () => {
     const ran: string[] = [];
     const id = await begin(async (ctx) => {
       for (let k = 0; k < LARGE; k++) {
@@ -284,7 +284,7 @@ describe("what is under way", () => {
   });
   const last = held();
 
-  test("is aborted once somebody says that another worker has it, and made again where the engine asks next", async () => {
+  test("a dropped step is aborted, and executed again when the engine asks next", async () => {
     const { told, flow } = held();
     const id = await begin(flow);
     await expect.poll(() => told.begun).toBe(1);
@@ -295,7 +295,7 @@ describe("what is under way", () => {
     expect(await endOf(id)).toEqual({ kind: "rested", signals: 0 });
   });
 
-  test("is aborted at once where another worker has taken it up meanwhile", async () => {
+  test("a step is aborted at once if another worker has taken over its segment", async () => {
     const [here, there] = [held(), held()];
     const id = `run_${runs + 1}`;
     programs.set(`other ${id}`, there.flow);
@@ -312,7 +312,7 @@ describe("what is under way", () => {
     expect([here.told.begun, there.told.begun]).toEqual([1, 1]);
   });
 
-  test("is aborted where the engine does not come back in time", async () => {
+  test("a step is aborted if the engine doesn't reconnect in time", async () => {
     await startWorker("impatient", { lingerMs: 50 });
     for (const other of workers.splice(0, workers.length - 1)) other.kill();
     const { told, flow } = held();
@@ -326,7 +326,7 @@ describe("what is under way", () => {
     expect(await endOf(id)).toEqual({ kind: "rested", signals: 0 });
   });
 
-  test("comes to its end where its worker is stopped, and another worker goes on", async () => {
+  test("a step of a stopping worker finishes, and another worker continues the run", async () => {
     const ran: string[] = [];
     const flow = (by: string) => async (ctx: DurableContext<RunEvent>) => {
       for (const [key, ms] of [
@@ -357,7 +357,7 @@ describe("what is under way", () => {
   });
 });
 
-test("answers that come together share an entry, and what they begin starts once it is kept", async () => {
+test("results that arrive together share an entry, and the steps after them start once it's stored", async () => {
   const branches = Array.from({ length: 20 }, (_, k) => `branch${k}`);
   let open = () => {};
   const opened = new Promise<void>((resolve) => (open = resolve));
@@ -380,8 +380,8 @@ test("answers that come together share an entry, and what they begin starts once
   expect(all.length).toBeLessThan(8);
 });
 
-describe("whoever is not meant to", () => {
-  test("reads nothing of a run at the engine", async () => {
+describe("unauthorized access", () => {
+  test("the engine's storage shows nothing of a run's content", async () => {
     const secret = "the customer's question is whether";
     let release = () => {};
     const id = await begin(async (ctx) => {
@@ -409,7 +409,7 @@ describe("whoever is not meant to", () => {
     expect(await endOf(id)).toEqual({ kind: "rested", signals: 2 });
   });
 
-  test("begins no run at the engine, whose messages are sealed", async () => {
+  test("an unsealed message starts no run", async () => {
     let isBegun = false;
     const id = `run_${++runs}`;
     programs.set(id, async () => {
@@ -428,7 +428,7 @@ describe("whoever is not meant to", () => {
     expect(isBegun).toBe(false);
   });
 
-  test("changes nothing by messages that are not sealed, or were sealed for another stretch", async () => {
+  test("a message that is unsealed or sealed for another segment changes nothing", async () => {
     const heard: unknown[] = [];
     const id = await begin(async (ctx) => {
       const { result } = await ctx.next([ctx.signal("go")]);
@@ -456,7 +456,7 @@ describe("whoever is not meant to", () => {
     expect(heard).toEqual([{ ok: true, value: "real" }]);
   });
 
-  test("cannot hand a worker runs, nor ask it what it offers", async () => {
+  test("an unsigned request can neither invoke a worker nor list its services", async () => {
     const statuses = await Promise.all(
       ["/discover", "/invoke/troupe/run", "/invoke/troupe/deliver"].map(statusOf),
     );
@@ -464,8 +464,8 @@ describe("whoever is not meant to", () => {
   });
 });
 
-describe("the server", () => {
-  test("that does not answer is told once it does, of a run that went on meanwhile, in order", async () => {
+describe("an unreachable server", () => {
+  test("a server that was unreachable receives the progress of runs later, in order", async () => {
     const heard: (number | string)[] = [];
     let isAway = true;
     await startWorker("patient", {

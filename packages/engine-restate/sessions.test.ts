@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Entry } from "./session";
 import { Sessions } from "./sessions";
 
-test("a worker that has as many runs as it may takes no new one, but one that another worker had begun", () => {
+test("a worker at its run limit accepts only runs that another worker started", () => {
   const sessions = new Sessions(
     { forMs: 0, isHeld: () => Promise.resolve(true) },
     { post: () => Promise.resolve(), failed: () => {} },

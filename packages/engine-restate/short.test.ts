@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
-test("a run whose worker is killed continues on another one, and ends as it does in one process", async () => {
+test("a run whose worker is killed continues on another one and ends as in one process", async () => {
   const id = start(cluster.stage, "chain", "run 1");
   await expect.poll(() => cluster.calls.length).toBeGreaterThan(2);
   const name = cluster.calls.at(-1)?.worker;

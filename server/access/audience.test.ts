@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { audienceOf } from "./audience";
 
-test("the start says to whom the app is open", () => {
+test("the startup message says who can reach the app and how they sign in", () => {
   expect(audienceOf("open", {})).toEqual([
     "Other machines can't reach it. Any user or program on this machine can use it without signing in.",
     "To require a one-time link: npm start -- --link",

@@ -7,7 +7,7 @@ import { signIn, signOut } from "./sign-in";
 
 const HOST = "127.0.0.1:3000";
 
-test("no procedure answers somebody who has not come in", async () => {
+test("every procedure rejects a caller who isn't signed in", async () => {
   const nobody = appRouter.createCaller({ principal: null, troupe: {} as never });
   const procedures = Object.keys(appRouter._def.procedures);
   expect(procedures.length).toBeGreaterThan(20);
@@ -27,17 +27,17 @@ test("no procedure answers somebody who has not come in", async () => {
   expect(open).toEqual([]);
 });
 
-test("a token does not make tokens", async () => {
+test("an API token can neither create nor list tokens", async () => {
   const program = appRouter.createCaller({ principal: { kind: "token", id: "t" }, troupe: {} as never });
   await expect(program.access.createToken({ name: "more" })).rejects.toMatchObject({ code: "FORBIDDEN" });
   await expect(program.access.tokens()).rejects.toMatchObject({ code: "FORBIDDEN" });
 });
 
-describe("tokens", () => {
+describe("API tokens", () => {
   const bearer = (token: string) =>
     new Request(`http://${HOST}/`, { headers: { authorization: `Bearer ${token}` } });
 
-  test("one is good from when it is made until it is revoked, and is not in the file", async () => {
+  test("a token is valid until it is revoked, and isn't stored in plain text", async () => {
     const db = emptyDb();
     const access = newAccess(db, {});
     const { id, token } = access.tokens.create("CI");
@@ -53,7 +53,7 @@ describe("tokens", () => {
     expect(access.tokens.list()).toEqual([]);
   });
 
-  test("one may come from the environment; none is made up", async () => {
+  test("a token can come from the environment; without it, no token is valid", async () => {
     const access = newAccess(emptyDb(), { TROUPE_API_TOKEN: "a token of my own" });
     expect(await access.tokenOf(bearer("a token of my own"))).toBeNull();
     const spaceless = newAccess(emptyDb(), { TROUPE_API_TOKEN: "a-token-of-my-own" });
@@ -85,7 +85,7 @@ describe("signing in", () => {
     });
   }
 
-  test("the right password brings a session and the way on", async () => {
+  test("the right password creates a session and returns the next page", async () => {
     const door = access();
     const response = await signIn(ask({ password: "correct horse", next: "/runs" }), door);
     expect([response.status, await response.json()]).toEqual([200, { next: "/runs" }]);
@@ -97,7 +97,7 @@ describe("signing in", () => {
     expect(await door.sessionOf(ask({}, { cookie }))).toBeNull();
   });
 
-  test("what comes from elsewhere, is no JSON or is too long is not even tried", async () => {
+  test("a sign-in that is cross-origin, not JSON or too long is rejected without a password check", async () => {
     const door = access();
     const statuses = [
       await signIn(ask({ password: "correct horse" }, { origin: "https://evil.example" }), door),
@@ -109,7 +109,7 @@ describe("signing in", () => {
     expect(statuses).toEqual([403, 421, 415, 413, 400]);
   });
 
-  test("the sixth try waits, even with the right password, and says how long", async () => {
+  test("the sixth sign-in attempt must wait, even with the right password, and returns how long", async () => {
     const door = access();
     const tries = await Promise.all(
       Array.from({ length: 5 }, () => signIn(ask({ password: "guess" }), door)),
@@ -122,14 +122,14 @@ describe("signing in", () => {
   });
 });
 
-describe("places for streams", () => {
+describe("stream slots", () => {
   const watcher = (id: string) => ({
     principal: { kind: "session" as const, id },
     request: new Request(`http://${HOST}/`, { headers: { accept: "text/event-stream" } }),
   });
   const limits = { perPrincipal: 2, perProcess: 3 };
 
-  test("one client has so many streams and all together have so many; one that is given back is free", () => {
+  test("streams are limited per client and in total; a released slot is free again", () => {
     const open = new Map<string, number>();
     const take = (id: string) => takeStream({ kind: "session", id }, limits, open);
     const [first, second] = [take("a"), take("a")];
@@ -146,7 +146,7 @@ describe("places for streams", () => {
     for (const place of [second, third, fourth]) if (typeof place === "object") place.release();
   });
 
-  test("a stream holds its place until it ends or its reader leaves", async () => {
+  test("a stream keeps its slot until it ends or its reader disconnects", async () => {
     const free = () => {
       const place = takeStream({ kind: "session", id: "w" }, { perPrincipal: 1, perProcess: 1_000 });
       if (typeof place === "string") return false;

@@ -24,7 +24,7 @@ import {
 const folder = () => mkdtempSync(path.join(tmpdir(), "troupe-boot-"));
 afterEach(unlockDataFolder);
 
-test("another address than this machine's own needs a password", () => {
+test("listening on a non-loopback address requires a password", () => {
   expect(checkBinding({})).toBeNull();
   expect(checkBinding({ HOST: "::1" })).toBeNull();
   expect(checkBinding({ HOST: "0.0.0.0" })).toContain("Set TROUPE_PASSWORD as well");
@@ -34,7 +34,7 @@ test("another address than this machine's own needs a password", () => {
   expect(checkBinding({ HOST: "127.0.0.1", TROUPE_PASSWORD: "short" })).toBeNull();
 });
 
-test("a data folder that cannot be used is explained", () => {
+test("an unusable data folder is explained", () => {
   const dir = folder();
   expect(checkDataFolder(path.join(dir, "new", "data"))).toBeNull();
   expect(readdirSync(path.join(dir, "new", "data"))).toEqual([]);
@@ -49,7 +49,7 @@ test("a data folder that cannot be used is explained", () => {
 });
 
 test.skipIf(process.platform === "win32")(
-  "the data folder and what marks it as taken are closed to others",
+  "the data folder and its lock files are inaccessible to other users",
   () => {
     const modeOf = (...at: string[]) => statSync(path.join(...at)).mode & 0o777;
     const ours = folder();
@@ -76,7 +76,7 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test("one server per data folder; the claim of a killed one is free at once", async () => {
+test("a data folder allows one server; the lock of a killed server is free at once", async () => {
   const dir = folder();
   const holder = spawn(
     process.execPath,
@@ -103,8 +103,8 @@ test.each([
   ["nothing", undefined],
   ["no JSON", "{"],
   ["no object", "3000"],
-  ["no number of a process", '{"pid":"7","port":"3000"}'],
-])("a claim whose note says %s is told without the process", (_what, note) => {
+  ["no process id", '{"pid":"7","port":"3000"}'],
+])("a lock whose note contains %s is reported without the process", (_what, note) => {
   const dir = folder();
   expect(lockDataFolder(dir)).toBeNull();
   const held = globalThis.__troupeLock;
@@ -118,7 +118,7 @@ test.each([
   globalThis.__troupeLock = held;
 });
 
-test("the claim tells the next one who has it, and is given up in an orderly end", () => {
+test("the lock records the process and port of its server and is released on shutdown", () => {
   const dir = folder();
   expect(lockDataFolder(dir, "3777")).toBeNull();
   expect(JSON.parse(readFileSync(path.join(dir, "server.json"), "utf8"))).toEqual({
@@ -130,7 +130,7 @@ test("the claim tells the next one who has it, and is given up in an orderly end
   expect(lockDataFolder(dir)).toBeNull();
 });
 
-test("what Troupe keeps in its folder is known by its names", () => {
+test("files that Troupe keeps in its data folder are recognized by name", () => {
   const ours = [
     ...["troupe.db", "troupe.db-wal", "troupe.db-shm", "troupe.db-journal", "troupe.db.restoring"],
     ...["troupe.db.before-12.bak", "before-restore-1700000000000", "secret.key", ".env", "at-work"],
@@ -140,7 +140,7 @@ test("what Troupe keeps in its folder is known by its names", () => {
   expect([ours.filter((name) => !isOwnName(name)), others.filter(isOwnName)]).toEqual([[], []]);
 });
 
-test("the prototypes that everything shares take no new keys", () => {
+test("shared prototypes accept no new properties", () => {
   // In a realm of its own: it cannot be taken back.
   const tried = `
     (${hardenPrototypes.toString()})();
@@ -151,7 +151,7 @@ test("the prototypes that everything shares take no new keys", () => {
   expect(runInNewContext(tried)).toBe("refused,refused,refused");
 });
 
-test("values of the environment that are keys are never logged, others are", () => {
+test("environment variables that are keys are redacted from logs, others aren't", () => {
   registerEnvironmentSecrets({
     MY_API_KEY: " kept-secret-1 ",
     MY_TOKEN: "kept-secret-2",
@@ -167,7 +167,7 @@ test("values of the environment that are keys are never logged, others are", () 
   );
 });
 
-test("files are not served in a foreign name, and slow requests have an end", async () => {
+test("static files aren't served under a foreign host name, and slow requests time out", async () => {
   hardenHttpServer();
   hardenHttpServer();
   const server = createServer((request, response) => response.end(request.url));

@@ -43,7 +43,7 @@ async function answered(request: Request, options: GuardOptions) {
 const api = (more: Partial<GuardOptions> = {}) => known("api", more);
 
 test.each<[string, Request, GuardOptions, unknown]>([
-  ["a foreign name", read({ host: "evil.example" }), api(), [421, "wrong_host"]],
+  ["a foreign host name", read({ host: "evil.example" }), api(), [421, "wrong_host"]],
   ["a server action", post({ ...FROM_PROGRAM, "next-action": "a" }), api(), [405, "method_not_allowed"]],
   [
     "another site",
@@ -53,20 +53,20 @@ test.each<[string, Request, GuardOptions, unknown]>([
   ],
   ["no token", read({}), api(), [401, "unauthorized"]],
   [
-    "chunks of no known length",
+    "a chunked body",
     post({ ...FROM_PROGRAM, "transfer-encoding": "chunked" }),
     api(),
     [411, "length_required"],
   ],
   [
-    "compression",
+    "a compressed body",
     post({ ...FROM_PROGRAM, "content-encoding": "gzip" }),
     api(),
     [415, "unsupported_media_type"],
   ],
-  ["the encoding that is none", post({ ...FROM_PROGRAM, "content-encoding": " Identity" }), api(), "passed"],
+  ["the identity encoding", post({ ...FROM_PROGRAM, "content-encoding": " Identity" }), api(), "passed"],
   [
-    "a length that is no number",
+    "a length that isn't a number",
     post({ ...FROM_PROGRAM, "content-length": "2x" }),
     api(),
     [400, "bad_request"],
@@ -83,59 +83,59 @@ test.each<[string, Request, GuardOptions, unknown]>([
     api(),
     "passed",
   ],
-  ["as much as a body may have", post(FROM_PROGRAM, '"four"'), api({ maxBytes: 6 }), "passed"],
-  ["one byte more", post(FROM_PROGRAM, '"fours"'), api({ maxBytes: 6 }), [413, "payload_too_large"]],
+  ["a body of the maximum size", post(FROM_PROGRAM, '"four"'), api({ maxBytes: 6 }), "passed"],
+  ["a body one byte larger", post(FROM_PROGRAM, '"fours"'), api({ maxBytes: 6 }), [413, "payload_too_large"]],
   [
-    "more than its header said",
+    "a body longer than its header says",
     post({ ...FROM_PROGRAM, "content-length": "2" }, "[1,2,3,4]"),
     api({ maxBytes: 8 }),
     [413, "payload_too_large"],
   ],
   [
-    "as much as its limit, with a wrong header",
+    "a body of the maximum size and a wrong length",
     post({ ...FROM_PROGRAM, "content-length": "2" }, "[1,2,34]"),
     api({ maxBytes: 8 }),
     "passed",
   ],
   [
-    "more than a sign-in has",
+    "a body too large for signing in",
     post(FROM_PROGRAM, `"${"x".repeat(LIMITS.body.login)}"`),
     api({ maxBytes: LIMITS.body.login }),
     [413, "payload_too_large"],
   ],
   [
-    "more than usual",
+    "a body over the default limit",
     post({ ...FROM_PROGRAM, "content-length": "3000000" }),
     api(),
     [413, "payload_too_large"],
   ],
   [
-    "more than a MiB",
+    "a body over 1 MiB",
     post({ ...FROM_PROGRAM, "content-length": "3000000" }),
     api({ maxBytes: 1024 * 1024 }),
     [413, "payload_too_large"],
   ],
   [
-    "no JSON",
+    "a body that isn't JSON",
     post({ ...FROM_PROGRAM, "content-type": "text/plain" }),
     api(),
     [415, "unsupported_media_type"],
   ],
   [
-    "nothing as plain text",
+    "an empty body as plain text",
     post({ authorization: "Bearer t", "content-type": "text/plain", "content-length": "0" }, null),
     api(),
     [415, "unsupported_media_type"],
   ],
-  ["nothing", post({ authorization: "Bearer t", "content-length": "0" }, null), api(), "passed"],
+  ["an empty body", post({ authorization: "Bearer t", "content-length": "0" }, null), api(), "passed"],
   [
-    "nothing, from the app",
+    "an empty body from the app",
     post({ cookie: "s=1", origin: `http://${HOST}`, "content-length": "0" }, null),
     known("app"),
     [415, -32015],
   ],
   [
-    "a body that breaks off",
+    "an interrupted body",
     post(
       { ...FROM_PROGRAM, "content-length": "9" },
       new ReadableStream({ pull: () => Promise.reject(new Error("lost")) }),
@@ -144,21 +144,21 @@ test.each<[string, Request, GuardOptions, unknown]>([
     [400, "bad_request"],
   ],
   [
-    "letters of another alphabet's encoding",
+    "a body that isn't UTF-8",
     post({ ...FROM_PROGRAM, "content-length": "3" }, new Uint8Array([0x22, 0xe4, 0x22])),
     api(),
     [400, "bad_request"],
   ],
-  ["an input in the address", read(FROM_PROGRAM, "?input=%7B%7D"), api(), "passed"],
-  ["no input in the address", read(FROM_PROGRAM, "?other=1"), api(), "passed"],
+  ["an input in the query", read(FROM_PROGRAM, "?input=%7B%7D"), api(), "passed"],
+  ["no input in the query", read(FROM_PROGRAM, "?other=1"), api(), "passed"],
 ])(
-  "a request with %s is answered with its status and code, or passed",
+  "a request with %s passes or is rejected with its status and code",
   async (_what, request, options, expected) => {
     expect(await answered(request, options)).toEqual(expected);
   },
 );
 
-test.each(["GET", "HEAD"])("%s of the app needs no Origin", async (method) => {
+test.each(["GET", "HEAD"])("a %s request from the app needs no Origin header", async (method) => {
   const request = new Request(`http://${HOST}/`, { method, headers: { host: HOST, cookie: "s=1" } });
   expect(await answered(request, known("app"))).toBe("passed");
 });
@@ -177,12 +177,12 @@ test.each<[Record<string, string>, GuardOptions["authScheme"], unknown]>([
   [{ authorization: "Bearer t", cookie: "a=b" }, "api", "passed"],
   [{ "sec-fetch-site": "cross-site" }, "api", 403],
   [{}, "api", 401],
-])("a write with %j at the door for %s", async (headers, scheme, expected) => {
+])("a write with headers %j under the scheme %s is checked", async (headers, scheme, expected) => {
   const got = await answered(post({ ...JSON_TYPE, ...headers }), known(scheme));
   expect(Array.isArray(got) ? got[0] : got).toBe(expected);
 });
 
-test("what passed says who asks, and is as it was sent", async () => {
+test("a request that passes carries its principal and is otherwise unchanged", async () => {
   const passed = await guard(post(FROM_PROGRAM, '{"ä":1}'), api());
   if (passed instanceof Response) return expect.fail(`refused with ${passed.status}`);
   expect(passed.principal).toEqual({ kind: "token", id: `guard answers ${people - 1}` });
@@ -193,7 +193,7 @@ test("what passed says who asks, and is as it was sent", async () => {
   expect(await passed.request.text()).toBe('{"ä":1}');
 });
 
-test("a body of several parts is read whole, in order, and an empty one stays empty", async () => {
+test("a body in several chunks is read in order, and an empty body stays empty", async () => {
   const parts = ["[1,", "2,", "3]"];
   const stream = new ReadableStream({
     pull(out) {
@@ -209,12 +209,12 @@ test("a body of several parts is read whole, in order, and an empty one stays em
   expect(empty instanceof Response ? empty.status : empty.request.body).toBeNull();
 });
 
-test("nobody is asked for at the public door", async () => {
+test("the public scheme requires no principal", async () => {
   const passed = await guard(read({}), known("public"));
   expect(passed instanceof Response ? passed.status : passed.principal).toBeNull();
 });
 
-test("whoever asks more often than is right is told how long to wait", async () => {
+test("a rate-limited request is rejected with the time to wait", async () => {
   const options = known("app");
   const turns = LIMITS.rate.app.burst * 3;
   let rejected: Response | undefined;
@@ -243,7 +243,7 @@ test.each([
   [415, -32015, "UNSUPPORTED_MEDIA_TYPE"],
   [421, -32600, "BAD_REQUEST"],
   [429, -32029, "TOO_MANY_REQUESTS"],
-])("a refusal with %i is one that the app's client and programs read", async (status, code, name) => {
+])("a rejection with status %i is readable by the app and by programs", async (status, code, name) => {
   const refusal = { status, code: "OUR_WORD", message: "No.", headers: { "retry-after": "5" } };
   const app = refuse(refusal, "app");
   expect(await app.json()).toEqual({

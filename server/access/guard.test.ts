@@ -43,7 +43,7 @@ async function outcome(asked: Request, options: GuardOptions): Promise<number | 
   return result instanceof Response ? result.status : "passed";
 }
 
-describe("who may send what", () => {
+describe("allowed requests", () => {
   const cases: [
     string,
     GuardOptions["authScheme"],
@@ -51,8 +51,8 @@ describe("who may send what", () => {
     string | undefined,
     number | "passed",
   ][] = [
-    ["the app reads", "app", { cookie: "s=1", "sec-fetch-site": "same-origin" }, undefined, "passed"],
-    ["the app writes", "app", FROM_APP, "{}", "passed"],
+    ["a read from the app", "app", { cookie: "s=1", "sec-fetch-site": "same-origin" }, undefined, "passed"],
+    ["a write from the app", "app", FROM_APP, "{}", "passed"],
     [
       "a browser that sends Origin only",
       "app",
@@ -60,15 +60,15 @@ describe("who may send what", () => {
       "{}",
       "passed",
     ],
-    ["no session", "app", { "sec-fetch-site": "same-origin" }, undefined, 401],
-    ["a token at the app's door", "app", { authorization: "Bearer t" }, undefined, 401],
-    ["another site writes", "app", { ...FROM_APP, origin: "https://evil.example" }, "{}", 403],
-    ["a sandboxed frame writes", "app", { ...FROM_APP, origin: "null" }, "{}", 403],
-    ["another port of this machine writes", "app", { ...FROM_APP, "sec-fetch-site": "same-site" }, "{}", 403],
-    ["another port by Origin", "app", { ...FROM_APP, origin: "http://127.0.0.1:4000" }, "{}", 403],
-    ["another site reads", "app", { cookie: "s=1", "sec-fetch-site": "cross-site" }, undefined, 403],
-    ["a write that does not say where from", "app", { ...JSON_TYPE, cookie: "s=1" }, "{}", 403],
-    ["a form as text", "app", { ...FROM_APP, "content-type": "text/plain" }, "{}", 415],
+    ["a request without a session", "app", { "sec-fetch-site": "same-origin" }, undefined, 401],
+    ["a token in place of a session", "app", { authorization: "Bearer t" }, undefined, 401],
+    ["a write from another site", "app", { ...FROM_APP, origin: "https://evil.example" }, "{}", 403],
+    ["a write from a sandboxed frame", "app", { ...FROM_APP, origin: "null" }, "{}", 403],
+    ["a write from another port", "app", { ...FROM_APP, "sec-fetch-site": "same-site" }, "{}", 403],
+    ["a write with another Origin port", "app", { ...FROM_APP, origin: "http://127.0.0.1:4000" }, "{}", 403],
+    ["a read from another site", "app", { cookie: "s=1", "sec-fetch-site": "cross-site" }, undefined, 403],
+    ["a write without an Origin", "app", { ...JSON_TYPE, cookie: "s=1" }, "{}", 403],
+    ["a form sent as text", "app", { ...FROM_APP, "content-type": "text/plain" }, "{}", 415],
     [
       "a form with files",
       "app",
@@ -76,39 +76,39 @@ describe("who may send what", () => {
       "--x--",
       415,
     ],
-    ["JSON by another name", "app", { ...FROM_APP, "content-type": "application/jsonp" }, "{}", 415],
+    ["a type that resembles JSON", "app", { ...FROM_APP, "content-type": "application/jsonp" }, "{}", 415],
     ["an empty write without a type", "app", { cookie: "s=1", origin: `http://${HOST}` }, "", 415],
     ["a server action", "app", { ...FROM_APP, "next-action": "abc" }, "{}", 405],
     ["a compressed body", "app", { ...FROM_APP, "content-encoding": "gzip" }, "{}", 415],
-    ["a foreign name", "app", { ...FROM_APP, host: "evil.example" }, "{}", 421],
-    ["a foreign name with our port", "app", { ...FROM_APP, host: "evil.example:3000" }, "{}", 421],
-    ["a program", "api", FROM_PROGRAM, "{}", "passed"],
+    ["a foreign host name", "app", { ...FROM_APP, host: "evil.example" }, "{}", 421],
+    ["a foreign host name with our port", "app", { ...FROM_APP, host: "evil.example:3000" }, "{}", 421],
+    ["a program with a token", "api", FROM_PROGRAM, "{}", "passed"],
     [
-      "a program on another machine's page",
+      "a program on a page of another site",
       "api",
       { ...FROM_PROGRAM, origin: "https://tool.example" },
       "{}",
       "passed",
     ],
-    ["a program without a body", "api", { authorization: "Bearer t" }, "", "passed"],
+    ["a program's write without a body", "api", { authorization: "Bearer t" }, "", "passed"],
     [
-      "a program without a body that says it is a form",
+      "an empty write from a program, declared as a form",
       "api",
       { authorization: "Bearer t", "content-type": "application/x-www-form-urlencoded" },
       "",
       415,
     ],
-    ["a program that does not say what it sends", "api", { authorization: "Bearer t" }, "{}", 415],
+    ["a program's body without a type", "api", { authorization: "Bearer t" }, "{}", 415],
     [
-      "the app without a body, which another site could send as well",
+      "an empty write from the app, which another site could also send",
       "app",
       { cookie: "s=1", origin: `http://${HOST}`, "sec-fetch-site": "same-origin" },
       "",
       415,
     ],
-    ["a program sending text", "api", { authorization: "Bearer t", "content-type": "text/plain" }, "x", 415],
-    ["no token", "api", JSON_TYPE, "{}", 401],
-    ["a session at the API's door", "api", FROM_APP, "{}", 401],
+    ["text from a program", "api", { authorization: "Bearer t", "content-type": "text/plain" }, "x", 415],
+    ["an API request without a token", "api", JSON_TYPE, "{}", 401],
+    ["a session in place of a token", "api", FROM_APP, "{}", 401],
     ["a wrong token", "api", { ...FROM_PROGRAM, authorization: "Bearer u" }, "{}", 401],
     [
       "a token and a cookie from another site",
@@ -117,15 +117,15 @@ describe("who may send what", () => {
       "{}",
       403,
     ],
-    ["a program under a foreign name", "api", { ...FROM_PROGRAM, host: "evil.example" }, "{}", 421],
-    ["anyone reads what is public", "public", {}, undefined, "passed"],
-    ["another site signs in", "public", { ...JSON_TYPE, origin: "https://evil.example" }, "{}", 403],
+    ["a program under a foreign host", "api", { ...FROM_PROGRAM, host: "evil.example" }, "{}", 421],
+    ["a public read without a session", "public", {}, undefined, "passed"],
+    ["a sign-in from another site", "public", { ...JSON_TYPE, origin: "https://evil.example" }, "{}", 403],
   ];
-  test.each(cases)("%s", async (_what, who, headers, body, expected) => {
+  test.each(cases)("the guard passes or rejects %s", async (_what, who, headers, body, expected) => {
     expect(await outcome(request(headers, body), guardOptions(who))).toBe(expected);
   });
 
-  test("headers that other layers trust open nothing", async () => {
+  test("headers that proxies and frameworks trust don't bypass the guard", async () => {
     const tricks = [
       "x-middleware-subrequest",
       "x-middleware-next",
@@ -143,19 +143,19 @@ describe("who may send what", () => {
   });
 });
 
-describe("bodies", () => {
+describe("request bodies", () => {
   const limit = 1_000;
   const send = (body: string | ReadableStream, headers: Record<string, string> = {}) =>
     outcome(request({ ...FROM_APP, ...headers }, body), guardOptions("app", { maxBytes: limit }));
 
-  test("a body that is too long, by its header or in truth, is refused", async () => {
+  test("a body that is too long, by its header or its actual length, is rejected", async () => {
     expect(await send(`"${"x".repeat(limit)}"`)).toBe(413);
     expect(await send(`"${"x".repeat(limit)}"`, { "content-length": "10" })).toBe(413);
     expect(await send("{}", { "content-length": "99999999999" })).toBe(413);
     expect(await send("{}", { "content-length": "-1" })).toBe(400);
   });
 
-  test("a body without a length is refused", async () => {
+  test("a body without a length is rejected", async () => {
     const stream = new Response("{}").body ?? "";
     expect(await send(stream)).toBe(411);
     expect(await send("{}", { "transfer-encoding": "chunked" })).toBe(411);
@@ -173,7 +173,7 @@ describe("bodies", () => {
     expect(pulled).toBeLessThan(20);
   });
 
-  test("JSON is in UTF-8, by its header and in truth", async () => {
+  test("a JSON body must be UTF-8, in its header and its bytes", async () => {
     const typed = (type: string) => send("{}", { "content-type": type });
     for (const type of [
       "application/json; charset=utf-8",
@@ -196,7 +196,7 @@ describe("bodies", () => {
     expect(await send(bytes, { "content-length": "3" })).toBe(400);
   });
 
-  test("what passed can still be read", async () => {
+  test("a body that passed the guard can still be read", async () => {
     const body = JSON.stringify({ words: 'with "quotes" and \\ [brackets] {in} them' });
     const passed = await guard(
       request(FROM_APP, body),
@@ -207,7 +207,7 @@ describe("bodies", () => {
     );
   });
 
-  test("bombs are refused before anything parses them", async () => {
+  test("a JSON bomb is rejected before it is parsed", async () => {
     const parse = vi.spyOn(JSON, "parse");
     const bomb = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
     const options = () => guardOptions("app");
@@ -226,7 +226,7 @@ describe("bodies", () => {
     expect(parse).not.toHaveBeenCalled();
   });
 
-  test("the input of a query is looked through as well", async () => {
+  test("a query's input is checked like a body", async () => {
     const deep = encodeURIComponent("[".repeat(200));
     const asked = new Request(`http://${HOST}/api/trpc/x?input=${deep}`, {
       headers: { host: HOST, cookie: "s=1" },
@@ -235,7 +235,7 @@ describe("bodies", () => {
   });
 });
 
-test("refusals of the app's door are ones that its client reads", async () => {
+test("a rejected app request has an error body that tRPC's client can read", async () => {
   const result = await guard(request({}), guardOptions("app") as GuardOptions & { authScheme: "app" });
   expect(await (result as Response).json()).toEqual({
     error: {
@@ -246,7 +246,7 @@ test("refusals of the app's door are ones that its client reads", async () => {
   });
 });
 
-test("only names of this server count as its own host", () => {
+test("only this server's own host names and origins are accepted", () => {
   const local = { PORT: "3100" };
   for (const host of ["127.0.0.1:3100", "localhost:3100", "LOCALHOST:3100", "[::1]:3100"])
     expect([host, isOwnHost(host, local)]).toEqual([host, true]);
@@ -272,7 +272,7 @@ test("only names of this server count as its own host", () => {
   expect(isOwnOrigin("http://localhost:3000", open)).toBe(true);
 });
 
-test("whoever asks too fast waits, and then goes on", () => {
+test("a rate-limited call waits and then continues", () => {
   const rate = { perSecond: 10, burst: 3 };
   const at = (now: number) => takeFromRateLimit("someone", rate, now);
   expect([at(0), at(0), at(0), at(0)]).toEqual([0, 0, 0, 1]);

@@ -5,7 +5,7 @@ import { lostSecrets, lostSecretsRemark } from "./lost-secrets";
 
 const key = (letter: string) => Buffer.alloc(32, letter).toString("base64");
 
-test("with another key the start names every stored secret that is lost, and what to do", () => {
+test("startup with another key lists every secret that can't be decrypted and what to do", () => {
   const db = emptyDb();
   const install = (letter: string) =>
     newServices(db, { dataDir: null, env: { NODE_ENV: "test", TROUPE_SECRET_KEY: key(letter) } });

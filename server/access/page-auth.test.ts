@@ -37,62 +37,62 @@ const leadsTo = (location: string) => ({
 
 test.each<[string, Request, unknown]>([
   [
-    "a foreign name is told so",
+    "a foreign host name is rejected",
     page("/", { host: "evil.example" }),
     plain(421, "Unknown host name. Behind a proxy, set TROUPE_PUBLIC_URL."),
   ],
-  ["a page is not written to", page("/", {}, "PUT"), readOnly],
-  ["a page has no server actions", page("/", { "next-action": "a" }), readOnly],
+  ["a page rejects PUT", page("/", {}, "PUT"), readOnly],
+  ["a page rejects server actions", page("/", { "next-action": "a" }), readOnly],
   [
-    "a page may be asked for without its body",
+    "a HEAD request for a page creates a session",
     page("/", { "sec-fetch-dest": "document" }, "HEAD"),
     "goes on with a session",
   ],
   [
-    "a browser that goes to a page gets a session",
+    "a browser navigation creates a session",
     page("/", { "sec-fetch-dest": "document" }),
     "goes on with a session",
   ],
   [
-    "an old browser gets one by what it accepts",
+    "an old browser's Accept header creates a session",
     page("/", { accept: "text/html,*/*" }),
     "goes on with a session",
   ],
-  ["who accepts something else gets none", page("/", { accept: "application/json" }), "continued"],
-  ["who accepts anything gets none", page("/"), "continued"],
+  ["a request that accepts JSON creates no session", page("/", { accept: "application/json" }), "continued"],
+  ["a request without an Accept header creates no session", page("/"), "continued"],
   [
-    "a picture gets none, whatever it accepts",
+    "an image request creates no session",
     page("/", { "sec-fetch-dest": "image", accept: "text/html" }),
     "continued",
   ],
   [
-    "a person who types the address gets one",
+    "a typed address creates a session",
     page("/", { "sec-fetch-dest": "document", "sec-fetch-site": "none" }),
     "goes on with a session",
   ],
   [
-    "a link from here gets one",
+    "a link from this origin creates a session",
     page("/", { "sec-fetch-dest": "document", "sec-fetch-site": "same-origin", origin: `http://${HOST}` }),
     "goes on with a session",
   ],
   [
-    "a link from elsewhere is asked again from here",
+    "a link from another site is reloaded from this origin",
     page("/", { "sec-fetch-dest": "document", "sec-fetch-site": "same-site" }),
     asksAgain,
   ],
   [
-    "another site's origin is asked again from here",
+    "a navigation with a foreign Origin is reloaded from this origin",
     page("/", { "sec-fetch-dest": "document", origin: "https://evil.example" }),
     asksAgain,
   ],
   [
-    "another site loads nothing",
+    "a cross-site subresource request is rejected",
     page("/", { "sec-fetch-dest": "script", "sec-fetch-site": "cross-site" }),
     crossSite,
   ],
-  ["another origin loads nothing", page("/", { origin: "https://evil.example" }), crossSite],
-  ["who needs no password has no sign-in page", page("/login?next=/roles"), leadsTo("/roles")],
-  ["who needs no password goes to the first page from there", page("/login"), leadsTo("/")],
+  ["a request with a foreign Origin is rejected", page("/", { origin: "https://evil.example" }), crossSite],
+  ["without a password, the sign-in page redirects on", page("/login?next=/roles"), leadsTo("/roles")],
+  ["without a password, it redirects home by default", page("/login"), leadsTo("/")],
 ])("%s", async (_name, request, expected) => {
   expect(await visit(request)).toEqual(expected);
 });
@@ -104,11 +104,11 @@ test.each<[string, Env, unknown]>([
   ["/login", LINK, "continued"],
   ["/login?link=guess", LINK, "continued"],
   ["/runs?link=guess", LINK, leadsTo("/login?next=%2Fruns%3Flink%3Dguess")],
-])("without a session, %s", async (path, env, expected) => {
+])("a request without a session for %s continues or leads to sign-in", async (path, env, expected) => {
   expect(await visit(page(path), env)).toEqual(expected);
 });
 
-test("who is signed in goes on, and leaves the sign-in page for where they wanted to go", async () => {
+test("a signed-in request passes, and the sign-in page redirects it to its next page", async () => {
   const door = sessions(LINK);
   const cookie = (await door.begin(HOST)).split(";")[0] ?? "";
   expect(await authorizePage(page("/runs", { cookie }), door)).toEqual({ go: true });
@@ -129,6 +129,6 @@ test.each([
   ["//evil.example", "/"],
   ["a", "/"],
   ["http://troupe.invalid/a", "/"],
-])("after signing in with the way on %j, one is at %s", (next, place) => {
+])("signing in with the next page %j leads to %s", (next, place) => {
   expect(safeNext(next)).toBe(place);
 });

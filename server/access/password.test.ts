@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { LIMITS } from "../limits";
 import { hashPassword, isPassword, newTries } from "./password";
 
-test("a password is known by its hash, however it was typed, and no other one is", async () => {
+test("only the right password matches its hash, in any Unicode normalization", async () => {
   const hash = await hashPassword("Zwölf é");
   expect(hash).toMatch(/^scrypt:[\w+/]{22}==:[\w+/]{43}=$/);
   expect(hash).not.toBe(await hashPassword("Zwölf é"));
@@ -10,14 +10,14 @@ test("a password is known by its hash, however it was typed, and no other one is
   expect(await isPassword("Zwolf e", hash)).toBe(false);
 });
 
-test("nothing is the password of a damaged hash", async () => {
+test("no password matches a damaged hash", async () => {
   expect(await isPassword("", "scrypt:c2FsdA==:c2hvcnQ=")).toBe(false);
   expect(await isPassword("", "")).toBe(false);
 });
 
 const MINUTE = 60_000;
 
-test("tries count for a minute", () => {
+test("sign-in attempts count for a minute", () => {
   const tries = newTries();
   expect([0, 1, 2, 3, MINUTE - 1].map((at) => tries.take(at))).toEqual([0, 0, 0, 0, 0]);
   // The first one is a minute old, and the next one may take its place.
@@ -25,7 +25,7 @@ test("tries count for a minute", () => {
   expect(tries.take(MINUTE)).toBe(60);
 });
 
-test("waits double up to a longest one, end at their instant, and begin anew after a quiet minute", () => {
+test("sign-in waits double up to a maximum and reset after a quiet minute", () => {
   const tries = newTries();
   for (let n = 0; n < LIMITS.login.tries; n++) tries.take(0);
   let now = 0;

@@ -43,8 +43,8 @@ async function visit(sessions: Sessions, path: string, headers: Record<string, s
   return status === 307 ? `${sent.get("location")}${sent.has("set-cookie") ? " and session" : ""}` : status;
 }
 
-describe("on this machine", () => {
-  test("the first page brings a session, the next one keeps it", async () => {
+describe("sessions without a password", () => {
+  test("the first page creates a session, and the next page keeps it", async () => {
     const sessions = install().start();
     const first = await authorizePage(page("/"), sessions);
     const cookie = first.go ? (first.cookie ?? "") : "";
@@ -55,7 +55,7 @@ describe("on this machine", () => {
     expect(await sessions.find(page("/", back(cookie)))).toMatchObject({ kind: "session" });
   });
 
-  test("other sites, other names and other ways of loading get none", async () => {
+  test("cross-site requests, foreign hosts and non-navigations get no session", async () => {
     const sessions = install().start();
     expect(await visit(sessions, "/", { host: "evil.example:3000" })).toBe(421);
     expect(await visit(sessions, "/", {}, "POST")).toBe(405);
@@ -70,13 +70,13 @@ describe("on this machine", () => {
     expect(await visit(sessions, "/login?next=%2Froles")).toBe("/roles");
   });
 
-  test("whoever follows a link from elsewhere is sent once more from here, so that the cookie comes along", async () => {
+  test("a navigation from another site reloads from this origin, so that the cookie is sent", async () => {
     const entry = await authorizePage(page("/", { "sec-fetch-site": "cross-site" }), install().start());
     expect(entry.go ? "" : await entry.answer.text()).toContain('http-equiv="refresh"');
     expect(entry.go ? "" : entry.answer.headers.has("set-cookie")).toBe(false);
   });
 
-  test("a session ends when it is not used, and at the latest after thirty days", async () => {
+  test("a session ends when idle, and after thirty days at the latest", async () => {
     const { start, wait } = install();
     const sessions = start();
     const unused = page("/", back(await sessions.begin(HOST)));
@@ -92,7 +92,7 @@ describe("on this machine", () => {
     expect(await sessions.find(used)).toBeNull();
   });
 
-  test("a clock set back neither ends sessions nor makes them immortal", async () => {
+  test("setting the clock back neither ends sessions nor makes them immortal", async () => {
     const { start, wait } = install();
     const sessions = start();
     const mine = page("/", back(await sessions.begin(HOST)));
@@ -102,7 +102,7 @@ describe("on this machine", () => {
     expect(await sessions.find(mine)).toBeNull();
   });
 
-  test("the file holds nothing that opens the door", async () => {
+  test("the database stores no usable session token", async () => {
     const { db, start } = install();
     const sessions = start();
     const value = (await sessions.begin(HOST)).match(/=([\w-]{43});/)?.[1] ?? "";
@@ -112,7 +112,7 @@ describe("on this machine", () => {
     expect(await sessions.find(page("/", { cookie: `${rows[0]?.hash}` }))).toBeNull();
   });
 
-  test("sessions do not pile up", async () => {
+  test("the number of stored sessions is limited", async () => {
     const { db, start, wait } = install();
     const sessions = start();
     const store = newSessionStore(db);
@@ -122,15 +122,15 @@ describe("on this machine", () => {
     expect(db.select().from(table).all()).toHaveLength(LIMITS.session.kept);
   });
 
-  test("behind https the cookie is bound to it", async () => {
+  test("the cookie is Secure behind https", async () => {
     const sessions = install().start({ TROUPE_PUBLIC_URL: "https://troupe.example.org" });
     expect(await sessions.begin("troupe.example.org")).toMatch(/^__Host-troupe_.*; Secure$/);
     expect(await sessions.begin(HOST)).not.toContain("Secure");
   });
 });
 
-describe("with a password", () => {
-  test("pages lead to the password, and the password back", async () => {
+describe("sessions with a password", () => {
+  test("pages redirect to the sign-in page, and the password leads back", async () => {
     const sessions = install().start(PASSWORD);
     expect(await visit(sessions, "/runs?x=1")).toBe("/login?next=%2Fruns%3Fx%3D1");
     expect(await visit(sessions, "/login")).toBe("page");
@@ -143,7 +143,7 @@ describe("with a password", () => {
     expect(await visit(sessions, "/runs", back(cookie))).toBe("/login?next=%2Fruns");
   });
 
-  test("the sixth try in a minute waits, and each wrong one after that waits twice as long", () => {
+  test("the sixth sign-in attempt in a minute waits, and the wait doubles after that", () => {
     const tries = newTries();
     expect([1, 2, 3, 4, 5].map((ms) => tries.take(ms))).toEqual([0, 0, 0, 0, 0]);
     expect(tries.take(6)).toBe(60);
@@ -154,7 +154,7 @@ describe("with a password", () => {
     expect(tries.take(60_009)).toBe(0);
   });
 
-  test("setting one, or another one, ends the sessions made before; starting again does not", async () => {
+  test("a new or changed password ends all earlier sessions; a restart doesn't", async () => {
     const { start } = install();
     const before = page("/", back(await start().begin(HOST)));
     expect(await start().find(before)).not.toBeNull();
@@ -166,8 +166,8 @@ describe("with a password", () => {
   });
 });
 
-describe("with a start link", () => {
-  test("the link works once, and nothing else does", async () => {
+describe("sessions with a start link", () => {
+  test("only the start link signs in, and it works once", async () => {
     const sessions = install().start({ TROUPE_START_LINK: "1" });
     const link = sessions.newLink() ?? "";
     expect(await visit(sessions, "/")).toBe("/login?next=%2F");
@@ -178,7 +178,7 @@ describe("with a start link", () => {
   });
 });
 
-test("after signing in one stays here", () => {
+test("signing in never redirects to another site", () => {
   expect(safeNext("/workflows/wf_1?tab=runs")).toBe("/workflows/wf_1?tab=runs");
   for (const next of [
     "//evil.example",
@@ -195,7 +195,7 @@ test("after signing in one stays here", () => {
     expect([next, safeNext(next)]).toEqual([next, "/"]);
 });
 
-test("a server with nobody signed in does not keep the process busy", () => {
+test("a server without signed-in users keeps no timer running", () => {
   vi.useFakeTimers();
   install().start(PASSWORD);
   expect(vi.getTimerCount()).toBe(0);

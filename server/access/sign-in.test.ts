@@ -31,9 +31,9 @@ test.each([
   ["no JSON", "nothing"],
   ["nothing", ""],
   ["no password", "{}"],
-  ["an empty one", '{"password":""}'],
-  ["one that is too long", JSON.stringify({ password: "x".repeat(1_001) })],
-])("whoever sends %s is asked for the password, and it counts as no try", async (_what, body) => {
+  ["an empty password", '{"password":""}'],
+  ["a password that is too long", JSON.stringify({ password: "x".repeat(1_001) })],
+])("a sign-in with %s is rejected and doesn't count as an attempt", async (_what, body) => {
   const door = { ...open(), sessions: { ...open().sessions, tryPassword: () => expect.fail("tried") } };
   expect(await statusAndBody(await signIn(ask(body), door))).toEqual([
     400,
@@ -46,7 +46,7 @@ test.each([
   ['{"password":"x","next":null}', "/"],
   ['{"password":"x","next":"//evil.example"}', "/"],
   [JSON.stringify({ password: "x".repeat(1_000), next: `/${"r".repeat(1_999)}` }), `/${"r".repeat(1_999)}`],
-])("after the password, the way goes on inside the app (%#)", async (body, next) => {
+])("a successful sign-in continues inside the app (%#)", async (body, next) => {
   const response = await signIn(ask(body), doorWhere({ cookie: "c=1" }));
   expect([...(await statusAndBody(response)), response.headers.get("set-cookie")]).toEqual([
     200,
@@ -56,7 +56,7 @@ test.each([
   expect(response.headers.get("cache-control")).toBe("no-store");
 });
 
-test("a wrong password brings no session", async () => {
+test("a wrong password creates no session", async () => {
   const response = await signIn(ask('{"password":"x"}'), doorWhere("wrong"));
   expect([...(await statusAndBody(response)), response.headers.get("set-cookie")]).toEqual([
     401,
@@ -70,7 +70,7 @@ test.each([
   [90, "90 seconds"],
   [91, "2 minutes"],
   [900, "15 minutes"],
-])("a wait of %i s is told as %s", async (waitS, duration) => {
+])("a wait of %i s is reported as %s", async (waitS, duration) => {
   const response = await signIn(ask('{"password":"x"}'), doorWhere({ waitS }));
   expect([...(await statusAndBody(response)), response.headers.get("retry-after")]).toEqual([
     429,
@@ -81,8 +81,8 @@ test.each([
 
 test.each([
   ["this browser", "{}", false],
-  ["this browser, without saying so", "nothing", false],
-  ["this browser, in other words", '{"everywhere":"yes"}', false],
+  ["this browser, given no JSON", "nothing", false],
+  ["this browser, given an invalid value", '{"everywhere":"yes"}', false],
   ["every browser", '{"everywhere":true}', true],
 ])("signing out ends the session of %s", async (_what, body, everywhere) => {
   const door = open();
@@ -96,7 +96,7 @@ test.each([
   expect(left.map((session) => session === null)).toEqual([true, everywhere]);
 });
 
-test("nobody signs others out without a session", async () => {
+test("signing out other browsers requires a session", async () => {
   const door = open();
   const cookie = (await door.sessions.begin(HOST)).split(";")[0] ?? "";
   expect((await signOut(ask('{"everywhere":true}'), door)).status).toBe(401);

@@ -42,7 +42,7 @@ function calledName(node: ts.Node): string | undefined {
   return ts.isPropertyAccessExpression(expression) ? expression.name.text : undefined;
 }
 
-test("nothing that is data becomes code", () => {
+test("no data is evaluated as code", () => {
   const makers = new Set([
     "eval",
     "Function",
@@ -74,7 +74,7 @@ test("nothing that is data becomes code", () => {
   ).toEqual([]);
 });
 
-test("processes are started from lists of words, never through a shell", () => {
+test("processes are started with argument lists, never through a shell", () => {
   const shells = new Set(["exec", "execSync", "execFile", "execFileSync", "spawnSync", "fork"]);
   const users = files
     .filter(({ tree }) => /from "(node:)?child_process"/.test(tree.text))
@@ -90,7 +90,7 @@ test("processes are started from lists of words, never through a shell", () => {
   ).toEqual([]);
 });
 
-test("only server/egress reaches out, and model clients get its fetch", () => {
+test("only server/egress opens outbound connections, and model clients use its fetch", () => {
   expect(
     findings(/\bfetch\b|WebSocket|EventSource|XMLHttpRequest|OpenAI/, (node, file) => {
       if (!file.startsWith("server/") || file.startsWith("server/egress/")) return false;
@@ -110,7 +110,7 @@ test("only server/egress reaches out, and model clients get its fetch", () => {
   ).toEqual([]);
 });
 
-test("the browser talks to this server only", () => {
+test("browser code only makes requests to this server", () => {
   expect(
     findings(/\bfetch\b/, (node, file) => {
       if (file.startsWith("server/") || !ts.isCallExpression(node) || calledName(node) !== "fetch")
@@ -121,7 +121,7 @@ test("the browser talks to this server only", () => {
   ).toEqual([]);
 });
 
-test("no text becomes markup, no frame and no script is made by hand", () => {
+test("no text is inserted as HTML, and no frame or script is created", () => {
   const properties = new Set(["innerHTML", "outerHTML", "srcdoc", "srcDoc", "dangerouslySetInnerHTML"]);
   const calls = new Set([
     "insertAdjacentHTML",
@@ -165,7 +165,7 @@ test("no text becomes markup, no frame and no script is made by hand", () => {
   ).toEqual([]);
 });
 
-test("no address comes from data: links and images lead to places in the app", () => {
+test("links and images use no javascript: or data: URLs", () => {
   expect(
     findings(/(?:javascript|data|vbscript):/i, (node) => {
       if (!ts.isJsxAttribute(node) || !["href", "src", "action", "formAction"].includes(node.name.getText()))
@@ -177,7 +177,7 @@ test("no address comes from data: links and images lead to places in the app", (
   ).toEqual([]);
 });
 
-test("there are no server actions", () => {
+test("the app has no server actions", () => {
   expect(
     findings(
       /use server/,
@@ -190,7 +190,7 @@ test("there are no server actions", () => {
   ).toEqual([]);
 });
 
-test("no component is kept from the compiler, which would draw it anew with every change", () => {
+test("no component opts out of the React compiler", () => {
   const isDirective = (text: string) => /^["']use no (?:memo|forget)["']$/.test(text);
   expect(
     findings(
@@ -200,7 +200,7 @@ test("no component is kept from the compiler, which would draw it anew with ever
   ).toEqual([]);
 });
 
-test("SQL is never put together from values", () => {
+test("SQL is never assembled from values", () => {
   // These are given column names by the code beside them, never a value from outside.
   const runners = new Set(["prepare", "exec", "pragma", "raw"]);
   expect(
@@ -228,7 +228,7 @@ test("SQL is never put together from values", () => {
   ).toEqual([]);
 });
 
-test("no secret is made public by its name", () => {
+test("no environment variable is published with NEXT_PUBLIC_", () => {
   expect(
     findings(
       /NEXT_PUBLIC_/,
@@ -237,7 +237,7 @@ test("no secret is made public by its name", () => {
   ).toEqual([]);
 });
 
-test("every route hands its request to a guarded handler", () => {
+test("every route passes its request to a guarded handler", () => {
   const routes = files.filter(({ file }) => /^app\/.*\/route\.ts$/.test(file));
   expect(routes.length).toBeGreaterThan(2);
   const handing = /\(await handlers\(\)\)\.(?:trpc|api|offline|file|signIn|signOut)\(request/;
@@ -247,7 +247,7 @@ test("every route hands its request to a guarded handler", () => {
   ).toEqual([]);
 });
 
-test("errors that cross from one bundle to another are known by name", () => {
+test("errors that cross bundles are recognized by name", () => {
   const plain = new Map(
     files.flatMap(({ file, tree }) =>
       [...tree.text.matchAll(/class (\w+) extends Error\b/g)].map(([, name = ""]) => [name, file] as const),
@@ -275,7 +275,7 @@ test("pages and layouts read no data", () => {
   ).toEqual([]);
 });
 
-test("our own patterns cannot be made to run for ever", () => {
+test("no regex in the code nests unbounded repeats", () => {
   // A repetition of what itself ends in a repetition: (a+)+, (a*)*, (a|b+)*, (x{2,})+
   const nested = /\((?:\?:)?[^()]*(?:[+*]|\{\d+,\d*\})\)(?:[+*]|\{\d+,\})/;
   expect(
@@ -286,7 +286,7 @@ test("our own patterns cannot be made to run for ever", () => {
   ).toEqual([]);
 });
 
-test("packages are at least where their known holes are closed", () => {
+test("packages with known vulnerabilities are at a fixed version or newer", () => {
   const lock = JSON.parse(readFileSync(path.join(ROOT, "package-lock.json"), "utf8")) as {
     packages: Record<string, { version?: string }>;
   };
@@ -310,7 +310,7 @@ test("packages are at least where their known holes are closed", () => {
   sqlite.close();
 });
 
-test("nothing that is installed asks more of those who use Troupe than its own licence", () => {
+test("no dependency has a license with more obligations than Troupe's", () => {
   const lock = JSON.parse(readFileSync(path.join(ROOT, "package-lock.json"), "utf8")) as {
     packages: Record<string, { license?: string }>;
   };

@@ -37,7 +37,7 @@ beforeEach(() => {
   here = newCaller();
 });
 
-test("keys of models: set, kept, replaced, lost with the address, removed; never the key or more of an address than its host", async () => {
+test("the audit log records changes to providers and their keys, but no key and no full address", async () => {
   const { ask, auditEntries } = here;
   const form = { name: "Ours", base_url: `http://127.0.0.1:9/${SECRETS.address}/v1`, default_model: "m" };
   const { id } = await ask.providers.save({ ...form, key: SECRETS.provider });
@@ -62,7 +62,7 @@ test("keys of models: set, kept, replaced, lost with the address, removed; never
   ]);
 });
 
-test("tokens: made and revoked, under their names, also where nothing is left of them", async () => {
+test("the audit log records the names of created and revoked tokens", async () => {
   const { ask, auditEntries } = here;
   const { id, token } = await ask.access.createToken({ name: "Nightly" });
   await ask.access.revokeToken({ id });
@@ -74,7 +74,7 @@ test("tokens: made and revoked, under their names, also where nothing is left of
   expect(JSON.stringify(await ask.audit.list({}))).not.toContain(token);
 });
 
-test("searches, MCP servers and tools of one's own", async () => {
+test("the audit log records changes to search services, MCP servers and custom tools", async () => {
   const { ask, auditEntries } = here;
   await ask.toolSettings.save({ purpose: "web", kind: "brave", base_url: "", key: SECRETS.search });
   await ask.toolSettings.remove({ purpose: "web" });
@@ -118,7 +118,7 @@ test("searches, MCP servers and tools of one's own", async () => {
   ]);
 });
 
-test("what a role may use: by hand and from a file, only where that changes", async () => {
+test("the audit log records changes to a role's tools, made by hand or by a file", async () => {
   const { ask, auditEntries } = here;
   const role = RoleDefinition.parse({ name: "Scout", description: "Looks", tools: ["browse_url"] });
   await ask.roles.create({ role });
@@ -138,7 +138,7 @@ test("what a role may use: by hand and from a file, only where that changes", as
   ]);
 });
 
-describe("at the door", () => {
+describe("sign-ins in the audit log", () => {
   const HOST = "127.0.0.1:3000";
   const door = (env: Record<string, string>) =>
     new Sessions({
@@ -155,7 +155,7 @@ describe("at the door", () => {
       .reverse()
       .map(({ kind, who }) => `${kind} ${who.replace(/:.*/, "")}`);
 
-  test("who came in by the password, who tried, who left, and who sent everybody away", async () => {
+  test("the audit log records sign-ins, failed attempts and sign-outs", async () => {
     const sessions = door({ TROUPE_PASSWORD: SECRETS.password });
     expect(await sessions.tryPassword(`${SECRETS.password}?`, HOST)).toBe("wrong");
     const come = async () => {
@@ -179,7 +179,7 @@ describe("at the door", () => {
     expect(JSON.stringify(here.troupe.audit.list())).not.toContain(SECRETS.password);
   });
 
-  test("tries do not fill the record: those that must wait are not written down, nor endless wrong links", async () => {
+  test("throttled attempts and repeated wrong links don't fill the audit log", async () => {
     const sessions = door({ TROUPE_PASSWORD: SECRETS.password });
     for (let at = 0; at < 30; at++) await sessions.tryPassword("guess", HOST);
     expect(who().length).toBeLessThanOrEqual(5);
@@ -193,7 +193,7 @@ describe("at the door", () => {
   });
 });
 
-test("it is read in pages and by area, with the names of tokens; strangers read nothing", async () => {
+test("the audit log is read by page and area, with token names, and only when signed in", async () => {
   const { ask, troupe } = here;
   const { id } = await ask.access.createToken({ name: "Nightly" });
   troupe.audit.append({ kind: "role_tools_changed", who: `token:${id}`, detail: { role: "A" } });
@@ -213,7 +213,7 @@ test("it is read in pages and by area, with the names of tokens; strangers read 
   await expect(anonymous.audit.list({})).rejects.toMatchObject({ code: "UNAUTHORIZED" });
 });
 
-test("no secret lands in it, wherever somebody puts one", async () => {
+test("the audit log contains no secret, whichever field it was entered in", async () => {
   const { ask, troupe, db } = here;
   for (const secret of Object.values(SECRETS)) registerSecret(secret);
   const form = { base_url: "http://127.0.0.1:9/v1", default_model: "m" };

@@ -95,7 +95,7 @@ const KINDS: Record<
   },
 };
 
-test.each(Object.keys(KINDS))("a deleted %s lies in the bin and comes back as it was", async (kind) => {
+test.each(Object.keys(KINDS))("a deleted %s is in the trash and can be restored unchanged", async (kind) => {
   const { ask } = newCaller();
   const { find, remove } = await KINDS[kind]!(ask);
   const before = await find();
@@ -109,7 +109,7 @@ test.each(Object.keys(KINDS))("a deleted %s lies in the bin and comes back as it
   expect(await ask.bin.list()).toEqual([]);
 });
 
-test("a deleted run comes back with its log; its key may have started another one meanwhile", async () => {
+test("a deleted run is restored with its log", async () => {
   const caller = newCaller();
   const { ask, troupe } = caller;
   const { run_id, workflow_id } = await finishedRun(caller);
@@ -123,7 +123,7 @@ test("a deleted run comes back with its log; its key may have started another on
   expect(troupe.runs.events(run_id)).toEqual(events);
 });
 
-test("what is taken again by its name is not overwritten by what lies in the bin", async () => {
+test("restoring from the trash doesn't overwrite an item that has taken the id", async () => {
   const { ask } = newCaller();
   const { id } = await ask.crews.create({ name: "Desk", crew });
   await ask.crews.remove({ id });
@@ -134,7 +134,7 @@ test("what is taken again by its name is not overwritten by what lies in the bin
   expect(await ask.bin.list()).toHaveLength(1);
 });
 
-test("the toast's undo leaves nothing behind in the bin", async () => {
+test("undoing a deletion leaves nothing in the trash", async () => {
   const { ask } = newCaller();
   const { id } = await ask.crews.create({ name: "Desk", crew });
   const was = (await ask.crews.list())[0]!.crew;
@@ -143,7 +143,7 @@ test("the toast's undo leaves nothing behind in the bin", async () => {
   expect(await ask.bin.list()).toEqual([]);
 });
 
-test("what a person has back by another way lies in the bin no longer: a memory, a test", async () => {
+test("a memory or test that is restored outside the trash leaves it", async () => {
   const { ask } = newCaller();
   const memory = await ask.memories.create({
     key: "k",
@@ -162,7 +162,7 @@ test("what a person has back by another way lies in the bin no longer: a memory,
   expect(await ask.bin.list()).toEqual([]);
 });
 
-test("a memory or a test in the bin goes with its run or workflow, and comes back into none that is not there", async () => {
+test("a memory or test in the trash is purged with its run or workflow", async () => {
   const caller = newCaller();
   const { ask, troupe } = caller;
   const { run_id, workflow_id } = await finishedRun(caller);
@@ -199,7 +199,7 @@ test("a memory or a test in the bin goes with its run or workflow, and comes bac
   expect(await binned()).toEqual([]);
 });
 
-test("deleted for good is gone: alone, or with all that lies there", async () => {
+test("purged items are gone, individually or when the trash is emptied", async () => {
   const caller = newCaller();
   const { ask, troupe } = caller;
   const one = await finishedRun(caller, "Cod");
@@ -214,7 +214,7 @@ test("deleted for good is gone: alone, or with all that lies there", async () =>
   expect(troupe.db.$client.prepare("select count(*) from run_turns").pluck().get()).toBe(0);
 });
 
-test("what is not in the bin cannot be deleted through it", async () => {
+test("only items in the trash can be purged", async () => {
   const caller = newCaller();
   const { ask } = caller;
   const { run_id, workflow_id } = await finishedRun(caller);
@@ -226,7 +226,7 @@ test("what is not in the bin cannot be deleted through it", async () => {
   expect(await ask.runs.list({})).toHaveLength(1);
 });
 
-test("after thirty days the bin lets go of a run, and not a day before", async () => {
+test("a run leaves the trash after thirty days, and not earlier", async () => {
   const caller = newCaller();
   const { ask, db } = caller;
   const { run_id } = await finishedRun(caller);
@@ -239,7 +239,7 @@ test("after thirty days the bin lets go of a run, and not a day before", async (
   expect(await ask.bin.list()).toEqual([]);
 });
 
-test("runs are found by words of their input, outcome and workflow, whatever their case, and by when they were", async () => {
+test("runs are found by words, case-insensitively, and by time and cost", async () => {
   const caller = newCaller();
   const { ask } = caller;
   const eel = await finishedRun(caller, "ÄLE im Fluß");
@@ -256,7 +256,7 @@ test("runs are found by words of their input, outcome and workflow, whatever the
 });
 
 test.each(["newest", "oldest", "costliest", "longest"] as const)(
-  "pages in the order %s hold every run once",
+  "pages in %s order contain every run once",
   async (order) => {
     const caller = newCaller();
     const { ask } = caller;
@@ -279,7 +279,7 @@ test.each(["newest", "oldest", "costliest", "longest"] as const)(
   },
 );
 
-test("a run that asks a person is told apart from one that waits for its time", async () => {
+test("a run that waits for a person is distinguished from one that waits for a time", async () => {
   const caller = newCaller();
   const { ask, troupe } = caller;
   const { id } = await ask.workflows.create({
@@ -297,7 +297,7 @@ test("a run that asks a person is told apart from one that waits for its time", 
   expect(await ask.runs.get({ run_id })).toMatchObject({ waits_for: null, wakes_at: null });
 });
 
-test("a memory or a test whose row is damaged can be deleted, lies in the bin, and says why it does not come back", async () => {
+test("a damaged memory or test can be deleted, and the trash says why it can't be restored", async () => {
   const { ask, db } = newCaller();
   const memory = await ask.memories.create({
     key: "k",
@@ -326,7 +326,7 @@ test("a memory or a test whose row is damaged can be deleted, lies in the bin, a
     );
 });
 
-test("a memory in the bin does not outlive its own time", async () => {
+test("a memory in the trash expires at its own time", async () => {
   const { ask, db } = newCaller();
   const expires_at = Date.now() + 60_000;
   for (const [key, until] of [

@@ -26,7 +26,7 @@ beforeEach(() => {
   files.write("run_1", "report.md", "second", { writtenBy: "c" });
 });
 
-test("the files of a run are listed with their newest version, those of others are not", async () => {
+test("files of a run are listed with their newest version, without those of other runs", async () => {
   const listed = await caller().files({ run_id: "run_1" });
   expect(listed.map(({ path, version }) => [path, version])).toEqual([
     ["notes/größe (1).html", 1],
@@ -35,21 +35,21 @@ test("the files of a run are listed with their newest version, those of others a
   expect(await caller().files({ run_id: "run_2" })).toEqual([]);
 });
 
-test("a file is read in the version and from the place asked for", async () => {
+test("a file is read at the requested version and offset", async () => {
   const read = (more: object) => caller().file({ run_id: "run_1", path: "report.md", ...more });
   expect((await read({})).content).toBe("second");
   expect((await read({ version: 1 })).content).toBe("first");
   expect((await read({ offset: 3 })).content).toBe("ond");
 });
 
-test("unknown files and paths that cannot be one are refused in words", async () => {
+test("unknown files and invalid paths are rejected with a message", async () => {
   await expect(caller().file({ run_id: "run_2", path: "report.md" })).rejects.toThrow(
     "This file doesn't exist. It may have been deleted.",
   );
   await expect(caller().file({ run_id: "run_1", path: "../report.md" })).rejects.toThrow("contains . or ..");
 });
 
-test("nobody without a session reads files", async () => {
+test("reading files requires a session", async () => {
   const anonymous = router(fileProcedures).createCaller({
     troupe: { workspace: new WorkspaceStore(db), runs: isThere } as Container,
     principal: null,
@@ -57,7 +57,7 @@ test("nobody without a session reads files", async () => {
   await expect(anonymous.files({ run_id: "run_1" })).rejects.toThrow("Sign in first.");
 });
 
-test("a download is saved as plain text whatever it claims to be, under its own name", async () => {
+test("a download is plain text, whatever its type, and keeps its name", async () => {
   const answer = downloadFile({ workspace: new WorkspaceStore(db) }, "run_1", ["notes", "größe (1).html"]);
   expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
   expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
@@ -70,7 +70,7 @@ test("a download is saved as plain text whatever it claims to be, under its own 
   );
 });
 
-test("a path that cannot be one is not found, also where another bundle's store says so", () => {
+test("an invalid path is not found, even if the error comes from another bundle", () => {
   for (const name of ["con", "nul.txt", "..\\\\a", "a:b", "a\u0000b", ".."])
     expect(downloadFile({ workspace: new WorkspaceStore(db) }, "run_1", [name]).status, name).toBe(404);
   const read = () => {
@@ -80,7 +80,7 @@ test("a path that cannot be one is not found, also where another bundle's store 
   expect(downloadFile({ workspace }, "run_1", ["con"]).status).toBe(404);
 });
 
-test("what is not there is not found, and a path leads nowhere else", () => {
+test("a missing file is not found, and no path leads outside its run", () => {
   for (const path of [["nothing.md"], ["..", "report.md"], ["notes"], [""]])
     expect(downloadFile({ workspace: new WorkspaceStore(db) }, "run_1", path).status).toBe(404);
   expect(downloadFile({ workspace: new WorkspaceStore(db) }, "run_2", ["report.md"]).status).toBe(404);

@@ -36,7 +36,7 @@ const graphWith = (ref: string) =>
     ],
   });
 
-test("a crew that is used cannot be deleted in passing, and its workflow's file holds a copy", async () => {
+test("a crew in use can be deleted only by force, and its workflow's file contains a copy", async () => {
   const { ask, troupe } = newCaller();
   const { id } = await ask.crews.create({ name: "Writing desk", crew });
   expect(id).toBe("writing_desk");
@@ -51,7 +51,7 @@ test("a crew that is used cannot be deleted in passing, and its workflow's file 
   await expect(ask.crews.remove({ id, force: true })).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
-test("a run gets a copy of the crew as it is when it starts; without the crew it does not start", async () => {
+test("a run gets a copy of its crew as of its start, and doesn't start without it", async () => {
   const { ask, troupe } = newCaller();
   const { id } = await ask.crews.create({ name: "Desk", crew });
   const workflow_id = troupe.workflows.create({ name: "W", graph: graphWith(id) });
@@ -65,7 +65,7 @@ test("a run gets a copy of the crew as it is when it starts; without the crew it
   troupe.host.cancel(started!.run_id, { by: "test", reason: "over" });
 });
 
-test("an agent of the library works in a crew and in an agent task, as it is when the run starts", async () => {
+test("an agent of the library works in crews and agent tasks, as of the run's start", async () => {
   const { ask, troupe } = newCaller();
   const agent = AgentConfig.parse({ agent_id: "x", role_name: "Writer", backstory: "Once burnt" });
   const { id } = await ask.agents.create({ name: "Careful writer", agent });
@@ -101,7 +101,7 @@ test("an agent of the library works in a crew and in an agent task, as it is whe
   troupe.host.cancel(started!.run_id, { by: "test", reason: "over" });
 });
 
-test("a file of crews is looked at first, brings its roles, and never replaces unasked", async () => {
+test("a crew file is previewed, brings its roles, and replaces crews only on request", async () => {
   const { ask, troupe } = newCaller();
   const text = "crew_id: band\nagents:\n  - {name: ann, role: Drummer, goals: [Keep time]}\n";
   const seen = await previewImport(ask, text);
@@ -117,7 +117,7 @@ test("a file of crews is looked at first, brings its roles, and never replaces u
   expect((await previewImport(ask, exported.text)).crews[0]?.state).toBe("same");
 });
 
-test("a file brings agents of no crew, and a crew goes out with the agents and roles that it needs", async () => {
+test("agents can be imported without a crew, and a crew is exported with its agents and roles", async () => {
   const { ask, troupe } = newCaller();
   const text =
     "agents:\n  - {agent_id: careful, role: Drummer, goals: [Keep time]}\ncrews:\n" +
@@ -144,7 +144,7 @@ test("a file brings agents of no crew, and a crew goes out with the agents and r
   expect(await bringFile(ask, text, { existing: "replace" })).toMatchObject({ replaced: ["careful"] });
 });
 
-test("tools are listed with the roles that name them; a try is a real call and is recorded without its arguments", async () => {
+test("tools are listed with their roles; a trial call is real and audited without its arguments", async () => {
   const { ask, troupe } = newCaller();
   const { tools, crew: crewTools } = await ask.tools.list();
   expect(tools.find(({ name }) => name === "web_search")?.used_by).toContain("Researcher");
@@ -158,7 +158,7 @@ test("tools are listed with the roles that name them; a try is a real call and i
   expect(JSON.stringify(troupe.audit.list())).not.toContain("6 * 7");
 });
 
-test("memories are found while typing, page by page, and a deletion can be taken back once", async () => {
+test("memories are searched by prefix and page, and a deletion can be undone once", async () => {
   const { ask, troupe } = newCaller();
   for (const [key, value] of [
     ["tea", "green, not black"],
@@ -190,7 +190,7 @@ test("memories are found while typing, page by page, and a deletion can be taken
   await expect(ask.memories.restore(memory)).rejects.toMatchObject({ code: "CONFLICT" });
 });
 
-test("who is not signed in gets nothing of the library", async () => {
+test("the library requires signing in", async () => {
   const { ask } = newCaller(false);
   for (const call of [
     ask.tools.list(),

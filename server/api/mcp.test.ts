@@ -49,7 +49,7 @@ async function walk(how: "Allow" | "Deny") {
   return Object.fromEntries(searchParams) as { state: string };
 }
 
-test("a person connects, agrees, comes back, and signs out; what was granted is never answered nor noted", async () => {
+test("signing in to an MCP server never returns or logs its tokens", async () => {
   const added = await ann().add({ name: "notes", url: remote.url });
   expect(added).toMatchObject({ state: "needs_sign_in", sign_in: { state: "none" } });
   const back = await walk("Allow");
@@ -69,7 +69,7 @@ test("a person connects, agrees, comes back, and signs out; what was granted is 
   expect(output).toContain("mcp_signed_out");
 });
 
-test("a person who does not agree is told so, and nothing is granted", async () => {
+test("denied access is reported, and nothing is granted", async () => {
   await ann().add({ name: "notes", url: remote.url });
   const back = await walk("Deny");
   await expect(ann().finishSignIn(back)).rejects.toMatchObject({
@@ -79,7 +79,7 @@ test("a person who does not agree is told so, and nothing is granted", async () 
   expect(await ann().list()).toMatchObject([{ state: "needs_sign_in", sign_in: { state: "none" } }]);
 });
 
-test("nobody signs in from a foreign address, in another session, or without one", async () => {
+test("sign-in to an MCP server requires this origin and the session that started it", async () => {
   await ann().add({ name: "notes", url: remote.url });
   await expect(ann().beginSignIn({ name: "notes", origin: "https://evil.example" })).rejects.toMatchObject({
     code: "BAD_REQUEST",
@@ -94,7 +94,7 @@ test("nobody signs in from a foreign address, in another session, or without one
   expect(await ann().finishSignIn(back)).toMatchObject({ state: "connected" });
 });
 
-test("a client that is granted access itself is entered with its key, which is never answered", async () => {
+test("a client with its own credentials connects with its private key, which is never returned", async () => {
   const private_key = generateKeyPairSync("ec", { namedCurve: "P-256" })
     .privateKey.export({ type: "pkcs8", format: "pem" })
     .toString();

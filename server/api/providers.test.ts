@@ -29,7 +29,7 @@ const serve = () =>
     sendSse(response, prompt.includes("spider") ? LEGS : prompt.includes("note_word") ? CALL : sse(["OK"]));
   });
 
-test("what a test finds out of a new address is kept once it is saved, and again when it is tested anew", async () => {
+test("the findings of a provider test are stored when the provider is saved or tested again", async () => {
   server = await serve();
   const troupe = newServices(emptyDb(), { dataDir: null });
   const ask = appRouter.createCaller({ troupe, principal: { kind: "session", id: "ses_1" } }).providers;
@@ -51,7 +51,7 @@ test("what a test finds out of a new address is kept once it is saved, and again
   expect(troupe.providers.find(other)?.settings.capabilities?.["test-model"]).toEqual(learned());
 });
 
-test("the list of models tells what they read, as well", async () => {
+test("listing models also stores their context windows", async () => {
   server = await serve();
   const troupe = newServices(emptyDb(), { dataDir: null });
   const ask = appRouter.createCaller({ troupe, principal: { kind: "session", id: "ses_1" } }).providers;
@@ -60,7 +60,7 @@ test("the list of models tells what they read, as well", async () => {
   expect(troupe.providers.reported(id, "test-model")).toEqual({ context_window: 16_384 });
 });
 
-test("a server that repeats a key that was only typed in shows it to nobody, in no spelling", async () => {
+test("an entered key is redacted from a provider's response in every encoding", async () => {
   const key = "typed-in-only-5c6d7e8f";
   const bytes = Buffer.from(key);
   const spellings = [key, bytes.toString("base64"), bytes.toString("base64url"), bytes.toString("hex")];

@@ -33,7 +33,7 @@ beforeEach(() => {
   browser = newBrowser();
 });
 
-test("a run that is not here is said to be gone, whatever is asked of it", async () => {
+test("every command to a missing run is answered with not found", async () => {
   const { ask } = browser;
   const run_id = "run_none";
   const answer = { interaction_id: "x", fingerprint: "x", answer: "approve" } as const;
@@ -49,7 +49,7 @@ test("a run that is not here is said to be gone, whatever is asked of it", async
   await expect(ask.runs.start({ workflow_id: "wf_none" })).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
-test("the same start with the same key is one run, and with another input it is refused", async () => {
+test("a start with a used idempotency key returns the same run; with another input it is rejected", async () => {
   const { ask } = browser;
   const { id } = await ask.workflows.create({ name: "short", graph: GRAPHS.short });
   const asked = { workflow_id: id, idempotency_key: "once" };
@@ -69,7 +69,7 @@ describe("following a run", () => {
     return frames;
   };
 
-  test("gives every event once, numbered so that a broken connection goes on where it was", async () => {
+  test("following a run yields every event once, numbered so that a lost connection can resume", async () => {
     const { run_id } = await browser.start("steps");
     const live = await read(run_id);
     const types = live.flatMap((frame) => frame.types);
@@ -81,12 +81,12 @@ describe("following a run", () => {
     expect(await read(run_id, String(types.length))).toEqual([]);
   });
 
-  test("of one that is not here is refused", async () => {
+  test("following a missing run is rejected", async () => {
     await expect(read("run_none")).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 });
 
-test("lists can be narrowed down to a workflow and to how runs ended, page by page", async () => {
+test("runs are listed by workflow and final status, page by page", async () => {
   const { ask, start, finished } = browser;
   const done = await start("short");
   const waiting = await start("long");
@@ -103,7 +103,7 @@ test("lists can be narrowed down to a workflow and to how runs ended, page by pa
   await ask.runs.cancel({ run_id: waiting.run_id });
 });
 
-test("a run at work is cancelled once and deleted only after it", async () => {
+test("an active run can be cancelled once, and deleted only then", async () => {
   const { ask, start, finished } = browser;
   const { run_id } = await start("long");
   await expect(ask.runs.remove({ run_id })).rejects.toMatchObject({ code: "PRECONDITION_FAILED" });
@@ -116,7 +116,7 @@ test("a run at work is cancelled once and deleted only after it", async () => {
   await expect(ask.runs.get({ run_id })).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
-test("a run that stopped at a limit goes on when that limit is raised to what a start may say, and not by any other", async () => {
+test("a run that stopped at a limit continues once that limit is raised within its bounds", async () => {
   const { ask, start, finished } = browser;
   const { run_id } = await start("steps", { max_steps: 2 });
   await finished(run_id);
@@ -133,7 +133,7 @@ test("a run that stopped at a limit goes on when that limit is raised to what a 
   expect(await ask.runs.get({ run_id })).toMatchObject({ final_status: "COMPLETED" });
 });
 
-test("a limit of a run at work is raised to what a start may say, too", async () => {
+test("a limit of an active run can be raised within its bounds", async () => {
   const { ask, start } = browser;
   const { run_id } = await start("long", { max_steps: 10 });
   for (const to of [10.5, 5001])

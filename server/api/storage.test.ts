@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Container } from "@/server/services";
 import { appRouter } from "./root";
 
-test("rules of what is kept that cannot be are refused in a sentence that names the field", async () => {
+test("invalid retention rules are rejected with the name of the field", async () => {
   const caller = appRouter.createCaller({
     troupe: {} as Container,
     principal: { kind: "session", id: "s" },

@@ -13,7 +13,7 @@ function newCaller(principal: { kind: "session"; id: string } | null = { kind: "
 }
 const KEY = "ghp_abcdefghijklmnop4321";
 
-test("a service is saved, shown without its key, and removed", async () => {
+test("a search service is saved, returned without its key, and removed", async () => {
   const { store, ask } = newCaller();
   const saved = await ask.save({ purpose: "code", kind: "github", base_url: "", key: KEY });
   expect(saved).toMatchObject({ saved: { kind: "github", key_hint: "4321" }, needs_key: false });
@@ -26,7 +26,7 @@ test("a service is saved, shown without its key, and removed", async () => {
   await expect(ask.remove({ purpose: "code" })).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
-test("what cannot work is refused, and so is whoever has not signed in", async () => {
+test("invalid settings and unauthenticated callers are rejected", async () => {
   const { ask } = newCaller();
   const searxng = { purpose: "web", kind: "searxng", base_url: "http://localhost:8888" } as const;
   for (const input of [

@@ -22,7 +22,7 @@ const NOBODY: Terminal = { print() {}, ask: () => Promise.reject(new Error("Nobo
 test.each([
   ["yes", { answer: "approve", by: "terminal" }],
   ["no", { answer: "reject", message: expect.stringContaining("--yes"), by: "terminal" }],
-] as const)("without anybody to ask, the answer is %s for exactly what was asked", (how, answer) => {
+] as const)("a confirmation without a terminal is answered with %s, for exactly that call", (how, answer) => {
   const given: unknown[] = [];
   const answering = newAnswering({
     steering: { answer: (...all) => given.push(all) > 0 },
@@ -85,7 +85,7 @@ async function typing(event: RunEvent, ...lines: string[]) {
   return { answer: given[0], shown: shown.join("\n"), left: lines };
 }
 
-test("at a terminal the fields of a form are asked one by one, each until it fits", async () => {
+test("the terminal asks for the fields of a form in turn, each until it is valid", async () => {
   const { answer, shown, left } = await typing(
     form,
     "y",
@@ -109,7 +109,7 @@ test("at a terminal the fields of a form are asked one by one, each until it fit
   expect(shown).toContain("Don't enter passwords or keys.");
 });
 
-test("at a terminal a question is declined or left open, and an address is shown with its host", async () => {
+test("a question at the terminal can be declined or cancelled, and links show their host", async () => {
   expect((await typing(form, "n")).answer).toEqual({ answer: "reject", by: "terminal" });
   expect((await typing(form, "")).answer).toEqual({ answer: "cancel", by: "terminal" });
   const { answer, shown } = await typing(page, "y");
@@ -118,7 +118,7 @@ test("at a terminal a question is declined or left open, and an address is shown
   expect(shown).not.toContain("\u202e");
 });
 
-test("without anybody to ask, only a form that needs nobody's word is sent", () => {
+test("only a form without required fields is answered without a terminal", () => {
   const given: unknown[] = [];
   const answering = newAnswering({
     steering: { answer: (...all) => given.push(all[3]) > 0 },
@@ -151,7 +151,7 @@ const gate = {
   },
 } satisfies RunEvent;
 
-test("an approval is asked for with its draft, its answers and a comment", async () => {
+test("an approval at the terminal asks for a draft, an answer and a comment", async () => {
   const { answer, shown } = await typing(gate, "Dear", "Anna", ".", "maybe", "1", "fine");
   expect(answer).toEqual({
     answer: "chosen",
@@ -164,7 +164,7 @@ test("an approval is asked for with its draft, its answers and a comment", async
   expect(shown).toContain("Enter the number or name of an option.");
 });
 
-test("a draft that nobody changes is kept, and an answer is known by its name", async () => {
+test("an unchanged draft is kept, and an answer can be given by name", async () => {
   const { answer } = await typing(gate, "", "Rejected", "");
   expect(answer).toEqual({ answer: "chosen", option: "rejected", by: "terminal" });
 });
@@ -172,7 +172,7 @@ test("a draft that nobody changes is kept, and an answer is known by its name", 
 test.each([
   ["yes", { answer: "chosen", option: "approved", by: "terminal" }],
   ["no", { answer: "reject", message: expect.stringContaining("--yes"), by: "terminal" }],
-] as const)("an approval without anybody to ask is answered with %s", (how, answer) => {
+] as const)("an approval without a terminal is answered with %s", (how, answer) => {
   const given: unknown[] = [];
   const answering = newAnswering({
     steering: { answer: (...all) => given.push(all[3]) > 0 },
@@ -184,7 +184,7 @@ test.each([
   expect(given).toEqual([answer]);
 });
 
-test("the form of a workflow is filled in field by field", async () => {
+test("the terminal asks for a workflow's input form field by field", async () => {
   const asking = {
     ...asked,
     payload: {

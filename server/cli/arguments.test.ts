@@ -4,8 +4,8 @@ import path from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { readCommand, UsageError } from "./arguments";
 
-describe("the command line", () => {
-  test("takes a file, an input and limits", () => {
+describe("command line arguments", () => {
+  test("the arguments accept a file, an input and limits", () => {
     expect(
       readCommand(["a.json", "--input", '{"user_request":"x"}', "--config", '{"max_steps":5}', "--json"]),
     ).toEqual({
@@ -20,7 +20,7 @@ describe("the command line", () => {
     });
   });
 
-  test("reads the input from a file", () => {
+  test("the input can be read from a file", () => {
     const folder = mkdtempSync(path.join(tmpdir(), "troupe-"));
     writeFileSync(path.join(folder, "input.json"), '{"user_request":"x"}');
     vi.stubEnv("TROUPE_CALLED_FROM", folder);
@@ -31,7 +31,7 @@ describe("the command line", () => {
     vi.unstubAllEnvs();
   });
 
-  test("leaves out what was not given, so that the workflow's own settings hold", () => {
+  test("options that aren't given are omitted, so that the workflow's settings apply", () => {
     expect(
       readCommand(["a.json", "--step", "--stop-at", "b", "--break", "end", "--break", "inc:state.n == 2"])
         ?.config,
@@ -46,7 +46,7 @@ describe("the command line", () => {
     expect(readCommand(["a.json"])).toMatchObject({ input: {}, config: {}, speed: null });
   });
 
-  test("asks for help where help is asked for", () => {
+  test("--help asks for help", () => {
     expect(readCommand(["--help"])).toBeNull();
   });
 
@@ -62,7 +62,7 @@ describe("the command line", () => {
     [["a.json", "--break", "inc:state.n =="], "--break inc:state.n ==: "],
     [["a.json", "--speed", "fast"], "--speed must be a number from 0 to 100."],
     [["a.json", "--loud"], "Unknown option '--loud'"],
-  ])("refuses %j in words", (argv, message) => {
+  ])("the arguments %j are rejected with a message", (argv, message) => {
     expect(() => readCommand(argv)).toThrow(UsageError);
     expect(() => readCommand(argv)).toThrow(message);
   });

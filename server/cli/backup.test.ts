@@ -66,7 +66,7 @@ const runsIn = (folder: string) => {
   }
 };
 
-test("a backup brings runs and roles into an empty folder, and nobody stays signed in", async () => {
+test("a backup restores runs and roles into an empty folder, and all sessions end", async () => {
   const id = await dataFolder();
   expect(await call(backup, ["one.backup"])).toMatchObject({
     code: 0,
@@ -86,7 +86,7 @@ test("a backup brings runs and roles into an empty folder, and nobody stays sign
   expect(readdirSync(home).sort()).toEqual(["data", "one.backup", "other"]);
 });
 
-test("the key comes along only where that was asked for, and then opens the same secrets", async () => {
+test("a backup contains the key only on request, and it then decrypts the same secrets", async () => {
   await dataFolder();
   const sealed = newSealer(inHome("data"), {}).seal("the secret", "here");
   const key = readFileSync(inHome("data", "secret.key"));
@@ -102,7 +102,7 @@ test("the key comes along only where that was asked for, and then opens the same
 });
 
 test.skipIf(process.platform === "win32")(
-  "nobody else can read a backup, or what comes out of it",
+  "a backup and the files restored from it can't be read by others",
   async () => {
     await dataFolder();
     await call(backup, ["with.backup", "--with-key"]);
@@ -115,7 +115,7 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test("a backup replaces another file only with --force", async () => {
+test("a backup replaces an existing file only with --force", async () => {
   await dataFolder();
   writeFileSync(inHome("taken"), "something else");
   expect(await call(backup, ["taken"])).toMatchObject({ code: 1, text: expect.stringContaining("--force") });
@@ -124,7 +124,7 @@ test("a backup replaces another file only with --force", async () => {
   expect((await call(restore, ["taken"], "other")).code).toBe(0);
 });
 
-test("what Troupe itself keeps is never replaced by a backup", async () => {
+test("a backup never replaces Troupe's own files", async () => {
   await dataFolder();
   const key = readFileSync(inHome("data", "secret.key"));
   for (const name of ["troupe.db", "secret.key", "troupe.db-wal"])
@@ -136,7 +136,7 @@ test("what Troupe itself keeps is never replaced by a backup", async () => {
   expect((await call(backup, ["data/mine.backup"])).code).toBe(0);
 });
 
-test("what an interrupted restore left behind is no hindrance", async () => {
+test("the remains of an interrupted restore don't prevent another one", async () => {
   await dataFolder();
   await call(backup, ["one.backup"]);
   mkdirSync(inHome("other"));
@@ -145,7 +145,7 @@ test("what an interrupted restore left behind is no hindrance", async () => {
   expect(readdirSync(inHome("other"))).not.toContain("troupe.db.restoring");
 });
 
-test("a backup while somebody writes is the database of one moment", async () => {
+test("a backup during writes is a consistent snapshot of the database", async () => {
   await dataFolder();
   open!.$client.exec("create table pairs (a integer, b integer)");
   // Each transaction adds to both sides; a copy from between would have one more on one of them.
@@ -187,7 +187,7 @@ test("a backup while somebody writes is the database of one moment", async () =>
   }
 });
 
-test("a folder with data is replaced only with --force, and what was there can be used on", async () => {
+test("a restore replaces a folder with data only with --force and keeps the earlier data usable", async () => {
   const first = await dataFolder();
   await call(backup, ["one.backup"]);
   const { id: second } = await newStage({ db: open! }).run(draw("start > b > end"));
@@ -208,7 +208,7 @@ test("a folder with data is replaced only with --force, and what was there can b
   expect(readdirSync(inHome("data", aside, "roles"))).toEqual(["scribe.md"]);
 });
 
-test("a folder that a server uses is left alone", async () => {
+test("a restore rejects a folder that a server is using", async () => {
   await dataFolder();
   await call(backup, ["one.backup"]);
   const server = new Database(inHome("data", "server.lock"));
@@ -230,7 +230,7 @@ function unpacked(file: Buffer): Buffer | null {
   }
 }
 
-test("a damaged backup is refused wherever it is damaged, and the folder stays as it was", async () => {
+test("a damaged backup is rejected, wherever the damage is, and the folder stays unchanged", async () => {
   await dataFolder();
   await call(backup, ["one.backup"]);
   const whole = readFileSync(inHome("one.backup"));
@@ -259,7 +259,7 @@ test("a damaged backup is refused wherever it is damaged, and the folder stays a
   expect(await isRejected(gzipSync(inner))).toBe(true);
 });
 
-test("a backup cannot put files elsewhere, and one of a newer version waits for it", async () => {
+test("a backup can't write outside its folder, and a newer version's backup is rejected", async () => {
   await dataFolder();
   const changed = async (sql: string) => {
     await call(backup, ["one.backup", "--force"]);
@@ -280,7 +280,7 @@ test("a backup cannot put files elsewhere, and one of a newer version waits for 
   });
 });
 
-test("runs that had not ended are named: they go on from where the backup found them", async () => {
+test("a restore lists unfinished runs, which continue from the backup", async () => {
   await dataFolder();
   open!.$client.exec("update runs set status = 'waiting'");
   await call(backup, ["one.backup"]);
@@ -289,7 +289,7 @@ test("runs that had not ended are named: they go on from where the backup found 
   );
 });
 
-test("what cannot be done is said in words", async () => {
+test("invalid backup and restore commands are rejected with a message", async () => {
   expect((await call(backup, ["x"], "nowhere")).text).toContain("No database at");
   expect((await call(restore, ["missing"], "other")).text).toContain(`File not found: ${inHome("missing")}.`);
   expect(await call(backup, [])).toMatchObject({

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { callWorkflow } from "./testing";
 
-test("explain prints what a code means, its cause and its fix; an unknown code is refused", async () => {
+test("explain prints the meaning, cause and fix of a code and rejects unknown codes", async () => {
   const { code, out } = await callWorkflow(["explain", "context_overflow"], ".");
   expect(code).toBe(0);
   expect(out).toMatch(/^CONTEXT_OVERFLOW: .+\n\nCause: .+\nFix: .+\n$/);

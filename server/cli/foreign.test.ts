@@ -12,7 +12,7 @@ const silent = () => ({
   findings: [],
 });
 
-test("a file that says nobody is to be asked is run with asking, and says so", () => {
+test("a file that disables confirmation runs with confirmation and says so", () => {
   const { graph, roles, findings } = foreign(silent(), { yes: false, config: {} });
   expect(graph.config.confirmation).toEqual(USUAL_CONFIRMATION);
   expect(roles).toEqual([role]);
@@ -32,7 +32,7 @@ test("a file that says nobody is to be asked is run with asking, and says so", (
   ]);
 });
 
-test("what the person says on the command line counts: --yes for the file, --config for the run", () => {
+test("command line settings take effect: --yes for the file, --config for the run", () => {
   expect(foreign(silent(), { yes: true, config: {} })).toEqual(silent());
   const { graph, roles } = foreign(silent(), { yes: false, config: { confirmation: never } });
   expect([graph, roles]).toEqual([silent().graph, [role]]);

@@ -28,17 +28,17 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const workflow = (...args: string[]) => callWorkflow(args, folder);
 
-test("a folder is shown with what it brings, asks and leaves out, and runs nothing", async () => {
+test("an import lists what a folder contains, asks and omits, and runs nothing", async () => {
   const { code, out } = await workflow("import", "crew");
   expect(code).toBe(0);
   expect(out).toContain("This is a CrewAI crew");
   expect(out).toContain("It adds 3 nodes, 2 edges, 1 role.");
   expect(out).toContain("unassigned=agent:reader");
-  expect(out).toContain('config/tasks.yaml:1 read_task.agent: The file doesn\'t say who does "read_task".');
+  expect(out).toContain('config/tasks.yaml:1 read_task.agent: The file doesn\'t assign "read_task" to an agent.');
   expect(out).toContain("Skipped: crew.py.");
 });
 
-test("with its questions answered it is saved as a file of Troupe, which runs", async () => {
+test("an import with its questions answered is saved as a Troupe file that runs", async () => {
   const saved = await workflow(
     "import",
     "crew.zip",
@@ -59,7 +59,7 @@ test("with its questions answered it is saved as a file of Troupe, which runs", 
   );
 });
 
-test("what cannot be imported ends with its name and the code 2", async () => {
+test("a failed import prints the file's name and exits with code 2", async () => {
   expect(await workflow("import", "n8n.json")).toMatchObject({
     code: 2,
     out: expect.stringContaining("This is an n8n workflow.") as string,

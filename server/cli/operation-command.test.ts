@@ -35,7 +35,7 @@ function newTerminal(answer?: Parameters<typeof newApi>[0]) {
   return { api, call, printed, logged, start, until };
 }
 
-test("the terminal controls a run of a server", async () => {
+test("the terminal controls a server's run", async () => {
   const graph = draw("start > crew > paid > r; r aside> aside > end; r east> east > end", {
     crew: writersNode(),
     paid: { node_type: "wait", output_keys: ["r"], config: { signal: "paid" } },
@@ -88,7 +88,7 @@ async function newFinishedRun() {
   return { ...terminal, run_id, router };
 }
 
-test("the terminal forks and replays a run, and follows the new run to its end", async () => {
+test("the terminal forks and replays a run and follows the new run to its end", async () => {
   const { api, run_id, router, call, logged, printed } = await newFinishedRun();
   expect(await call("fork", run_id, "--at", `${router}:1`, "--set", "approval_status=rejected")).toBe(0);
   expect(logged.at(-1)).toBe("Completed");
@@ -102,7 +102,7 @@ test("the terminal forks and replays a run, and follows the new run to its end",
   expect(logged.at(-2)).toBe("Not repeated: state edits made at the fork.");
 });
 
-test("an error of the server is printed, and the exit code is 2", async () => {
+test("a server error is printed and exits with code 2", async () => {
   const { api, call, run_id, logged } = await newFinishedRun();
   expect(await call("fork", run_id, "--at", "nobody")).toBe(2);
   vi.spyOn(api, "ask").mockResolvedValue({ status: 401, body: {}, headers: new Headers() });
@@ -113,7 +113,7 @@ test("an error of the server is printed, and the exit code is 2", async () => {
   ]);
 });
 
-test("the state of the engine decides the exit code, and --json prints all of it", async () => {
+test("the engine's status determines the exit code, and --json prints all of it", async () => {
   const { api, call, printed } = newTerminal();
   expect(await call("engine")).toBe(0);
   expect(printed.splice(0)).toEqual(["Engine: This server"]);
@@ -123,7 +123,7 @@ test("the state of the engine decides the exit code, and --json prints all of it
   expect(JSON.parse(printed.join("\n"))).toEqual(state);
 });
 
-test("engine and workers are told line by line", () => {
+test("the status of the engine and its workers is printed line by line", () => {
   const now = 10_000_000;
   const state = engineOf({
     message: "Restate does not answer.",
@@ -175,7 +175,7 @@ test("the terminal says which step made the difference between two runs", async 
   expect(await call("bisect", bad, "--good", good, "--expect", "luck")).toBe(2);
 });
 
-test("every command line sets fields of its operation", () => {
+test("every command's arguments map to fields of its operation", () => {
   for (const { operation, name, parameters, options } of COMMANDS) {
     const flags = Object.entries(options).map(([option, { type, isRequired = false }]) => ({
       isRequired,
@@ -247,7 +247,7 @@ test.each<[string[], object]>([
     ["bisect", "run_1", "--good", "g", "--expect", '{"kind": "tools", "tool": "search", "called": false}'],
     { good: "g", expect: { kind: "tools", tool: "search", called: false } },
   ],
-])("%j is understood", (argv, input) =>
+])("%j is parsed as a command", (argv, input) =>
   expect(readArguments(argv)?.input).toEqual({ run_id: "run_1", ...input }),
 );
 
@@ -269,4 +269,4 @@ test.each([
   ],
   [["bisect", "run_1", "--status", "ERROR"], "Missing option --good."],
   [["engine", "worker-1"], 'Unexpected argument "worker-1".'],
-])("%j is refused with a sentence", (argv, message) => expect(() => readArguments(argv)).toThrow(message));
+])("%j is rejected with a message", (argv, message) => expect(() => readArguments(argv)).toThrow(message));

@@ -34,7 +34,7 @@ const workflow = draw("start > set > r; r aside> aside > end; r east> east > end
   east: { output_keys: ["by"], config: { set: { by: "'east'" } } },
 });
 
-test("at a terminal a paused run is changed, sent another way, and goes on", async () => {
+test("a paused run is edited, rerouted and resumed at a terminal", async () => {
   const lines = ["nonsense", "set n = 3", 'set all={"a": [1]}', "set who=Ann = Bob", "remove m", "set 1x=2"];
   const { go, printed, state, ended } = await newPausedRun(workflow, "r", [
     ...lines,
@@ -61,7 +61,7 @@ test("at a terminal a paused run is changed, sent another way, and goes on", asy
   ]);
 });
 
-test("a crew gets members and messages from the terminal", async () => {
+test("the terminal adds members to a crew and sends them instructions", async () => {
   const graph = draw("start > crew > end", { crew: writersNode() });
   const { go, printed, state, ended } = await newPausedRun(graph, "crew", [
     "team add Code Reviewer",
@@ -94,7 +94,7 @@ test("a step runs one node", async () => {
   await expect.poll(() => api.runs.find(id)?.final_status).toBe("CANCELLED");
 });
 
-test("without anybody to ask, it goes on with --yes, and is cancelled with the reason otherwise", async () => {
+test("a pause without a terminal is resumed with --yes and otherwise cancels the run with a reason", async () => {
   const yes = await newPausedRun(workflow, "r", []);
   await yes.go("yes");
   await yes.ended();

@@ -16,7 +16,7 @@ const runVerify = (...args: string[]) => {
   return { code: verify(args, folder, (line) => lines.push(line)), lines };
 };
 
-test("says of a data folder whether its logs are as they were written, and names what is not", async () => {
+test("verify says whether a data folder's logs are unchanged, and names altered events", async () => {
   const db = openDb(path.join(folder, "data", "troupe.db"));
   const { id, events } = await newStage({ db }).run(draw("start > a > w > end"));
   const { turns } = newRunStore(db).journal(id);
@@ -38,7 +38,7 @@ test("says of a data folder whether its logs are as they were written, and names
   db.$client.close();
 });
 
-test("says where there is nothing to read", () => {
+test("verify exits with code 2 if there is nothing to read", () => {
   expect([
     runVerify("nowhere").code,
     runVerify("data", "--run", "run_x").code,

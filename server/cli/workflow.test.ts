@@ -37,7 +37,7 @@ test("a workflow runs in the terminal and ends with its output", { timeout: 60_0
   expect(err).toMatch(/Completed {2}[\d.]+ s {2}· {2}2 model calls/);
 });
 
-test("a run that is paused where nobody sits is cancelled and says so; with --yes it goes on", async () => {
+test("a paused run without a terminal is cancelled with a reason; with --yes it resumes", async () => {
   const given = [
     approval,
     "--input",
@@ -52,7 +52,7 @@ test("a run that is paused where nobody sits is cancelled and says so; with --ye
   expect([nowhere.code, nowhere.err]).toEqual([2, expect.stringContaining('no node "nobody"')]);
 });
 
-test("a workflow in YAML runs as its JSON does", async () => {
+test("a workflow in YAML runs like its JSON", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "troupe-yaml-"));
   const file = path.join(folder, "approval.yaml");
   writeFileSync(file, writeText(JSON.parse(readFileSync(approval, "utf8")), "yaml"));
@@ -69,7 +69,7 @@ test("a workflow in YAML runs as its JSON does", async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("a folder of several workflows is refused, by run and by test", async () => {
+test("run and test reject a folder with several workflows", async () => {
   for (const args of [["examples"], ["test", "examples"]]) {
     const { code, err } = await workflow(...args);
     expect(code).toBe(2);
@@ -77,7 +77,7 @@ test("a folder of several workflows is refused, by run and by test", async () =>
   }
 });
 
-test("several files are tested one after another, and the highest exit code counts", async () => {
+test("several files are tested in turn, and the highest exit code is returned", async () => {
   const files = ["examples/consensus/workflow.json", "missing.json", "examples/support-desk/workflow.json"];
   const { code, out, err } = await workflow("test", ...files);
   expect([code, err]).toEqual([2, "File not found: missing.json.\n"]);
@@ -90,20 +90,20 @@ test("several files are tested one after another, and the highest exit code coun
   ]);
 });
 
-test("an input that the workflow does not ask for is named, and the run continues", async () => {
+test("an unknown input is reported, and the run continues", async () => {
   const input = JSON.stringify({ user_request: "Please approve my vacation.", user_reqest: "x" });
   const { code, err } = await workflow(approval, "--input", input, "--speed", "0");
   expect(code).toBe(0);
   expect(err).toContain('The workflow has no input "user_reqest". Its inputs: user_request.\n');
 });
 
-test("a question that ends with a question mark gets no full stop", async () => {
+test("a question that ends with a question mark gets no period", async () => {
   const example = path.join(root, "examples/invoice-check");
   const { err } = await callWorkflow(["workflow.json", "--input", "@input.json", "--speed", "0"], example);
   expect(err).toContain("Pay invoice 2026-131 of Copyhaus Ltd? The workflow continues");
 });
 
-test("the exit code and the JSON tell how it ended", async () => {
+test("the exit code and the JSON output say how the run ended", async () => {
   const { code, out } = await workflow(
     approval,
     "--input",
@@ -121,7 +121,7 @@ test("the exit code and the JSON tell how it ended", async () => {
   });
 });
 
-test("what a file would use is listed, and nothing is run", async () => {
+test("--capabilities lists what a file would use, and runs nothing", async () => {
   const [shown, asJson] = await Promise.all([
     workflow("e2e/fixtures/asking-workflow.json", "--capabilities"),
     workflow("e2e/fixtures/asking-workflow.json", "--capabilities", "--json"),
@@ -144,7 +144,7 @@ test("what a file would use is listed, and nothing is run", async () => {
   ]);
 });
 
-test("a file cannot switch off that a person is asked: without anybody there, its call is declined", async () => {
+test("a file can't disable confirmation: without a terminal, its call is declined", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "troupe-"));
   try {
     const file = path.join(folder, "silent.json");
@@ -171,7 +171,7 @@ test("a file cannot switch off that a person is asked: without anybody there, it
   }
 });
 
-test("a file that cannot run is told with its places", async () => {
+test("a file that can't run is reported with the reason", async () => {
   const [missing, wrong] = await Promise.all([
     workflow("nothing-here.json"),
     workflow("package.json", "--json"),
@@ -182,7 +182,7 @@ test("a file that cannot run is told with its places", async () => {
   expect(JSON.parse(wrong.out)).toMatchObject({ final_status: null });
 });
 
-test("the tests in a file are run: the exit code tells how they came out, and a report is written", async () => {
+test("the tests in a file run, set the exit code and write a report", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "troupe-"));
   try {
     const file = path.join(folder, "tested.json");

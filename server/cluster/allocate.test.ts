@@ -14,15 +14,15 @@ const worker = (id: string, demand: number, more: Partial<Contender> = {}): Cont
 const shares = (limit: number, ...contenders: Contender[]) =>
   Object.fromEntries(callTargets(limit, contenders));
 
-describe("calls at the same time", () => {
-  test("are shared evenly by who wants as many", () => {
+describe("shares of a call limit", () => {
+  test("calls are shared evenly by workers with equal demand", () => {
     expect(shares(4, worker("a", 9), worker("b", 9))).toEqual({ a: 2, b: 2 });
     expect(shares(5, worker("a", 9), worker("b", 9))).toEqual({ a: 3, b: 2 });
   });
-  test("go to who wants more, where others want less", () => {
+  test("calls go to workers with more demand if others need fewer", () => {
     expect(shares(6, worker("a", 9), worker("b", 1))).toEqual({ a: 5, b: 1 });
   });
-  test("are there for who wants none yet, half of them at most", () => {
+  test("at most half of the calls are reserved for idle workers", () => {
     expect(shares(4, worker("a", 9), worker("b", 0))).toEqual({ a: 3, b: 1 });
     expect(shares(4, worker("a", 9), worker("b", 0), worker("c", 0), worker("d", 0))).toEqual({
       a: 2,
@@ -32,12 +32,12 @@ describe("calls at the same time", () => {
     });
     expect(shares(8, worker("a", 0), worker("b", 0))).toEqual({ a: 4, b: 4 });
   });
-  test("are kept for nobody who is no worker", () => {
+  test("no calls are reserved for an idle server", () => {
     const server = worker("server", 0, { isStanding: false });
     expect(shares(2, worker("a", 5), server)).toEqual({ a: 2, server: 0 });
     expect(shares(2, worker("a", 5), { ...server, demand: 1 })).toEqual({ a: 1, server: 1 });
   });
-  test("go round where there are fewer than want one", () => {
+  test("calls are given in turn if there are fewer than workers", () => {
     expect(shares(1, worker("a", 1, { isInTurn: true, servedAt: 9 }), worker("b", 1))).toEqual({
       a: 1,
       b: 0,
@@ -62,7 +62,7 @@ const contenders = fc.uniqueArray(
 );
 const sum = (values: Iterable<number>) => [...values].reduce((all, one) => all + one, 0);
 
-test("whoever there is, all together never have more than the limit", () => {
+test("all shares together never exceed the limit", () => {
   fc.assert(
     fc.property(
       contenders,
@@ -87,7 +87,7 @@ test("whoever there is, all together never have more than the limit", () => {
   );
 });
 
-test("nothing lies idle that somebody wants, and nobody is left out where there is enough", () => {
+test("no wanted call stays unused, and every worker with demand gets a call if there are enough", () => {
   fc.assert(
     fc.property(contenders, fc.integer({ min: 1, max: 64 }), (all, limit) => {
       const targets = callTargets(limit, all);

@@ -105,8 +105,8 @@ const standing = (turns: SentTurn[], more: Partial<NonNullable<SentTurn["progres
         },
   );
 
-describe("a run that is carried out elsewhere", () => {
-  test("is handed over once, tells its turns once however often they come, rests, and goes on with what it is sent", async () => {
+describe("a dispatched run", () => {
+  test("a dispatched run stores each turn once, waits, and continues in a new segment with its signals", async () => {
     const { host, store, engineState, start, segments } = newServer();
     const id = start(GRAPH);
     await until(() => engineState.starts.length === 1);
@@ -156,7 +156,7 @@ describe("a run that is carried out elsewhere", () => {
     expect(host.live.isHere(id)).toBe(false);
   });
 
-  test("that is sent something while it comes to rest goes on at once", async () => {
+  test("a signal that arrives as a segment ends starts the next one at once", async () => {
     const { host, store, engineState, start } = newServer();
     const id = start(GRAPH);
     await until(() => engineState.starts.length === 1);
@@ -177,7 +177,7 @@ describe("a run that is carried out elsewhere", () => {
     expect(store.find(id)?.status).toBe("waiting");
   });
 
-  test("is sent to an engine that was away once it is back, in order, also by the next server", async () => {
+  test("messages to an unavailable engine are delivered later in order, even by a restarted server", async () => {
     const first = newServer();
     first.engineState.isAway = true;
     const id = first.start(GRAPH);
@@ -199,7 +199,7 @@ describe("a run that is carried out elsewhere", () => {
     expect(second.dispatcher.outbox()).toEqual({ waiting: 0, oldest_at: null, error: null });
   });
 
-  test("waits in an outbox that is counted by one question, however many there are", async () => {
+  test("the status counts the outbox with one query, however many runs there are", async () => {
     const clock = { now: 100 };
     const { host, engineState, start, segments, dispatcher } = newServer({ now: () => clock.now });
     const sent = start(GRAPH);
@@ -232,7 +232,7 @@ describe("a run that is carried out elsewhere", () => {
     expect(asked).toEqual(["outbox"]);
   });
 
-  test("is quarantined without a configured engine, and resumes with it, or here once a person says so", async () => {
+  test("a run is quarantined without its engine and resumes with it, or on the server on request", async () => {
     const first = newServer();
     const id = first.start(GRAPH);
     await until(() => first.engineState.starts.length === 1);
@@ -259,7 +259,7 @@ describe("a run that is carried out elsewhere", () => {
     expect(here.segments.active(id)).toBeNull();
   });
 
-  test("whose interpreter failed ends with an internal error; one that its worker put aside is held", async () => {
+  test("an interpreter error ends the run as internal, and a quarantined segment quarantines it", async () => {
     const { host, store, engineState, start } = newServer();
     const [broken, held] = [start(GRAPH), start(GRAPH)];
     await until(() => engineState.starts.length === 2);
@@ -279,7 +279,7 @@ describe("a run that is carried out elsewhere", () => {
     expect(store.find(held)).toMatchObject({ status: "held", held: { code: "log_differs" } });
   });
 
-  test("that the engine lost is begun anew; one that it has, or that is young, is left alone", async () => {
+  test("a segment the engine lost is started again; a known or recent one isn't", async () => {
     const clock = { now: Date.now() };
     const { engineState, start, dispatcher } = newServer({ now: () => clock.now });
     const [lost, known] = [start(GRAPH), start(GRAPH)];
@@ -294,7 +294,7 @@ describe("a run that is carried out elsewhere", () => {
     expect(engineState.starts[2]).toMatchObject({ run_id: lost, stretch: 2 });
   });
 
-  test("is at whichever worker took it up last, whoever reports its progress, until its segment ends", async () => {
+  test("a run belongs to the last worker that accepted it until its segment ends", async () => {
     const clock = { now: 5 };
     const { host, engineState, start, segments } = newServer({ now: () => clock.now });
     const id = start(GRAPH);
@@ -321,7 +321,7 @@ describe("a run that is carried out elsewhere", () => {
     expect(held()).toEqual([]);
   });
 
-  test("gives a worker its log up to the beginning of the stretch, and none of a stretch that is over", async () => {
+  test("a worker gets the log up to its segment, and null for an ended segment", async () => {
     const { host, store, engineState, start, segments } = newServer();
     const id = start(GRAPH);
     await until(() => engineState.starts.length === 1);

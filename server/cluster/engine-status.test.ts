@@ -43,7 +43,7 @@ function newStatus(kind: EngineState["kind"] = "restate") {
   return { has, status };
 }
 
-test("an engine that answers no look is away, and people are told after ten seconds, until it is back", async () => {
+test("an unresponsive engine is reported as unavailable after ten seconds, until it responds again", async () => {
   const { has, status } = newStatus();
   const seen = () => {
     const { ok, is_away, message, outbox } = status.state();
@@ -70,7 +70,7 @@ test("an engine that answers no look is away, and people are told after ten seco
   expect(seen()).toEqual(fine);
 });
 
-test("what the outbox found out before a look counts from then", async () => {
+test("an outage that the outbox noticed first counts from then", async () => {
   const { has, status } = newStatus();
   has.outbox = { waiting: 1, oldest_at: 90_000, error: { since: 90_000, message: "Restate answered 500." } };
   has.silent.add("ingress");
@@ -84,7 +84,7 @@ test("what the outbox found out before a look counts from then", async () => {
   });
 });
 
-test("an engine that takes in what it is told, and does not say what it has, is not away", async () => {
+test("an engine that accepts messages but can't list its runs is available", async () => {
   const { has, status } = newStatus();
   has.silent.add("admin");
   await status.check();
@@ -97,7 +97,7 @@ test("an engine that takes in what it is told, and does not say what it has, is 
   });
 });
 
-test("without a worker nothing gets on, and what to do is said", () => {
+test("the status without workers says how to start one", () => {
   const { has, status } = newStatus();
   has.workers = [workerOf("worker-1", { state: "draining" })];
   expect(status.state()).toMatchObject({
@@ -107,7 +107,7 @@ test("without a worker nothing gets on, and what to do is said", () => {
   });
 });
 
-test("a server that carries out its runs itself has nothing amiss of an engine, unless runs are still at work there", async () => {
+test("a server without an engine reports no engine error, unless runs are still active there", async () => {
   const { has, status } = newStatus("embedded");
   has.silent.add("ingress");
   await status.check();
@@ -118,7 +118,7 @@ test("a server that carries out its runs itself has nothing amiss of an engine, 
   expect(status.state()).toMatchObject({ ok: false, is_away: true });
 });
 
-test("what the engine tries in vain is told with its cause in words", async () => {
+test("a stalled run is listed with a readable cause", async () => {
   const { has, status } = newStatus();
   const one = { stretch: 1, retries: 4, failure: null };
   has.invocations = [
@@ -140,7 +140,7 @@ test("what the engine tries in vain is told with its cause in words", async () =
   ]);
 });
 
-test("a worker that was started again is one worker, also for a server that never heard of its process before", () => {
+test("a restarted worker is listed once, even by a restarted server", () => {
   const { has, status } = newStatus();
   has.workers = [
     workerOf("worker-1", { id: "worker-1.00000001", state: "gone", seen_at: 1 }),
@@ -155,7 +155,7 @@ test("a worker that was started again is one worker, also for a server that neve
   expect(status.place("run_1")).toMatchObject({ worker: "worker-1", moved_from: "north.2" });
 });
 
-test("a run is on its worker by name, waits where that is gone, and keeps its place while the engine is away", async () => {
+test("a run shows its worker, even while the worker or the engine is unavailable", async () => {
   const { has, status } = newStatus();
   has.place = { worker: "id-worker-2", moved_from: "id-worker-1", moved_at: 5 };
   const place = { worker: "worker-2", moved_from: "worker-1", moved_at: 5 };

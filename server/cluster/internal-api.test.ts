@@ -39,7 +39,7 @@ const news: SegmentProgress = {
   end: { kind: "rested", signals: 1 },
 };
 
-describe("whoever does not carry the workers' token", () => {
+describe("requests without the worker token", () => {
   const paths = [
     "/turns",
     "/journal?run=run_a&stretch=2",
@@ -51,11 +51,11 @@ describe("whoever does not carry the workers' token", () => {
     "/nowhere",
   ];
   test.each([
-    ["none", {}],
-    ["another", { authorization: "Bearer a-token-that-server-and-workers-have-not" }],
-    ["one that is longer", { authorization: `Bearer ${TOKEN}${TOKEN}` }],
+    ["no token", {}],
+    ["another token", { authorization: "Bearer a-token-that-server-and-workers-have-not" }],
+    ["a longer token", { authorization: `Bearer ${TOKEN}${TOKEN}` }],
     ["another scheme", { authorization: `Basic ${btoa(`:${TOKEN}`)}` }],
-  ])("with %s is refused at every path alike, and learns nothing", async (_what, headers: HeadersInit) => {
+  ])("a request with %s gets the same rejection at every path", async (_what, headers: HeadersInit) => {
     const answers = await Promise.all(
       paths.flatMap((path) => [
         ask(path, { headers }),
@@ -79,7 +79,7 @@ describe("whoever does not carry the workers' token", () => {
     expect(side.logged).toEqual(["A request without the worker token reached the workers' port."]);
   });
 
-  test("hears in words what to set, if it is a worker", async () => {
+  test("a worker with the wrong token gets an error that names the setting", async () => {
     const unauthorizedClient = newControlClient({ fetch: newControlFetch(side.url), token: "x".repeat(32) });
     await expect(unauthorizedClient.report(news)).rejects.toThrow(
       "The server rejects this worker: set TROUPE_WORKER_TOKEN to the same value as on the server.",
@@ -87,8 +87,8 @@ describe("whoever does not carry the workers' token", () => {
   });
 });
 
-describe("a worker", () => {
-  test("tells of turns; what the server knows to be secret is not among them", async () => {
+describe("worker requests", () => {
+  test("a worker reports turns, and known secrets in them are redacted", async () => {
     registerSecret("hunter2hunter2");
     await side.client().report(news);
     expect(side.heard.news).toEqual([
@@ -96,19 +96,19 @@ describe("a worker", () => {
     ]);
   });
 
-  test("passes on what is being written", async () => {
+  test("a worker forwards partial output of models", async () => {
     const frame = { type: "llm_delta", call_id: "c", channel: "content", offset: 0, text: "Hel" } as const;
     await side.client().live({ run_id: "run_a", frames: [frame] });
     expect(side.heard.live).toEqual([{ run_id: "run_a", frames: [frame] }]);
   });
 
-  test("gets the log of a stretch that is at work, and is told of one that is not", async () => {
+  test("a worker gets the log of an active segment and null for others", async () => {
     const client = side.client();
     expect(await client.journal("run_a", 2)).toEqual({ turns: [], timers: [] });
     expect(await client.journal("run_a", 1)).toBeNull();
   });
 
-  test("says what it takes up, and hears whether it still has it", async () => {
+  test("a worker claims a segment and can check whether it still has it", async () => {
     const client = side.client();
     const hold = { run_id: "run_a", stretch: 2, worker: "holder" };
     await client.taken(hold, new AbortController().signal);
@@ -119,7 +119,7 @@ describe("a worker", () => {
     ]);
   });
 
-  test("is refused what has another form, with the place", async () => {
+  test("an invalid request is rejected with the field", async () => {
     const responseTo = async (path: string, body: unknown) => {
       const answer = await asWorker(path, body);
       return [answer.status, await answer.json()];
@@ -144,7 +144,7 @@ describe("a worker", () => {
     await expect(side.client().ask("turns", {})).rejects.toThrow(ControlRejected);
   });
 
-  test("learns that the server is away, and gets on once it is back", async () => {
+  test("a worker detects that the server is unavailable and repeats its request until it returns", async () => {
     const client = side.client();
     await side.stop();
     await expect(client.report(news)).rejects.toThrow(ControlAway);
@@ -153,7 +153,7 @@ describe("a worker", () => {
     expect(await asked).toBeNull();
   });
 
-  test("gives up asking where it is told to", async () => {
+  test("a worker stops repeating a request once it is aborted", async () => {
     const client = side.client();
     await side.stop();
     const abort = new AbortController();

@@ -252,7 +252,7 @@ const seeds = Array.from({ length: sized(4, 400) }, (_, at) => at + 1);
 const isDone = (output: unknown) => z.object({ status_code: z.literal(200) }).safeParse(output).success;
 
 test(
-  "a labeled call takes effect once, however often the server is killed and messages are lost or repeated",
+  "a labeled call executes once, however often the server is killed and messages are lost or repeated",
   PATIENT,
   async () => {
     let failed = 0;
@@ -275,7 +275,7 @@ test(
 );
 
 test(
-  "where a worker dies, its calls fail in words, or are repeated once for each worker that died with them",
+  "calls of a killed worker fail with a message or are repeated at most once per death",
   PATIENT,
   async () => {
     for (const seed of seeds) {

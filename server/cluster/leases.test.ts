@@ -46,7 +46,7 @@ function newBook(limit: Limit) {
 }
 
 describe("a limit of two calls", () => {
-  test("is one for each of two workers, and never three while one gives back", () => {
+  test("two workers share two calls and never use three while a call is returned", () => {
     const { beat } = newBook({ calls: 2 });
     expect(beat("a", { waiting: 5 })).toEqual({ calls: 2 });
     // The first has both, as far as the server knows.
@@ -60,7 +60,7 @@ describe("a limit of two calls", () => {
     expect(beat("b", { share: { calls: 0 }, waiting: 1 })).toEqual({ calls: 1 });
   });
 
-  test("comes back from a worker that is surely gone at once, and from one that is silent when its lease has ended", () => {
+  test("an ended worker's calls are freed at once, a silent worker's when its lease expires", () => {
     const { beat, book, pass } = newBook({ calls: 2 });
     beat("a", { waiting: 5 });
     book.end("a");
@@ -72,7 +72,7 @@ describe("a limit of two calls", () => {
     expect(beat("c", { share: { calls: 0 }, waiting: 5 })).toEqual({ calls: 2 });
   });
 
-  test("holds over a restart of the server", () => {
+  test("leases survive a restart of the server", () => {
     const troupe = newBook({ calls: 2 });
     troupe.beat("a", { waiting: 5 });
     troupe.restart();
@@ -80,7 +80,7 @@ describe("a limit of two calls", () => {
     expect(troupe.beat("a", { share: { calls: 2 }, in_use: 2 })).toEqual({ calls: 1 });
   });
 
-  test("is the server's own, too", () => {
+  test("the server itself also gets a share of the calls", () => {
     const { beat } = newBook({ calls: 2 });
     expect(beat("server", {}, false)).toEqual({ calls: 0 });
     expect(beat("a", { waiting: 5 })).toEqual({ calls: 2 });
@@ -90,7 +90,7 @@ describe("a limit of two calls", () => {
     expect(beat("server", { share: { calls: 0 }, waiting: 1 }, false)).toEqual({ calls: 1 });
   });
 
-  test("that a person lowers is given back before anybody gets more", () => {
+  test("a lowered limit takes effect before another worker gets calls", () => {
     const { beat, limits } = newBook({ calls: 4 });
     beat("a", { waiting: 5 });
     limits.set(P, { calls: 1 });
@@ -99,7 +99,7 @@ describe("a limit of two calls", () => {
   });
 });
 
-test("a limit of one goes round, each getting at least one call on", () => {
+test("a limit of one call rotates, and each worker makes at least one call", () => {
   const { beat, pass } = newBook({ calls: 1 });
   expect(beat("a", { waiting: 9 })).toEqual({ calls: 1 });
   expect(beat("b", { waiting: 9 })).toEqual({ calls: 0 });
@@ -112,7 +112,7 @@ test("a limit of one goes round, each getting at least one call on", () => {
   expect(beat("b", { share: { calls: 0 }, waiting: 9 })).toEqual({ calls: 1 });
 });
 
-test("an answer that was lost gives nobody more", () => {
+test("a lost response doesn't increase a worker's share", () => {
   const { beat } = newBook({ calls: 2 });
   beat("a", { waiting: 5 });
   // It never heard of its two.
@@ -120,13 +120,13 @@ test("an answer that was lost gives nobody more", () => {
   expect(beat("b", { waiting: 5 })).toEqual({ calls: 0 });
 });
 
-test("what was overtaken is not heard", () => {
+test("an outdated heartbeat is ignored", () => {
   const { book } = newBook({ calls: 2 });
   expect(book.beat("a", 2, [], true)).not.toBeNull();
   expect(book.beat("a", 1, [], true)).toBeNull();
 });
 
-test("rates follow calls, whole for whoever is alone and filled up over time for who comes later", () => {
+test("rate limits are shared like calls, and only the first worker starts with a full budget", () => {
   const { beat, book } = newBook({ calls: 4, requests_per_minute: 60, tokens_per_minute: 1_000 });
   expect(book.beat("a", 1, [], true)).toEqual([
     {
@@ -147,7 +147,7 @@ test("rates follow calls, whole for whoever is alone and filled up over time for
   );
 });
 
-test("a provider that wants to be left alone is left alone by all", () => {
+test("a provider's cool-down applies to all workers", () => {
   const { beat, book, pass } = newBook({ calls: 2 });
   beat("a", { cool_down_ms: 5_000 });
   pass(2_000);
@@ -156,7 +156,7 @@ test("a provider that wants to be left alone is left alone by all", () => {
   ]);
 });
 
-describe("whatever happens on the way", () => {
+describe("leases under random failures", () => {
   /** A worker as it is: what it goes by, and what it does. */
   interface Sim {
     share: Share | null;
@@ -175,7 +175,7 @@ describe("whatever happens on the way", () => {
     fc.record({ what: fc.constant("restart"), who }),
   );
 
-  test("workers that start, stop, lose answers and call never call more than the limit together", () => {
+  test("workers that start, stop, lose responses and call never exceed the limit together", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 4 }), fc.array(doing, { maxLength: 200 }), (limit, all) => {
         const troupe = newBook({ calls: limit });
@@ -220,7 +220,7 @@ describe("whatever happens on the way", () => {
     );
   });
 
-  test("nobody starves: as long as all are heard, each gets on", () => {
+  test("no worker starves while all send heartbeats", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 2, max: 6 }), (limit, many) => {
         const troupe = newBook({ calls: limit });

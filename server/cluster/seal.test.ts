@@ -13,7 +13,7 @@ const anyBytes = fc.oneof(
   }),
 );
 
-test("what was sealed opens with the same key, and with no other", () => {
+test("encrypted data can be decrypted with the same key only", () => {
   fc.assert(
     fc.property(anyBytes, (plain) => {
       const sealed = mine.seal(plain);
@@ -23,7 +23,7 @@ test("what was sealed opens with the same key, and with no other", () => {
   );
 });
 
-test("one changed bit anywhere, or a byte less, and it does not open", () => {
+test("data with a changed bit or a missing byte can't be decrypted", () => {
   fc.assert(
     fc.property(anyBytes, fc.nat(), fc.nat(7), (plain, where, bit) => {
       const sealed = Buffer.from(mine.seal(plain));
@@ -36,12 +36,12 @@ test("one changed bit anywhere, or a byte less, and it does not open", () => {
   );
 });
 
-test("what was never sealed is refused", () => {
+test("data that was never encrypted is rejected", () => {
   const plain = new TextEncoder().encode(JSON.stringify({ run_id: "run_1", stretch: 1 }));
   expect(() => mine.open(plain)).toThrow(/was(n't)? encrypted/);
 });
 
-test("the same text is never sealed the same way twice, cannot be read, and is packed", () => {
+test("encryption never gives the same output twice, is unreadable, and compresses", () => {
   const text = "the customer's question, ".repeat(400);
   const [one, two] = [mine.seal(Buffer.from(text)), mine.seal(Buffer.from(text))];
   expect(Buffer.from(one)).not.toEqual(Buffer.from(two));
@@ -49,12 +49,12 @@ test("the same text is never sealed the same way twice, cannot be read, and is p
   expect(one.length).toBeLessThan(text.length / 4);
 });
 
-test("two processes with the same TROUPE_SECRET_KEY read one another", () => {
+test("two processes with the same TROUPE_SECRET_KEY can decrypt each other's data", () => {
   const shared = key();
   const sealed = newJournalSealer(shared).seal(Buffer.from("hello"));
   expect(Buffer.from(newJournalSealer(shared).open(sealed)).toString()).toBe("hello");
 });
 
-test("a key of another length is refused with what to do", () => {
+test("a key of the wrong length is rejected with the required length", () => {
   expect(() => newJournalSealer("c2hvcnQ=")).toThrow("32 bytes in base64");
 });

@@ -172,8 +172,8 @@ const began = () => {
   }
 };
 
-describe("a tool that is declared for a label", () => {
-  test("is carried out at a worker that has it, whoever has the run; all others stay at the server", async () => {
+describe("a tool with a worker label", () => {
+  test("a labeled tool runs on a worker with its label, and other tools stay on the server", async () => {
     await startWorker("plain");
     await startWorker("gpu-1", { TROUPE_WORKER_LABELS: "eu, gpu" });
     const outputs = [await call("render", { idempotencyKey: "step 7" }), await call("here")];
@@ -183,7 +183,7 @@ describe("a tool that is declared for a label", () => {
     ]);
   });
 
-  test("goes to the same worker for all of a run while that is there, and then to another, with nothing lost", async () => {
+  test("a labeled tool stays on its worker during a run and moves if the worker stops", async () => {
     const both = { "gpu-1": startLine("gpu-1", "gpu"), "gpu-2": startLine("gpu-2", "gpu") };
     const placeOf = async (id: string) => {
       const { output } = await call("render", { run: { id, workflow_id: null } });
@@ -199,7 +199,7 @@ describe("a tool that is declared for a label", () => {
     expect(await placeOf("a")).toBe(first === "gpu-1" ? "gpu-2" : "gpu-1");
   });
 
-  test("keeps what an agent began there until its task ends", async () => {
+  test("a labeled tool keeps an agent's session on its worker until the task ends", async () => {
     startLine("gpu-1", "gpu");
     const agent = { agent_id: "ada", role_name: "Analyst", node_id: "count" };
     const run = { id: "run_a", workflow_id: null };
@@ -213,7 +213,7 @@ describe("a tool that is declared for a label", () => {
     expect(await python("'x' in globals()")).toMatchObject({ result: "False", first: expect.any(String) });
   });
 
-  test("is refused by the label's name where no worker has it, before the run and in it", async () => {
+  test("a labeled tool without a worker is rejected with the label, before and during a run", async () => {
     await startWorker("gpu-1", { TROUPE_WORKER_LABELS: "gpu" });
     expect(await call("away")).toMatchObject({ status_code: 503, error: NOBODY("away", "quantum") });
     expect([unavailable("away"), unavailable("render"), unavailable("here")]).toEqual([
@@ -223,7 +223,7 @@ describe("a tool that is declared for a label", () => {
     ]);
   });
 
-  test("is refused by the worker's name where that has the label and does not declare the tool", async () => {
+  test("a labeled tool is rejected with the worker's name if that doesn't declare it", async () => {
     await startWorker("odd", { TROUPE_WORKER_LABELS: "quantum", TROUPE_TOOLS_FILE: "" });
     await expect
       .poll(() => call("away"), BUSY)
@@ -234,13 +234,13 @@ describe("a tool that is declared for a label", () => {
       });
   });
 
-  test("waits for a worker that comes a moment later", async () => {
+  test("a labeled tool waits briefly for a worker to connect", async () => {
     const output = call("render", { idempotencyKey: "early" });
     await startWorker("gpu-1", { TROUPE_WORKER_LABELS: "gpu" });
     expect(await output).toEqual({ status_code: 200, output: "gpu-1 early\n" });
   });
 
-  test("is made once where connections are lost meanwhile", async () => {
+  test("a labeled tool executes once while connections are lost", async () => {
     await startWorker("gpu-1", { TROUPE_WORKER_LABELS: "gpu" });
     const abort = new AbortController();
     const output = call("slow", { signal: abort.signal });
@@ -252,7 +252,7 @@ describe("a tool that is declared for a label", () => {
     expect(await output).toMatchObject({ status_code: 408, error: "slow was stopped." });
   });
 
-  test("fails in words where its worker is gone meanwhile", async () => {
+  test("a labeled tool fails with a message if its worker stops during the call", async () => {
     const { kill } = startLine("gpu-1", "gpu");
     const output = side.tools.invoke("slow", {}, scope());
     await expect.poll(began, BUSY).toBe("x");
@@ -265,7 +265,7 @@ describe("a tool that is declared for a label", () => {
   });
 });
 
-test("an MCP server that is declared for a label is a process of such a worker, and its tools are approved as any other's", async () => {
+test("a labeled MCP server runs on a matching worker, and its tools require approval", async () => {
   await sources.start();
   const [before] = sources.mcp.list();
   expect(before).toMatchObject({ state: "failed", last_error: NOBODY('The MCP server "cards"', "gpu") });
@@ -282,7 +282,7 @@ test("an MCP server that is declared for a label is a process of such a worker, 
 });
 
 test.each([0, 5, 20, 200])(
-  "a call after a restart of the server executes once, whatever came before: %i calls",
+  "a call after a restart of the server executes once after %i earlier calls",
   async (before) => {
     const what = { kind: "tool", name: "render", label: "gpu" } as const;
     const executed: string[] = [];
@@ -333,7 +333,7 @@ test.each([0, 5, 20, 200])(
   },
 );
 
-test("a server that has just begun does not say that nobody is there", () => {
+test("a server that has just started doesn't yet report missing workers", () => {
   vi.useFakeTimers({ toFake: ["setTimeout"] });
   const lines = new WorkerConnections({ waitMs: 5_000 });
   const what = { kind: "tool", name: "render", label: "gpu" } as const;

@@ -60,7 +60,7 @@ const client = (port: number) =>
   newControlClient({ fetch: newControlFetch(`http://127.0.0.1:${port}`), token: TOKEN });
 
 test.each([{}, ingress])(
-  "a server that executes all runs itself has no port for workers, and its providers to itself: %o",
+  "a server that executes all runs itself opens no worker port: %o",
   async (settings) => {
     const number = await freePort();
     const port = newPort({ ...settings, TROUPE_INTERNAL_PORT: String(number) });
@@ -71,9 +71,9 @@ test.each([{}, ingress])(
 );
 
 test.each([
-  ["whose runs workers carry out", { TROUPE_ENGINE: "restate" }, false],
-  ["that lets runs at work elsewhere come to their end", ingress, true],
-])("a server %s answers them, until it stops", async (_what, settings, hasRun) => {
+  ["with an engine", { TROUPE_ENGINE: "restate" }, false],
+  ["with unfinished runs on workers", ingress, true],
+])("a server %s opens the worker port until it stops", async (_what, settings, hasRun) => {
   const number = await freePort();
   const port = newPort({ ...settings, TROUPE_INTERNAL_PORT: String(number) }, hasRun);
   await port.open(parts);
@@ -82,7 +82,7 @@ test.each([
   await expect(client(number).ask("workers")).rejects.toThrow("Can't reach the server's port for workers");
 });
 
-test("a port that is taken is a reason not to start", async () => {
+test("the server doesn't start if the worker port is in use", async () => {
   const number = await freePort();
   const settings = { TROUPE_ENGINE: "restate", TROUPE_INTERNAL_PORT: String(number) };
   await newPort(settings).open(parts);

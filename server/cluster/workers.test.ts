@@ -47,7 +47,7 @@ async function beat(id: string, address: string, more: Partial<Heartbeat> = {}) 
 }
 const states = () => workers.list().map(({ id, state }) => `${id} ${state}`);
 
-test("a sign of life is answered with the providers' version and a share of each", async () => {
+test("a heartbeat is answered with the version of the providers and a share of each", async () => {
   await beat("one.a", "10.0.0.1:9081");
   expect(
     workers.beat({
@@ -65,8 +65,8 @@ test("a sign of life is answered with the providers' version and a share of each
   ]);
 });
 
-describe("a worker that says nothing any more", () => {
-  test("is told as gone after a while, and as back with its next sign of life", async () => {
+describe("a silent worker", () => {
+  test("a silent worker is listed as offline after a while, and as online with its next heartbeat", async () => {
     await beat("one.a", "10.0.0.1:9081");
     now += 10_001;
     expect(states()).toEqual(["one.a gone"]);
@@ -74,7 +74,7 @@ describe("a worker that says nothing any more", () => {
     expect(states()).toEqual(["one.a working"]);
   });
 
-  test("has its share taken back once nobody is there where it was", async () => {
+  test("a silent worker loses its share once its address refuses connections", async () => {
     await beat("one.a", "10.0.0.1:9081");
     doors["10.0.0.1:9081"] = "refused";
     await workers.check();
@@ -85,7 +85,7 @@ describe("a worker that says nothing any more", () => {
     expect(await beat("two.b", "10.0.0.2:9081")).toBe(2);
   });
 
-  test("keeps it for longer where it had closed its door to finish what it began", async () => {
+  test("a draining worker that closed its port keeps its share for longer", async () => {
     await beat("one.a", "10.0.0.1:9081", { state: "draining" });
     doors["10.0.0.1:9081"] = "refused";
     now += 9_999;
@@ -96,7 +96,7 @@ describe("a worker that says nothing any more", () => {
     expect(leases.has("one.a")).toBe(false);
   });
 
-  test("keeps it for as long as it may still be there", async () => {
+  test("a silent worker keeps its share while it may still be running", async () => {
     await beat("one.a", "10.0.0.1:9081");
     doors["10.0.0.1:9081"] = "unknown";
     now += 60_000;
@@ -104,7 +104,7 @@ describe("a worker that says nothing any more", () => {
     expect(await beat("two.b", "10.0.0.2:9081")).toBe(0);
   });
 
-  test("keeps it where the server never reached it, so that a refusal says nothing", async () => {
+  test("a silent worker keeps its share if the server could never reach it", async () => {
     doors["10.0.0.1:9081"] = "refused";
     await beat("one.a", "10.0.0.1:9081");
     now += 60_000;
@@ -112,7 +112,7 @@ describe("a worker that says nothing any more", () => {
     expect(leases.has("one.a")).toBe(true);
   });
 
-  test("has it taken back once another has its place", async () => {
+  test("a silent worker loses its share once another has its address", async () => {
     await beat("one.a", "10.0.0.1:9081");
     now += 2_501;
     await beat("one.b", "10.0.0.1:9081");
@@ -121,7 +121,7 @@ describe("a worker that says nothing any more", () => {
   });
 });
 
-test("a worker that leaves gives its share back at once; one that stops keeps what it still uses", async () => {
+test("a leaving worker frees its share at once, and a draining worker keeps the used part", async () => {
   const use = { provider_id: "prov", share: { calls: 2 }, in_use: 1, waiting: 0, begun: 1 };
   await beat("one.a", "10.0.0.1:9081");
   expect(await beat("one.a", "10.0.0.1:9081", { state: "draining", uses: [use] })).toBe(1);

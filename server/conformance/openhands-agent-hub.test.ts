@@ -19,7 +19,7 @@ import { agent, call, calls, crewGraph, newScriptedStage, of, role, runCrew, too
 // The promises of the reference "openhands-agent-hub" (README.md of this folder), in its order.
 
 describe("State", () => {
-  test("multi-agent state: root task and subtask, shared and local iterations, delegate levels", async () => {
+  test("multi-agent state tracks the root task, subtasks, shared and local iterations and delegate levels", async () => {
     // CodeActAgent: I should request help from BrowsingAgent, and so on, as the document tells it.
     const { events, state } = await runCrew(
       [
@@ -60,7 +60,7 @@ describe("State", () => {
     expect(text).not.toContain("github.com");
   });
 
-  test("running state: the states that an agent can be in", () => {
+  test("the running state accepts only the documented agent states", () => {
     for (const state of ["LOADING", "RUNNING", "PAUSED", "FINISHED", "ERROR", "AWAITING_USER_CONFIRMATION"])
       expect(AgentState.safeParse(state).success).toBe(true);
     expect(AgentState.safeParse("DREAMING").success).toBe(false);
@@ -77,7 +77,7 @@ describe("State", () => {
       return [agentStateOf(state, Object.values(state.agents)[0]!)];
     });
 
-  test("running state: loading, running, and how it ended", async () => {
+  test("an agent's state goes from loading to running to finished, rejected or error", async () => {
     const moments = ["agent_started", "iteration_started", "agent_finished"] as const;
     for (const [step, end] of [
       [{ text: "done" }, "FINISHED"],
@@ -89,7 +89,7 @@ describe("State", () => {
     }
   });
 
-  test("running state: confirmation mode waits for a person, who agrees or does not", async () => {
+  test("confirmation mode waits for a person, who confirms or rejects", async () => {
     for (const [answer, then] of [
       ["approve", "USER_CONFIRMED"],
       ["reject", "USER_REJECTED"],
@@ -110,7 +110,7 @@ describe("State", () => {
     }
   });
 
-  test("traffic control: rate limits throttle, limits of the run pause, and it goes on once one is raised", async () => {
+  test("rate limits throttle a run, run limits pause it, and raising a limit continues it", async () => {
     const busy = new ModelError({
       code: "RATE_LIMIT",
       message: "Slow down.",
@@ -142,7 +142,7 @@ describe("State", () => {
     expect(hubState(stage.store.state(id)!).root_task.agent_state).toBe("FINISHED");
   });
 
-  test("almost stuck, the last error, and the task's own data", async () => {
+  test("the hub state reports an almost stuck agent, the last error and the task's data", async () => {
     const same = calls(call("look", { txt: "x" }));
     const { events, state } = await runCrew([same, same, same, same], one, { ...setup, plan });
     const stuckAt = events.findIndex(({ type }) => type === "stuck_detected");
@@ -155,7 +155,7 @@ describe("State", () => {
     expect(hubState(done.state).extra_data).toEqual({ result: "made" });
   });
 
-  test("metrics: of the whole task and of each subtask", async () => {
+  test("metrics cover the whole task and each subtask", async () => {
     const { events, state } = await runCrew(
       [calls(call("delegate_task", { coworker: "b", task: "help" })), { text: "help" }, { text: "done" }],
       { agents: [agent("a", { allow_delegation: true }), agent("b")] },
@@ -168,7 +168,7 @@ describe("State", () => {
 });
 
 describe("Actions and observations", () => {
-  test("every action of the list is there, and calls of our tools are such actions", () => {
+  test("every documented action exists, and tool calls map to these actions", () => {
     const listed = [
       "run",
       "run_ipython",
@@ -191,7 +191,7 @@ describe("Actions and observations", () => {
     });
   });
 
-  test("every observation of the list is there", () => {
+  test("every documented observation exists", () => {
     const known = Observation.options.map((option) => option.shape.observation.value as string);
     expect(known).toEqual(expect.arrayContaining(["run", "browse", "read", "write", "error", "success"]));
     const read = actionOfCall({ tool_name: "file_read", args: { path: "a.txt" } });
@@ -202,7 +202,7 @@ describe("Actions and observations", () => {
     });
   });
 
-  test("to_dict says it to people, to_memory keeps the raw cause for the model, and both come back", () => {
+  test("to_dict hides the raw error that to_memory keeps, and both can be read back", () => {
     const write = actionOfCall(
       { tool_name: "file_write", args: { path: "a.txt", content: "x" } },
       "I save it.",
@@ -219,7 +219,7 @@ describe("Actions and observations", () => {
     expect(observationFromDict(toMemory(failed))).toEqual(failed);
   });
 
-  test("AgentFinishAction and AgentRejectAction stop the loop, and the delegator goes on", async () => {
+  test("AgentFinishAction and AgentRejectAction stop the loop, and the delegator continues", async () => {
     const { events, state } = await runCrew(
       [
         calls(call("delegate_task", { coworker: "b", task: "first" })),
@@ -251,7 +251,7 @@ describe("Actions and observations", () => {
 });
 
 describe("Agent delegation", () => {
-  test("goes on over several levels, as deep as the agent may", async () => {
+  test("delegation works over several levels, up to the depth limit", async () => {
     const { events, state } = await runCrew(
       [
         calls(call("delegate_task", { coworker: "b", task: "level one" })),
@@ -285,7 +285,7 @@ describe("Agent delegation", () => {
     expect(tools).toEqual({ a: true, b: true, c: false });
   });
 
-  test("never back to who waits for the result, and never to nobody", async () => {
+  test("an agent can't delegate to an unknown agent or to one that waits for it", async () => {
     const { state } = await runCrew(
       [
         calls(

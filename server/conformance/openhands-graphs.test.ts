@@ -27,7 +27,7 @@ const ran = (state: { nodes: Record<string, { status: string }> }) =>
   Object.entries(state.nodes).flatMap(([id, { status }]) => (status === "completed" ? [id] : []));
 
 describe("Core concepts and data models", () => {
-  test("the example reads without a finding: node types, config, keys, edges with labels, start node", () => {
+  test("the example is read without findings, including node types, keys, labels and start node", () => {
     const { findings } = readWorkflow(JSON.stringify(referenceApproval));
     expect(findings).toEqual([]);
     const graph = read();
@@ -49,7 +49,7 @@ describe("Core concepts and data models", () => {
     expect(graph.edges.flatMap(({ edge_label }) => edge_label ?? [])).toEqual(["approved", "rejected"]);
   });
 
-  test("it can be written in the document's own words and read back the same", () => {
+  test("the example can be written in the document's own terms and read back unchanged", () => {
     const graph = read();
     const text = writeWorkflow(graph, { flavour: "openhands" });
     expect(text).toMatch(/start_node[\s\S]*conditional_router_node[\s\S]*end_node/);
@@ -58,7 +58,7 @@ describe("Core concepts and data models", () => {
 });
 
 describe("load_workflow", () => {
-  test("a start node that is not there, and edges to nowhere, are not accepted", () => {
+  test("a missing start node and edges to unknown nodes are rejected", () => {
     const broken = [
       { ...referenceApproval, start_node_id: "node_nowhere" },
       {
@@ -75,7 +75,7 @@ describe("load_workflow", () => {
     expect(findProblems(read(), builtinRoles)).toEqual([]);
   });
 
-  test("a router without a function that is registered is an error that says so", () => {
+  test("a router with an unregistered function is an error that names the function", () => {
     const router = {
       ...referenceApproval.nodes.node_approval_router,
       config: { router_function_name: "unheard_of" },
@@ -127,7 +127,7 @@ else return "error_unknown_status";`,
     ["javascript", "Approved", "end_both"],
     ["javascript", "rejected", "end"],
   ] as const)(
-    "a rule in %s, told %s: routers of the workflow follow it by its name",
+    "routers of a workflow use a shared %s rule by its name, given %s",
     async (how, approvalStatus, end) => {
       const graph = drawn(how);
       expect(findProblems(graph, []).filter(({ severity }) => severity === "error")).toEqual([]);
@@ -144,7 +144,7 @@ else return "error_unknown_status";`,
     },
   );
 
-  test("an answer that is no label stops the run, and names the rule", async () => {
+  test("a rule that returns no route name stops the run and is named in the error", async () => {
     const { state } = await newScriptedStage([]).run(
       draw("start > ra; ra a> end", { ra: named({ source: "1 + 1" }) } as never),
     );
@@ -154,7 +154,7 @@ else return "error_unknown_status";`,
     );
   });
 
-  test("rules go into files and come back; their JavaScript is withheld until somebody allows it", () => {
+  test("rules can be exported and imported, and their JavaScript is withheld until allowed", () => {
     const graph = drawn("javascript");
     expect(readWorkflow(writeWorkflow(graph, { flavour: "troupe" })).graph).toEqual(graph);
     expect(capabilitiesOf(graph, [])).toEqual([
@@ -169,7 +169,7 @@ else return "error_unknown_status";`,
     expect(capabilitiesOf(drawn("cel"), [])).toEqual([]);
   });
 
-  test("one name means one rule, and a built-in name stays what it is", () => {
+  test("a rule name is unique in a workflow and can't replace a built-in rule", () => {
     const codes = (graph: WorkflowGraph) =>
       findProblems(graph, []).flatMap(({ severity, code }) => (severity === "error" ? [code] : []));
     const twice = drawn("cel");
@@ -187,7 +187,7 @@ else return "error_unknown_status";`,
 });
 
 describe("process_workflow", () => {
-  test("approved: start, agent, router, action, end; outputs are merged into the state", async () => {
+  test("an approved request takes the approved route and merges outputs into the state", async () => {
     const { state, events } = await decided("approved");
     expect(ran(state)).toEqual([
       "node_start",
@@ -206,7 +206,7 @@ describe("process_workflow", () => {
     expect(state.run.final_status).toBe("COMPLETED");
   });
 
-  test("rejected: the other way, and the first is not taken", async () => {
+  test("a rejected request takes only the rejected route", async () => {
     const { state, models } = await decided("rejected");
     expect(ran(state)).toContain("node_end_rejected");
     expect(ran(state)).not.toContain("node_approved_action");
@@ -217,7 +217,7 @@ describe("process_workflow", () => {
     );
   });
 
-  test("a router's word without a matching edge halts the workflow, and says which word", async () => {
+  test("a route without a matching edge stops the workflow and is named in the error", async () => {
     const graph = structuredClone(read());
     graph.edges = graph.edges.filter(({ edge_label }) => edge_label !== "rejected");
     const { state } = await decided("rejected", graph);
@@ -225,7 +225,7 @@ describe("process_workflow", () => {
     expect(state.run.error?.message).toContain("rejected");
   });
 
-  test("initial_input is Any: a start key without a schema takes every JSON value as it stands", async () => {
+  test("initial_input accepts any JSON value for a start key without a schema", async () => {
     const graph = draw("start > a > end", {
       start: { node_type: "start", output_keys: ["amount", "order"], config: {} },
       a: {
@@ -240,7 +240,7 @@ describe("process_workflow", () => {
     expect(state.state).toEqual({ ...input, total: 15 });
   });
 
-  test("an input key that is not in the state stops the node that needs it", async () => {
+  test("a missing input key fails the node that needs it", async () => {
     const graph = draw("start > a > end", {
       a: { node_type: "transform", input_keys: ["missing"], output_keys: ["a"], config: { set: { a: "1" } } },
     });
@@ -256,7 +256,7 @@ describe("process_workflow", () => {
     expect(action).not.toContain("approval_status");
   });
 
-  test("loops are allowed through a router, and end at their limit", async () => {
+  test("a router can form a loop, which ends at its limit", async () => {
     const graph = draw("start > a > r; r again> a; r out> end", {
       a: { node_type: "transform", output_keys: ["r"], config: { set: { r: '"again"' } } },
     });
@@ -265,7 +265,7 @@ describe("process_workflow", () => {
     expect(state.run).toMatchObject({ reason_code: "LOOP_LIMIT" });
   });
 
-  test("max_steps is a safety break: the run is INCOMPLETE, with its state so far", async () => {
+  test("max_steps ends the run as INCOMPLETE with its state so far", async () => {
     const { state } = await newScriptedStage([]).run(draw("start > a > b > c > end"), {
       config: { max_steps: 3 },
     });
@@ -274,8 +274,8 @@ describe("process_workflow", () => {
   });
 });
 
-describe("Future enhancements that are here", () => {
-  test("agent and crew tasks do their work, with tools by role, and give their outputs to the state", async () => {
+describe("Implemented future enhancements", () => {
+  test("agent and crew tasks use tools by role and write their outputs to the state", async () => {
     const stage = newScriptedStage(
       [calls(call("look", { text: "x" })), { text: "found" }, { text: "joined" }],
       [tool("look")],
@@ -306,13 +306,13 @@ describe("Future enhancements that are here", () => {
     expect(stage.models.calls[2]!.messages.at(-1)!.content).toContain("<goal>Report: found</goal>");
   });
 
-  test("branches run at the same time and join", async () => {
+  test("branches run in parallel and join", async () => {
     const { state } = await newScriptedStage([]).run(draw("start > a > c > end; start > b > c"));
     expect(state.state).toMatchObject({ a: "a", b: "b", c: "c" });
     expect(Object.values(state.nodes).every(({ status }) => status === "completed")).toBe(true);
   });
 
-  test("a failing node may have a way out of its own", async () => {
+  test("a failing node can have its own error route", async () => {
     const graph = draw("start > ask > end; ask !> mend > end_mended", {
       ask: {
         node_type: "agent_task",
@@ -325,7 +325,7 @@ describe("Future enhancements that are here", () => {
     expect(state.run.final_status).toBe("COMPLETED");
   });
 
-  test("the schema of the state is enforced where it is strict", async () => {
+  test("strict state enforces the schema of the state", async () => {
     const graph = draw("start > a > end", {
       a: { node_type: "transform", output_keys: ["n"], config: { set: { n: '"not a number"' } } },
     });
@@ -350,7 +350,7 @@ describe("Future enhancements that are here", () => {
     ["crew_task", crewTask, [{ text: "2" }]],
     ["tool_call", { config: { tool_name: "two", args: { text: "x" } } }, []],
   ])(
-    "data transformation: what a %s gives goes into the state as its output mapping says, and only that",
+    "the output mapping of a %s node alone determines what it writes to the state",
     async (node_type, more, steps) => {
       const stage = newScriptedStage(steps, [tool("two", { execute: () => 2 })]);
       const graph = draw("start > a > end", {

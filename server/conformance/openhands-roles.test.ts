@@ -15,7 +15,7 @@ import { agent, call, calls, crewGraph, newScriptedStage, of, role, runCrew, too
 // The promises of the reference "openhands-role-based-agents" (README.md of this folder), in its order.
 
 describe("Core components", () => {
-  test("RoleDefinition: the example in YAML is read as it stands", () => {
+  test("the RoleDefinition example in YAML is read unchanged", () => {
     const { roles, findings } = readRoles(`
 - name: PythonDeveloper
   description: Writes, tests, and debugs Python code.
@@ -34,14 +34,14 @@ describe("Core components", () => {
     ]);
   });
 
-  test("AgentConfig: its fields and their defaults", () => {
+  test("AgentConfig fills in its defaults", () => {
     const config = AgentConfig.parse({ agent_id: "planner_alpha", role_name: "SoftwarePlanner" });
     expect(config).toMatchObject({ allow_delegation: false, max_iterations: 10 });
     expect(config.llm_config).toBeUndefined();
     expect(config.backstory).toBeUndefined();
   });
 
-  test("TaskResult: tokens and cost of every task and node; a price that nobody knows is null, not zero", async () => {
+  test("TaskResult has tokens and cost of every task and node, and an unknown price is null", async () => {
     const prices = [0.5, null, null];
     const models = fakeModels(() => "done");
     const { complete } = models;
@@ -67,7 +67,7 @@ describe("Core components", () => {
     expect(toRun({} as Parameters<typeof toRun>[0], 1, unknown, null).cost_usd).toBeNull();
   });
 
-  test("TaskContext: the project reaches every agent, and goes into files and comes back", async () => {
+  test("the project of a TaskContext reaches every agent and survives export and import", async () => {
     const graph = crewGraph(
       { agents: [agent("ann"), agent("ben")] },
       { tasks: ["ann", "ben"].map((name) => ({ task_id: name, description: name, required_role: name })) },
@@ -95,7 +95,7 @@ Conventions of the project:
       );
   });
 
-  test("TaskContext: task, plan, earlier results and shared state reach the agent", async () => {
+  test("TaskContext passes the task, the goal and earlier results to the agent", async () => {
     const { models } = await runCrew(
       [{ text: "the facts" }, { text: "the text" }],
       { agents: [agent("finder"), { ...agent("author"), backstory: "You were a journalist." }] },
@@ -115,7 +115,7 @@ Conventions of the project:
     expect(user).toContain('<results>\n<result task="facts">the facts</result>\n</results>');
   });
 
-  test("input_schema: an agent that is not given what its role needs does not begin", async () => {
+  test("an agent whose input_schema is not satisfied does not start", async () => {
     const needs = { type: "object", properties: { order: { type: "string" } }, required: ["order"] };
     const graph = draw("start > ask > end", {
       ask: {
@@ -147,7 +147,7 @@ Conventions of the project:
     expect(models.calls[0]!.llm_config).toMatchObject({ model: "special", temperature: 0.1 });
   });
 
-  test("TaskResult: status, output, tokens and cost of each task are kept", async () => {
+  test("TaskResult keeps status, output, tokens and cost of each task", async () => {
     const { events, state } = await runCrew(
       [{ text: "made" }],
       { agents: [agent("a")] },
@@ -167,7 +167,7 @@ Conventions of the project:
     expect(plan.tasks[0]!.tokens_used).toBeGreaterThan(0);
   });
 
-  test("TaskResult: what delegates used belongs to the task, and a failed one says why", async () => {
+  test("TaskResult includes the usage of delegates and the reason for a failure", async () => {
     const { state } = await runCrew(
       [
         calls(call("delegate_task", { coworker: "b", task: "help" })),
@@ -214,7 +214,7 @@ describe("Working with tools", () => {
     },
   });
 
-  test("ToolInterface: a name, a description, schemas and execute", () => {
+  test("ToolInterface has a name, a description and an input schema", () => {
     expect(example.spec).toMatchObject({
       name: "my_custom_tool",
       description: "It processes a string and an optional integer.",
@@ -222,12 +222,12 @@ describe("Working with tools", () => {
     });
   });
 
-  test("ToolOutput: succeeded is no error and a status in the 200s", () => {
+  test("ToolOutput succeeds with a 2xx status and fails with an error", () => {
     expect(succeeded(ToolOutput.parse({ output: "x", status_code: 200 }))).toBe(true);
     expect(succeeded(ToolOutput.parse({ error: "x", status_code: 500 }))).toBe(false);
   });
 
-  test("ToolsRegistry: register, get, unregister", () => {
+  test("ToolsRegistry registers, returns and unregisters tools", () => {
     const registry = new ToolsRegistry();
     registry.register(example);
     expect(registry.get("my_custom_tool")).toBe(example);
@@ -236,7 +236,7 @@ describe("Working with tools", () => {
     expect(registry.get("my_custom_tool")).toBeUndefined();
   });
 
-  test("ToolsRegistry.invoke: 200, 400 for arguments, 404 for names, 500 for exceptions; nothing is thrown", async () => {
+  test("ToolsRegistry.invoke returns 200, 400, 404 or 500 and never throws", async () => {
     const registry = new ToolsRegistry();
     registry.register(example);
     expect(await registry.invoke("my_custom_tool", { my_param: "hello" }, scope)).toEqual({
@@ -252,7 +252,7 @@ describe("Working with tools", () => {
     expect(broken).toEqual({ status_code: 500, error: "my_custom_tool failed: it broke" });
   });
 
-  test("RoleDefinition.tools is the source of truth for access rights, also where an agent asks for more", async () => {
+  test("RoleDefinition.tools limits access even if an agent asks for more", async () => {
     const { events, tools } = await runCrew(
       [calls(call("mine", { text: "a" }), call("theirs", { text: "b" })), { text: "done" }],
       { agents: [{ ...agent("a"), tools: ["theirs"] } as never] },
@@ -266,7 +266,7 @@ describe("Working with tools", () => {
     expect(of(events, "tool_call_refused")).toMatchObject([{ tool_name: "theirs", status_code: 403 }]);
   });
 
-  test("an agent learns of a tool's error and can go another way", async () => {
+  test("an agent receives a tool's error and can continue without the tool", async () => {
     const { models, state } = await runCrew(
       [calls(call("mine", { text: "a" })), { text: "without the tool" }],
       { agents: [agent("a")] },
@@ -314,7 +314,7 @@ describe("Workflow overview", () => {
     { agent_id: "qa_gamma", role_name: "QualityAssuranceAgent" },
   ];
 
-  test("a planner's answer is read with repair; what does not hold together goes back to it", async () => {
+  test("a planner's answer is repaired when read, and an inconsistent plan is sent back", async () => {
     const tasks = (dependency: string) => [
       {
         task_id: "find",
@@ -350,7 +350,7 @@ describe("Workflow overview", () => {
     expect(state.state.result).toBe("told");
   });
 
-  test("tasks go to the agent of their role, one after another, and the plan holds their results", async () => {
+  test("tasks run in order on the agents of their roles, and the plan records their results", async () => {
     const { events, state } = await runCrew(
       [{ text: "1" }, { text: "2" }, { text: "3" }],
       { agents: team },
@@ -372,7 +372,7 @@ describe("Workflow overview", () => {
     });
   });
 
-  test("a task is told what its raw instruction holds, with the outputs that it names", async () => {
+  test("a task gets its raw instruction with referenced outputs filled in", async () => {
     const { models } = await runCrew(
       [{ text: "1" }, { text: "the code" }, { text: "3" }],
       { agents: team },
@@ -383,7 +383,7 @@ describe("Workflow overview", () => {
     expect(asked).toContain("<qa_criteria>valid text</qa_criteria>");
   });
 
-  test("a raw instruction that is no JSON is passed on as it is", async () => {
+  test("a raw instruction that is not JSON is passed on unchanged", async () => {
     const tasks = [
       {
         task_id: "t",
@@ -398,7 +398,7 @@ describe("Workflow overview", () => {
     );
   });
 
-  test("a task without a role, or of a role that nobody has, fails", async () => {
+  test("a task without a role or with an unknown role fails", async () => {
     for (const wrong of [{}, { required_role: "Astronaut" }]) {
       const { state } = await runCrew(
         [],
@@ -420,7 +420,7 @@ describe("Workflow overview", () => {
     }
   });
 
-  test("a task that fails stops the plan, and what comes after does not run", async () => {
+  test("a failed task stops the plan, and later tasks do not run", async () => {
     const { state, models } = await runCrew([{ text: "1" }, { refusal: "no" }], { agents: team }, { plan });
     expect(state.run.final_status).toBe("ERROR");
     const left = Object.values(state.plans)[0]!;
@@ -432,7 +432,7 @@ describe("Workflow overview", () => {
 });
 
 describe("Agent roles with procedures", () => {
-  test("developer, researcher and QA work as the document says", () => {
+  test("developer, researcher and QA roles follow the documented steps", () => {
     const steps = (name: string) =>
       findBuiltinRole(name)!.responsibilities.flatMap((line) => /^Step \d, (\w+)/.exec(line)?.slice(1) ?? []);
     expect(steps("Developer")).toHaveLength(5);
@@ -441,7 +441,7 @@ describe("Agent roles with procedures", () => {
     expect(required).toEqual(expect.arrayContaining(["assessment", "issues", "suggestions", "confidence"]));
   });
 
-  test("QA gives an assessment, issues, suggestions and its confidence as JSON, beside its verdict", async () => {
+  test("QA returns an assessment, issues, suggestions and confidence as JSON with its verdict", async () => {
     const answer = {
       verdict: "revise",
       issues: ["It is empty"],
@@ -473,7 +473,7 @@ describe("Agent roles with procedures", () => {
     expect(models.calls).toHaveLength(2);
   });
 
-  test("a new role needs no code: a definition with its tools and the shape of its answer", async () => {
+  test("a new role needs no code, only a definition with tools and an output schema", async () => {
     const custom = RoleDefinition.parse({
       name: "MyCustomAgentWithTools",
       tools: ["my_tool"],
@@ -500,8 +500,8 @@ describe("Agent roles with procedures", () => {
   });
 });
 
-describe("Future enhancements that are here", () => {
-  test("load balancing: two tasks of one role go to two agents of that role", async () => {
+describe("Implemented future enhancements", () => {
+  test("load balancing assigns two tasks of one role to two agents", async () => {
     const { events } = await runCrew(
       [{ text: "1" }, { text: "2" }],
       {

@@ -35,19 +35,22 @@ const EXAMPLES: readonly (readonly [document: string, piece: string, Fate])[] = 
     "openhands-role-based-agents",
     "class MyCustomTool(ToolInterface)",
     {
-      held: testIn("openhands-roles.test.ts", "ToolInterface: a name, a description, schemas and execute"),
+      held: testIn("openhands-roles.test.ts", "ToolInterface has a name, a description and an input schema"),
     },
   ],
   [
     "openhands-role-based-agents",
     "tools_registry_instance.register_tool(my_tool)",
-    { held: testIn("openhands-roles.test.ts", "ToolsRegistry: register, get, unregister") },
+    { held: testIn("openhands-roles.test.ts", "ToolsRegistry registers, returns and unregisters tools") },
   ],
   [
     "openhands-role-based-agents",
     "# Inside an agent's execute_task method:",
     {
-      held: testIn("openhands-roles.test.ts", "an agent learns of a tool's error and can go another way"),
+      held: testIn(
+        "openhands-roles.test.ts",
+        "an agent receives a tool's error and can continue without the tool",
+      ),
     },
   ],
   [
@@ -56,7 +59,7 @@ const EXAMPLES: readonly (readonly [document: string, piece: string, Fate])[] = 
     {
       held: testIn(
         "openhands-roles.test.ts",
-        "tasks go to the agent of their role, one after another, and the plan holds their results",
+        "tasks run in order on the agents of their roles, and the plan records their results",
       ),
     },
   ],
@@ -68,7 +71,7 @@ const EXAMPLES: readonly (readonly [document: string, piece: string, Fate])[] = 
     {
       held: testIn(
         "openhands-agent-hub.test.ts",
-        "multi-agent state: root task and subtask, shared and local iterations, delegate levels",
+        "multi-agent state tracks the root task, subtasks, shared and local iterations and delegate levels",
       ),
     },
   ],
@@ -89,10 +92,7 @@ const EXAMPLES: readonly (readonly [document: string, piece: string, Fate])[] = 
     "roboco-collaboration-and-planning",
     "TOOL_CALL:",
     {
-      held: testIn(
-        "roboco.test.ts",
-        "8.1 the prompt's format: names with signatures, and the line to answer with",
-      ),
+      held: testIn("roboco.test.ts", "8.1 the prompt lists tools with signatures and the TOOL_CALL format"),
     },
   ],
   [
@@ -113,32 +113,34 @@ const EXAMPLES: readonly (readonly [document: string, piece: string, Fate])[] = 
   [
     "taskweaver-roles",
     'B --"step 1"--> C[Role 1]',
-    { held: testIn("taskweaver.test.ts", "request, one step to each role, a reply each, a response") },
+    {
+      held: testIn(
+        "taskweaver.test.ts",
+        "the planner sends one step to each role and responds after their replies",
+      ),
+    },
   ],
   [
     "taskweaver-roles",
     "def write_board(self",
     {
-      held: testIn(
-        "taskweaver.test.ts",
-        "write_board and read_board: a dictionary of aliases, the last bulletin stands",
-      ),
+      held: testIn("taskweaver.test.ts", "write_board and read_board keep the last bulletin of each alias"),
     },
   ],
   [
     "openhands-graph-workflows",
     "example_workflow_dict = {",
-    { held: testIn("openhands-graphs.test.ts", "the example reads without a finding") },
+    { held: testIn("openhands-graphs.test.ts", "the example is read without findings") },
   ],
   [
     "openhands-graph-workflows",
     "def approval_status_router(",
-    { held: testIn("openhands-graphs.test.ts", "routers of the workflow follow it by its name") },
+    { held: testIn("openhands-graphs.test.ts", "routers of a workflow use a shared") },
   ],
   [
     "openhands-graph-workflows",
     "await workflow_manager.process_workflow",
-    { held: testIn("openhands-graphs.test.ts", "approved: start, agent, router, action, end") },
+    { held: testIn("openhands-graphs.test.ts", "an approved request takes the approved route") },
   ],
 ];
 
@@ -157,7 +159,7 @@ const examples = documents.flatMap((name) =>
 );
 
 describe.skipIf(documents.length === 0)("the examples of the reference documents", () => {
-  test("each of them is spoken for, once", () => {
+  test("each reference example is covered exactly once", () => {
     const spoken = examples.map(({ document, text }) => ({
       example: `${document}: ${text.slice(0, 80)}`,
       by: EXAMPLES.filter(([of, piece]) => of === document && text.includes(piece)).length,
@@ -167,7 +169,7 @@ describe.skipIf(documents.length === 0)("the examples of the reference documents
   });
 
   test.each(EXAMPLES.map(([document, piece, fate]) => ({ document, piece, fate })))(
-    "$document: $piece",
+    "an example of $document is handled as declared: $piece",
     ({ document, piece, fate }) => {
       const { text = "" } =
         examples.find((one) => one.document === document && one.text.includes(piece)) ?? {};

@@ -37,14 +37,14 @@ const PLAN_TOOLS = CREW_TOOLS.filter((name) => name.startsWith("plan_"));
 describe("1. plan.json", () => {
   const team = [agent("analyst"), agent("coder"), agent("tester")];
 
-  test("the example parses as it stands, and comes back the same", () => {
+  test("the example plan parses and serializes without changes", () => {
     const plan = ExecutionPlan.parse(referencePlan);
     expect(plan).toMatchObject(referencePlan);
     expect(ExecutionPlan.parse(JSON.parse(JSON.stringify(plan)))).toEqual(plan);
     expect(plan.tasks.map(({ status }) => status)).toEqual(["completed", "in_progress", "pending"]);
   });
 
-  test("the example runs: on from where it was, in its order, by its agents", async () => {
+  test("the example plan resumes where it left off, in order, with its agents", async () => {
     const { events, state } = await runCrew(
       [
         as("coder", { text: "coded" }),
@@ -80,7 +80,7 @@ describe("1. plan.json", () => {
     expect(state.run.final_status).toBe("COMPLETED");
   });
 
-  test("the run notes when tasks began and ended, who made which file, and how far the plan is", async () => {
+  test("a run records when tasks started and ended, their files and the plan's progress", async () => {
     const write = tool("file_write", {
       input: z.object({ path: z.string() }),
       read_only: false,
@@ -116,7 +116,7 @@ describe("1. plan.json", () => {
     expect(ExecutionPlan.safeParse(JSON.parse(JSON.stringify(plan))).success).toBe(true);
   });
 
-  test("execution_mode says when a person is asked: never, before tasks, about results, or where one failed", async () => {
+  test("execution_mode decides if a person is asked never, before tasks, about results or on failure", async () => {
     const tasks = [{ task_id: "t", description: "do it", required_role: "analyst" }];
     const asked = async (
       execution_mode: "autonomous" | "step" | "hitl" | "breakpoint",
@@ -147,7 +147,7 @@ describe("1. plan.json", () => {
     expect(title).toBe('"t" failed. Continue without it?');
   });
 
-  test("plan tools change it, version by version, and what they add is carried out", async () => {
+  test("plan tools change the plan version by version, and added tasks run", async () => {
     const { events, state } = await runCrew(
       [
         as(
@@ -205,7 +205,7 @@ describe("1. plan.json", () => {
     expect(ExecutionPlan.safeParse(planOf(state)).success).toBe(true);
   });
 
-  test("circles, unknown tasks, unknown agents and nonsense are refused, and the plan stays", async () => {
+  test("plan edits with cycles, unknown tasks, unknown agents or invalid values are refused", async () => {
     const { events, state } = await runCrew(
       [
         as(
@@ -256,7 +256,7 @@ describe("2. handoffs", () => {
     },
   };
 
-  test("intercepted, validated, remembered, switched, and the loop goes on", async () => {
+  test("a handoff is intercepted, validated, remembered and executed, and the loop continues", async () => {
     const { events, state, tools, models } = await runCrew(
       [
         as("coder", { text: "I have finished writing the code.", tool_calls: [call("handoff", args)] }),
@@ -284,7 +284,7 @@ describe("2. handoffs", () => {
     expect(state.state.result).toBe("All tests pass.");
   });
 
-  test("the example: a tester hands back to the coder, then on to a deployer", async () => {
+  test("a tester can hand back to the coder and then on to a deployer", async () => {
     const to = (name: string) => calls(call("handoff", { destination_agent: name, reason: "next" }));
     const { events, state } = await runCrew(
       [
@@ -305,7 +305,7 @@ describe("2. handoffs", () => {
     expect(state.state.result).toBe("deployed");
   });
 
-  test("only who is in the team, and not oneself; beyond the limit an agent has to answer", async () => {
+  test("an agent can hand off only to another team member, and only up to the limit", async () => {
     const { events, state } = await runCrew(
       [
         as("coder", calls(call("handoff", { ...args, destination_agent: "ghost" }))),
@@ -323,7 +323,7 @@ describe("2. handoffs", () => {
 });
 
 describe("3. collaboration patterns", () => {
-  test("3.1 parallel groups: the example of a development team, with its coordinator at every sync point", async () => {
+  test("3.1 a parallel group meets with its coordinator at every sync point", async () => {
     const { crews } = readTeams(`
 name: team
 agents:
@@ -407,7 +407,7 @@ collaboration_patterns:
         error?: string;
       }[];
 
-    test("wait_all waits for everybody, and says who failed", async () => {
+    test("wait_all waits for all agents and reports failures", async () => {
       const { state } = await run(
         "wait_all",
         as("one", { text: "A" }),
@@ -445,7 +445,7 @@ collaboration_patterns:
       ),
     });
 
-    test("first_success takes the first that succeeds; whoever is still at work is stopped", async () => {
+    test("first_success takes the first success and stops the remaining agents", async () => {
       const { state, events } = await run(
         "first_success",
         as("one", { refusal: "no" }),
@@ -468,7 +468,7 @@ collaboration_patterns:
       expect(results.map(({ agent: name }) => name)).not.toContain("three");
     });
 
-    test("majority waits for more than half", async () => {
+    test("majority waits for more than half of the agents", async () => {
       const { state } = await run(
         "majority",
         as("one", { text: "A" }),
@@ -484,7 +484,7 @@ collaboration_patterns:
     });
   });
 
-  test("3.2 teams are formed, changed and dissolved at run time", async () => {
+  test("3.2 teams can be created, changed and dissolved during a run", async () => {
     const { events, state } = await runCrew(
       [
         calls(
@@ -513,7 +513,7 @@ collaboration_patterns:
     expect(Object.values(state.crews)[0]!.teams).toEqual({ red: { agents: ["b", "c"], purpose: "attack" } });
   });
 
-  test("3.2 a team stands for its members: all at the same time, or the least busy for a task", async () => {
+  test("3.2 a parallel handoff to a team reaches all members, and a task the least busy", async () => {
     const team = calls(
       call("create_team", { team_name: "red", agents: ["lead", "one", "two"], purpose: "attack" }),
     );
@@ -553,7 +553,7 @@ collaboration_patterns:
     expect(begun.map(({ assigned_agent }) => assigned_agent)).toEqual(["lead", "one"]);
   });
 
-  test("3.3 consensus tools: proposed, voted on, and counted by the run", async () => {
+  test("3.3 consensus tools record proposals and votes, and the run counts them", async () => {
     const tools = ["propose_decision", "vote_on_proposal", "finalize_consensus"];
     const vote = (choice: string) =>
       call("vote_on_proposal", { proposal_id: "proposal_1", vote: choice, reasoning: "so" });
@@ -647,7 +647,7 @@ collaboration_patterns:
       return changed;
     }, crews[0]!);
 
-    test("targets of the example that are nobody are named, and keep the crew from working until they are mended", async () => {
+    test("unknown targets in the example are reported and keep the crew from running", async () => {
       expect(crewDiagnostics(crews[0]!).map(({ code, repair }) => [code, repair?.value])).toEqual([
         ["E_PATTERN_TARGET", "fail:error_handler"],
         ["E_PATTERN_TARGET", "end:deployment"],
@@ -656,7 +656,7 @@ collaboration_patterns:
       expect(state.run).toMatchObject({ final_status: "ERROR", reason_code: "CONFIG" });
     });
 
-    test("the example is read, and runs with its loops to its end", async () => {
+    test("the example runs through its loops to the end", async () => {
       expect(findings.filter(({ level }) => level === "error")).toEqual([]);
       const { events, state } = await runCrew(
         [
@@ -685,13 +685,13 @@ collaboration_patterns:
       expect(state.run.final_status).toBe("COMPLETED");
     });
 
-    test("a failure goes where the pattern says", async () => {
+    test("a failure follows the route of the pattern", async () => {
       const { events, state } = await runCrew([as("coder", out("failure"))], mended);
       expect(of(events, "post_sent").map(({ message }) => message)).toEqual(["error_handler: failure it is"]);
       expect(state.run.final_status).toBe("ERROR");
     });
 
-    test("the work itself is handed on, not only what is said of it", async () => {
+    test("a step passes on its full result, not only its summary", async () => {
       const { models, state } = await runCrew(
         [
           as("coder", { json: { outcome: "success", summary: "I implemented it", result: "print(1)" } }),
@@ -705,7 +705,7 @@ collaboration_patterns:
       expect(state.state.result).toBe("all green");
     });
 
-    test("it can also be had as a workflow, with a warning for each end that it only names", () => {
+    test("a pattern can be compiled to a workflow, with a warning for each named end", () => {
       const { graph, warnings } = compilePattern(customPatterns(crews[0]!.collaboration_patterns)[0]!);
       expect(Object.values(graph.nodes).filter(({ node_type }) => node_type === "agent_task")).toHaveLength(
         3,
@@ -718,7 +718,7 @@ collaboration_patterns:
 });
 
 describe("4. autonomous execution", () => {
-  test("4.1 a plan is written without a person, and written anew where a task fails", async () => {
+  test("4.1 a planner writes a plan without a person and replans after a failed task", async () => {
     const task = (task_id: string) => ({
       json: {
         tasks: [
@@ -750,7 +750,7 @@ describe("4. autonomous execution", () => {
     expect(state.state.result).toBe("done");
   });
 
-  test("4.1 how far a goal is divided follows from how complex it is", async () => {
+  test("4.1 the allowed number of tasks depends on the complexity of the goal", async () => {
     const plan = (complexity: string, count: number) =>
       as("planner", {
         json: {
@@ -776,7 +776,7 @@ describe("4. autonomous execution", () => {
     expect(planOf(state).tasks).toHaveLength(3);
   });
 
-  test("4.2 progress is seen against the criteria: exact ones as soon as they are met, all at the end", async () => {
+  test("4.2 exact criteria are recorded once met, and all criteria are checked at the end", async () => {
     const { events } = await runCrew(
       [{ text: "many facts" }, { text: "a report" }, { text: "checked" }],
       { agents: [agent("a")] },
@@ -801,7 +801,7 @@ describe("4. autonomous execution", () => {
     expect(seen).toEqual(["facts", true, "report", "check", true, true]);
   });
 
-  test("4.3 tasks are shared out among the agents of a role, also one after another", async () => {
+  test("4.3 tasks are distributed among the agents of a role, even in sequence", async () => {
     const { events } = await runCrew(
       [{ text: "1" }, { text: "2" }, { text: "3" }],
       { agents: ["one", "two"].map((agent_id) => ({ agent_id, role_name: "worker" })) },
@@ -819,7 +819,7 @@ describe("4. autonomous execution", () => {
     expect(begun.map(({ assigned_agent }) => assigned_agent)).toEqual(["one", "two", "one"]);
   });
 
-  test("4.3 priorities and deadlines decide what begins first", async () => {
+  test("4.3 priorities and deadlines decide which task starts first", async () => {
     const { events } = await runCrew(
       [{ text: "1" }, { text: "2" }, { text: "3" }],
       { agents: [agent("a")] },
@@ -852,7 +852,7 @@ describe("4. autonomous execution", () => {
 });
 
 describe("6. and 8. tools", () => {
-  test("6.1 the built-in tools that a crew carries out are there by the document's names", () => {
+  test("6.1 built-in crew tools have the names in the document", () => {
     expect(CREW_TOOLS).toEqual(
       expect.arrayContaining([
         "handoff",
@@ -873,7 +873,7 @@ describe("6. and 8. tools", () => {
     );
   });
 
-  test("6.2 to 6.4 tools of a team's file: each type is read, none is installed, and each says what to do", () => {
+  test("6.2 to 6.4 every tool type of a team file is explained, but none is installed", () => {
     const { roles, findings } = readTeams(`
 name: team
 agents:
@@ -917,7 +917,7 @@ tools:
     expect(messagesFor("teleport")).toContain("unknown type");
   });
 
-  test("8.1 the prompt's format: names with signatures, and the line to answer with", () => {
+  test("8.1 the prompt lists tools with signatures and the TOOL_CALL format", () => {
     const block = toolBlock([
       {
         name: "web_search",
@@ -929,7 +929,7 @@ tools:
     expect(block).toContain('TOOL_CALL: {"tool_name": "tool_name", "args": {"param": "value"}}');
   });
 
-  test("8.2 DeepSeek: thoughts go back to it, prompts grow only at their end, JSON is asked for by name", async () => {
+  test("8.2 DeepSeek gets its reasoning back, append-only prompts and a JSON response format", async () => {
     const bodies: { messages: { role: string; content: string; reasoning_content?: string }[] }[] = [];
     const answers: object[] = [
       {
@@ -987,14 +987,14 @@ tools:
     expect(first!.cost_usd).toBeGreaterThan(0);
   });
 
-  test("8.3 the document's line is read as the call that it is", () => {
+  test("8.3 a TOOL_CALL line is parsed as a tool call", () => {
     const { calls: read } = readTextCalls(
       'I will look.\nTOOL_CALL: {"tool_name": "web_search", "args": {"query": "bees"}}',
     );
     expect(read).toMatchObject([{ tool_name: "web_search", args: { query: "bees" } }]);
   });
 
-  test("8.4 what is wrong with a call is told to the agent, which can try again", async () => {
+  test("8.4 an agent gets the error of an invalid call and can retry", async () => {
     const { state, models } = await runCrew(
       [
         {
@@ -1023,7 +1023,7 @@ tools:
     expect(state.state.result).toBe("seen");
   });
 
-  describe("8.4 what passes is tried again, later each time", () => {
+  describe("8.4 retries with backoff", () => {
     beforeEach(
       () =>
         void vi.useFakeTimers({
@@ -1071,7 +1071,7 @@ tools:
     const doubles = (delays: readonly number[]) =>
       delays.every((ms, at) => ms >= 0.75 * 1000 * 2 ** at && ms <= 1.25 * 1000 * 2 ** at);
 
-    test("calls of models and of tools, also where the server stops in between", async () => {
+    test("model and tool calls are retried with backoff, even across a server stop", async () => {
       const keys: string[] = [];
       const stage = newScriptedStage(steps, [asleep(2, keys)]);
       const id = stage.start(graph, { roles });
@@ -1110,7 +1110,7 @@ tools:
       }
     });
 
-    test("a call is not tried for ever, and never again where that would do something twice", async () => {
+    test("retries of a call are limited, and calls with side effects are not retried", async () => {
       const often: string[] = [];
       const stage = newScriptedStage(
         [calls(call("look", { text: "x" })), { text: "gone" }],
@@ -1132,7 +1132,7 @@ tools:
 });
 
 describe("7. memory", () => {
-  test("a crew that is told to work without memory gets no tools for it, whatever its roles name", async () => {
+  test("a crew without memory gets no memory tools, even if its roles name them", async () => {
     const remember = tool("store_memory", { read_only: false });
     const withMemory = async (memory: boolean) => {
       const { events, state } = await runCrew(
@@ -1155,7 +1155,7 @@ describe("7. memory", () => {
     });
   });
 
-  test("7.1 decisions and files are a history that all share", async () => {
+  test("7.1 decisions and files form a history that all agents share", async () => {
     const write = tool("file_write", {
       input: z.object({ path: z.string() }),
       read_only: false,
@@ -1197,7 +1197,7 @@ describe("7. memory", () => {
     expect(prompt).toContain("The plan:\n- decide (completed; a): decide\n- ship (in progress; b): ship");
   });
 
-  test("7.2 whoever hands over sees how earlier handoffs and everybody's work went", async () => {
+  test("7.2 an agent that can hand off sees earlier handoffs and each member's results", async () => {
     const to = (name: string, reason: string) => calls(call("handoff", { destination_agent: name, reason }));
     const { models } = await runCrew(
       [
@@ -1217,7 +1217,7 @@ describe("7. memory", () => {
     expect(prompt).toContain("- tester: 1 done, 0 failed\n- deployer: 0 done, 1 failed");
   });
 
-  test("7.2 handoff decisions rest on how members did in earlier runs: in the prompt, and where a task names nobody", async () => {
+  test("7.2 members' past work appears in the handoff prompt and decides unassigned tasks", async () => {
     const refusal = as("coder", { refusal: "no" });
     const earlier = ["tester", "tester", "tester", "tester", "tester"];
     const stage = newScriptedStage([

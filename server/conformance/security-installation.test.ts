@@ -43,28 +43,31 @@ const oneAgent = (required_role: string) =>
     },
   });
 
-describe("A3: a name is only ever a name", () => {
-  test.each(["constructor", "__proto__", "toString", "hasOwnProperty"])("%s", async (name) => {
-    const { troupe, ask } = here;
-    const output = await ask.tools.tryOut({ name, args: {} });
-    expect(output.output).toMatchObject({ status_code: 404 });
-    expect(troupe.roles.find(name)).toBeUndefined();
-    await expect(ask.roles.get({ name })).rejects.toMatchObject({ code: "NOT_FOUND" });
-    await expect(ask.customTools.get({ name })).rejects.toMatchObject({ code: "NOT_FOUND" });
-    await expect(ask.mcp.refresh({ name })).rejects.toMatchObject({ code: "NOT_FOUND" });
-    const workflow_id = troupe.workflows.create({ name: "W", graph: oneAgent(name) });
-    await expect(ask.runs.start({ workflow_id })).rejects.toThrow(/role|problem/i);
-  });
+describe("A3: names of object properties", () => {
+  test.each(["constructor", "__proto__", "toString", "hasOwnProperty"])(
+    "the name %s refers to no tool, role or server",
+    async (name) => {
+      const { troupe, ask } = here;
+      const output = await ask.tools.tryOut({ name, args: {} });
+      expect(output.output).toMatchObject({ status_code: 404 });
+      expect(troupe.roles.find(name)).toBeUndefined();
+      await expect(ask.roles.get({ name })).rejects.toMatchObject({ code: "NOT_FOUND" });
+      await expect(ask.customTools.get({ name })).rejects.toMatchObject({ code: "NOT_FOUND" });
+      await expect(ask.mcp.refresh({ name })).rejects.toMatchObject({ code: "NOT_FOUND" });
+      const workflow_id = troupe.workflows.create({ name: "W", graph: oneAgent(name) });
+      await expect(ask.runs.start({ workflow_id })).rejects.toThrow(/role|problem/i);
+    },
+  );
 });
 
-describe("A10: files name tools, and start nothing", () => {
+describe("A10: imported files", () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(path.join(tmpdir(), "troupe-import-"));
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("servers and commands in workflows, roles and crews come to nothing", async () => {
+  test("servers and commands in imported workflows, roles and crews are ignored", async () => {
     const { troupe, ask } = here;
     const marker = path.join(folder, "pwned");
     const server = { command: "touch", args: [marker] };
@@ -97,7 +100,7 @@ describe("A10: files name tools, and start nothing", () => {
     expect(existsSync(marker)).toBe(false);
   });
 
-  test("a server that people add is an address, never a command", async () => {
+  test("an MCP server can be added only by its address, never by a command", async () => {
     const command = { name: "x", command: "touch", args: ["pwned"] };
     // The types forbid it, too; a program sends what it likes.
     const add = here.ask.mcp.add as (input: unknown) => Promise<unknown>;
@@ -108,7 +111,7 @@ describe("A10: files name tools, and start nothing", () => {
   });
 });
 
-describe("A12 and A13: keys go in and come out nowhere", () => {
+describe("A12 and A13: stored keys", () => {
   const hidden = (text: string, where: string) => {
     for (const canary of [...Object.values(CANARIES), "canary-of-"])
       for (const spelling of [canary, Buffer.from(canary).toString("base64").replace(/=+$/, "")])
@@ -127,7 +130,7 @@ describe("A12 and A13: keys go in and come out nowhere", () => {
     await ask.mcp.add({ name: "notes", url: "http://127.0.0.1:9/mcp", authorization: CANARIES.mcp });
   }
 
-  test("not by any question that can be asked, not in a file that goes out, and not in the database", async () => {
+  test("a stored key appears in no API response, export or database", async () => {
     await seed("http://127.0.0.1:9/v1");
     const { ask, troupe, db } = here;
     const id = troupe.workflows.create({ name: "W", graph: oneAgent("Writer") });
@@ -149,7 +152,7 @@ describe("A12 and A13: keys go in and come out nowhere", () => {
     hidden(db.$client.serialize().toString("latin1"), "the database");
   });
 
-  test("not in a run whose provider repeats the key in its refusal", async () => {
+  test("a stored key does not appear in a run even if the provider repeats it", async () => {
     const service = await newServer(({ headers }, response) => {
       response.writeHead(401, { "content-type": "application/json" });
       const message = `Incorrect API key provided: ${headers.authorization}. Try again with ${CANARIES.provider}.`;
@@ -173,57 +176,65 @@ describe("A12 and A13: keys go in and come out nowhere", () => {
   });
 });
 
-describe("A8: a stored key reaches the host that it was entered for, and no other", () => {
+describe("A8: hosts of stored keys", () => {
   const KEYS = /authorization|x-subscription-token|x-api-key|canary/i;
 
-  test.each([301, 302, 303, 307, 308])("not where that host sends its callers on with %d", async (status) => {
-    const thirdParty = await newServer((_request, response) => response.end("{}"));
-    const host = await newServer((_request, response) => {
-      response.writeHead(status, { location: thirdParty.url });
-      response.end();
-    });
-    const { ask, troupe } = install({ TROUPE_MCP_ALLOWED_HOSTS: new URL(host.url).host });
-    try {
-      const origin = new URL(host.url).origin;
-      const { id } = await ask.providers.save({
-        name: "Ours",
-        base_url: host.url,
-        default_model: "m",
-        key: CANARIES.provider,
+  test.each([301, 302, 303, 307, 308])(
+    "a stored key is not sent along a %d redirect to another host",
+    async (status) => {
+      const thirdParty = await newServer((_request, response) => response.end("{}"));
+      const host = await newServer((_request, response) => {
+        response.writeHead(status, { location: thirdParty.url });
+        response.end();
       });
-      await ask.providers.setDefault({ id });
-      await ask.toolSettings.save({ purpose: "web", kind: "brave", base_url: origin, key: CANARIES.search });
-      await ask.toolSettings.save({
-        purpose: "code",
-        kind: "github",
-        base_url: origin,
-        key: CANARIES.search,
-      });
-      await ask.mcp.add({ name: "notes", url: `${origin}/mcp`, authorization: CANARIES.mcp });
-      for (const name of ["web_search", "code_search"]) {
-        const { output } = await ask.tools.tryOut({ name, args: { query: "tea" } });
-        expect(output.status_code, name).toBeGreaterThanOrEqual(400);
+      const { ask, troupe } = install({ TROUPE_MCP_ALLOWED_HOSTS: new URL(host.url).host });
+      try {
+        const origin = new URL(host.url).origin;
+        const { id } = await ask.providers.save({
+          name: "Ours",
+          base_url: host.url,
+          default_model: "m",
+          key: CANARIES.provider,
+        });
+        await ask.providers.setDefault({ id });
+        await ask.toolSettings.save({
+          purpose: "web",
+          kind: "brave",
+          base_url: origin,
+          key: CANARIES.search,
+        });
+        await ask.toolSettings.save({
+          purpose: "code",
+          kind: "github",
+          base_url: origin,
+          key: CANARIES.search,
+        });
+        await ask.mcp.add({ name: "notes", url: `${origin}/mcp`, authorization: CANARIES.mcp });
+        for (const name of ["web_search", "code_search"]) {
+          const { output } = await ask.tools.tryOut({ name, args: { query: "tea" } });
+          expect(output.status_code, name).toBeGreaterThanOrEqual(400);
+        }
+        const workflow_id = troupe.workflows.create({ name: "W", graph: oneAgent("Writer") });
+        const { run_id } = troupe.startRun({ workflow_id, input: {}, trigger: "test" })!;
+        await troupe.host.settled(run_id);
+        expect(troupe.runs.find(run_id)).toMatchObject({ final_status: "ERROR" });
+
+        // All four came with their keys; nobody went on.
+        const sent = host.requests.map(({ headers }) => JSON.stringify(headers)).join("\n");
+        for (const key of Object.values(CANARIES)) expect(sent).toContain(key);
+        expect(new Set(host.requests.map(({ url }) => url.split("?")[0]))).toEqual(
+          new Set(["/v1/chat/completions", "/res/v1/web/search", "/search/code", "/mcp"]),
+        );
+        expect(thirdParty.requests.filter(({ headers }) => KEYS.test(JSON.stringify(headers)))).toEqual([]);
+      } finally {
+        await troupe.toolSources.mcp.stop();
+        await host.close();
+        await thirdParty.close();
       }
-      const workflow_id = troupe.workflows.create({ name: "W", graph: oneAgent("Writer") });
-      const { run_id } = troupe.startRun({ workflow_id, input: {}, trigger: "test" })!;
-      await troupe.host.settled(run_id);
-      expect(troupe.runs.find(run_id)).toMatchObject({ final_status: "ERROR" });
+    },
+  );
 
-      // All four came with their keys; nobody went on.
-      const sent = host.requests.map(({ headers }) => JSON.stringify(headers)).join("\n");
-      for (const key of Object.values(CANARIES)) expect(sent).toContain(key);
-      expect(new Set(host.requests.map(({ url }) => url.split("?")[0]))).toEqual(
-        new Set(["/v1/chat/completions", "/res/v1/web/search", "/search/code", "/mcp"]),
-      );
-      expect(thirdParty.requests.filter(({ headers }) => KEYS.test(JSON.stringify(headers)))).toEqual([]);
-    } finally {
-      await troupe.toolSources.mcp.stop();
-      await host.close();
-      await thirdParty.close();
-    }
-  });
-
-  test("a key is dropped where a change of the address would take it to another host", async () => {
+  test("a key is dropped when its address is changed to another host", async () => {
     const thirdParty = await newServer((_request, response) => response.end("{}"));
     const { ask, troupe } = install({ TROUPE_MCP_ALLOWED_HOSTS: new URL(thirdParty.url).host });
     try {
@@ -258,7 +269,7 @@ describe("A8: a stored key reaches the host that it was entered for, and no othe
   });
 });
 
-test("A33: what went wrong unexpectedly is told by a code, not by its words", async () => {
+test("A33: an unexpected error is reported by its code, not by its message", async () => {
   const { troupe } = here;
   const broken = {
     ...troupe,
@@ -284,7 +295,7 @@ test("A33: what went wrong unexpectedly is told by a code, not by its words", as
   expect(text).not.toMatch(/canary|no such table|stack|\.ts:/);
 });
 
-describe("A40: a file's roles come without the tools that nobody allowed", () => {
+describe("A40: permissions of imported files", () => {
   const asking = (...tools: string[]) => ({ name: "Guest", description: "A guest", tools });
   const files = {
     roles: (role: object) => JSON.stringify({ roles: { Guest: role } }),
@@ -304,7 +315,7 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
   describe.each(Object.keys(files) as Door[])("a file of %s", (door) => {
     const text = files[door](asking("file_write", "mcp:x/*", "web_search"));
 
-    test("says what it asks for, and gets nothing by itself", async () => {
+    test("an imported role lists the tools it requests and gets none by default", async () => {
       const { roles } = await previewImport(here.ask, text);
       expect(roles).toMatchObject([{ state: "new", asks: ["file_write", "mcp:x/*", "web_search"] }]);
       expect(tools()).toBeUndefined();
@@ -314,7 +325,7 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
       expect(here.troupe.audit.list()).toEqual([]);
     });
 
-    test("gets exactly what was ticked, and never what it does not ask for", async () => {
+    test("an imported role gets exactly the requested tools that a person allowed", async () => {
       const allow = ["web_search", "http_request", "mcp:x/send", "*"].map((tool) => `tool:${tool}`);
       const { left_out } = await bringFile(here.ask, text, { allow });
       expect(left_out).toEqual([{ role: "Guest", tools: ["file_write", "mcp:x/*"] }]);
@@ -327,7 +338,7 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
   });
 
   test.each(["roles", "workflows"] as const)(
-    "a role that a file of %s replaces keeps its tools and gains none",
+    "a role replaced by a file of %s keeps its tools and gains none",
     async (door) => {
       here.troupe.roles.create(RoleDefinition.parse(asking("web_search", "calculator")));
       const text = files[door](asking("web_search", "file_write"));
@@ -342,7 +353,7 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
   test.each([
     { allow_tools: ["calculator"], written: [] },
     { allow_tools: ["calculator", "file_write"], written: ["a.md"] },
-  ])("a run of an imported workflow may use only what was allowed: $allow_tools", async (one) => {
+  ])("a run of an imported workflow uses only allowed tools: $allow_tools", async (one) => {
     const goals = ['[[offline: tool file_write {"path": "a.md", "content": "x"}]] [[offline: text "over"]]'];
     const text = files.workflows({ ...asking("file_write", "calculator"), goals });
     const allow = one.allow_tools.map((tool) => `tool:${tool}`);
@@ -388,7 +399,7 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
     };
     const start = (workflow_id: string) => here.troupe.startRun({ workflow_id, input: {}, trigger: "test" });
 
-    test("are shown with what they would use, and none of it runs before somebody ticks it", async () => {
+    test("imported nodes list what they would use and do not run until it is allowed", async () => {
       const preview = await previewImport(here.ask, file());
       expect(preview.capabilities.map(({ key, had }) => [key, had])).toEqual(KEYS.map((key) => [key, false]));
       const { workflow_id: id, withheld } = await bringWorkflow(file());
@@ -406,7 +417,7 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
         expect(() => start(one)).toThrow("This workflow can't run yet: it has 5 problems.");
     });
 
-    test("run as far as they were allowed: one by one, or all", async () => {
+    test("capabilities of imported nodes can be allowed one by one or all at once", async () => {
       const { workflow_id: id } = await bringWorkflow(file(), { allow: KEYS.slice(1) });
       expect(() => start(id)).toThrow(
         "This workflow can't run yet: \"ask\" would use the tool http_request, which isn't allowed yet in this imported workflow.",
@@ -422,7 +433,7 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
       expect(notes.map(({ detail }) => detail.withheld)).toEqual([["code:sum"], [], ["tool:http_request"]]);
     });
 
-    test("that replace a workflow keep what it was allowed, and are asked about what is new or was changed", async () => {
+    test("a replaced workflow keeps its allowed capabilities, and changed code needs approval again", async () => {
       const { workflow_id: id } = await bringWorkflow(file(), { allow: KEYS });
       const changed = file({ config: { source: "return { n: 2 }" } });
       const preview = await previewImport(here.ask, changed, { over: id });

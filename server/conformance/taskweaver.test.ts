@@ -40,7 +40,7 @@ const team = {
   agents: [agent("planner"), agent("manual_reader"), agent("interpreter")],
 };
 
-describe("the planner mediates", () => {
+describe("planner communication", () => {
   const steps = [
     decide("manual_reader", "Read the manual."),
     as("manual_reader", { text: "First sort, then sum." }),
@@ -49,7 +49,7 @@ describe("the planner mediates", () => {
     decide("User", "The result is 42."),
   ];
 
-  test("request, one step to each role, a reply each, a response", async () => {
+  test("the planner sends one step to each role and responds after their replies", async () => {
     const { events, state } = await runCrew(steps, team);
     expect(of(events, "post_sent").map(({ from, to, message }) => `${from} > ${to}: ${message}`)).toEqual([
       "planner > manual_reader: Read the manual.",
@@ -62,7 +62,7 @@ describe("the planner mediates", () => {
     expect(state.state.result).toBe("The result is 42.");
   });
 
-  test("roles talk to the planner alone: none is told what another said, and none can reach another", async () => {
+  test("roles communicate only with the planner and never see each other's replies", async () => {
     const { models, events } = await runCrew(steps, team);
     const seen = models.calls[3]!.messages.map(({ content }) => content).join("\n");
     expect(seen).toContain("You are interpreter");
@@ -72,7 +72,7 @@ describe("the planner mediates", () => {
       for (const name of ["handoff", "delegate_task", "ask_coworker"]) expect(tools).not.toContain(name);
   });
 
-  test("a role knows its own conversation with the planner, also when it is asked again", async () => {
+  test("a role remembers its conversation with the planner when it is asked again", async () => {
     const { models } = await runCrew(
       [
         decide("manual_reader", "Read the manual."),
@@ -97,7 +97,7 @@ describe("the planner mediates", () => {
     ]);
   });
 
-  test("the planner does no work: it has no tools, and can send neither to itself nor to strangers", async () => {
+  test("the planner has no tools and can send neither to itself nor to unknown agents", async () => {
     const { models, state } = await runCrew(
       [decide("planner", "I do it."), decide("stranger", "You do it."), decide("User", "Done.")],
       team,
@@ -107,7 +107,7 @@ describe("the planner mediates", () => {
     expect(state.state.result).toBe("Done.");
   });
 
-  test("a role that fails is a reply that says so, and the planner finds another way", async () => {
+  test("a failed role replies with its failure, and the planner continues", async () => {
     const { events, state } = await runCrew(
       [
         decide("manual_reader", "Read."),
@@ -122,7 +122,7 @@ describe("the planner mediates", () => {
 });
 
 describe("the board", () => {
-  test("the planner writes the request and its plan, and every role can read them", async () => {
+  test("the planner posts the request and its plan, which every role can read", async () => {
     const { models, events } = await runCrew(
       [decide("interpreter", "Go."), as("interpreter", { text: "Gone." }), decide("User", "Done.")],
       team,
@@ -134,7 +134,7 @@ describe("the board", () => {
     );
   });
 
-  test("write_board and read_board: a dictionary of aliases, the last bulletin stands", async () => {
+  test("write_board and read_board keep the last bulletin of each alias", async () => {
     const { state } = await runCrew(
       [
         decide("manual_reader", "Read."),
@@ -182,7 +182,7 @@ describe("the board", () => {
   });
 });
 
-describe("data in variables", () => {
+describe("variables of the code interpreter", () => {
   const program = (code: string) => calls(call("run_javascript", { code }));
   const steps = [
     program("rows = [1, 2, 3, 50]; return rows.length"),
@@ -205,7 +205,7 @@ describe("data in variables", () => {
     return stage;
   };
 
-  test("the code interpreter keeps its variables from one program of a task to the next", async () => {
+  test("the code interpreter keeps its variables between programs of a task", async () => {
     const { run } = newInterpreter();
     const { events, state } = await run(graph, { roles: [interpreter] });
     expect(of(events, "tool_call_completed").map(({ status_code, output }) => [status_code, output])).toEqual(
@@ -221,7 +221,7 @@ describe("data in variables", () => {
 });
 
 describe("extra roles", () => {
-  test("are loaded from a folder by themselves, and work in a crew", async () => {
+  test("extra roles are loaded from a folder automatically and work in a crew", async () => {
     const dir = mkdtempSync(path.join(tmpdir(), "roles-"));
     try {
       writeFileSync(path.join(dir, "weather.yaml"), "name: Weather\ndescription: Knows the weather.\n");
@@ -240,7 +240,7 @@ describe("extra roles", () => {
     }
   });
 
-  test("Echo repeats the message", async () => {
+  test("the Echo role repeats the message", async () => {
     const models = newModels({
       providers: memoryProviders([offlineProvider]),
       offlineFetch: newOfflineFetch({ speed: 0 }),

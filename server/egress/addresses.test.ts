@@ -26,6 +26,6 @@ test.each([
       "1.2.3.4.5",
     ],
   ],
-])("what leads to %s addresses", (reach, addresses) => {
+])("%s addresses are recognized in IPv4, IPv6 and mapped form", (reach, addresses) => {
   expect(addresses.filter((address) => reachOf(address) !== reach)).toEqual([]);
 });

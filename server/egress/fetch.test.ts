@@ -40,7 +40,7 @@ async function outcome(sent: Promise<{ text(): Promise<string> }>): Promise<stri
   }
 }
 
-describe("the public door", () => {
+describe("public fetch", () => {
   const spellings = [
     "127.0.0.1",
     "127.1",
@@ -64,13 +64,13 @@ describe("the public door", () => {
     "①②⑦.⓪.⓪.①",
     "127。0。0。1",
   ];
-  test.each(spellings)("this machine as %s gets no visit", async (host) => {
+  test.each(spellings)("public fetch rejects this machine spelled as %s", async (host) => {
     const result = await outcome(publicFetch(`http://${host}:${port}/`, {}, { ports: [port] }));
     expect(["ADDRESS_REFUSED", "BAD_URL"]).toContain(result);
     expect(hits).toEqual([]);
   });
 
-  test("networks around it are refused by address", () => {
+  test("public fetch rejects private and reserved networks", () => {
     const inside = [
       "10.0.0.5",
       "172.16.0.1",
@@ -100,7 +100,7 @@ describe("the public door", () => {
     );
   });
 
-  test("addresses that are no web addresses, carry credentials or name odd ports", async () => {
+  test("public fetch rejects other schemes, credentials and unusual ports", async () => {
     for (const url of [
       "file:///etc/passwd",
       "ftp://example.org",
@@ -113,7 +113,7 @@ describe("the public door", () => {
   });
 });
 
-describe("redirects from the public door", () => {
+describe("redirects of public fetch", () => {
   // Stands for a site on the internet: this one server is let through, under one of its names, and nothing else.
   const fromSite = newPublicFetch(
     (_address, hostname, at) => hostname === "127.0.0.1" && at === String(port),
@@ -128,14 +128,14 @@ describe("redirects from the public door", () => {
         : void response.end(`${request.method} ${request.url}`);
   };
 
-  test("are followed inside the site, and the answer says where it is from", async () => {
+  test("redirects within a site are followed, and the response has the final URL", async () => {
     redirectTo("/end");
     const response = await fromSite(site("/start"), {}, { ports: [port] });
     expect([response.url, await response.text()]).toEqual([site("/end"), "GET /end"]);
   });
 
   test.each(["127.0.0.2", "localhost", "[::1]", "2130706434", "0x7f000002", "169.254.169.254", "10.0.0.5"])(
-    "are refused where they lead to %s",
+    "redirects to %s are rejected",
     async (host) => {
       for (const status of [302, 307]) {
         redirectTo(`http://${host}:${port}/inside`, status);
@@ -145,7 +145,7 @@ describe("redirects from the public door", () => {
     },
   );
 
-  test("are refused where they lead to other kinds of addresses or ports, or in circles", async () => {
+  test("redirects to other schemes or ports and redirect loops are rejected", async () => {
     for (const location of ["file:///etc/passwd", "ftp://127.0.0.1/", `http://127.0.0.1:${port + 1}/`]) {
       redirectTo(location);
       expect([location, await ask("/start")]).toEqual([location, "BAD_URL"]);
@@ -154,7 +154,7 @@ describe("redirects from the public door", () => {
     expect(await ask("/start")).toBe("TOO_MANY_REDIRECTS");
   });
 
-  test("turn a sending into a reading, or repeat it; never to another site where it was meant for one", async () => {
+  test("redirects change POST to GET or repeat it, but never to another origin if that is forbidden", async () => {
     const post = { method: "POST", body: "x" };
     redirectTo("/end", 303);
     expect(await ask("/start", post)).toBe("GET /end");
@@ -164,7 +164,7 @@ describe("redirects from the public door", () => {
     expect(await ask("/start", post, true)).toBe("REDIRECT_REFUSED");
   });
 
-  test("keep every header of its own from another site", async () => {
+  test("redirects to another site drop all credentials and custom headers", async () => {
     const anywhere = newPublicFetch((address) => address === "127.0.0.1" || address === "127.0.0.2");
     redirectTo(`http://127.0.0.2:${port}/end`);
     const headers = {
@@ -190,22 +190,22 @@ describe("redirects from the public door", () => {
     expect([hits[1]?.headers.accept, /"k"|Bearer/.test(sentHeaders)]).toEqual(["text/html", false]);
   });
 
-  test("a body that swells when unpacked is cut off", async () => {
+  test("public fetch cuts off a body that is too large when decompressed", async () => {
     const packed = gzipSync(Buffer.alloc(8 * 1024 * 1024));
     answer = (_request, response) => void response.writeHead(200, { "content-encoding": "gzip" }).end(packed);
     expect(await ask("/")).toBe("RESPONSE_TOO_LARGE");
   });
 });
 
-describe("the door to model providers", () => {
+describe("provider fetch", () => {
   const url = () => `http://127.0.0.1:${port}/v1/models`;
 
-  test("reaches this machine, by number and by name", async () => {
+  test("provider fetch reaches this machine by address and by name", async () => {
     expect(await outcome(providerFetch(url()))).toBe("hello");
     expect(await outcome(providerFetch(`http://localhost:${port}/`))).toBe("hello");
   });
 
-  test("reaches private networks only where the operator listed the host, metadata services never", async () => {
+  test("provider fetch reaches private networks only on hosts the operator listed, and never metadata services", async () => {
     expect(await outcome(providerFetch("http://10.255.255.1:11434/"))).toBe("ADDRESS_REFUSED");
     expect(await outcome(providerFetch("http://169.254.169.254/latest"))).toBe("ADDRESS_REFUSED");
     // From here on nothing is dialled.
@@ -219,7 +219,7 @@ describe("the door to model providers", () => {
     expect(isProviderAddress("192.168.7.7", "192.168.7.7", "8000")).toBe(true);
   });
 
-  test("never follows a redirect, so that keys stay", async () => {
+  test("provider fetch follows no redirects, so that keys aren't forwarded", async () => {
     answer = (_request, response) => void response.writeHead(302, { location: "/elsewhere" }).end();
     expect(await outcome(providerFetch(url(), { headers: { authorization: "Bearer key" } }))).toBe(
       "REDIRECT_REFUSED",
@@ -227,7 +227,7 @@ describe("the door to model providers", () => {
     expect(hits).toHaveLength(1);
   });
 
-  test("streams, and stops when asked to", async () => {
+  test("provider fetch streams the response and can be aborted", async () => {
     answer = (_request, response) =>
       void response.writeHead(200, { "content-type": "text/event-stream" }).write("data: 1\n\n");
     const abort = new AbortController();
@@ -238,7 +238,7 @@ describe("the door to model providers", () => {
     await expect(reader?.read()).rejects.toThrow(/abort/i);
   });
 
-  test("lets go of the connection when the reader does", async () => {
+  test("provider fetch closes the connection when the reader cancels", async () => {
     let closed = false;
     answer = (_request, response) => {
       response.on("close", () => {
@@ -251,7 +251,7 @@ describe("the door to model providers", () => {
     await expect.poll(() => closed).toBe(true);
   });
 
-  test("a body that swells when unpacked is cut off", async () => {
+  test("provider fetch cuts off a body that is too large when decompressed", async () => {
     const packed = gzipSync(Buffer.alloc(80 * 1024 * 1024));
     answer = (_request, response) => void response.writeHead(200, { "content-encoding": "gzip" }).end(packed);
     expect(await outcome(providerFetch(url()))).toBe("RESPONSE_TOO_LARGE");

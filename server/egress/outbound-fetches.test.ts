@@ -51,7 +51,7 @@ test.each([
   ["", []],
   [" , ", []],
   ["192.168.1.20:11434, gpu.lan,[::1]:80 ,[fd00::1]", ["192.168.1.20:11434", "gpu.lan", "::1:80", "fd00::1"]],
-])("the hosts of the list %j", (list, hosts) => {
+])("the host list %j is parsed", (list, hosts) => {
   expect(hostsIn(list)).toEqual(hosts);
 });
 
@@ -63,15 +63,15 @@ describe.each([
     "The MCP server answered with a redirect, which would send the authorization elsewhere. Enter the URL it redirects to.",
   ],
   [
-    "receivers of notices",
+    "notification receivers",
     newNoticeFetch,
     TO_LIST_NOTICES,
     "The receiver answered with a redirect. Enter the URL it redirects to.",
   ],
-])("the door to %s", (_name, newDoor, hint, redirect) => {
+])("the fetch for %s", (_name, newDoor, hint, redirect) => {
   const site = (path = "/", host = "127.0.0.1") => `http://${host}:${port}${path}`;
 
-  test("leads to this machine only where the host is listed, alone or with its port", async () => {
+  test("this machine is reached only if its host is listed, with or without the port", async () => {
     for (const listed of [undefined, "127.0.0.2", `127.0.0.1:${port + 1}`, "localhost"])
       expect(await refusalOf(newDoor(listed)(site())), listed).toBe(inside(hint));
     for (const listed of ["127.0.0.1", `a.lan, 127.0.0.1:${port}`]) {
@@ -84,31 +84,31 @@ describe.each([
     expect(await (await newDoor("localhost")(site("/", "localhost"))).text()).toBe("GET /");
   });
 
-  test("leads to no metadata service, listed or not", async () => {
+  test("metadata services are never reached, listed or not", async () => {
     expect(await refusalOf(newDoor("169.254.169.254")("http://169.254.169.254/"))).toBe(
       inside(hint, "169.254.169.254"),
     );
   });
 
-  test("takes whole requests, and answers without a body", async () => {
+  test("Request objects and responses without a body are supported", async () => {
     const door = newDoor("127.0.0.1");
     expect((await door(new Request(site("/none")))).status).toBe(204);
   });
 
-  test("follows no redirect", async () => {
+  test("redirects are not followed", async () => {
     expect(await refusalOf(newDoor("127.0.0.1")(site("/away")))).toBe(`REDIRECT_REFUSED: ${redirect}`);
   });
 });
 
 test.each(["not a url", "ftp://127.0.0.1/", "http://name@127.0.0.1/", "http://:word@127.0.0.1/"])(
-  "no door leads to %s",
+  "no outbound fetch accepts %s",
   async (url) => {
     for (const door of [newMcpFetch("127.0.0.1"), newNoticeFetch("127.0.0.1"), providerFetch])
       expect(await refusalOf(door(url))).toMatch(/^BAD_URL: /);
   },
 );
 
-test("an answer may be as large as the limit, and not a byte larger", async () => {
+test("a response may be as large as the limit, but not one byte larger", async () => {
   const door = newGuardedFetch(() => true, { timeoutMs: 5_000, maxBytes: 10, hint: "", redirect: "" });
   answer = (request, response) => void response.end("x".repeat(Number(request.url?.slice(1))));
   expect(await (await door(`http://127.0.0.1:${port}/10`)).text()).toBe("xxxxxxxxxx");
@@ -117,7 +117,7 @@ test("an answer may be as large as the limit, and not a byte larger", async () =
   );
 });
 
-test("an address without a port is asked about with the usual one", async () => {
+test("a URL without a port is checked with its default port", async () => {
   const asked: string[][] = [];
   const door = newGuardedFetch((...target) => asked.push(target) < 0, {
     timeoutMs: 1_000,
@@ -140,11 +140,11 @@ test.each([
   ["127.0.0.1", "localhost", true],
   ["10.0.0.1", "gpu.lan", false],
   ["169.254.169.254", "meta.example", false],
-])("without a list, a model provider may be at %s: %s", (address, host, may) => {
+])("without a host list, a model provider is allowed or rejected at %s: %s", (address, host, may) => {
   expect(isProviderAddress(address, host, "80")).toBe(may);
 });
 
-describe("redirects", () => {
+describe("public redirects", () => {
   const door = newPublicFetch(() => true);
   const ask = (
     path: string,
@@ -172,7 +172,7 @@ describe("redirects", () => {
     };
   };
 
-  test("are followed three times", async () => {
+  test("redirects are followed three times", async () => {
     steps(302);
     const response = await ask("/3");
     expect(response.url).toBe(`http://127.0.0.1:${port}/0`);
@@ -188,7 +188,7 @@ describe("redirects", () => {
     [303, "PUT", ["GET", "", null, "Bearer k"]],
     [307, "POST", ["POST", "words", "text/x", "Bearer k"]],
     [308, "DELETE", ["DELETE", "words", "text/x", "Bearer k"]],
-  ])("with %i a %s goes on inside the site as is usual", async (status, method, expected) => {
+  ])("redirects with status %i handle %s as the standard says", async (status, method, expected) => {
     steps(status);
     expect(await (await ask("/1", { method, body: "words", headers })).json()).toEqual(expected);
   });
@@ -196,22 +196,22 @@ describe("redirects", () => {
   test.each([
     ["get", ["GET", "", "text/x", "Bearer k"]],
     [undefined, ["GET", "", "text/x", "Bearer k"]],
-  ])("a reading stays one, with its headers (%s)", async (method, expected) => {
+  ])("redirected GET requests keep their method and headers (%s)", async (method, expected) => {
     steps(302);
     expect(await (await ask("/1", { ...(method ? { method } : {}), headers })).json()).toEqual(expected);
   });
 
-  test.each([304, 300, 305])("%i is an answer as it is", async (status) => {
+  test.each([304, 300, 305])("status %i is returned and not followed", async (status) => {
     answer = (_request, response) => void response.writeHead(status, { location: "/elsewhere" }).end();
     expect((await ask("/1")).status).toBe(status);
   });
 
-  test("without a place to go is an answer as it is", async () => {
+  test("redirects without a location are returned as they are", async () => {
     answer = (_request, response) => void response.writeHead(302).end("nowhere");
     expect(await (await ask("/1")).text()).toBe("nowhere");
   });
 
-  test("say where they led when that is not where the request was meant for", async () => {
+  test("redirects to another origin are rejected with its host if that is forbidden", async () => {
     answer = (_request, response) => void response.writeHead(302, { location: "http://example.org/" }).end();
     expect(await refusalOf(ask("/1", {}, { sameOrigin: true }))).toBe(
       `REDIRECT_REFUSED: 127.0.0.1:${port} redirects to example.org, which isn't allowed for this request.`,
@@ -223,12 +223,12 @@ describe("redirects", () => {
     ["ftp://a/", "BAD_URL: Only http and https URLs can be fetched."],
     ["http://a:b@c/", "BAD_URL: A URL can't contain a user name and password."],
     ["http://a:23/", "BAD_URL: Port 23 is not allowed."],
-  ])("that lead to %s are refused", async (location, message) => {
+  ])("redirects to %s are rejected", async (location, message) => {
     answer = (_request, response) => void response.writeHead(302, { location }).end();
     expect(await refusalOf(ask("/1"))).toBe(message);
   });
 
-  test("an answer of the size that was asked for at most comes in", async () => {
+  test("a response may be as large as the requested limit", async () => {
     answer = (_request, response) => void response.end("12345");
     expect(await (await ask("/", {}, { maxBytes: 5 })).text()).toBe("12345");
     expect(await refusalOf(ask("/", {}, { maxBytes: 4 }).then((got) => got.text()))).toBe(
@@ -237,9 +237,9 @@ describe("redirects", () => {
   });
 });
 
-describe("mail", () => {
+describe("mail connections", () => {
   test.each([undefined, "localhost:1", "127.0.0.2"])(
-    "a server on this machine is not dialled with the list %j",
+    "a mail server on this machine is rejected with the host list %j",
     async (listed) => {
       expect(await refusalOf(newMailDial(listed)("127.0.0.1", port))).toBe(inside(TO_LIST_NOTICES));
       expect(await refusalOf(newMailDial(listed)("localhost", port))).toBe(
@@ -252,19 +252,19 @@ describe("mail", () => {
     ["127.0.0.1", "127.0.0.1"],
     ["127.0.0.1", "PORT"],
     ["localhost", "localhost"],
-  ])("a server at %s is dialled where the list says %s", async (host, listed) => {
+  ])("a mail server at %s is reached if the list contains %s", async (host, listed) => {
     const socket = await newMailDial(listed === "PORT" ? `127.0.0.1:${port}` : listed)(host, port);
     expect([socket.remoteAddress, socket.remotePort, socket.timeout]).toEqual(["127.0.0.1", port, 0]);
     socket.destroy();
   });
 
-  test("metadata services are not dialled, listed or not", async () => {
+  test("mail connections never reach metadata services, listed or not", async () => {
     expect(await refusalOf(newMailDial("169.254.169.254")("169.254.169.254", 25))).toBe(
       inside(TO_LIST_NOTICES, "169.254.169.254"),
     );
   });
 
-  test("a server that is not there says so", async () => {
+  test("a mail server that isn't running is reported", async () => {
     expect(await refusalOf(newMailDial("127.0.0.1")("127.0.0.1", await closedPort()))).toContain(
       "ECONNREFUSED",
     );
@@ -279,14 +279,14 @@ async function closedPort() {
   return free;
 }
 
-describe("knocking", () => {
-  test("tells whether somebody listens", async () => {
+describe("port probes", () => {
+  test("a probe reports whether a port is open", async () => {
     expect(await knock(`127.0.0.1:${port}`)).toBe("open");
     expect(await knock(`127.0.0.1:${await closedPort()}`)).toBe("refused");
     expect(await knock("no such address:x")).toBe("unknown");
   });
 
-  test("takes addresses in brackets", async () => {
+  test("a probe accepts IPv6 addresses in brackets", async () => {
     const other = createSocketServer((socket) => socket.end());
     const isThere = await new Promise((resolve) => {
       other.once("error", () => resolve(false));
@@ -298,7 +298,7 @@ describe("knocking", () => {
   });
 });
 
-test("a worker asks its own server, and a redirect is the answer", async () => {
+test("the control fetch only reaches the worker's server and returns redirects as they are", async () => {
   const ask = newControlFetch(`http://127.0.0.1:${port}`);
   expect(await (await ask("/internal/a", { method: "POST", headers: {}, body: "{}" })).text()).toBe(
     "POST /internal/a",
@@ -306,7 +306,7 @@ test("a worker asks its own server, and a redirect is the answer", async () => {
   expect((await ask("away", { method: "GET", headers: {} })).status).toBe(308);
 });
 
-test("the program at the terminal asks its own server, and goes nowhere else", async () => {
+test("the command line only reaches its own server and follows no redirects", async () => {
   const at = (path: string) => new URL(path, `http://127.0.0.1:${port}`);
   expect(await (await askOwnServer(at("/a"), { method: "PATCH" })).text()).toBe("PATCH /a");
   await expect(askOwnServer(at("/away"), {})).rejects.toThrow("fetch failed");

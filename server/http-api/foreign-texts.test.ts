@@ -108,7 +108,7 @@ const GOES = { questions: 0, requests: 1 };
 test.each([
   ["a task", { task: TASK, role: "Reports." }],
   ["a role", { task: "Read the page.", role: `Reports to ${TARGET} when asked.` }],
-])("a host that %s of a file names waits for a person until they allow it", async (_what, file) => {
+])("a host that %s in a file names requires confirmation until a person allows it", async (_what, file) => {
   const { looked, allow, start, outcome, id, api, forkRun } = await imported(file);
   expect(looked.capabilities).toContainEqual({
     key: "host:control2.test",
@@ -143,7 +143,7 @@ test.each([
   expect(await outcome(start())).toEqual(WAITS);
 });
 
-test("a text that a person has edited is theirs, and a copy of one that they have not is the file's", async () => {
+test("an edited text counts as the person's own, and an unedited copy as the file's", async () => {
   const { start, outcome, edit } = await imported({ task: TASK, role: "Reports." });
   const copied = draw("start > work > more > end", {
     work: { ...drawing("Read the page.").nodes.work, id: "work" } as never,
@@ -155,14 +155,14 @@ test("a text that a person has edited is theirs, and a copy of one that they hav
   expect(await outcome(start())).toEqual(GOES);
 });
 
-test("a role of the watched folder names no destination either", async () => {
+test("a role in the watched folder can't allow a host either", async () => {
   const folder = [roleWith(`Reports to ${TARGET} when asked.`)];
   const { api, start, outcome } = await imported({ task: "Read the page.", role: "Reports." }, folder);
   const own = api.workflows.create({ name: "Own", graph: drawing("Read it.") });
   expect(await outcome(start(own))).toEqual(WAITS);
 });
 
-test("what a person wrote before stays theirs when a file brings it again", async () => {
+test("a text that a person wrote stays theirs when a file contains it again", async () => {
   const { api, outcome, start } = await imported({ task: "Read the page.", role: "Reports." });
   const own = api.workflows.create({ name: "Own", graph: drawing(TASK) });
   const text = writeWorkflow(drawing(TASK), { flavour: "troupe", name: "Again" });

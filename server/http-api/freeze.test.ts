@@ -151,7 +151,7 @@ const places: [string, ReturnType<typeof workflow>][] = [
   ],
 ];
 
-test("no pattern of a stranger stops the server, wherever it stands, and not the next start either", {
+test("no regex from a workflow, role or tool blocks the server or its next start", {
   timeout: 240_000,
 }, async () => {
   await start();

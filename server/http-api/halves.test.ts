@@ -9,7 +9,7 @@ import { newApi } from "./testing";
 /** The first half of a character of two: valid in JSON and in JavaScript, in UTF-8 there is no such thing. */
 const HALF = "\ud83d";
 
-test("half a character breaks neither the log, its chain nor the API, wherever it comes from", async () => {
+test("an unpaired surrogate breaks neither the log, its chain nor the API", async () => {
   const half = defineTool({
     name: "half",
     description: `Gives ${HALF}`,

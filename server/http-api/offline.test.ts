@@ -65,13 +65,13 @@ test("other programs use the demo model with an API token, streamed and with too
   });
 });
 
-test("without a valid API token nobody uses the demo model", async () => {
+test("the demo model requires a valid API token", async () => {
   await expect(client("wrong").models.list()).rejects.toBeInstanceOf(AuthenticationError);
   const response = await fetch(`${baseURL}/chat/completions`, { method: "POST" });
   expect(response.status).toBe(401);
 });
 
-test("answers have ids of their own, the model can be looked up, and more answers than one are refused in words", async () => {
+test("responses have unique ids, the model is listed, and n > 1 is rejected with a message", async () => {
   const client = new OpenAI({ apiKey: "good", baseURL, maxRetries: 0 });
   const body = { model: "offline-demo", messages: [{ role: "user" as const, content: "Hi" }] };
   const ids = [await client.chat.completions.create(body), await client.chat.completions.create(body)].map(

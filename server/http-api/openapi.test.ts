@@ -18,7 +18,7 @@ function lines(): string[] {
   ];
 }
 
-test("the HTTP API keeps what programs rely on; UPDATE_DOCS=1 records a deliberate change", () => {
+test("the HTTP API stays backward compatible; UPDATE_DOCS=1 records a deliberate change", () => {
   if (process.env.UPDATE_DOCS) writeFileSync(FIXTURE, `[\n${lines().join(",\n")}\n]\n`);
   const now = lines();
   const before = JSON.parse(readFileSync(FIXTURE, "utf8")) as object[];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { exposition } from "./prometheus";
 
-test("each metric says what it is before its samples, a line each, and the text ends with a line's end", () => {
+test("each metric has its help and type before its samples, one per line", () => {
   expect(
     exposition([
       {
@@ -37,13 +37,13 @@ const gauge = (labels: Record<string, string>, value = 1) =>
     .split("\n")
     .at(-2);
 
-test("what would end a label or a line is escaped", () => {
+test("quotes and line breaks in labels and help are escaped", () => {
   expect(gauge({ path: 'C:\\DIR\n"x"' })).toBe('m{path="C:\\\\DIR\\n\\"x\\""} 1');
   const [help] = exposition([{ name: "m", help: 'a "b"\\\nc', type: "gauge", samples: [] }]).split("\n");
   expect(help).toBe('# HELP m a "b"\\\\\\nc');
 });
 
-test("numbers that have no digits are written as the format has them", () => {
+test("infinite and undefined numbers are written as the format requires", () => {
   expect([Infinity, -Infinity, NaN, 1e21, -0.5].map((value) => gauge({}, value))).toEqual([
     "m +Inf",
     "m -Inf",
@@ -72,11 +72,11 @@ test.each([
       ],
     },
   ],
-])("%s is refused", (_what, metric) => {
+])("%s is rejected", (_what, metric) => {
   expect(() => exposition([{ help: "h", ...metric }])).toThrow(/is not a valid (label )?name|defined twice/);
 });
 
-test("one metric is not said in two places", () => {
+test("a metric can't be defined twice", () => {
   const metric = { name: "a", help: "h", type: "gauge" as const, samples: [] };
   expect(() => exposition([metric, metric])).toThrow("defined twice");
 });

@@ -21,8 +21,8 @@ afterEach(() => {
 
 const VACATION = { input: { user_request: "Please approve my vacation for next week." } };
 
-describe("the door", () => {
-  test("everything but health and the description needs a token, also on this machine", async () => {
+describe("authentication and errors", () => {
+  test("every endpoint except health and OpenAPI requires a token, even on this machine", async () => {
     const open: string[] = [];
     for (const { method, path } of ENDPOINTS) {
       const response = await api.send(method, path.replace(/\{\w+\}/g, "x"), undefined, {
@@ -33,7 +33,7 @@ describe("the door", () => {
     expect(open).toEqual(["/health", "/openapi.json"]);
   });
 
-  test("what does not exist is told only to those who may come in", async () => {
+  test("an unknown path is reported as not found only to authenticated callers", async () => {
     expect((await api.ask("GET", "/secrets")).status).toBe(404);
     expect((await api.ask("GET", "/secrets", undefined, { authorization: "" })).status).toBe(401);
     expect((await api.ask("GET", "/runs/%E0%A4%A")).status).toBe(404);
@@ -41,12 +41,12 @@ describe("the door", () => {
       expect((await api.ask("GET", `/${name}`)).status).toBe(404);
   });
 
-  test("a wrong method says which are right", async () => {
+  test("a wrong method is rejected with the allowed methods", async () => {
     const { status, headers, body } = await api.ask("DELETE", "/runs");
     expect([status, headers.get("allow"), body.error.code]).toEqual([405, "GET", "method_not_allowed"]);
   });
 
-  test("answers are data: never stored, never shown as a page", async () => {
+  test("responses are JSON that is neither cached nor rendered", async () => {
     for (const path of ["/health", "/runs", "/nothing"]) {
       const { headers } = await api.send("GET", path);
       expect(headers.get("x-content-type-options")).toBe("nosniff");
@@ -55,7 +55,7 @@ describe("the door", () => {
     }
   });
 
-  test("an error that nobody expected shows an id and nothing else", async () => {
+  test("an unexpected error returns an id and no details", async () => {
     vi.spyOn(process.stderr, "write").mockReturnValue(true);
     vi.spyOn(api.workflows, "list").mockImplementation(() => {
       throw new Error("sk-CANARY-0123456789abcdef at /home/someone");
@@ -70,14 +70,14 @@ describe("the door", () => {
   });
 });
 
-test("health tells the version", async () => {
+test("the health endpoint returns ok without a token", async () => {
   const { status, body } = await api.ask("GET", "/health", undefined, { authorization: "" });
   expect([status, body.status]).toEqual([200, "ok"]);
   expectSchema("getHealth", body);
 });
 
 describe("workflows", () => {
-  test("from a file to a workflow and back: the same file", async () => {
+  test("a workflow created from its exported file exports the same file", async () => {
     const id = api.addApproval();
     const file = await api.ask("GET", `/workflows/${id}`);
     expect(file.status).toBe(200);
@@ -91,7 +91,7 @@ describe("workflows", () => {
     expect(again.body).toEqual(file.body);
   });
 
-  test("names that are sent read as they are written, whatever they name", async () => {
+  test("control characters are removed from submitted names", async () => {
     const turned = "Delete\u202e llA\u202c";
     const graph = draw("start > end", {});
     const start = { ...graph.nodes.start, name: turned };
@@ -113,7 +113,7 @@ describe("workflows", () => {
     expect((await api.ask("POST", "/agents", { name: turned, agent })).body.name).toBe("Delete llA");
   });
 
-  test("a file that is sent with a token is the operator's own: what it says of asking people stands", async () => {
+  test("a file submitted with a token keeps its confirmation policy", async () => {
     const file = (await api.ask("GET", `/workflows/${api.addApproval()}`)).body;
     const confirmation = { kind: "never" } as const;
     const { body } = await api.ask("POST", "/workflows", {
@@ -124,7 +124,7 @@ describe("workflows", () => {
     expect(body.findings.filter(({ level }: { level: string }) => level === "changed")).toEqual([]);
   });
 
-  test("roles that come along are added, those that are here stay", async () => {
+  test("an imported file adds missing roles and keeps existing ones", async () => {
     const file = (await api.ask("GET", `/workflows/${api.addApproval()}`)).body;
     const [first] = file.roles;
     api.roles.remove(first.name);
@@ -139,7 +139,7 @@ describe("workflows", () => {
     expect(JSON.stringify(api.roles.all())).not.toContain("Other words");
   });
 
-  test("what is no workflow is refused with findings", async () => {
+  test("a file that isn't a workflow is rejected", async () => {
     for (const file of [[], "text", {}, { nodes: 1 }, 5]) {
       const { status, body } = await api.ask("POST", "/workflows", JSON.stringify(file));
       expect([status, body.error.code]).toEqual([422, "not_a_workflow"]);
@@ -148,7 +148,7 @@ describe("workflows", () => {
     expect(api.workflows.list()).toEqual([]);
   });
 
-  test("reserved words in a file pollute nothing", async () => {
+  test("reserved property names in a file pollute no prototype", async () => {
     const text = JSON.stringify((await api.ask("GET", `/workflows/${api.addApproval()}`)).body);
     const hostile = text.replace(
       '"nodes":{',
@@ -159,7 +159,7 @@ describe("workflows", () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  test("a list in pages, newest first, each once", async () => {
+  test("workflows are listed in pages, newest first, each once", async () => {
     const ids = Array.from({ length: 5 }, () => api.addApproval());
     const seen: string[] = [];
     let cursor: string | null = "";
@@ -179,7 +179,7 @@ describe("workflows", () => {
     ]);
   });
 
-  test("replacing one names the revision that it was made on, or takes the newest", async () => {
+  test("a workflow is replaced at the given revision or at the newest", async () => {
     const id = api.addApproval();
     const file = (await api.ask("GET", `/workflows/${id}`)).body;
     expect((await api.ask("PUT", `/workflows/${id}`, { ...file, name: "Renamed" })).body.revision).toBe(2);
@@ -191,14 +191,14 @@ describe("workflows", () => {
     expect((await api.ask("PUT", "/workflows/wf_none", file)).status).toBe(404);
   });
 
-  test("deleting one puts it away", async () => {
+  test("a deleted workflow is no longer found", async () => {
     const id = api.addApproval();
     expect((await api.send("DELETE", `/workflows/${id}`)).status).toBe(204);
     expect((await api.ask("GET", `/workflows/${id}`)).status).toBe(404);
     expect((await api.ask("DELETE", `/workflows/${id}`)).status).toBe(404);
   });
 
-  test("what one may use is told, and allowed or withheld by key", async () => {
+  test("a workflow's capabilities are listed and can be allowed or withheld by key", async () => {
     const graph = draw("start > a > end", {
       a: { node_type: "http_request", output_keys: ["page"], config: { url: "https://a.example/x" } },
     });
@@ -224,7 +224,7 @@ describe("workflows", () => {
     expect([wrong.status, wrong.body.error.details.unknown]).toEqual([422, ["tool:http_write"]]);
   });
 
-  test("a workflow goes out as YAML, too, and reads back as the same", async () => {
+  test("a workflow exported as YAML is read back unchanged", async () => {
     const id = api.addApproval();
     const exported = await api.send("GET", `/workflows/${id}?format=yaml`);
     expect([exported.status, exported.headers.get("content-type")]).toEqual([
@@ -236,7 +236,7 @@ describe("workflows", () => {
     expect(imported?.graph).toEqual(readWorkflow((await api.ask("GET", `/workflows/${id}`)).body).graph);
   });
 
-  test("validating one lists its problems", async () => {
+  test("validating a workflow lists its problems", async () => {
     const id = api.addApproval();
     const fine = (await api.ask("POST", `/workflows/${id}/validate`)).body;
     expectSchema("validateWorkflow", fine);
@@ -252,7 +252,7 @@ describe("runs", () => {
   const start = (id: string, body: unknown = VACATION, headers?: Record<string, string>) =>
     api.ask("POST", `/workflows/${id}/runs`, body, headers);
 
-  test("from the start to the output", async () => {
+  test("a run started over the API can be read with its output", async () => {
     const { status, body, headers } = await start(api.addApproval());
     expect([status, headers.get("location")]).toEqual([202, `/api/v1/runs/${body.run_id}`]);
     await api.host.settled(body.run_id);
@@ -271,7 +271,7 @@ describe("runs", () => {
     expect(run.usage.requests).toBeGreaterThan(0);
   });
 
-  test("the same key starts one run, however often and however fast it is sent", async () => {
+  test("repeated and concurrent starts with one idempotency key start one run", async () => {
     const id = api.addApproval();
     const tries = await Promise.all(
       Array.from({ length: 20 }, () => start(id, VACATION, { "idempotency-key": "once" })),
@@ -294,7 +294,7 @@ describe("runs", () => {
     expect((await start(id, VACATION, { "idempotency-key": "x".repeat(201) })).status).toBe(400);
   });
 
-  test("what cannot start says why", async () => {
+  test("a start that fails says why", async () => {
     const id = api.addApproval();
     const noInput = await start(id, { input: {} });
     expect([noInput.status, noInput.body.error.code]).toEqual([422, "invalid_input"]);
@@ -324,7 +324,7 @@ describe("runs", () => {
     expect(api.runs.list()).toEqual([]);
   });
 
-  test("settings that were not sent are the workflow's own", async () => {
+  test("settings missing from a start request come from the workflow", async () => {
     const graph = findTemplate("approval")?.graph as never as object;
     const id = api.workflows.create({
       name: "x",
@@ -335,7 +335,7 @@ describe("runs", () => {
     expect([config?.max_steps, config?.max_loop_iterations]).toEqual([9, 7]);
   });
 
-  test("a list in pages, newest first, by workflow and by status", async () => {
+  test("runs are listed in pages, newest first, by workflow and status", async () => {
     const [one, two] = [api.addApproval(), api.addApproval()];
     for (const id of [one, two, one, two, one]) await api.host.settled((await start(id)).body.run_id);
     const first = (await api.ask("GET", "/runs?limit=3")).body;
@@ -349,7 +349,7 @@ describe("runs", () => {
     expect((await api.ask("GET", "/runs?status=odd")).status).toBe(400);
   });
 
-  test("a list of those that ended in one way, whose pages leave none out", async () => {
+  test("runs with one final status are listed in pages without gaps", async () => {
     const good = api.addApproval();
     const { graph } = api.workflows.find(good)!;
     const bad = api.workflows.create({
@@ -374,7 +374,7 @@ describe("runs", () => {
     expect(api.runs.list({ status: ["waiting", "finished"] })).toHaveLength(6);
   });
 
-  test("events in parts, in order, without a gap", async () => {
+  test("a run's events are returned in parts, in order and without gaps", async () => {
     const { body } = await start(api.addApproval());
     await api.host.settled(body.run_id);
     const seqs: number[] = [];
@@ -390,7 +390,7 @@ describe("runs", () => {
     expect((await api.ask("GET", "/runs/run_none/events")).status).toBe(404);
   });
 
-  test("a stream tells the log and then the end; it goes on where a reader left off", async () => {
+  test("a run's event stream ends with an end event and can be resumed", async () => {
     const { body } = await start(api.addApproval());
     const stream = (headers: Record<string, string> = {}) =>
       api.send("GET", `/runs/${body.run_id}/events`, undefined, { accept: "text/event-stream", ...headers });
@@ -417,7 +417,7 @@ describe("runs", () => {
     expect(await typeFor("text/event-stream;q=0, application/json")).toContain("application/json");
   });
 
-  test("cancelling stops a run, and a stopped run stays as it is", async () => {
+  test("cancelling stops a run, and a finished run stays unchanged", async () => {
     api = newApi(
       (_request, signal) =>
         new Promise((_resolve, reject) =>
@@ -435,7 +435,7 @@ describe("runs", () => {
     expect((await api.ask("POST", "/runs/run_none/cancel")).status).toBe(404);
   });
 
-  test("a token may follow a number of runs at once; a reader that leaves makes room", async () => {
+  test("streams are limited per token, and a reader that disconnects frees one", async () => {
     api = newApi(() => new Promise(() => {}));
     const { body } = await start(api.addApproval());
     const follow = () =>
@@ -460,7 +460,7 @@ describe("roles", () => {
   const Scribe = { name: "Scribe & Co", description: "Writes things down." };
   const path = `/roles/${encodeURIComponent(Scribe.name)}`;
 
-  test("made, read, changed, deleted", async () => {
+  test("roles can be created, read, changed and deleted", async () => {
     const made = await api.ask("POST", "/roles", Scribe);
     expect([made.status, made.headers.get("location")]).toEqual([201, `/api/v1${path}`]);
     expectSchema("createRole", made.body);
@@ -477,7 +477,7 @@ describe("roles", () => {
     expect((await api.ask("GET", path)).status).toBe(404);
   });
 
-  test("what of a role's schemas is not checked is told beside the stored role", async () => {
+  test("unsupported parts of a role's schema are returned as findings", async () => {
     const output_schema = { type: "object", properties: { when: { $ref: "https://example.org/when.json" } } };
     const made = await api.ask("POST", "/roles", { name: "Timekeeper", output_schema });
     const { findings } = made.body;
@@ -489,7 +489,7 @@ describe("roles", () => {
     expect(saved.body.findings).toEqual([]);
   });
 
-  test("one in use is deleted only by force", async () => {
+  test("a role in use is deleted only by force", async () => {
     const id = api.addApproval();
     const { status, body } = await api.ask("DELETE", "/roles/ApprovalAgent");
     expect([status, body.error.details.used_by]).toEqual([
@@ -499,7 +499,7 @@ describe("roles", () => {
     expect((await api.send("DELETE", "/roles/ApprovalAgent?force=true")).status).toBe(204);
   });
 
-  test("a wrong one says where", async () => {
+  test("an invalid role is rejected with the fields", async () => {
     const { status, body } = await api.ask("POST", "/roles", { name: "", goals: "be good" });
     expect([status, body.error.details.issues.map(({ at }: { at: string }) => at)]).toEqual([
       400,
@@ -508,7 +508,7 @@ describe("roles", () => {
     expect((await api.ask("POST", "/roles")).status).toBe(400);
   });
 
-  test("a list in pages, by name", async () => {
+  test("roles are listed in pages, by name", async () => {
     const first = (await api.ask("GET", "/roles?limit=2")).body;
     expectSchema("listRoles", first);
     const rest = (await api.ask("GET", `/roles?limit=500&cursor=${first.next_cursor}`)).body;
@@ -517,7 +517,7 @@ describe("roles", () => {
   });
 });
 
-test("the library of crews and agents is read by name, with members as they are now", async () => {
+test("crews and agents are listed by name, with their members' current settings", async () => {
   const writer = AgentConfig.parse({ agent_id: "careful", role_name: "Writer", backstory: "Once burnt" });
   api.agents.create("Careful", writer);
   api.agents.create("Bold", { ...writer, agent_id: "bold" });
@@ -537,7 +537,7 @@ test("the library of crews and agents is read by name, with members as they are 
 });
 
 describe("the OpenAPI file", () => {
-  test("tells of every form in which a workflow goes out: unfinished, and in the other spelling", async () => {
+  test("OpenAPI describes every exported form of a workflow, incomplete ones included", async () => {
     const draft = { graph_id: "g", nodes: { a: { id: "a", node_type: "agent_task" } }, edges: [] };
     const { body } = await api.ask("POST", "/workflows", { troupe: 1, workflow: draft });
     const file = (await api.ask("GET", `/workflows/${body.id}`)).body;
@@ -555,7 +555,7 @@ describe("the OpenAPI file", () => {
     expect(anyOf.at(-1)).toEqual({ type: "object" });
   });
 
-  test("describes every endpoint, and every reference in it leads somewhere", async () => {
+  test("OpenAPI describes every endpoint, and all its references resolve", async () => {
     const { body } = await api.ask("GET", "/openapi.json", undefined, { authorization: "" });
     expect(body.openapi).toBe("3.1.0");
     const described = Object.entries(body.paths as Record<string, object>).flatMap(([path, methods]) =>
@@ -575,7 +575,7 @@ describe("the OpenAPI file", () => {
     expect(lost).toEqual([]);
   });
 
-  test("names each operation once, and each part of a path", async () => {
+  test("OpenAPI names each operation and each path parameter once", async () => {
     const { body } = await api.ask("GET", "/openapi.json");
     const operations = Object.entries(
       body.paths as Record<

@@ -17,7 +17,7 @@ const UNHEALTHY = engineOf({
   troubled: [{ run_id: "run_x", state: "paused", tries: 3, cause: "No worker was reachable." }],
 });
 
-test("health tells everybody the version and whether runs get on, without names and addresses", async () => {
+test("health shows the version and status without authentication, and no names or addresses", async () => {
   const api = newApi();
   const anybody = { authorization: "" };
   const { status, body } = await api.ask("GET", "/health", undefined, anybody);
@@ -44,7 +44,7 @@ test("health tells everybody the version and whether runs get on, without names 
   }
 });
 
-test("however many ask for the health, the engine is looked at once a second", async () => {
+test("health requests check the engine at most once per second", async () => {
   const api = newApi();
   const stateSpy = vi.spyOn(api.engine, "state");
   vi.useFakeTimers({ toFake: ["Date"], now: 10_000 });
@@ -71,11 +71,11 @@ const samplesOf = (text: string) =>
       }),
   );
 
-test("a scrape needs a token", async () => {
+test("metrics require a token", async () => {
   expect((await newApi().ask("GET", "/metrics", undefined, { authorization: "" })).status).toBe(401);
 });
 
-test("a scrape tells runs by status, the engine and the process", async () => {
+test("metrics show runs by status, the engine and the process", async () => {
   const api = newApi();
   const { body } = await api.ask("POST", `/workflows/${api.addApproval()}/runs`, {
     input: { user_request: "May I leave?" },

@@ -17,8 +17,8 @@ const reference = `
   tools: ["file_write", "python_interpreter", "code_linter"]
 `;
 
-describe("reading", () => {
-  test("the reference documents' role", () => {
+describe("reading roles", () => {
+  test("the reference role is read", () => {
     expect(readRoles(reference)).toEqual({
       roles: [
         RoleDefinition.parse({
@@ -33,7 +33,7 @@ describe("reading", () => {
     });
   });
 
-  test("a list, one role, names with roles, and each of these under roles:", () => {
+  test("roles are read from lists, single roles and maps, with or without a roles key", () => {
     for (const text of [
       "- name: A\n- name: B",
       "roles:\n  - name: A\n  - name: B",
@@ -48,7 +48,7 @@ describe("reading", () => {
     expect(names('{"name": "A"}')).toEqual(["A"]);
   });
 
-  test("one text for a list, a comma list of tools, and the words of a neighbour", () => {
+  test("text becomes a list, comma-separated tools are split, and CrewAI keys are accepted", () => {
     expect(
       readRoles("role: Chef\ngoal: Cook well\ntools: knife, pan\nbackstory: Trained in Lyon").roles,
     ).toEqual([RoleDefinition.parse({ name: "Chef", goals: ["Cook well"], tools: ["knife", "pan"] })]);
@@ -57,7 +57,7 @@ describe("reading", () => {
     ]);
   });
 
-  test("what does not fit is named and left out", () => {
+  test("invalid entries are reported and skipped", () => {
     const text = "- name: A\n  goals: [x, 7]\n  mood: good\n- name: A\n- description: nameless";
     const { roles, findings } = readRoles(text);
     expect(roles).toEqual([RoleDefinition.parse({ name: "A", goals: ["x"] })]);
@@ -69,7 +69,7 @@ describe("reading", () => {
     ]);
   });
 
-  test("what holds no roles is refused with a sentence", () => {
+  test("a file without roles is rejected with a message", () => {
     expect(summaryOf("")).toEqual(["error : The file is empty."]);
     expect(summaryOf("just words")).toEqual([
       "error : Not a valid list of roles. Expected a list, or an object that maps names to roles.",
@@ -82,7 +82,7 @@ describe("reading", () => {
     expect(summaryOf("x".repeat(256 * 1024 + 1))).toEqual(["error : The file exceeds 256 KiB."]);
   });
 
-  test("hostile files are answered, with nothing of them kept", () => {
+  test("hostile role files are rejected, and nothing of them is kept", () => {
     const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${"bcdefghi"
       .split("")
       .map(
@@ -115,14 +115,14 @@ describe("reading", () => {
   });
 });
 
-describe("writing", () => {
-  test("reads back to the same, in both formats", () => {
+describe("writing roles", () => {
+  test("built-in roles survive a round trip in YAML and JSON", () => {
     const sorted = [...builtinRoles].sort((a, b) => (a.name < b.name ? -1 : 1));
     for (const format of ["yaml", "json"] as const)
       expect(readRoles(writeRoles(builtinRoles, format))).toEqual({ roles: sorted, findings: [] });
   });
 
-  test("any role reads back to the same", () => {
+  test("any role survives a round trip", () => {
     const text = fc.string({
       maxLength: 60,
       unit: fc.constantFrom(
@@ -174,7 +174,7 @@ describe("writing", () => {
     );
   });
 
-  test("says only what is not as always", () => {
+  test("only values that differ from the defaults are written", () => {
     expect(
       writeRoles(
         [RoleDefinition.parse({ name: "B", goals: ["one"] }), RoleDefinition.parse({ name: "A" })],

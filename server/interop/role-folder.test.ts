@@ -26,8 +26,8 @@ const shown = (open: RoleFolder) => open.roles().map(({ role, file }) => `${role
 const summaryOf = (open: RoleFolder) =>
   open.findings().map(({ level, at, message }) => `${level} ${at}: ${message}`);
 
-describe("a Markdown file", () => {
-  test("as .claude/agents has it", () => {
+describe("Markdown role files", () => {
+  test("a file in the .claude/agents format is read", () => {
     const { roles, findings } = readRoleFile(
       "code-reviewer.md",
       `---
@@ -64,7 +64,7 @@ Use {{braces}} and {% tags %} as they stand.
     ]);
   });
 
-  test("as .github/agents has it, named by its file", () => {
+  test("a file in the .github/agents format is read and named after its file", () => {
     const { roles, findings } = readRoleFile(
       "tester.agent.md",
       `---\r\ndescription: 'Tests: all of them'\r\ntools: ['*', 'web_search', 'web_search']\r\ntarget: vscode\r\n---\r\nTest.`,
@@ -83,7 +83,7 @@ Use {{braces}} and {% tags %} as they stand.
     ]);
   });
 
-  test("without a head, or with one that says nothing", () => {
+  test("missing front matter is an error, and empty front matter is accepted", () => {
     expect(readRoleFile("a.md", "Just words.").findings).toEqual([
       {
         level: "error",
@@ -98,8 +98,8 @@ Use {{braces}} and {% tags %} as they stand.
   });
 });
 
-describe("a folder", () => {
-  test("of roles in three formats; the first of a name wins", () => {
+describe("role folders", () => {
+  test("a folder may mix three formats, and the first role of a name wins", () => {
     write("a.yaml", "- name: A\n- name: B");
     write("b.json", '{"name": "B"}');
     write("c.md", "---\nname: C\n---\nBe brief.");
@@ -112,7 +112,7 @@ describe("a folder", () => {
     expect(summaryOf(folder)).toEqual(['dropped b.json: The role "B" is also in a.yaml, which was kept.']);
   });
 
-  test("keeps the last good version of a file that is half written", () => {
+  test("a half-written file keeps its last valid version", () => {
     const onChange = vi.fn();
     write("a.yaml", "name: A\ngoals: [one]");
     folder = newRoleFolder(dir, onChange);
@@ -140,7 +140,7 @@ describe("a folder", () => {
     expect(onChange).toHaveBeenCalledTimes(4);
   });
 
-  test("that is not there yet is empty, and read once it comes", () => {
+  test("a missing folder is empty and is read once it exists", () => {
     const later = path.join(dir, "later");
     folder = newRoleFolder(later);
     expect([shown(folder), summaryOf(folder)]).toEqual([[], []]);
@@ -150,7 +150,7 @@ describe("a folder", () => {
     expect(shown(folder)).toEqual(["A (a.yaml)"]);
   });
 
-  test("is read again when a file changes, without being asked", async () => {
+  test("a folder is reloaded when a file changes", async () => {
     await new Promise<void>((resolve) => {
       folder = newRoleFolder(dir, resolve);
       write("a.yaml", "name: A");
@@ -158,7 +158,7 @@ describe("a folder", () => {
     expect(shown(folder!)).toEqual(["A (a.yaml)"]);
   }, 30_000);
 
-  test("with a huge file or a bomb says so and reads the rest", () => {
+  test("oversized and hostile files are reported, and the rest of the folder is read", () => {
     write("a.yaml", "x".repeat(2 * 1024 * 1024));
     write("b.json", "[".repeat(100_000));
     write("c.md", `---\n${"? ".repeat(40_000)}x\n---\n`);

@@ -10,8 +10,8 @@ import { readTeams, writeTeams } from "./team-files";
 const summaryOf = (text: string) =>
   readTeams(text).findings.map(({ level, at, message }) => `${level} ${at}: ${message}`);
 
-describe("Roboco's team configurations", () => {
-  test("with parallel groups and tools of every type", () => {
+describe("Roboco team configurations", () => {
+  test("a Roboco team with parallel groups and all tool types is read", () => {
     const { crews, roles, findings } = readTeams(`
 name: "Web team"
 agents:
@@ -83,7 +83,7 @@ tools:
     );
   });
 
-  test("with a custom pattern, which compiles", () => {
+  test("a Roboco team with a custom pattern is read and compiles", () => {
     const { crews, findings } = readTeams(`
 agents: {coder: {role: Developer}, reviewer: {role: QualityReviewer}, tester: {role: Analyst}}
 collaboration_patterns:
@@ -113,13 +113,13 @@ collaboration_patterns:
     expect(graph.nodes.testing?.config).toMatchObject({ required_role: "Analyst", agent_id: "tester" });
   });
 
-  test("without patterns: its agents hand over to each other", () => {
+  test("a Roboco team without patterns becomes a swarm", () => {
     const team = readTeams("agents: [{name: a, role: Writer}, {name: b, role: Editor}]\ntools: [handoff]");
     expect(team.crews[0]?.process).toBe("swarm");
   });
 });
 
-test("agents that share a name or bring nothing", () => {
+test("duplicate agent ids are renamed, and empty agents are skipped", () => {
   expect(
     summaryOf(
       "crew: {agents: [{agent_id: a, role_name: Writer}, {agent_id: a, role: Editor}, {x: 1}, {mood: 1, role: X}]}",
@@ -131,7 +131,7 @@ test("agents that share a name or bring nothing", () => {
   ]);
 });
 
-test("what holds no crew is refused with a sentence", () => {
+test("a file without a crew is rejected with a message", () => {
   expect(summaryOf("[]")).toEqual([
     `error : This isn't a crew. A crew file is an object with "agents" or "crews".`,
   ]);
@@ -143,7 +143,7 @@ test("what holds no crew is refused with a sentence", () => {
   expect(summaryOf("crews: []")).toEqual(["error : This file has no crews or agents."]);
 });
 
-test("secrets stay at home", () => {
+test("secrets are not written to team files", () => {
   const agent = AgentConfig.parse({
     agent_id: "a",
     role_name: "Writer",
@@ -185,7 +185,7 @@ const crew = fc.record({
   collaboration_patterns: fc.array(pattern, { maxLength: 2 }),
 });
 
-test("agents of no crew are read: beside crews whose members name them, and one by itself", () => {
+test("agents outside crews are read, whether or not crew members refer to them", () => {
   const { crews, agents, findings } = readTeams(`
 agents:
   - {agent_id: careful, role_name: Writer, backstory: Once burnt, agent_ref: other}
@@ -210,7 +210,7 @@ crews:
   ]);
 });
 
-test("crews, agents and roles read back to the same", () => {
+test("crews, agents and roles survive a round trip", () => {
   const file = fc.record({
     crews: fc.uniqueArray(crew, { maxLength: 2, selector: ({ crew_id }) => crew_id }),
     agents: fc.tuple(agentOf("lone")),

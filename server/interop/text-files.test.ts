@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseText } from "./text-files";
 
-test("a key that stands twice is refused with its place, also deep inside", () => {
+test("a duplicate key is rejected with its location, even if nested", () => {
   expect(parseText("a: 1\nb: 2\na: 3\n")).toEqual({
     error: "Invalid YAML: line 3, column 1: Map keys must be unique",
   });
@@ -11,7 +11,7 @@ test("a key that stands twice is refused with its place, also deep inside", () =
   expect(parseText("a: 1\nb: { a: 1 }\n")).toEqual({ value: { a: 1, b: { a: 1 } } });
 });
 
-test("many keys are read in time that grows with their number", () => {
+test("many keys are parsed in linear time", () => {
   const text = Array.from({ length: 11_000 }, (_, at) => `k${at}: 1\n`).join("");
   expect(parseText(text)).toMatchObject({ value: { k10999: 1 } });
 });

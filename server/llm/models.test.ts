@@ -39,7 +39,7 @@ const schema = {
   additionalProperties: false,
 };
 
-describe("asking for a shape", () => {
+describe("schema requests", () => {
   /** A server that refuses what `refuses` finds in a request, with a 400 that says so. */
   async function picky(
     refuses: (body: Record<string, unknown>) => string | null,
@@ -65,7 +65,7 @@ describe("asking for a shape", () => {
   const format = (body: Record<string, unknown>) =>
     body.response_format as { type: string; json_schema?: { strict?: boolean } } | undefined;
 
-  test("begins strict, with optional keys as null", async () => {
+  test("a schema is first requested in strict mode, with optional keys as null", async () => {
     const { go, bodies, providers } = await picky(() => null);
     expect((await go()).response_format).toBe("json_schema");
     expect(format(bodies()[0]!)).toMatchObject({
@@ -79,7 +79,7 @@ describe("asking for a shape", () => {
     expect(bodies()[0]).toMatchObject({ stream: true, stream_options: { include_usage: true } });
     expect(providers.learned).toEqual({});
   });
-  test("steps down the ladder, keeps the word JSON in the prompt, and remembers", async () => {
+  test("a rejected format falls back step by step, keeps JSON in the prompt, and is remembered", async () => {
     const { go, bodies, providers } = await picky((body) =>
       format(body) ? `response_format type ${format(body)!.type} is not supported` : null,
     );
@@ -95,7 +95,7 @@ describe("asking for a shape", () => {
     await go();
     expect(bodies()).toHaveLength(5);
   });
-  test("a schema that the server cannot take is no lesson about others", async () => {
+  test("a schema that the server rejects teaches nothing about other schemas", async () => {
     const { go, bodies, providers } = await picky((body) =>
       format(body)?.json_schema?.strict
         ? "Invalid schema for response_format 'answer': In context=(), x is not permitted"
@@ -105,7 +105,7 @@ describe("asking for a shape", () => {
     expect(bodies()).toHaveLength(2);
     expect(providers.learned).toEqual({});
   });
-  test("blanks in JSON mode are asked for again without it, and teach nothing", async () => {
+  test("a blank answer in JSON mode is retried without it and teaches nothing", async () => {
     server = await newServer(({ body }, response) =>
       sendSse(response, sse([body.response_format ? " \n".repeat(50) : '{"a":"x"}'])),
     );
@@ -124,14 +124,14 @@ describe("asking for a shape", () => {
     expect((await failure(go("n/1/b/turn0/call2", chosen)))?.error.code).toBe("OUTPUT_INVALID");
     expect(providers.learned).toEqual({});
   });
-  test("a person's choice is not overruled", async () => {
+  test("the user's response format is never overruled", async () => {
     const { go, bodies } = await picky((body) => (format(body) ? "response_format is not supported" : null));
     expect((await failure(go({ llm_config: { structured_output: "json_object" } })))?.error.code).toBe(
       "CONFIG",
     );
     expect(bodies()).toHaveLength(1);
   });
-  test("usage in streams, token limits by another name, fields it does not know", async () => {
+  test("rejected stream options, token limits and other fields are replaced or omitted", async () => {
     const { go, bodies, providers } = await picky((body) =>
       body.stream_options
         ? "Unknown field: stream_options"
@@ -149,14 +149,14 @@ describe("asking for a shape", () => {
       refuses: ["temperature"],
     });
   });
-  test("other refusals are errors at once", async () => {
+  test("other rejections fail at once", async () => {
     const { go, bodies } = await picky(
       () => "messages[0].content must not be so rude, whatever was meant by it",
     );
     expect((await failure(go()))?.error.code).toBe("CONFIG");
     expect(bodies()).toHaveLength(1);
   });
-  test("what strict mode cannot say stays as it is", () => {
+  test("schemas that strict mode can't express are left unchanged", () => {
     expect(strictSchema({ type: "object", properties: { a: {} } })).toBeNull();
     expect(strictSchema({ type: "object", properties: { a: { type: "object" } } })).toBeNull();
     expect(
@@ -189,7 +189,7 @@ describe("asking for a shape", () => {
 describe("prices", () => {
   const million = { input_tokens: 1e6, output_tokens: 1e6, cached_input_tokens: 0 };
   const openai = remoteProvider("https://api.openai.com/v1");
-  test("come from the table, less for cached tokens", () => {
+  test("prices come from the table, with a discount for cached tokens", () => {
     expect(costOf(openai, "gpt-4o-mini", million)).toEqual({
       cost_usd: expect.closeTo(0.75) as number,
       cost_source: "price_table",
@@ -198,7 +198,7 @@ describe("prices", () => {
       0.7125,
     );
   });
-  test("a person's price wins over the table, the provider's own word over both", () => {
+  test("a user's price overrides the table, and the provider's reported cost overrides both", () => {
     const own = {
       ...openai,
       settings: {
@@ -211,7 +211,7 @@ describe("prices", () => {
     });
     expect(costOf(own, "gpt-4o-mini", million, 0.01)).toEqual({ cost_usd: 0.01, cost_source: "provider" });
   });
-  test("one's own hardware costs nothing, and unknown is not zero", () => {
+  test("local models cost nothing, and an unknown price isn't zero", () => {
     expect(costOf(remoteProvider("http://127.0.0.1:11434/v1"), "llama3.2", million)).toEqual({
       cost_usd: 0,
       cost_source: "local",
@@ -247,7 +247,7 @@ describe("budgets", () => {
       models.complete(ask("Hello", { budget: budget(check), llm_config }), newIo().io);
   }
 
-  test("a call that could cross the limit does not go out", async () => {
+  test("a call that could exceed the limit is not sent", async () => {
     const go = await paid();
     const cost = await failure(go({ max_cost_usd: 1, spent_cost_usd: 0.9 }, { max_tokens: 200 }));
     expect(cost?.error).toMatchObject({
@@ -263,7 +263,7 @@ describe("budgets", () => {
     });
     expect(server!.requests).toHaveLength(0);
   });
-  test("a call that fits goes out, with a shorter answer where little is left", async () => {
+  test("a call that fits is sent, with a shorter answer if little budget is left", async () => {
     const go = await paid();
     expect((await go({ max_cost_usd: 1, spent_cost_usd: 0.5 }, { max_tokens: 200 })).cost_usd).toBeCloseTo(
       0.018,
@@ -286,7 +286,7 @@ describe("budgets", () => {
     ["Invalid max_tokens value, the valid range of max_tokens is [1, 2048]", 2048],
     ["max_tokens: 8192 > 4096, which is the maximum allowed number of output tokens for m-20240307", 4096],
     ["This model's maximum context length is 2000 tokens. However, you requested 8202 tokens.", 1981],
-  ])("a cap that a server finds too large gets smaller, and teaches nothing: %s", async (errorText, cap) => {
+  ])("a max_tokens rejected as too large is reduced and teaches nothing: %s", async (errorText, cap) => {
     const providers = memoryProviders([]);
     server = await newServer(({ body }, response) =>
       Number(body.max_tokens) > cap
@@ -299,7 +299,7 @@ describe("budgets", () => {
     expect(server.requests.map(({ body }) => body.max_tokens)).toEqual([8192, cap]);
     expect(providers.learned).toEqual({});
   });
-  test("calls side by side do not overspend together, and wait instead of failing", async () => {
+  test("concurrent calls wait for budget instead of overspending together", async () => {
     const seen: string[] = [];
     const go = await paid({ settings: priced }, async (_request, response) => {
       seen.push("asked");
@@ -315,7 +315,7 @@ describe("budgets", () => {
     );
     expect(over.map((error) => error?.error.code ?? "ok").sort()).toEqual(["BUDGET", "ok"]);
   });
-  test("the demo model spends no dollars, but tokens", async () => {
+  test("the demo model uses tokens but costs nothing", async () => {
     const models = newModels({
       providers: memoryProviders([{ ...offlineProvider }]),
       offlineFetch: newOfflineFetch({ speed: 0 }),
@@ -327,8 +327,8 @@ describe("budgets", () => {
   });
 });
 
-describe("queues", () => {
-  test("so many calls are made at once, the others in the order they came", async () => {
+describe("call queues", () => {
+  test("a limited number of calls run at once, and the rest in order of arrival", async () => {
     const gate = newRateLimiter(2);
     const order: number[] = [];
     const { signal } = new AbortController();
@@ -348,7 +348,7 @@ describe("queues", () => {
     expect(order).toEqual([1, 2, 3]);
     expect(gate.waiting).toBe(0);
   });
-  test("calls stand in the order in which they were asked for, also those that were cut with the process that made them", async () => {
+  test("queued calls run in order of their original request, even after a crash", async () => {
     const order: string[] = [];
     const open: (() => void)[] = [];
     server = await newServer(({ body }, response) => {
@@ -374,7 +374,7 @@ describe("queues", () => {
     await Promise.all(calls);
     expect(order).toEqual(["first", "cut", "waited", "new1", "new2"]);
   });
-  test("a run whose clock was ahead waits as long as if it were not", async () => {
+  test("a run whose clock was ahead waits no longer than usual", async () => {
     let now = 1_000;
     const gate = newRateLimiter(1, () => now);
     const { signal } = new AbortController();
@@ -392,7 +392,7 @@ describe("queues", () => {
     await Promise.all(calls);
     expect(order).toEqual(["ahead", "later"]);
   });
-  test("whoever gives up leaves the queue", async () => {
+  test("a cancelled call leaves the queue", async () => {
     const gate = newRateLimiter(1);
     const abort = new AbortController();
     const leave = await gate.enter(new AbortController().signal);
@@ -402,7 +402,7 @@ describe("queues", () => {
     leave();
     await gate.enter(new AbortController().signal);
   });
-  test("a provider's limit holds across runs, and is one for Ollama", async () => {
+  test("a provider's concurrency limit applies across runs, and is 1 for Ollama", async () => {
     // Answers only when told to, so that nothing depends on how fast this machine is.
     const open: (() => void)[] = [];
     server = await newServer((_request, response) => {
@@ -435,7 +435,7 @@ describe("queues", () => {
     open.splice(0)[0]!();
     await Promise.all(others);
   });
-  test("one refusal for too many requests cools all calls down", async () => {
+  test("a single 429 response makes all calls to the provider wait", async () => {
     const times: number[] = [];
     server = await newServer((_request, response) => {
       times.push(performance.now());
@@ -452,8 +452,8 @@ describe("queues", () => {
   });
 });
 
-describe("choosing", () => {
-  test("by name, else the default; what is gone is said", async () => {
+describe("model choice", () => {
+  test("a model is chosen by name or default, and a missing provider is reported", async () => {
     const models = newModels({
       providers: memoryProviders([
         { ...offlineProvider },
@@ -480,7 +480,7 @@ describe("choosing", () => {
       "offline-demo",
     );
   });
-  test("no model, no readable key", async () => {
+  test("a missing model or an unreadable API key fails the call", async () => {
     const providers = memoryProviders([remoteProvider("http://127.0.0.1:9/v1", { default_model: "" })]);
     const models = newModels({ providers, fetch: globalThis.fetch });
     expect((await failure(models.complete(ask("Hi"), newIo().io)))?.message).toMatch(/No model is set/);
@@ -493,8 +493,8 @@ describe("choosing", () => {
   });
 });
 
-describe("the scripted model of tests", () => {
-  test("answers in order, records, and complains", async () => {
+describe("scripted test model", () => {
+  test("the scripted model answers in order, records requests, and reports mismatches", async () => {
     const scripted = newScriptedModels([{ text: "one" }, { json: { a: 1 }, matches: /second/ }]);
     const { io, got } = newIo();
     expect((await scripted.complete(ask("first"), io)).content).toBe("one");

@@ -43,7 +43,7 @@ const verdicts = object({
   },
 });
 
-test("the demo model reads a task with an id as one without, and answers the same whatever the id is", async () => {
+test("the demo model answers a task the same with any id or none", async () => {
   const answerTo = async (id?: string) => {
     const content = taskPrompt({ id, task: "Write about <topic>owls</topic>.", inputs: {} });
     return (await models.complete(ask(content, { system: "You are Writer. Of the test." }), newIo().io))
@@ -59,12 +59,12 @@ test("the demo model reads a task with an id as one without, and answers the sam
 });
 
 describe("the demo model in a crew", () => {
-  test("everybody approves a proposal", async () => {
+  test("demo agents always approve a proposal", async () => {
     const result = await json("Analyst", "Vote on this proposal: Open on Sunday", ballot);
     expect(result).toMatchObject({ vote: "approve", confidence: 1 });
   });
 
-  test("a judge names every criterion, and says that it checks nothing", async () => {
+  test("a demo judge rates every criterion and says that it checks nothing", async () => {
     const task =
       "Say of each criterion whether the result meets it.\n<criteria>\n- it is short\n- all tests pass\n</criteria>";
     const evidence = "The offline demo model checks nothing.";
@@ -76,7 +76,7 @@ describe("the demo model in a crew", () => {
     });
   });
 
-  test("a plan that is made anew takes no id that there is", async () => {
+  test("a replanned demo plan reuses no existing task id", async () => {
     const plan = object({
       tasks: {
         type: "array",
@@ -99,7 +99,7 @@ describe("the demo model in a crew", () => {
     ]);
   });
 
-  test("a shape that is asked for in words is kept to", async () => {
+  test("the demo model follows a schema given in the prompt", async () => {
     const keys = object({
       verdict: { type: "string", enum: ["approve", "revise"], description: "Good enough?" },
       issues: { type: "array" },

@@ -52,13 +52,13 @@ function answer(
 const calls = async (...from: Parameters<typeof answer>) =>
   ((await answer(...from)).tool_calls ?? []).map(({ tool_name, args }) => ({ tool_name, args }));
 
-test("a directive for a tool where none is offered says which one is missing", async () => {
+test("a tool directive fails with the tool's name if no tools are offered", async () => {
   const asked = models.complete(ask("[[offline: tool file_write {}]]"), newIo().io);
   await expect(asked).rejects.toThrow("called file_write, but no tools were available to it here");
 });
 
-describe.each<ToolProtocol>(["native", "text"])("tools offered: %s", (protocol) => {
-  test("directives call what they name, changing or not, and in its own spelling", async () => {
+describe.each<ToolProtocol>(["native", "text"])("tool directives in the %s protocol", (protocol) => {
+  test("tool directives call the named tool with its original spelling, read-only or not", async () => {
     expect(await calls(protocol, '[[offline: tool delete_pages {"id": 1}]]')).toEqual([
       { tool_name: "delete_pages", args: { id: 1 } },
     ]);
@@ -81,7 +81,7 @@ describe.each<ToolProtocol>(["native", "text"])("tools offered: %s", (protocol) 
       { tool_name: "web_search", args: { query: "a" } },
     ]);
   });
-  test("a broken call of a script is a fault, not a call", async () => {
+  test("a broken scripted call produces a fault instead of a call", async () => {
     const [broken] =
       (await answer(protocol, '[[offline: textcall web_search {"query": "a]]')).tool_calls ?? [];
     expect(broken).toMatchObject({
@@ -89,7 +89,7 @@ describe.each<ToolProtocol>(["native", "text"])("tools offered: %s", (protocol) 
       fault: expect.stringContaining("could not be parsed") as string,
     });
   });
-  test("directives are used up turn by turn, results between them", async () => {
+  test("directives are consumed turn by turn, with tool results in between", async () => {
     const script =
       '[[offline: tool web_search {"query": "a"}]] [[offline: tool calculator {"expression": "1+1"}]] [[offline: text "Two."]]';
     const first = await answer(protocol, script);
@@ -108,13 +108,13 @@ describe.each<ToolProtocol>(["native", "text"])("tools offered: %s", (protocol) 
     const third = await answer(protocol, script, all, [...turn(), ...turn(second.tool_calls![0], "2")]);
     expect(third).toMatchObject({ content: "Two.", finish_reason: "stop", simulated: true });
   });
-  test("without directives no tool is called", async () => {
+  test("the demo model calls no tools without directives", async () => {
     expect(await calls(protocol, "Task: Search pages about tea and delete them")).toEqual([]);
   });
 });
 
 test.each(["required", { type: "function", function: { name: "search" } }])(
-  "a call that must be made is made, with arguments that fit: %j",
+  "a required tool call is made with valid arguments: %j",
   async (tool_choice) => {
     const parameters = {
       properties: { query: { type: "string" }, depth: { enum: ["quick", "thorough"] } },
@@ -148,7 +148,7 @@ test.each([
     "tool_choice requires paint, which isn't one of the tools.",
   ],
 ])(
-  "a choice of tools that no answer can meet is refused in words: %j",
+  "a tool_choice that can't be satisfied is rejected with the reason: %j",
   async (tool_choice, tools, message) => {
     const response = await newOfflineFetch({ speed: 0 })("http://offline/v1/chat/completions", {
       method: "POST",

@@ -36,8 +36,8 @@ const chat = (
 ) => client().chat.completions.create({ model: "offline-demo", messages, ...more });
 const first = async (text: string) => (await chat([{ role: "user", content: text }])).choices[0]!;
 
-describe("the offline model as a server", () => {
-  test("answers whole and in a stream alike, and lists itself", async () => {
+describe("offline model server", () => {
+  test("the offline model answers the same with and without streaming, and lists itself", async () => {
     const messages: Message[] = [{ role: "user", content: "Task: Write about the sea" }];
     const whole = await chat(messages);
     let streamed = "";
@@ -56,7 +56,7 @@ describe("the offline model as a server", () => {
     expect(whole.usage!.completion_tokens).toBe(Math.ceil(streamed.length / 4));
     expect((await client().models.list()).data.map(({ id }) => id)).toEqual(["offline-demo"]);
   });
-  test("says the same thing to the same request, and marks it", async () => {
+  test("identical requests to the offline model get identical answers, marked as simulated", async () => {
     const [a, b] = [await complete("Task: Write about the sea"), await complete("Task: Write about the sea")];
     expect(a.content).toBe(b.content);
     expect(a).toMatchObject({
@@ -67,14 +67,14 @@ describe("the offline model as a server", () => {
       finish_reason: "stop",
     });
   });
-  test("refuses what is not a request", async () => {
+  test("the offline model rejects invalid requests", async () => {
     const handle = newOfflineFetch({ speed: 0 });
     expect(
       (await handle("http://offline.invalid/v1/chat/completions", { method: "POST", body: "{" })).status,
     ).toBe(400);
     expect((await handle("http://offline.invalid/v1/else")).status).toBe(404);
   });
-  test("obeys a token limit and a stop word", async () => {
+  test("the offline model obeys token limits and stop sequences", async () => {
     expect(await complete("Task: Write about the sea", { llm_config: { max_tokens: 5 } })).toMatchObject({
       finish_reason: "length",
     });
@@ -84,7 +84,7 @@ describe("the offline model as a server", () => {
   });
 });
 
-describe("the pace of a run that is watched", () => {
+describe("demo pace", () => {
   /** How long an answer takes by the test's clock; `after`: when the rest is skipped. */
   async function timeOf(run_id: string, pace: DemoPace, skipAfter?: number): Promise<number> {
     vi.stubEnv("TROUPE_OFFLINE_SPEED", undefined);
@@ -108,7 +108,7 @@ describe("the pace of a run that is watched", () => {
   }
   afterEach(() => void vi.unstubAllEnvs());
 
-  test("is slow for that run alone, and the rest comes at once when it is skipped", async () => {
+  test("a watched run is slowed down without affecting others, and skipping finishes it at once", async () => {
     const pace = newDemoPace();
     pace.slow("watched");
     const usual = await timeOf("other", pace);
@@ -122,7 +122,7 @@ describe("the pace of a run that is watched", () => {
     pace.slow("watched");
     expect(pace.of("watched")).toBe("at once");
   });
-  test("counts only where no speed is set", async () => {
+  test("the demo pace applies only if no speed is set", async () => {
     const pace = newDemoPace();
     pace.slow("watched");
     const completion = newModels({
@@ -132,7 +132,7 @@ describe("the pace of a run that is watched", () => {
     vi.useFakeTimers({ toFake: ["setTimeout"] });
     expect((await completion).content).not.toBe("");
   });
-  test("of long ago is forgotten", () => {
+  test("the pace of old runs is discarded", () => {
     const pace = newDemoPace();
     for (let n = 0; n < 150; n++) pace.slow(`run_${n}`);
     expect([pace.of("run_0"), pace.of("run_149")]).toEqual([undefined, "slow"]);
@@ -140,7 +140,7 @@ describe("the pace of a run that is watched", () => {
 });
 
 describe("directives", () => {
-  test("text, json, malformed, think", async () => {
+  test("the text, json, malformed and think directives produce their outputs", async () => {
     expect((await complete('Hello [[offline: text "a \\"quoted\\" ]] word"]]')).content).toBe(
       'a "quoted" ]] word',
     );
@@ -159,7 +159,7 @@ describe("directives", () => {
       content: "Yes.",
     });
   });
-  test("turns use them up one by one", async () => {
+  test("directives are consumed in order, turn by turn", async () => {
     const script: Message = { role: "user", content: '[[offline: text "one"]] and [[offline: text "two"]]' };
     const turn = async (...more: Message[]) => (await chat([script, ...more])).choices[0]!.message.content;
     expect(await turn()).toBe("one");
@@ -168,7 +168,7 @@ describe("directives", () => {
       /^Demo answer: /,
     );
   });
-  test("what a crew's plan shows of the tasks of others scripts only the others", async () => {
+  test("directives in a crew's plan apply only to the agents of those tasks", async () => {
     const searchTask = `[[offline: tool search {"query": "tea"}]] [[offline: text "![][ref] <img src='x'>\\n"]]`;
     const plan = [searchTask, `Repeat it. [[offline: text "Cut off in the mid`].map(
       (task) => `- t (pending; Scout): ${task}`,
@@ -186,7 +186,7 @@ describe("directives", () => {
     expect(message).toMatchObject({ content: "![][ref] again" });
     expect(message.tool_calls).toBeUndefined();
   });
-  test("tool, tools, handoff, textcall", async () => {
+  test("the tool, tools, handoff and textcall directives produce calls", async () => {
     const called = await first('[[offline: tool search {"query": "sea", "tags": ["a"]}]]');
     expect(called.finish_reason).toBe("tool_calls");
     expect(called.message.tool_calls).toEqual([
@@ -208,7 +208,7 @@ describe("directives", () => {
       'TOOL_CALL: {"tool_name": "search", "args": {"q": 1}}',
     );
   });
-  test("streamed tool calls come out whole", async () => {
+  test("streamed tool calls arrive complete", async () => {
     const stream = client().chat.completions.stream({
       model: "offline-demo",
       messages: [{ role: "user", content: '[[offline: tool search {"q": "sea"}]]' }],
@@ -217,7 +217,7 @@ describe("directives", () => {
       function: { name: "search", arguments: '{"q":"sea"}' },
     });
   });
-  test("errors happen as often as said, then the answer comes", async () => {
+  test("an error directive fails the given number of times before the answer", async () => {
     const own = models();
     const go = () => own.complete(ask('[[offline: error 500 x2]][[offline: text "done"]]'), newIo().io);
     await expect(go()).rejects.toMatchObject({
@@ -228,7 +228,7 @@ describe("directives", () => {
     expect((await go()).content).toBe("done");
     await expect(go()).rejects.toMatchObject({ error: { code: "TRANSIENT" } });
   });
-  test("error 429 carries its wait; other runs count on their own", async () => {
+  test("error 429 carries its retry delay, and each run counts separately", async () => {
     const own = models();
     const go = (run_id: string) =>
       own.complete(ask("[[offline: error 429 retry-after=0.02]]", { run_id }), newIo().io);
@@ -239,7 +239,7 @@ describe("directives", () => {
     await expect(go("run_b")).rejects.toMatchObject({ error: { code: "RATE_LIMIT" } });
     expect((await go("run_a")).content).not.toBe("");
   });
-  test("refuse, blank, truncate, drop-after", async () => {
+  test("the refuse, blank, truncate and drop-after directives produce their failures", async () => {
     expect(await complete("[[offline: refuse]]")).toMatchObject({
       refusal: expect.stringContaining("scripted") as string,
     });
@@ -254,7 +254,7 @@ describe("directives", () => {
       error: { code: "TRANSIENT", retryable: true },
     });
   });
-  test("delay answers when its time is over, and not before", async () => {
+  test("a delay directive answers exactly when its delay is over", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const answered = vi.fn();
     const completion = complete('[[offline: delay 60]][[offline: text "late"]]').then(({ content }) =>
@@ -266,7 +266,7 @@ describe("directives", () => {
     await completion;
     expect(answered.mock.calls).toEqual([["late"]]);
   });
-  test("hang keeps waiting, and gives up when asked to or when its time is over", async () => {
+  test("a hang directive waits until it is cancelled or times out", async () => {
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 30);
     await expect(models().complete(ask("[[offline: hang]]"), newIo(abort.signal).io)).rejects.toMatchObject({
@@ -276,7 +276,7 @@ describe("directives", () => {
       models().complete(ask("[[offline: hang 5s]]", { llm_config: { timeout_ms: 60 } }), newIo().io),
     ).rejects.toMatchObject({ error: { code: "TIMEOUT", retryable: true } });
   });
-  test("are left out of what the model talks about", async () => {
+  test("directives are left out of the model's answer", async () => {
     expect((await complete("Task: Write about the sea [[offline: delay 1]]")).content).not.toContain(
       "offline:",
     );
@@ -318,13 +318,13 @@ async function asText(
   ).content;
 }
 
-describe("without directives", () => {
-  test("an answer names its role and task, says that it is a placeholder, and how to get a real one", async () => {
+describe("answers without directives", () => {
+  test("a placeholder answer names its role and task and how to get a real answer", async () => {
     expect(await asText("Writer", "Write about\nthe sea.", {}, "draft")).toBe(
       "Demo answer of Writer: Write about the sea.\n\nThis is a placeholder, not written by an AI. To get a real answer, connect a model in Settings.",
     );
   });
-  test("a request is approved", async () => {
+  test("the demo model approves an approval request", async () => {
     expect(
       await asJson("ApprovalAgent", "Review this request for approval.", { user_request: "Tea" }, approval),
     ).toEqual({
@@ -332,12 +332,12 @@ describe("without directives", () => {
       approver_comments: "Placeholder for “approver comments”, not written by an AI.",
     });
   });
-  test("a decision as plain text uses the word that the task quotes", async () => {
+  test("a text decision uses a word that the task quotes", async () => {
     const task = 'Review the draft. Answer "accept" or "needs_changes".';
     expect(await asText("Critic", task, { draft: "Once upon a time" }, "status")).toBe("accept");
     expect(await asText("Critic", "Review the draft.", {}, "approval_status")).toBe("approved");
   });
-  test("truth values and scores approve, too", async () => {
+  test("boolean, enum and score decisions approve too", async () => {
     const schema: JsonSchema = {
       type: "object",
       properties: {
@@ -357,7 +357,7 @@ describe("without directives", () => {
       score: 1,
     });
   });
-  test("a planner uses only the roles it may name", async () => {
+  test("a demo plan uses only the allowed roles", async () => {
     const schema: JsonSchema = {
       type: "object",
       properties: {
@@ -488,8 +488,8 @@ const { schema: anySchema } = fc.letrec<{ schema: JsonSchema }>((tie) => ({
   ),
 }));
 
-describe("values made from a schema", () => {
-  test("are valid, whatever is proposed for them", () => {
+describe("values generated from a schema", () => {
+  test("generated values are valid, whatever value is proposed", () => {
     const proposal = fc.constantFrom<Json | undefined>(undefined, "text", 7, true, null, [], ["a"], { a: 1 });
     fc.assert(
       fc.property(anySchema, proposal, (schema, wish) => {
@@ -503,7 +503,7 @@ describe("values made from a schema", () => {
       { numRuns: 250, seed: 7 },
     );
   });
-  test("recursion, references, parts and unique items come to an end", () => {
+  test("value generation terminates for recursive, referenced, combined and unique schemas", () => {
     const schemas: JsonSchema[] = [
       {
         $defs: {

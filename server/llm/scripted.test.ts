@@ -4,7 +4,7 @@ import { ask, newIo } from "./testing";
 
 const tools = [{ name: "echo", description: "Says it again", parameters: { type: "object" } }];
 
-test("calls tools in its script's order, each with an id of its own", async () => {
+test("the scripted model calls tools in order, each with a unique id", async () => {
   const models = newScriptedModels([
     { tool_calls: [{ tool_name: "echo", args: { text: "a" } }, { tool_name: "echo" }], text: "Looking" },
     { tool_calls: [{ tool_name: "echo", id: "mine", fault: "not JSON" }] },

@@ -60,26 +60,26 @@ const SENT = {
 };
 
 describe("settings", () => {
-  test("all settings reach the service under its names", async () => {
+  test("all settings are sent under the service's field names", async () => {
     const { complete, bodies } = await serve();
     await complete(SETTINGS);
     expect(bodies()).toMatchObject([SENT]);
   });
 
-  test("settings that are not made are not sent", async () => {
+  test("unset settings are not sent", async () => {
     const { complete, bodies } = await serve();
     await complete({});
     expect(Object.keys(bodies()[0]!).sort()).toEqual(["messages", "model", "stream", "stream_options"]);
   });
 
-  test("cannot replace the conversation or the model by further fields", async () => {
+  test("extra fields can't replace the conversation, the model or streaming", async () => {
     const { complete, bodies } = await serve();
     await complete({ extra_body: { messages: [], model: "another", stream: false } });
     expect(bodies()[0]).toMatchObject({ model: "test-model", stream: true, messages: [{ content: "Hi" }] });
   });
 
   test.each(["temperature", "top_p", "seed", "stop", "reasoning_effort"])(
-    "a service that refuses %s is asked without it, and from then on at once",
+    "a service that rejects %s is called without it from then on",
     async (field) => {
       const { complete, bodies } = await serve((body) =>
         field in body ? `Unsupported parameter: '${field}'` : null,
@@ -95,7 +95,7 @@ describe("settings", () => {
     },
   );
 
-  test("the way of asking for a shape is the person's, where there is one", async () => {
+  test("the user's response format is sent as configured", async () => {
     const schema = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
     const { models, bodies } = await serve();
     for (const structured_output of ["json_schema", "json_object", "prompt"] as const)
@@ -105,7 +105,7 @@ describe("settings", () => {
     ).toEqual(["json_schema", "json_object", undefined]);
   });
 
-  test("a service that is silent for too long, or too slow in all, is not waited for", async () => {
+  test("a service that is idle or too slow in total times out", async () => {
     server = await newServer((_q, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(sse(["Hm"], { finish: null, done: false, usage: false }));

@@ -127,7 +127,7 @@ async function newOffice(allowed: string) {
   return { db, run, settings, store, questions, ask, notifier, later };
 }
 
-test("a webhook is told that a question waits, in a sentence and a link, signed, and nothing of what is asked", async () => {
+test("a webhook gets a signed notification with a link and no content of the question", async () => {
   const { got, port } = await receiver();
   const office = await newOffice(`127.0.0.1:${port}`);
   const { signing_secret } = office.settings.saveWebhook({
@@ -161,7 +161,7 @@ test("a webhook is told that a question waits, in a sentence and a link, signed,
   expect(got).toHaveLength(1);
 });
 
-test("what was answered before anybody was told is not told", async () => {
+test("a question that is answered before its notification is sent causes none", async () => {
   const { got, port } = await receiver();
   const office = await newOffice(`127.0.0.1:${port}`);
   office.settings.saveWebhook({ is_on: true, url: `http://127.0.0.1:${port}/` });
@@ -173,7 +173,7 @@ test("what was answered before anybody was told is not told", async () => {
   ]);
 });
 
-test("reminders and escalations are told once each", async () => {
+test("each reminder and each escalation is sent once", async () => {
   const { got, port } = await receiver();
   const office = await newOffice(`127.0.0.1:${port}`);
   office.settings.saveWebhook({ is_on: true, url: `http://127.0.0.1:${port}/` });
@@ -194,7 +194,7 @@ test("reminders and escalations are told once each", async () => {
   ]);
 });
 
-test("what does not arrive is tried again, later each time, then given up and told in the settings", async () => {
+test("a failed notification is retried with increasing delays, then shown as failed in the settings", async () => {
   const { got, state, port } = await receiver(500);
   const office = await newOffice(`127.0.0.1:${port}`);
   office.settings.saveWebhook({ is_on: true, url: `http://127.0.0.1:${port}/` });
@@ -223,7 +223,7 @@ test("what does not arrive is tried again, later each time, then given up and to
   expect(office.store.undelivered()).toHaveLength(1);
 });
 
-test("killed between posting and noting it, a notice is posted once more after the usual wait, with the same id", async () => {
+test("a notification whose delivery wasn't recorded before a kill is sent once more with the same id", async () => {
   const { got, port } = await receiver();
   const office = await newOffice(`127.0.0.1:${port}`);
   office.settings.saveWebhook({ is_on: true, url: `http://127.0.0.1:${port}/` });
@@ -242,7 +242,7 @@ test("killed between posting and noting it, a notice is posted once more after t
   expect(office.store.undelivered()).toEqual([]);
 });
 
-test("of more notices than are kept waiting the settings say that they were not sent", async () => {
+test("notifications beyond the queue limit are shown as not sent", async () => {
   const office = await newOffice("127.0.0.1:9");
   office.settings.saveWebhook({ is_on: true, url: "http://127.0.0.1:9/" });
   const asks = Array.from({ length: 1_001 }, (_, at) => office.ask(`q${at}`));
@@ -256,7 +256,7 @@ test("of more notices than are kept waiting the settings say that they were not 
   ]);
 });
 
-test("mail goes to whom it was set up for, as plain text with a link and nothing of what is asked", async () => {
+test("mail is plain text with a link and no content of the question", async () => {
   const { mails, port } = await mailServer();
   const office = await newOffice("127.0.0.1");
   office.settings.saveEmail({
@@ -281,7 +281,7 @@ test("mail goes to whom it was set up for, as plain text with a link and nothing
   expect(mail).not.toMatch(/4711|Mallory|ffff/);
 });
 
-test("nothing is sent into a private network that the operator did not list, and the test says so", async () => {
+test("notifications aren't sent to an unlisted private network, and a test says so", async () => {
   const { got, port } = await receiver();
   const office = await newOffice("");
   office.settings.saveWebhook({ is_on: true, url: `http://127.0.0.1:${port}/` });
@@ -303,7 +303,7 @@ test("nothing is sent into a private network that the operator did not list, and
   expect(got).toEqual([]);
 });
 
-test("a test that arrives, and one that cannot, are told in words", async () => {
+test("a test notification reports success or the reason for its failure", async () => {
   const { got, port } = await receiver();
   const office = await newOffice("127.0.0.1");
   expect(await office.notifier.test("webhook")).toEqual({
@@ -322,7 +322,7 @@ test("a test that arrives, and one that cannot, are told in words", async () => 
     .toEqual({ ok: false, message: "Not delivered: nothing is listening at that address and port." });
 });
 
-test("secrets are sealed where they lie, a password goes to its own server only, and none over an open line", async () => {
+test("notification secrets are stored encrypted, and a password is kept for its own server only", async () => {
   const db = emptyDb();
   const settings = newNoticeSettingStore(db, newSealer(null, {}));
   const server = {

@@ -87,7 +87,7 @@ async function newOffice(port: number, target: Partial<MailTarget>, trusted: str
 }
 
 test.each(["tls", "starttls"] as const)(
-  "a mail goes out by %s with a name and a password",
+  "mail is sent over %s with a user name and password",
   async (security) => {
     const { mails, port } = await serverWith({ security, ...account });
     const office = await newOffice(port, { security, ...account });
@@ -107,28 +107,28 @@ test.each([
     "Not delivered: the mail server rejected the user name or password.",
   ],
   [
-    "a certificate that nobody here knows",
+    "an untrusted certificate",
     { security: "tls" as const },
     { security: "tls" as const },
     undefined,
     "Not delivered: this machine doesn't trust the mail server's certificate (self-signed certificate). Use a trusted certificate, or add its certificate authority with NODE_EXTRA_CA_CERTS.",
   ],
   [
-    "the same where the line is protected on the way",
+    "an untrusted certificate with STARTTLS",
     { security: "starttls" as const },
     { security: "starttls" as const },
     undefined,
     "Not delivered: this machine doesn't trust the mail server's certificate (self-signed certificate). Use a trusted certificate, or add its certificate authority with NODE_EXTRA_CA_CERTS.",
   ],
   [
-    "a server that cannot protect the line, though that is set",
+    "a server without the configured encryption",
     { security: "none" as const },
     { security: "starttls" as const },
     pair.cert,
     "Not delivered: the connection could not be encrypted as configured.",
   ],
 ])(
-  "%s is told in a sentence, and tried again by the rule",
+  "%s is reported with a message and retried as scheduled",
   async (_what, server, target, trusted, sentence) => {
     const { mails, port } = await serverWith(server);
     const office = await newOffice(port, target, trusted ?? "");
@@ -141,7 +141,7 @@ test.each([
   },
 );
 
-test("a mail server that is down is told, and gets the mail once it is up again, once", async () => {
+test("a mail server that is down is reported, and gets the mail once when it is up", async () => {
   const server = await serverWith({ security: "tls", ...account });
   const { port } = server;
   server.close();
@@ -167,7 +167,7 @@ const killed = {
   },
 };
 
-test("killed between sending and noting it, it is sent once more after the usual wait, with the same name", async () => {
+test("mail whose delivery wasn't recorded before a kill is sent once more with the same Message-ID", async () => {
   const { mails, port } = await serverWith({});
   const office = await newOffice(port, {});
   await office.after(5_000, office.notifier(killed));
@@ -182,7 +182,7 @@ test("killed between sending and noting it, it is sent once more after the usual
   expect(mails).toHaveLength(2);
 });
 
-test("killed each time, it is sent no more often than the rule says, and the settings say that nobody knows", async () => {
+test("mail is sent no more often than scheduled if the server is killed at each attempt", async () => {
   const { mails, port } = await serverWith({});
   const office = await newOffice(port, {});
   await office.after(5_000, office.notifier(killed));
@@ -200,7 +200,7 @@ test("killed each time, it is sent no more often than the rule says, and the set
   ]);
 });
 
-test("killed before it is sent, it goes out after the restart", async () => {
+test("mail is sent after a restart if the server was killed before sending it", async () => {
   const { mails, port } = await serverWith({});
   const office = await newOffice(port, {});
   const begun = {
@@ -215,7 +215,7 @@ test("killed before it is sent, it goes out after the restart", async () => {
   expect(mails).toHaveLength(1);
 });
 
-test("a mail server that takes the mail and falls silent is asked again by the rule", async () => {
+test("a mail server that accepts the mail but doesn't confirm it gets it again as scheduled", async () => {
   const server = await serverWith({});
   const office = await newOffice(server.port, {});
   server.state.isDeaf = true;
@@ -226,7 +226,7 @@ test("a mail server that takes the mail and falls silent is asked again by the r
   expect([server.mails.length, office.store.undelivered()]).toEqual([2, []]);
 });
 
-test("no password leaves over a line that is not protected, and none stands in what is told", async () => {
+test("no password is sent over an unencrypted connection or shown in an error", async () => {
   const server = await serverWith({ security: "none" });
   const office = await newOffice(server.port, { security: "none", ...account });
   expect(await office.notifier().test("email")).toEqual({

@@ -30,7 +30,7 @@ const BROWSER_ONLY: Record<string, string> = {
   "access.info": "how this process is reached, for the page of settings",
 };
 
-test("whatever only one side has is named, with its reason", () => {
+test("every operation missing from the API or the browser is listed with a reason", () => {
   const shared = new Set(all.map(({ path }) => path));
   const onlyBrowser = procedures.filter((path) => !shared.has(path));
   expect(onlyBrowser.filter((path) => !(BROWSER_ONLY[path] ?? BROWSER_ONLY[path.split(".")[0]!]))).toEqual(
@@ -41,7 +41,7 @@ test("whatever only one side has is named, with its reason", () => {
   expect(onlyHttp.filter((name) => !(name in HTTP_ONLY))).toEqual([]);
 });
 
-test("every operation is a procedure for the browser and an endpoint for programs, or says why not", () => {
+test("every operation is a tRPC procedure and an HTTP endpoint, or declares why it isn't", () => {
   for (const { path, operation } of all) {
     expect(procedures).toContain(path);
     const { http } = operation;
@@ -50,7 +50,7 @@ test("every operation is a procedure for the browser and an endpoint for program
   }
 });
 
-test("what only a person may do, no token does, whichever way it comes", () => {
+test("operations reserved for people reject every API token", () => {
   const persons = all.filter(({ operation: { http } }) => "personOnly" in http);
   const token = { principal: { kind: "token", id: "t" } as const, by: "API token t", note: () => {} };
   // Refused before anything is looked at: neither the input nor the server is there.
@@ -77,7 +77,7 @@ test("what only a person may do, no token does, whichever way it comes", () => {
   ]);
 });
 
-test("a caller without the permission that an operation needs is refused", () => {
+test("a caller without an operation's permission is rejected", () => {
   for (const { operation } of all) {
     const others = (["read", "run", "answer", "author", "admin"] as const).filter(
       (one) => one !== operation.needs,
@@ -92,7 +92,7 @@ test("a caller without the permission that an operation needs is refused", () =>
   }
 });
 
-test("an operation's endpoint tells the refusals that it may make", () => {
+test("an operation's endpoint documents the errors it can return", () => {
   // Those that any endpoint may send are not repeated.
   const always = [400, 401, 429, 500];
   for (const { operation } of all) {
@@ -104,7 +104,7 @@ test("an operation's endpoint tells the refusals that it may make", () => {
   }
 });
 
-test("the browser and a program are told the same about the same workflow", async () => {
+test("the browser and the API return the same data about a workflow", async () => {
   const api = newApi();
   const id = api.addApproval();
   const { graph } = api.workflows.find(id)!;
@@ -127,7 +127,7 @@ test("the browser and a program are told the same about the same workflow", asyn
   );
 });
 
-test("a program can rename, copy, throw away and bring back a workflow, and begin with a template", async () => {
+test("the API can rename, copy, delete and restore a workflow and create one from a template", async () => {
   const api = newApi();
   const id = api.addApproval();
   expect((await api.ask("PUT", `/workflows/${id}/name`, { name: "Leave" })).status).toBe(204);
@@ -148,7 +148,7 @@ test("a program can rename, copy, throw away and bring back a workflow, and begi
   expect(api.workflows.find(made.body.id)?.name).toBe(templates[0].title);
 });
 
-test("a run that has ended is deleted by either, and what is not higher raises no limit for either", async () => {
+test("the browser and the API share rules: ended runs can be deleted, and limits only be raised", async () => {
   const api = newApi();
   const troupe = { ...newServices(emptyDb(), { dataDir: null }), ...api, runs: api.runs as never };
   const browser = appRouter.createCaller({
@@ -171,7 +171,7 @@ test("a run that has ended is deleted by either, and what is not higher raises n
   await expect(browser.runs.remove({ run_id })).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
-test("a program reads a file of a run from the place that it asks for", async () => {
+test("the API returns a run's file from a given offset", async () => {
   const api = newApi();
   api.workspace.write("run_1", "notes.md", "first, second", { writtenBy: "a" });
   const { body } = await api.ask("GET", "/runs/run_1/file?path=notes.md&offset=7");

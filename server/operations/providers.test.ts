@@ -11,7 +11,7 @@ const added = (api: ReturnType<typeof newApi>, base_url = "http://127.0.0.1:9/v1
   api.providers.save({ name: "Ours", base_url, default_model: "m", key: OLD }).id;
 const form = { name: "Ours", base_url: "http://127.0.0.1:9/v1", default_model: "m" };
 
-test("a program replaces the key and the headers of a provider; nothing of them is in any answer, nor in the audit", async () => {
+test("the API replaces a provider's key and headers, and no response or audit entry contains them", async () => {
   const api = newApi();
   const id = added(api);
   const put = await api.ask("PUT", `/providers/${id}`, {
@@ -53,7 +53,7 @@ test("a program replaces the key and the headers of a provider; nothing of them 
   for (const part of [OLD, NEW, HEADER, "key_hint"]) expect(all).not.toContain(part);
 });
 
-test("a program neither adds a provider nor moves or tries one elsewhere: a stored key stays where it was", async () => {
+test("the API can't add a provider or use a stored key at another address", async () => {
   const api = newApi();
   const id = added(api);
   const otherAddress = { ...form, base_url: "http://127.0.0.1:10/v1" };
@@ -68,7 +68,7 @@ test("a program neither adds a provider nor moves or tries one elsewhere: a stor
   expect(api.audit.list()).toEqual([]);
 });
 
-test("a program tests a provider at its own address and lists its models; a service that repeats the key shows it to nobody", async () => {
+test("the API tests a provider and lists its models, and redacts a key the provider repeats", async () => {
   service = await newServer(({ url }, response) => {
     if (url === "/v1/models")
       response
@@ -92,7 +92,7 @@ test("a program tests a provider at its own address and lists its models; a serv
   expect(failed).toMatchObject({ status: 422, body: { error: { code: "provider_failed" } } });
 });
 
-test("a program chooses the default, removes a provider and forgets what was learned of a model", async () => {
+test("the API sets the default provider, removes one, and forgets learned model capabilities", async () => {
   const api = newApi();
   const id = added(api);
   api.providers.observe(id, "m", { native_tools: false });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { expectSchema, newApi } from "../http-api/testing";
 
-test("a program reads what lies in the data folder, and says what is kept, which is noted", async () => {
+test("the API shows storage usage and sets retention rules, which is audited", async () => {
   const api = newApi();
   const { body } = await api.ask("GET", "/storage");
   expectSchema("getStorage", body);
@@ -22,7 +22,7 @@ test("a program reads what lies in the data folder, and says what is kept, which
   });
 });
 
-test("a program has old runs deleted by the rules", async () => {
+test("the API deletes old runs by the retention rules", async () => {
   const api = newApi();
   const { body } = await api.ask("POST", `/workflows/${api.addApproval()}/runs`, {
     input: { user_request: "May I leave?" },

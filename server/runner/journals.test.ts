@@ -282,13 +282,13 @@ if (process.env.TROUPE_RECORD_JOURNALS) {
 
 const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".json.gz")) : [];
 
-test("every interpreter that is here has recorded logs", () => {
+test("every available interpreter version has recorded logs", () => {
   expect(files.toSorted()).toEqual(Object.keys(interpreters).map((version) => `v${version}.json.gz`));
 });
 
 for (const file of files) {
   for (const recorded of readRecorded(path.join(folder, file)))
-    test(`a run recorded by ${file.replace(".json.gz", "")} goes as it went: ${recorded.name}`, async () => {
+    test(`a run recorded by ${file.replace(".json.gz", "")} replays to the same events: ${recorded.name}`, async () => {
       const held = recorded.turns.flatMap(({ events }) => events);
       const made = JSON.parse(JSON.stringify(await replay(recorded))) as RunEvent[];
       expect(withoutWording(made)).toEqual(withoutWording(held));

@@ -59,7 +59,7 @@ async function sentBy({ key, graph }: (typeof templates)[number]): Promise<Asked
   return asked.calls;
 }
 
-describe("what a template sends is what its page shows", () => {
+describe("the prompts of a template match its page", () => {
   test.each(templates.map((template) => [template.key, template] as const))("%s", async (key, template) => {
     expectPage(key, pageOf(template.title, await sentBy(template)));
   });
@@ -78,7 +78,7 @@ const lookup = defineTool({
       : `Page ${page}: ${"Each order has its own terms. ".repeat(24)}`,
 });
 
-test("a correction, a tool that was refused, hostile data and a long conversation", async () => {
+test("the prompts of a correction, a rejected tool, hostile data and a long conversation match their page", async () => {
   const page = (number: number): ScriptedStep => ({
     tool_calls: [{ tool_name: "lookup", args: { page: number } }],
   });
@@ -138,7 +138,7 @@ test("a correction, a tool that was refused, hostile data and a long conversatio
   expectPage("special-cases", pageOf("Special cases", models.calls));
 });
 
-test("a template asks models as often as was estimated beforehand", async () => {
+test("a template makes as many model calls as estimated", async () => {
   for (const template of templates) {
     const [least, most] = totalOf(estimateRun(template.graph, findBuiltinRole)).calls;
     const { length } = await sentBy(template);
@@ -146,8 +146,8 @@ test("a template asks models as often as was estimated beforehand", async () => 
   }
 });
 
-describe("prompts begin so that providers' caches know them again", () => {
-  test("what an agent is told first stays the same from call to call of one kind", async () => {
+describe("prompt prefixes that providers can cache", () => {
+  test("an agent's first message stays the same across calls of a kind", async () => {
     for (const template of templates) {
       const seen = new Map<string, string>();
       for (const { call_id, messages, tools, response } of await sentBy(template)) {
@@ -160,7 +160,7 @@ describe("prompts begin so that providers' caches know them again", () => {
     }
   });
 
-  test("a manager's conversation only grows: each call begins with all of the one before", async () => {
+  test("a manager's conversation only grows, so each call starts with the previous messages", async () => {
     const calls = await sentBy(templates.find(({ key }) => key === "data-analysis")!);
     const rounds = calls.filter(({ call_id }) => call_id.includes("/manager/"));
     expect(rounds.length).toBeGreaterThan(2);
@@ -172,7 +172,7 @@ describe("prompts begin so that providers' caches know them again", () => {
 });
 
 if (process.env.TROUPE_MEASURE_PROMPTS)
-  test("what the prompts of all templates hold in common is written to the named file", async () => {
+  test("the shared prompt prefixes of all templates are written to the named file", async () => {
     const rows: string[] = [];
     for (const template of templates) {
       const all = shares(await sentBy(template));

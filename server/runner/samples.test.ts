@@ -61,7 +61,7 @@ const named = (key: string) => templates.find((template) => template.key === key
 
 describe("the suggested input of a template", () => {
   test.each(templates.map((template) => [template.key, template] as const))(
-    "of %s leads to a run that is worth reading, and the same each time",
+    "the suggested input of %s leads to the same readable run each time",
     async (_key, template) => {
       const { state, events, asked } = await play(template);
       expect(state.run).toMatchObject({ final_status: "COMPLETED", warnings: [], simulated: true });
@@ -92,15 +92,15 @@ describe("the suggested input of a template", () => {
     },
   );
 
-  test("is another for each template, and short", () => {
+  test("the suggested input of each template is short and different", () => {
     const firsts = templates.map((template) => Object.values(suggested(template))[0] ?? "");
     expect(new Set(firsts).size).toBe(templates.length);
     for (const text of firsts) expect(text.length).toBeLessThan(90);
   });
 });
 
-describe("what a person changes shows in the answers of the demo model", () => {
-  test("a comment with a decision is taken up", async () => {
+describe("answers of the demo model", () => {
+  test("the demo model takes up a comment on a decision", async () => {
     const { graph } = named("approval-by-person");
     const offline = newModels({
       providers: memoryProviders([offlineProvider]),
@@ -122,7 +122,7 @@ describe("what a person changes shows in the answers of the demo model", () => {
     expect(stage.store.state(id)?.state.notification_status).toContain("“Not this year.”");
   });
 
-  test("another input is answered by a placeholder", async () => {
+  test("the demo model answers another input with a placeholder", async () => {
     const { state } = await play(named("research-and-write"), {
       topic: "Why cats purr",
       audience: "children",
@@ -132,7 +132,7 @@ describe("what a person changes shows in the answers of the demo model", () => {
     expect(state.state.article).not.toMatch(/tree/);
   });
 
-  test("another value of one key is not passed over", async () => {
+  test("the demo model takes up a changed value of a single key", async () => {
     const template = named("research-and-write");
     const { state } = await play(template, { ...suggested(template), audience: "city planners" });
     expect(state.state.draft).toContain("city planners");

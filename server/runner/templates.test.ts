@@ -13,7 +13,7 @@ import { fakeTools, newStage } from "./testing";
 const offline = () =>
   newModels({ providers: memoryProviders([offlineProvider]), offlineFetch: newOfflineFetch({ speed: 0 }) });
 
-describe("every template runs on the offline demo model as it is", () => {
+describe("every template runs unchanged on the offline demo model", () => {
   for (const { key, graph } of templates)
     test(key, async () => {
       const input = Object.fromEntries(
@@ -39,7 +39,7 @@ describe("the approval workflow of the reference documents", () => {
   const ask = (user_request: string) =>
     newStage({ models: offline() }).run(graph, { input: { user_request }, roles: builtinRoles });
 
-  test("approves a vacation and carries it out", async () => {
+  test("the approval workflow approves a vacation and executes it", async () => {
     const { state } = await ask("Please approve my vacation for next week.");
     expect(state.state).toMatchObject({
       approval_status: "approved",
@@ -53,7 +53,7 @@ describe("the approval workflow of the reference documents", () => {
     });
   });
 
-  test("rejects and tells the person", async () => {
+  test("the approval workflow rejects a request and notifies the person", async () => {
     const { state } = await ask(
       'A new desk. [[offline: json {"approval_status": "rejected", "approver_comments": "Too much."}]]',
     );
@@ -81,7 +81,7 @@ test("the review loop sends the code back once, then approves it", async () => {
   expect(events.filter(({ type }) => type === "loop_iteration")).toHaveLength(1);
 });
 
-describe("each way in which a crew works can be seen in its template", () => {
+describe("crew processes in their templates", () => {
   const of = <T extends RunEvent["type"]>(events: readonly RunEvent[], type: T): RunEventOf<T>["payload"][] =>
     events.flatMap((event) => (event.type === type ? [event.payload as RunEventOf<T>["payload"]] : []));
   /** Runs a template with the example that its form offers. */
@@ -109,7 +109,7 @@ describe("each way in which a crew works can be seen in its template", () => {
     return { ...run, calls: tools.calls };
   }
 
-  test("research crew: the one who may search does, and the report rests on what came before", async () => {
+  test("the research crew searches only with the permitted agent and builds on earlier results", async () => {
     const { events, state, calls } = await tried("research-crew");
     expect(calls).toHaveLength(1);
     expect(calls[0]).toMatch(/^scout web_search \{"query":"Do bees/);
@@ -117,7 +117,7 @@ describe("each way in which a crew works can be seen in its template", () => {
     expect(state.state.report).toMatch(/^Demo answer of Writer: /);
   });
 
-  test("manager: one message to every worker, a true ledger, and an answer of all the parts", async () => {
+  test("the manager messages every worker, keeps a correct ledger and combines all parts", async () => {
     const { events, state } = await tried("data-analysis", { data: "mon 5, tue 10, wed 15" });
     const posts = of(events, "post_sent").map(({ from, to }) => `${from} > ${to}`);
     expect(posts).toEqual([
@@ -139,18 +139,18 @@ describe("each way in which a crew works can be seen in its template", () => {
     expect(state.state.answer).toMatch(/interpreter: [\s\S]*analyst: [\s\S]*writer: /);
   });
 
-  test("support desk: a question about an invoice goes to billing, once", async () => {
+  test("the support desk hands an invoice question to billing once", async () => {
     const { events, state } = await tried("support-desk");
     expect(of(events, "handed_off")).toMatchObject([{ from: "front_desk", to: "billing", count: 1 }]);
     expect(state.state.reply).not.toBe("");
   });
 
-  test("support desk: what nobody else knows better stays at the front desk", async () => {
+  test("the support desk answers a general question at the front desk", async () => {
     const { events } = await tried("support-desk", { request: "When do you open?" });
     expect(of(events, "handed_off")).toEqual([]);
   });
 
-  test("consensus: no agreement in the first round, agreement in the second", async () => {
+  test("the consensus crew disagrees in the first round and agrees in the second", async () => {
     const { events, state } = await tried("consensus");
     expect(
       of(events, "vote_cast").map(({ round, agent_id, vote }) => `${round} ${agent_id} ${vote}`),
@@ -168,7 +168,7 @@ describe("each way in which a crew works can be seen in its template", () => {
     expect(state.nodes.approved!.status).toBe("completed");
   });
 
-  test("review cycle: rejected once, then approved, tested and ready", async () => {
+  test("the review cycle rejects once, then approves and tests until ready", async () => {
     const { events, state } = await tried("review-cycle");
     expect(
       of(events, "post_sent").map(({ from, to, message }) => `${from} > ${to} ${/^\w+/.exec(message)?.[0]}`),
@@ -183,7 +183,7 @@ describe("each way in which a crew works can be seen in its template", () => {
     expect(state.state.code_generation).toContain("RangeError");
   });
 
-  test("development team: the three wait for each other at both points, and the lead joins their work", async () => {
+  test("the development team waits for all members at both sync points, and the lead joins their work", async () => {
     const { events, state } = await tried("development-team");
     const done = events.flatMap((event) =>
       event.type === "task_status_changed" && event.payload.to === "completed" ? [event.task_id!] : [],

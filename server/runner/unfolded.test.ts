@@ -28,7 +28,7 @@ function unfolded(graph: WorkflowGraph): WorkflowGraph {
   return answer.graph;
 }
 
-describe("a crew and the nodes it unfolds into come to the same kind of result", () => {
+describe("a crew and its unfolded nodes produce the same kind of result", () => {
   for (const key of ["review-cycle", "development-team", "research-crew"])
     test(key, async () => {
       const { graph } = templates.find((template) => template.key === key)!;
@@ -49,7 +49,7 @@ describe("a crew and the nodes it unfolds into come to the same kind of result",
       expect(after.crews).toEqual({});
     });
 
-  test("the outcome of a pattern is the name of the end that it came to", async () => {
+  test("the outcome of a pattern is the name of the end it reached", async () => {
     const { graph } = templates.find(({ key }) => key === "review-cycle")!;
     const results = [(await run(graph)).state, (await run(unfolded(graph))).state];
     expect(results.map(({ state }) => state.outcome)).toEqual(["ready", "ready"]);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { heldBack, redact, redactJson, registerSecret, withoutHeld } from "./redact";
 
-test("while no secret is held, a value is the same object and nothing is held back", () => {
+test("without registered secrets, redaction returns the same object and holds back no text", () => {
   const held = globalThis.__troupeSecrets;
   if (!held) return expect.fail("there is no list of secrets");
   const { values, pattern } = held;
@@ -14,27 +14,27 @@ test("while no secret is held, a value is the same object and nothing is held ba
 });
 
 test.each([
-  ["eight characters are a secret", "8letters", "an [hidden] here"],
-  ["seven are a word", "7letter", "an 7letter here"],
+  ["a secret of eight characters is redacted", "8letters", "an [hidden] here"],
+  ["a secret of seven characters isn't redacted", "7letter", "an 7letter here"],
 ])("%s", (_what, secret, shown) => {
   registerSecret(secret);
   expect([redact(`an ${secret} here`), withoutHeld(secret)]).toEqual([shown, shown.slice(3, -5)]);
 });
 
-test("of two secrets, one the beginning of the other, the longer is hidden whole", () => {
+test("the longer of two secrets with a common prefix is redacted in full", () => {
   registerSecret("CANARY-long");
   registerSecret("CANARY-long-and-longer");
   expect(withoutHeld("CANARY-long-and-longer CANARY-long")).toBe("[hidden] [hidden]");
 });
 
-test("a secret with signs of patterns in it is itself and nothing else", () => {
+test("a secret with regex metacharacters is matched literally", () => {
   registerSecret("CANARY.(a|b)*[c]$^{1}\\");
   expect(withoutHeld("CANARY.(a|b)*[c]$^{1}\\ CANARYx(a|b)*[c]$^{1}\\")).toBe(
     "[hidden] CANARYx(a|b)*[c]$^{1}\\",
   );
 });
 
-test("secrets are taken out of every place of a value, and what holds none is kept as it is", () => {
+test("secrets are redacted in every part of a value, and other parts are kept", () => {
   registerSecret("CANARY-in-values");
   const value = {
     untouched: { list: [1, null, true, "words"] },
@@ -54,7 +54,7 @@ test("secrets are taken out of every place of a value, and what holds none is ke
   expect(value).toEqual(before);
 });
 
-test("the end of a text that may be the beginning of a secret is told by its length", () => {
+test("the end of a text that may begin a secret is held back", () => {
   registerSecret("QQ-abcdefg~");
   registerSecret("QQ-abQQ-abcdefg~");
   expect(heldBack("words")).toBe(0);

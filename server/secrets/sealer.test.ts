@@ -7,8 +7,8 @@ import { newSealer } from "./sealer";
 
 const folder = () => mkdtempSync(path.join(tmpdir(), "troupe-secrets-"));
 
-describe("sealing", () => {
-  test("what is sealed opens again, and only where it belongs", () => {
+describe("encryption", () => {
+  test("an encrypted secret can be decrypted only in its own place", () => {
     const sealer = newSealer(folder(), {});
     const record = sealer.seal("sk-live-1234567890", "secrets:prov_a:key");
     expect(Buffer.from(record, "base64").toString("latin1")).not.toContain("sk-live");
@@ -17,7 +17,7 @@ describe("sealing", () => {
     expect(sealer.seal("same", "x")).not.toBe(sealer.seal("same", "x"));
   });
 
-  test("a changed or cut record does not open", () => {
+  test("a changed or truncated record can't be decrypted", () => {
     const sealer = newSealer(null, {});
     const bytes = Buffer.from(sealer.seal("a secret value", "x"), "base64");
     for (let i = 0; i < bytes.length; i++) {
@@ -28,7 +28,7 @@ describe("sealing", () => {
     expect(() => sealer.open(bytes.subarray(0, 20).toString("base64"), "x")).toThrow("damaged");
   });
 
-  test("the key file stays, is private, and is refused when others can read it", () => {
+  test("the key file persists, is private, and is rejected if other users can read it", () => {
     const dir = folder();
     const file = path.join(dir, "secret.key");
     const record = newSealer(dir, {}).seal("kept over a restart", "x");
@@ -39,7 +39,7 @@ describe("sealing", () => {
     expect(() => newSealer(dir, {})).toThrow(/chmod 600/);
   });
 
-  test("another key says so", () => {
+  test("decrypting with another key fails with an error that says so", () => {
     const [one, two] = [1, 2].map((n) => ({ TROUPE_SECRET_KEY: Buffer.alloc(32, n).toString("base64") }));
     const record = newSealer(null, one).seal("value", "x");
     expect(() => newSealer(null, two).open(record, "x")).toThrow("another key");
@@ -48,13 +48,13 @@ describe("sealing", () => {
 });
 
 describe("redaction", () => {
-  test("a value that holds nothing secret stays the same object", () => {
+  test("a value without secrets stays the same object", () => {
     registerSecret("CANARY-0 with spaces & signs/+?");
     const value = { a: ["words", { b: "more words" }], c: 1, d: null };
     expect(redactJson(value)).toBe(value);
   });
 
-  test("a known secret is hidden however it is written", () => {
+  test("a known secret is redacted in every encoding", () => {
     const secret = 'CANARY-1 "quoted" & spaced/+?';
     registerSecret(secret);
     const spellings = [
@@ -79,7 +79,7 @@ describe("redaction", () => {
   });
 
   test.each(["", "a", "ab", "user:", "Bearer ", "Basic x:"])(
-    'base64 of a known secret behind "%s" is hidden',
+    'base64 of a known secret after the prefix "%s" is redacted',
     (before) => {
       const secret = "CANARY-2-behind-a-prefix";
       registerSecret(secret);
@@ -92,7 +92,7 @@ describe("redaction", () => {
     },
   );
 
-  test("a sealed header hides its credentials without the scheme, and no ordinary word", () => {
+  test("the credentials of an encrypted header are redacted without its scheme or ordinary words", () => {
     const sealer = newSealer(null, {});
     const basic = (pair: string) => Buffer.from(pair).toString("base64");
     sealer.seal("Bearer CANARY-3-token", "x");
@@ -105,7 +105,7 @@ describe("redaction", () => {
     expect(shown).toBe("[hidden], [hidden], [hidden], [hidden], [hidden], admin, [hidden], sesamestreet");
   });
 
-  test("what looks like a key is hidden from logs, words are not", () => {
+  test("text that looks like a key is redacted from logs, and ordinary words aren't", () => {
     const token = `wf_${"a1B2".repeat(11)}`;
     for (const key of ["sk-proj-abcdefghijklmnop", token, `ghp_${"x".repeat(36)}`, "AKIAABCDEFGHIJKLMNOP"])
       expect(redact(`the key ${key}, says the log`)).toBe("the key [hidden], says the log");
@@ -114,12 +114,12 @@ describe("redaction", () => {
     expect(redact(text)).toBe(text);
   });
 
-  test("short values hide nothing", () => {
+  test("short values aren't redacted", () => {
     registerSecret("test");
     expect(redact("a test")).toBe("a test");
   });
 
-  test("a long text of beginnings only is looked through to its end", () => {
+  test("a long text of key prefixes is searched to its end", () => {
     const text = `${"sk-".repeat(200_000)} Bearer ${" ".repeat(200_000)}`;
     expect(redact(text)).toMatch(/^\[hidden\]/);
   });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { emptyDb } from "@/db/testing";
 import { newAuditStore } from "./audit";
 
-test("entries are added and read, the newest first, by kinds and in pages", () => {
+test("audit entries are listed newest first, by kind and in pages", () => {
   let at = 0;
   const audit = newAuditStore(emptyDb(), () => ++at);
   const made = audit.append({ kind: "token_made", who: "session:1", detail: { token: "Nightly" } });
@@ -19,11 +19,11 @@ test("entries are added and read, the newest first, by kinds and in pages", () =
   expect(audit.list({ kinds: [] })).toEqual([]);
 });
 
-test("there is no way to change or remove an entry", () => {
+test("audit entries can't be changed or removed", () => {
   expect(Object.keys(newAuditStore(emptyDb())).sort()).toEqual(["append", "list"]);
 });
 
-test("what must not be kept is taken out before it is written", () => {
+test("secrets are redacted before an audit entry is written", () => {
   const db = emptyDb();
   const audit = newAuditStore(db, Date.now, (text) => text.replaceAll("hush-hush", "[hidden]"));
   const kept = audit.append({ kind: "provider_added", who: "session:1", detail: { provider: "hush-hush" } });

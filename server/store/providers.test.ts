@@ -29,7 +29,7 @@ function newStore(env: Record<string, string> = {}) {
   };
 }
 
-test("the demo is always there, and the default until something else is chosen", () => {
+test("the demo provider always exists and is the default until another is chosen", () => {
   const { store } = newStore();
   expect(store.list()).toMatchObject([
     { id: "offline", kind: "offline", simulated: true, is_default: true, default_model: "offline-demo" },
@@ -44,7 +44,7 @@ test("the demo is always there, and the default until something else is chosen",
   expect(store.findDefault()?.id).toBe("offline");
 });
 
-test("keys are kept sealed, come out for calls only, and belong to their address", () => {
+test("provider keys are stored encrypted, used only for calls, and tied to their address", () => {
   const { store, everything } = newStore();
   const { id } = store.save(entered);
   expect(everything()).not.toContain(KEY);
@@ -57,7 +57,7 @@ test("keys are kept sealed, come out for calls only, and belong to their address
   expect([store.keyOf(id), store.find(id)?.has_key]).toEqual([null, false]);
 });
 
-test("a sealed key moved to another row does not open", () => {
+test("an encrypted key copied to another row can't be decrypted", () => {
   const { db, store } = newStore();
   const [a, b] = [
     store.save(entered).id,
@@ -69,7 +69,7 @@ test("a sealed key moved to another row does not open", () => {
   expect(() => store.keyOf(b)).toThrow();
 });
 
-test("providers, their keys and the choice among them stay when a database of before is brought up to date", () => {
+test("a database upgrade keeps providers, their keys and the default", () => {
   const dir = mkdtempSync(path.join(os.tmpdir(), "troupe-providers-"));
   const migrations = path.join(dir, "migrations");
   const journal = path.join(migrations, "meta", "_journal.json");
@@ -101,7 +101,7 @@ test("providers, their keys and the choice among them stay when a database of be
   }
 });
 
-test("a key can be removed, and short keys give no hint", () => {
+test("a key can be removed, and a short key has no hint", () => {
   const { store } = newStore();
   const { id } = store.save({ ...entered, key: "short" });
   expect(store.find(id)).toMatchObject({ has_key: true, key_hint: "" });
@@ -109,7 +109,7 @@ test("a key can be removed, and short keys give no hint", () => {
   expect(store.find(id)).toMatchObject({ has_key: false, key_hint: null });
 });
 
-test("the environment's provider is the default where nothing was chosen, and is never written", () => {
+test("the provider from the environment is the default unless one is chosen, and is never stored", () => {
   const { store, everything } = newStore({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: "https://llm.example/v1/" });
   expect(store.findDefault()).toMatchObject({
     id: "environment",
@@ -130,7 +130,7 @@ test("the environment's provider is the default where nothing was chosen, and is
   });
 });
 
-test("what a service says of its models is kept beside it, and goes with its address", () => {
+test("reported model data is stored per provider and removed when its address changes", () => {
   const { store, everything } = newStore({ OPENAI_API_KEY: KEY });
   const { id } = store.save(entered);
   expect(store.reported(id, "m")).toEqual({});
@@ -151,7 +151,7 @@ test("what a service says of its models is kept beside it, and goes with its add
   expect(store.reported("environment", "m")).toEqual({ context_window: 1000 });
 });
 
-test("what was learned stays with the address, and only the server learns", () => {
+test("learned capabilities are kept with the address and can't be set by a client", () => {
   const { store } = newStore();
   const { id } = store.save({
     ...entered,
@@ -168,7 +168,7 @@ test("what was learned stays with the address, and only the server learns", () =
   expect(store.find(id)?.settings).toEqual({ max_concurrency: 3 });
 });
 
-test("its own headers are sealed, stay with their address, and are blacked out wherever they turn up", () => {
+test("custom headers are stored encrypted, tied to their address, and redacted everywhere", () => {
   const db = emptyDb();
   const store = new ProviderStore(db, newSealer(null, {}), {});
   const about = { name: "G", base_url: "https://gate.example/v1", default_model: "m" };

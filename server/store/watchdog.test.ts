@@ -28,7 +28,7 @@ const hangHere = () => {
   }
 };
 
-test("names what is executed and where, also after an await, beside others that only wait", async () => {
+test("a hang is recorded with its run, step and stack, even after an await in parallel work", async () => {
   const step = async (ms: number, hangs: boolean) => {
     await sleep(ms);
     return hangs ? hangHere() : null;
@@ -42,7 +42,7 @@ test("names what is executed and where, also after an await, beside others that 
   expect(hang?.stack).toContain("hangHere");
 });
 
-test("names it inside a regular expression that never ends", async () => {
+test("a hang inside a catastrophic regex is recorded", async () => {
   let hang: Hang | null = null;
   // A longer text doubles the time. A note taken while the test itself reads the file does not count.
   for (let size = 20; !hang?.stack?.includes("RegExp.test") && size < 32; size++) {
@@ -56,12 +56,12 @@ test("names it inside a regular expression that never ends", async () => {
   expect(hang?.stack).toContain("RegExp.test");
 });
 
-test("deletes the note once the thread responds again", async () => {
+test("the record is deleted once the thread responds again", async () => {
   expect(executing.run({ run_id: "run_slow" }, hangHere)?.run_id).toBe("run_slow");
   while (noted() !== null) await sleep(10);
 });
 
-test("notes nothing while the thread responds, however long a step takes", async () => {
+test("nothing is recorded while the thread responds, however long a step takes", async () => {
   watchdog.close();
   watchdog = newWatchdog(folder, { everyMs: 200 });
   watchdog.start();
@@ -73,7 +73,7 @@ test("notes nothing while the thread responds, however long a step takes", async
   });
 });
 
-test("a new process is told once", () => {
+test("a new process gets the last hang once", () => {
   executing.run({ run_id: "run_a" }, hangHere);
   const next = newWatchdog(folder);
   expect(next.last()?.run_id).toBe("run_a");

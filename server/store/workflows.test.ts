@@ -12,7 +12,7 @@ beforeEach(() => {
   store = new WorkflowStore(emptyDb(), () => clock++);
 });
 
-test("a workflow comes back as it was saved, newest first", () => {
+test("a workflow is returned as it was saved, newest first", () => {
   const a = store.create({ name: "A", graph: approval });
   const b = store.create({ name: "B", graph: WorkflowGraph.parse({ graph_id: "g", nodes: {}, edges: [] }) });
   expect(store.find(a)).toEqual({
@@ -32,7 +32,7 @@ test("a workflow comes back as it was saved, newest first", () => {
   expect(store.find(b)?.name).toBe("B");
 });
 
-test("of two saves made on the same revision the second is refused and shows what is there", () => {
+test("the second of two saves on one revision is rejected with the current version", () => {
   const id = store.create({ name: "A", graph: approval });
   const mine = { ...approval, description: "mine" };
   const theirs = { ...approval, description: "theirs" };
@@ -52,7 +52,7 @@ test("of two saves made on the same revision the second is refused and shows wha
   });
 });
 
-test("what is removed leaves the list, cannot be saved, and comes back whole", () => {
+test("a removed workflow is unlisted, can't be saved, and can be restored", () => {
   const id = store.create({ name: "A", graph: approval });
   expect(store.remove(id)).toBe(true);
   expect(store.list()).toEqual([]);
@@ -65,7 +65,7 @@ test("what is removed leaves the list, cannot be saved, and comes back whole", (
   expect(store.restore(id)).toBe(false);
 });
 
-test("a copy has a name of its own", () => {
+test("a copy gets its own name", () => {
   const id = store.create({ name: "A", graph: approval });
   const copies = [store.duplicate(id)!, store.duplicate(id)!, store.duplicate(store.duplicate(id)!)!];
   expect(copies.map((copy) => store.find(copy)?.name)).toEqual(["A copy", "A copy 2", "A copy 4"]);
@@ -73,7 +73,7 @@ test("a copy has a name of its own", () => {
   expect(copyName("Plan copy 7", new Set())).toBe("Plan copy");
 });
 
-test("a role's new name reaches every node that names it, and only workflows that do get a new revision", () => {
+test("renaming a role updates every node that names it and only those workflows' revisions", () => {
   const uses = store.create({ name: "Uses", graph: approval });
   const other = store.create({ name: "Other", graph: findTemplate("research-and-write")!.graph });
   expect(store.renameRole("ApprovalAgent", "Approver")).toBe(1);

@@ -7,13 +7,13 @@ import { findTemplate, templates } from ".";
 
 describe("templates", () => {
   test.each(templates.map((template) => [template.key, template] as const))(
-    "%s has no problems",
+    "the template %s has no problems",
     (_key, template) => {
       expect(findProblems(template.graph, builtinRoles)).toEqual([]);
     },
   );
 
-  test("each is a whole graph with its own key, and its cards do not touch", () => {
+  test("each template is a complete graph with its own key and cards that don't overlap", () => {
     expect(new Set(templates.map(({ key }) => key)).size).toBe(templates.length);
     for (const { graph, key } of templates) {
       expect(isSameJson(WorkflowGraph.parse(graph), graph)).toBe(true);

@@ -40,7 +40,7 @@ function questions(
   return asked;
 }
 
-test("people are asked seldom about errands of their own, and nearly always about those of strangers", () => {
+test("users are rarely asked about their own requests and always about injected calls", () => {
   const errands = Object.values(FAMILIES).flatMap((family) =>
     family.errands.map(([request, ...steps]) => ({ family, request, steps })),
   );

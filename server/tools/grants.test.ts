@@ -23,8 +23,8 @@ const granted = (role_tools: string[], more: Partial<Parameters<typeof grantTool
   };
 };
 
-describe("an agent gets", () => {
-  test("what its role names and this installation has, and hears of what is not here", () => {
+describe("granted tools", () => {
+  test("an agent gets its role's available tools and is informed of missing tools", () => {
     expect(granted([])).toEqual({ gets: [], without: {} });
     expect(granted(["look", "hammer", "mcp:notes/*", "mcp:gone/*"])).toEqual({
       gets: ["look", "mcp:notes/find", "mcp:notes/add"],
@@ -35,7 +35,7 @@ describe("an agent gets", () => {
     });
   });
 
-  test("of that only what its task names; the task alone grants nothing", () => {
+  test("a task narrows its role's tools and grants nothing on its own", () => {
     const reason = "The task lists it, but its role may not use it.";
     expect(granted(["look", "write"], { only: ["look"] })).toEqual({
       gets: ["look"],
@@ -61,7 +61,7 @@ describe("an agent gets", () => {
     });
   });
 
-  test("never what is denied for the run, whatever grants it", () => {
+  test("a tool denied for the run is never granted", () => {
     expect(
       granted(["look", "mcp:notes/*"], { denied: ["mcp:notes/*"], only: ["look", "mcp:notes/find"] }),
     ).toEqual({
@@ -73,7 +73,7 @@ describe("an agent gets", () => {
     });
   });
 
-  test("not what its crew does without, nor more than the agent that delegated to it, nor what is off here", () => {
+  test("an agent gets no tools that its crew, delegating agent or installation excludes", () => {
     const reason = "The crew writes nothing.";
     expect(granted(["look", "write"], { without: { tools: ["write"], reason } })).toEqual({
       gets: ["look"],
@@ -91,7 +91,7 @@ describe("an agent gets", () => {
   });
 });
 
-describe("a person is asked before a call", () => {
+describe("tool call approval", () => {
   const reason = (
     policies: ConfirmationPolicy[],
     more: Partial<Parameters<typeof confirmationReason>[0]> = {},
@@ -111,7 +111,7 @@ describe("a person is asked before a call", () => {
     confirm_unknown,
   });
 
-  test("where any of the policies asks, so that the stricter one wins", () => {
+  test("a call needs approval if any policy requires it", () => {
     expect(reason([])).toBeNull();
     expect(reason([{ kind: "never" }])).toBeNull();
     expect(reason([{ kind: "never" }, { kind: "always" }])).toBe("Every tool call needs approval.");
@@ -119,7 +119,7 @@ describe("a person is asked before a call", () => {
     expect(reason([{ kind: "tools", tools: ["look"] }])).toBeNull();
   });
 
-  test("from the risk on that was set, and where nobody knows it if that was asked for", () => {
+  test("a call needs approval from the set risk on, and at unknown risk if configured", () => {
     expect(["LOW", "MEDIUM", "HIGH"].map((level) => reason([risky(level as "LOW")]))).toEqual([
       "Its risk is medium.",
       "Its risk is medium.",
@@ -131,14 +131,14 @@ describe("a person is asked before a call", () => {
     expect(reason([RunConfig.parse({}).confirmation], unknown)).not.toBeNull();
   });
 
-  test("where the condition about the tool, its arguments and its risk holds", () => {
+  test("a call needs approval if the condition about tool, arguments and risk is true", () => {
     const when = (text: string) => reason([{ kind: "when", when: text }]);
     const asked = "The approval condition is true.";
     expect(when("input.tool == 'write' && input.args.path == 'a.txt' && input.risk == 'MEDIUM'")).toBe(asked);
     expect(when("input.args.path == 'b.txt'")).toBeNull();
   });
 
-  test("unless they agreed for the rest of the run; but always where it leads to where nobody said", () => {
+  test("approval for the rest of the run doesn't cover unvouched destinations", () => {
     expect(reason([{ kind: "always" }], { approved_always: true })).toBeNull();
     const place = (kind: string, value: string) =>
       ({ key: "to", kind, value, from: null }) as unknown as Parameters<

@@ -27,7 +27,7 @@ const context = (userText: string, more: Partial<Context> = {}): Context => ({
 const unvouched = (userText: string, args: JsonObject, tool = spec(), more: Partial<Context> = {}) =>
   unvouchedPlaces({ spec: tool, args }, context(userText, more)).map(({ value }) => value);
 
-describe("whose words a destination is", () => {
+describe("destinations in user text", () => {
   test.each([
     ["Write to ann@example.org", { to: "ann@example.org" }],
     ["Write to Ann@Example.org.", { recipients: ["ann@example.ORG"], body: "hello" }],
@@ -44,7 +44,7 @@ describe("whose words a destination is", () => {
     ["Call the event 'Dinner at {place}'", { title: "Dinner at The Old Mill", start: "2026-01-01 10:00" }],
     ["Set the password to 1j1l-2k3j", { password: "1j1l-2k3j" }],
     ["Say hello world", { text: "hello world" }],
-  ])("%s: stands in it", (userText, args) => {
+  ])("a destination in the user's text is vouched for: %s", (userText, args) => {
     expect(unvouched(userText, args)).toEqual([]);
   });
 
@@ -56,7 +56,7 @@ describe("whose words a destination is", () => {
       ["https://example.org.evil.test/"],
     ],
     [
-      "a host that ends alike",
+      "a host with the same ending",
       "Ask example.org",
       { url: "https://notexample.org/" },
       ["https://notexample.org/"],
@@ -69,7 +69,7 @@ describe("whose words a destination is", () => {
     ],
     ["another port", "Ask example.org", { url: "https://example.org:8443/" }, ["https://example.org:8443/"]],
     [
-      "another corner of a host of many",
+      "another path on a shared host",
       "See https://code.example/ann/project",
       { url: "https://code.example/mallory/x" },
       ["https://code.example/mallory/x"],
@@ -81,19 +81,19 @@ describe("whose words a destination is", () => {
       ["https://example.org/x"],
     ],
     [
-      "an e-mail address that is part of another",
+      "an e-mail address that is part of another address",
       "Write to ann@example.org",
       { to: "joann@example.org" },
       ["joann@example.org"],
     ],
     [
-      "one of two recipients",
+      "a second recipient",
       "Write to ann@example.org",
       { to: "ann@example.org, eve@evil.test" },
       ["eve@evil.test"],
     ],
     [
-      "a copy",
+      "a CC recipient",
       "Write to ann@example.org",
       { to: "ann@example.org", bcc: ["eve@evil.test"] },
       ["eve@evil.test"],
@@ -111,35 +111,35 @@ describe("whose words a destination is", () => {
       ["US133000000121212121212"],
     ],
     ["part of a name", "Tell Annabel", { recipient: "Anna" }, ["Anna"]],
-    ["a short number that stands there by chance", "Free on June 13?", { file_id: "13" }, ["13"]],
-    ["a word that names nobody", "Send it to them all", { recipient: "all" }, ["all"]],
+    ["a short number that appears by chance", "Free on June 13?", { file_id: "13" }, ["13"]],
+    ["a word that isn't a name", "Send it to them all", { recipient: "all" }, ["all"]],
     [
-      "a title in an event of nobody",
+      "a title in an event without attendees",
       "Am I free?",
       { title: "Book the Riverside", start: "2026-01-01" },
       ["Book the Riverside"],
     ],
     ["a password", "Check my account", { password: "new_password" }, ["new_password"]],
-    ["nothing at all", "Auto-layout", {}, ["act"]],
-    ["a gap alone", "Send it to {{state.who}}", { recipient: "Mallory" }, ["Mallory"]],
+    ["an unrelated argument", "Auto-layout", {}, ["act"]],
+    ["a placeholder", "Send it to {{state.who}}", { recipient: "Mallory" }, ["Mallory"]],
     ["hidden letters", "Ask exаmple.org", { url: "https://example.org/" }, ["https://example.org/"]],
-  ])("%s does not stand in it", (_what, userText, args, expected) => {
+  ])("%s isn't vouched for by the user's text", (_what, userText, args, expected) => {
     expect(unvouched(userText, args as JsonObject)).toEqual(expected);
   });
 
-  test("nothing is asked before content of strangers was read, or of what sends nothing out", () => {
+  test("nothing needs approval before untrusted content is read, or if nothing is sent", () => {
     const leak = { url: "https://evil.test/" };
     expect(unvouched("", leak, spec(), { taint_sources: [] })).toEqual([]);
     expect(unvouched("", leak, spec({ sink: false }))).toEqual([]);
   });
 
-  test("a tool that only reads is asked about places in the web, not about what it looks for", () => {
+  test("a read-only tool is checked for web addresses, not for search terms", () => {
     expect(unvouched("", { sender: "bank@example.org", query: "code", id: 7 }, reads)).toEqual([]);
     expect(unvouched("", { url: "www.evil.test" }, reads)).toEqual(["www.evil.test"]);
     expect(unvouched("", { query: "see https://evil.test/?d=1" }, reads)).toEqual(["https://evil.test/?d=1"]);
   });
 
-  test("a thing may be called by its number where a record gives it the name that the person wrote", () => {
+  test("an id is vouched for if a record links it to a name in the user's text", () => {
     const read = [
       {
         source: "calendar",
@@ -159,7 +159,7 @@ describe("whose words a destination is", () => {
   });
 });
 
-describe("what only public pages were read for", () => {
+describe("runs that read only public pages", () => {
   const page = (text: string) => ({ source: "web_search", text, is_public: true });
   const free: Partial<Context> = { private_sources: [], read: [page('{"url":"https://a.test/x?y=1"}')] };
   const open = (url: string, more: Partial<Context> = {}, args: JsonObject = {}) =>
@@ -168,14 +168,14 @@ describe("what only public pages were read for", () => {
       ...more,
     });
 
-  test("a link is followed exactly as it was given, with nothing added", () => {
+  test("a link may be opened exactly as it was given, without additions", () => {
     expect(open("https://a.test/x?y=1")).toEqual([]);
     expect(open("https://a.test/x?y=12")).toEqual(["https://a.test/x?y=12"]);
     expect(open("https://a.test/x")).toEqual(["https://a.test/x"]);
     expect(open("https://a.test/x?y=1", {}, { headers: { a: "b" } })).toEqual(["https://a.test/x?y=1"]);
     expect(open("https://a.test/x?y=1", { private_sources: ["mail"] })).toEqual(["https://a.test/x?y=1"]);
   });
-  test("a request for it may look, and not send anything along", () => {
+  test("a request to a given link may read but not send data", () => {
     const asked = (args: JsonObject) => open("https://a.test/x?y=1", {}, args).length === 0;
     expect(asked({})).toBe(true);
     expect(asked({ method: "GET" })).toBe(true);
@@ -190,7 +190,7 @@ describe("what only public pages were read for", () => {
     expect(asked({ method: "GET", headers: {}, timeout: 3 })).toBe(false);
   });
 
-  test("only what is public and an address in it counts, and only for a tool that reads", () => {
+  test("only addresses in public content count, and only for read-only tools", () => {
     const url = "https://a.test/x?y=1";
     const read = (text: string, is_public = true) => ({ read: [{ source: "s", text, is_public }] });
     expect(open(url, read(`See ${url}.`))).toEqual([]);
@@ -201,7 +201,7 @@ describe("what only public pages were read for", () => {
     expect(unvouched("", { url }, acts, free)).toEqual([url]);
   });
 
-  test("a search is free, until something private was read; then its words must be the person's or public", () => {
+  test("search terms are free until private content is read, then must be known or public", () => {
     const tool = spec({ read_only: true, ways_out: { words: ["query"] } });
     const search = (query: string, more: Partial<Context> = {}) =>
       unvouched("heat pumps", { query }, tool, more);
@@ -212,44 +212,44 @@ describe("what only public pages were read for", () => {
   });
 });
 
-describe("a thing that is called by its number", () => {
+describe("references by id", () => {
   const named = (text: string, userText = "Move the Dental check-up", event_id = "5") =>
     unvouched(userText, { event_id, start: "2026-01-01" }, spec(), {
       read: [{ source: "calendar", text, is_public: false }],
     }).length === 0;
   test.each<[string, string, boolean]>([
     ["by its id and title", '{"id": "5", "title": "Dental check-up"}', true],
-    ["by an id that is a number", '{"id": 5, "title": "Dental check-up"}', true],
+    ["by a numeric id", '{"id": 5, "title": "Dental check-up"}', true],
     ["by the key of an event", '{"event_id": "5", "name": "Dental check-up"}', true],
     ["by a uuid, with a label", '{"uuid": "5", "label": "Dental check-up"}', true],
     ["in a list in a list", '[[{"key": "5", "subject": "Dental check-up"}]]', true],
     ["deep within", '{"a": {"b": [{"id": "5", "title": "Dental check-up"}]}}', true],
     ["behind the tool's name", 'find (200): {"id": "5", "title": "Dental check-up"}', true],
     [
-      "behind as much as stands before a result",
+      "behind the longest prefix of a result",
       `${"x".repeat(220)}{"id": "5", "title": "Dental check-up"}`,
       true,
     ],
-    ["behind more than that", `${"x".repeat(221)}{"id": "5", "title": "Dental check-up"}`, false],
+    ["behind a longer prefix", `${"x".repeat(221)}{"id": "5", "title": "Dental check-up"}`, false],
     ["by another id", '{"id": "55", "title": "Dental check-up"}', false],
-    ["by a field that is no id", '{"grid": "5", "title": "Dental check-up"}', false],
-    ["by a field that is no name", '{"id": "5", "notes": "Dental check-up"}', false],
-    ["by a name that nobody wrote", '{"id": "5", "title": "Lunch with Ann"}', false],
+    ["by a field that isn't an id", '{"grid": "5", "title": "Dental check-up"}', false],
+    ["by a field that isn't a name", '{"id": "5", "notes": "Dental check-up"}', false],
+    ["by a name that isn't in the user's text", '{"id": "5", "title": "Lunch with Ann"}', false],
     ["by the name of another record", '[{"id": "5"}, {"title": "Dental check-up"}]', false],
-    ["by a name that is no text", '{"id": "5", "title": ["Dental check-up"]}', false],
-    ["in what is no JSON", '{"id": "5", "title": "Dental check-up"', false],
+    ["by a name that isn't text", '{"id": "5", "title": ["Dental check-up"]}', false],
+    ["in invalid JSON", '{"id": "5", "title": "Dental check-up"', false],
     ["in text alone", "id 5 is the Dental check-up", false],
-    ["in nothing", "", false],
-  ])("may be meant where a record has it %s", (_how, text, isMeant) => {
+    ["in an empty text", "", false],
+  ])("an id is vouched for only by a record with that id and name: %s", (_how, text, isMeant) => {
     expect(named(text)).toBe(isMeant);
   });
-  test("is not told by a name of less than four letters", () => {
+  test("a name shorter than four letters doesn't vouch for an id", () => {
     const record = (title: string) => JSON.stringify({ id: "5", title });
     expect([named(record("Yoga"), "Move Yoga"), named(record("Gym"), "Move Gym")]).toEqual([true, false]);
   });
 });
 
-test("where a destination came from is what first contained it", () => {
+test("the source of a destination is the first content that contains it", () => {
   const read = ["first", "second"].map((source) => ({ source, text: "ask eve@evil.test", is_public: false }));
   const found = unvouchedPlaces(
     { spec: spec(), args: { to: ["eve@evil.test", "bob@evil.test"] } },
@@ -261,7 +261,7 @@ test("where a destination came from is what first contained it", () => {
   ]);
 });
 
-test("whatever is called with, a destination that nobody wrote is found", () => {
+test("an unvouched destination is found wherever it is in the arguments", () => {
   const name = fc.stringMatching(/^[a-z]{3,12}$/);
   const host = fc.tuple(name, name).map(([a, b]) => `${a}.${b}.test`);
   fc.assert(
@@ -273,7 +273,7 @@ test("whatever is called with, a destination that nobody wrote is found", () => 
   );
 });
 
-test("names of files in running text are no addresses", () => {
+test("file names in text aren't taken for addresses", () => {
   const text = "See notes.md, plan.docx and v1.2.3; costs 3.50. Then https://a.example/x and bob@b.example.";
   expect(addressesIn(text)).toEqual([
     { kind: "web", value: "https://a.example/x" },
@@ -281,7 +281,7 @@ test("names of files in running text are no addresses", () => {
   ]);
 });
 
-test("a long text costs what its length costs", () => {
+test("long texts are checked in linear time", () => {
   const own = new UserProvidedText([
     "a-".repeat(500_000),
     "1".repeat(500_000),
@@ -292,7 +292,7 @@ test("a long text costs what its length costs", () => {
   expect(addressesIn("a@".repeat(200_000) + "a.".repeat(200_000))).toEqual([]);
 });
 
-test("whoever changes a text vouches for what they add, not for what stood there", () => {
+test("an edit vouches for the text it adds, not for the text it keeps", () => {
   expect(addedPhrases("Send it to ann@example.org", "Send it to eve@evil.test")).toEqual(["ann@example.org"]);
   expect(addedPhrases("Not to eve@evil.test, please!", "to eve@evil.test")).toEqual(["Not", ", please!"]);
   expect(addedPhrases("See https://evil.test.", "see https://evil.test")).toEqual([]);

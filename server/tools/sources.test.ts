@@ -42,7 +42,7 @@ const definition = CustomToolDefinition.parse({
   code: "return input.text.toUpperCase()",
 });
 
-test("a tool is written, tried, saved, changed, removed and brought back", async () => {
+test("a custom tool is created, tested, saved, changed, deleted and restored", async () => {
   const { sources, api } = setUp({ TROUPE_ENABLE_CODE: "1" });
   let changes = 0;
   const stop = sources.onChange(() => changes++);
@@ -71,7 +71,7 @@ test("a tool is written, tried, saved, changed, removed and brought back", async
   stop();
 });
 
-test("names that are taken are refused", async () => {
+test("tool names that are already taken are rejected", async () => {
   const { api } = setUp();
   for (const name of ["calculator", "run_javascript"])
     await expect(
@@ -79,7 +79,7 @@ test("names that are taken are refused", async () => {
     ).rejects.toMatchObject({ code: "CONFLICT" });
 });
 
-test("where code may not run, its tools are listed and say what to do", async () => {
+test("if code is disabled, its tools are listed as unavailable with instructions", async () => {
   const { sources, api } = setUp();
   await api.customTools.save({ definition, base_version: null });
   for (const { spec } of sources.tools()) expect(spec.unavailable).toContain("TROUPE_ENABLE_CODE=1");
@@ -87,7 +87,7 @@ test("where code may not run, its tools are listed and say what to do", async ()
   expect((await api.customTools.list()).enabled).toBe(false);
 });
 
-test("the operator's file brings tools and servers; a mistake in it stops the start", async () => {
+test("the operator's file adds tools and servers, and a mistake in it prevents startup", async () => {
   const file = path.join(folder, "tools.yaml");
   writeFileSync(
     file,
@@ -103,7 +103,7 @@ test("the operator's file brings tools and servers; a mistake in it stops the st
   expect(() => setUp({ TROUPE_TOOLS_FILE: file })).toThrow("tools[0]: must have type");
 });
 
-test("a server that cannot be reached is kept, and says why", async () => {
+test("an unreachable MCP server is kept and reports the reason", async () => {
   const { sources, api } = setUp();
   const status = await api.mcp.add({
     name: "inside",
@@ -130,7 +130,7 @@ test("a server that cannot be reached is kept, and says why", async () => {
   await sources.stop();
 });
 
-test("a tool that is declared for a worker's label is not carried out by a server without workers, and says so", async () => {
+test("a tool with a worker label reports that a server without workers can't run it", async () => {
   const file = path.join(folder, "labelled.yaml");
   writeFileSync(
     file,
@@ -145,7 +145,7 @@ test("a tool that is declared for a worker's label is not carried out by a serve
   expect(await render?.execute({}, scope)).toEqual({ status_code: 503, error: why });
 });
 
-test("a label that no worker can have stops the start, with its place", () => {
+test("an invalid worker label prevents startup and is reported with its location", () => {
   const file = path.join(folder, "odd.yaml");
   writeFileSync(
     file,

@@ -5,14 +5,14 @@ import { isTooLong, MAX_OUTPUT_CHARS, textOf, truncateOutput } from "./truncate"
 
 const artifact_id = "art_12";
 
-test("what fits stays as it is", () => {
+test("output within the limit is unchanged", () => {
   expect(truncateOutput("short", {})).toBe("short");
   expect(truncateOutput({ a: [1, 2] }, {})).toBe('{"a":[1,2]}');
   expect(isTooLong("x".repeat(MAX_OUTPUT_CHARS))).toBe(false);
   expect(isTooLong("x".repeat(MAX_OUTPUT_CHARS + 1))).toBe(true);
 });
 
-test("of a long text 60 % of the room is its head, the rest its tail, and the notice counts what is missing", () => {
+test("a long text keeps 60% head and 40% tail, and the notice counts the omission", () => {
   const cut = truncateOutput(`${"a".repeat(40_000)}${"z".repeat(24_210)}`, { artifact_id });
   expect(cut.length).toBe(MAX_OUTPUT_CHARS);
   const [head = "", notice = "", tail = ""] = cut.split("\n");
@@ -24,7 +24,7 @@ test("of a long text 60 % of the room is its head, the rest its tail, and the no
   );
 });
 
-test("of JSON the long lists lose their ends first, so that what is left can still be read", () => {
+test("long JSON lists are shortened first, so that the result stays valid JSON", () => {
   const rows = Array.from({ length: 900 }, (_, n) => ({ n, text: "some words" }));
   const cut = truncateOutput({ status: 200, rows }, { artifact_id });
   const [json = "", notice] = cut.split("\n");
@@ -36,7 +36,7 @@ test("of JSON the long lists lose their ends first, so that what is left can sti
   expect(notice).toContain("art_12");
 });
 
-test("never longer than the limit, both ends kept, every character whole", () => {
+test("truncated output respects the limit, keeps both ends, and splits no character", () => {
   const anyText = fc.oneof(
     fc.string({ unit: "binary", maxLength: 1_000 }),
     fc

@@ -16,7 +16,7 @@ const ALWAYS = {
   "worker-src": "'self' blob:",
 };
 
-test("a page runs the scripts that carry its nonce and loads from this server only", () => {
+test("a page only runs scripts with its nonce and loads from this server", () => {
   expect(rules(contentSecurityPolicy("abc", false))).toEqual({
     ...ALWAYS,
     "script-src": "'nonce-abc' 'strict-dynamic'",
@@ -26,7 +26,7 @@ test("a page runs the scripts that carry its nonce and loads from this server on
   });
 });
 
-test("only in development a page may evaluate code and hold a socket", () => {
+test("a page may evaluate code and open a WebSocket only in development", () => {
   expect(rules(contentSecurityPolicy("abc", true))).toEqual({
     ...ALWAYS,
     "script-src": "'nonce-abc' 'strict-dynamic' 'unsafe-eval'",
@@ -34,7 +34,7 @@ test("only in development a page may evaluate code and hold a socket", () => {
   });
 });
 
-test("every page is closed to frames, other windows and guesses about its kind", () => {
+test("every page forbids framing, foreign openers and content sniffing", () => {
   expect({ ...PAGE_HEADERS, "strict-transport-security": STRICT_TRANSPORT }).toEqual({
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",

@@ -5,7 +5,7 @@ import { isHttpsHost, isOwnHost, isOwnOrigin } from "./hosts";
 
 const OPEN = { TROUPE_PUBLIC_URL: "https://Troupe.example.org:8443/app" };
 
-test("a server that listens on every address answers to the names and addresses of its machine", () => {
+test("a server that listens on all addresses accepts the names and addresses of its machine", () => {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   const names = [
     "localhost",
@@ -19,19 +19,19 @@ test("a server that listens on every address answers to the names and addresses 
 });
 
 test.each<[string, string | null, Env, boolean]>([
-  ["a name of its machine while it listens here only", `${hostname()}:3000`, {}, false],
-  ["an address that it is bound to, in brackets", "[fd00::7]:3000", { HOST: "fd00::7" }, true],
-  ["an address that it is bound to, given in brackets", "[fd00::7]:3000", { HOST: "[fd00::7]" }, true],
-  ["an address that it is bound to, without brackets", "fd00::7:3000", { HOST: "fd00::7" }, false],
-  ["a name without a port where that is 80", "127.0.0.1", { PORT: "80" }, true],
-  ["a name with port 80", "127.0.0.1:80", { PORT: "80" }, true],
-  ["a name without a port where that is another", "127.0.0.1", { PORT: "3000" }, false],
+  ["a machine name while it listens on loopback only", `${hostname()}:3000`, {}, false],
+  ["the IPv6 address it listens on, in brackets", "[fd00::7]:3000", { HOST: "fd00::7" }, true],
+  ["the IPv6 address it listens on, set with brackets", "[fd00::7]:3000", { HOST: "[fd00::7]" }, true],
+  ["the IPv6 address it listens on, without brackets", "fd00::7:3000", { HOST: "fd00::7" }, false],
+  ["a host without a port on port 80", "127.0.0.1", { PORT: "80" }, true],
+  ["a host with port 80", "127.0.0.1:80", { PORT: "80" }, true],
+  ["a host without a port on another port", "127.0.0.1", { PORT: "3000" }, false],
   ["its public name with the port", "TROUPE.example.org:8443", OPEN, true],
   ["its public name without the port", "troupe.example.org", OPEN, false],
-  ["its own address beside the public name", "127.0.0.1:3000", OPEN, true],
-  ["a public name that is no address", "troupe", { TROUPE_PUBLIC_URL: "troupe" }, false],
-  ["no name at all", null, {}, false],
-])("whether the server answers to %s", (_what, host, env, own) => {
+  ["its own address in addition to the public name", "127.0.0.1:3000", OPEN, true],
+  ["a public name that isn't a URL", "troupe", { TROUPE_PUBLIC_URL: "troupe" }, false],
+  ["a missing host name", null, {}, false],
+])("the Host check accepts or rejects %s", (_what, host, env, own) => {
   expect(isOwnHost(host, env)).toBe(own);
 });
 
@@ -44,7 +44,7 @@ test.each<[string, Env, boolean]>([
   ["ftp://127.0.0.1:3000", {}, false],
   ["127.0.0.1:3000", {}, false],
   ["null", {}, false],
-])("pages of %s", (origin, env, own) => {
+])("the Origin check accepts or rejects %s", (origin, env, own) => {
   expect(isOwnOrigin(origin, env)).toBe(own);
 });
 
@@ -54,6 +54,6 @@ test.each<[string | null, Env, boolean]>([
   [null, OPEN, false],
   ["troupe.example.org", { TROUPE_PUBLIC_URL: "http://troupe.example.org" }, false],
   ["127.0.0.1:3000", {}, false],
-])("cookies of %s are bound to https only behind the public https address", (host, env, bound) => {
+])("cookies for host %s are Secure only at the public https address", (host, env, bound) => {
   expect(isHttpsHost(host, env)).toBe(bound);
 });

@@ -11,11 +11,11 @@ test.each([
   ],
   ["turns pile up to the burst and no further", { perSecond: 1, burst: 2 }, [0, 9e6, 9e6, 9e6], [0, 0, 0, 1]],
   ["a whole turn is needed", { perSecond: 1, burst: 1.5 }, [0, 0, 500, 500], [0, 1, 0, 1]],
-])("%s", (who, rate, times, waits) => {
+])("a rate limit computes the wait: %s", (who, rate, times, waits) => {
   expect(times.map((now) => takeFromRateLimit(who, rate, now))).toEqual(waits);
 });
 
-test("everybody has turns of their own, and whoever did not ask for longest is forgotten first", () => {
+test("each caller has a rate limit, and the least recently active is forgotten first", () => {
   const rate = { perSecond: 0.001, burst: 1 };
   const ask = (who: string) => takeFromRateLimit(who, rate, 0);
   expect([ask("first"), ask("second"), ask("first"), ask("second")]).toEqual([0, 0, 1_000, 1_000]);

@@ -32,9 +32,9 @@ async function send(
 }
 const status = async (line: string, ...headers: string[]) => (await send(line, ...headers)).status;
 
-describe("in whose name", () => {
+describe("host names", () => {
   test.each(["/", "/theme.js", "/icon.svg", "/_next/static/a.js", "/api/v1/health", "/nowhere"])(
-    "%s is not there for foreign names, not even with headers that go around what stands behind",
+    "%s is rejected for foreign hosts, even with headers that bypass the proxy",
     async (where) => {
       for (const header of [
         "X-Other: 1",
@@ -47,14 +47,14 @@ describe("in whose name", () => {
     },
   );
 
-  test("a request has one name", async () => {
+  test("a request must have exactly one Host header", async () => {
     expect(await status("GET /", `Host: ${own()}`, "Host: evil.example")).toBe(400);
     expect(await status("GET /", "Host: evil.example", `Host: ${own()}`)).toBe(400);
     expect(await status("GET /", `Host: ${own()}`, `hOST: ${own()}`)).toBe(400);
     expect(await status("GET /")).toBe(400);
   });
 
-  test("a whole address as the target is taken where it and the Host header name this server", async () => {
+  test("an absolute request target is accepted only if it and the Host header name this server", async () => {
     expect((await send(`GET http://${own()}/a?b=c`, `Host: ${own()}`)).body).toMatch(/^on: \/a\?b=c /);
     expect((await send(`GET http://${own()}?b=c`, `Host: ${own()}`)).body).toMatch(/^on: \/\?b=c /);
     const foreign = await send("GET http://evil.example/a", `Host: ${own()}`);
@@ -66,9 +66,9 @@ describe("in whose name", () => {
   });
 });
 
-describe("in which form", () => {
+describe("methods and paths", () => {
   test.each(["TRACE", "PROPFIND", "LINK", "PURGE"])(
-    "the method %s is refused, with those that are not",
+    "the method %s is rejected with the list of allowed methods",
     async (method) => {
       const { status, head } = await send(`${method} /`, `Host: ${own()}`);
       expect(status).toBe(405);
@@ -82,7 +82,7 @@ describe("in which form", () => {
     "/api/v1/runs/%E0%A4%A",
     "/api/v1/runs/a%00b",
     "/api/x%0a",
-  ])("%s is a bad request, said in JSON", async (where) => {
+  ])("the malformed path %s is rejected as a bad request in JSON", async (where) => {
     const { status, body } = await send(`GET ${where}`, `Host: ${own()}`);
     expect(status).toBe(400);
     expect(JSON.parse(body)).toEqual({
@@ -90,13 +90,13 @@ describe("in which form", () => {
     });
   });
 
-  test("what is written properly goes on as it is", async () => {
+  test("a well-formed URL passes unchanged", async () => {
     for (const where of ["/api/v1/roles/%C3%A4%20b", "/a//b?x=%zz", "/login?next=%2F"])
       expect((await send(`GET ${where}`, `Host: ${own()}`)).body).toContain(`on: ${where} `);
   });
 });
 
-test("of Next's own ways, only the files of the build are there", async () => {
+test("only build files are served under /_next", async () => {
   for (const where of [
     "/_next/image?url=%2Fa&w=640&q=75",
     "/_next/data/x.json",
@@ -107,7 +107,7 @@ test("of Next's own ways, only the files of the build are there", async () => {
     expect(await status(`GET ${where}`, `Host: ${own()}`), where).toBe(404);
 });
 
-test("headers by which Next's parts talk to each other come from nobody else", async () => {
+test("internal headers of Next.js are removed from requests", async () => {
   const names = [
     "x-middleware-prefetch",
     "x-middleware-subrequest",

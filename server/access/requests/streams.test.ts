@@ -31,16 +31,16 @@ const free = (id: string) => {
 };
 const endless = async () => new Response(new ReadableStream({ pull: () => new Promise(() => {}) }));
 
-test("how many streams one may have is a setting", () => {
+test("a setting limits the streams per client", () => {
   vi.stubEnv("TROUPE_MAX_STREAMS", "3");
   expect(streamLimits()).toEqual({ perPrincipal: 3, perProcess: 1_000 });
 });
 
 test.each([
-  ["has as many as one may have", "TROUPE_MAX_STREAMS", 429, "TOO_MANY_REQUESTS", -32029],
-  ["comes when all places are taken", null, 503, "BAD_REQUEST", -32600],
+  ["at their own limit", "TROUPE_MAX_STREAMS", 429, "TOO_MANY_REQUESTS", -32029],
+  ["at the server's limit", null, 503, "BAD_REQUEST", -32600],
 ])(
-  "whoever %s is told to come back, and nothing is asked for them",
+  "a client %s is rejected with the time to wait, and its handler isn't called",
   async (_what, setting, status, code, number) => {
     if (setting) {
       vi.stubEnv(setting, "2");
@@ -62,7 +62,7 @@ test.each([
 );
 
 test.each([{}, { accept: "application/json" }] as Record<string, string>[])(
-  "a request that asks for no stream takes no place (%j)",
+  "a request that doesn't accept streams takes no slot (%j)",
   async (headers) => {
     const given = await endless();
     expect(await inStreamPlace(ask("reader", headers).watcher, async () => given)).toBe(given);
@@ -70,13 +70,13 @@ test.each([{}, { accept: "application/json" }] as Record<string, string>[])(
   },
 );
 
-test("an answer without a body gives its place back at once", async () => {
+test("a response without a body releases its slot at once", async () => {
   const given = new Response(null, { status: 204 });
   expect(await inStreamPlace(ask("empty").watcher, async () => given)).toBe(given);
   expect(free("empty")).toBe(true);
 });
 
-test("the answer of a stream keeps its status and headers", async () => {
+test("a streamed response keeps its status and headers", async () => {
   const given = new Response("data: 1\n\n", {
     status: 202,
     statusText: "Soon",
@@ -89,7 +89,7 @@ test("the answer of a stream keeps its status and headers", async () => {
   expect(await got.text()).toBe("data: 1\n\n");
 });
 
-test("a connection that breaks gives the place back", async () => {
+test("a broken connection releases its slot", async () => {
   const { watcher, leave } = ask("gone");
   await inStreamPlace(watcher, endless);
   expect(free("gone")).toBe(false);
@@ -97,14 +97,14 @@ test("a connection that breaks gives the place back", async () => {
   expect(free("gone")).toBe(true);
 });
 
-test("a stream that fails gives the place back, and its reader learns why", async () => {
+test("a failing stream releases its slot, and its reader gets the error", async () => {
   const failing = new ReadableStream({ pull: () => Promise.reject(new Error("lost")) });
   const got = await inStreamPlace(ask("failed").watcher, async () => new Response(failing));
   await expect(got.text()).rejects.toThrow("lost");
   expect(free("failed")).toBe(true);
 });
 
-test("a reader who leaves ends what was read for them", async () => {
+test("a reader that disconnects cancels the source", async () => {
   const cancel = vi.fn();
   const got = await inStreamPlace(
     ask("left").watcher,
@@ -114,7 +114,7 @@ test("a reader who leaves ends what was read for them", async () => {
   expect(cancel.mock.calls).toEqual([["enough"]]);
 });
 
-test("a place that is given back leaves the others of the same person taken", () => {
+test("releasing a slot leaves the client's other slots taken", () => {
   vi.stubEnv("TROUPE_MAX_STREAMS", "2");
   expect(take(person("two"), 2)).toBe(2);
   places.pop()?.release();

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { draw } from "@/server/domain/testing/drawing";
 import { capabilityLines } from "./capability-lines";
 
-test("each thing is listed with who asks for it: nodes, roles at nodes, and roles that only come along", () => {
+test("each capability is listed with the nodes and roles that ask for it", () => {
   const { nodes } = draw("start > a > b > end", { a: { name: "Look it up" }, b: { name: "" } });
   const where = [
     { node_id: "a" },

@@ -16,7 +16,7 @@ const report = (more: Partial<TestReport>): TestReport => ({
   ...more,
 });
 
-test("a report goes out as JUnit XML, with every sign that XML has of its own written out", () => {
+test("a test report is written as JUnit XML with special characters escaped", () => {
   const failed = report({
     test_id: "two",
     name: 'Says "<b>" & more\n',

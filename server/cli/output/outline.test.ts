@@ -25,23 +25,23 @@ const drawn = (story: string) =>
   );
 
 describe("the outline of a graph", () => {
-  test("a chain stays on one level", () => {
+  test("the outline of a chain stays on one level", () => {
     expect(drawn("a>b, b>c")).toEqual(["a", "b", "c"]);
   });
 
-  test("branches go one step in, with their labels", () => {
+  test("the outline indents branches and shows their labels", () => {
     expect(drawn("s>r, r-yes>a, r-no>b, a>x, b>y")).toEqual(["s", "r", "  yes: a", "  x", "  no: b", "  y"]);
   });
 
-  test("a join comes back out, below all that lead to it", () => {
+  test("the outline of a join is one level out, below all its branches", () => {
     expect(drawn("s>a, s>b, a>j, b>j, j>e")).toEqual(["s", "  a", "  b", "j", "e"]);
   });
 
-  test("a loop's way back draws nothing", () => {
+  test("the outline omits the back edge of a loop", () => {
     expect(drawn("s>w, w>r, r-again>w, r-done>e")).toEqual(["s", "w", "r", "done: e"]);
   });
 
-  test("a long chain does not overflow", () => {
+  test("the outline of a long chain doesn't overflow the stack", () => {
     const story = Array.from({ length: 900 }, (_, at) => `n${at}>n${at + 1}`).join(",");
     expect(outlineOf(graphOf(story))).toHaveLength(901);
   });

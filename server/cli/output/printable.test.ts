@@ -13,8 +13,8 @@ const ACTS = /\u001b(?!\[(?:0|1|2|22|3[1-9])m)|[\u0007\r\u007f-\u009f\u202e]/;
 
 afterEach(() => vi.restoreAllMocks());
 
-describe("A37: what others wrote is only ever shown", () => {
-  test("on a terminal, as it is spelled", () => {
+describe("A37: control characters in untrusted text", () => {
+  test("untrusted text is printed with its control characters escaped", () => {
     expect(printableLine(HOSTILE)).toBe(
       "a\\u{1b}[2J\\u{1b}[3A\\u{1b}]0;title\\u{7} ✓ approved\\u{9b}1m\\u{1b}[8mhidden\\u{202e}b",
     );
@@ -25,7 +25,7 @@ describe("A37: what others wrote is only ever shown", () => {
     expect(JSON.parse(json)).toEqual({ [HOSTILE]: HOSTILE });
   });
 
-  test.each([true, false])("while a run is watched (drawn in place: %s)", async (isTerminal) => {
+  test.each([true, false])("untrusted text is escaped in a live view (in place: %s)", async (isTerminal) => {
     const graph = draw("start > work > end", {
       work: {
         node_type: "agent_task",
@@ -54,7 +54,7 @@ describe("A37: what others wrote is only ever shown", () => {
     expect(progress.state.run.output).toEqual({ answer: HOSTILE });
   });
 
-  test("in the log, on the one line of its entry", () => {
+  test("untrusted text stays on one line of the log", () => {
     const written: string[] = [];
     vi.spyOn(process.stderr, "write").mockImplementation((text) => written.push(String(text)) > 0);
     log("warn", HOSTILE, { name: HOSTILE });

@@ -73,8 +73,8 @@ const until = async (isSo: () => boolean) => {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
 };
 
-describe("tools of a worker", () => {
-  test("write files where people find them, as whoever calls", async () => {
+describe("tools on a worker", () => {
+  test("a tool on a worker writes files to the server's workspace, as its agent", async () => {
     const tools = newTools();
     const output = await tools.invoke("file_write", { path: "a.md", content: "Hello" }, scope("run_a/1"));
     expect(output.status_code).toBe(200);
@@ -85,7 +85,7 @@ describe("tools of a worker", () => {
     });
   });
 
-  test("that need nothing of the server's are called right here, also while it is away", async () => {
+  test("a portable tool executes on the worker, even while the server is unavailable", async () => {
     const tools = newTools();
     await side.stop();
     expect(await tools.invoke("calculator", { expression: "6 * 7" }, scope("run_a/1"))).toMatchObject({
@@ -94,13 +94,13 @@ describe("tools of a worker", () => {
     });
   });
 
-  test("keep a long result of their own with the run", async () => {
+  test("a long result of a tool on a worker is stored with its run", async () => {
     const output = await newTools().invoke("long", {}, scope("run_a/1"));
     expect(output).toMatchObject({ status_code: 200, artifact_id: expect.stringMatching(/^art_/) });
     expect(side.workspace.list("run_a").map(({ path }) => path)).toEqual(["tool-results/1.txt"]);
   });
 
-  test("are those of the installation, with what was taken away meanwhile", async () => {
+  test("a worker lists the server's tools and learns which ones a role has lost", async () => {
     const tools = newTools();
     expect((await tools.specs()).map(({ name }) => name)).toEqual([
       "browse_url",
@@ -126,22 +126,22 @@ describe("tools of a worker", () => {
     );
   });
 
-  test("run code at the server, which alone knows whether it may", async () => {
+  test("code runs on the server, which decides whether it may", async () => {
     const program = { code: "return 6 * 7;", tools: [], results: [], at: 0 };
     expect(await newTools().runCode(program, new AbortController().signal, "run_a")).toMatchObject({
       done: { ok: true, value: 42 },
     });
   });
 
-  test("try patterns right here", async () => {
+  test("regex matches are evaluated on the worker", async () => {
     const { signal } = new AbortController();
     await side.stop();
     expect(await newTools().matches("^a+$", "aaa", signal)).toBeNull();
   });
 });
 
-describe("a call at the server", () => {
-  test("waits while it is away, and happens once", async () => {
+describe("tool calls to the server", () => {
+  test("a tool call waits while the server is unavailable, and executes once", async () => {
     const tools = newTools();
     await side.stop();
     const call = tools.invoke("file_write", { path: "a.md", content: "1" }, scope("run_a/1"));
@@ -150,7 +150,7 @@ describe("a call at the server", () => {
     expect(side.workspace.list("run_a")).toHaveLength(1);
   });
 
-  test("goes on where only the connection was lost, and its answer is found again", async () => {
+  test("a tool call survives a lost connection and still returns its result", async () => {
     const call = newTools().invoke("slow", {}, scope("run_a/1"));
     await until(() => seen.length > 0);
     side.loseConnections();
@@ -160,7 +160,7 @@ describe("a call at the server", () => {
     expect(seen).toEqual(["began", "ended"]);
   });
 
-  test("that is made again after it failed executes again", async () => {
+  test("a failed tool call executes again when it is retried", async () => {
     const call = (again: object) => newTools().invoke("flaky", {}, { ...scope("run_a/1"), ...again });
     expect([await call({}), await call({}), await call({ again: 1 })]).toMatchObject([
       { status_code: 503 },
@@ -169,7 +169,7 @@ describe("a call at the server", () => {
     ]);
   });
 
-  test("is aborted with the step that made it", async () => {
+  test("a tool call is aborted with its step", async () => {
     const abort = new AbortController();
     const call = newTools().invoke("slow", {}, scope("run_a/1", abort.signal));
     await until(() => seen.length > 0);
@@ -179,7 +179,7 @@ describe("a call at the server", () => {
     expect(seen).toEqual(["began", "aborted"]);
   });
 
-  test("that the server does not take is an output that says so", async () => {
+  test("a tool call that the server rejects returns an error output", async () => {
     expect(
       await newTools().invoke(
         "file_write",

@@ -37,8 +37,8 @@ async function atWorker(key = SECRET_KEY) {
   return providers;
 }
 
-describe("providers at a worker", () => {
-  test("are those of the server, and open with the same key", async () => {
+describe("providers on a worker", () => {
+  test("a worker has the server's providers and decrypts them with the same key", async () => {
     const providers = await atWorker();
     expect(providers.list()).toEqual(side.providers.list());
     expect(providers.findDefault()).toEqual(side.providers.find(id));
@@ -51,13 +51,13 @@ describe("providers at a worker", () => {
     expect(providers.version).toBe(side.snapshots.version());
   });
 
-  test("travel without a secret that can be read", async () => {
+  test("the snapshot of providers contains no readable secret", async () => {
     const text = JSON.stringify(await side.client().providers());
     expect(text).not.toContain("acme key of");
     expect(text).not.toContain("tenant-nr-one");
   });
 
-  test("have their keys blacked out before any is used", async () => {
+  test("provider keys are redacted on a worker before their first use", async () => {
     side.providers.save({
       name: "Other",
       base_url: "http://127.0.0.1:9/v2",
@@ -68,13 +68,13 @@ describe("providers at a worker", () => {
     expect(withoutHeld("say another key")).toBe("say [hidden]");
   });
 
-  test("are not taken from a server with another key", async () => {
+  test("a worker rejects providers that were encrypted with another key", async () => {
     await expect(atWorker(randomBytes(32).toString("base64"))).rejects.toThrow(
       "This worker can't decrypt the server's keys: set TROUPE_SECRET_KEY to the same value as on the server.",
     );
   });
 
-  test("have another version once anything has changed", async () => {
+  test("every change to a provider changes the snapshot's version", async () => {
     const versions = [side.snapshots.version()];
     side.providers.observe(id, "acme-1", { native_tools: false });
     versions.push(side.snapshots.version());
@@ -85,7 +85,7 @@ describe("providers at a worker", () => {
     expect(new Set(versions).size).toBe(4);
   });
 
-  test("what a worker learns of a model, the server and all others know", async () => {
+  test("model capabilities that a worker finds are stored on the server", async () => {
     const providers = await atWorker();
     providers.observe(id, "acme-1", { native_tools: false });
     expect(providers.find(id)?.settings.capabilities).toEqual({ "acme-1": { native_tools: false } });
@@ -116,7 +116,7 @@ describe("providers at a worker", () => {
       { headers: "no" },
       "The saved key or headers of Acme can't be read. Enter them again in Settings.",
     ],
-  ])("whose stored %s are damaged are damaged there, too", async (_what, change, message) => {
+  ])("a provider with damaged %s on the server also fails on a worker", async (_what, change, message) => {
     side.db.update(table).set(change).where(eq(table.id, id)).run();
     const models = newModels({ providers: await atWorker() });
     const call = models.complete(

@@ -87,7 +87,7 @@ const call = (worker: Pick<Worker, "effects">, who: string) =>
 const times = <T>(count: number, work: () => T) => Array.from({ length: count }, work);
 
 describe("two workers and a server that call the same provider", () => {
-  test("never call more than it allows together, and all get on", async () => {
+  test("two workers and a server together respect a provider's limit, and all make progress", async () => {
     const seen = await newProvider({ max_concurrency: 2 }, 2);
     const [one, two] = [await newWorkerHere("one"), await newWorkerHere("two")];
     const server = {
@@ -101,14 +101,14 @@ describe("two workers and a server that call the same provider", () => {
     expect(seen).toEqual({ most: 2, calls: 19, by: { one: 8, two: 8, server: 3 } });
   });
 
-  test("take turns where it allows one call", async () => {
+  test("two workers take turns if a provider allows one call", async () => {
     const seen = await newProvider({ max_concurrency: 1 });
     const [one, two] = [await newWorkerHere("one"), await newWorkerHere("two")];
     await Promise.all([...times(3, () => call(one, "one")), ...times(3, () => call(two, "two"))]);
     expect(seen).toEqual({ most: 1, calls: 6, by: { one: 3, two: 3 } });
   });
 
-  test("go on by their shares while the server is away, and are still no more when it is back", async () => {
+  test("workers keep their shares while the server is unavailable and respect the limit afterwards", async () => {
     const seen = await newProvider({ max_concurrency: 2 }, 2);
     const [one, two] = [await newWorkerHere("one"), await newWorkerHere("two")];
     await Promise.all([call(one, "one"), call(two, "two")]);
@@ -121,8 +121,8 @@ describe("two workers and a server that call the same provider", () => {
   });
 });
 
-describe("a worker", () => {
-  test("tells who and how it is, and that it leaves", async () => {
+describe("worker lifecycle", () => {
+  test("a worker reports its state, and that it stops", async () => {
     const worker = await newWorkerHere("north", { TROUPE_WORKER_LABELS: "gpu, eu", TROUPE_WORKER_RUNS: "4" });
     const list = () =>
       side.workers.list().map(({ id: _id, memory_bytes, seen_at, ...reported }) => ({
@@ -147,7 +147,7 @@ describe("a worker", () => {
     expect(list()).toMatchObject([{ state: "gone" }]);
   });
 
-  test("asks the provider that was chosen a moment ago", async () => {
+  test("a worker calls the default provider that was just set", async () => {
     const worker = await newWorkerHere("north");
     const seen = await newProvider({});
     await call(worker, "north");
@@ -155,7 +155,7 @@ describe("a worker", () => {
     expect(seen.by).toEqual({ north: 2 });
   });
 
-  test("refuses to start where it and the server do not belong together", async () => {
+  test("a worker with another token or key than the server's doesn't start", async () => {
     await expect(newWorkerHere("north", { TROUPE_WORKER_TOKEN: "x".repeat(32) })).rejects.toThrow(
       "set TROUPE_WORKER_TOKEN to the same value as on the server",
     );
@@ -164,7 +164,7 @@ describe("a worker", () => {
     ).rejects.toThrow("set TROUPE_SECRET_KEY to the same value as on the server");
   });
 
-  test("waits for a server that is not up yet", async () => {
+  test("a worker waits for a server that hasn't started yet", async () => {
     await side.stop();
     const coming = newWorkerHere("north");
     await expect.poll(() => logged).toContain(`Waiting for the server at ${side.url}.`);
@@ -173,7 +173,7 @@ describe("a worker", () => {
     expect(side.heard.news).toEqual([]);
   });
 
-  test("passes on what is being written, in order, and all of it again where a part was lost", async () => {
+  test("a worker forwards partial output in order and repeats all of it after a loss", async () => {
     const worker = await newWorkerHere("north");
     const write = (offset: number, text: string) =>
       worker.live("run_a", { type: "llm_delta", call_id: "c", channel: "content", offset, text });

@@ -20,10 +20,10 @@ describe("the project in a prompt", () => {
       { project_name: "Troupe", constraints: ["small", " "], conventions: ["calm", "plain"] },
       "The project you work on: Troupe\nConstraints of the project:\n- small\nConventions of the project:\n- calm\n- plain",
     ],
-  ])("of %j is %j", (more, text) => {
+  ])("the project context %j renders as %j", (more, text) => {
     expect(prompt(more)).toBe(text);
   });
-  test("is nothing where there is none", () => {
+  test("a missing project context renders as an empty string", () => {
     expect(projectPrompt(undefined)).toBe("");
   });
 });
@@ -40,11 +40,11 @@ describe("roles in a file", () => {
   const writer = ["Writer", [], [], []];
   test.each<[string, unknown, unknown[]]>([
     ["null", null, [[], []]],
-    ["a text", "Writer", [[], ["error roles"]]],
+    ["a string", "Writer", [[], ["error roles"]]],
     ["a list", [{ name: "Writer" }, { name: "Reader" }], [[writer, ["Reader", [], [], []]], []]],
     ["a name twice", [{ name: "Writer" }, { name: "Writer", tools: "x" }], [[writer], ["dropped roles.1"]]],
     [
-      "names with roles",
+      "an object keyed by name",
       { Writer: { goals: "g" }, Reader: null, x: { name: "Own" } },
       [
         [
@@ -56,36 +56,36 @@ describe("roles in a file", () => {
       ],
     ],
     [
-      "one role",
+      "a single role",
       { name: "Writer", goals: " ", responsibilities: " all " },
       [[["Writer", [], ["all"], []]], []],
     ],
     [
-      "one role as others call it, with one goal",
+      "a role with the fields role and goal",
       { role: "Writer", goal: " know " },
       [[["Writer", ["know"], [], []]], []],
     ],
     [
-      "one role as others call it, with goals",
+      "a role with the fields role and goals",
       { role: "Writer", goals: ["a", "b"] },
       [[["Writer", ["a", "b"], [], []]], []],
     ],
     [
-      "tools in one text",
+      "tools as comma-separated text",
       [{ name: "Writer", tools: "look, , shout," }],
       [[["Writer", [], [], ["look", "shout"]]], []],
     ],
-  ])("%s", (_what, source, expected) => {
+  ])("reading roles from %s", (_what, source, expected) => {
     expect(read(source)).toEqual(expected);
   });
-  test("that are called role and goal are names with roles where they are no texts", () => {
+  test("an object under the key role is read as a role with that name", () => {
     expect(read({ role: { goals: ["a"] } })[0]).toEqual([["role", ["a"], [], []]]);
   });
 });
 
-describe("a ready-made check", () => {
+describe("a built-in guardrail", () => {
   const check = (name: string, value: object) => findGuardrailFunction(name)?.check(value as never);
-  test("is found by its own name only", () => {
+  test("a built-in guardrail is found only by its exact name", () => {
     expect(findGuardrailFunction("toString")).toBeUndefined();
     for (const { name } of guardrailFunctions()) expect(findGuardrailFunction(name)?.name).toBe(name);
   });
@@ -103,14 +103,14 @@ describe("a ready-made check", () => {
     ["valid_json", { a: "[1]", b: "{" }, "The value isn't valid JSON. Return only JSON."],
     ["names_sources", { a: "none", b: "see https://a.example" }, null],
     ["names_sources", { a: "see https://" }, "The value cites no source. Add the URL of each source."],
-  ])("%s of %j: %s", (name, value, error) => {
+  ])("the guardrail %s given %j returns %s", (name, value, error) => {
     expect(check(name, value)).toEqual(containing(error));
   });
 });
 
-describe("the limits of a run in its form", () => {
+describe("run limits in the form", () => {
   const config = RunConfig.parse({ max_active_ms: 90_000, max_steps: 7, budget: { max_cost_usd: 2 } });
-  test("show as they are set, in minutes", () => {
+  test("run limits show their current values, with durations in minutes", () => {
     expect(toLimits(config)).toEqual({
       max_cost_usd: 2,
       max_total_tokens: null,
@@ -123,13 +123,13 @@ describe("the limits of a run in its form", () => {
     expect(toLimits({ ...config, on_limit: "ask" }).asks).toBe(true);
     expect(toLimits({ ...config, on_limit: "stop" }).asks).toBe(false);
   });
-  test("are kept as they were where nothing was changed", () => {
+  test("submitting unchanged run limits keeps the config", () => {
     expect(withLimits(config, toLimits(config))).toEqual({
       ...config,
       budget: { ...config.budget, max_total_tokens: null },
     });
   });
-  test("that were emptied stay, but for money and tokens, of which there are then none", () => {
+  test("cleared run limits keep their values, except that budgets become unlimited", () => {
     const emptied = {
       max_cost_usd: null,
       max_total_tokens: null,
@@ -144,7 +144,7 @@ describe("the limits of a run in its form", () => {
       budget: { ...config.budget, max_cost_usd: null, max_total_tokens: null },
     });
   });
-  test("that were entered go before those that were set", () => {
+  test("entered run limits replace the previous values", () => {
     const entered = {
       max_cost_usd: 0,
       max_total_tokens: 5,
@@ -167,13 +167,13 @@ describe("the limits of a run in its form", () => {
   });
 });
 
-describe("what is not checked", () => {
+describe("unchecked constraints", () => {
   const odd = (count: number) => ({
     properties: Object.fromEntries(
       Array.from({ length: count }, (_, at) => [`k${at}`, { contentEncoding: "odd" }]),
     ),
   });
-  test("of a schema is told with its place, three at most", () => {
+  test("unchecked schema keywords are listed with their location, at most three", () => {
     const [first, ...others] = describeUnchecked(odd(1));
     expect([first?.startsWith("At properties.k0"), others]).toEqual([true, []]);
     expect(describeUnchecked({ contentEncoding: "odd" })[0]).toMatch(/^[^a-z]/);
@@ -182,7 +182,7 @@ describe("what is not checked", () => {
     expect(describeUnchecked(odd(5))[3]).toBe("2 more aren't checked.");
     expect(describeUnchecked({ type: "string" })).toEqual([]);
   });
-  test("of a guardrail is told where it is a schema or a pattern that takes long, and nowhere else", () => {
+  test("a guardrail note reports only unchecked schema keywords and slow patterns", () => {
     const note = (kind: "regex" | "json_schema" | "expression", spec: string) =>
       guardrailNote({ kind, spec });
     expect(note("regex", "^a+$")).toBeNull();
@@ -195,7 +195,7 @@ describe("what is not checked", () => {
     );
     expect(note("json_schema", JSON.stringify(odd(1)))).toBe(describeUnchecked(odd(1)).join(" "));
   });
-  test("of a role is told with the place in it", () => {
+  test("unchecked keywords of a role are listed with their field", () => {
     const guardrails = [
       { name: "fine", kind: "regex", spec: "a" },
       { name: "slow", kind: "regex", spec: "(?=a)b" },
@@ -210,7 +210,7 @@ describe("what is not checked", () => {
       "guardrails.1.spec",
     ]);
   });
-  test("of the state are rules on it as a whole", () => {
+  test("constraints on the state as a whole are reported as unchecked", () => {
     expect(
       uncheckedOfState({
         type: "object",
@@ -224,7 +224,7 @@ describe("what is not checked", () => {
   });
 });
 
-test("the condition of a breakpoint has to be one that can be read, and not too long", () => {
+test("a breakpoint condition must parse and must not exceed the length limit", () => {
   const at = (condition?: string) => ({
     on: "node_start" as const,
     ...(condition === undefined ? {} : { condition }),
@@ -240,7 +240,7 @@ test("the condition of a breakpoint has to be one that can be read, and not too 
   );
 });
 
-test("how to answer is told by the keys of a schema, each with its type and whether it may be left open", () => {
+test("the answer prompt lists each schema key with its type and whether it can be null", () => {
   const schema = {
     required: ["a"],
     properties: {
@@ -266,30 +266,30 @@ test("how to answer is told by the keys of a schema, each with its type and whet
   ]);
 });
 
-test("an agent is told which day the run started, where that is known", () => {
+test("the system prompt includes the run's start date if it's known", () => {
   const role = RoleDefinition.parse({ name: "Clerk" });
   expect(systemPrompt(role, { date: "2026-02-01" })).toMatch(/\nThis run started on 2026-02-01 \(UTC\)\.$/);
   expect(systemPrompt(role)).not.toContain("This run started");
 });
 
-describe("what an agent's answers may rest on", () => {
+describe("a role's knowledge setting", () => {
   const lastLine = (more: object, setting: Parameters<typeof systemPrompt>[1] = {}) =>
     systemPrompt(RoleDefinition.parse({ name: "Tutor", ...more }), setting)
       .split("\n")
       .findLast((line) => !line.startsWith("Answer in the language"));
   test.each<[string, object, string]>([
     [
-      "says nothing",
+      "has no knowledge setting",
       {},
       "Rely first on the material provided. Beyond that, you may use general knowledge; say when you do.",
     ],
-    ["wants the material alone", { knowledge: "material" }, "Use only the material provided."],
+    ["allows only the material", { knowledge: "material" }, "Use only the material provided."],
     [
-      "wants general knowledge",
+      "allows general knowledge",
       { knowledge: "general" },
       "Besides the material provided, you may use general knowledge; say when you do.",
     ],
-  ])("where its role %s", (_what, more, sentence) => {
+  ])("the system prompt names the allowed sources if the role %s", (_what, more, sentence) => {
     const missing = " If something essential is missing, say exactly what.";
     expect(lastLine(more)).toBe(`${sentence}${missing}`);
     expect(lastLine(more, { hasTools: true })).toBe(
@@ -299,7 +299,7 @@ describe("what an agent's answers may rest on", () => {
   });
 });
 
-test("a task is told with all that is known of it, each in its place, and nothing of what is not", () => {
+test("a task prompt includes all known parts in order and omits missing parts", () => {
   const fence = (name: string, value: unknown, attributes?: object) =>
     `${name}=${JSON.stringify(value)}${attributes ? JSON.stringify(attributes) : ""}`;
   const about = {

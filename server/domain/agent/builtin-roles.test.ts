@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { builtinRoles, findBuiltinRole } from "./builtin-roles";
 import { rolePrompt } from "./prompt";
 
-test("every role has a name of its own, a purpose, and a prompt that can be written", () => {
+test("every built-in role has a unique name, goals, responsibilities and a valid prompt", () => {
   expect(new Set(builtinRoles.map(({ name }) => name)).size).toBe(builtinRoles.length);
   for (const role of builtinRoles) {
     expect(rolePrompt(role)).toContain(`You are ${role.name}. ${role.description}`);
@@ -13,14 +13,14 @@ test("every role has a name of its own, a purpose, and a prompt that can be writ
   }
 });
 
-test("no role may use every tool, or one that acts outside of the run", () => {
+test("no built-in role has wildcard, MCP, sending or deleting tools", () => {
   const outside = builtinRoles.flatMap(({ tools }) =>
     tools.filter((name) => /\*|^mcp:|write$|send|delete/.test(name)),
   );
   expect(new Set(outside)).toEqual(new Set(["file_write"]));
 });
 
-test("who works by a procedure lists its steps in order", () => {
+test("procedural roles list their steps in order", () => {
   const steps = (name: string) =>
     findBuiltinRole(name)!.responsibilities.flatMap((line) => /^Step \d, (\w+)/.exec(line)?.slice(1) ?? []);
   expect(steps("Developer")).toEqual(["analyze", "read", "write", "review", "hand"]);

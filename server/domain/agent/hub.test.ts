@@ -53,7 +53,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   }),
 );
 
-test("actions come back the same from both forms, and both can be sent as JSON", () => {
+test("actions survive a round trip through both JSON forms", () => {
   fc.assert(
     fc.property(action, (given) => {
       expect(actionFromDict(JSON.parse(JSON.stringify(toDict(given))))).toEqual(read(given));
@@ -63,7 +63,7 @@ test("actions come back the same from both forms, and both can be sent as JSON",
   );
 });
 
-test("what comes of any action comes back the same; only memory keeps the raw cause", () => {
+test("observations survive a round trip, and only the memory form keeps the raw error", () => {
   const result = fc.oneof(
     json.map((output) => ({ output, status_code: 200 as const })),
     fc.record({ output: json, error: text, status_code: fc.constantFrom(404 as const, 500 as const) }),
@@ -79,7 +79,7 @@ test("what comes of any action comes back the same; only memory keeps the raw ca
   );
 });
 
-test("calls of our tools are the agent hub's actions", () => {
+test("tool calls map to agent hub actions", () => {
   const of = (tool_name: string, given: Record<string, Json>) =>
     actionOfCall({ tool_name, args: given }, "hm");
   const thought = "hm";
@@ -112,7 +112,7 @@ test("calls of our tools are the agent hub's actions", () => {
   ]);
 });
 
-test("people read a sentence", () => {
+test("actions and observations have a readable message", () => {
   expect([
     toDict(actionOfCall({ tool_name: "file_read", args: { path: "a.txt" } })).message,
     toDict(actionOfCall({ tool_name: "delegate_task", args: { coworker: "Browser" } })).message,
@@ -130,7 +130,7 @@ test("people read a sentence", () => {
   expect(toDict(failed).message).toBe("Command `make` exited with code 2.");
 });
 
-test("what is no action is refused", () => {
+test("unknown actions and invalid observations are rejected", () => {
   expect(() => actionFromDict({ action: "fly", args: {} })).toThrow();
   expect(() => observationFromDict({ observation: "read", content: "x", extras: {} })).toThrow();
 });

@@ -12,7 +12,7 @@ const EDGES: Record<RaisableLimit, [number, number | null]> = {
 };
 
 test.each(Object.entries(EDGES) as [RaisableLimit, [number, number | null]][])(
-  "%s is raised to what a start may say, and to nothing else",
+  "%s can be raised only to values that a new run accepts",
   (limit, [least, most]) => {
     const isBudget = limit === "max_cost_usd" || limit === "max_total_tokens";
     const mayStart = (to: number) =>
@@ -33,7 +33,7 @@ test.each(Object.entries(EDGES) as [RaisableLimit, [number, number | null]][])(
   },
 );
 
-test("only dollars have parts", () => {
+test("only the cost limit accepts fractions", () => {
   for (const limit of RaisableLimit.options)
     expect(limitRaiseError(limit, 20_000.5 / (limit === "max_log_chars" ? 1 : 100)) === null, limit).toBe(
       limit === "max_cost_usd",

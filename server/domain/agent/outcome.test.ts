@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { readWorkflow } from "@/server/domain/graph/document/document";
 import { RunConfigChanges } from "./outcome";
 
-describe("settings of one run", () => {
+describe("run settings", () => {
   test.each([
     [{ max_tokens: -1 }, "max_tokens"],
     [{ max_cost_usd: 1 }, "max_cost_usd"],
@@ -14,7 +14,7 @@ describe("settings of one run", () => {
     [{ max_subrun_depth: 2 }, "max_subrun_depth: max_subrun_depth isn't supported yet. Remove it."],
     [{ mode: "sideways" }, "mode"],
     [{ max_steps: 1.5 }, "max_steps"],
-  ])("%j is refused by name", (config, name) => {
+  ])("%j is rejected with the name of the invalid setting", (config, name) => {
     const read = RunConfigChanges.safeParse(config);
     const messages = read.error?.issues
       .map(({ path, message }) => `${path.join(".")}: ${message}`)
@@ -22,12 +22,12 @@ describe("settings of one run", () => {
     expect(messages).toContain(name);
   });
 
-  test("what is right is taken, without settings that were not given", () => {
+  test("valid run settings are accepted without added defaults", () => {
     const config = { max_steps: 5, mode: "continuous" as const, denied_tools: ["x"] };
     expect(RunConfigChanges.parse(config)).toEqual(config);
   });
 
-  test("a workflow file with settings that are wrong or do nothing says so", () => {
+  test("importing a workflow reports invalid and unsupported run settings", () => {
     const { graph, findings } = readWorkflow({
       graph_id: "g",
       nodes: { start: { id: "start", node_type: "start" } },

@@ -21,10 +21,10 @@ const verdict = (...steps: AgentStep[]) => {
   return stuck && `${stuck.severity} ${stuck.pattern}`;
 };
 
-describe("the same action", () => {
+describe("repeated actions", () => {
   const search = [call("web_search"), got("nothing")];
 
-  test("with the same result: at the fourth time, and stopped when the nudge changed nothing", () => {
+  test("an action with the same result gets a nudge at the fourth call, then a stop", () => {
     expect(verdict(...times(3, ...search))).toBeNull();
     const message = containing("web_search with the same arguments 4 times");
     expect(findStuck(times(4, ...search))).toEqual({ pattern: "same_result", severity: "nudge", message });
@@ -38,7 +38,7 @@ describe("the same action", () => {
     expect(findStuck(times(4, ...search), { nudges: false })?.severity).toBe("stop");
   });
 
-  test("counts as the same only with the same thought, arguments and result", () => {
+  test("actions count as repeated only if thought, arguments and result match", () => {
     const different: AgentStep[][] = [0, 1, 2, 3].map((n) => [
       call("web_search", "x", `${n}`),
       got("nothing"),
@@ -48,7 +48,7 @@ describe("the same action", () => {
     expect(verdict(...[0, 1, 2, 3].flatMap((n) => [call("web_search"), got(`${n}`)]))).toBeNull();
   });
 
-  test("failing each time: nudge at three, stop at four, whatever it thinks meanwhile", () => {
+  test("a repeated failure gets a nudge at three and a stop at four, whatever the thoughts", () => {
     const fail = (n: number): AgentStep[] =>
       Array.from({ length: n }, (_, i) => [call("file_read", "a", `try ${i}`), got("not there", 404)]).flat();
     expect(verdict(...fail(2))).toBeNull();
@@ -60,7 +60,7 @@ describe("the same action", () => {
     expect(verdict(...fail(3), call("file_list"), got("a, b"), ...fail(2))).toBeNull();
   });
 
-  test("pairs parallel calls with their results by id", () => {
+  test("stuck detection pairs parallel calls with their results by ID", () => {
     const turn = (n: number): AgentStep[] => [
       { kind: "action", agent: "a", tool_name: "one", args: {}, call_id: `x${n}` },
       { kind: "action", agent: "a", tool_name: "two", args: {}, call_id: `y${n}` },
@@ -71,7 +71,7 @@ describe("the same action", () => {
   });
 });
 
-test("two actions in turn, six times", () => {
+test("two alternating actions are detected after six calls", () => {
   const there = [call("file_read"), got("1")];
   const back = [call("file_write"), got("ok")];
   expect(verdict(...times(2, ...there, ...back), ...there)).toBeNull();
@@ -79,7 +79,7 @@ test("two actions in turn, six times", () => {
   expect(verdict(...times(2, ...there, ...back), call("file_read"), got("2"), ...back)).toBeNull();
 });
 
-test("a monologue of three like messages", () => {
+test("three similar messages in a row count as a monologue", () => {
   const text = "I will now look into the question of the bees and report what I find.";
   expect(verdict(message(text), message(text))).toBeNull();
   expect(verdict(message(text), message(`${text.toUpperCase()} `), message(text))).toBe("nudge monologue");
@@ -87,14 +87,14 @@ test("a monologue of three like messages", () => {
   expect(verdict(message(text), message(text), call("calculator"), got("4"), message(text))).toBeNull();
 });
 
-test("three condensations with nothing in between", () => {
+test("three condensations in a row count as a loop", () => {
   const cut: AgentStep = { kind: "condensation" };
   expect(verdict(cut, cut)).toBeNull();
   expect(verdict(cut, cut, cut)).toBe("nudge condensation_loop");
   expect(verdict(cut, cut, message("on it"), cut)).toBeNull();
 });
 
-test("a ping-pong of handoffs without new facts, however long each turn", () => {
+test("handoffs back and forth without new facts are detected, however long each turn is", () => {
   const chat = times(4, message("Please take over."), message("No, this is yours."));
   const hops = [hand("coder", "tester"), hand("tester", "coder")];
   expect(verdict(...hops, ...hops)).toBeNull();
@@ -109,13 +109,13 @@ test("a ping-pong of handoffs without new facts, however long each turn", () => 
   expect(verdict(...hops, hand("coder", "writer"), hand("writer", "coder"), hops[0]!)).toBeNull();
 });
 
-test("a loop that leaves the state as it was: told at once, stopped at the second time", () => {
+test("a loop with unchanged state gets a nudge at once and a stop on the second repeat", () => {
   expect(verdict(round("1"), round("2"))).toBeNull();
   expect(verdict(round("1"), message("done"), round("1"))).toBe("nudge unchanged_loop");
   expect(verdict(round("1"), round("1"), round("1"))).toBe("stop unchanged_loop");
 });
 
-test("only the last twenty steps count for actions", () => {
+test("only the last 20 steps count toward repeated actions", () => {
   const slow = [call("slow"), got("same")];
   const chat = (n: number) => Array.from({ length: n }, (_, i) => message(`${i} `.repeat(9)));
   expect(verdict(...times(3, ...slow), ...chat(12), ...slow)).toBe("nudge same_result");
@@ -129,7 +129,7 @@ const anyStep: fc.Arbitrary<AgentStep> = fc.oneof(
   fc.constant<AgentStep>({ kind: "nudge", pattern: "monologue" }),
 );
 
-test("whatever was before a person's message makes no difference", () => {
+test("steps before a person's message are ignored", () => {
   fc.assert(
     fc.property(fc.array(anyStep), fc.array(anyStep), (before, after) => {
       expect(findStuck([...before, human, ...after])).toEqual(findStuck(after));
@@ -138,7 +138,7 @@ test("whatever was before a person's message makes no difference", () => {
   );
 });
 
-test("a nudge silences its own pattern until something happens", () => {
+test("a nudge suppresses its own pattern until the next step", () => {
   fc.assert(
     fc.property(fc.array(anyStep, { minLength: 3 }), (steps) => {
       const stuck = findStuck(steps);
@@ -150,7 +150,7 @@ test("a nudge silences its own pattern until something happens", () => {
   );
 });
 
-test("similarity is symmetric, between 0 and 1, and 1 for the same words", () => {
+test("similarity is symmetric, between 0 and 1, and 1 for equal text", () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (a, b) => {
       const alike = similarity(a, b);

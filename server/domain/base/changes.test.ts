@@ -34,7 +34,7 @@ function altered(before: Json, random: () => number): Json {
   return value(random, 2);
 }
 
-test("a value after its changes is the value itself, to the order of its keys, at every version", () => {
+test("applying the recorded changes reproduces every version, including key order", () => {
   let used = 0;
   for (let seed = 1; seed <= 300; seed++) {
     const random = seeded(seed);
@@ -61,27 +61,32 @@ test("a value after its changes is the value itself, to the order of its keys, a
 });
 
 test.each<[string, Json, Json, unknown]>([
-  ["text put behind", "x".repeat(400), `${"x".repeat(400)}yes`, { at: 400, drop: 0, text: "yes" }],
   [
-    "an item put behind",
+    "appended text is stored as a change",
+    "x".repeat(400),
+    `${"x".repeat(400)}yes`,
+    { at: 400, drop: 0, text: "yes" },
+  ],
+  [
+    "an appended item is stored as a change",
     Array(200).fill(1),
     [...Array<number>(200).fill(1), 2],
     { at: 200, drop: 0, items: [2] },
   ],
   [
-    "a list inside an object",
+    "a shortened list inside an object is stored as a change",
     { a: 1, list: Array(200).fill(1) },
     { a: 2, list: Array(199).fill(1) },
     { set: { a: 2 }, changed: { list: { at: 199, drop: 1, items: [] } } },
   ],
-  ["a short value", "x", "xy", null],
-  ["something else", "x".repeat(400), "y".repeat(400), null],
-  ["another kind", "x".repeat(400), Array(200).fill(1), null],
+  ["a short value is stored in full", "x", "xy", null],
+  ["unrelated text is stored in full", "x".repeat(400), "y".repeat(400), null],
+  ["a value of another type is stored in full", "x".repeat(400), Array(200).fill(1), null],
 ])("%s", (_name, before, after, change) => {
   expect(changeOf(before, after)).toEqual(change);
 });
 
-test("a change of something else is an error, not a wrong value", () => {
+test("applying a change to a value of another type throws", () => {
   expect(() => changed([1], { at: 0, drop: 0, text: "x" })).toThrow(TypeError);
   expect(() => changed("x", { at: 0, drop: 0, items: [] })).toThrow(TypeError);
   expect(() => changed(null, { set: {} })).toThrow(TypeError);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { choicesOf, settingAt, withSetting } from "./form";
 
-test("a field writes its key and leaves the others alone; nothing leaves the key out", () => {
+test("setting a field keeps other keys, and undefined removes the key", () => {
   const budget = { tokens: 5, dollars: 1 };
   const settings = { name: "a", budget };
   expect(withSetting(settings, "name", "b")).toEqual({ name: "b", budget });
@@ -10,7 +10,7 @@ test("a field writes its key and leaves the others alone; nothing leaves the key
   expect(settings).toEqual({ name: "a", budget: { tokens: 5, dollars: 1 } });
 });
 
-test("a field inside an object makes the object where it is missing, and an empty one goes", () => {
+test("setting a nested field creates its parent, and clearing it removes an empty parent", () => {
   const none: { budget?: { tokens?: number; dollars?: number } } = {};
   const some = withSetting(none, "budget.tokens", 5);
   expect(some).toEqual({ budget: { tokens: 5 } });
@@ -20,7 +20,7 @@ test("a field inside an object makes the object where it is missing, and an empt
   expect(withSetting(some, "budget.tokens", undefined)).toStrictEqual({});
 });
 
-test("what values are called makes choices in the order in which it is written", () => {
+test("choices keep the order of their labels", () => {
   expect(choicesOf({ chat: "Chat", text: { label: "Text", hint: "Plain" } })).toEqual([
     { value: "chat", label: "Chat" },
     { value: "text", label: "Text", hint: "Plain" },

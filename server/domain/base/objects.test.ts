@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { withoutKey, withoutUndefined } from "./objects";
 
-test("what is undefined is taken away, all else stays as it was and in its order", () => {
+test("undefined values are removed, and the others keep their order", () => {
   const settings = { name: "Ask", hint: undefined, retries: 0, default_output: null };
   expect(Object.entries(withoutUndefined(settings))).toEqual([
     ["name", "Ask"],
@@ -11,7 +11,7 @@ test("what is undefined is taken away, all else stays as it was and in its order
   expect(Object.keys(settings)).toEqual(["name", "hint", "retries", "default_output"]);
 });
 
-test("a record without a key has all others, and the one it was made from has it still", () => {
+test("removing a key copies the record and leaves the original unchanged", () => {
   const rules = { wf_1: 30, wf_2: 7 };
   expect(withoutKey(rules, "wf_1")).toEqual({ wf_2: 7 });
   expect(withoutKey(rules, "wf_3")).toEqual(rules);

@@ -12,12 +12,12 @@ import {
   withoutNulls,
 } from "./lenient-reader";
 
-describe("a JSON text from outside", () => {
+describe("untrusted JSON text", () => {
   const many = (count: number, text: string) => Array.from({ length: count }, () => text).join(",");
   const keys = (count: number) => `{${Array.from({ length: count }, (_, n) => `"k${n}":1`).join(",")}}`;
   const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
 
-  test("may be as deep, wide and long-winded as the limits, and no more", () => {
+  test("JSON beyond the limits of depth, key length, keys, containers or values is rejected", () => {
     const { depth, keyLength, keysPerObject, containers, values } = JSON_LIMITS;
     const key = (length: number) => `{"${"k".repeat(length)}":1}`;
     // Lists hold each other's: one around all of them counts, too.
@@ -37,7 +37,7 @@ describe("a JSON text from outside", () => {
     expect(jsonTextProblem(numbers(values + 1))).toBe("The JSON contains more than 300000 values.");
   });
 
-  test("is counted by what it says, not by what stands in its texts and comments", () => {
+  test("brackets in JSON strings and comments don't count toward the depth", () => {
     const brackets = "[".repeat(40);
     for (const text of [
       `"${brackets}"`,
@@ -57,7 +57,7 @@ describe("a JSON text from outside", () => {
       expect([text, jsonTextProblem(text)]).toEqual([text, "The JSON is nested deeper than 32 levels."]);
   });
 
-  test("has the keys of each object counted by themselves", () => {
+  test("JSON keys are counted per object", () => {
     const half = keys(1500);
     expect(jsonTextProblem(`[${half}, ${half}]`)).toBeNull();
     expect(jsonTextProblem(`{"a": ${half}, "b": ${half}}`)).toBeNull();
@@ -67,7 +67,7 @@ describe("a JSON text from outside", () => {
   });
 });
 
-test("a file's text comes without what editors and chat windows put around it", () => {
+test("byte order marks and code fences around a file's text are removed", () => {
   expect(unwrapText("plain")).toBe("plain");
   expect(unwrapText("\uFEFFplain")).toBe("plain");
   expect(unwrapText("```json\n{}\n```")).toBe("{}\n");
@@ -80,7 +80,7 @@ test("a file's text comes without what editors and chat windows put around it", 
   expect(unwrapText("a ```\nb\n```")).toBe("a ```\nb\n```");
 });
 
-test("a copy of a value has no words that reach prototypes, and says which it left out", () => {
+test("a clean copy drops prototype keys and reports each of them", () => {
   const findings = new Findings();
   const value = JSON.parse(
     '{"a": [{"__proto__": 1, "b": null}], "constructor": {}, "prototype": 1}',
@@ -99,7 +99,7 @@ test("a copy of a value has no words that reach prototypes, and says which it le
   }
 });
 
-describe("reading leniently", () => {
+describe("lenient reading", () => {
   const schema = z.object({
     name: z.string("A name is text"),
     tags: z.array(z.string("A tag is text.")).optional(),
@@ -155,11 +155,11 @@ describe("reading leniently", () => {
         "dropped file: file has too many errors to be read.",
       ],
     ],
-  ])("keeps what fits of %j", (value, expected, findings) => {
+  ])("lenient reading of %j keeps the valid parts", (value, expected, findings) => {
     expect(read(value)).toEqual([expected, findings]);
   });
 
-  test("names the whole file where it has no place", () => {
+  test("a finding without a location refers to the whole file", () => {
     expect(read({}, "")).toEqual([null, ["dropped : This can't be read: A name is text."]]);
     expect(read({ name: "a", extra: 1 }, "")[1]).toEqual([
       'dropped extra: Unknown field "extra" was left out.',
@@ -167,7 +167,7 @@ describe("reading leniently", () => {
   });
 });
 
-test("findings are kept up to two hundred, errors always, each under its place", () => {
+test("at most 200 findings are kept, plus all errors, each with its location", () => {
   const findings = new Findings();
   expect([findings.hasError(), findings.all()]).toEqual([false, []]);
   findings
@@ -192,7 +192,7 @@ test("findings are kept up to two hundred, errors always, each under its place",
   });
 });
 
-test("a field under another name moves to its first one, unless both say something", () => {
+test("a field alias is renamed unless the field already has another value", () => {
   const renamed = (raw: Record<string, unknown>) => {
     renameField(raw, ["name", "title", "label"]);
     return raw;
@@ -206,7 +206,7 @@ test("a field under another name moves to its first one, unless both say somethi
   expect(withoutNulls({ a: null, b: 0, c: undefined, d: "" })).toEqual({ b: 0, c: undefined, d: "" });
 });
 
-test("whatever was thrown has words", () => {
+test("a message, code and reason are read from any thrown value", () => {
   const error = new TypeError("broken");
   expect([errorMessage(error), errorMessage("text"), errorMessage(null)]).toEqual(["broken", "text", "null"]);
   expect(errorCode({ code: "ENOENT" })).toBe("ENOENT");

@@ -16,7 +16,7 @@ function randomValue(random: () => number, depth = 0): Json {
   return Object.fromEntries(Array.from({ length }, (_, at) => [`key${at}`, randomValue(random, depth + 1)]));
 }
 
-test("a size is that of the JSON, give or take the numbers and commas", () => {
+test("the estimated size is close to the length of the JSON", () => {
   const random = seeded(7);
   for (let k = 0; k < 500; k++) {
     const value = randomValue(random);
@@ -27,7 +27,7 @@ test("a size is that of the JSON, give or take the numbers and commas", () => {
   }
 });
 
-test("a long text is cut with a word of how long it was", () => {
+test("a truncated text states its original length", () => {
   expect(cutText("short")).toBe("short");
   expect(cutText("x".repeat(20), 5)).toBe("xxxxx… (20 characters in all)");
 });

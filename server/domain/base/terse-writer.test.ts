@@ -67,24 +67,24 @@ test.each([
   expect(writeTersely(schema, value)).toEqual(expected);
 });
 
-test("keys are written in the order of the schema, and unknown ones after them", () => {
+test("keys are written in schema order, followed by unknown keys", () => {
   const value = { more: 1, on: false, id: "x" };
   expect(Object.keys(writeFields(schema, value))).toEqual(["id", "on", "more"]);
 });
 
-test("reading what was written gives the same value again", () => {
+test("parsing the terse form restores the value", () => {
   const read = schema.parse({ id: "x", list: [{}, { n: 3 }], one: { kind: "a" }, note: null });
   expect(schema.parse(writeTersely(schema, read))).toEqual({ ...read, note: undefined });
 });
 
-test("of a choice, a value is written as the first way that gives it back", () => {
+test("a union value is written with the first option that restores it", () => {
   const choice = z.union([z.object({ n: z.number().default(1) }), z.object({ m: z.number().default(2) })]);
   expect(writeTersely(choice, { n: 1 })).toEqual({});
   expect(writeTersely(choice, { m: 2 })).toEqual({});
   expect(writeTersely(choice, { m: 3 })).toEqual({ m: 3 });
 });
 
-test("nothing stays nothing", () => {
+test("null and undefined are written unchanged", () => {
   const optional = z.object({ n: z.number().default(0) }).nullable();
   expect(writeTersely(optional, null)).toBeNull();
   expect(writeTersely(optional, undefined)).toBeUndefined();

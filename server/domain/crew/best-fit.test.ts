@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { fitness } from "./best-fit";
 
-test("a role fits a task by its description, duties and tools, not only by its name", () => {
+test("a role matches a task by its description, responsibilities and tools, not only its name", () => {
   const scout = RoleDefinition.parse({
     name: "Scout",
     description: "Gathers what is known about a question",

@@ -26,8 +26,8 @@ const task = (task_id: string, assigned_agent: string, ...dependencies: string[]
 const three = members("Scout", "Analyst", "Writer");
 const checked = { success_criteria: ["It is good."] };
 
-describe("a crew is told where it does not help", () => {
-  test("tasks that form one line, by what they depend on or by their order alone", () => {
+describe("crew advice", () => {
+  test("advice flags tasks that form a chain, by dependency or by order", () => {
     const line = [task("a", "scout_1"), task("b", "analyst_2", "a"), task("c", "writer_3", "a", "b")];
     expect(codesOf({ agents: three }, { ...checked, tasks: line })).toEqual(["W_CREW_LINE"]);
     const loose = line.map((one) => ({ ...one, dependencies: [] }));
@@ -37,7 +37,7 @@ describe("a crew is told where it does not help", () => {
     expect(codesOf({ agents: three }, { ...checked, tasks: fork })).toEqual([]);
   });
 
-  test("voters that are copies of each other; another story or model makes another voter", () => {
+  test("advice flags identical voters, but not voters with another backstory or model", () => {
     const copies = members("Judge", "Judge", "Judge");
     expect(codesOf({ agents: copies, process: "consensus" })).toEqual(["W_CREW_SAME_VOTERS"]);
     const [first, ...rest] = copies;
@@ -50,7 +50,7 @@ describe("a crew is told where it does not help", () => {
     expect(codesOf({ agents: copies, process: "sample" })).toEqual(["W_CREW_IDLE"]);
   });
 
-  test("more than four members whom nobody leads", () => {
+  test("advice flags more than four members without a lead", () => {
     const five = members("A", "B", "C", "D", "E");
     expect(codesOf({ agents: five, process: "swarm" })).toEqual(["W_CREW_UNLED"]);
     expect(codesOf({ agents: five, process: "hierarchical" })).toEqual([]);
@@ -62,7 +62,7 @@ describe("a crew is told where it does not help", () => {
     expect(codesOf({ agents: five, process: "parallel" }, { tasks: joined })).toEqual([]);
   });
 
-  test("work that nobody checks, and work that its own maker checks", () => {
+  test("advice flags unchecked work and work that its author reviews", () => {
     const tasks = [task("a", "scout_1"), task("b", "analyst_2"), task("c", "writer_3", "a", "b")];
     expect(codesOf({ agents: three }, { tasks })).toEqual(["W_CREW_UNCHECKED"]);
     expect(codesOf({ agents: three }, { tasks }, () => ({ ...plain, isGuarded: true }))).toEqual([]);
@@ -72,7 +72,7 @@ describe("a crew is told where it does not help", () => {
     expect(codesOf({ agents: three }, { tasks: other })).toEqual([]);
   });
 
-  test("a pattern that no outcome ends, and a step in which the maker looks at its own work", () => {
+  test("advice flags a pattern that never ends and a step that reviews its own work", () => {
     const steps = (...workflow: Record<string, string>[]) => ({
       agents: members("Coder", "Checker"),
       process: "custom" as const,
@@ -87,15 +87,15 @@ describe("a crew is told where it does not help", () => {
     ]);
   });
 
-  test("two who may do the same thing outside", () => {
+  test("advice flags members with the same side effect", () => {
     const facts = (role: string) => ({ ...plain, effects: role === "Writer" ? [] : ["send_mail"] });
     expect(codesOf({ agents: three, process: "swarm" }, undefined, facts)).toEqual(["W_CREW_SAME_EFFECT"]);
     expect(codesOf({ agents: three }, undefined, facts)).toEqual([]);
   });
 });
 
-describe("what most of several answers agree on", () => {
-  test("has as many votes as no other group exceeds, and is the first of its group", () => {
+describe("agreement between answers", () => {
+  test("the agreed answer is the first of the largest group", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom("a", "b", "c"), { minLength: 1 }), (answers) => {
         const { at, votes } = agreement(answers, { signs: true });

@@ -19,27 +19,39 @@ const steps = (name: string, more: object = {}) => ({
   workflow: [{ step: "draft", agent: "ann", ...more }],
 });
 
-describe("what keeps a crew from working", () => {
+describe("crew diagnostics", () => {
   test.each<[string, object, string[]]>([
-    ["nothing, where it works one after another", {}, []],
-    ["nothing, where it works by its steps", { process: "custom", collaboration_patterns: [steps("p")] }, []],
-    ["steps of its own that nobody wrote", { process: "custom" }, ["E_CREW_PROCESS"]],
-    ["a manager alone", { process: "hierarchical", agents: agents.slice(0, 1) }, ["E_CREW_PROCESS"]],
-    ["nothing, where a manager has one to lead", { process: "hierarchical" }, []],
-    ["nothing, where one works alone", { agents: agents.slice(0, 1) }, []],
-    ["others to ask, and nobody named", { questions: { on_timeout: "escalate" } }, ["E_CREW_QUESTIONS"]],
-    ["nothing, where questions fit", { questions: { timeout_s: 5 } }, []],
+    ["with a sequential process is valid", {}, []],
     [
-      "nothing, of groups where it works in parallel",
+      "with a custom process and steps is valid",
+      { process: "custom", collaboration_patterns: [steps("p")] },
+      [],
+    ],
+    ["with a custom process but no steps is invalid", { process: "custom" }, ["E_CREW_PROCESS"]],
+    [
+      "with only a manager is invalid",
+      { process: "hierarchical", agents: agents.slice(0, 1) },
+      ["E_CREW_PROCESS"],
+    ],
+    ["with a manager and a member is valid", { process: "hierarchical" }, []],
+    ["with a single member is valid", { agents: agents.slice(0, 1) }, []],
+    [
+      "that escalates questions to no one is invalid",
+      { questions: { on_timeout: "escalate" } },
+      ["E_CREW_QUESTIONS"],
+    ],
+    ["with a question timeout is valid", { questions: { timeout_s: 5 } }, []],
+    [
+      "with groups and a parallel process is valid",
       { process: "parallel", collaboration_patterns: [groups("g")] },
       [],
     ],
-    ["nothing, of groups where it works one after another", { collaboration_patterns: [groups("g")] }, []],
-  ])("%s", (_what, more, expected) => {
+    ["with groups and a sequential process is valid", { collaboration_patterns: [groups("g")] }, []],
+  ])("a crew %s", (_what, more, expected) => {
     expect(codes(more)).toEqual(expected);
   });
 
-  test("groups where it does not work by tasks, with their names", () => {
+  test("parallel groups in a swarm are an error that names them", () => {
     expect(diagnosticsOf({ process: "swarm", collaboration_patterns: [groups("one", "two")] })).toMatchObject(
       [
         {
@@ -52,7 +64,7 @@ describe("what keeps a crew from working", () => {
     );
   });
 
-  test("groups that name nobody, as members or as who brings their work together", () => {
+  test("a group with unknown members or an unknown coordinator is an error", () => {
     const group = (name: string, members: string[], coordination_agent?: string) => ({
       name,
       agents: members,
@@ -76,7 +88,7 @@ describe("what keeps a crew from working", () => {
     ]);
   });
 
-  test("steps where it works in another way", () => {
+  test("steps in a sequential crew are an error", () => {
     expect(diagnosticsOf({ collaboration_patterns: [steps("p", { agent: "nobody" })] })).toMatchObject([
       {
         severity: "error",
@@ -87,7 +99,7 @@ describe("what keeps a crew from working", () => {
     ]);
   });
 
-  test("more patterns than the one that it follows, all of which but that can be taken out", () => {
+  test("extra step patterns are an error whose fix keeps only the first", () => {
     const patterns = [{ odd: 1 }, steps("p"), steps("q"), steps("r")];
     expect(diagnosticsOf({ process: "custom", collaboration_patterns: patterns })[0]).toMatchObject({
       severity: "error",
@@ -101,7 +113,7 @@ describe("what keeps a crew from working", () => {
     });
   });
 
-  test("a step for nobody, and outcomes that lead to nobody, each with a way to end there", () => {
+  test("unknown step agents and targets are errors, and a fix turns targets into ends", () => {
     const pattern = steps("p", {
       agent: "nobody",
       next_on_done: "nowhere",
@@ -134,7 +146,7 @@ describe("what keeps a crew from working", () => {
     ]);
   });
 
-  test("ways of working together that are not known, by their names or as they stand", () => {
+  test("unknown collaboration patterns are listed by name or by content", () => {
     const unknown = [
       { name: "Round", type: "x" },
       { type: "debate" },
@@ -154,7 +166,7 @@ describe("what keeps a crew from working", () => {
   });
 });
 
-describe("what of a plan does not come about", () => {
+describe("plan diagnostics", () => {
   const task = (task_id: string, more: object = {}) => ({ task_id, description: `Do ${task_id}`, ...more });
   const of = (crew: object, plan: object) =>
     planDiagnostics(CrewConfig.parse({ agents, ...crew }), ExecutionPlan.parse({ tasks: [], ...plan }));
@@ -172,7 +184,7 @@ describe("what of a plan does not come about", () => {
     [{ execution_mode: "step" }, false],
     [{ human_intervention_points: ["on_error"] }, false],
     [{ success_criteria: ["short"] }, false],
-  ])("a plan with %j says nothing: %s", (plan, is) => {
+  ])("a plan with %j counts as empty: %s", (plan, is) => {
     expect(isEmptyPlan(ExecutionPlan.parse({ tasks: [], ...plan }))).toBe(is);
     expect(codesOf({ process: "swarm" }, plan)).toEqual(is ? [] : ["error E_PLAN_NOT_FOLLOWED"]);
   });
@@ -185,10 +197,10 @@ describe("what of a plan does not come about", () => {
       { tasks: [task("a")], execution_mode: "step", success_criteria: ["short"] },
       "tasks, human intervention points, success criteria",
     ],
-  ])("of a crew that follows no plan, with %j is lost: %s", (plan, what) => {
+  ])("a swarm with the plan %j ignores its %s", (plan, what) => {
     expect(lost(plan)).toBe(what);
   });
-  test("a crew that follows no plan can be made to", () => {
+  test("a crew that ignores its plan can be switched to sequential", () => {
     expect(of({ process: "swarm" }, { success_criteria: ["short"] })).toMatchObject([
       {
         severity: "error",
@@ -199,36 +211,31 @@ describe("what of a plan does not come about", () => {
     ]);
   });
   test.each<[string, object, object, string[]]>([
-    ["nothing, of tasks that are new", {}, { tasks: [task("a")] }, []],
-    ["nothing, of no tasks", { planning: true }, {}, []],
+    ["with new tasks is valid", {}, { tasks: [task("a")] }, []],
+    ["without tasks is valid", { planning: true }, {}, []],
     [
-      "a point that no task is meant by",
+      "with an unmatched intervention point gets a warning",
       {},
       { tasks: [task("a")], human_intervention_points: ["before_z"] },
       ["warning W_POINT_UNMATCHED"],
     ],
+    ["with an intervention point but no tasks is valid", {}, { human_intervention_points: ["before_z"] }, []],
     [
-      "nothing, of a point whose tasks are not planned yet",
-      {},
-      { human_intervention_points: ["before_z"] },
-      [],
-    ],
-    [
-      "nothing, of a point whose tasks are planned anew",
+      "with an intervention point and planning enabled is valid",
       { planning: true },
       { human_intervention_points: ["before_z"] },
       [],
     ],
     [
-      "tasks that are planned anew",
+      "with tasks that will be replanned gets a warning",
       { planning: true },
       { tasks: [task("a")], human_intervention_points: ["before_z", "odd"] },
       ["warning W_POINT_UNMATCHED", "warning W_PLAN_REWRITTEN"],
     ],
-  ])("%s", (_what, crew, plan, expected) => {
+  ])("a plan %s", (_what, crew, plan, expected) => {
     expect(codesOf(crew, plan)).toEqual(expected);
   });
-  test("a plan that was begun goes on from there, which is said with what becomes of each task", () => {
+  test("a partly done plan continues, and its warning says how each task is handled", () => {
     const tasks = [
       task("done", { status: "completed", output: "x" }),
       task("lost", { status: "completed" }),

@@ -39,10 +39,10 @@ describe("a vote", () => {
     ["+-", 2, { rule: "majority", weights: { a0: 2 } }, "tie"],
     ["+-", 2, { rule: "weighted", weights: { a0: -5 } }, "rejected"],
     ["++", 2, { rule: "weighted", weights: { a0: 0, a1: 0 } }, "no_quorum"],
-  ])("%s of %i members by %j: %s", (votes, members, more, expected) => {
+  ])("the ballots %s of %i members under %j result in %s", (votes, members, more, expected) => {
     expect(outcome(votes, members, more)).toBe(expected);
   });
-  test("is counted with weights, who abstained and how many voted", () => {
+  test("a tally includes weights, abstentions and turnout", () => {
     expect(tally(ballots("+-0"), 4, rules({ rule: "weighted", weights: { a0: 3 } }))).toEqual({
       outcome: "approved",
       approve: 3,
@@ -74,7 +74,7 @@ test.each([
   ],
   [[{ b: "X", a: null }, 1, { a: null, b: "x" }], { at: 0, votes: 2 }],
   [[true, "true", 1, 1], { at: 0, votes: 2 }],
-])("of the answers %j most agree with %j", (answers, expected) => {
+])("for the answers %j, the largest agreement is %j", (answers, expected) => {
   expect([true, false].map((signs) => agreement(answers, { signs }))).toEqual([expected, expected]);
 });
 
@@ -86,12 +86,12 @@ test.each([
   ["C", "C#"],
   ["5", "5%"],
   ["x < 3", "x > 3", "x >= 3"],
-])("%s and others of the same letters are answers of their own where signs count", (...answers) => {
+])("%s differs from answers with the same letters only if symbols count", (...answers) => {
   expect(agreement(answers, { signs: true })).toEqual({ at: 0, votes: 1 });
   expect(agreement(answers, { signs: false })).toEqual({ at: 0, votes: answers.length });
 });
 
-test("where signs count, those that only part words do not", () => {
+test("punctuation between words is ignored even if symbols count", () => {
   const same = [
     "well-known, (really)!",
     "Well known - really",
@@ -103,35 +103,35 @@ test("where signs count, those that only part words do not", () => {
   expect(agreement(["-5", "− 5", "–5", "−5"], { signs: true })).toEqual({ at: 0, votes: 2 });
 });
 
-describe("the tasks of a plan", () => {
+describe("plan tasks", () => {
   const task = (task_id: string, ...dependencies: string[]) => ({ task_id, dependencies });
   test.each([
-    ["nothing", [task("a"), task("b", "a")], []],
-    ["two of the same name", [task("a"), task("a")], [{ at: 1, message: 'Two tasks are called "a".' }]],
+    ["no error in valid tasks", [task("a"), task("b", "a")], []],
+    ["a duplicate task name", [task("a"), task("a")], [{ at: 1, message: 'Two tasks are called "a".' }]],
     [
-      "a task that is not there",
+      "a missing dependency",
       [task("a"), task("b", "a", "z")],
       [{ at: 1, message: 'Task "b" waits for "z", which is not in the plan.' }],
     ],
     [
-      "one that waits for itself",
+      "a task that waits for itself",
       [task("a", "a")],
       [{ at: 0, message: "Circular dependency between tasks: a waits for a." }],
     ],
     [
-      "a circle, behind one that is in none",
+      "a cycle behind a task outside it",
       [task("x", "b"), task("a", "c"), task("b", "a"), task("c", "b")],
       [{ at: 2, message: "Circular dependency between tasks: b waits for a, a for c, c for b." }],
     ],
     [
-      "no circle where something else is wrong",
+      "only the missing dependency if there's also a cycle",
       [task("a", "a", "z")],
       [{ at: 0, message: 'Task "a" waits for "z", which is not in the plan.' }],
     ],
-  ])("have wrong with them: %s", (_what, tasks, errors) => {
+  ])("the plan check reports %s", (_what, tasks, errors) => {
     expect(planErrors(tasks)).toEqual(errors);
   });
-  test("make a circle only where each waits for the next", () => {
+  test("tasks form a cycle only if each waits for the next", () => {
     expect(findCircle([task("a", "b", "c"), task("b", "c"), task("c")])).toBeNull();
     expect(findCircle([task("a", "gone")])).toBeNull();
     expect(circleText(["a", "b"])).toBe("a waits for b, b for a");
@@ -144,12 +144,12 @@ test.each([
   ["{}", null, ["Not a plan: the list of tasks is missing."]],
   ['{"tasks":[]}', null, ["The plan has no tasks."]],
   [`${'{"a":'.repeat(300)}1${"}".repeat(300)}`, null, ["The file is nested too deeply to be a plan."]],
-])("the text %s is no plan, and it is said why", (text, plan, messages) => {
+])("the text %s is rejected as a plan with the reason", (text, plan, messages) => {
   const read = readPlanText(text);
   expect([read.plan, read.findings.map(({ message }) => message)]).toEqual([plan, messages]);
 });
 
-test("a plan of another planner is read with its numbers as names", () => {
+test("numeric task IDs of other planners are read as names", () => {
   const { plan } = readPlanText(
     '{"tasks":[{"id":1,"description":"A","output":null},{"id":"b","description":"B","dependencies":[1]}]}',
   );
@@ -159,7 +159,7 @@ test("a plan of another planner is read with its numbers as names", () => {
   ]);
 });
 
-test("a plan's file stands by itself or under its node, and is known by that name", () => {
+test("a plan file is recognized at the root or in its node's folder", () => {
   expect([planPath("n", true), planPath("n", false)]).toEqual(["plan.json", "n/plan.json"]);
   expect(isPlanFile("plan.json")).toBe(true);
   expect(isPlanFile("n/plan.json")).toBe(true);
@@ -173,7 +173,7 @@ test("a plan's file stands by itself or under its node, and is known by that nam
   ).toEqual([true, true, true, false, false, false]);
 });
 
-test("a plan's file holds short results, and of long ones their length", () => {
+test("a plan file contains short results, but only the length of long results", () => {
   const of = (output: string) => {
     const plan = ExecutionPlan.parse({
       tasks: [
@@ -188,7 +188,7 @@ test("a plan's file holds short results, and of long ones their length", () => {
   expect(of("x".repeat(999))).toEqual([undefined, { tags: ["t"], output_chars: 1001 }, {}]);
 });
 
-describe("points where a person is asked", () => {
+describe("human intervention points", () => {
   const plan = (...human_intervention_points: string[]) =>
     ExecutionPlan.parse({
       human_intervention_points,
@@ -203,7 +203,7 @@ describe("points where a person is asked", () => {
       .filter((task) => interventionPoint(task, when, read) === point)
       .map(({ task_id }) => task_id);
   };
-  test("mean a task by its id, its tag, its words, before or after it", () => {
+  test("an intervention point matches a task by ID, tag or description, before or after it", () => {
     expect(at("before_write")).toEqual(["write"]);
     expect(at("Before_TEXT")).toEqual(["write"]);
     expect(at("before_reports")).toEqual(["write"]);
@@ -212,14 +212,14 @@ describe("points where a person is asked", () => {
     expect(at("write")).toEqual([]);
     expect(at("after_send", "after")).toEqual(["send"]);
   });
-  test("are where a task fails only if that is said", () => {
+  test("a failed task asks a person only if the plan lists on_error", () => {
     expect(
       [plan("On error"), plan("before_write", "on_error"), plan("before_write"), plan()].map(asksOnError),
     ).toEqual([true, true, false, false]);
   });
 });
 
-test("the outcome of a step has to lead to a name", () => {
+test("a step outcome must name its target", () => {
   const read = (more: object) =>
     CustomPattern.safeParse({ type: "custom", workflow: [{ step: "s", agent: "a", ...more }] });
   expect(read({ next_on_done: "b", other: 3 }).success).toBe(true);
@@ -228,7 +228,7 @@ test("the outcome of a step has to lead to a name", () => {
   ]);
 });
 
-test("what is said of tools tells why one is off, and which act outside", () => {
+test("tool facts tell why a tool is unavailable and whether it acts outside the run", () => {
   const facts = toolFacts([
     { name: "off", unavailable: "No key.", read_only: true, sink: true },
     { name: "send", read_only: false, sink: true },
@@ -239,7 +239,7 @@ test("what is said of tools tells why one is off, and which act outside", () => 
   expect(names.map(facts.actsOutside)).toEqual([false, true, false, false]);
 });
 
-test("a tool is known by its name, as a crew's own, or as all of a server's", () => {
+test("a tool is known by name, as a crew tool or through a server wildcard", () => {
   const isKnown = newIsToolKnown(["look", "mcp:desk/pen"], ["desk"]);
   expect(isKnown("look")).toBe(true);
   expect(isKnown("handoff")).toBe(true);
@@ -252,7 +252,7 @@ test("a tool is known by its name, as a crew's own, or as all of a server's", ()
   expect(lostTools(["look", "mcp:desk/*"], ["look", "mcp:desk/pen", "handoff", "send"])).toEqual(["send"]);
 });
 
-describe("a crew whose members were changed on the way", () => {
+describe("a crew changed during a run", () => {
   const crew = (more: object = {}) =>
     CrewConfig.parse({
       agents: [
@@ -271,19 +271,19 @@ describe("a crew whose members were changed on the way", () => {
     const { agents, manager } = teamNow(before, changes);
     return [agents.map(({ agent_id, role_name }) => `${agent_id} ${role_name}`), manager];
   };
-  test("is the same where nothing was changed", () => {
+  test("a crew without changes stays the same", () => {
     const before = crew();
     expect(teamNow(before, undefined)).toBe(before);
     expect(teamNow(before, {})).toEqual(before);
   });
-  test("has members changed in their places, others behind them, and without those taken out", () => {
+  test("changed members keep their place, new members come last, removed members are gone", () => {
     expect(now(crew(), { bob: agent("bob"), cy: agent("cy"), dan: null })).toEqual([
       ["ann A", "bob New", "cy New"],
       undefined,
     ]);
     expect(now(crew(), { bob: null })).toEqual([["ann A"], undefined]);
   });
-  test("is led by who led it, by the model that a person chose since", () => {
+  test("a crew keeps its manager with the model that a person chose", () => {
     const named = crew({ manager: { agent_id: "bob", llm_config: { model: "m" } } });
     expect(now(named, { bob: agent("bob", { llm_config: { model: "n" } }) })[1]).toEqual({ agent_id: "bob" });
     expect(now(named, { bob: agent("bob") })[1]).toEqual({ agent_id: "bob", llm_config: { model: "m" } });
@@ -292,7 +292,7 @@ describe("a crew whose members were changed on the way", () => {
       llm_config: { model: "m" },
     });
   });
-  test("is led by who led it, though another's role sounds more like it by now", () => {
+  test("a crew keeps its manager even if another role now matches better", () => {
     const sounding = (manager?: object) =>
       CrewConfig.parse({
         agents: [

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { newIsToolKnown } from "./crew-tools";
 
-test("what a role may name: registered tools, crew tools, and all tools of a known server", () => {
+test("a role can name registered tools, crew tools and wildcards of known servers", () => {
   const isKnown = newIsToolKnown(["calculator", "mcp:notes/read"], ["notes"]);
   for (const name of ["calculator", "mcp:notes/read", "mcp:notes/*", "handoff", "plan_read"])
     expect(isKnown(name), name).toBe(true);

@@ -11,7 +11,7 @@ const plan = (points: string[], ...tasks: { task_id: string; description: string
 const asked = (given: ExecutionPlan, when: "before" | "after") =>
   given.tasks.flatMap((task) => (interventionPoint(task, when, given) ? [task.task_id] : []));
 
-test("before_deployment means the task that deploys, in whatever words", () => {
+test("before_deployment matches the deploy task in any wording", () => {
   const tasks = [
     { task_id: "build", description: "Build the app" },
     { task_id: "t2", description: "Deploy the app to production" },
@@ -22,7 +22,7 @@ test("before_deployment means the task that deploys, in whatever words", () => {
   expect(asked(plan(["after_deployment"], ...tasks), "after")).toEqual(["t2"]);
 });
 
-test("a task that is called so, or tagged so, is meant before those that only have the word", () => {
+test("a matching tag takes precedence over a matching description", () => {
   const given = plan(
     ["before_Go Live"],
     { task_id: "t1", description: "Say what going live needs" },
@@ -31,7 +31,7 @@ test("a task that is called so, or tagged so, is meant before those that only ha
   expect(asked(given, "before")).toEqual(["t2"]);
 });
 
-test("points that no task is meant by, and words that are no point, are faults; on_error is not", () => {
+test("unmatched and unknown intervention points are reported, but not on_error", () => {
   expect(
     pointDiagnostics(
       plan(["before_launch", "whenever", "on_error"], { task_id: "t1", description: "Write it" }),
@@ -44,7 +44,7 @@ test("points that no task is meant by, and words that are no point, are faults; 
   expect(pointDiagnostics(plan(["before_launch"]))).toEqual([]);
 });
 
-test("words are the same in their forms, and not by their beginning", () => {
+test("word forms match, but words with the same beginning don't", () => {
   for (const [a, b] of [
     ["deploy", "deployment"],
     ["test", "testing"],

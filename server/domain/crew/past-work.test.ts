@@ -19,8 +19,8 @@ const past = (agent_id: string, own?: PastCounts, role?: PastCounts) => ({
   ...(role ? { role } : {}),
 });
 
-describe("who does a task that names nobody", () => {
-  test("whose role's words fit it best, whatever the past says", () => {
+describe("the agent for an unassigned task", () => {
+  test("the agent whose role matches best is chosen, whatever its past work", () => {
     const chosen = whoIsChosen([
       member("ann", { past: past("ann", counts(50)) }),
       member("bob", { fits: 2, past: past("bob", counts(1, 49)) }),
@@ -28,7 +28,7 @@ describe("who does a task that names nobody", () => {
     expect(chosen).toEqual({ agent_id: "bob", why: "its role matches the task best" });
   });
 
-  test("of those that fit alike, whose earlier work came to nothing less often", () => {
+  test("among equal matches, the agent with the lower failure rate is chosen", () => {
     const chosen = whoIsChosen([
       member("ann", { past: past("ann", counts(6, 4)) }),
       member("bob", { past: past("bob", counts(9, 1, 1)) }),
@@ -39,7 +39,7 @@ describe("who does a task that names nobody", () => {
     });
   });
 
-  test("failures of this run count before those of earlier runs", () => {
+  test("failures in this run outweigh failures in earlier runs", () => {
     const chosen = whoIsChosen([
       member("ann", { failed: 1, past: past("ann", counts(50)) }),
       member("bob", { past: past("bob", counts(9, 1)) }),
@@ -50,7 +50,7 @@ describe("who does a task that names nobody", () => {
     });
   });
 
-  test("one bad luck decides nothing: too little past work is no past", () => {
+  test("too little past work is ignored", () => {
     const few = counts(ENOUGH_WORK - 2, 1);
     expect(whoIsChosen([member("ann", { past: past("ann", few) }), member("bob")])).toEqual({
       agent_id: "ann",
@@ -58,7 +58,7 @@ describe("who does a task that names nobody", () => {
     });
   });
 
-  test("who has too little past of its own is judged by that of its role", () => {
+  test("an agent with too little past work is judged by its role's record", () => {
     const role = counts(2, 8);
     expect(
       whoIsChosen([
@@ -68,12 +68,12 @@ describe("who does a task that names nobody", () => {
     ).toBe("bob");
   });
 
-  test("nobody where no role has a word of the task; no reason where there is no choice", () => {
+  test("no agent is chosen without a match, and a sole candidate has no reason", () => {
     expect(whoIsChosen([member("ann", { fits: 0 })])).toBeUndefined();
     expect(whoIsChosen([member("ann")])).toEqual({ agent_id: "ann" });
   });
 
-  test("the choice hangs on the members, not on chance: the same whenever it is made, and always one of the best", () => {
+  test("the choice is deterministic and always among the best matches", () => {
     const some = fc.record({ done: fc.nat(20), failed: fc.nat(20), sent_back: fc.nat(5) });
     const crew = fc.array(fc.record({ fits: fc.nat(2), own: fc.option(some, { nil: undefined }) }), {
       minLength: 1,
@@ -94,7 +94,7 @@ describe("who does a task that names nobody", () => {
   });
 });
 
-test("the past in words: of its own, else of others of its role, else nothing", () => {
+test("past work is described for the agent, or else for its role", () => {
   expect(describePastWork(past("ann", counts(12, 1, 2), counts(40, 3)))).toBe(
     "ann: 12 done, 1 failed, 2 sent back",
   );

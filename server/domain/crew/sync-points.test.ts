@@ -33,7 +33,7 @@ describe("sync points", () => {
     task("db", "database_dev", [], ["design_review"]),
   ];
 
-  test("the reference's team: tasks without a tag come after the review that their designs meet at", () => {
+  test("in the reference team, untagged tasks follow the design review", () => {
     const { tasks, diagnostics } = withSyncPoints(
       [...design, task("cf", "frontend_dev", ["df"]), task("cb", "backend_dev", ["db"])],
       crewWith(["design_review", "integration_testing"]),
@@ -49,7 +49,7 @@ describe("sync points", () => {
     });
   });
 
-  test("the order in which points are listed does not turn the work round", () => {
+  test("the listed order of sync points doesn't reverse the tasks", () => {
     const { tasks, diagnostics } = withSyncPoints(
       [...design, task("cf", "frontend_dev", ["df"], ["integration_testing"])],
       crewWith(["integration_testing", "design_review"]),
@@ -62,7 +62,7 @@ describe("sync points", () => {
     });
   });
 
-  test("a point that no task is tagged with is named; nothing is made up for it", () => {
+  test("a sync point without tagged tasks is reported and adds no task", () => {
     const { tasks, diagnostics } = withSyncPoints(design, crewWith(["design_review", "integration_testing"]));
     expect(diagnostics).toEqual([
       { kind: "nobody_meets", group: "development_team", point: "integration_testing" },
@@ -70,7 +70,7 @@ describe("sync points", () => {
     expect(tasks.map(({ task_id }) => task_id)).toEqual(["df", "db", "sync_design_review"]);
   });
 
-  test("tags mean a point however they are written", () => {
+  test("tags match a sync point regardless of case and separators", () => {
     const { diagnostics, tasks } = withSyncPoints(
       [task("a", "frontend_dev", [], ["Design review"])],
       crewWith(["design_review"]),
@@ -79,7 +79,7 @@ describe("sync points", () => {
     expect(waits(tasks).sync_design_review).toEqual(["a"]);
   });
 
-  test("what lies between two tasks that meet does not wait for the meeting", () => {
+  test("a task between two synchronized tasks doesn't wait for the sync point", () => {
     const { tasks, diagnostics } = withSyncPoints(
       [
         task("a", "frontend_dev", [], ["p"]),
@@ -92,7 +92,7 @@ describe("sync points", () => {
     expect(waits(tasks)).toMatchObject({ between: ["a"], sync_p: ["a", "c"] });
   });
 
-  test("meetings that wait for each other are a fault that names the circle, and the tasks stay as they were", () => {
+  test("sync points that wait for each other are reported as a cycle and change no tasks", () => {
     const plan = [
       task("a", "frontend_dev", [], ["p"]),
       task("b", "backend_dev", ["a"], ["q"]),
@@ -106,7 +106,7 @@ describe("sync points", () => {
     ]);
   });
 
-  test("without a coordinator what comes after waits for all that meet", () => {
+  test("without a coordinator, later tasks wait for all synchronized tasks", () => {
     const { tasks } = withSyncPoints(
       [...design, task("cf", "frontend_dev", ["df"])],
       crewWith(["design_review"], ""),
@@ -114,13 +114,13 @@ describe("sync points", () => {
     expect(waits(tasks)).toMatchObject({ cf: ["df", "db"] });
   });
 
-  test("a plan that has its meetings already gets no second ones", () => {
+  test("adding sync points twice has no further effect", () => {
     const crew = crewWith(["design_review", "integration_testing"]);
     const once = withSyncPoints([...design, task("cf", "frontend_dev", ["df"])], crew);
     expect(withSyncPoints(once.tasks, crew)).toEqual(once);
   });
 
-  test("any plan, any tags and any order of points: it can be carried out, and nothing that waited is freed", () => {
+  test("sync points keep any plan executable and remove no dependency", () => {
     const point = fc.constantFrom("p", "q", "r");
     const shape = fc.array(
       fc.record({

@@ -8,7 +8,7 @@ import { CATALOG, type Explanation, explain } from "./catalog";
 const domain = path.resolve(import.meta.dirname, "..");
 const page = path.resolve(domain, "../../docs/errors.md");
 
-test("every code has an entry, and every entry a code", () => {
+test("every code has a catalog entry, and every entry has a code", () => {
   expect(Object.keys(CATALOG.run_errors).sort()).toEqual([...ErrorCode.options].sort());
   expect(Object.keys(CATALOG.api_errors).sort()).toEqual(Object.keys(REJECTIONS).sort());
   const sources = readdirSync(domain, { recursive: true, encoding: "utf8" })
@@ -18,13 +18,13 @@ test("every code has an entry, and every entry a code", () => {
   expect(Object.keys(CATALOG.diagnostics).sort()).toEqual([...used].sort());
 });
 
-test("a code is found in any case", () => {
+test("codes are looked up case-insensitively", () => {
   expect(explain("output_invalid")).toBe(CATALOG.run_errors.OUTPUT_INVALID);
   expect(explain("Queue_Full")).toBe(CATALOG.api_errors.queue_full);
   expect(explain("toString")).toBeNull();
 });
 
-test("docs/errors.md lists them; UPDATE_DOCS=1 writes it", () => {
+test("docs/errors.md lists every code; UPDATE_DOCS=1 rewrites it", () => {
   const text = `# Error codes
 
 <!-- Generated from server/domain/errors/catalog.json by: UPDATE_DOCS=1 npx vitest run server/domain/errors -->

@@ -28,7 +28,7 @@ const drawn = (pattern: CustomPattern) =>
       `${from} ${label ? `${label}> ` : "> "}${to}`,
   );
 
-test("the reference documents' pattern becomes a workflow that can run, with two warnings", () => {
+test("the reference pattern compiles to a runnable workflow with two warnings", () => {
   const { graph, warnings } = compilePattern(reference);
   expect(warnings).toMatchObject([
     { level: "changed", at: "workflow.0.next_on_failure", message: containing("“error_handler” is neither") },
@@ -58,7 +58,7 @@ test("the reference documents' pattern becomes a workflow that can run, with two
   expect(new Set(places).size).toBe(places.length);
 });
 
-test("agents of a crew work in their roles", () => {
+test("compiled steps use the roles of the crew's agents", () => {
   const { graph } = compilePattern(reference, [{ agent_id: "coder", role_name: "Developer" }]);
   expect(graph.nodes.code_generation?.config).toMatchObject({
     required_role: "Developer",
@@ -67,7 +67,7 @@ test("agents of a crew work in their roles", () => {
   expect(graph.nodes.testing?.config).not.toHaveProperty("agent_id");
 });
 
-test("an agent with several steps is no target; a step without outcomes ends the work", () => {
+test("an agent with several steps is an invalid target, and a step without outcomes ends the run", () => {
   const pattern = CustomPattern.parse({
     type: "custom",
     workflow: [
@@ -92,7 +92,7 @@ test("an agent with several steps is no target; a step without outcomes ends the
   ]);
 });
 
-test("any pattern compiles, with one way on for each outcome, and nothing of it is read as a template", () => {
+test("any pattern compiles with an edge per outcome, and its text isn't read as a template", () => {
   const word = fc.oneof(
     fc.constantFrom("start", "a", "b", "a_router", "end_a", "Done", "{{ x", "{% y %}", "é ü", "constructor"),
     fc.string({ minLength: 1, maxLength: 70 }),
@@ -124,7 +124,7 @@ test("any pattern compiles, with one way on for each outcome, and nothing of it 
   );
 });
 
-test("a crew keeps patterns that it does not know", () => {
+test("a crew keeps unknown patterns", () => {
   const agents = [{ agent_id: "a", role_name: "Writer" }];
   const groups = { parallel_groups: [{ name: "team", agents: ["a"], coordination_agent: "a" }] };
   const crew = CrewConfig.parse({

@@ -11,7 +11,7 @@ const { graph } = templateOf("approval");
 const ids = Object.keys(graph.nodes);
 const [first = "", second = "", third = ""] = ids;
 
-test("nodes are in one group at most, and a group without nodes is none", () => {
+test("a node is in at most one group, and empty groups are removed", () => {
   const one = grouped(graph, "group", [first, second, "nobody"]);
   expect(one.groups?.map(({ node_ids }) => node_ids)).toEqual([[first, second]]);
   const two = grouped(one, "group_2", [second, third]);
@@ -22,7 +22,7 @@ test("nodes are in one group at most, and a group without nodes is none", () => 
   expect(withoutGone({ ...two, nodes }).groups?.map(({ id }) => id)).toEqual(["group_2"]);
 });
 
-test("a group keeps its shape when it moves", () => {
+test("moving a group keeps the distances between its nodes", () => {
   const drawn = grouped(graph, "group", [first, second]);
   const [group] = drawn.groups ?? [];
   if (!group) throw new Error("No group.");
@@ -34,7 +34,7 @@ test("a group keeps its shape when it moves", () => {
   expect(Math.min(...Object.values(after).map(({ x }) => x))).toBe(1000);
 });
 
-test("collapsed, each line from outside still hangs on the group, and no other line changes", () => {
+test("a collapsed group keeps its outer edges, and no other edges change", () => {
   fc.assert(
     fc.property(arbitraryGraph(), fc.array(fc.nat(), { minLength: 1, maxLength: 5 }), (start, picks) => {
       const all = Object.keys(start.nodes);
@@ -63,7 +63,7 @@ test("collapsed, each line from outside still hangs on the group, and no other l
   );
 });
 
-test("groups come back from the file as they were, and the file for OpenHands says that they are left out", () => {
+test("groups survive a round trip, and an OpenHands export reports them as lost", () => {
   const drawn: WorkflowGraph = {
     ...graph,
     groups: [{ id: "group", name: "Ask", color: "blue", node_ids: [first, second], is_collapsed: true }],

@@ -32,8 +32,8 @@ const linked = (from: string, to: string) => (graph: WorkflowGraph) => ({
   ],
 });
 
-describe("two versions of one workflow become one", () => {
-  test("where each changed another node", () => {
+describe("merging two versions", () => {
+  test("changes to different nodes are merged", () => {
     const { merged } = mergeVersions(
       base,
       version(renamed("a", "Mine")),
@@ -44,17 +44,17 @@ describe("two versions of one workflow become one", () => {
     );
   });
 
-  test("where one renamed a node and the other moved it: both hold", () => {
+  test("a rename and a move of the same node are merged", () => {
     const { merged } = mergeVersions(base, version(moved("a", 40)), version(renamed("a", "Theirs")));
     expect(merged).toEqual(version((graph) => moved("a", 40)(renamed("a", "Theirs")(graph))));
   });
 
-  test("where both moved the same card: it lies where mine lies", () => {
+  test("my position wins if both sides moved a node", () => {
     const { merged } = mergeVersions(base, version(moved("a", 40)), version(moved("a", 80)));
     expect(merged).toEqual(version(moved("a", 40)));
   });
 
-  test("where one took a node away and the other changed another", () => {
+  test("a removed node and a change to another node are merged", () => {
     const { merged } = mergeVersions(base, version(without("b")), version(renamed("a", "Theirs")));
     expect(merged).toEqual(version((graph) => without("b")(renamed("a", "Theirs")(graph))));
   });
@@ -62,30 +62,30 @@ describe("two versions of one workflow become one", () => {
 
 test.each<[string, Version, Version, { kind: string; id: string }[]]>([
   [
-    "both renamed one node",
+    "both sides renamed a node",
     version(renamed("a", "Mine")),
     version(renamed("a", "Theirs")),
     [{ kind: "node", id: "a" }],
   ],
   [
-    "one changed what the other took away",
+    "one side changed a node that the other removed",
     version(renamed("a", "Mine")),
     version(without("a")),
     [{ kind: "node", id: "a" }],
   ],
   [
-    "one drew a line to what the other took away",
+    "one side connected a node that the other removed",
     version(linked("start", "b")),
     version(without("b")),
     [{ kind: "edge", id: "start-b" }],
   ],
   [
-    "both renamed the workflow",
+    "both sides renamed the workflow",
     version((g) => g, "Mine"),
     version((g) => g, "Theirs"),
     [{ kind: "name", id: "name" }],
   ],
-])("a person is asked where %s", (_what, mine, theirs, clashes) => {
+])("a merge conflicts if %s", (_what, mine, theirs, clashes) => {
   expect(mergeVersions(base, mine, theirs)).toEqual({ merged: null, clashes });
 });
 
@@ -98,7 +98,7 @@ const changes = fc.constantFrom<(graph: WorkflowGraph) => WorkflowGraph>(
   linked("start", "end"),
 );
 
-test("what only one side changed always comes through, whichever side it is", () => {
+test("changes of only one side are always kept", () => {
   fc.assert(
     fc.property(changes, (change) => {
       const changed = version(change);
@@ -109,7 +109,7 @@ test("what only one side changed always comes through, whichever side it is", ()
   );
 });
 
-test("whether two versions clash does not depend on whose they are", () => {
+test("merge conflicts don't depend on the order of the versions", () => {
   fc.assert(
     fc.property(changes, changes, (one, other) => {
       const [a, b] = [version(one), version(other)];

@@ -41,8 +41,8 @@ const CONDITIONS = {
   ],
 };
 
-describe("the rows of a router", () => {
-  test("a way is named, led somewhere, renamed and taken out again, and its line follows", () => {
+describe("router routes", () => {
+  test("a route can be added, connected, renamed and removed with its edge", () => {
     let graph = drawn({ kind: "value", value: "state.status" });
     graph = addRoute(graph, "route", "approved");
     graph = connectRoute(graph, "route", "approved", "a");
@@ -56,17 +56,17 @@ describe("the rows of a router", () => {
     expect(removeRoute(graph, "route", "accepted").edges).toEqual([]);
   });
 
-  test("a name that another way has is not taken", () => {
+  test("renaming a route to an existing name does nothing", () => {
     const graph = drawn(CONDITIONS);
     expect(renameRoute(graph, "route", "yes", "no")).toBe(graph);
   });
 
-  test("conditions are written and put in order", () => {
+  test("conditions can be edited and reordered", () => {
     const graph = moveRoute(setWhen(drawn(CONDITIONS), "route", "no", "state.no"), "route", 1, 0);
     expect(rows(graph)).toEqual(["no state.no ->", "yes state.ok ->"]);
   });
 
-  test("a name that only a line has is a row too", () => {
+  test("an edge label without a condition is listed as a route", () => {
     const graph = drawn(CONDITIONS, [{ target_node_id: "a", edge_label: "perhaps" }]);
     expect(routerRoutes(graph, "route")?.routes.at(-1)).toEqual({
       label: "perhaps",
@@ -75,7 +75,7 @@ describe("the rows of a router", () => {
     });
   });
 
-  test("otherwise is one of the ways, a way of its own, or nothing", () => {
+  test("the default is an existing route, a separate edge or nothing", () => {
     const graph = drawn(CONDITIONS, [{ target_node_id: "a", edge_label: "no" }]);
     const otherwise = (next: WorkflowGraph) => routerRoutes(next, "route")?.otherwise;
     expect(otherwise(graph)).toEqual({ label: null, targets: [] });
@@ -87,7 +87,7 @@ describe("the rows of a router", () => {
     expect(setOtherwise(own, "route", null)).toEqual(graph);
   });
 
-  test("a default by its name, as files have it, is shown and can be changed", () => {
+  test("a default set by label is shown and can be changed", () => {
     const graph = drawn({ ...CONDITIONS, default_label: "else" }, [
       { target_node_id: "b", edge_label: "else" },
     ]);
@@ -99,7 +99,7 @@ describe("the rows of a router", () => {
   });
 });
 
-test("whatever is done to the ways of whatever drawing, it stays one that can be saved, and other lines stay", () => {
+test("any sequence of route edits keeps the workflow valid and other edges unchanged", () => {
   const names = fc.constantFrom("yes", "no", "way 1", "x");
   const step = fc.record({ what: fc.nat(6), label: names, other: names, at: fc.nat(3), to: fc.nat(20) });
   fc.assert(

@@ -20,7 +20,7 @@ const schema = {
 };
 const asked = withInput({ output_keys: ["name", "note"], config: { input_schema: schema } });
 
-test("a run asks for what its start writes, and for what the schema of its input names", () => {
+test("a run asks for the start node's outputs and the keys of its input schema", () => {
   expect(inputFields(asked)).toEqual([
     { key: "name", schema: { type: "string", minLength: 2 }, around: schema, required: true },
     { key: "note", schema: {}, required: false },
@@ -30,7 +30,7 @@ test("a run asks for what its start writes, and for what the schema of its input
   expect(inputSchema(asked)).toEqual(schema);
 });
 
-test("without a schema everything that the start writes is asked for, by what the workflow says of each key", () => {
+test("without an input schema, a run asks for every start output as the state schema describes it", () => {
   const graph = withInput({ output_keys: ["a", "b", "c"], config: { b: 7 } });
   graph.global_state_schema = {
     properties: { a: { type: "string" }, c: { default: "see" }, d: { default: 4 } },
@@ -56,7 +56,7 @@ test("without a schema everything that the start writes is asked for, by what th
   });
 });
 
-test("a workflow without a start asks for nothing", () => {
+test("a workflow without a start node asks for no input", () => {
   const graph = { ...draw("a > end"), start_node_id: undefined };
   expect(inputFields(graph)).toEqual([]);
   expect(inputSchema(graph)).toBeUndefined();
@@ -79,11 +79,11 @@ test.each([
       ["age", "This must be a whole number, not text."],
     ],
   ],
-])("what was entered for a run is right, or said by its key: %j", (input, errors) => {
+])("errors in run input are reported by key: %j", (input, errors) => {
   expect(findInputErrors(asked, input).map(({ key, message }) => [key, message])).toEqual(errors);
 });
 
-test("what must hold between keys is said once each of them is right", () => {
+test("constraints between keys are checked once every key is valid", () => {
   const between = { ...schema, dependentRequired: { tags: ["note"] }, minProperties: 3 };
   const graph = withInput({ output_keys: ["note"], config: { input_schema: between } });
   const errorsOf = (input: Record<string, string | string[]>) => findInputErrors(graph, input);
@@ -104,12 +104,12 @@ test.each([
   ["note", "Notes can't run."],
   ["start", "A start node can't run alone. Run the workflow instead."],
   ["end", "An end node can't run alone. Run the workflow instead."],
-])("a node that does nothing by itself cannot be run alone: %s", (id, error) => {
+])("the node %s can't run alone", (id, error) => {
   const graph = draw("start > a > end; note > end", { note: { node_type: "note", config: { text: "n" } } });
   expect([singleNodeError(graph, id), graphOfNode(graph, id)]).toEqual([error, null]);
 });
 
-test("a node alone begins with what it reads, and each of its ways ends", () => {
+test("a single-node run starts with the node's inputs and ends after it", () => {
   const graph = draw("start > a > b > end; a !> c > end", {
     a: {
       node_type: "transform",
@@ -142,7 +142,7 @@ test("a node alone begins with what it reads, and each of its ways ends", () => 
   });
 });
 
-test("a node without a normal way out gets one, a router does not", () => {
+test("a single-node run adds a missing outgoing edge, except for routers", () => {
   const graph = draw("start > r; r yes> a; a !> end");
   const edgesOf = (id: string) =>
     graphOfNode(graph, id)?.edges.map(({ id: edge, kind, edge_label }) => [edge, kind, edge_label ?? null]);
@@ -202,11 +202,11 @@ test.each<[object, Choice[] | undefined]>([
   [{ enum: [] }, undefined],
   [{ enum: "a" }, undefined],
   [{ type: "string" }, undefined],
-])("a field offers the choices of its schema, each by its name: %j", (field, expected) => {
+])("a field offers its schema's choices with their titles: %j", (field, expected) => {
   expect(choicesOf(JSON.parse(JSON.stringify(field)) as Parameters<typeof choicesOf>[0])).toEqual(expected);
 });
 
-test("a node alone asks for every key that its templates, expressions, mappings and rule read", () => {
+test("a single-node run asks for every key that the node's templates and expressions read", () => {
   const graph = draw("start > t > a > r > end", {
     t: {
       node_type: "transform",

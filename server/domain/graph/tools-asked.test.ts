@@ -22,7 +22,7 @@ const risky = (threshold: "LOW" | "MEDIUM" | "HIGH", confirm_unknown = true): Co
 const never: ConfirmationPolicy = { kind: "never" };
 const always: ConfirmationPolicy = { kind: "always" };
 
-test("a role of a file gains only the tools that a person allows, or that ours has already", () => {
+test("an imported role gets only tools that a person allows or the existing role has", () => {
   const theirs = role(["web", "shell", "web", "mail"]);
   expect(toolsAsked(theirs, undefined)).toEqual(["web", "shell", "mail"]);
   expect(toolsAsked(theirs, role(["mail", "other"]))).toEqual(["web", "shell"]);
@@ -36,14 +36,14 @@ test("a role of a file gains only the tools that a person allows, or that ours h
 test.each<
   [string, ConfirmationPolicy | undefined, ConfirmationPolicy | undefined, ConfirmationPolicy | undefined]
 >([
-  ["theirs always asks", always, never, always],
-  ["ours asks for more", never, always, always],
-  ["ours decides", risky("HIGH"), risky("LOW"), risky("LOW")],
-  ["ours says never", risky("HIGH"), never, never],
-  ["there is none of ours", risky("HIGH"), undefined, risky("HIGH")],
-  ["a file cannot switch it off", never, undefined, undefined],
-  ["nobody says anything", undefined, undefined, undefined],
-])("when people are asked is the safe choice: %s", (_, theirs, ours, expected) => {
+  ["the imported role always asks", always, never, always],
+  ["the existing role asks for more", never, always, always],
+  ["the existing role decides", risky("HIGH"), risky("LOW"), risky("LOW")],
+  ["the existing role never asks", risky("HIGH"), never, never],
+  ["there is no existing policy", risky("HIGH"), undefined, risky("HIGH")],
+  ["a file can't turn it off", never, undefined, undefined],
+  ["no policy is set", undefined, undefined, undefined],
+])("an imported role gets a safe confirmation policy: %s", (_, theirs, ours, expected) => {
   expect(withSafeConfirmation(role(["web"], theirs), role([], ours))).toEqual(role(["web"], expected));
   if (!ours) expect(withSafeConfirmation(role(["web"], theirs), undefined)).toEqual(role(["web"], expected));
 });
@@ -55,7 +55,7 @@ test.each<[ConfirmationPolicy | undefined, ConfirmationPolicy | null]>([
   [risky("HIGH", false), risky("HIGH", false)],
   [never, never],
 ])(
-  "runs of a file's workflow ask at least before what is of high or unknown risk: %j",
+  "runs of an imported workflow ask for confirmation of at least high or unknown risk: %j",
   (confirmation, had) => {
     const drawn = draw("start > end");
     const graph = { ...drawn, config: { ...drawn.config, confirmation } } as typeof drawn;
@@ -67,7 +67,7 @@ test.each<[ConfirmationPolicy | undefined, ConfirmationPolicy | null]>([
   },
 );
 
-test("when people are asked is said in words", () => {
+test("confirmation policies have readable descriptions", () => {
   expect(describeConfirmation(undefined)).toBe("according to the run's policy");
   expect(describeConfirmation(never)).toBe("never");
   expect(describeConfirmation(always)).toBe("before every tool call");
@@ -79,7 +79,7 @@ test("when people are asked is said in words", () => {
   expect(describeConfirmation({ kind: "when", when: "call.cost > 1" })).toBe("when call.cost > 1");
 });
 
-test("a workflow is sketched as it is drawn, notes and lines to them left out", () => {
+test("a workflow sketch keeps positions and omits notes and their edges", () => {
   const graph = draw("start > a > end; note > a", { note: { node_type: "note", config: { text: "n" } } });
   for (const [at, node] of Object.values(graph.nodes).entries()) node.ui = { x: at, y: at * 10 };
   expect(sketchOf(graph)).toEqual({
@@ -95,7 +95,7 @@ test("a workflow is sketched as it is drawn, notes and lines to them left out", 
   });
 });
 
-test("a crew is sketched with how it works, and how many are in it", () => {
+test("a crew's sketch shows its process and number of members", () => {
   const graph = draw("start > a > end", { a: writersNode() });
   expect(sketchOf(graph).nodes[1]).toMatchObject({
     silhouette: "crew",
@@ -103,7 +103,7 @@ test("a crew is sketched with how it works, and how many are in it", () => {
   });
 });
 
-test("nodes without a place are set out in columns by their distance from what nothing leads to", () => {
+test("nodes without a position are laid out in columns by their distance from the root", () => {
   const spots = (text: string) => sketchOf(draw(text)).nodes.map(({ x, y }) => [x / 300, y / 140]);
   expect(spots("start > a > c > end; start > b > c; d > end")).toEqual([
     [0, 0],

@@ -6,8 +6,8 @@ import { capabilitiesAdded, capabilitiesOf } from "./capabilities";
 
 const WEB = { node_type: "http_request", output_keys: ["page"] };
 
-describe("what a workflow may use", () => {
-  test("tools, hosts, models, programs and lasting memory, each with the nodes and roles that ask for it", () => {
+describe("workflow capabilities", () => {
+  test("capabilities list tools, hosts, models, code and memory with the nodes that use them", () => {
     const graph = draw("start > read > ask > keep > sum > write > crew > end", {
       read: { ...WEB, config: { url: "https://api.example.com:8443/{{path}}?q=1" } },
       ask: { ...WEB, config: { method: "POST", url: "https://{{host}}/x" } },
@@ -77,7 +77,7 @@ describe("what a workflow may use", () => {
     ]);
   });
 
-  test("a host that a value can change is any host, however the address is dressed up", () => {
+  test("a host that a value can change counts as any host, however the URL is disguised", () => {
     const hosts = (url: unknown) =>
       capabilitiesOf(
         draw("start > a > end", {
@@ -99,7 +99,7 @@ describe("what a workflow may use", () => {
     expect(hosts({ $template: "https://fine.example/{{ a }}" })).toEqual(["fine.example"]);
   });
 
-  test("what one version adds to another: new keys, and another program at the same node", () => {
+  test("capabilities added by a version include new keys and changed code", () => {
     const of = (source: string, more = "") =>
       capabilitiesOf(
         draw(`start > a > end${more}`, {
@@ -116,7 +116,7 @@ describe("what a workflow may use", () => {
     ]);
   });
 
-  test("what nobody allowed keeps a run from starting, at each place that asks for it", () => {
+  test("a withheld capability is an error at each node that needs it", () => {
     const graph = draw("start > a > b > end", {
       a: { ...WEB, config: { url: "https://a.example" } },
       b: { node_type: "agent_task", config: { required_role: "Writer", task_description_template: "go" } },

@@ -26,8 +26,8 @@ const crew = fc
     }),
   );
 
-describe("what a run will roughly take", () => {
-  test("is a range of at least one call, its least never above its most", () => {
+describe("estimates", () => {
+  test("an estimate is a valid range of at least one call", () => {
     fc.assert(
       fc.property(crew, (one) => {
         const { calls, input_tokens, output_tokens, basis } = estimateCrew(one, undefined, findBuiltinRole);
@@ -39,7 +39,7 @@ describe("what a run will roughly take", () => {
     );
   });
 
-  test("grows with the samples and with the rounds of a vote", () => {
+  test("an estimate grows with samples and voting rounds", () => {
     const of = (more: object) =>
       estimateCrew(
         CrewConfig.parse({ agents: [{ agent_id: "a", role_name: "Writer" }], ...more }),
@@ -52,7 +52,7 @@ describe("what a run will roughly take", () => {
     );
   });
 
-  test("names every node of a template that asks a model", () => {
+  test("an estimate lists every node of a template that calls a model", () => {
     for (const { graph } of templates) {
       const parts = estimateRun(graph, findBuiltinRole);
       expect(parts.map(({ node_id }) => node_id)).toEqual(
@@ -87,44 +87,44 @@ const loop = "start > a > r; r x> a; r y> end";
 const library = { agent_ref: "f", agent: agent("Finder", { max_iterations: 4 }) };
 
 test.each<[string, string, object, unknown[]]>([
-  ["A task takes a call and one correction", "start > a > end", { a: task("Writer") }, [["a", 1, 2]]],
-  ["A task with tools takes some turns", "start > a > end", { a: task("Finder") }, [["a", 1, 5]]],
+  ["A task takes a call and a correction", "start > a > end", { a: task("Writer") }, [["a", 1, 2]]],
+  ["A task with tools takes several turns", "start > a > end", { a: task("Finder") }, [["a", 1, 5]]],
   [
-    "A task takes no more turns than it may",
+    "A task takes at most its maximum turns",
     "start > a > end",
     { a: task("Finder", { max_iterations: 3 }) },
     [["a", 1, 3]],
   ],
   [
-    "A task of a library agent takes that agent's turns",
+    "A task with a library agent has that agent's turn limit",
     "start > a > end",
     { a: task("Idle", library) },
     [["a", 1, 4]],
   ],
-  ["A router asks a model where a model decides", fork, { r: router("llm") }, [["r", 1, 1]]],
-  ["A router asks no model where a value decides", fork, { r: router("value") }, []],
+  ["A router decided by a model makes a call", fork, { r: router("llm") }, [["r", 1, 1]]],
+  ["A router decided by a value makes no call", fork, { r: router("value") }, []],
   [
-    "An unknown crew is left out",
+    "An unknown crew is omitted",
     "start > a > end",
     { a: { node_type: "crew_task", config: { crew_id_or_config_ref: "gone" } } },
     [],
   ],
-  ["A node that a router may bypass may not be asked", fork, { a: task("Writer") }, [["a", 0, 2]]],
+  ["A node that a router can bypass may make no call", fork, { a: task("Writer") }, [["a", 0, 2]]],
   [
-    "A node on all ways of a router is asked",
+    "A node on all routes of a router makes calls",
     "start > r; r x> b > a; r y> a; a > end",
     { a: task("Writer") },
     [["a", 1, 2]],
   ],
   [
-    "A node before a router is asked",
+    "A node before a router makes calls",
     "start > a > r; r x> end; r y> end2",
     { a: task("Writer") },
     [["a", 1, 2]],
   ],
-  ["A node in a loop is asked up to 3 times", loop, { a: task("Writer") }, [["a", 1, 6]]],
+  ["A node in a loop counts up to 3 times", loop, { a: task("Writer") }, [["a", 1, 6]]],
   [
-    "A node in a loop is asked no more often than its limit",
+    "A node in a loop counts at most up to its limit",
     loop,
     { a: { ...task("Writer"), max_iterations: 2 } },
     [["a", 1, 4]],
@@ -146,7 +146,7 @@ test.each<[string, object, ExecutionPlan | undefined, number[], string]>([
   ["follows its plan", { process: "parallel" }, plan(3), [3, 15], "3 tasks, 1 to 5 calls each"],
   ["plans again", { planning: true }, plan(3), [3, 41], planned],
   [
-    "checks criteria in words",
+    "checks criteria in plain language",
     {},
     plan(1, "short"),
     [2, 8],
@@ -155,7 +155,7 @@ test.each<[string, object, ExecutionPlan | undefined, number[], string]>([
   ["computes its criteria", {}, plan(1, "cel:true"), [1, 5], "1 task, 1 to 5 calls each"],
   ["has a manager", { process: "hierarchical", max_rounds: 4 }, undefined, [5, 24], "2 members"],
   ["has a manager and no rounds", { process: "hierarchical", max_rounds: 0 }, undefined, [5, 5], "0 manager"],
-  ["hands over", { process: "swarm", max_handoffs: 3 }, undefined, [1, 20], "1 agent, up to 3 handoffs"],
+  ["hands off", { process: "swarm", max_handoffs: 3 }, undefined, [1, 20], "1 agent, up to 3 handoffs"],
   [
     "votes",
     { process: "consensus", consensus: { rounds: 2 } },
@@ -165,14 +165,14 @@ test.each<[string, object, ExecutionPlan | undefined, number[], string]>([
   ],
   ["samples", { process: "sample", samples: 3 }, undefined, [3, 16], "3 answers, 1 to 5 calls each"],
   ["has a pattern without steps", { process: "custom", max_rounds: 4 }, undefined, [1, 20], "1 step once"],
-])("A crew that %s", (_what, more, given, expected, words) => {
+])("The estimate covers a crew that %s", (_what, more, given, expected, words) => {
   const { calls, basis } = estimateCrew(CrewConfig.parse({ agents: three, ...more }), given, findRole);
   expect(calls).toEqual(expected);
   expect(basis).toContain(words);
   if (!words.includes("check")) expect(basis).not.toContain("check");
 });
 
-test("Tokens grow with the prompt, with other members, and faster than its calls for a manager", () => {
+test("Estimated tokens grow with the prompt and the members, and faster than the calls of a manager", () => {
   const [short, unknown] = ["Writer", "Nobody"].map(
     (name) =>
       estimateRun(draw("start > a > end", { a: task(name, { llm_config: { model: "m" } }) }), findRole)[0],
@@ -193,7 +193,7 @@ test("Tokens grow with the prompt, with other members, and faster than its calls
   expect(led(8) - led(4)).toBeGreaterThan(led(4) - led(0));
 });
 
-test("A part names the provider and the model that it asks, and nothing where the standard ones answer", () => {
+test("A part of an estimate names its provider and model unless they are the defaults", () => {
   const choiceOf = (llm_config?: object) =>
     estimateRun(draw("start > a > end", { a: task("Writer", llm_config ? { llm_config } : {}) }), findRole)[0]
       ?.choice;
@@ -202,7 +202,7 @@ test("A part names the provider and the model that it asks, and nothing where th
   expect(choiceOf()).toEqual({});
 });
 
-test("A role without a template of its own counts with the prompt that it gets, tools included", () => {
+test("A role without a template counts its generated prompt, including tools", () => {
   for (const tools of [[], ["web_search"]]) {
     const plain = RoleDefinition.parse({ name: "Plain", description: "Plain work", tools });
     const [part] = estimateRun(draw("start > a > end", { a: task("Plain") }), () => plain);
@@ -211,7 +211,7 @@ test("A role without a template of its own counts with the prompt that it gets, 
   }
 });
 
-test("A manager reads more than a crew of the same calls without one", () => {
+test("A managed crew reads more tokens per call than a voting crew", () => {
   const inputOf = (more: object) =>
     estimateCrew(CrewConfig.parse({ agents: three, ...more }), undefined, findRole);
   const led = inputOf({ process: "hierarchical", max_rounds: 4 });
@@ -227,7 +227,7 @@ test("The total is the sum of all parts", () => {
   expect(totalOf([])).toEqual({ calls: [0, 0], input_tokens: [0, 0], output_tokens: [0, 0] });
 });
 
-test("The basis names rounds of a loop and parts that a run may leave out, and nothing else", () => {
+test("The basis of an estimate mentions only loop iterations and optional parts", () => {
   const basisOf = (text: string, more: object = {}) =>
     estimateRun(draw(text, { a: { ...task("Writer"), ...more } }), findRole)[0]?.basis;
   const once = basisOf("start > a > end");

@@ -44,7 +44,7 @@ const roles = [
 const codes = (graph: WorkflowGraph) =>
   findProblems(graph, roles, undefined, { library }).map(({ code }) => code);
 
-test("a crew of the library is copied in, whatever copy was there", () => {
+test("a library crew replaces the copy in the workflow", () => {
   const graph = graphWith({ crew_id_or_config_ref: "writers", crew: crewOf("Old") });
   const ready = withLibrary(graph, library);
   expect(ready.nodes.c?.config).toMatchObject({ crew: { agents: [{ role_name: "Writer" }, {}] } });
@@ -52,7 +52,7 @@ test("a crew of the library is copied in, whatever copy was there", () => {
   expect(crewUses(graph)).toEqual(new Map([["writers", ["c"]]]));
 });
 
-test("a name that is not in the library keeps the file's copy; a graph without names stays the same", () => {
+test("an unknown library reference keeps the file's copy, and a graph without any is unchanged", () => {
   const strange = graphWith({ crew_id_or_config_ref: "gone", crew: crewOf("Writer") });
   expect(withLibrary(strange, library)).toBe(strange);
   const own = graphWith({ crew: crewOf("Writer") });
@@ -61,14 +61,14 @@ test("a name that is not in the library keeps the file's copy; a graph without n
   expect(withLibrary(task, library)).toBe(task);
 });
 
-test("no crew and an unknown crew are problems of their own", () => {
+test("a missing crew and an unknown crew are separate problems", () => {
   expect(codes(graphWith({}))).toEqual(["E_CREW_EMPTY"]);
   expect(codes(graphWith({ crew_id_or_config_ref: "gone" }))).toEqual(["E_CREW_UNKNOWN"]);
   expect(codes(graphWith({ crew_id_or_config_ref: "gone", crew: crewOf("Writer") }))).toEqual([]);
   expect(codes(graphWith({ crew_id_or_config_ref: "writers" }))).toEqual([]);
 });
 
-test("a member of a crew works as its agent of the library does, under its own id and with its own handovers", () => {
+test("a crew member uses its library agent's settings with its own ID and handoffs", () => {
   const expected = { ...careful, agent_id: "pen", agent_ref: "careful", handoffs: ["a1"] };
   for (const config of [{ crew: mixed }, { crew_id_or_config_ref: "mixed" }]) {
     const { c } = withLibrary(graphWith(config), library).nodes;
@@ -80,7 +80,7 @@ test("a member of a crew works as its agent of the library does, under its own i
   expect(agentUses(graphWith({ crew: mixed }))).toEqual(new Map([["careful", ["c"]]]));
 });
 
-test("an agent task takes the role and the settings of its agent; without it there is no run", () => {
+test("an agent task uses its library agent's role and settings, and a missing agent is an error", () => {
   const graph = taskFor({ agent_ref: "careful" });
   expect(withLibrary(graph, library).nodes.c?.config).toMatchObject({
     required_role: "Writer",
@@ -94,7 +94,7 @@ test("an agent task takes the role and the settings of its agent; without it the
   ]);
 });
 
-test("settings of a model go over others key by key, but a model stays with its provider", () => {
+test("model settings are overridden key by key, but a model stays with its provider", () => {
   const base = { provider_id: "a", model: "slow-1", temperature: 0.1 };
   expect(llmOver(base, { temperature: 1 })).toEqual({ ...base, temperature: 1 });
   expect(llmOver(base, { provider_id: "b" })).toEqual({ provider_id: "b", temperature: 0.1 });

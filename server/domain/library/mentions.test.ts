@@ -41,7 +41,7 @@ const GRAPH = draw("start > a > b > c > d > e > end", {
   e: crewNode({ crew_id_or_config_ref: "team" }),
 });
 
-test("who is named in a drawing is told with each of its nodes, in their order", () => {
+test("roles, agents and crews are listed with the nodes that use them, in order", () => {
   expect(roleUses(GRAPH)).toEqual(
     new Map([
       ["Writer", ["a", "c"]],
@@ -54,12 +54,12 @@ test("who is named in a drawing is told with each of its nodes, in their order",
   expect(crewUses(GRAPH)).toEqual(new Map([["team", ["d", "e"]]]));
 });
 
-describe("a role with another name", () => {
+describe("renaming a role", () => {
   const changedIn = (from: string) => {
     const renamed = withRoleRenamed(GRAPH, from, "New");
     return Object.keys(GRAPH.nodes).filter((id) => renamed.nodes[id] !== GRAPH.nodes[id]);
   };
-  test("has it wherever it stands, and no other node is touched", () => {
+  test("renaming a role updates every reference and no other node", () => {
     const { nodes } = withRoleRenamed(GRAPH, "Writer", "New");
     const { a, b, c } = GRAPH.nodes;
     const crew = (GRAPH.nodes.c?.config as { crew: CrewConfig }).crew;
@@ -92,10 +92,10 @@ describe("a role with another name", () => {
     ["Reader", ["b"]],
     ["Other", ["c"]],
     ["Planned", ["c", "d"]],
-  ])("%s is renamed in %j", (from, ids) => {
+  ])("renaming the role %s changes the nodes %j", (from, ids) => {
     expect(changedIn(from)).toEqual(ids);
   });
-  test("that stands in the plan alone leaves the crew as it is", () => {
+  test("renaming a role used only in a plan leaves the crew unchanged", () => {
     const config = withRoleRenamed(GRAPH, "Planned", "New").nodes.d?.config;
     expect(config).toEqual({
       ...GRAPH.nodes.d?.config,
@@ -103,7 +103,7 @@ describe("a role with another name", () => {
     });
     expect(config).not.toHaveProperty("crew");
   });
-  test("that stands in the crew alone leaves its plan out where it has none", () => {
+  test("renaming a role used only in a crew adds no plan", () => {
     const graph = draw("start > c > end", {
       c: crewNode({ crew: CrewConfig.parse({ agents: [agent("x", "Writer")] }) }),
     });
@@ -111,12 +111,12 @@ describe("a role with another name", () => {
     expect(config).toMatchObject({ crew: { agents: [{ role_name: "New" }] } });
     expect(config).not.toHaveProperty("plan");
   });
-  test("that nobody names leaves the drawing itself", () => {
+  test("renaming an unused role returns the same graph", () => {
     expect(withRoleRenamed(GRAPH, "Nobody", "New")).toBe(GRAPH);
   });
 });
 
-test("a member of a crew is its agent of the library under its own id, handing over as that one says or else as itself", () => {
+test("a crew member keeps its own ID, and its own handoffs only if its library agent has none", () => {
   const library = agent("ref", "Reader");
   const strict = { ...library, handoffs: ["z"] };
   expect(asMember(agent("x", "Old", { agent_ref: "ref", handoffs: ["y"] }), library)).toEqual({
@@ -129,7 +129,7 @@ test("a member of a crew is its agent of the library under its own id, handing o
   expect(asMember(agent("x", "Old"), library)).toEqual({ ...library, agent_id: "x" });
 });
 
-test("who uses what is told by kind, and a role without a name is used by nobody", () => {
+test("uses of roles, agents and crews list their users, and unnamed roles are ignored", () => {
   const crew = CrewConfig.parse({ agents: [agent("x", "Writer", { agent_ref: "ref" }), agent("y", "")] });
   const users = {
     workflows: [{ id: "w", name: "W", graph: GRAPH }],
@@ -162,7 +162,7 @@ test.each([
   expect(countUses(kinds.map((kind) => ({ kind })))).toBe(label);
 });
 
-test("a model is used where it answers, by a fallback as well, and by a crew's members and manager each", () => {
+test("model uses include fallbacks, crew members and managers", () => {
   const choices = (text: string, nodes: NonNullable<Parameters<typeof draw>[1]>) =>
     modelUses(draw(text, nodes)).map(({ node, field, choice }) => [node.id, field, choice]);
   expect(
@@ -192,7 +192,7 @@ test("a model is used where it answers, by a fallback as well, and by a crew's m
   ]);
 });
 
-describe("what may be used", () => {
+describe("capabilities", () => {
   const keys = (
     nodes: NonNullable<Parameters<typeof draw>[1]>,
     roles: { name: string; tools: string[] }[] = [],
@@ -204,14 +204,14 @@ describe("what may be used", () => {
     node_type: "tool_call",
     config: { tool_name, args } as never,
   });
-  test("is listed once with all that ask for it, each once", () => {
+  test("a capability is listed once with each node that needs it", () => {
     const web = { node_type: "http_request", config: { method: "HEAD", url: "HTTPS://b.example" } };
     expect(keys({ a: web, b: web, c: call("http_request", { url: "https://b.example/x" }) })).toEqual([
       ["tool:http_request", "a,b,c"],
       ["host:b.example", "a,b,c"],
     ]);
   });
-  test("of memory is what a call names, any scope where a value decides, and none that ends with the run", () => {
+  test("a tool call needs its memory scope, or any scope if computed, but never the run scope", () => {
     const of = (args: object, tool = "retrieve_memories") =>
       keys({ a: call(tool, args) })
         .slice(1)
@@ -222,7 +222,7 @@ describe("what may be used", () => {
     expect(of({})).toEqual([]);
     expect(of({ scope: "project" }, "look")).toEqual([]);
   });
-  test("of memory by an agent is what its settings say, or all that lasts where it has none", () => {
+  test("an agent needs its configured memory scopes, or all lasting scopes by default", () => {
     const roles = [
       { name: "Keeper", tools: ["store_memory"] },
       { name: "Writer", tools: ["file_read"] },
@@ -239,7 +239,7 @@ describe("what may be used", () => {
     expect(memories(keeper({ tools: ["file_read"] }))).toEqual([]);
     expect(memories(taskNode({ required_role: "Writer" }))).toEqual([]);
   });
-  test("of memory by a member of a crew is what that member's settings say, not another's", () => {
+  test("a crew member needs only its own memory scopes", () => {
     const crew = CrewConfig.parse({
       agents: [
         agent("x", "Keeper", { memory_scopes: ["workflow"] }),
@@ -264,7 +264,7 @@ describe("what may be used", () => {
     ["code", "sum", "run its code"],
     ["memory", "*", "use memory in any scope"],
     ["memory", "project", "use memory in the project scope"],
-  ])("%s %s reads: %s", (kind, name, label) => {
+  ])("the capability %s %s is described as: %s", (kind, name, label) => {
     expect(describeCapability({ kind, name })).toBe(label);
   });
 });

@@ -12,13 +12,13 @@ function readPlainly(file: unknown) {
 
 const TURNED = "Delete\u202e llA\u202c";
 
-test("a name keeps every sign but those that turn text around, and half characters", () => {
+test("a plain name drops bidi overrides, control characters and lone surrogates", () => {
   expect(plainName(`${TURNED} \u2066x\u2069 \ud83d`)).toBe("Delete llA x \ufffd");
   expect(plainName("\u0007Delete\u001b[2J\u0000 all")).toBe("Delete[2J all");
   for (const fine of ["Prüfer 👩‍🔬", "مراجع", "\u200fعقد", "a\u200db"]) expect(plainName(fine)).toBe(fine);
 });
 
-test("names in a file read as they are written, roles keep their uses, and a finding says so", () => {
+test("importing removes hidden characters from names, keeps role references and reports it", () => {
   const { name, graph, roles, findings } = readPlainly({
     troupe: 1,
     name: TURNED,
@@ -49,7 +49,7 @@ test("names in a file read as they are written, roles keep their uses, and a fin
   );
 });
 
-test("a role whose name only seemed another does not take the place of the one that has it", () => {
+test("a role with a disguised name doesn't replace the role that has that name", () => {
   const { roles } = readPlainly({
     graph_id: "twice",
     nodes: {},

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { formatCost, knownCost, ofOneCall } from "./cost";
 
-test("an unknown price is said, and never shown as nothing", () => {
+test("an unknown price is shown as unknown, never as zero", () => {
   fc.assert(
     fc.property(
       fc.option(fc.double({ min: 0, max: 1000, noNaN: true })),
@@ -17,7 +17,7 @@ test("an unknown price is said, and never shown as nothing", () => {
   );
 });
 
-test("one wording of costs", () => {
+test("costs are formatted consistently", () => {
   expect(formatCost({ cost_usd: 0, unknown_cost_calls: 0 })).toBe("$0");
   expect(formatCost({ cost_usd: 0.00004, unknown_cost_calls: 0 })).toBe("< $0.0001");
   expect(formatCost({ cost_usd: 0.0123, unknown_cost_calls: 0 })).toBe("$0.0123");

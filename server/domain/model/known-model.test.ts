@@ -37,12 +37,12 @@ test.each<[Parameters<typeof lessonsOf>[0], string[]]>([
     },
     [],
   ],
-])("the lessons of a model tell how it differs from others: %j", (capability, words) => {
+])("lessons describe how a model differs from the defaults: %j", (capability, words) => {
   expect(lessonsOf(capability, 0).map(({ text }) => text)).toEqual(words.map(containing));
 });
 
 describe("a lesson", () => {
-  test("learned again has a new time where it is a setting, and keeps its time where it is a refusal", () => {
+  test("relearning a lesson updates the time of a setting but keeps the time of a refusal", () => {
     const first = withLesson({}, { native_tools: false, refuses: ["seed"] }, 1000);
     expect(first).toEqual({
       native_tools: false,
@@ -55,7 +55,7 @@ describe("a lesson", () => {
       learned_at: { native_tools: 2000, "refuses:seed": 1000 },
     });
   });
-  test("is forgotten with its time alone, and one that was never learned is not missed", () => {
+  test("forgetting a lesson removes only its own time, and an unknown lesson changes nothing", () => {
     const both = {
       native_tools: false,
       parallel_tools: false,
@@ -86,7 +86,7 @@ test.each([
   ["X-Org", "", "The value of X-Org has invalid characters; copy it again"],
   ["X-Org", "a".repeat(4000), null],
   ["X-Org", "a".repeat(4001), "The value of X-Org has invalid characters; copy it again"],
-])("the header %j with %j: %s", (name, value, error) => {
+])("the header %j with the value %j has the error %s", (name, value, error) => {
   expect(headerError(name, value)).toBe(error);
 });
 
@@ -117,13 +117,13 @@ test.each([
   ["https://api.example.com:8000/v1", false, 4],
   ["https://api.example.com/v1", false, 4],
   ["nowhere", false, 4],
-])("%s is a model server of one's own: %s, and is asked %i at a time", (base_url, isLocal, most) => {
+])("%s is a local model server: %s, with %i concurrent calls", (base_url, isLocal, most) => {
   const kind = "openai-compatible" as const;
   expect([isLocalServer(base_url), concurrencyOf({ kind, base_url, settings: {} })]).toEqual([isLocal, most]);
   expect(concurrencyOf({ kind, base_url, settings: { max_concurrency: 7 } })).toBe(7);
 });
 
-test("the offline demo answers many at a time, by rules, and needs no key", () => {
+test("the offline demo allows many concurrent calls and needs no key", () => {
   const demo = offlineDemo(true);
   expect(concurrencyOf(demo)).toBe(64);
   expect(demo).toMatchObject({
@@ -138,14 +138,14 @@ test("the offline demo answers many at a time, by rules, and needs no key", () =
   });
 });
 
-describe("the form of a provider", () => {
+describe("the provider form", () => {
   const price = (input_per_mtok: number, output_per_mtok: number, more: object = {}) => ({
     input_per_mtok,
     output_per_mtok,
     ...more,
   });
   const draft = { name: "P", base_url: "https://a.example", key: "", default_model: "m", is_default: false };
-  test("shows the price of all models, and neither other prices nor what was learned", () => {
+  test("the provider form shows the price for all models, but no other prices or lessons", () => {
     const learned = { capabilities: { m: { native_tools: false } }, max_concurrency: 2 };
     expect(providerLimits({ ...learned, prices: { "*": price(1, 2), m: price(3, 4) } })).toEqual({
       max_concurrency: 2,
@@ -156,25 +156,25 @@ describe("the form of a provider", () => {
     expect(providerLimits(learned)).toEqual({ max_concurrency: 2 });
   });
   test.each([
-    ["no prices where there are none", {}, {}, {}],
-    ["no prices where those of all models were taken out", { prices: { "*": price(1, 2) } }, {}, {}],
+    ["no prices if none are set", {}, {}, {}],
+    ["no prices once the price for all models is removed", { prices: { "*": price(1, 2) } }, {}, {}],
     [
-      "the prices of single models",
+      "the prices of individual models",
       { prices: { "*": price(1, 2), m: price(3, 4) } },
       {},
       { prices: { m: price(3, 4) } },
     ],
-    ["what was learned", { capabilities: { m: {} } }, {}, { capabilities: { m: {} } }],
-    ["one price, the other being none", {}, { input_price: 1 }, { prices: { "*": price(1, 0) } }],
-    ["the other price alone", {}, { output_price: 2 }, { prices: { "*": price(0, 2) } }],
+    ["learned capabilities", { capabilities: { m: {} } }, {}, { capabilities: { m: {} } }],
+    ["an input price alone", {}, { input_price: 1 }, { prices: { "*": price(1, 0) } }],
+    ["an output price alone", {}, { output_price: 2 }, { prices: { "*": price(0, 2) } }],
     [
-      "what else stands in the price of all models",
+      "other parts of the price for all models",
       { prices: { "*": price(1, 2, { cached_input_per_mtok: 0.1 }) } },
       { input_price: 5, output_price: 6 },
       { prices: { "*": price(5, 6, { cached_input_per_mtok: 0.1 }) } },
     ],
-    ["its limits", { max_concurrency: 1 }, { max_concurrency: 3 }, { max_concurrency: 3 }],
-  ])("keeps %s", (_what, before, entered, settings) => {
+    ["the concurrency limit", { max_concurrency: 1 }, { max_concurrency: 3 }, { max_concurrency: 3 }],
+  ])("saving the provider form keeps %s", (_what, before, entered, settings) => {
     expect(providerSettings(before, { ...draft, ...entered })).toEqual(settings);
   });
   test.each([
@@ -184,7 +184,7 @@ describe("the form of a provider", () => {
     [{ base_url: "ftp://a.example" }, ["base_url"]],
     [{ base_url: "https://" }, ["base_url"]],
     [{ base_url: "" }, ["base_url"]],
-  ])("with %j has something wrong with %j", (more, fields) => {
+  ])("the provider form with %j has errors in %j", (more, fields) => {
     expect(Object.keys(providerErrors({ ...draft, ...more }))).toEqual(fields);
   });
 });

@@ -4,12 +4,12 @@ import { currentCapability, LESSON_DAYS, lessonsOf, withLesson, withoutLesson } 
 const DAY = 24 * 3_600_000;
 const NOW = 1_800_000_000_000;
 
-describe("what refusals teach about a model", () => {
+describe("lessons from refusals", () => {
   const first = withLesson({ context_window: 8192 }, { refuses: ["temperature"] }, NOW);
   const both = withLesson(first, { refuses: ["seed"] }, NOW + DAY);
   const all = withLesson(both, { native_tools: false }, NOW + 2 * DAY);
 
-  test("belongs to one setting, with its time", () => {
+  test("each lesson belongs to a setting and has its own time", () => {
     expect(all).toEqual({
       context_window: 8192,
       native_tools: false,
@@ -17,7 +17,7 @@ describe("what refusals teach about a model", () => {
       learned_at: { "refuses:temperature": NOW, "refuses:seed": NOW + DAY, native_tools: NOW + 2 * DAY },
     });
   });
-  test("ends by itself, one by one; what tests found out stays", () => {
+  test("lessons expire individually, but test results are kept", () => {
     expect(currentCapability(all, NOW + LESSON_DAYS * DAY - 1)).toEqual(all);
     expect(currentCapability(all, NOW + LESSON_DAYS * DAY)).toEqual({
       context_window: 8192,
@@ -28,12 +28,12 @@ describe("what refusals teach about a model", () => {
     expect(currentCapability(all, NOW + 20 * DAY)).toEqual({ context_window: 8192 });
     expect(currentCapability({ native_tools: false }, NOW)).toEqual({ native_tools: false });
   });
-  test("can be forgotten, one by one", () => {
+  test("lessons can be forgotten individually", () => {
     expect(withoutLesson(all, "refuses:temperature").refuses).toEqual(["seed"]);
     const keys = lessonsOf(all, NOW + 2 * DAY).map(({ key }) => key);
     expect(keys.reduce(withoutLesson, all)).toEqual({});
   });
-  test("is told in words, where it is not as usual", () => {
+  test("only lessons that differ from the defaults are described", () => {
     expect(lessonsOf(all, NOW + 2 * DAY)).toEqual([
       { key: "context_window", text: "Context window: 8,192 tokens." },
       {

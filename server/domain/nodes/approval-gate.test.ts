@@ -16,41 +16,33 @@ test.each([
   [{ options: [] }, "No options yet"],
   [{}, "Asks: approved or rejected"],
   [{ assigned_to: "Ann", options: ["yes"] }, "Asks Ann: yes"],
-])("a card with %j says %s", (config, summary) => {
+])("a gate with %j has the summary %s", (config, summary) => {
   expect(summaryOf("approval_gate", config)).toBe(summary);
 });
 
-describe("the ways out of a gate", () => {
+describe("the routes of a gate", () => {
   const exitsOf = (config: object) =>
     getNodeKind("approval_gate").exits?.(nodeOf("approval_gate", config).config);
   const [yes, no] = [{ label: "approved" }, { label: "rejected" }];
   const silent = { label: "timeout", title: "No answer" };
   test.each([
-    ["are its answers", {}, [yes, no]],
+    ["are its options", {}, [yes, no]],
+    ["list a duplicate option once", { options: ["a", "b", "a"] }, [{ label: "a" }, { label: "b" }]],
+    ["include a timeout if it continues", { on_timeout: "continue" }, [yes, no, silent]],
+    ["include no timeout if it fails", { on_timeout: "fail" }, [yes, no]],
+    ["include no timeout if it's advisory", { on_timeout: "continue", mode: "advisory" }, [yes, no]],
+    ["include a timeout if it's synchronous", { on_timeout: "continue", mode: "sync" }, [yes, no, silent]],
     [
-      "name an answer once that stands there twice",
-      { options: ["a", "b", "a"] },
-      [{ label: "a" }, { label: "b" }],
-    ],
-    ["have one for silence where it then goes on", { on_timeout: "continue" }, [yes, no, silent]],
-    ["have none for silence where it fails", { on_timeout: "fail" }, [yes, no]],
-    [
-      "have none for silence where nobody is waited for",
-      { on_timeout: "continue", mode: "advisory" },
-      [yes, no],
-    ],
-    ["have one for silence where all wait", { on_timeout: "continue", mode: "sync" }, [yes, no, silent]],
-    [
-      "have no second one for silence where an answer is called that",
+      "include no second timeout if an option has that name",
       { on_timeout: "continue", options: ["timeout"] },
       [{ label: "timeout" }],
     ],
-  ])("%s", (_what, config, exits) => {
+  ])("the routes of a gate %s", (_what, config, exits) => {
     expect(exitsOf(config)).toEqual(exits);
   });
 });
 
-describe("what is wrong with a gate by itself", () => {
+describe("gate diagnostics", () => {
   const diagnosticsOf = (config: object) => {
     const node = nodeOf("approval_gate", config);
     return getNodeKind("approval_gate")
@@ -59,40 +51,56 @@ describe("what is wrong with a gate by itself", () => {
   };
   const timeout = ["error", "E_QUESTION_TIMEOUT", "on_timeout"];
   test.each([
-    ["nothing where it is as it is placed", {}, []],
-    ["no answer at all", { options: [] }, [["error", "E_GATE_NO_OPTIONS", "options"]]],
+    ["with default settings is valid", {}, []],
+    ["without options is invalid", { options: [] }, [["error", "E_GATE_NO_OPTIONS", "options"]]],
     [
-      "an answer twice, in other letters",
+      "with options that differ only in case is invalid",
       { options: ["Go", "go"] },
       [["error", "E_GATE_OPTION_TWICE", "options"]],
     ],
     [
-      "silence counts as yes, and no answer says yes",
+      "that approves on timeout needs an approving option",
       { on_timeout: "approve", options: ["ship", "no"] },
       [timeout],
     ],
-    ["nothing where silence counts as yes", { on_timeout: "approve", options: ["Yes"] }, []],
     [
-      "silence counts as no, and no answer says no",
+      "that approves on timeout is valid with an approving option",
+      { on_timeout: "approve", options: ["Yes"] },
+      [],
+    ],
+    [
+      "that rejects on timeout needs a rejecting option",
       { on_timeout: "reject", options: ["ship", "yes"] },
       [timeout],
     ],
-    ["nothing where silence counts as no", { on_timeout: "reject", options: ["No"] }, []],
-    ["a standard answer to stand, and none is set", { on_timeout: "default" }, [timeout]],
-    ["nothing where a standard answer stands", { on_timeout: "default", default_response: "APPROVED" }, []],
     [
-      "nobody is waited for, with no way meanwhile",
+      "that rejects on timeout is valid with a rejecting option",
+      { on_timeout: "reject", options: ["No"] },
+      [],
+    ],
+    ["that defaults on timeout needs a default response", { on_timeout: "default" }, [timeout]],
+    [
+      "that defaults on timeout is valid with a default response",
+      { on_timeout: "default", default_response: "APPROVED" },
+      [],
+    ],
+    [
+      "that is advisory needs a default response",
       { mode: "advisory" },
       [["error", "E_GATE_WAY_MEANWHILE", "default_response"]],
     ],
-    ["nothing where there is a way meanwhile", { mode: "advisory", default_response: "approved" }, []],
-    ["nothing where no way meanwhile is needed", { mode: "async" }, []],
     [
-      "nobody to be asked next",
+      "that is advisory is valid with a default response",
+      { mode: "advisory", default_response: "approved" },
+      [],
+    ],
+    ["that is asynchronous needs no default response", { mode: "async" }, []],
+    [
+      "that escalates needs an escalation level",
       { on_timeout: "escalate" },
       [["error", "E_QUESTION_ESCALATION", "escalation"]],
     ],
-  ])("%s", (_what, config, diagnostics) => {
+  ])("a gate %s", (_what, config, diagnostics) => {
     expect(diagnosticsOf(config)).toEqual(diagnostics);
   });
 });
@@ -101,18 +109,18 @@ test.each([
   [{}, []],
   [{ title: "A {{a}}" }, [{ field: "title", template: "A {{a}}" }]],
   [{ body_template: "B" }, [{ field: "body_template", template: "B" }]],
-])("the templates of a gate with %j are found", (config, templates) => {
+])("a gate with %j lists its templates", (config, templates) => {
   expect(getNodeKind("approval_gate").templates?.(nodeOf("approval_gate", config).config)).toEqual(templates);
 });
 
-describe("what a person is asked", () => {
+describe("a gate's question", () => {
   const options = [
     { label: "approved", value: "approved" },
     { label: "rejected", value: "rejected" },
   ];
   const base = { kind: "approval", why: "The workflow continues with the option you choose.", options };
   test.each<[string, object, World, object]>([
-    ["has the id as its title where nothing has a name", {}, {}, { title: "Decision needed: it" }],
+    ["has the node ID in its title if nothing has a name", {}, {}, { title: "Decision needed: it" }],
     [
       "has the node's name in its title",
       {},
@@ -121,58 +129,58 @@ describe("what a person is asked", () => {
     ],
     ["has its own title", { title: "Is {{a}} good?" }, { state: { a: "x" } }, { title: "Is x good?" }],
     [
-      "has the usual title where its own is empty once filled in",
+      "has the default title if its own renders empty",
       { title: "{{a}}" },
       {},
       { title: "Decision needed: it" },
     ],
     [
-      "says what it is about",
+      "includes the rendered body",
       { title: "Q", body_template: "It is {{a}}" },
       { state: { a: 1 } },
       { title: "Q", body: "It is 1" },
     ],
     [
-      "offers the present text of the first key for change, beside what it is about",
+      "offers the first output key's text for editing, next to the body",
       { title: "Q", body_template: "About", allow_edit: true },
       { state: { draft: "old" }, node: { output_keys: ["draft", "other"] } },
       { title: "Q", body: "About", draft: "old" },
     ],
     [
-      "offers what the node reads rather than what the state holds",
+      "offers the node's input rather than the state's value",
       { title: "Q", allow_edit: true },
       { state: { draft: "old" }, input: { draft: "mine" }, node: { output_keys: ["draft"] } },
       { title: "Q", draft: "mine" },
     ],
     [
-      "offers what it is about where the key has no value yet, and does not say it twice",
+      "offers the body for editing if the key has no value",
       { title: "Q", body_template: "About", allow_edit: true },
       { node: { output_keys: ["draft"] } },
       { title: "Q", draft: "About" },
     ],
     [
-      "offers what it is about where the key is null",
+      "offers the body for editing if the key is null",
       { title: "Q", body_template: "About", allow_edit: true },
       { state: { draft: null }, node: { output_keys: ["draft"] } },
       { title: "Q", draft: "About" },
     ],
     [
-      "offers an empty text where nothing is there at all",
+      "offers an empty text if there is nothing to edit",
       { title: "Q", allow_edit: true },
       { state: { undefined: "no" } },
       { title: "Q", draft: "" },
     ],
     [
-      "has the terms that are set",
+      "includes the configured terms",
       { title: "Q", assigned_to: "Ann", timeout_s: 5, urgency: "high" },
       {},
       { title: "Q", assigned_to: "Ann", timeout_s: 5, urgency: "high" },
     ],
-  ])("%s", (_what, config, world, question) => {
+  ])("a gate's question %s", (_what, config, world, question) => {
     const { asked } = gate(config, { answer: chosen("approved"), ...world });
     expect(asked).toEqual([["person", "approval", { ...base, ...question }]]);
   });
-  test("is refused where a person would have to change what is no text", () => {
+  test("a gate fails if the value to edit isn't text", () => {
     const node = { output_keys: ["draft"] };
     const failed = (more: object) =>
       failureOf({ allow_edit: true }, { state: { draft: 4 }, node: { ...node, ...more } });
@@ -181,11 +189,11 @@ describe("what a person is asked", () => {
   });
 });
 
-describe("what a gate gives", () => {
+describe("a gate's result", () => {
   const keys = (...output_keys: string[]) => ({ node: { output_keys } });
   test.each<[string, object, World, object]>([
     [
-      "the way and who decided",
+      "the route and who decided",
       {},
       { answer: chosen("approved", { by: "Ann" }) },
       { output: {}, labels: ["approved"], why: { reason: "Ann decided." } },
@@ -197,7 +205,7 @@ describe("what a gate gives", () => {
       { output: {}, labels: ["rejected"], why: { reason: "Someone in the app decided: too long" } },
     ],
     [
-      "its parts under their own names, and what there is none of as null or empty",
+      "its parts under their own names, with missing parts null or empty",
       {},
       { answer: chosen("approved"), ...keys("decision", "comment", "draft", "answered_by") },
       {
@@ -207,7 +215,7 @@ describe("what a gate gives", () => {
       },
     ],
     [
-      "the decision, then the comment, under names of one's own, and nothing for more",
+      "the decision and the comment under the first two custom keys",
       {},
       { answer: chosen("approved", { message: "fine" }), ...keys("a", "b", "c") },
       {
@@ -217,7 +225,7 @@ describe("what a gate gives", () => {
       },
     ],
     [
-      "the other part under a name of one's own beside one of its names",
+      "the comment under a custom key next to the decision",
       {},
       { answer: chosen("approved", { message: "fine" }), ...keys("a", "decision") },
       {
@@ -227,7 +235,7 @@ describe("what a gate gives", () => {
       },
     ],
     [
-      "the changed text first where it may be changed",
+      "the edited text first if editing is allowed",
       { allow_edit: true },
       { answer: chosen("approved", { value: "new" }), state: { a: "old" }, ...keys("a", "b", "c") },
       {
@@ -237,56 +245,56 @@ describe("what a gate gives", () => {
       },
     ],
     [
-      "the text as it was where nobody changed it",
+      "the original text if it wasn't edited",
       { allow_edit: true },
       { answer: chosen("approved", { value: 7 }), state: { a: "old" }, ...keys("a") },
       { output: { a: "old" }, labels: ["approved"], why: { reason: "Someone in the app decided." } },
     ],
     [
-      "the standing answer meanwhile where nobody is waited for",
+      "the default response at once if it's advisory",
       { mode: "advisory", default_response: "Rejected" },
       { answer: pending },
       { output: {}, labels: ["rejected"], why: { reason: "Not waiting for an answer." } },
     ],
     [
-      "no way at all where nobody is waited for and no answer stands",
+      "no route if no answer is awaited and the default is invalid",
       { default_response: 4 },
       { answer: pending },
       { output: {}, labels: [""], why: { reason: "Not waiting for an answer." } },
     ],
     [
-      "that nobody answered in time",
+      "the missed deadline as the reason",
       { on_timeout: "reject" },
       { answer: expired },
       { output: {}, labels: ["rejected"], why: { reason: "No answer before the deadline." } },
     ],
-  ])("%s", (_what, config, world, gave) => {
+  ])("a gate returns %s", (_what, config, world, gave) => {
     expect(gate(config, world).gave).toEqual(gave);
   });
 });
 
-describe("where nobody answers in time", () => {
+describe("a gate's timeout", () => {
   const timeoutExit = { exits: [{ label: null }, { label: "timeout" }] };
   test.each<[string, object, World, string[] | undefined]>([
-    ["it counts as no, if nothing is said", {}, {}, ["rejected"]],
-    ["the way for that is taken, if one is drawn", {}, timeoutExit, ["timeout"]],
+    ["rejects by default", {}, {}, ["rejected"]],
+    ["takes the timeout route if it's connected", {}, timeoutExit, ["timeout"]],
+    ["set to reject ignores a connected timeout route", { on_timeout: "reject" }, timeoutExit, ["rejected"]],
+    ["set to continue takes the timeout route", { on_timeout: "continue" }, {}, ["timeout"]],
+    ["set to approve approves", { on_timeout: "approve" }, {}, ["approved"]],
     [
-      "a drawn way for that is not taken if it is to count as no",
-      { on_timeout: "reject" },
-      timeoutExit,
-      ["rejected"],
+      "set to default takes the default response",
+      { on_timeout: "default", default_response: "approved" },
+      {},
+      ["approved"],
     ],
-    ["it goes on without", { on_timeout: "continue" }, {}, ["timeout"]],
-    ["it counts as yes", { on_timeout: "approve" }, {}, ["approved"]],
-    ["the standard answer stands", { on_timeout: "default", default_response: "approved" }, {}, ["approved"]],
-    ["it fails where no standard answer is set", { on_timeout: "default" }, {}, undefined],
-    ["it fails if it shall, though an answer says no", { on_timeout: "fail" }, {}, undefined],
-    ["it fails after the last level of an escalation", { on_timeout: "escalate" }, {}, undefined],
-    ["it fails where no answer says no", { options: ["a", "b"] }, {}, undefined],
-  ])("%s", (_what, config, world, labels) => {
+    ["set to default fails without a default response", { on_timeout: "default" }, {}, undefined],
+    ["set to fail fails despite a rejecting option", { on_timeout: "fail" }, {}, undefined],
+    ["fails after the last escalation level", { on_timeout: "escalate" }, {}, undefined],
+    ["fails without a rejecting option", { options: ["a", "b"] }, {}, undefined],
+  ])("on timeout, a gate %s", (_what, config, world, labels) => {
     expect(labelsOf(config, { answer: expired, ...world })).toEqual(labels);
   });
-  test("the failure names the gate, and another attempt may be made", () => {
+  test("a timeout failure names the gate and suggests a retry", () => {
     const failed = (node: object) => failureOf({ on_timeout: "fail" }, { answer: expired, node });
     expect(failed({})).toMatchObject({ code: "HUMAN_TIMEOUT", retryable: false, user_action: "retry" });
     expect(failed({})?.message).toContain("“it”");
@@ -294,8 +302,8 @@ describe("where nobody answers in time", () => {
   });
 });
 
-describe("where a person declines to choose", () => {
-  test("the answer that means no is taken, whatever silence means", () => {
+describe("a declined gate", () => {
+  test("a declined gate takes its rejecting option, whatever the timeout setting", () => {
     const answer = { answer: "reject", by: "user" };
     expect(labelsOf({ on_timeout: "approve", options: ["yes", "Denied"] }, { answer })).toEqual(["Denied"]);
   });
@@ -306,7 +314,7 @@ describe("where a person declines to choose", () => {
       "not today",
       "“Check” was declined, but no option is named “rejected” or “no”: not today",
     ],
-  ])("a gate without such an answer fails: %j, %s", (node, message, expected) => {
+  ])("a declined gate without a rejecting option fails: %j, %s", (node, message, expected) => {
     const answer = { answer: "reject", by: "user", ...(message ? { message } : {}) };
     expect(failureOf({ options: ["a", "b"] }, { answer, node })).toEqual({
       code: "HUMAN_REJECTED",

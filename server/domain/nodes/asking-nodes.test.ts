@@ -24,43 +24,43 @@ const form = (config: JsonObject) =>
   });
 const codesOf = (graph: ReturnType<typeof draw>) => findProblems(graph, []).map(({ code }) => code);
 
-describe("what is wrong with a gate is said while drawing", () => {
-  test("a gate with a way for each answer has nothing wrong with it", () => {
+describe("gate problems on the canvas", () => {
+  test("a gate with a connection for each option has no problems", () => {
     expect(codesOf(gated())).toEqual([]);
   });
   test.each<[string, JsonObject, string[]]>([
     [
-      "an answer that leads nowhere",
+      "an unconnected option",
       { options: ["approved", "rejected", "later"] },
       ["E_ROUTER_LABEL_WITHOUT_EDGE"],
     ],
     [
-      "the same answer twice",
+      "a duplicate option",
       { options: ["approved", "Approved", "rejected"] },
       ["E_GATE_OPTION_TWICE", "E_ROUTER_LABEL_WITHOUT_EDGE"],
     ],
     [
-      "a standard answer that is none",
+      "an unknown default response",
       { on_timeout: "default", default_response: "maybe" },
       ["E_QUESTION_TIMEOUT"],
     ],
-    ["going on without, and no way for that", { on_timeout: "continue" }, ["E_ROUTER_LABEL_WITHOUT_EDGE"]],
-  ])("%s", (_name, config, codes) => {
+    ["an unconnected timeout route", { on_timeout: "continue" }, ["E_ROUTER_LABEL_WITHOUT_EDGE"]],
+  ])("a gate is invalid with %s", (_name, config, codes) => {
     expect(codesOf(gated(config))).toEqual(codes);
   });
 });
 
 test.each<[string, JsonObject, string]>([
   [
-    "whose standard values do not fit",
+    "with mismatching default values",
     { on_timeout: "default", default_response: { name: 4 } },
     "E_QUESTION_TIMEOUT",
   ],
-])("a form %s is refused while drawing", (_name, config, code) => {
+])("a form %s is invalid", (_name, config, code) => {
   expect(codesOf(form(config))).toEqual([code]);
 });
 
-test("the answers of a gate are added, renamed, moved and taken away like the ways of a router, and its lines follow", () => {
+test("a gate's options are edited like a router's routes, and its edges follow", () => {
   const optionsOf = (graph: ReturnType<typeof draw>) =>
     (graph.nodes.gate?.config as { options: string[] }).options;
   const added = addRoute(gated(), "gate", "later");

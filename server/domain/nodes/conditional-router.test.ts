@@ -16,7 +16,7 @@ test.each([
   ["*", true],
   ["others", false],
   ["", false],
-])("%j stands for anything else: %s", (label, is) => {
+])("%j is a default label: %s", (label, is) => {
   expect(isDefaultLabel(label)).toBe(is);
 });
 
@@ -25,7 +25,7 @@ test.each([
   [{ kind: "function" as const, router_function_name: "mine" }, false],
   [{ kind: "function" as const }, false],
   [{ kind: "llm" as const, router_function_name: BUILT_IN }, false],
-])("a router with %j follows a built-in rule: %s", (config, follows) => {
+])("a router with %j uses a built-in rule: %s", (config, follows) => {
   expect(followsBuiltIn(config)).toBe(follows);
 });
 
@@ -40,7 +40,7 @@ test.each([
   [{ kind: "expression" }, "No conditions yet"],
   [{ kind: "expression", conditions: [when("a")] }, "1 condition"],
   [{ kind: "expression", conditions: [when("a"), when("b")] }, "2 conditions"],
-])("a card with %j says %s", (config, summary) => {
+])("a router with %j has the summary %s", (config, summary) => {
   expect(summaryOf("conditional_router", config)).toBe(summary);
 });
 
@@ -51,97 +51,93 @@ test.each([
   [{ kind: "expression", router_function_name: "mine" }, ["mode"]],
   [{ kind: "value" }, ["value"]],
   [{ kind: "llm" }, ["instruction", "llm_config"]],
-])("the form with %j shows, beside how it decides and its ways, %j", (config, fields) => {
+])("the form of a router with %j shows the fields %j", (config, fields) => {
   const shown = shownFields("conditional_router", config);
   expect(shown.filter((key) => key !== "kind" && key !== "conditions")).toEqual(fields);
 });
 
-describe("the ways out of a router", () => {
+describe("the routes of a router", () => {
   const exitsOf = (config: object) =>
     router.exits?.(read(config)).map(({ label, isDefault }) => (isDefault ? `${label} (default)` : label));
   const conditions = [when("a"), when("b"), when("a", "true")];
   test.each([
-    ["by conditions are theirs, each once", { kind: "expression", conditions, ways: ["x"] }, ["a", "b"]],
+    ["by conditions are their unique labels", { kind: "expression", conditions, ways: ["x"] }, ["a", "b"]],
     [
-      "have the one for anything else last",
+      "end with the default",
       { kind: "expression", conditions, default_label: "else" },
       ["a", "b", "else (default)"],
     ],
+    ["list the default once", { kind: "value", ways: ["a", "b"], default_label: "a" }, ["a (default)", "b"]],
     [
-      "name the one for anything else once",
-      { kind: "value", ways: ["a", "b"], default_label: "a" },
-      ["a (default)", "b"],
-    ],
-    [
-      "by a built-in rule are the rule's",
+      "by a built-in rule are that rule's routes",
       { router_function_name: BUILT_IN, ways: ["x"] },
       ["approved", "rejected"],
     ],
-    ["by a rule of one's own are those written down", { router_function_name: "mine", ways: ["x"] }, ["x"]],
-    ["by a rule are none before any is written down", { router_function_name: "mine", conditions }, []],
-    ["by a model are those written down", { kind: "llm", ways: ["x", "y"], conditions }, ["x", "y"]],
-    ["by a value are none before any is written down", { kind: "value", conditions }, []],
-  ])("%s", (_what, config, exits) => {
+    ["by a custom rule are the configured routes", { router_function_name: "mine", ways: ["x"] }, ["x"]],
+    ["by a custom rule are empty until configured", { router_function_name: "mine", conditions }, []],
+    ["by a model are the configured routes", { kind: "llm", ways: ["x", "y"], conditions }, ["x", "y"]],
+    ["by a value are empty until configured", { kind: "value", conditions }, []],
+  ])("the routes of a router %s", (_what, config, exits) => {
     expect(exitsOf(config)).toEqual(exits);
   });
 });
 
-describe("a router that decides in another way from now on", () => {
+describe("changing how a router decides", () => {
   const follow = (before: object, after: object, labels: string[]) =>
     router.follow?.(read(before), read(after), labels);
   const old = { conditions: [when("a"), when("b")] };
   test.each<[string, object, object, string[], object]>([
     [
-      "changes nothing else where it is the same way",
+      "that keeps its kind changes nothing else",
       { kind: "value", value: "state.a" },
       { kind: "value", value: "state.b" },
       ["x"],
       { kind: "value", value: "state.b" },
     ],
     [
-      "keeps all its ways as names where a value decides",
+      "that switches from conditions to a value keeps its route names",
       { kind: "expression", ...old },
       { kind: "value", ...old },
       ["b", "a", "drawn"],
       { kind: "value", ...old, ways: ["b", "a", "drawn"] },
     ],
     [
-      "takes on the ways of a built-in rule",
+      "that switches to a built-in rule takes that rule's routes",
       { kind: "expression", ...old },
       { kind: "function", router_function_name: BUILT_IN, ...old },
       ["a", "b"],
       { kind: "function", router_function_name: BUILT_IN, ...old },
     ],
     [
-      "has the names back that it had before a built-in rule",
+      "that leaves a built-in rule restores its earlier route names",
       { kind: "function", router_function_name: BUILT_IN, ways: ["x", "y"] },
       { kind: "llm", ways: ["x", "y"] },
       ["approved", "rejected"],
       { kind: "llm", ways: ["x", "y"] },
     ],
     [
-      "has the names of its conditions back that it had before a built-in rule",
+      "that leaves a built-in rule restores the names of its conditions",
       { kind: "function", router_function_name: BUILT_IN, ...old },
       { kind: "llm", ...old },
       ["approved", "rejected"],
       { kind: "llm", ...old, ways: ["a", "b"] },
     ],
     [
-      "keeps the names of a built-in rule where it never had others",
+      "that leaves a built-in rule keeps the rule's routes if it had no others",
       { kind: "function", router_function_name: BUILT_IN },
       { kind: "value" },
       ["approved", "rejected"],
       { kind: "value", ways: ["approved", "rejected"] },
     ],
     [
-      "does not bring names back that a rule of one's own did not have",
+      "that leaves a custom rule keeps its current routes",
       { kind: "function", router_function_name: "mine", ways: ["x"] },
       { kind: "value", ways: ["x"] },
       ["x", "drawn"],
       { kind: "value", ways: ["x", "drawn"] },
     ],
     [
-      "compares the value with each name where conditions decide",
+      "that switches from a value to conditions compares the value with each name",
       { kind: "value", value: "state.s" },
       { kind: "expression", value: "state.s" },
       ["a", 'say "b"'],
@@ -152,79 +148,79 @@ describe("a router that decides in another way from now on", () => {
       },
     ],
     [
-      "has conditions yet to be written where no value decided",
+      "that switches to conditions without a value gets empty conditions",
       { kind: "value" },
       { kind: "expression" },
       ["a"],
       { kind: "expression", conditions: [when("a", "")] },
     ],
     [
-      "has conditions yet to be written where a model decided, whatever value is left over",
+      "that switches from a model to conditions ignores a leftover value",
       { kind: "llm", value: "state.s" },
       { kind: "expression", value: "state.s" },
       ["a"],
       { kind: "expression", value: "state.s", conditions: [when("a", "")] },
     ],
     [
-      "keeps the conditions that were there before, of the ways that there are",
+      "that switches to conditions keeps earlier conditions of current routes",
       { kind: "value", value: "state.s", ...old },
       { kind: "expression", value: "state.s", ...old },
       ["b", "new"],
       { kind: "expression", value: "state.s", conditions: [when("b"), when("new", 'state.s == "new"')] },
     ],
     [
-      "has the conditions back that it had before a built-in rule",
+      "that leaves a built-in rule restores its earlier conditions",
       { kind: "function", router_function_name: BUILT_IN, ...old },
       { kind: "expression", ...old },
       ["approved", "rejected"],
       { kind: "expression", ...old },
     ],
     [
-      "has a condition for each way of a built-in rule where it had none before",
+      "that leaves a built-in rule gets an empty condition for each route",
       { kind: "function", router_function_name: BUILT_IN },
       { kind: "expression" },
       ["approved"],
       { kind: "expression", conditions: [when("approved", "")] },
     ],
-  ])("%s", (_what, before, after, labels, expected) => {
+  ])("a router %s", (_what, before, after, labels, expected) => {
     expect(follow(before, after, labels)).toEqual(read(expected));
   });
 });
 
 test.each<[string, object, unknown[]]>([
-  ["no rule is named", {}, [["E_UNKNOWN_ROUTER_FUNCTION", "router_function_name"]]],
-  ["nothing, where another router says the rule", { router_function_name: "mine" }, []],
-  ["nothing, where the rule is here", { router_function_name: "mine", router_function: cel }, []],
+  ["a missing rule", {}, [["E_UNKNOWN_ROUTER_FUNCTION", "router_function_name"]]],
+  ["nothing if another router defines the rule", { router_function_name: "mine" }, []],
+  ["nothing if the rule is defined", { router_function_name: "mine", router_function: cel }, []],
   [
-    "a rule under a built-in name",
+    "a custom rule with a built-in name",
     { router_function_name: BUILT_IN, router_function: cel },
     [["E_ROUTER_FUNCTION_TAKEN", "router_function_name"]],
   ],
   [
-    "a rule that says nothing",
+    "an empty rule",
     { router_function_name: "mine", router_function: { ...cel, source: " " } },
     [["E_ROUTER_FUNCTION_EMPTY", "router_function"]],
   ],
-  ["no conditions", { kind: "expression" }, [["E_ROUTER_NO_CONDITIONS", "conditions"]]],
+  ["missing conditions", { kind: "expression" }, [["E_ROUTER_NO_CONDITIONS", "conditions"]]],
   [
-    "conditions that say nothing, each of them",
+    "each empty condition",
     { kind: "expression", conditions: [when("a", " "), when("b"), when("c", "")] },
     [
       ["E_BAD_EXPRESSION", "conditions"],
       ["E_BAD_EXPRESSION", "conditions"],
     ],
   ],
-  ["no value", { kind: "value", conditions: [when("a", "")] }, [["E_BAD_EXPRESSION", "value"]]],
-  ["nothing, where a value is named", { kind: "value", value: "state.a" }, []],
-  ["nothing of a model without words", { kind: "llm" }, []],
-])("what is wrong with a router by itself: %s", (_what, config, diagnostics) => {
+  ["a missing value", { kind: "value", conditions: [when("a", "")] }, [["E_BAD_EXPRESSION", "value"]]],
+  ["nothing if there is a value", { kind: "value", value: "state.a" }, []],
+  ["nothing for a model without an instruction", { kind: "llm" }, []],
+])("router diagnostics report %s", (_what, config, diagnostics) => {
   const node = nodeOf("conditional_router", config);
   const found = router.validate?.(node.config, node, () => null) ?? [];
   expect(found.map(({ code, field }) => [code, field])).toEqual(diagnostics);
   expect(found.map(({ severity }) => severity)).toEqual(found.map(() => "error"));
 });
 
-test("what is missing of a condition, and what is wrong with a name, is told with that name", () => {
+test("router messages name the empty condition and the taken rule name", () => {
   const messagesOf = (config: object) => {
     const node = nodeOf("conditional_router", config);
     return router.validate?.(node.config, node, () => null).map(({ message }) => message);
@@ -277,7 +273,7 @@ test.each<[object, unknown[], unknown[], unknown[]]>([
     [{ field: "instruction", template: "Select {{a}}" }],
   ],
   [{ kind: "llm" }, [], [], []],
-])("of %j, only what decides is used and checked", (config, uses, expressions, templates) => {
+])("a router with %j uses and checks only the active settings", (config, uses, expressions, templates) => {
   const settings = read(config);
   expect(router.uses?.(settings)).toEqual(uses);
   expect(router.expressions?.(settings)).toEqual(expressions);

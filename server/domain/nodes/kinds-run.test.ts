@@ -6,13 +6,13 @@ const answer = { output: { text: "done" }, usage: {}, cost_usd: null };
 
 test.each<[string, object, World, object]>([
   [
-    "only what is set",
+    "only the set fields",
     { required_role: "Writer", task_description_template: "About {{a}}" },
     { state: { a: "x" }, node: { output_keys: ["text"] } },
     { required_role: "Writer", task: "About x", template: "About {{a}}", output_keys: ["text"] },
   ],
   [
-    "all that is set",
+    "all set fields",
     {
       required_role: "Writer",
       agent_id: "ann",
@@ -43,12 +43,12 @@ test.each<[string, object, World, object]>([
     },
   ],
   [
-    "no agent of the library that is not named, whatever copy is left over",
+    "no leftover copy of a library agent",
     { required_role: "Writer", agent: { agent_id: "ref", role_name: "Reader" } },
     {},
     { required_role: "Writer", task: "", template: "", output_keys: [] },
   ],
-])("an agent is asked for %s", (_what, config, world, request) => {
+])("an agent call contains %s", (_what, config, world, request) => {
   expect(executeNode("agent_task", config, { ...world, answer })).toEqual({
     asked: [["agent", request]],
     gave: answer,
@@ -56,9 +56,9 @@ test.each<[string, object, World, object]>([
 });
 
 test.each<[string, object, object]>([
-  ["named one", { crew_id_or_config_ref: "team" }, { crew_id: "team" }],
+  ["the ID of a library crew", { crew_id_or_config_ref: "team" }, { crew_id: "team" }],
   [
-    "one that is here, with its plan",
+    "an inline crew with its plan",
     {
       crew: { agents: [{ agent_id: "ann", role_name: "Writer" }] },
       plan: { tasks: [{ task_id: "t", description: "do it" }] },
@@ -68,7 +68,7 @@ test.each<[string, object, object]>([
       plan: expect.objectContaining({ tasks: [expect.objectContaining({ task_id: "t" })] }),
     },
   ],
-])("a crew is asked for: a %s", (_what, config, request) => {
+])("a crew call contains %s", (_what, config, request) => {
   const settings = { ...config, plan_description_template: "About {{a}}" };
   expect(
     executeNode("crew_task", settings, { state: { a: "x" }, node: { output_keys: ["k"] }, answer }),
@@ -79,19 +79,19 @@ test.each<[string, object, object]>([
 });
 
 test.each<[string, unknown, string[], object]>([
-  ["one key gets the whole result", { a: 1, b: 2 }, ["a"], { a: { a: 1, b: 2 } }],
-  ["several keys get the values of their names", { a: 1, b: null, c: 3 }, ["a", "b"], { a: 1, b: null }],
+  ["a single key gets the whole result", { a: 1, b: 2 }, ["a"], { a: { a: 1, b: 2 } }],
+  ["several keys get the values with their names", { a: 1, b: null, c: 3 }, ["a", "b"], { a: 1, b: null }],
   [
-    "several keys get the whole result each where one name is missing",
+    "several keys each get the whole result if a name is missing",
     { a: 1 },
     ["a", "b"],
     { a: { a: 1 }, b: { a: 1 } },
   ],
-  ["several keys get a list each", [1], ["a", "b"], { a: [1], b: [1] }],
-  ["several keys get null each", null, ["a", "b"], { a: null, b: null }],
-  ["several keys get a text each", "x", ["a", "b"], { a: "x", b: "x" }],
+  ["several keys each get the whole list", [1], ["a", "b"], { a: [1], b: [1] }],
+  ["several keys each get null", null, ["a", "b"], { a: null, b: null }],
+  ["several keys each get the whole text", "x", ["a", "b"], { a: "x", b: "x" }],
   ["no keys get nothing", { a: 1 }, [], {}],
-])("of a tool's result, %s", (_what, result, output_keys, output) => {
+])("a tool result is assigned to keys: %s", (_what, result, output_keys, output) => {
   const { asked, gave } = executeNode(
     "tool_call",
     {
@@ -103,7 +103,7 @@ test.each<[string, unknown, string[], object]>([
   expect([asked, gave]).toEqual([[["tool", "t", { n: 2, text: "Hi 1", plain: ["{{a}}"] }]], { output }]);
 });
 
-test("code gets what the node reads, and gives what it writes", () => {
+test("code receives the node's input and returns its output", () => {
   expect(
     executeNode(
       "code",
@@ -113,7 +113,7 @@ test("code gets what the node reads, and gives what it writes", () => {
   ).toEqual({ asked: [["code", "return 1;", { a: 1 }]], gave: { output: { k: 3 } } });
 });
 
-test("a transform computes each of its keys from the state as it was before", () => {
+test("a transform computes every key from the previous state", () => {
   expect(
     executeNode("transform", { set: { a: "state.a + 1.0", b: "state.a" } }, { state: { a: 1 } }),
   ).toEqual({
@@ -122,18 +122,18 @@ test("a transform computes each of its keys from the state as it was before", ()
   });
 });
 
-describe("a request", () => {
+describe("HTTP requests", () => {
   const url = "https://a.example/x";
   const ok = { status: 200 };
   test.each<[string, object, unknown, World]>([
     [
-      "reads with values filled in, without a body",
+      "fills in values and sends no body with GET",
       { url: " https://{{h}}/x ", body: "b", headers: { h: "{{h}}" } },
       ["http_request", { url, method: "GET", headers: { h: "a.example" } }],
       { state: { h: "a.example" } },
     ],
     [
-      "asks for heads alone without a body",
+      "sends no body with HEAD",
       { url, method: "HEAD", body: "b" },
       ["http_request", { url, method: "HEAD", headers: {} }],
       {},
@@ -145,30 +145,30 @@ describe("a request", () => {
       { state: { n: 1 } },
     ],
     [
-      "sends any other text as it is",
+      "sends other text unchanged",
       { url, method: "PUT", body: "a {{n}}" },
       ["http_write", { url, method: "PUT", headers: {}, body: "a 1" }],
       { state: { n: 1 } },
     ],
     [
-      "writes without a body where there is none",
+      "sends DELETE without a body",
       { url, method: "DELETE" },
       ["http_write", { url, method: "DELETE", headers: {} }],
       {},
     ],
     [
-      "encodes its query, in place of values of the same names",
+      "encodes its query and replaces parameters of the same name",
       { url: `${url}?q=1&z=2`, query: { q: "{{n}} & more" } },
       ["http_request", { url: `${url}?q=3+%26+more&z=2`, method: "GET", headers: {} }],
       { state: { n: 3 } },
     ],
     [
-      "hands on what is no address, for the door to refuse",
+      "passes on an invalid URL for egress to reject",
       { url: "nowhere" },
       ["http_request", { url: "nowhere", method: "GET", headers: {} }],
       {},
     ],
-  ])("%s", (_what, config, request, world) => {
+  ])("an HTTP request %s", (_what, config, request, world) => {
     expect(
       executeNode("http_request", config, { ...world, answer: ok, node: { output_keys: ["k"] } }),
     ).toEqual({
@@ -176,7 +176,7 @@ describe("a request", () => {
       gave: { output: { k: ok } },
     });
   });
-  test("with a query needs an address", () => {
+  test("an HTTP request with a query needs a valid URL", () => {
     expect(executeNode("http_request", { url: "nowhere", query: { q: "1" } })).toEqual({
       asked: [],
       failed: {
@@ -204,7 +204,7 @@ describe("a request", () => {
     [500, undefined, "tried again"],
     [503, "200", "tried again"],
     ["500", undefined, "a success"],
-  ])("that is answered with %j where %j counts as success is %s", (status, ok_status, what) => {
+  ])("a response with status %j, if %j counts as success, is %s", (status, ok_status, what) => {
     const { gave, failed } = executeNode(
       "http_request",
       { url, ...(ok_status ? { ok_status } : {}) },
@@ -221,7 +221,7 @@ describe("a request", () => {
           },
     );
   });
-  test("that is answered with something else than a status is a success", () => {
+  test("a response without a status counts as success", () => {
     expect(
       executeNode("http_request", { url }, { answer: "text", node: { output_keys: ["k"] } }).gave,
     ).toEqual({
@@ -236,7 +236,7 @@ test.each<[object, unknown[], string[], object]>([
   [{ signal: "go", timeout_ms: 9 }, ["signal", "go", 9], ["k"], { k: { a: 1 } }],
   [{ signal: "go" }, ["signal", "go", undefined], ["a"], { a: 1 }],
   [{ signal: "go" }, ["signal", "go", undefined], ["a", "b"], {}],
-])("a wait with %j asks for %j", (config, request, output_keys, output) => {
+])("a wait with %j makes the call %j", (config, request, output_keys, output) => {
   expect(executeNode("wait", config, { answer: { a: 1 }, node: { output_keys } })).toEqual({
     asked: [request],
     gave: { output },
@@ -251,7 +251,7 @@ test.each([
   [["a", "b"], { a: 1, b: 2, c: 3 }, { a: 1, b: 2 }],
   [["a", "b"], { a: 1 }, null],
   [["a", "b"], [1, 2], null],
-])("a wait that writes %j and was signalled %j gives %j", (keys, data, output) => {
+])("a wait that writes %j and receives the signal %j returns %j", (keys, data, output) => {
   expect(outputOfSignal(keys, data)).toEqual(output);
 });
 
@@ -265,26 +265,26 @@ test.each([
   [3_599_999, "60 min"],
   [3_600_000, "1 h"],
   [5_400_000, "1.5 h"],
-])("%i ms in words is %s", (ms, label) => {
+])("%i ms is formatted as %s", (ms, label) => {
   expect(durationText(ms)).toBe(label);
 });
 
 test.each<[string, World, object]>([
   [
-    "all of the state where it names nothing",
+    "the whole state if it names no keys",
     { state: { a: 1 }, input: { b: 2 } },
     { output: { a: 1 }, writes: {} },
   ],
   [
-    "what it names, which stays in the state under a second name",
+    "its named keys and also stores them as final output",
     { state: { a: 1, c: 3 }, input: { b: 2 }, node: { input_keys: ["b"] } },
     { output: { b: 2 }, writes: { final_output_b: 2 } },
   ],
   [
-    "what it names if it is there, under no longer a name than a key may have",
+    "its optional keys if present and truncates long key names",
     { input: { [`b${"x".repeat(60)}`]: 2 }, node: { optional_input_keys: ["b"] } },
     { output: { [`b${"x".repeat(60)}`]: 2 }, writes: { [`final_output_b${"x".repeat(50)}`]: 2 } },
   ],
-])("an end hands out %s", (_what, world, gave) => {
+])("an end node returns %s", (_what, world, gave) => {
   expect(executeNode("end", {}, world).gave).toEqual(gave);
 });

@@ -27,13 +27,13 @@ const plan = (count: number) => ({
   tasks: Array.from({ length: count }, (_, at) => ({ task_id: `t${at}`, description: "do it" })),
 });
 
-test("a kind is found by its type and by nothing else", () => {
+test("a node kind is found only by its type", () => {
   expect(findNodeKind("toString")).toBeUndefined();
   expect(() => getNodeKind("loop")).toThrow(new Error('Unknown node type "loop".'));
   expect(nodeKinds.map(({ type }) => getNodeKind(type).type)).toEqual(nodeKinds.map(({ type }) => type));
 });
 
-test("what is given with a new node goes before what it would have", () => {
+test("given values of a new node override its defaults", () => {
   const node = newNode("wait", { id: "w", name: "Rest", join: "any", config: { signal: "go" } });
   expect(node.name).toBe("Rest");
   expect(node.join).toBe("any");
@@ -71,7 +71,7 @@ test.each<[NodeType, object, object, string]>([
   ["end", {}, { input_mapping: {} }, "Returns chosen values"],
   ["end", { status: "ERROR" }, { input_keys: ["a"] }, "Ends with an error"],
   ["note", { text: "Look here" }, {}, "Look here"],
-])("the card of %s with %j and %j says %s", (type, config, node, summary) => {
+])("a %s node with %j and %j has the summary %s", (type, config, node, summary) => {
   expect(summaryOf(type, config, node)).toBe(summary);
 });
 
@@ -82,7 +82,7 @@ test.each<[NodeType, object, string[]]>([
   ["http_request", { method: "DELETE" }, []],
   ["wait", {}, ["timeout_ms"]],
   ["wait", { signal: "go" }, []],
-])("the form of %s with %j leaves out %j", (type, config, left) => {
+])("the form of a %s node with %j hides %j", (type, config, left) => {
   const shown = shownFields(type, config);
   expect(
     getNodeKind(type)
@@ -91,7 +91,7 @@ test.each<[NodeType, object, string[]]>([
   ).toEqual(left);
 });
 
-describe("what is wrong with a node by itself", () => {
+describe("node diagnostics", () => {
   const task = { required_role: "Writer", task_description_template: "write" };
   test.each<[NodeType, object, string[]]>([
     ["agent_task", {}, ["error E_UNKNOWN_ROLE required_role"]],
@@ -118,7 +118,7 @@ describe("what is wrong with a node by itself", () => {
     ["wait", {}, ["error E_WAIT_KIND ms"]],
     ["wait", { ms: 1, signal: "go" }, ["error E_WAIT_KIND ms"]],
     ["wait", { ms: 1, until: "true" }, ["error E_WAIT_KIND ms"]],
-  ])("of %s with %j: %j", (type, config, diagnostics) => {
+  ])("a %s node with %j has the diagnostics %j", (type, config, diagnostics) => {
     const node = nodeOf(type, config);
     const found = getNodeKind(type).validate?.(node.config, node, () => null) ?? [];
     expect(found.map(({ severity, code, field }) => `${severity} ${code} ${field}`)).toEqual(diagnostics);
@@ -131,11 +131,11 @@ test.each<[NodeType, object, unknown]>([
   ["http_request", { method: "POST", url: "u" }, [{ kind: "request", method: "POST", url: "u" }]],
   ["code", { source: "return 1;" }, [{ kind: "code", source: "return 1;" }]],
   ["transform", {}, []],
-])("what %s with %j uses without any agent", (type, config, uses) => {
+])("a %s node with %j lists what it uses without an agent", (type, config, uses) => {
   expect(usesOf(nodeOf(type, config))).toEqual(uses);
 });
 
-test("expressions and templates in settings are found where they stand", () => {
+test("expressions and templates in settings are listed with their field", () => {
   const args = {
     sum: { $expr: "1 + 1" },
     text: { $template: "Hi {{a}}" },
@@ -178,7 +178,7 @@ test("expressions and templates in settings are found where they stand", () => {
   ]);
 });
 
-test("which nodes are agents', crews', routers' or notes', and what they write, is asked of their kind", () => {
+test("the kind of a node decides its classification and the keys it writes", () => {
   const known = nodeKinds.map(({ type }) =>
     nodeOf(type, type === "note" ? { text: "Look" } : {}, { output_keys: ["k"] }),
   );
@@ -206,7 +206,7 @@ test("which nodes are agents', crews', routers' or notes', and what they write, 
   ]);
 });
 
-test("an end and a note lead nowhere, a start begins, an end ends", () => {
+test("node kinds define exits, end status, presets and signals", () => {
   const lists = nodeKinds.map((kind) => [kind.type, kind.exits?.(nodeOf(kind.type).config)]);
   expect(
     lists.filter(([, exits]) => Array.isArray(exits) && exits.length === 0).map(([type]) => type),
@@ -238,7 +238,7 @@ test.each([
   expect(nodeOf("wait", {}, { breakpoint }).breakpoint).toBe(read);
 });
 
-test("a note and a start are carried out as what they are: not at all, and as the values that were given", () => {
+test("a note isn't executed, and a start node returns its given values", () => {
   expect(executeNode("note", {}).gave).toBeUndefined();
   expect(
     executeNode("start", {}, { state: { a: 1, c: null }, node: { output_keys: ["a", "b", "c"] } }).gave,
@@ -246,7 +246,7 @@ test("a note and a start are carried out as what they are: not at all, and as th
 });
 
 test.each(nodeKinds.map(({ type }) => type))(
-  "a new %s says all that has a standard, as a file without it would be read",
+  "a new %s node has the defaults that a file without them is read with",
   (type) => {
     const made = newNode(type, { id: "it" });
     const { id, name, output_keys, config } = made;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { termsOf, timeoutDiagnostics } from "./question-terms";
 
-test("a question has the terms that are set, without empty names and subjects", () => {
+test("a question has the configured terms without empty names and expertise", () => {
   const set = { timeout_s: 5, default_response: null, urgency: "low" as const, assigned_to: "Ann" };
   expect(termsOf({})).toEqual({});
   expect(termsOf({ ...set, required_expertise: ["law"] })).toEqual({ ...set, required_expertise: ["law"] });
@@ -9,7 +9,7 @@ test("a question has the terms that are set, without empty names and subjects", 
   expect(termsOf({ required_expertise: ["", "tax"] })).toEqual({ required_expertise: ["tax"] });
 });
 
-test("an escalation needs somebody to ask, each level later than the one before", () => {
+test("an escalation needs a level, and each level must be later than the previous", () => {
   const codes = (...after: number[]) =>
     timeoutDiagnostics(
       { on_timeout: "escalate", escalation: after.map((after_s) => ({ after_s, to: "a" })) },
@@ -21,7 +21,7 @@ test("an escalation needs somebody to ask, each level later than the one before"
   expect(codes(2, 2)).toEqual(error);
 });
 
-test("what a kind has against its own timeout is told at that field", () => {
+test("a node kind's timeout error is reported at on_timeout", () => {
   expect(timeoutDiagnostics({}, null)).toEqual([]);
   expect(timeoutDiagnostics({}, "No.")).toMatchObject([
     { code: "E_QUESTION_TIMEOUT", message: "No.", field: "on_timeout" },

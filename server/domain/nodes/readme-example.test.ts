@@ -8,12 +8,12 @@ import { shout } from "./testing/shout";
 const ROOT = path.resolve(import.meta.dirname, "../../..");
 const read = (file: string) => readFileSync(path.join(ROOT, file), "utf8");
 
-test("the node kind in docs/extending.md is the one that is type-checked, linted and run here", () => {
+test("the example in docs/extending.md matches the tested node kind", () => {
   const [, example] = /```ts\n(import \{ defineNode[\s\S]*?)```/.exec(read("docs/extending.md")) ?? [];
   expect(example?.replace("./define", "../define")).toBe(read("server/domain/nodes/testing/shout.ts"));
 });
 
-test("it converts a text to upper case, and declares the key it writes", () => {
+test("the example node converts text to upper case and declares its output key", () => {
   const config = shout.config(schemaParts).parse({});
   const node = { output_keys: [] } as unknown as NodeBase;
   expect(shout.writes?.(config, node)).toEqual(["text"]);

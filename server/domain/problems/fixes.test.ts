@@ -14,8 +14,8 @@ const edgeTexts = ({ edges }: WorkflowGraph) =>
   );
 const GRAPH = draw("start > a > b > end");
 
-describe("a repair", () => {
-  test("takes a node out with its edges, and what begins there with it", () => {
+describe("a fix", () => {
+  test("removing a node removes its edges and unsets it as the start", () => {
     const without = (node_id: string) => {
       const { nodes, edges, start_node_id } = fixed(GRAPH, { kind: "remove_node", node_id });
       return [Object.keys(nodes), edges.map(({ id }) => id), start_node_id];
@@ -24,7 +24,7 @@ describe("a repair", () => {
     expect(without("start")).toEqual([["a", "b", "end"], ["e1", "e2"], null]);
     expect(without("gone")).toEqual([["start", "a", "b", "end"], ["e0", "e1", "e2"], "start"]);
   });
-  test("takes the last of the edges of one name out", () => {
+  test("removing an edge with a duplicate ID removes the last of them", () => {
     const twice = {
       ...GRAPH,
       edges: [...GRAPH.edges, { ...(GRAPH.edges[0] as WorkflowEdge), target_node_id: "b" }],
@@ -32,7 +32,7 @@ describe("a repair", () => {
     expect(edgeTexts(fixed(twice, { kind: "remove_edge", edge_id: "e0" }))).toEqual(edgeTexts(GRAPH));
     expect(edgeTexts(fixed(GRAPH, { kind: "remove_edge", edge_id: "gone" }))).toEqual(edgeTexts(GRAPH));
   });
-  test("changes one edge, one node, where a run begins", () => {
+  test("a fix can change an edge, a node or the start node", () => {
     const edge = fixed(GRAPH, {
       kind: "set_edge",
       edge_id: "e1",
@@ -47,7 +47,7 @@ describe("a repair", () => {
     expect(node).toEqual({ ...GRAPH, nodes: { ...GRAPH.nodes, a: { ...GRAPH.nodes.a, name: "New" } } });
     expect(fixed(GRAPH, { kind: "set_start", node_id: "b" })).toEqual({ ...GRAPH, start_node_id: "b" });
   });
-  test("that no longer applies, or changes no drawing, leaves the drawing itself", () => {
+  test("a fix that doesn't apply or changes nothing returns the same graph", () => {
     expect(fixed(GRAPH, { kind: "set_node", node_id: "gone", set: { name: "New" } }) === GRAPH).toBe(true);
     expect(fixed(GRAPH, { kind: "set_config", node_id: "gone", path: ["x"], value: 1 }) === GRAPH).toBe(true);
     expect(fixed(GRAPH, { kind: "lead_to", node_id: "gone", edge_ids: ["e1"] }) === GRAPH).toBe(true);
@@ -59,13 +59,13 @@ describe("a repair", () => {
     );
     expect(fixed(GRAPH, { kind: "allow", key: "tool:x" }) === GRAPH).toBe(true);
   });
-  test("dismisses an advice once", () => {
+  test("dismissing advice twice records it once", () => {
     const once = fixed(GRAPH, { kind: "dismiss", key: "k" });
     expect(once.dismissed_advice).toEqual(["k"]);
     expect(fixed(once, { kind: "dismiss", key: "k" }).dismissed_advice).toEqual(["k"]);
     expect(fixed(once, { kind: "dismiss", key: "l" }).dismissed_advice).toEqual(["k", "l"]);
   });
-  test("leads edges elsewhere, and leaves out what would then be there twice", () => {
+  test("redirecting edges drops duplicates", () => {
     const graph = draw("start > r; r x> a; r x> b; r y> b; a > b; a > end");
     expect(edgeTexts(fixed(graph, { kind: "lead_to", node_id: "b", edge_ids: ["e1", "e3"] }))).toEqual([
       "e0 start > r",
@@ -82,7 +82,7 @@ describe("a repair", () => {
       "e5 a > end",
     ]);
   });
-  test("sets a value deep in the settings, in lists too, and not one that settings cannot be", () => {
+  test("setting a nested value works in lists and ignores invalid values", () => {
     const conditions = [
       { label: "a", when: "true" },
       { label: "b", when: "true" },
@@ -101,7 +101,7 @@ describe("a repair", () => {
     expect(set(["kind"], "odd" as never)).toBe(graph.nodes.r);
     expect(set([], { kind: "value" } as never)?.config).toMatchObject({ kind: "value", conditions: [] });
   });
-  test("says how values of a key merge, beside what its schema says", () => {
+  test("setting a reducer keeps the rest of the key's schema", () => {
     const reduced = (global_state_schema: JsonObject | undefined, key = "k") =>
       fixed(
         { ...GRAPH, ...(global_state_schema ? { global_state_schema } : {}) },
@@ -119,9 +119,9 @@ describe("a repair", () => {
   });
 });
 
-describe("a beginning and an end that are added", () => {
+describe("added start and end nodes", () => {
   const at = (x: number, y: number) => ({ ui: { x, y } });
-  test("are connected to what nothing leads to, and to what leads nowhere", () => {
+  test("added start and end nodes connect to nodes without incoming or outgoing edges", () => {
     const graph = draw("a > b; a > r; c !> b; note > note2", {
       a: at(0, 0),
       b: at(100, 50),
@@ -159,14 +159,14 @@ describe("a beginning and an end that are added", () => {
     );
     expect(new Set(ended.edges.map((edge) => edge.id)).size).toBe(ended.edges.length);
   });
-  test("stand at the corner of an empty drawing, alone", () => {
+  test("a start node added to an empty workflow is placed at the origin", () => {
     const empty = { ...GRAPH, nodes: {}, edges: [], start_node_id: null };
     const { nodes, edges } = fixed(empty, { kind: "add_start" });
     expect([Object.values(nodes).map(({ ui }) => ui), edges]).toEqual([[{ x: 0, y: 0 }], []]);
   });
 });
 
-test("nodes are told by their names, or by their ids where they have none", () => {
+test("nodes are referred to by name, or by ID if unnamed", () => {
   const graph = draw("start > a > end", { a: { name: "First" }, end: { name: "" } });
   expect(named(graph, "a")).toBe('"First"');
   expect(named(graph, "end")).toBe('"end"');

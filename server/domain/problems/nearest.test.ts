@@ -25,6 +25,6 @@ test.each<[string, string[], string | null]>([
   ["Übersetzer", ["ubersetzer", "übersetzer"], "übersetzer"],
   ["…", ["—"], null],
   ["…", ["Writer"], null],
-])("%j among %j most likely means %j", (word, candidates, meant) => {
+])("the nearest match for %j among %j is %j", (word, candidates, meant) => {
   expect(nearest(word, candidates)).toBe(meant);
 });

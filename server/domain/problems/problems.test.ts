@@ -349,8 +349,8 @@ const cases: [code: string, WorkflowGraph, place: string, fix?: string][] = [
   ],
 ];
 
-describe("every code", () => {
-  test.each(cases)("%s is found at its place, and its repair takes it away", (code, g, place, fixLabel) => {
+describe("problem codes", () => {
+  test.each(cases)("%s is reported at its location, and its fix resolves it", (code, g, place, fixLabel) => {
     const found = find(g).find((problem) => problem.code === code && placeOf(problem) === place);
     expect(found?.severity).toBe(code.startsWith("E_") ? "error" : "warning");
     expect(found?.fix?.label).toBe(fixLabel);
@@ -360,7 +360,7 @@ describe("every code", () => {
     expect(WorkflowGraph.safeParse(mended).success).toBe(true);
   });
 
-  test("W_ROUTER_NO_DEFAULT: a person may decide that the run fails and shows the value", () => {
+  test("W_ROUTER_NO_DEFAULT can be dismissed so that the run fails and shows the value", () => {
     const g = graph("start > r; r yes> end", { r: { config: { kind: "value", value: "state.status" } } });
     const found = find(g).find(({ code }) => code === "W_ROUTER_NO_DEFAULT");
     expect(found?.dismiss?.label).toBe("Fail and show the value");
@@ -368,7 +368,7 @@ describe("every code", () => {
     expect(codes).not.toContain("W_ROUTER_NO_DEFAULT");
   });
 
-  test("W_ROUTER_READS_OBJECT: a role whose fields do not name the node's key answers an object", () => {
+  test("W_ROUTER_READS_OBJECT is reported if no field of the role has the node's key", () => {
     const read = (fields: string[], value = "state.a_out") => {
       const properties = Object.fromEntries(fields.map((name) => [name, { type: "string" }]));
       const judge = RoleDefinition.parse({ name: "Judge", output_schema: { type: "object", properties } });
@@ -386,7 +386,7 @@ describe("every code", () => {
     expect(read(["field"], "state.a_out.field")).toEqual([]);
   });
 
-  test("W_PRICE_UNKNOWN: a budget in dollars, and a model nobody knows the price of", () => {
+  test("W_PRICE_UNKNOWN is reported for a cost budget and a model without a known price", () => {
     const own = { model: "mystery", provider_id: "p" };
     const g = graph("start > a > b > c > end", {
       a: agent({ llm_config: own }),
@@ -418,7 +418,7 @@ describe("every code", () => {
     ]);
   });
 
-  test("a drawing with too many nodes or edges is said to be too large", () => {
+  test("a workflow with too many nodes or edges is reported as too large", () => {
     const codes = (g: WorkflowGraph) =>
       [...new Set(find(g).map(({ code }) => code))].filter((code) => /LARGE/.test(code));
     const one = graph("start > end").nodes.end!;
@@ -442,7 +442,7 @@ describe("every code", () => {
     ).toEqual(["E_NODE_TOO_LARGE"]);
   });
 
-  test("more expressions than one step can evaluate", () => {
+  test("a node with more expressions than a step can evaluate is too large", () => {
     const sets = (count: number) => {
       const set = Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, `${i} + 1`]));
       return find(
@@ -455,7 +455,7 @@ describe("every code", () => {
     expect(sets(6_000)[0]?.message).toMatch(/expressions of "t" have 4\d,\d{3} characters in total/);
   });
 
-  test("more conditions of the ways on from a node than one step can evaluate", () => {
+  test("a node with more outgoing conditions than a step can evaluate is too large", () => {
     const withConditions = (count: number) => {
       const drawn = graph("start > a > end");
       const to = drawn.edges.find(({ target_node_id }) => target_node_id === "end")!;
@@ -472,7 +472,7 @@ describe("every code", () => {
     expect(withConditions(50)[0]?.message).toMatch(/outgoing conditions of "a" have 5\d,\d{3} characters/);
   });
 
-  test("more expressions and templates in a whole workflow than can be read: it says so once and reads no more", () => {
+  test("a workflow with too many expressions and templates is reported once and not read further", () => {
     const many = (count: number, last: Raw) => {
       const names = Array.from({ length: count }, (_, i) => `t${i}`);
       const nodes = Object.fromEntries(
@@ -507,7 +507,7 @@ describe("every code", () => {
     ).toEqual([]);
   });
 
-  test("conditions of edges count for what is read of a whole workflow", () => {
+  test("edge conditions count toward the workflow's expression limit", () => {
     const drawn = graph(Array.from({ length: 12 }, (_, i) => `start > a${i} > end`).join(";"));
     const edges = drawn.edges.flatMap((edge) =>
       Array.from({ length: 15 }, (_, i) => ({
@@ -524,7 +524,7 @@ describe("every code", () => {
   });
 });
 
-test("a key that is typed into a node is named at its field, and a person may say that they know", () => {
+test("a secret in a node's settings gets a dismissible warning at its field", () => {
   const g = graph("start > a > end", {
     a: {
       node_type: "http_request",
@@ -541,17 +541,17 @@ test("a key that is typed into a node is named at its field, and a person may sa
   expect(find(found?.dismiss ? applyFix(g, found.dismiss) : g)).toEqual([]);
 });
 
-describe("nothing to say", () => {
+describe("workflows without problems", () => {
   test.each([
     [
-      "two branches of a router write the same key",
+      "two branches of a router that write the same key",
       graph("start > r; r x> a > c; r y> b > c > end", {
         a: { output_keys: ["k"] },
         b: { output_keys: ["k"] },
       }),
     ],
     [
-      "a router after a join chooses between two writers",
+      "a router after a join that chooses between two writers",
       graph("start > a > j; start > b > j > r; r x> c > end; r y> d > end", {
         c: { output_keys: ["k"] },
         d: { output_keys: ["k"] },
@@ -566,25 +566,25 @@ describe("nothing to say", () => {
       ),
     ],
     [
-      "one writes after the other",
+      "sequential writers",
       graph("start > a > b > end; start > b", { a: { output_keys: ["k"] }, b: { output_keys: ["k"] } }),
     ],
-    ["an error edge leads back", graph("start > a > end; a !> a")],
+    ["an error edge that leads back", graph("start > a > end; a !> a")],
     [
-      "a key comes back from a loop",
+      "a key that a loop feeds back",
       graph("start > a > r; r again> a; r else> end", {
         a: { optional_input_keys: ["a_out"] },
         r: byConditions([["again", 'state.a_out != ""']]),
       }),
     ],
     [
-      "a missing key that the template provides for",
+      "a missing key with a default in the template",
       graph("start > a > end", {
         a: agent({ task_description_template: '{{k | default: "-"}}' }, { output_keys: ["o"] }),
       }),
     ],
     [
-      "a missing key that the condition provides for",
+      "a missing key that the condition handles",
       graph("start > r; r x> end; r else> end", {
         r: byConditions([["x", "has(state.k) && state.?j.orValue(false)"]]),
       }),
@@ -598,22 +598,22 @@ describe("nothing to say", () => {
       ),
     ],
     [
-      "what an error edge knows",
+      "the error value after an error edge",
       graph("start > a > end; a !> b > end", {
         b: agent({ task_description_template: "{{_error.message}}" }, { output_keys: ["o"] }),
       }),
     ],
-  ])("%s", (_title, g) => {
+  ])("no problem is reported for %s", (_title, g) => {
     expect(find(g)).toEqual([]);
   });
 
-  test("the reference workflow, also without places", () => {
+  test("no problem is reported for the reference workflow", () => {
     expect(find(templateOf("approval").graph)).toEqual([]);
   });
 });
 
 describe("parallel writers", () => {
-  test("writers behind a router that takes all ways, and behind two edges with one label, are parallel", () => {
+  test("writers behind a router in mode all, or behind two edges with the same label, are parallel", () => {
     const writers = { a: { output_keys: ["k"] }, b: { output_keys: ["k"] } };
     const codes = (g: WorkflowGraph) => find(g).map(({ code }) => code);
     expect(
@@ -640,7 +640,7 @@ describe("parallel writers", () => {
     ).toEqual(["W_PARALLEL_WRITE"]);
   });
 
-  test("one report for a key, however many write it", () => {
+  test("parallel writes of a key are reported once, however many writers there are", () => {
     const many = Array.from({ length: 12 }, (_, i) => `start > a${i} > end`).join("; ");
     const g = graph(
       many,
@@ -664,27 +664,27 @@ describe("a key that a loop writes", () => {
       "start > a > r; r again> a; r out> b > end",
       { ...nodes, b: { input_keys: ["text"] } },
     ],
-    ["it is read only if there", before, { ...nodes, b: { optional_input_keys: ["text"] } }],
+    ["it's an optional input", before, { ...nodes, b: { optional_input_keys: ["text"] } }],
     [
-      "the start asks for it",
+      "the start node asks for it",
       before,
       { ...nodes, start: { output_keys: ["n", "text"] }, b: { input_keys: ["text"] } },
     ],
     [
-      "it is read within the loop",
+      "it's read within the loop",
       "start > r; r again> a > b > r; r out> end",
       { ...nodes, b: { input_keys: ["text"] } },
     ],
-  ])("is certain enough where %s", (_, drawing, settings) => {
+  ])("a key that a loop writes is reliable if %s", (_, drawing, settings) => {
     expect(risky(graph(drawing, settings))).toEqual([]);
   });
 });
 
-describe("keys at a node", () => {
+describe("available keys", () => {
   const at = (g: WorkflowGraph, id: string) =>
     keysAvailableAt(g, id).map(({ key, from, certain }) => `${key}${certain ? "" : "?"} ${from.join(",")}`);
 
-  test("in a loop, what comes from the last round is not certain", () => {
+  test("keys from the previous iteration of a loop are uncertain", () => {
     expect(at(templateOf("code-and-review").graph, "develop")).toEqual([
       "feature_request start",
       "code? develop",
@@ -694,7 +694,7 @@ describe("keys at a node", () => {
     ]);
   });
 
-  test("behind a join, what all branches write is certain", () => {
+  test("after a join of all branches, the keys of every branch are certain", () => {
     expect(at(templateOf("parallel-views").graph, "brief")).toEqual([
       "facts facts",
       "idea start",
@@ -711,7 +711,7 @@ describe("keys at a node", () => {
     expect(at(any, "brief")).toEqual(["idea start", "facts? facts", "risks? risks", "story? story"]);
   });
 
-  test("behind a router, what only one way writes is not", () => {
+  test("after a router, keys written on a single route are uncertain", () => {
     const g = graph(
       "start > r; r x> a > end; r y> b > end",
       {},
@@ -721,14 +721,14 @@ describe("keys at a node", () => {
     expect(at(g, "a")).toEqual(["given "]);
   });
 
-  test("what may fail without ending the run is not certain", () => {
+  test("keys of a node that can fail without ending the run are uncertain", () => {
     expect(at(graph("start > a > end", { a: { on_error: "continue" } }), "end")).toEqual(["a_out? a"]);
     expect(at(graph("start > a > end; a !> end"), "end")).toEqual(["a_out? a"]);
   });
 });
 
 describe("any graph", () => {
-  test("is examined without throwing, and every repair gives a graph again", () => {
+  test("checking any graph never throws, and every fix yields a valid graph", () => {
     fc.assert(
       fc.property(arbitraryGraph({ maxNodes: 12 }), (g) => {
         const problems = find(g);
@@ -744,7 +744,7 @@ describe("any graph", () => {
     );
   });
 
-  test("with loops that are entered in two places has only loops with one entry once the repairs are made", () => {
+  test("fixes turn loops with several entries into loops with a single entry", () => {
     const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 7 }), fc.integer({ min: 1, max: 7 })), {
       minLength: 6,
       maxLength: 20,
@@ -775,7 +775,7 @@ describe("any graph", () => {
     expect(mended).toBeGreaterThan(20);
   });
 
-  test("with a loop entered from one node twice keeps one of the two edges", () => {
+  test("fixing a loop that a node enters twice keeps one of the two edges", () => {
     const g = graph("start > a > r; start > b > a; r on> b; r out> end");
     const { fix } = find(g).find(({ code }) => code === "W_IRREDUCIBLE_LOOP")!;
     const from = (edges: typeof g.edges) =>
@@ -785,14 +785,14 @@ describe("any graph", () => {
   });
 });
 
-describe("what is asked for and not checked is told with its place", () => {
+describe("unchecked schema keywords", () => {
   const notes = (g: WorkflowGraph) =>
     findProblems(g, [{ name: "Writer", tools: [] }])
       .filter(({ code }) => code === "W_NOT_CHECKED" || code === "W_SLOW_PATTERN")
       .map(({ at, message }) => [at.id ?? at.kind, at.field, message]);
   const why = "properties.x.pattern: the pattern (?<=a)b is not checked: it has a lookahead or lookbehind.";
 
-  test("in schemas of nodes, of the state and of guardrails", () => {
+  test("unchecked keywords are reported in schemas of nodes, state and guardrails", () => {
     const shape = { properties: { x: { pattern: "(?<=a)b" } } };
     const g = graph(
       "start > a > end",
@@ -830,7 +830,7 @@ describe("what is asked for and not checked is told with its place", () => {
     ]);
   });
 
-  test("nothing is said of schemas that are checked whole", () => {
+  test("fully checked schemas are not reported", () => {
     const g = graph("start > a > end", {
       start: {
         config: {

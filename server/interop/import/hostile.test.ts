@@ -23,15 +23,15 @@ const errorsOf = (texts: Record<string, string>) => {
   return findings.flatMap(({ level, message }) => (level === "error" ? [message] : []));
 };
 
-describe("an archive", () => {
-  test("is unpacked without the folder that holds everything", () => {
+describe("archives", () => {
+  test("an archive is unpacked without its top folder", () => {
     expect(unpack(zip({ "top/a.yaml": "a: 1", "top/b/c.md": "# c", "top/logo.png": "x" }))).toEqual([
       { path: "a.yaml", text: "a: 1" },
       { path: "b/c.md", text: "# c" },
     ]);
   });
 
-  test("that grows too large is refused before it has", () => {
+  test("an oversized archive is rejected before it is fully unpacked", () => {
     const bomb = Object.fromEntries(
       Array.from({ length: 4 }, (_, n) => [`${n}.json`, " ".repeat(4 * 1024 * 1024)]),
     );
@@ -39,14 +39,14 @@ describe("an archive", () => {
     expect(() => unpack(zip({ "a.json": " ".repeat(6 * 1024 * 1024) }))).toThrow("larger than 5 MiB");
   });
 
-  test("with too many files is refused", () => {
+  test("an archive with too many files is rejected", () => {
     expect(() =>
       unpack(zip(Object.fromEntries(Array.from({ length: 501 }, (_, n) => [`${n}.md`, "x"])))),
     ).toThrow("more than 500 readable files");
   });
 
   test.each(["../a.yaml", "/etc/passwd", "a/../../b", "C:/a.yaml", "a\\..\\b"])(
-    "with the path %s is refused",
+    "an archive with the path %s is rejected",
     (path) => {
       expect(() => unpack(zip({ [path]: "a: 1" }))).toThrow(
         /points outside its folder|has invalid characters/,
@@ -55,7 +55,7 @@ describe("an archive", () => {
     },
   );
 
-  test("that is damaged is refused in words", () => {
+  test("a damaged archive is rejected with a message", () => {
     const bytes = Buffer.from(zip({ "a.yaml": "a: 1".repeat(1000) })[0]?.base64 ?? "", "base64");
     bytes.fill(0xff, 40, 60);
     expect(() => unpack([{ path: "a.zip", base64: bytes.toString("base64") }])).toThrow("a.zip");
@@ -65,8 +65,8 @@ describe("an archive", () => {
   });
 });
 
-describe("a file", () => {
-  test("whose aliases multiply is refused", () => {
+describe("files", () => {
+  test("a file with multiplying aliases is rejected", () => {
     const lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"];
     for (let n = 1; n < 12; n++)
       lines.push(
@@ -77,7 +77,7 @@ describe("a file", () => {
     expect(errorsOf({ "agents.yaml": lines.join("\n") })[0]).toContain("aliases");
   });
 
-  test("may use aliases and merges as people do", () => {
+  test("a file may use ordinary aliases and merge keys", () => {
     const { imported } = readImport(
       files({
         "agents.yaml":
@@ -94,11 +94,11 @@ describe("a file", () => {
     ["a.json", `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`],
     ["a.yaml", `${"[".repeat(5_000)}${"]".repeat(5_000)}`],
     ["a.yaml", Array.from({ length: 400 }, (_, n) => `${" ".repeat(n)}a:`).join("\n")],
-  ])("nested deeply is refused: %s", (path, text) => {
+  ])("a deeply nested file is rejected: %s", (path, text) => {
     expect(errorsOf({ [path]: text })[0]).toContain("nested");
   });
 
-  test("a file that names __proto__ changes no prototype", () => {
+  test("a file that names __proto__ doesn't change any prototype", () => {
     const text =
       '{"name": "F", "agents": {"a": {"role": "A", "goal": "G", "__proto__": {"polluted": 1}}, "__proto__": {"role": "P", "goal": "Q"}}, "tasks": [{"name": "constructor", "description": "{__proto__} {constructor}", "expected_output": "", "agent": "a"}]}';
     const { imported, findings } = readImport(files({ "crew.json": text }));
@@ -107,7 +107,7 @@ describe("a file", () => {
     expect(findings.filter(({ message }) => message.includes("reserved word"))).not.toHaveLength(0);
   });
 
-  test("larger than the limit is refused, also several together", () => {
+  test("files larger than the limit are rejected, alone or in total", () => {
     expect(errorsOf({ "a.json": `"${"x".repeat(10 * 1024 * 1024)}"` })[0]).toContain("larger than 5 MiB");
     const part = "x".repeat(4 * 1024 * 1024);
     expect(errorsOf({ "a.md": part, "b.md": part, "c.md": part })[0]).toContain(
@@ -115,7 +115,7 @@ describe("a file", () => {
     );
   });
 
-  test("loses what looks like a key, and says so", () => {
+  test("apparent secrets are removed from a file and reported", () => {
     const { imported, findings } = readImport(
       files({
         "agents.yaml":
@@ -128,14 +128,14 @@ describe("a file", () => {
     ]);
   });
 
-  test("that brings more roles than can be read at once is refused", () => {
+  test("a file with too many roles is rejected", () => {
     const agents = Array.from({ length: 501 }, (_, at) => `a${at} = Agent(name="N${at}")\n`).join("");
     expect(errorsOf({ "a.py": `from agents import Agent\n${agents}` })).toEqual([
       "The files have 501 roles; at most 500 can be imported at once.",
     ]);
   });
 
-  test("of which nothing is known is refused, and so is an empty one", () => {
+  test("unrecognized and empty files are rejected", () => {
     expect(errorsOf({ "a.json": '{"hello": 1}' })).toEqual([
       "No workflow, crew, agent or role in a supported format was found in a.json.",
     ]);
@@ -398,8 +398,8 @@ const LONG: Record<string, (n: number) => Record<string, string>> = {
   }),
 };
 
-describe("a file of few lines", () => {
-  test.each(Object.entries(DOUBLED))("whose values multiply is read within the budget: %s", (_, make) => {
+describe("exponential files", () => {
+  test.each(Object.entries(DOUBLED))("exponentially growing values stay within the budget: %s", (_, make) => {
     for (const n of [3, 40, 12, 120].slice(0, sized(2, 4))) {
       const { imported, findings } = readImport(files(make(n)));
       const errors = findings.filter(({ level }) => level === "error").map(({ message }) => message);
@@ -410,9 +410,9 @@ describe("a file of few lines", () => {
   });
 });
 
-describe("a long file", () => {
+describe("long files", () => {
   const read = (make: () => Record<string, string>) => timed(() => readImport(files(make())));
-  test.each(Object.entries(LONG))("takes time in proportion to its length: %s", async (_, make) => {
+  test.each(Object.entries(LONG))("a long file is read in linear time: %s", async (_, make) => {
     const length = sized(8_000, 40_000);
     // In proportion it is four times as much; a square is sixteen times. Twice may be bad luck on a busy machine.
     const isLinear = async () => {
@@ -423,7 +423,7 @@ describe("a long file", () => {
   });
 });
 
-describe("the thread that reads", () => {
+describe("reader thread", () => {
   const CREW = files({ "agents.yaml": "a:\n  role: Reader\n  goal: Read\n  backstory: Fast\n" });
   const limits = { readMs: 1_000, startMs: 20_000, idleMs: 5_000, memoryMb: 64, waiting: 3 };
   const planted = (more = {}) =>
@@ -432,14 +432,14 @@ describe("the thread that reads", () => {
       limits: { ...limits, ...more },
     });
 
-  test("gives the same as reading here, also of an archive, and refuses a damaged one in words", async () => {
+  test("the reader thread matches direct reading and rejects damaged archives", async () => {
     expect(await readSent(CREW)).toEqual(structuredClone(readImport(CREW)));
     const zipped = await readSent(zip({ "top/agents.yaml": CREW[0]?.text ?? "", "top/b.md": "x" }));
     expect(zipped.imported?.roles).toEqual(readImport(CREW).imported?.roles);
     await expect(readSent([{ path: "a.zip", base64: "UEsDBAAA" }])).rejects.toThrow(Rejection);
   });
 
-  test("is ended where a reader never ends, while this thread goes on; the next import has a new one", async () => {
+  test("a hung reader thread is ended without blocking and replaced for the next import", async () => {
     const read = planted();
     let turns = 0;
     const counting = setInterval(() => turns++, 10);
@@ -452,19 +452,19 @@ describe("the thread that reads", () => {
     expect(turns).toBeGreaterThan(5);
   });
 
-  test("is ended where a reader takes too much memory", async () => {
+  test("a reader thread that uses too much memory is ended", async () => {
     const { imported, findings } = await planted({ readMs: 15_000 })(files({ "a.txt": "memory" }));
     expect(imported).toBeNull();
     expect(findings).toMatchObject([{ level: "error", message: expect.stringMatching(/memory/) }]);
   });
 
-  test("takes no more imports than it can read in a while", async () => {
+  test("the reader thread limits the number of queued imports", async () => {
     const read = planted();
     const all = await Promise.all([CREW, CREW, CREW, CREW].map((one) => read(one)));
     expect(all.map(({ findings }) => findings.length)).toEqual([0, 0, 0, 1]);
   });
 
-  test("that fails says why, as a fault of ours", async () => {
+  test("a failed reader thread reports an internal error", async () => {
     await expect(planted()(files({ "a.txt": "fault" }))).rejects.toThrow("planted");
   });
 });

@@ -50,14 +50,14 @@ const read = (files: Record<string, string>) =>
     [numbers, letters],
   );
 
-test("text in UTF-16 is refused with what to do", () => {
+test("UTF-16 text is rejected with instructions", () => {
   const text = Buffer.from('{"nodes": []}', "utf16le").toString("utf8");
   const { findings, imported } = readImport([{ path: "a.json", text }]);
   expect(imported).toBeNull();
   expect(findings.map(({ message }) => message)).toEqual([expect.stringMatching(/Save it as UTF-8/)]);
 });
 
-test("a finding says the file, the line and the node that it is about", () => {
+test("a finding names its file, line and node", () => {
   const { findings, imported } = read({ "abc.yaml": "# three\nletters:\n  - a\n  - b\n" });
   expect(findings.map(({ level, file, line, at, node_id }) => ({ level, file, line, at, node_id }))).toEqual([
     { level: "placeholder", file: "abc.yaml", line: 3, at: "letters.0", node_id: "a" },
@@ -73,7 +73,7 @@ test("a finding says the file, the line and the node that it is about", () => {
   ]);
 });
 
-test("a file whose format is known by name only is refused with what it is", () => {
+test("a recognized but unsupported format is rejected with its name", () => {
   const { found, imported, findings } = read({ "n.json": '{"numbers": [1]}' });
   expect(imported).toBeNull();
   expect(found).toEqual([
@@ -84,7 +84,7 @@ test("a file whose format is known by name only is refused with what it is", () 
   ]);
 });
 
-test("of several things in an import the first that can be read is read, and all are named", () => {
+test("the first readable item of an import is read, and all items are listed", () => {
   const { found, picked, imported } = read({
     "n.json": '{"numbers": [1]}',
     "x/l.jsonc": '// mine\n{"letters": ["a", "b",],}',
@@ -95,14 +95,14 @@ test("of several things in an import the first that can be read is read, and all
   expect(imported?.name).toBe("Letters");
 });
 
-test("files that cannot be parsed say the line and the column", () => {
+test("files that can't be parsed are reported with line and column", () => {
   expect(read({ "a.json": '{\n  "letters": [\n    a ]}' }).findings[0]?.message).toContain(
     "line 3, column 5",
   );
   expect(read({ "a.yaml": "letters:\n  - a\n b: [" }).findings[0]?.message).toContain("line 3");
 });
 
-test("a drawing of which nothing was understood is no import", () => {
+test("a workflow in which nothing was recognized is rejected", () => {
   const { imported, findings } = readImport([
     { path: "", text: '{"troupe": 1, "workflow": {"nodes": {"a": {"type": "n8n"}}, "edges": []}}' },
   ]);
@@ -110,7 +110,7 @@ test("a drawing of which nothing was understood is no import", () => {
   expect(findings.map(({ level }) => level)).toEqual(["dropped", "error"]);
 });
 
-test("notes stand above the drawing, in rows of their own, however long their text", () => {
+test("notes are placed above the workflow in separate rows, however long their text", () => {
   const long = "x".repeat(3_000);
   const { imported } = read({
     "many.json": JSON.stringify({ letters: ["a", "b", "c", "d", "e"].map((one) => one + long) }),

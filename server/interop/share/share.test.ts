@@ -33,7 +33,7 @@ function open(html: string) {
   };
 }
 
-test("a shared run scrubs: at every step the cards and the values are those of the run at that event", () => {
+test("a shared run shows the nodes and values of the run at every step", () => {
   const shared = sharedRun(approvalRun, ALL);
   const page = open(pageOf(approvalRun));
   shared.steps.forEach(({ seq }, index) => {
@@ -49,12 +49,12 @@ test("a shared run scrubs: at every step the cards and the values are those of t
   });
 });
 
-test("a shared run of the demo says that no AI answered", () => {
+test("a shared demo run says that no AI answered", () => {
   const { document } = open(pageOf(approvalRun));
   expect(document.querySelector("#status")?.textContent).toContain("offline demo, not by an AI");
 });
 
-test("the shared file of a fork shows the values that its maker gave it, from the fork on", () => {
+test("a shared fork shows the patched values from the fork on", () => {
   const at = approvalRun.findIndex(({ type }) => type === "state_initialized") + 1;
   const fork: RunEvent = {
     type: "run_forked",
@@ -86,7 +86,7 @@ test("the shared file of a fork shows the values that its maker gave it, from th
   expect(pageOf(events, { ...ALL, state: false })).not.toContain("a gentle one");
 });
 
-test("what people were asked and answered goes in with the prompts, a tool's arguments with the tools", () => {
+test("questions and answers are shared with the prompts, and tool arguments with the tools", () => {
   const place = { node_id: "start", activation_id: "start#1" };
   const at = approvalRun.findIndex(({ type }) => type === "node_started") + 1;
   const asked: RunEvent = {
@@ -144,7 +144,7 @@ test("what people were asked and answered goes in with the prompts, a tool's arg
   ]);
 });
 
-test("what was not chosen is not in the file, wherever it came from", () => {
+test("deselected content is nowhere in the shared file", () => {
   const phrases = ["vacation for next week", "You are ApprovalAgent", "Enjoy."];
   const whole = pageOf(approvalRun);
   const bare = pageOf(approvalRun, NOTHING);
@@ -157,7 +157,7 @@ test("what was not chosen is not in the file, wherever it came from", () => {
   expect(prompts.includes("You are ApprovalAgent")).toBe(true);
 });
 
-test("the file's policy allows its own script and style by their hashes, and nothing else", () => {
+test("the shared file's policy allows only its own script and style by hash", () => {
   const html = pageOf(approvalRun);
   const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
   const inside = (tag: string) => new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(html)?.[1] ?? "";
@@ -171,7 +171,7 @@ test("the file's policy allows its own script and style by their hashes, and not
   );
 });
 
-test("nothing that a run says becomes markup or a script", () => {
+test("nothing in a run becomes markup or a script in the shared file", () => {
   const evil = `</script><img src=x onerror="document.title='hacked'"><script>document.title='hacked'</script>`;
   const events = approvalRun.map((event): RunEvent => {
     if (event.type === "state_patched")
@@ -190,7 +190,7 @@ test("nothing that a run says becomes markup or a script", () => {
   expect(page.document.title).toBe("Troupe run");
 });
 
-test("keys are taken out of a shared file, also where they stand in values", () => {
+test("secrets are redacted in a shared file, even inside values", () => {
   registerSecret("a-password-of-the-house");
   const events = approvalRun.map((event) =>
     event.type === "state_patched"

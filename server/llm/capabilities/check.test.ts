@@ -36,14 +36,14 @@ const refusing =
       .writeHead(status, { "content-type": "application/json" })
       .end(JSON.stringify({ error: { message } }));
 
-test("says that it works, and how fast", async () => {
+test("a provider check reports success and the response time", async () => {
   expect(await check(good)).toMatchObject({
     ok: true,
     message: expect.stringMatching(/^It works: big-1 answered in \d\.\d s\.$/) as string,
     models: ["big-1", "big-2", "small"],
   });
 });
-test("says in words what is wrong", async () => {
+test("a failed provider check explains the problem", async () => {
   const cases: [Handler, RegExp, { default_model?: string; path?: string; key?: string | null }?][] = [
     [refusing(401, "Incorrect API key provided: sk-wrong-123456"), /^Mine rejected the API key\./],
     [refusing(401, "no key"), /^Mine requires an API key\./, { key: null }],
@@ -83,7 +83,7 @@ test("says in words what is wrong", async () => {
     await server!.close();
   }
 });
-test("a server that is not there", async () => {
+test("a provider check reports a server that can't be reached", async () => {
   server = await newServer(good);
   const { url } = server;
   await server.close();
@@ -96,7 +96,7 @@ test("a server that is not there", async () => {
     message: expect.stringContaining("Can't connect to 127.0.0.1:") as string,
   });
 });
-test("the demo needs no test, and names of models lose their folder", async () => {
+test("the demo provider passes without a request, and model names lose their folder", async () => {
   expect(
     await checkProvider({ name: "x", kind: "offline", base_url: "", default_model: "", key: null }),
   ).toMatchObject({ ok: true, models: ["offline-demo"] });
@@ -107,7 +107,7 @@ test("the demo needs no test, and names of models lose their folder", async () =
   );
   expect(listed).toEqual([{ name: "gemini", facts: {} }]);
 });
-test("finds Ollama, and nothing that is not Ollama", async () => {
+test("Ollama is detected, and other servers are not", async () => {
   server = await newServer(
     ({ url }, response) =>
       void response.end(

@@ -45,7 +45,7 @@ async function picky(refuses: (body: Body) => string | object | null) {
   };
 }
 
-test("calls of another model, without the signature that this one wants, say nothing about its functions", async () => {
+test("a missing signature on another model's calls doesn't disable native tools", async () => {
   let isOdd = true;
   const { go, bodies } = await picky(({ tools: asked }) =>
     isOdd && asked ? "Function call is missing a thought_signature in functionCall parts." : null,
@@ -56,7 +56,7 @@ test("calls of another model, without the signature that this one wants, say not
   expect(bodies().map(({ tools: asked }) => asked !== undefined)).toEqual([true, false, true]);
 });
 
-test("a lesson is kept for a week, and then tried again", async () => {
+test("a learned capability expires after a week and is then tested again", async () => {
   let isStrict = true;
   const { go, bodies, later } = await picky((body) =>
     isStrict && body.temperature !== undefined ? "Unsupported value: 'temperature'" : null,
@@ -71,8 +71,8 @@ test("a lesson is kept for a week, and then tried again", async () => {
   expect(bodies().at(-1)).toMatchObject({ temperature: 0.5 });
 });
 
-describe("what was left out is said with the answer", () => {
-  test("settings that a person made, by name", async () => {
+describe("notes about omitted settings", () => {
+  test("omitted user settings are named in the answer's notes", async () => {
     const { go } = await picky((body) =>
       body.temperature !== undefined
         ? "Unsupported value: 'temperature'"
@@ -86,7 +86,7 @@ describe("what was left out is said with the answer", () => {
       ]);
     expect((await go()).notes).toBeUndefined();
   });
-  test("tools that were refused as functions", async () => {
+  test("rejected native tool calls are reported in the answer's notes", async () => {
     const { go } = await picky((body) => (body.tools ? "does not support tools" : null));
     expect((await go({}, { tools })).notes).toEqual([
       "test-model received its tools as text, because it rejects native tool calls.",
@@ -95,9 +95,9 @@ describe("what was left out is said with the answer", () => {
   });
 });
 
-describe("an effort that is refused together with tools", () => {
+describe("reasoning effort with tools", () => {
   const both = "Function tools with reasoning_effort are not supported for m in /v1/chat/completions.";
-  test("is kept for calls without tools, and so are functions", async () => {
+  test("reasoning effort rejected only with tools is still sent in calls without tools", async () => {
     const { go, bodies, providers } = await picky((body) =>
       body.tools && body.reasoning_effort ? both : null,
     );
@@ -110,7 +110,7 @@ describe("an effort that is refused together with tools", () => {
     expect((await go({ reasoning_effort: "high" })).notes).toBeUndefined();
     expect(bodies().at(-1)).toMatchObject({ reasoning_effort: "high" });
   });
-  test("is asked to be none where leaving it out is not enough", async () => {
+  test("reasoning effort is set to none if omitting it isn't enough", async () => {
     const { go, bodies, providers } = await picky((body) =>
       body.tools && body.reasoning_effort !== "none" ? both : null,
     );
@@ -124,7 +124,7 @@ describe("an effort that is refused together with tools", () => {
 test.each([
   { error: { message: "Failed to call a function. Please adjust your prompt.", code: "tool_use_failed" } },
   { error: { message: "Failed to generate JSON.", code: "json_validate_failed" } },
-])("one bad generation is asked for again, and teaches nothing: %j", async (body) => {
+])("a single failed generation is retryable and teaches nothing: %j", async (body) => {
   const { go, bodies, providers } = await picky(() => body);
   await expect(go({}, { tools })).rejects.toMatchObject({
     error: { code: "OUTPUT_INVALID", retryable: true },
@@ -133,11 +133,11 @@ test.each([
   expect(providers.learned).toEqual({});
 });
 
-describe("a model that knows fewer roles and fields than others", () => {
+describe("models that support fewer roles and fields", () => {
   test.each([
     "System role not supported",
     "Conversation roles must alternate user/assistant/user/assistant/...",
-  ])("%s: instructions become part of the first message", async (errorText) => {
+  ])("%s: system instructions are merged into the first message", async (errorText) => {
     const { go, bodies, providers } = await picky(({ messages }) =>
       messages.some(({ role }, at) => role !== (at % 2 === 0 ? "user" : "assistant"))
         ? { object: "error", message: errorText }
@@ -162,7 +162,7 @@ describe("a model that knows fewer roles and fields than others", () => {
     ]);
     expect(providers.learned["test-model"]).toEqual({ system_role: false });
   });
-  test("names of speakers are left out where they are refused", async () => {
+  test("speaker names are omitted if the server rejects them", async () => {
     const { go, bodies } = await picky(({ messages }) =>
       messages.some(({ name }) => name !== undefined)
         ? {

@@ -86,7 +86,7 @@ const tools = [{ name: "note_word", description: "Notes", parameters: { type: "o
 const schema = { type: "object", properties: { legs: { type: "integer" } }, required: ["legs"] };
 const legs = sse(['{"legs": 8}']);
 
-test("a model is tested by the protocol that a person chose", async () => {
+test("a provider test uses the protocol that the user chose", async () => {
   const messageItem = { type: "message", id: "m", content: [{ type: "output_text", text: "OK" }] };
   server = await newServer(({ url }, response) => {
     if (url !== "/v1/responses") return void response.writeHead(404).end("not found");
@@ -99,8 +99,8 @@ test("a model is tested by the protocol that a person chose", async () => {
   expect(message).toMatch(/^It works: test-model answered/);
 });
 
-describe("a test asks for one harmless call and one shape", () => {
-  test("a model that knows both", async () => {
+describe("capability probe", () => {
+  test("a model that supports native tool calls and schemas passes the probe", async () => {
     const { result, findings } = await serve({ tools: functionCall, shape: legs });
     expect(result.message).toMatch(/^It works: test-model answered/);
     expect(result.found).toEqual([
@@ -112,7 +112,7 @@ describe("a test asks for one harmless call and one shape", () => {
     expect(findings.learned?.capability).toMatchObject({ native_tools: true, response_format: "strict" });
   });
 
-  test("a server that refuses functions: the first run offers them as text at once", async () => {
+  test("a server that rejects native tools gets text tools from the first run on", async () => {
     const { result, models, requests } = await serve({
       tools: refuse("tools is not supported"),
       "text tools": textCall,
@@ -124,20 +124,20 @@ describe("a test asks for one harmless call and one shape", () => {
     expect(requests).toHaveLength(1);
   });
 
-  test("a server that takes functions and never passes them on", async () => {
+  test("a server that ignores native tools is recorded as not supporting them", async () => {
     const { result, findings } = await serve({ "text tools": textCall, shape: legs });
     expect(result.found[0]).toMatch(/tools are called in text/);
     expect(result.found.at(-1)).toMatch(/^This took 4 short test requests/);
     expect(findings.learned?.capability.native_tools).toBe(false);
   });
 
-  test("a model that calls nothing: that is said, and nothing is concluded", async () => {
+  test("a probe without any tool call is reported and concludes nothing", async () => {
     const { result, findings } = await serve({});
     expect(result.found[0]).toMatch(/didn't call a tool/);
     expect(findings.learned?.capability).not.toHaveProperty("native_tools");
   });
 
-  test("a server that knows no schemas: the first run does not try them", async () => {
+  test("a server that rejects schemas gets no schema from the first run on", async () => {
     const { result, models, requests } = await serve({
       tools: functionCall,
       shape: (response, { response_format }) =>
@@ -152,13 +152,13 @@ describe("a test asks for one harmless call and one shape", () => {
     expect(requests).toHaveLength(1);
   });
 
-  test("a server that takes schemas and forgets them", async () => {
+  test("a server that ignores schemas falls back to JSON mode", async () => {
     const { result, findings } = await serve({ tools: functionCall, shape: sse(["Eight, I think."]) });
     expect(result.found[1]).toMatch(/doesn't follow them/);
     expect(findings.learned?.capability.response_format).toBe("json_object");
   });
 
-  test("a part that fails does not fail the rest", async () => {
+  test("a failed part of the probe doesn't fail the others", async () => {
     const { result } = await serve({
       tools: (response) => void response.writeHead(500).end("{}"),
       shape: legs,
@@ -169,7 +169,7 @@ describe("a test asks for one harmless call and one shape", () => {
   });
 });
 
-describe("what services say of their models", () => {
+describe("capabilities in model lists", () => {
   const factsOf = (entry: object) => readModelList({ data: [{ id: "m", ...entry }] })!.models[0]!.facts;
   test.each<[string, object, ModelFacts]>([
     [
@@ -188,7 +188,7 @@ describe("what services say of their models", () => {
       },
     ],
     [
-      "OpenRouter, a plain model at a price that depends",
+      "OpenRouter, a basic model with a variable price",
       {
         context_length: 8192,
         supported_parameters: ["max_tokens"],
@@ -209,12 +209,12 @@ describe("what services say of their models", () => {
       { context_window: 4096, native_tools: true },
     ],
     ["llama.cpp", { meta: { n_ctx: 16_384, n_ctx_train: 131_072 } }, { context_window: 16_384 }],
-    ["nonsense", { context_length: "many", pricing: { prompt: "free" }, supported_parameters: 3 }, {}],
-  ])("%s", (_name, entry, facts) => {
+    ["invalid values", { context_length: "many", pricing: { prompt: "free" }, supported_parameters: 3 }, {}],
+  ])("model facts are read from a list entry: %s", (_name, entry, facts) => {
     expect(factsOf(entry)).toEqual(facts);
   });
 
-  test("counts from the first run on: prices, windows, and how to ask", async () => {
+  test("listed prices, context windows and capabilities apply from the first run on", async () => {
     const { models, requests } = await serve(
       { shape: legs, "text tools": textCall },
       {
@@ -234,7 +234,7 @@ describe("what services say of their models", () => {
     expect(requests).toHaveLength(1);
   });
 
-  test("Ollama: what it can do, and how much of a prompt it really reads", async () => {
+  test("the Ollama probe finds capabilities and the context window that is actually loaded", async () => {
     const { result, findings, models } = await serve(
       { "text tools": textCall, shape: legs },
       { owned_by: "library" },
@@ -251,7 +251,7 @@ describe("what services say of their models", () => {
     expect(models.describe()?.context_window).toBe(4096);
   });
 
-  test("Ollama: a window that was set up counts", async () => {
+  test("a context window configured in Ollama overrides the model's maximum", async () => {
     const { result } = await serve(
       {},
       { owned_by: "library" },
@@ -266,7 +266,7 @@ describe("what services say of their models", () => {
   });
 });
 
-describe("how much a model reads", () => {
+describe("context window", () => {
   const windowOf = (base_url: string, model: string, context_window?: number) =>
     newModels({
       providers: memoryProviders([
@@ -276,7 +276,7 @@ describe("how much a model reads", () => {
         }),
       ]),
     }).describe()?.context_window;
-  test("a person's word, the bundled table, then a careful guess", () => {
+  test("a context window comes from user settings, the bundled table, or a careful guess", () => {
     expect(windowOf("https://api.openai.com/v1", "gpt-4o-mini")).toBe(128_000);
     expect(windowOf("https://api.openai.com/v1", "gpt-4o-mini", 10_000)).toBe(10_000);
     expect(windowOf("https://llm.example/v1", "mystery")).toBe(32_768);
@@ -291,7 +291,7 @@ describe("how much a model reads", () => {
     "The input token count (9000) exceeds the maximum number of tokens allowed (8192).",
     "Input validation error: `inputs` must have less than 8192 tokens. Given: 9000",
     "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8192. Given: 9000 `inputs` tokens and 100 `max_new_tokens`",
-  ])("is learned from a refusal: %s", async (message) => {
+  ])("the context window is learned from a rejection: %s", async (message) => {
     server = await newServer((_q, response) => refuse(message)(response));
     const providers = memoryProviders([remoteProvider(server.url)]);
     const models = newModels({ providers, fetch: globalThis.fetch });

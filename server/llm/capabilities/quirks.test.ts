@@ -57,7 +57,7 @@ const rome = (id: string) => ({ id, tool_name: "weather", args: { city: "Rome" }
 const BERN = '{"city":"Bern"}';
 const ROME = '{"city":"Rome"}';
 
-describe("streamed calls come out right", () => {
+describe("streamed tool calls", () => {
   const whole = (index: number | undefined, id: string | undefined, args: unknown, name = "weather") => ({
     ...(index === undefined ? {} : { index }),
     ...(id === undefined ? {} : { id }),
@@ -99,7 +99,7 @@ describe("streamed calls come out right", () => {
       [bern("a"), rome("b")],
     ],
     [
-      "all on one index, in one piece, without ids",
+      "all on the same index, in a single chunk, without ids",
       [{ tool_calls: [whole(0, "", BERN), whole(0, "", ROME)] }],
       [bern("call_1"), rome("call_2")],
     ],
@@ -127,7 +127,7 @@ describe("streamed calls come out right", () => {
       [bern("a"), rome("call_1")],
     ],
     [
-      "the one call of servers from before tool_calls",
+      "the single function_call of older servers",
       [
         { role: "assistant", content: null, function_call: { name: "weather", arguments: "" } },
         { function_call: { arguments: '{"city"' } },
@@ -136,7 +136,7 @@ describe("streamed calls come out right", () => {
       [bern("call_1")],
     ],
     [
-      "the same call told in both ways",
+      "the same call in both formats",
       [
         { ...piece({ index: 0, id: "a", ...fn("weather", BERN) }), function_call: { name: "weather" } },
         { function_call: { arguments: BERN } },
@@ -152,19 +152,19 @@ describe("streamed calls come out right", () => {
     ["empty arguments", [piece(whole(0, "a", "", "now"))], [{ id: "a", tool_name: "now", args: {} }]],
     ["null for arguments", [piece(whole(0, "a", "null", "now"))], [{ id: "a", tool_name: "now", args: {} }]],
     ["JSON inside JSON", [piece(whole(0, "a", JSON.stringify(BERN)))], [bern("a")]],
-    ["a comma too many", [piece(whole(0, "a", '{"city":"Bern",}'))], [{ ...bern("a"), repaired: true }]],
+    ["a trailing comma", [piece(whole(0, "a", '{"city":"Bern",}'))], [{ ...bern("a"), repaired: true }]],
     ["a name as in the training data", [piece(whole(0, "a", BERN, "functions.weather"))], [bern("a")]],
     [
-      "a tool nobody offered",
+      "a tool that wasn't offered",
       [piece(whole(0, "a", "{}", "teleport"))],
       [{ id: "a", tool_name: "teleport", args: {} }],
     ],
-  ])("%s", async (_name, parts, calls) => {
+  ])("a streamed tool call is assembled: %s", async (_name, parts, calls) => {
     const { answer } = await answering(deltas(parts));
     expect(answer.tool_calls).toEqual(calls);
     expect(answer).toMatchObject({ finish_reason: "tool_calls", tool_protocol: "native", content: "" });
   });
-  test("arguments are streamed as they grow", async () => {
+  test("tool arguments are streamed as they arrive", async () => {
     const { got } = await answering(
       deltas([piece(whole(0, "a", '{"city"')), piece({ index: 0, ...fn(undefined, ':"Bern"}') })]),
     );
@@ -182,7 +182,7 @@ describe("streamed calls come out right", () => {
       [bern("call_1"), rome("call_2")],
     ],
     ["the older function_call", { function_call: { name: "weather", arguments: BERN } }, [bern("call_1")]],
-  ])("a server that does not stream, with %s", async (_name, message, calls) => {
+  ])("calls are read from a non-streaming server that sends %s", async (_name, message, calls) => {
     server = await newServer((_q, response) => {
       response.writeHead(200, { "content-type": "application/json" });
       response.end(
@@ -201,7 +201,7 @@ describe("streamed calls come out right", () => {
   });
 });
 
-test("a model that wants its thoughts back gets them, from the second call on without being told again", async () => {
+test("reasoning is returned to a model that requires it, unprompted after the first rejection", async () => {
   server = await newServer(({ body }, response) => {
     const own = (body.messages as { role: string; reasoning_content?: string }[]).filter(
       ({ role }) => role === "assistant",
@@ -252,25 +252,25 @@ test("a model that wants its thoughts back gets them, from the second call on wi
   expect(providers.learned["test-model"]).toEqual({ wants_reasoning: true });
 });
 
-describe("how an answer ends", () => {
+describe("end of an answer", () => {
   const call = piece({ index: 0, id: "a", ...fn("weather", BERN) });
-  test.each(["stop", "function_call"])("calls with the reason %s", async (finish) => {
+  test.each(["stop", "function_call"])("a tool call counts even with finish reason %s", async (finish) => {
     expect((await answering(deltas([call], finish))).answer).toMatchObject({
       finish_reason: "tool_calls",
       tool_calls: [bern("a")],
     });
   });
-  test("no calls with the reason tool_calls", async () => {
+  test("the finish reason tool_calls without calls is read as stop", async () => {
     const { answer } = await answering(deltas([{ content: "Sunny." }]));
     expect(answer).toMatchObject({ content: "Sunny.", finish_reason: "stop" });
     expect(answer.tool_calls).toBeUndefined();
   });
-  test("neither calls nor text is no answer", async () => {
+  test("an answer without text or calls is rejected as invalid", async () => {
     await expect(answering(deltas([{ content: "" }]))).rejects.toMatchObject({
       error: { code: "OUTPUT_INVALID", retryable: true },
     });
   });
-  test("usage before the end, or with no choices", async () => {
+  test("token usage is read from chunks before the end and chunks without choices", async () => {
     for (const usage of [{ choices: [] }, { choices: [{ index: 0, delta: {} }] }]) {
       const chunk = `data: ${JSON.stringify({ ...usage, usage: { prompt_tokens: 5, completion_tokens: 3 } })}\n\n`;
       const { answer } = await answering(chunk + deltas([call]));
@@ -278,24 +278,24 @@ describe("how an answer ends", () => {
       await server?.close();
     }
   });
-  test("usage where Groq counts it in a stream", async () => {
+  test("token usage is read from Groq's streaming field", async () => {
     const chunk = `data: ${JSON.stringify({ choices: [], x_groq: { id: "req", usage: { prompt_tokens: 18, completion_tokens: 73 } } })}\n\n`;
     const { answer } = await answering(chunk + deltas([call]));
     expect(answer.usage).toMatchObject({ input_tokens: 18, output_tokens: 73, estimated: false });
   });
-  test("other choices are not ours", async () => {
+  test("choices other than the first are ignored", async () => {
     const other = {
       choices: [{ index: 1, delta: piece({ index: 0, id: "z", ...fn("now", "{}") }), finish_reason: "stop" }],
     };
     const { answer } = await answering(`data: ${JSON.stringify(other)}\n\n${deltas([call])}`);
     expect(answer.tool_calls).toEqual([bern("a")]);
   });
-  test("a stream that breaks off inside a call is no answer", async () => {
+  test("a stream that breaks off inside a call is a transient error", async () => {
     await expect(
       answering(deltas([piece({ index: 0, id: "a", ...fn("weather", '{"ci') })], null)),
     ).rejects.toMatchObject({ error: { code: "TRANSIENT" } });
   });
-  test("cut at the token limit: whole calls count, the cut one is never guessed", async () => {
+  test("at the token limit, complete calls are kept and truncated calls are never guessed", async () => {
     const parts = [call, piece({ index: 1, id: "b", ...fn("weather", '{"city":"Ro') })];
     const { answer } = await answering(deltas(parts, "length"));
     expect(answer).toMatchObject({
@@ -310,13 +310,13 @@ describe("how an answer ends", () => {
     ["[1]", "weather", /its arguments are not a JSON object near "\[1\]"/],
     ["Bern", "weather", /its arguments are not a JSON object near "Bern"/],
     ["{}", "", /it names no tool/],
-  ])("%s for %s is a fault that says so", async (args, name, message) => {
+  ])('arguments %s for tool "%s" produce a fault with the reason', async (args, name, message) => {
     const { answer } = await answering(deltas([piece({ index: 0, id: "a", ...fn(name, args) })]));
     expect(answer.tool_calls).toEqual([
       { id: "a", tool_name: name, args: {}, fault: expect.stringMatching(message) as string },
     ]);
   });
-  test("an error inside the stream", async () => {
+  test("an error inside a stream is a transient error", async () => {
     const error = await answering(
       `data: ${JSON.stringify({ error: { message: "engine died", code: 500 } })}\n\n`,
     ).then(
@@ -327,9 +327,9 @@ describe("how an answer ends", () => {
   });
 });
 
-describe("calls that leak as text", () => {
+describe("tool calls leaked as text", () => {
   const leaked = `I will look.\n<tool_call>\n{"name": "weather", "arguments": ${BERN}}\n</tool_call>`;
-  test("are calls, and never shown as the answer", async () => {
+  test("calls leaked as text are parsed and never shown as the answer", async () => {
     const { answer, got } = await answering(
       sse([leaked.slice(0, 17), leaked.slice(17, 40), leaked.slice(40)]),
     );
@@ -341,7 +341,7 @@ describe("calls that leak as text", () => {
     expect(got.content).toBe("I will look.\n");
     expect(got.tool_args).toBe(leaked.slice(13));
   });
-  test("calls that leak as text lose against calls of functions", async () => {
+  test("native calls take precedence over calls leaked as text", async () => {
     const { answer } = await answering(
       deltas([{ content: leaked }, piece({ index: 0, id: "a", ...fn("weather", ROME) })]),
     );
@@ -350,7 +350,7 @@ describe("calls that leak as text", () => {
   test.each([
     ["a call behind its token", leaked],
     ["an answer that is nothing but calls", `{"tool_calls": [{"name": "weather", "arguments": ${BERN}}]}`],
-  ])("are no answer where no tools were offered, as nobody can use the raw call: %s", async (_what, text) => {
+  ])("leaked calls are rejected if no tools were offered: %s", async (_what, text) => {
     await expect(answering(sse([text]), { tools: [] })).rejects.toMatchObject({
       error: {
         code: "OUTPUT_INVALID",
@@ -359,7 +359,7 @@ describe("calls that leak as text", () => {
       },
     });
   });
-  test("are the answer where somebody asked for them as JSON, or to see them", async () => {
+  test("call syntax remains the answer if it was requested as JSON or quoted as an example", async () => {
     const text = `{"tool_calls": [{"name": "weather", "arguments": ${BERN}}]}`;
     const schema = {
       type: "object",
@@ -396,7 +396,7 @@ describe("calls that leak as text", () => {
     ["Llama 3", `<|python_tag|>{"name": "weather", "parameters": ${BERN}}`],
     ["Phi-4", `functools[{"name": "weather", "arguments": ${BERN}}]`],
     ["gpt-oss", `<|channel|>commentary to=functions.weather <|constrain|>json<|message|>${BERN}<|call|>`],
-  ])("are not shown as the answer while they come, in the words of %s", async (_name, text) => {
+  ])("leaked calls are hidden while they stream, in the format of %s", async (_name, text) => {
     const { answer, got } = await answering(sse(pieces(`I will look.\n${text}`)));
     expect({ text: answer.content, calls: answer.tool_calls, seen: got }).toEqual({
       text: "I will look.",
@@ -404,7 +404,7 @@ describe("calls that leak as text", () => {
       seen: { content: "I will look.\n", reasoning: "", tool_args: text },
     });
   });
-  test("are not shown as the answer where they are all of it", async () => {
+  test("leaked calls are hidden when they are the whole answer", async () => {
     const text = `{"tool_calls": [{"name": "weather", "arguments": ${BERN}}]}`;
     const { got } = await answering(sse(pieces(text)));
     expect(got).toEqual({ content: "", reasoning: "", tool_args: text });
@@ -415,13 +415,13 @@ describe("calls that leak as text", () => {
     "A list:\nfunctional\n<|nothing|>\n",
     '{"tool_calls": 3}',
     "<think>Hm.</think><tool_call> means nothing here.",
-  ])("text that was held back and is no call is shown at the end: %s", async (text) => {
+  ])("buffered text that turns out not to be a call is shown at the end: %s", async (text) => {
     const { answer, got } = await answering(sse(pieces(text)));
     expect(answer.tool_calls).toBeUndefined();
     expect(got.content).toBe(text.replace("<think>Hm.</think>", ""));
     expect(answer.content.trim()).toBe(got.content.trim());
   });
-  test("what was held back is counted once where the server counts nothing", async () => {
+  test("buffered text is counted once if the server reports no usage", async () => {
     const text = `<|python_tag|>{"name": "weather", "parameters": ${BERN}}`;
     const written = async (content: string) => {
       const { answer } = await answering(sse([content], { usage: false }));
@@ -430,7 +430,7 @@ describe("calls that leak as text", () => {
     };
     expect(await written(text)).toEqual(await written("x".repeat(text.length)));
   });
-  test("text between what was held back and a call is shown once", async () => {
+  test("text between buffered text and a call is shown once", async () => {
     const text = `<tool_call> is what I write.\n${leaked}`;
     const { answer, got } = await answering(sse(pieces(text)));
     expect({ text: answer.content, calls: answer.tool_calls, seen: got.content }).toEqual({
@@ -439,7 +439,7 @@ describe("calls that leak as text", () => {
       seen: "<tool_call> is what I write.\nI will look.",
     });
   });
-  test("thoughts about calls are none", async () => {
+  test("tool calls inside reasoning are ignored", async () => {
     const { answer } = await answering(sse([`<think>\nTOOL_CALL: {"tool_name": "now"}\n</think>\nNo need.`]));
     expect(answer).toMatchObject({ content: "No need.", finish_reason: "stop" });
     expect(answer.tool_calls).toBeUndefined();
@@ -463,8 +463,8 @@ const conversation: ModelRequest["messages"] = [
 ];
 const named = (name: string): ToolOffer => ({ ...now, name });
 
-describe("what is sent", () => {
-  test("names that servers refuse are changed, alike in every place, and back", async () => {
+describe("request contents", () => {
+  test("tool names that servers reject are renamed consistently and restored in answers", async () => {
     const offered = [
       "mcp:maps/find.me",
       "mcp_maps_find_me",
@@ -499,7 +499,7 @@ describe("what is sent", () => {
     // The id is taken by an earlier turn.
     expect(answer.tool_calls).toEqual([{ id: "call_2", tool_name: "mcp:maps/find.me", args: {} }]);
   });
-  test("by text: the block, a stop, results as one message, and no functions", async () => {
+  test("text mode sends the tool block, a stop sequence and merged results, but no functions", async () => {
     const { answer, sent, got } = await answering(
       sse(["Let me see.\nTOOL_", 'CALL: {"tool_name": "weather", "args": {"city": "Bern"}}']),
       { tool_protocol: "text", messages: conversation, llm_config: { stop: ["END"] } },
@@ -521,7 +521,7 @@ describe("what is sent", () => {
     });
     expect(got.content).toBe("Let me see.\n");
   });
-  test("without tools on offer, past calls are told as text", async () => {
+  test("without offered tools, earlier calls are sent as text", async () => {
     const { sent } = await answering(sse(["Fine."]), { tools: [], messages: conversation });
     expect(sent).not.toHaveProperty("tools");
     expect((sent.messages as { role: string }[]).map(({ role }) => role)).toEqual([
@@ -531,7 +531,7 @@ describe("what is sent", () => {
       "user",
     ]);
   });
-  test("tools and a shape: the tools come first, the shape is the caller's to ask for later", async () => {
+  test("with both tools and a schema, tools are sent and the schema is left to the caller", async () => {
     const { sent, answer } = await answering(sse(["{}"]), {
       response: { name: "answer", schema: { type: "object" } },
     });
@@ -541,7 +541,7 @@ describe("what is sent", () => {
   });
 });
 
-describe("choosing how to offer tools", () => {
+describe("tool protocol choice", () => {
   /** A server that refuses what `refuses` finds in a request. */
   async function picky(
     refuses: (body: Record<string, unknown>) => string | null,
@@ -569,7 +569,7 @@ describe("choosing how to offer tools", () => {
     [400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'],
     [404, 'No endpoints found that support tool use. Try disabling "weather".'],
     [422, "body.functions: extra fields not permitted"],
-  ])("%s %s: asks again by text, and remembers", async (status, message) => {
+  ])("%s %s: the call is retried with text tools, and the lesson is remembered", async (status, message) => {
     const { go, providers, count } = await picky((body) => (body.tools ? message : null), {}, status);
     expect(await go()).toMatchObject({ tool_protocol: "text", tool_calls: [bern("call_1")] });
     expect(count()).toBe(2);
@@ -577,14 +577,14 @@ describe("choosing how to offer tools", () => {
     await go();
     expect(count()).toBe(3);
   });
-  test("one tool that a server cannot take is no lesson about others", async () => {
+  test("a rejected schema of a single tool teaches nothing about other tools", async () => {
     const { go, providers } = await picky((body) =>
       body.tools ? "Invalid schema for function 'weather': no" : null,
     );
     expect((await go()).tool_protocol).toBe("text");
     expect(providers.learned).toEqual({});
   });
-  test("a person's choice is not overruled: of the agent, else of the provider", async () => {
+  test("the user's tool protocol is never overruled, whether set on the agent or the provider", async () => {
     const refuses = (body: Record<string, unknown>) => (body.tools ? "does not support tools" : null);
     const first = await picky(refuses);
     await expect(first.go({ tool_protocol: "native" })).rejects.toMatchObject({ error: { code: "CONFIG" } });
@@ -598,12 +598,12 @@ describe("choosing how to offer tools", () => {
     const third = await picky(refuses, { settings: { tool_protocol: "native" } });
     await expect(third.go({ tool_protocol: "auto" })).rejects.toMatchObject({ error: { code: "CONFIG" } });
   });
-  test("a server that knows no stop words is asked without", async () => {
+  test("a server that rejects stop sequences is called without them", async () => {
     const { go, providers } = await picky((body) => (body.stop ? "Unsupported parameter: 'stop'" : null));
     expect((await go({ tool_protocol: "text" })).tool_calls).toEqual([bern("call_1")]);
     expect(providers.learned["test-model"]).toEqual({ refuses: ["stop"] });
   });
-  test("one call at a time, for a model that can do no more", async () => {
+  test("parallel tool calls are disabled for a model that doesn't support them", async () => {
     const bodies: Record<string, unknown>[] = [];
     const settings = { capabilities: { "test-model": { parallel_tools: false } } };
     const { go } = await picky(

@@ -31,8 +31,8 @@ async function outcome(given: Partial<BudgetCheck>, about = estimate(), budgets 
   );
 }
 
-describe("the edge of a budget", () => {
-  test("a call that comes to exactly what is left goes out, and one token more does not", async () => {
+describe("budget limits", () => {
+  test("a call that exactly fits the remaining budget is sent, a token more is rejected", async () => {
     expect(await outcome({ max_total_tokens: 100 })).toBe("goes");
     expect(await outcome({ max_total_tokens: 150, spent_tokens: 50 })).toBe("goes");
     expect(await outcome({ max_total_tokens: 99 })).toEqual({ metric: "total_tokens", used: 0, limit: 99 });
@@ -49,7 +49,7 @@ describe("the edge of a budget", () => {
     });
   });
 
-  test("a budget that is spent to the last token lets nothing through, hard or soft", async () => {
+  test("an exhausted budget rejects every call, in hard and soft mode", async () => {
     for (const mode of ["hard", "soft"] as const) {
       const overBudget = { metric: "total_tokens", used: 100, limit: 100 };
       expect(await outcome({ max_total_tokens: 100, spent_tokens: 100, mode })).toEqual(overBudget);
@@ -60,12 +60,12 @@ describe("the edge of a budget", () => {
     expect(await outcome({ max_cost_usd: 2, spent_cost_usd: 1.99, mode: "soft" }, estimate(1))).toBe("goes");
   });
 
-  test("what costs nothing goes out on a spent budget in dollars", async () => {
+  test("a free call is sent even if the cost budget is exhausted", async () => {
     expect(await outcome({ max_cost_usd: 0 })).toBe("goes");
     expect(await outcome({ max_cost_usd: 2, spent_cost_usd: 2 })).toBe("goes");
   });
 
-  test("both limits count, and the one that is in the way is named", async () => {
+  test("token and cost limits both apply, and the exceeded limit is named", async () => {
     const both = { max_total_tokens: 100, max_cost_usd: 100 };
     expect(await outcome(both, estimate(1))).toBe("goes");
     expect(await outcome({ ...both, max_total_tokens: 99 }, estimate(1))).toMatchObject({
@@ -74,15 +74,15 @@ describe("the edge of a budget", () => {
     expect(await outcome({ ...both, max_cost_usd: 99 }, estimate(1))).toMatchObject({ metric: "cost_usd" });
   });
 
-  test("without a budget nothing is held back; with one in dollars a price must be known", async () => {
+  test("calls without a budget are unlimited, and a cost budget requires a known price", async () => {
     expect(await outcome({}, estimate(null))).toBe("goes");
     expect(await outcome({ max_total_tokens: 100 }, estimate(null))).toBe("goes");
     expect(await outcome({ max_cost_usd: 100 }, estimate(null))).toMatchObject({ model: "a model" });
   });
 });
 
-describe("an answer without a length of its own", () => {
-  test("may be as long as usual where that fits, and else is cut to what is left, if that is of any use", async () => {
+describe("answers without a length limit", () => {
+  test("an answer without a length limit gets the default length or the usable remaining budget", async () => {
     expect(await outcome({ max_total_tokens: 1_000_000 }, open(undefined))).toBe(`goes with ${USUAL_ANSWER}`);
     expect(await outcome({ max_total_tokens: 10 + USUAL_ANSWER }, open(undefined))).toBe(
       `goes with ${USUAL_ANSWER}`,
@@ -103,12 +103,12 @@ describe("an answer without a length of its own", () => {
     );
   });
 
-  test("what has a length of its own is never cut", async () => {
+  test("an explicit answer length is never reduced", async () => {
     expect(await outcome({ max_total_tokens: 1000 }, open(5000))).toMatchObject({ metric: "total_tokens" });
   });
 });
 
-describe("calls side by side", () => {
+describe("concurrent calls", () => {
   const usual = check({ max_total_tokens: 150 });
   const settledBy = async (promise: Promise<unknown>) => {
     let done = false;
@@ -120,7 +120,7 @@ describe("calls side by side", () => {
     return done;
   };
 
-  test("what a call under way holds back is not there for another, which goes once it is given back", async () => {
+  test("budget reserved by a running call is unavailable to other calls until it is released", async () => {
     const budgets = newBudgets();
     const first = await budgets.reserve("r", usual, estimate(), signal);
     const second = budgets.reserve("r", usual, estimate(), signal);
@@ -131,7 +131,7 @@ describe("calls side by side", () => {
     expect(await second).toBeDefined();
   });
 
-  test("what a call really used counts for the one that waited, and only once", async () => {
+  test("the settled usage of a call counts for the waiting call exactly once", async () => {
     const budgets = newBudgets();
     const first = await budgets.reserve("r", usual, estimate(), signal);
     const second = budgets.reserve("r", usual, estimate(), signal);
@@ -143,7 +143,7 @@ describe("calls side by side", () => {
     expect(await outcome({ max_total_tokens: 151, spent_tokens: 51 }, estimate(), budgets)).toBe("goes");
   });
 
-  test("dollars are counted as tokens are", async () => {
+  test("cost budgets are reserved like token budgets", async () => {
     const budgets = newBudgets();
     const dollars = check({ max_cost_usd: 150 });
     const first = await budgets.reserve("r", dollars, estimate(1), signal);
@@ -153,7 +153,7 @@ describe("calls side by side", () => {
     await expect(second).rejects.toMatchObject({ error: { detail: { metric: "cost_usd", used: 51 } } });
   });
 
-  test("an answer is not cut short for a call that is under way: it waits for what that leaves", async () => {
+  test("a call waits for a running call to settle instead of getting a shorter answer", async () => {
     const budgets = newBudgets();
     const some = check({ max_total_tokens: 1000 });
     const first = await budgets.reserve("r", some, estimate(), signal);
@@ -163,7 +163,7 @@ describe("calls side by side", () => {
     expect((await second).max_tokens).toBe(970);
   });
 
-  test("who is cancelled waits no longer", async () => {
+  test("a cancelled call stops waiting for budget", async () => {
     const budgets = newBudgets();
     await budgets.reserve("r", usual, estimate(), signal);
     const abort = new AbortController();
@@ -174,13 +174,13 @@ describe("calls side by side", () => {
   });
 });
 
-describe("the books of a run", () => {
+describe("budget accounting of a run", () => {
   const usual = check({ max_total_tokens: 150, max_cost_usd: 150 });
   const reserve = (budgets: ReturnType<typeof newBudgets>, of = usual, about = estimate(1)) =>
     budgets.reserve("r", of, about, signal);
   const rest = () => new Promise((resolve) => setImmediate(resolve));
 
-  test("are kept as long as a call is under way, so that one asked for meanwhile counts what others used", async () => {
+  test("usage is kept while any call is running, so that new calls count it", async () => {
     const budgets = newBudgets();
     const small = { ...estimate(0, 10), input_tokens: 0 };
     const [first, second] = [await reserve(budgets, usual, small), await reserve(budgets, usual, small)];
@@ -193,7 +193,7 @@ describe("the books of a run", () => {
     await expect(third).rejects.toMatchObject({ error: { detail: { metric: "total_tokens", used: 20 } } });
   });
 
-  test("count what was used once, whether or not the next call is told of it", async () => {
+  test("usage is counted once, whether or not the next call already includes it", async () => {
     const budgets = newBudgets();
     (await reserve(budgets, usual, estimate(1))).settle({ tokens: 50, cost_usd: 50 });
     (await reserve(budgets, usual, estimate(1))).settle({ tokens: 0, cost_usd: 0 });
@@ -202,7 +202,7 @@ describe("the books of a run", () => {
     ).toBeDefined();
   });
 
-  test("say what a refused call used and what the limit is, in words", async () => {
+  test("the error of a rejected call states the usage and the limit", async () => {
     const rejection = async (given: Partial<BudgetCheck>, about = estimate(1)) =>
       newBudgets()
         .reserve("r", check(given), about, signal)
@@ -223,7 +223,7 @@ describe("the books of a run", () => {
     expect(message).toMatch(/Set its price.*token budget.*remove the dollar budget/);
   });
 
-  test("hold back in dollars what a call may cost, also beside others", async () => {
+  test("concurrent calls each reserve their maximum cost", async () => {
     const budgets = newBudgets();
     const dollars = check({ max_cost_usd: 250 });
     const [first, second] = [await reserve(budgets, dollars), await reserve(budgets, dollars)];
@@ -236,7 +236,7 @@ describe("the books of a run", () => {
     second.settle({ tokens: 0, cost_usd: 0 });
   });
 
-  test("an answer is cut by what its words cost, after what is read was paid", async () => {
+  test("an answer is shortened to the output affordable after the input cost", async () => {
     // Reading costs a dollar each, writing a quarter.
     const dear: Estimate = { ...open(undefined), price: (read, written) => read + written / 4 };
     expect(await outcome({ max_cost_usd: 110 }, dear)).toBe("goes with 400");

@@ -26,7 +26,7 @@ const shop = memoryProviders([
   provider("three", "nobody-knows", {}),
 ]);
 
-test("the cheapest model whose price is known and lower in both ways is named; simulated ones are no way to go on", () => {
+test("the cheapest model with known lower prices is suggested, never a simulated model", () => {
   expect(cheaperThan(shop, { provider_id: "one", model: "large" })).toEqual({
     provider_id: "two",
     model: "small",
@@ -34,7 +34,7 @@ test("the cheapest model whose price is known and lower in both ways is named; s
   });
 });
 
-test("of the agent's own fallbacks the first that costs less comes before all others", () => {
+test("the agent's first cheaper fallback takes precedence over all other models", () => {
   const fallback_models = [
     { provider_id: "three", model: "nobody-knows" },
     { provider_id: "one", model: "lopsided" },
@@ -46,10 +46,10 @@ test("of the agent's own fallbacks the first that costs less comes before all ot
 });
 
 test.each([
-  ["the cheapest itself", { provider_id: "two", model: "small" }],
-  ["one whose own price nobody knows", { provider_id: "three", model: "nobody-knows" }],
-  ["one that is simulated", { provider_id: offlineProvider.id }],
-  ["one of a provider that is gone", { provider_id: "gone" }],
-])("nothing is called cheaper than %s", (_which, config) => {
+  ["the cheapest model", { provider_id: "two", model: "small" }],
+  ["a model without a known price", { provider_id: "three", model: "nobody-knows" }],
+  ["a simulated model", { provider_id: offlineProvider.id }],
+  ["a model of a deleted provider", { provider_id: "gone" }],
+])("no cheaper model is suggested for %s", (_which, config) => {
   expect(cheaperThan(shop, config)).toBeNull();
 });

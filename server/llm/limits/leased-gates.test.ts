@@ -20,7 +20,7 @@ const given = (calls: number, more: Partial<GivenShare> = {}): GivenShare => ({
 });
 const { signal } = new AbortController();
 
-describe("gates that go by shares", () => {
+describe("gates with leased shares", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
@@ -44,7 +44,7 @@ describe("gates that go by shares", () => {
   }
   const settle = () => vi.advanceTimersByTimeAsync(0);
 
-  test("let nobody through before there is one, and say that somebody waits", async () => {
+  test("a gate without a share blocks all calls and reports that calls are waiting", async () => {
     const { seen, gates, enter } = newStage();
     enter();
     await settle();
@@ -60,7 +60,7 @@ describe("gates that go by shares", () => {
     ]);
   });
 
-  test("let go on what is under way where the share is smaller, and nobody else until it is gone", async () => {
+  test("a smaller share lets running calls finish and blocks new calls until then", async () => {
     const { seen, gates, enter, leaves } = newStage();
     gates.apply([given(2)], 1_000, Date.now());
     for (let k = 0; k < 3; k++) enter();
@@ -74,7 +74,7 @@ describe("gates that go by shares", () => {
     expect([seen.inside, gates.uses()[0]?.begun]).toEqual([1, 3]);
   });
 
-  test("close where nothing was heard for as long as the shares hold, counted from when they were asked for", async () => {
+  test("gates close when their lease expires, counted from when it was requested", async () => {
     const { seen, gates, enter } = newStage();
     const asked = Date.now();
     await vi.advanceTimersByTimeAsync(400);
@@ -91,7 +91,7 @@ describe("gates that go by shares", () => {
     expect([gates.lost(provider)?.aborted, seen.inside]).toEqual([false, 1]);
   });
 
-  test("close for a provider that nothing was given of any more", async () => {
+  test("a gate closes for a provider that no longer has a share", async () => {
     const { seen, gates, enter } = newStage();
     gates.apply([given(2)], 1_000, Date.now());
     gates.apply([], 1_000, Date.now());
@@ -100,7 +100,7 @@ describe("gates that go by shares", () => {
     expect(seen.inside).toBe(0);
   });
 
-  test("leave a provider alone that others were told to, and tell what was said here only", async () => {
+  test("a cool-down from the server applies, but only local cool-downs are reported", async () => {
     const { seen, gates, enter } = newStage();
     gates.apply([given(2, { cool_down_ms: 5_000 })], 60_000, Date.now());
     enter();
@@ -112,7 +112,7 @@ describe("gates that go by shares", () => {
     expect(gates.uses()[0]?.cool_down_ms).toBe(3_000);
   });
 
-  test("fill up what is new of a rate over time, unless it is said to be there at once", async () => {
+  test("a new rate limit share fills up over time unless it is granted as full", async () => {
     const share = { calls: 10, requests_per_minute: 60 };
     const { seen, gates, enter } = newStage();
     gates.apply([given(0, { share })], 600_000, Date.now());
@@ -126,14 +126,14 @@ describe("gates that go by shares", () => {
     expect(other.seen.inside).toBe(4);
   });
 
-  test("are open for the offline demo, which answers in each process by itself", async () => {
+  test("gates are always open for the offline demo", async () => {
     const { gates } = newStage();
     await gates.of(offlineProvider).enter(signal);
     expect([gates.uses(), gates.lost(offlineProvider)]).toEqual([[], undefined]);
   });
 });
 
-test("a call under way ends with its share, and can be tried again", async () => {
+test("a running call ends with its lease and can be retried", async () => {
   const service = await newServer(() => {});
   const there = remoteProvider(service.url, { is_default: true });
   const gates = new LeasedGates({ onChange: () => {} });

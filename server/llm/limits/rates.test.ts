@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { newRateLimiter } from "./rate-limit";
 import { newTokenRatios } from "./token-ratio";
 
-describe("calls and tokens in a minute", () => {
+describe("rate limits per minute", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
   const { signal } = new AbortController();
@@ -22,7 +22,7 @@ describe("calls and tokens in a minute", () => {
     };
   }
 
-  test("a minute's worth may come at once, then one by one", async () => {
+  test("a minute's worth of calls is sent at once, and the rest evenly spaced", async () => {
     const gate = newRateLimiter(10);
     gate.setLimit(10, { requests: 3 });
     const { came, enter } = line();
@@ -33,7 +33,7 @@ describe("calls and tokens in a minute", () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect(came).toEqual([0, 0, 0, 20_000, 40_000]);
   });
-  test("tokens count as guessed, then as used", async () => {
+  test("token limits count the estimate first, then the actual usage", async () => {
     const gate = newRateLimiter(10);
     gate.setLimit(10, { tokens: 6_000 });
     const { came, leaves, enter } = line();
@@ -51,7 +51,7 @@ describe("calls and tokens in a minute", () => {
     await vi.advanceTimersByTimeAsync(120_000);
     expect(came.slice(2)).toEqual([61_000]);
   });
-  test("a call larger than the limit goes once the minute is free, instead of never", async () => {
+  test("a call larger than the token limit is sent once the whole limit is available", async () => {
     const gate = newRateLimiter(10);
     gate.setLimit(10, { tokens: 1_000 });
     const { came, enter } = line();
@@ -60,7 +60,7 @@ describe("calls and tokens in a minute", () => {
     await vi.advanceTimersByTimeAsync(10_000);
     expect(came).toEqual([0, 3_000]);
   });
-  test("whoever gives up while waiting makes room at once", async () => {
+  test("a waiting call that is cancelled makes room at once", async () => {
     const gate = newRateLimiter(10);
     gate.setLimit(10, { tokens: 1_000 });
     const abort = new AbortController();
@@ -76,7 +76,7 @@ describe("calls and tokens in a minute", () => {
     expect(came).toEqual([0, 0]);
     expect(gate.waiting).toBe(0);
   });
-  test("a limit that is lifted lets everybody in", async () => {
+  test("removing a limit admits all waiting calls", async () => {
     const gate = newRateLimiter(10);
     gate.setLimit(10, { requests: 1 });
     const { came, enter } = line();
@@ -92,9 +92,9 @@ describe("calls and tokens in a minute", () => {
   });
 });
 
-describe("characters for a token", () => {
+describe("characters per token", () => {
   const text = "x".repeat(4_000);
-  test("are learned from what a provider counts, for each model of its own", () => {
+  test("characters per token are learned for each model from the reported usage", () => {
     const ratios = newTokenRatios();
     expect(ratios.tokens("p", "m", text)).toBe(1_000);
     ratios.observe("p", "m", text, 1_500);
@@ -103,7 +103,7 @@ describe("characters for a token", () => {
     ratios.observe("p", "m", text, 1_000);
     expect(ratios.tokens("p", "m", text)).toBe(1_400);
   });
-  test("short texts and strange counts teach little", () => {
+  test("short texts and implausible counts barely change the token ratio", () => {
     const ratios = newTokenRatios();
     ratios.observe("p", "m", "Hi", 90);
     ratios.observe("p", "m", text, 0);

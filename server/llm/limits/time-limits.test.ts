@@ -25,11 +25,11 @@ const minutes = (base_url: string, model = "m", config: LlmConfig = {}, settings
   return [firstByteMs, idleMs, totalMs].map((ms) => ms / 60_000);
 };
 
-describe("how long a call may take", () => {
-  test("in general: a minute for the first word, ten in all", () => {
+describe("call time limits", () => {
+  test("by default, the first token may take 1 minute and the whole call 10", () => {
     expect(minutes(FAR)).toEqual([1, 0.75, 10]);
   });
-  test("ten minutes for the first word where the model thinks, by its name, by what is asked, by what was seen", () => {
+  test("a reasoning model gets 10 minutes to start, detected by name, settings or past answers", () => {
     const long = [10, 3, 30];
     expect(minutes(FAR, "gpt-5.4")).toEqual(long);
     expect(minutes(FAR, "m", { reasoning_effort: "low" })).toEqual(long);
@@ -37,7 +37,7 @@ describe("how long a call may take", () => {
     expect(minutes(FAR, "m", { reasoning_effort: "none" })).toEqual([1, 0.75, 10]);
     expect(timeLimits({ base_url: FAR, settings: {} }, "m", {}, { thinks: true }).firstByteMs).toBe(600_000);
   });
-  test("five minutes on one's own hardware, known by the address and not by the port", () => {
+  test("a model on local hardware gets 5 minutes to start, detected by address, not port", () => {
     for (const url of [
       "http://127.0.0.1:8081/v1",
       "http://192.168.1.7:5000/v1",
@@ -50,7 +50,7 @@ describe("how long a call may take", () => {
     expect(minutes("http://127.0.0.1:8081/v1", "m", {}, { local: false })).toEqual([1, 0.75, 10]);
     expect(minutes("http://127.0.0.1:8081/v1", "qwen3:8b")).toEqual([10, 3, 30]);
   });
-  test("what the agent says wins over what the provider's settings say, and these over what is usual", () => {
+  test("agent time limits override provider limits, and these override the defaults", () => {
     const settings = { first_byte_ms: 120_000, idle_timeout_ms: 180_000, timeout_ms: 240_000 };
     expect(minutes(FAR, "gpt-5.4", {}, settings)).toEqual([2, 3, 4]);
     const config = { first_byte_ms: 300_000, idle_timeout_ms: 360_000, timeout_ms: 420_000 };
@@ -73,7 +73,7 @@ describe("how long a call may take", () => {
     "gemini-2.5-pro",
     "kimi-k2-thinking",
     "anthropic/claude-sonnet-4.5",
-  ])("%s thinks", (model) => {
+  ])("%s is recognized as a reasoning model", (model) => {
     expect(isThinkingModel(model)).toBe(true);
   });
   test.each([
@@ -84,12 +84,12 @@ describe("how long a call may take", () => {
     "qwen2.5:7b",
     "gemini-2.0-flash",
     "phi4",
-  ])("%s does not, as far as its name tells", (model) => {
+  ])("%s is not recognized as a reasoning model", (model) => {
     expect(isThinkingModel(model)).toBe(false);
   });
 });
 
-describe("silence", () => {
+describe("silent servers", () => {
   async function failing(handler: Handler, limits: object, llm_config: LlmConfig = {}) {
     server = await newServer(handler);
     const models = newModels({
@@ -107,17 +107,17 @@ describe("silence", () => {
     response.write(sse([], { finish: null, done: false, usage: false }));
     setTimeout(() => response.end(sse(["So."])), 300);
   };
-  test("between the head and the first word may be as long as the wait for the first word", async () => {
+  test("silence between headers and first token is limited only by the first-token timeout", async () => {
     expect(await failing(thinking, { firstByteMs: 5_000, idleMs: 50, totalMs: 10_000 })).toBe("So.");
   });
   test.each<[string, LlmConfig, RegExp]>([
     [
-      "wait",
+      "first-token",
       { first_byte_ms: 60 },
       /didn't start responding within 60 ms\. If test-model needs longer, raise “First-token timeout”/,
     ],
-    ["answer", { timeout_ms: 60 }, /didn't finish its response within 60 ms\. .* raise “Response timeout”/],
-  ])("a %s that is too long names its setting, and is tried again once", async (_name, config, message) => {
+    ["response", { timeout_ms: 60 }, /didn't finish its response within 60 ms\. .* raise “Response timeout”/],
+  ])("a %s timeout names its setting and is retried once", async (_name, config, message) => {
     const error = (await failing(thinking, {}, config)) as ModelError;
     expect(error.error).toMatchObject({ code: "TIMEOUT", retryable: true });
     expect(error.message).toMatch(message);

@@ -61,7 +61,7 @@ const reset = (_response: unknown, socket: Parameters<Handler>[2]) =>
 const content = sse(["All of it."], { done: false, usage: false });
 const billed = sse(["All of it."]);
 
-describe("a finished answer is taken", () => {
+describe("complete answers", () => {
   test.each<[string, Handler]>([
     ["after [DONE], then silence", begins(billed)],
     ["after [DONE], then a reset", begins(billed, reset)],
@@ -70,12 +70,12 @@ describe("a finished answer is taken", () => {
     ["after the finish reason, then an end", begins(content, (response) => response.end())],
     ["after [DONE] without a finish reason", begins(sse(["All of it."], { finish: null }))],
     ["after a last event without an empty line", begins(content.trimEnd(), (response) => response.end())],
-  ])("%s", async (_name, handler) => {
+  ])("a complete answer is accepted %s", async (_name, handler) => {
     const answer = await answered(handler);
     expect(answer).toMatchObject({ content: "All of it.", finish_reason: "stop" });
     expect(server!.requests).toHaveLength(1);
   });
-  test("a call too, when [DONE] comes without a finish reason; but not a cut one", async () => {
+  test("with [DONE] but no finish reason, a complete call is accepted, a truncated call rejected", async () => {
     const tools = [{ name: "now", description: "", parameters: { type: "object" } }];
     const call = (args: string) =>
       `${delta({ tool_calls: [{ index: 0, id: "a", function: { name: "now", arguments: args } }] })}data: [DONE]\n\n`;
@@ -85,7 +85,7 @@ describe("a finished answer is taken", () => {
     await server!.close();
     expect((await failure(answered(begins(call('{"zo')), { tools })))?.error.code).toBe("TRANSIENT");
   });
-  test("cancelling is stronger than an answer that is as good as finished", async () => {
+  test("cancellation takes precedence over an almost complete answer", async () => {
     server = await newServer(begins(content));
     const abort = new AbortController();
     const models = newModels({
@@ -98,7 +98,7 @@ describe("a finished answer is taken", () => {
   });
 });
 
-describe("the words for an end", () => {
+describe("finish reasons", () => {
   test.each([
     ["stop", "end"],
     ["STOP", "end"],
@@ -112,22 +112,22 @@ describe("the words for an end", () => {
     ["MALFORMED_FUNCTION_CALL", "garbled"],
     ["something_new", "unknown"],
     [null, null],
-  ])("%s is %s", (word, finish) => {
+  ])("finish reason %s is read as %s", (word, finish) => {
     expect(readFinish(word)).toBe(finish);
   });
   const unknown = begins(sse(["Half?"], { finish: "policy_pause" }));
   const none = begins(sse(["Half?"], { finish: null }));
   test.each<[string, Handler, ProviderSettings, RegExp]>([
-    ["one that nobody knows", unknown, {}, /ended for an unknown reason \(“policy_pause”\)/],
-    ["none, from a service of somebody else", none, { local: false }, /ended without a reason/],
-    ["none, where that is refused", none, { unknown_ends: "refuse" }, /ended without a reason/],
-  ])("%s is a failure that may pass", async (_name, handler, settings, message) => {
+    ["an unknown finish reason", unknown, {}, /ended for an unknown reason \(“policy_pause”\)/],
+    ["a missing finish reason from a remote service", none, { local: false }, /ended without a reason/],
+    ["a missing finish reason if rejected", none, { unknown_ends: "refuse" }, /ended without a reason/],
+  ])("%s is a retryable failure", async (_name, handler, settings, message) => {
     const error = await failure(answered(handler, {}, settings));
     expect(error).toMatchObject({ error: { code: "TRANSIENT", retryable: true }, more: { tries: 2 } });
     expect(error?.message).toMatch(message);
     expect(error?.message).toContain("allow it in the provider's limits");
   });
-  test("none is taken where that is allowed, and said", async () => {
+  test("a missing finish reason is accepted with a note if allowed", async () => {
     for (const settings of [{}, { local: false, unknown_ends: "take" as const }]) {
       expect(await answered(none, {}, settings)).toMatchObject({
         content: "Half?",
@@ -136,7 +136,7 @@ describe("the words for an end", () => {
       await server!.close();
     }
   });
-  test("one that nobody knows is taken where that is allowed, and said", async () => {
+  test("an unknown finish reason is accepted with a note if allowed", async () => {
     const answer = await answered(unknown, {}, { unknown_ends: "take" });
     expect(answer).toMatchObject({
       content: "Half?",
@@ -146,32 +146,32 @@ describe("the words for an end", () => {
     await server!.close();
     expect((await answered(begins(billed))).notes).toBeUndefined();
   });
-  test("another service's word for the limit of tokens counts as that limit", async () => {
+  test("another service's finish reason for the token limit is recognized", async () => {
     expect((await answered(begins(sse(["Half"], { finish: "max_tokens" })))).finish_reason).toBe("length");
   });
   test.each<[string, string, string, RegExp]>([
     [
-      "a call that the service could not read",
+      "a call that the service couldn't parse",
       sse([], { finish: "MALFORMED_FUNCTION_CALL" }),
       "OUTPUT_INVALID",
       /couldn't parse test-model's output as a tool call/,
     ],
-    ["nothing", sse([]), "OUTPUT_INVALID", /^test-model returned an empty response/],
+    ["an empty answer", sse([]), "OUTPUT_INVALID", /^test-model returned an empty response/],
     [
-      "thoughts only",
+      "an answer with only reasoning",
       delta({ reasoning_content: "Hm." }) + sse([]),
       "OUTPUT_INVALID",
       /returned only reasoning and no answer/,
     ],
-    ["a filter of another name", sse(["I"], { finish: "SAFETY" }), "CONTENT_FILTER", /stopped the response/],
-  ])("%s", async (_name, events, code, message) => {
+    ["a renamed content filter", sse(["I"], { finish: "SAFETY" }), "CONTENT_FILTER", /stopped the response/],
+  ])("%s is a specific error", async (_name, events, code, message) => {
     const error = await failure(answered(begins(events)));
     expect(error?.error.code).toBe(code);
     expect(error?.message).toMatch(message);
   });
 });
 
-describe("content in parts", () => {
+describe("content parts", () => {
   const parts = [
     {
       type: "thinking",
@@ -183,21 +183,21 @@ describe("content in parts", () => {
     { type: "text", text: "Then " },
     { type: "text", text: "that." },
   ];
-  test("is text and thoughts, streamed", async () => {
+  test("streamed content parts become text and reasoning", async () => {
     const stream = parts.map((part) => delta({ content: [part] })).join("") + delta({}, "stop");
     expect(await answered(begins(stream))).toMatchObject({ content: "Then that.", reasoning: "First this." });
   });
-  test("that is an error, with what it cost all the same", async () => {
+  test("an error in a stream still reports its token usage", async () => {
     const stream = chunk({ error: { message: "No." }, usage: { prompt_tokens: 10, completion_tokens: 7 } });
     await expect(answered(begins(stream))).rejects.toMatchObject({
       more: { cost: { usage: { input_tokens: 10, output_tokens: 7, estimated: false } } },
     });
   });
-  test("between lines that say nothing", async () => {
+  test("empty data lines in a stream are ignored", async () => {
     const stream = `data:\n\ndata\n\n${delta({ content: "Yes." })}data: \n\n${delta({}, "stop")}data:  [DONE] \n\n`;
     expect(await answered(begins(stream))).toMatchObject({ content: "Yes." });
   });
-  test("parts of text and thoughts are read in a whole answer as well", async () => {
+  test("content parts of a non-streaming answer become text and reasoning", async () => {
     const whole = {
       choices: [{ index: 0, message: { role: "assistant", content: parts }, finish_reason: "stop" }],
     };
@@ -210,7 +210,7 @@ describe("content in parts", () => {
 });
 
 test.each(["text/plain", "application/octet-stream", "text/event-stream", ""])(
-  "an answer in JSON is read also where its head says %j",
+  "a JSON answer is read even with the content type %j",
   async (type) => {
     const whole = { choices: [{ index: 0, message: { content: "Whole." }, finish_reason: "stop" }] };
     const answer = await answered((_q, response) =>
@@ -219,13 +219,13 @@ test.each(["text/plain", "application/octet-stream", "text/event-stream", ""])(
     expect(answer.content).toBe("Whole.");
   },
 );
-test("a stream is read also where its head says JSON", async () => {
+test("a stream is read even with a JSON content type", async () => {
   const answer = await answered((_q, response) =>
     response.writeHead(200, { "content-type": "application/json" }).end(billed),
   );
   expect(answer.content).toBe("All of it.");
 });
-test("a long answer in many small events is not too much", async () => {
+test("a long answer in many small events is accepted", async () => {
   const envelope = { id: "x".repeat(400) };
   const many = Array.from({ length: 20_000 }, () =>
     chunk({ ...envelope, choices: [{ index: 0, delta: { reasoning_content: "hm " }, finish_reason: null }] }),
@@ -235,7 +235,7 @@ test("a long answer in many small events is not too much", async () => {
   expect(answer.reasoning).toHaveLength(60_000);
 });
 
-test("events come out the same, however the bytes are cut", async () => {
+test("events are parsed identically however the bytes are split", async () => {
   const text =
     "\uFEFF: hi\r\nevent: a\r\ndata: Grüße 👋\r\ndata:two\r\n\r\nid: 7\nretry: 1\ndata: b\n\ndata\rdata: c\r\rdata: last";
   const bytes = Buffer.from(text);

@@ -41,7 +41,7 @@ async function rejectedWith(status: number, body: unknown, type = "application/j
 }
 
 const MESSAGE = "the quick brown fox is out of reach";
-describe("the server's own words are shown", () => {
+describe("server error messages", () => {
   test.each<[string, unknown]>([
     ["error with a message", { error: { message: MESSAGE, type: "x", code: null, param: null } }],
     ["error as text", { error: MESSAGE }],
@@ -61,13 +61,13 @@ describe("the server's own words are shown", () => {
     ["errors (watsonx)", { errors: [{ code: "invalid", message: MESSAGE }], trace: "t", status_code: 400 }],
     ["errors of texts", { success: false, errors: [MESSAGE] }],
     ["a problem (RFC 9457)", { type: "about:blank", title: "Bad Request", detail: MESSAGE, status: 400 }],
-    ["a fault of a gateway", { fault: { faultstring: MESSAGE, detail: { errorcode: "steps.x" } } }],
+    ["a gateway fault", { fault: { faultstring: MESSAGE, detail: { errorcode: "steps.x" } } }],
     ["error and message", { error: "Bad Request", message: MESSAGE, statusCode: 400 }],
-    ["text with JSON in it", { error: { message: JSON.stringify({ error: { message: MESSAGE } }) } }],
-    ["a shape that nobody foresaw", { trouble: { words: [MESSAGE] } }],
+    ["text that contains JSON", { error: { message: JSON.stringify({ error: { message: MESSAGE } }) } }],
+    ["an unknown format", { trouble: { words: [MESSAGE] } }],
     ["plain text", MESSAGE],
     ["a text in JSON", JSON.stringify(MESSAGE)],
-  ])("%s", async (_name, body) => {
+  ])("the server's error message is shown: %s", async (_name, body) => {
     const { error, message } = await rejectedWith(
       400,
       body,
@@ -76,13 +76,13 @@ describe("the server's own words are shown", () => {
     expect(message).toContain(MESSAGE);
     expect(error).toMatchObject({ code: "CONFIG", retryable: false });
   });
-  test("the title of a web page", async () => {
+  test("the title of an HTML error page is shown", async () => {
     const page = `<html><head><title>502 Bad Gateway</title></head><body>${"x".repeat(900)}</body></html>`;
     const { error, message } = await rejectedWith(502, page, "text/html");
     expect(error).toMatchObject({ code: "TRANSIENT", retryable: true });
     expect(message).toContain("The server says: “502 Bad Gateway”");
   });
-  test("of the service behind the service (OpenRouter), also in an answer that began well", async () => {
+  test("an upstream error message from OpenRouter is shown, even in a 200 response", async () => {
     const error = {
       message: "Provider returned error",
       code: 429,
@@ -98,20 +98,20 @@ describe("the server's own words are shown", () => {
       `data: ${JSON.stringify({ object: "error", message: MESSAGE, code: 500 })}\n\n`,
     ],
     ["an event called error", `event: error\ndata: ${JSON.stringify({ message: MESSAGE, code: 500 })}\n\n`],
-    ["an event called error, in plain words", `event: error\ndata: ${MESSAGE}\n\n`],
+    ["an event called error, as plain text", `event: error\ndata: ${MESSAGE}\n\n`],
     ["a detail", `data: ${JSON.stringify({ detail: MESSAGE })}\n\n`],
-  ])("inside a stream: %s", async (_name, events) => {
+  ])("an error message inside a stream is shown: %s", async (_name, events) => {
     const { error, message } = await rejectedWith(200, events, "text/event-stream");
     expect(message).toContain(MESSAGE);
     expect(error).toMatchObject({ code: "TRANSIENT", retryable: true });
   });
-  test("keys in it are blacked out", async () => {
+  test("API keys in an error message are redacted", async () => {
     const { message } = await rejectedWith(401, { detail: "sk-test-0123456789 is no key" });
     expect(message).not.toContain("sk-test-0123456789");
   });
 });
 
-describe("what it means is understood in every shape", () => {
+describe("meaning of error responses", () => {
   const shapes: [string, (message: string) => unknown][] = [
     ["error", (message) => ({ error: { message } })],
     ["list", (message) => [{ error: { message } }]],
@@ -140,11 +140,11 @@ describe("what it means is understood in every shape", () => {
   test.each([
     ...meanings.map((meaning) => ["error", ...meaning] as const),
     ...shapes.map(([name]) => [name, ...meanings[4]!] as const),
-  ])("as %s, %i with the words %j is %s", async (name, status, message, code, retryable) => {
+  ])("error format %s: status %i with message %j is %s", async (name, status, message, code, retryable) => {
     const failure = await rejectedWith(status, shapeOf.get(name)?.(message));
     expect(failure.error).toMatchObject({ code, retryable });
   });
-  test("a model that is missing is not told as a wrong address", async () => {
+  test("a missing model isn't reported as a wrong address", async () => {
     const { message } = await rejectedWith(404, {
       object: "error",
       message: "The model `x` does not exist.",
@@ -155,9 +155,9 @@ describe("what it means is understood in every shape", () => {
     );
   });
   test.each<[string, unknown, object, number | undefined]>([
-    ["the head", { detail: "slow down" }, { "retry-after": "7" }, 7_000],
+    ["the header", { detail: "slow down" }, { "retry-after": "7" }, 7_000],
     [
-      "Google's detail",
+      "Google's error details",
       [
         {
           error: {
@@ -169,9 +169,9 @@ describe("what it means is understood in every shape", () => {
       {},
       32_000,
     ],
-    ["its words", { message: "Rate limit reached. Please try again in 7m12.5s." }, {}, 432_500],
-    ["nothing", { message: "Slow down." }, {}, undefined],
-  ])("how long to wait: %s", async (_name, body, headers, wait) => {
+    ["the message", { message: "Rate limit reached. Please try again in 7m12.5s." }, {}, 432_500],
+    ["none of these", { message: "Slow down." }, {}, undefined],
+  ])("the retry delay comes from %s", async (_name, body, headers, wait) => {
     expect((await rejectedWith(429, body, undefined, headers)).retry_after_ms).toBe(wait);
   });
   test.each<[string, number | undefined]>([
@@ -183,11 +183,11 @@ describe("what it means is understood in every shape", () => {
     ["Please try again later.", undefined],
     ["Retry with gpt-4 in 3 steps", undefined],
     ["limit 6000, used 5000. Please try again in 1.5 hours", 5_400_000],
-  ])("%s", (text, ms) => {
+  ])("a retry delay is parsed from text: %s", (text, ms) => {
     expect(parseWait(text)).toBe(ms);
   });
 
-  test.each(shapes)("%s: tools that it does not know are offered as text", async (_name, shape) => {
+  test.each(shapes)("%s: native tools that the server lacks are sent as text", async (_name, shape) => {
     server = await newServer(({ body }, response) => {
       if (!body.tools) return sendSse(response, sse(['TOOL_CALL: {"tool_name": "now", "args": {}}']));
       response
@@ -219,7 +219,7 @@ describe("what it means is understood in every shape", () => {
     ],
     ["vLLM", 400, { object: "error", message: "stream_options is not known" }],
     ["an answer that began well", 200, { error: { message: "stream_options is not known", code: 400 } }],
-  ])("a field that it refuses is left out: %s", async (_name, status, body) => {
+  ])("a field that the server rejects is omitted: %s", async (_name, status, body) => {
     server = await newServer((request, response) => {
       if (!request.body.stream_options) return sendSse(response, sse(["Fine."]));
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
@@ -230,7 +230,7 @@ describe("what it means is understood in every shape", () => {
   });
 });
 
-test("what the words are about is read too", () => {
+test("the field that an error refers to is read too", () => {
   expect(
     readErrorText(
       '{"detail":[{"loc":["body","messages",0,"name"],"msg":"Extra inputs","type":"extra_forbidden"}]}',

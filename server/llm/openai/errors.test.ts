@@ -219,9 +219,9 @@ const MATRIX: [string, Handler, ErrorCode, RegExp][] = [
   ["an empty answer", events(sse([])), "OUTPUT_INVALID", /returned an empty response/],
 ];
 
-describe("what can go wrong between us and a model", () => {
+describe("model service errors", () => {
   test.each(MATRIX)(
-    "a model service that answers with %s fails with a code and in words",
+    "a model service that answers with %s fails with an error code and a message",
     async (name, handler, code, message) => {
       const { error } = await against(handler, code === "TIMEOUT" ? LIMITS : LONG_LIMITS);
       expect(error).toBeInstanceOf(ModelError);
@@ -236,13 +236,13 @@ describe("what can go wrong between us and a model", () => {
     },
   );
 
-  test("a call that broke a time limit leaves no connection behind", async () => {
+  test("a call that exceeds a time limit closes its connection", async () => {
     const { error } = await against(stalling(half), { firstByteMs: 20_000, idleMs: 100, totalMs: 20_000 });
     expect((error as ModelError).error.code).toBe("TIMEOUT");
     await vi.waitFor(() => expect(server!.sockets.size).toBe(0), { timeout: 5_000 });
   });
 
-  test("the wait that a server asks for is passed on", async () => {
+  test("a server's requested retry delay is passed on", async () => {
     for (const [headers, ms] of [
       [{ "retry-after": "2" }, 2000],
       [{ "retry-after-ms": "150" }, 150],
@@ -255,9 +255,9 @@ describe("what can go wrong between us and a model", () => {
   });
 
   test.each([
-    ["before the head", () => undefined],
+    ["before the response headers", () => undefined],
     ["in mid-stream", stalling(half)],
-  ] as [string, Handler][])("cancelling %s takes effect at once", async (_name, handler) => {
+  ] as [string, Handler][])("cancelling %s takes effect immediately", async (_name, handler) => {
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 100);
     const { error } = await against(
@@ -268,7 +268,7 @@ describe("what can go wrong between us and a model", () => {
     expect((error as ModelError).error.code).toBe("CANCELLED");
   });
 
-  test("nothing listens, no such name, no TLS", async () => {
+  test("a refused connection, an unknown host and a TLS failure are reported", async () => {
     const failure = async (base_url: string, fetch = providerFetch) =>
       newModels({ providers: memoryProviders([remoteProvider(base_url)]), fetch })
         .complete(ask("Hi"), newIo().io)
@@ -295,9 +295,9 @@ describe("what can go wrong between us and a model", () => {
   });
 });
 
-describe("an answer comes out right, however it is cut into pieces", () => {
+describe("split responses", () => {
   const text = "Grüße 👋🏽 — “fin”\nline two";
-  test("an answer comes out right, wherever its bytes are parted", async () => {
+  test("an answer is decoded correctly wherever its bytes are split", async () => {
     const bytes = Buffer.from(head(sse([text, " more 字"], { usage: true })));
     for (const size of [1, 2, 3, 5, 7, 64]) {
       const parts: Buffer[] = [];
@@ -323,7 +323,7 @@ describe("an answer comes out right, however it is cut into pieces", () => {
       expect(answer.usage).toMatchObject({ input_tokens: 11, output_tokens: 7, estimated: false });
     }
   });
-  test("CRLF, comments, usage before the end, no DONE, other choices", async () => {
+  test("CRLF, comments, early usage, a missing [DONE] and other choices are handled", async () => {
     const lines = [
       ": keep-alive",
       'data: {"choices":[{"index":0,"delta":{"content":"a"}}],"usage":{"prompt_tokens":1,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":1},"cost":0.5}}',
@@ -338,7 +338,7 @@ describe("an answer comes out right, however it is cut into pieces", () => {
       usage: { cached_input_tokens: 1 },
     });
   });
-  test("a server that does not stream", async () => {
+  test("a non-streaming answer is read with its usage", async () => {
     const body = {
       choices: [{ index: 0, message: { role: "assistant", content: "whole" }, finish_reason: "stop" }],
       usage: { prompt_tokens: 3, completion_tokens: 4 },
@@ -358,13 +358,13 @@ describe("an answer comes out right, however it is cut into pieces", () => {
     [["I use <think> tags"], undefined, "I use <think> tags"],
     [["<", "b>bold</b>"], undefined, "<b>bold</b>"],
     [["thought without opening</think>\nYes."], "thought without opening", "Yes."],
-  ])("thinking is told from answering: %j", async (parts, reasoning, content) => {
+  ])("reasoning is separated from the answer: %j", async (parts, reasoning, content) => {
     const { io, got } = newIo();
     const answer = await answerOf((_q, response) => sendSse(response, sse(parts)), io);
     expect([answer.reasoning, answer.content]).toEqual([reasoning, content]);
     if (!parts[0]!.startsWith("thought")) expect(got).toMatchObject({ content, reasoning: reasoning ?? "" });
   });
-  test("both names of the reasoning field", async () => {
+  test("reasoning is read from both field names", async () => {
     for (const field of ["reasoning", "reasoning_content"]) {
       const answer = await answerOf((_q, response) =>
         sendSse(
@@ -376,7 +376,7 @@ describe("an answer comes out right, however it is cut into pieces", () => {
       await server?.close();
     }
   });
-  test("nothing of the environment travels along", async () => {
+  test("environment variables are not sent with requests", async () => {
     process.env.OPENAI_ORG_ID = "org-secret";
     process.env.OPENAI_CUSTOM_HEADERS = "x-extra: secret";
     try {
@@ -396,7 +396,7 @@ describe("an answer comes out right, however it is cut into pieces", () => {
   });
 });
 
-test("half a character in a prompt reaches a service as something that every service can read", async () => {
+test("an unpaired surrogate in a prompt is replaced before sending", async () => {
   const { error } = await against(
     (_seen, response) => sendSse(response, sse(["done"])),
     LONG_LIMITS,

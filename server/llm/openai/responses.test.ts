@@ -105,8 +105,8 @@ const after = (answer: ModelAnswer, result: string): ChatMessage[] => [
   { role: "tool", content: result, tool_call_id: answer.tool_calls![0]!.id },
 ];
 
-describe("a model that is asked by the Responses API", () => {
-  test("reasons, calls, and gets its sealed thoughts back with the result", async () => {
+describe("Responses API", () => {
+  test("a Responses API model reasons, calls tools, and gets its encrypted reasoning back", async () => {
     const bodies = [calling, textEvents("Sunny")];
     const model = await open((_request, response) => sendSse(response, bodies.shift()!));
     const llm_config = { reasoning_effort: "high", max_tokens: 500, temperature: 0.5 } as const;
@@ -164,7 +164,7 @@ describe("a model that is asked by the Responses API", () => {
     ]);
   });
 
-  test("keeps to a shape, and says what of a person's wishes has no word there", async () => {
+  test("a Responses API answer follows its schema, and unsupported settings are reported", async () => {
     const model = await open((_request, response) => sendSse(response, textEvents('{"a":1}')));
     const schema = {
       type: "object",
@@ -183,11 +183,11 @@ describe("a model that is asked by the Responses API", () => {
 
   test.each([
     [
-      "whole, where it does not stream",
+      "from a whole body, if the server doesn't stream",
       JSON.stringify(completed([sealed, called, message("And?")]).response),
     ],
     [
-      "in items only",
+      "from output items only",
       events([
         { type: "response.output_item.done", output_index: 0, item: sealed } as never,
         { type: "response.output_item.done", output_index: 1, item: called } as never,
@@ -195,7 +195,7 @@ describe("a model that is asked by the Responses API", () => {
         completed([]),
       ]),
     ],
-  ])("is understood %s", async (_name, body) => {
+  ])("a Responses API answer is read %s", async (_name, body) => {
     const model = await open((_request, response) => {
       response.writeHead(200, {
         "content-type": body.startsWith("{") ? "application/json" : "text/event-stream",
@@ -211,7 +211,7 @@ describe("a model that is asked by the Responses API", () => {
     });
   });
 
-  test("that ran out of tokens says so; a filter and a failure are errors with the service's words", async () => {
+  test("a Responses API answer reports the token limit, filters and failures", async () => {
     const ended = (response: object, type = "response.incomplete") => events([{ type, response } as never]);
     const bodies: [string, object][] = [
       [
@@ -260,7 +260,7 @@ describe("a model that is asked by the Responses API", () => {
     }
   });
 
-  test("leaves out what a model refuses to give there, and keeps its effort", async () => {
+  test("options that a Responses API model rejects are omitted, but its effort is kept", async () => {
     const model = await open(({ body }, response) => {
       const { reasoning, include } = body as { reasoning?: { summary?: string }; include?: unknown };
       const rejection = reasoning?.summary
@@ -284,7 +284,7 @@ describe("a model that is asked by the Responses API", () => {
     expect([reasoning, include]).toEqual([{ effort: "high" }, undefined]);
   });
 
-  test("that failed after it was paid for says what it cost", async () => {
+  test("a failed Responses API call still reports its cost", async () => {
     const error = { code: "server_error", message: "The lights went out." };
     const failed = [{ type: "response.failed", response: { object: "response", error, usage } }];
     const model = await open((_request, response) => sendSse(response, events(failed)));
@@ -294,7 +294,7 @@ describe("a model that is asked by the Responses API", () => {
     });
   });
 
-  test("is found out by what a refusal says, and then asked so at once, with its effort", async () => {
+  test("the Responses API is discovered from a rejection and then used directly, with reasoning effort", async () => {
     const errorText =
       "Function tools with reasoning_effort are not supported for m in /v1/chat/completions. Please use /v1/responses instead.";
     const model = await open((request, response) => {
@@ -318,11 +318,11 @@ describe("a model that is asked by the Responses API", () => {
   });
 });
 
-describe("what Chat Completions gives with a message goes back with it, word for word", () => {
+describe("provider data in messages", () => {
   const chunk = (delta: object, finish_reason: string | null = null) =>
     `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
 
-  test("signatures of calls, and details of thoughts in pieces", async () => {
+  test("call signatures and streamed reasoning details are sent back unchanged", async () => {
     const signed = { extra_content: { google: { thought_signature: "SIGNATURE" } } };
     const call = {
       index: 0,
@@ -363,7 +363,7 @@ describe("what Chat Completions gives with a message goes back with it, word for
   });
 });
 
-test("a provider's own headers go with every request, and win over the key's", async () => {
+test("a provider's custom headers are sent with every request and override the key's header", async () => {
   server = await newServer((_request, response) => sendSse(response, sse(["Hi"])));
   const providers = memoryProviders([remoteProvider(server.url)], "sk-test-0123456789", {
     "api-key": "k",

@@ -44,27 +44,27 @@ async function newCall(limits: Partial<TransportLimits>, first: string, again = 
 
 test.each([
   [
-    "a drip of bytes ends at the limit of the whole call",
+    "a dripping answer ends at the total timeout",
     { totalMs: 400 },
     "",
     ": ping\n\n",
     /in the agent's model settings or the provider's limits/,
   ],
   [
-    "an answer that stalls ends at the limit of a silence",
+    "a stalled answer ends at the idle timeout",
     { idleMs: 400 },
     half,
     "",
     /in the agent's model settings or the provider's limits/,
   ],
   [
-    "an answer that does not begin ends at its own limit",
+    "an answer that doesn't start ends at the first-token timeout",
     { firstByteMs: 400 },
     "",
     "",
     /in the agent's model settings or the provider's limits/,
   ],
-])("%s, not before, and is closed", async (_name, limits, first, again, message) => {
+])("%s, not earlier, and its connection is closed", async (_name, limits, first, again, message) => {
   const call = await newCall(limits, first, again);
   await pass(399);
   expect(call).toEqual({ ended: null, isClosed: false });

@@ -109,8 +109,8 @@ const dialects: Record<string, (calls: Called[]) => string> = {
 const BARE = ["Llama 3, bare", "in Python's words", "Gemma", "xLAM", "xLAM, a list", "a list in a fence"];
 const read = (text: string, isCut = false) => readWrittenCalls(text, { tools: TOOLS, isCut });
 
-describe.each(Object.entries(dialects))("calls as %s writes them", (name, write) => {
-  test("are read exactly, one or several, with what was said before", () => {
+describe.each(Object.entries(dialects))("tool calls in the format of %s", (name, write) => {
+  test("calls are parsed exactly, with the text before them", () => {
     fc.assert(
       fc.property(fc.array(called, { minLength: 1, maxLength: 3 }), (calls) => {
         const expected = calls.map(({ name: tool_name, args }) => ({ tool_name, args }));
@@ -130,7 +130,7 @@ describe.each(Object.entries(dialects))("calls as %s writes them", (name, write)
 /** Bare forms have no token: a cut one is a cut answer, which is never a result either. */
 const behindToken = Object.entries(dialects).filter(([name]) => !BARE.includes(name));
 
-describe("an answer of two calls that was cut", () => {
+describe("truncated answer with two calls", () => {
   const whole = { tool_name: "calc", args: { text: "first", count: 1 } };
   const calls = [
     { name: "calc", args: { text: "first", count: 1 } },
@@ -145,7 +145,7 @@ describe("an answer of two calls that was cut", () => {
   });
 
   test.each(behindToken)(
-    "in the words of %s: in the second, the first is made and the model is told of the other",
+    "in the format of %s, a truncated second call is reported and the first is kept",
     (_name, write) => {
       const text = write(calls);
       const { content, calls: found } = read(text.slice(0, text.indexOf(" and long")), true);
@@ -155,30 +155,30 @@ describe("an answer of two calls that was cut", () => {
       });
     },
   );
-  test.each(behindToken)("in the words of %s: behind the last, nothing is missing", (_name, write) => {
+  test.each(behindToken)("in the format of %s, a cut after the last call loses nothing", (_name, write) => {
     expect(read(write(calls), true).calls).toEqual([
       whole,
       { tool_name: "search.web", args: { text: "second and long", count: 2 } },
     ]);
   });
-  test("a call whose name was cut is told without one", () => {
+  test("a call with a truncated name is reported without a name", () => {
     const text = dialects.MiniMax!(calls);
     expect(read(text.slice(0, text.indexOf(".web")), true).calls).toEqual([whole, invalidCall("")]);
   });
   test.each(["Qwen3-Coder", "DeepSeek V3.1", "GLM", "Kimi K2", "MiniMax", "gpt-oss"])(
-    "in the words of %s, the cut one is told with its name",
+    "in the format of %s, a truncated call is reported with its name",
     (name) => {
       const text = dialects[name]!(calls);
       expect(read(text.slice(0, text.indexOf(" and long")), true).calls[1]!.tool_name).toBe("search.web");
     },
   );
-  test("an end token inside of a cut argument closes no call", () => {
+  test("an end token inside a truncated argument doesn't close the call", () => {
     const text = "<function=calc>\n<parameter=text>\nwrite </tool_call> and then";
     expect(read(text, true).calls).toEqual([invalidCall("calc")]);
   });
 });
 
-test("an answer that only looks like a call of something else stays an answer", () => {
+test("an answer that only resembles a call stays an answer", () => {
   for (const text of [
     '{"name": "nobody", "parameters": {}}',
     '{"name": "calc"}',
@@ -196,7 +196,7 @@ test("an answer that only looks like a call of something else stays an answer", 
     expect(read(text)).toEqual({ content: text, calls: [] });
 });
 
-test("behind a token that only calls have, what cannot be read is a fault and never an answer", () => {
+test("unparsable text after a call-only token is a fault and never an answer", () => {
   for (const text of [
     "<|python_tag|>import os; os.system('ls')",
     "<function_call> calc please",
@@ -210,16 +210,16 @@ test("behind a token that only calls have, what cannot be read is a fault and ne
   }
 });
 
-test("Python that computes something is not executed by guessing", () => {
+test("Python expressions in arguments are not evaluated", () => {
   expect(read("[calc(count=str(1))]").calls).toEqual([]);
   expect(read("<|python_tag|>calc.call(count=str(1))").calls[0]!.fault).toMatch(/could not be parsed/);
 });
 
-test("positional arguments go by the order of the schema", () => {
+test("positional arguments follow the order of the schema", () => {
   expect(read('[calc("a", 2)]').calls).toEqual([{ tool_name: "calc", args: { text: "a", count: 2 } }]);
 });
 
-test("calls beyond those that one message may make are told, not dropped in silence", () => {
+test("calls beyond the limit per message are reported, not dropped silently", () => {
   const one = { name: "calc", arguments: { count: 1 } };
   for (const text of [
     JSON.stringify(Array.from({ length: 70 }, () => one)),
@@ -231,14 +231,14 @@ test("calls beyond those that one message may make are told, not dropped in sile
   }
 });
 
-test("a name that reaches prototypes stays a name", () => {
+test("a __proto__ parameter is dropped and pollutes no prototype", () => {
   const text =
     '<function=calc><parameter=__proto__>{"x": 1}</parameter><parameter=count>1</parameter></function>';
   expect(read(text).calls).toEqual([{ tool_name: "calc", args: { count: 1 } }]);
   expect(({} as Record<string, unknown>).x).toBeUndefined();
 });
 
-describe("a call of a tool that is not on offer", () => {
+describe("calls to tools that aren't offered", () => {
   const nobody = { tool_name: "nobody", args: { x: 1 } };
   test.each([
     '{"tool_calls": [{"name": "nobody", "arguments": {"x": 1}}]}',
@@ -246,7 +246,7 @@ describe("a call of a tool that is not on offer", () => {
     '{"type": "function", "name": "nobody", "parameters": {"x": 1}}',
     '{"type": "function", "function": {"name": "nobody", "arguments": {"x": 1}}}',
     '[{"type": "function", "function": {"name": "nobody", "arguments": {"x": 1}}}]',
-  ])("is one in a wrapping that only calls have, and never the answer: %s", (text) => {
+  ])("unambiguous call syntax for an unknown tool is read as a call: %s", (text) => {
     expect(read(text)).toEqual({ content: "", calls: [nobody] });
   });
   test.each([
@@ -261,25 +261,25 @@ describe("a call of a tool that is not on offer", () => {
     '{"tool_calls": [{"name": "nobody", "count": 3}], "score": 1}',
     '```json\n{"tool_calls": [{"name": "nobody", "arguments": {}}]}\n```',
     'As in {"tool_calls": [{"name": "nobody", "arguments": {}}]}',
-  ])("is none in JSON that may mean something else: %s", (text) => {
+  ])("ambiguous JSON with an unknown tool name stays text: %s", (text) => {
     expect(read(text)).toEqual({ content: text, calls: [] });
   });
 });
 
-describe("where no tool is on offer", () => {
+describe("answers without offered tools", () => {
   const calls = [{ name: "calc", args: { text: "x", count: 1 } }];
   const certain = Object.entries(dialects).filter(([name]) => !BARE.includes(name) || name === "xLAM");
 
-  test("nothing is read as a call that could be made", () => {
+  test("calls are not parsed if no tools are offered", () => {
     const text = dialects.xLAM!(calls);
     expect(readWrittenCalls(text)).toEqual({ content: text, calls: [] });
   });
-  test.each(certain)("what %s writes is found as a leak, and whose", (name, write) => {
+  test.each(certain)("a leaked call in the format of %s is detected with its tool name", (name, write) => {
     expect(findLeak(write(calls))).toEqual({ names: ["calc"], isJson: name === "xLAM" });
     if (name !== "xLAM")
       expect(findLeak(`Let me see.\n\n${write(calls)}`)).toEqual({ names: ["calc"], isJson: false });
   });
-  test("what cannot be read behind a token that people do not write is found as a leak", () => {
+  test("unparsable text after a call-only token is detected as a leak", () => {
     expect(findLeak("<|python_tag|>import os")).toEqual({ names: [], isJson: false });
     expect(findLeak('[TOOL_CALLS][{"name": "calc", "arguments": {}}]')).toEqual({
       names: ["calc"],
@@ -296,7 +296,7 @@ describe("where no tool is on offer", () => {
     '{"name": "calc", "arguments": {}}',
     "[calc(x=1)]",
     "TOOL_CALL lines are read here.",
-  ])("an answer that speaks of calls is an answer: %s", (text) => {
+  ])("an answer that only mentions calls is not a leak: %s", (text) => {
     expect(findLeak(text)).toBeNull();
   });
 });

@@ -236,7 +236,7 @@ const READERS: Record<string, readonly [read: (text: string) => unknown, share?:
 const numberOf = (seed: string): number => createHash("sha256").update(seed).digest().readUInt32LE(0);
 
 test.each(Object.entries(READERS))(
-  "reading %s takes time in proportion to its length",
+  "reading %s takes time linear in its length",
   async (name, [read, share = 1]) => {
     const slow: string[] = [];
     const size = sized(32_768, 131_072) * share;

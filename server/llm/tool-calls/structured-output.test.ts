@@ -14,12 +14,12 @@ const decision = {
   additionalProperties: false,
 };
 
-describe("the shape of an answer", () => {
-  test("one key without a schema is plain text", () => {
+describe("output schema", () => {
+  test("a single key without a schema is plain text", () => {
     expect(outputSchema(["draft"])).toEqual({ kind: "text", key: "draft" });
     expect(outputSchema([])).toEqual({ kind: "text", key: "result" });
   });
-  test("types come from the node, then the role, then the state, else text", () => {
+  test("types come from the node, then the role, then the state, and default to text", () => {
     const shape = outputSchema(["a", "b", "c", "d"], {
       nodeSchema: { type: "object", properties: { a: { type: "integer" } } },
       roleSchema: { type: "object", properties: { a: { type: "null" }, b: { enum: ["x", "y"] } } },
@@ -40,7 +40,7 @@ describe("the shape of an answer", () => {
       },
     });
   });
-  test("one key takes the whole answer of a role that has a shape of its own", () => {
+  test("a single key takes the whole answer if the role has its own schema", () => {
     const from = { roleSchema: decision };
     expect(outputSchema(["review"], from)).toEqual({ kind: "json", schema: decision, whole: "review" });
     // A key that the role knows is that part of its answer; two keys are two values.
@@ -63,7 +63,7 @@ describe("the shape of an answer", () => {
       outputSchema(["review"], { ...from, stateProperties: { review: { type: "object" } } }),
     ).toMatchObject({ whole: "review" });
   });
-  test("one key whose node schema describes the value itself", () => {
+  test("a node schema may describe the value of a single key directly", () => {
     expect(
       outputSchema(["list"], { nodeSchema: { type: "array", items: { type: "string" } } }),
     ).toMatchObject({
@@ -72,7 +72,7 @@ describe("the shape of an answer", () => {
   });
 });
 
-describe("reading an answer", () => {
+describe("answer parsing", () => {
   const cases: [string, string, unknown, string][] = [
     ["whole text", '{"status":"approved"}', { status: "approved" }, "none"],
     ["a fence", 'Here:\n```json\n{"status":"approved"}\n```\nDone.', { status: "approved" }, "extracted"],
@@ -91,24 +91,24 @@ describe("reading an answer", () => {
     ["trailing comma", '{"status":"approved",}', { status: "approved" }, "jsonrepair"],
     ["single quotes", "{'status': 'approved'}", { status: "approved" }, "jsonrepair"],
     ["a missing brace", '{"status":"approved"', { status: "approved" }, "jsonrepair"],
-    ["another case", '{"status":"Approved."}', { status: "approved" }, "coerced"],
+    ["different case", '{"status":"Approved."}', { status: "approved" }, "coerced"],
     ["number in quotes", '{"status":"approved","score":"3"}', { status: "approved", score: 3 }, "coerced"],
     [
-      "one value for a list",
+      "a single value for a list",
       '{"status":"approved","tags":"a"}',
       { status: "approved", tags: ["a"] },
       "coerced",
     ],
     ["null for an optional key", '{"status":"approved","score":null}', { status: "approved" }, "coerced"],
-    ["keys nobody asked for", '{"status":"approved","why":"so"}', { status: "approved" }, "coerced"],
+    ["unrequested keys", '{"status":"approved","why":"so"}', { status: "approved" }, "coerced"],
     ["a wrapping object", '{"answer":{"status":"approved"}}', { status: "approved" }, "coerced"],
-    ["a list of one", '[{"status":"approved"}]', { status: "approved" }, "coerced"],
-    ["a key in other spelling", '{"Status":"approved"}', { status: "approved" }, "coerced"],
+    ["a list with a single item", '[{"status":"approved"}]', { status: "approved" }, "coerced"],
+    ["a key with different spelling", '{"Status":"approved"}', { status: "approved" }, "coerced"],
   ];
-  test.each(cases)("%s", (_name, content, value, repair) => {
+  test.each(cases)("an answer is parsed: %s", (_name, content, value, repair) => {
     expect(parseOutput(content, decision)).toEqual({ ok: true, value, repair });
   });
-  describe("says what the model meant", () => {
+  describe("ambiguous answers", () => {
     const text = (...keys: string[]) => ({
       type: "object",
       properties: Object.fromEntries(keys.map((key) => [key, { type: "string" }])),
@@ -119,18 +119,18 @@ describe("reading an answer", () => {
       ["an example in a fence", 'Format:\n```json\n{"a":"..."}\n```\nSo I say {"a":"real"}.'],
       ["an example behind it", 'I say {"a":"real"}, in the format {"a":"<your answer>"}'],
       ["many examples", `${'{"a":"..."} '.repeat(30)}and {"a":"real"}`],
-      ["an object of another shape behind it", 'I say {"a":"real"}, and not {"b":1}'],
-    ])("%s does not win over the answer", (_name, content) => {
+      ["an object with another schema behind it", 'I say {"a":"real"}, and not {"b":1}'],
+    ])("%s doesn't replace the real answer", (_name, content) => {
       expect(parseOutput(content, text("a"))).toMatchObject({ ok: true, value: { a: "real" } });
     });
-    test("a bracket closed too early costs no key", () => {
+    test("a bracket closed too early loses no keys", () => {
       expect(parseOutput('{"key":"v"}, "key2":"v2"}', text("key", "key2"))).toEqual({
         ok: true,
         value: { key: "v", key2: "v2" },
         repair: "jsonrepair",
       });
     });
-    test("words of other languages are what they stand for, also where no schema says so", () => {
+    test("literals of other languages are converted even without a schema", () => {
       for (const content of [
         '{"a": TRUE, "b": False, "c": None, "d": NULL}',
         "{'a': True, 'b': FALSE, 'c': none, 'd': null,}",
@@ -145,7 +145,7 @@ describe("reading an answer", () => {
       });
     });
     test.each(['{"a":"the first half of', '{"a":"x", "b":', '{"a":"x",', 'Here: {"a":{"b":1},"c":"half'])(
-      "%s is asked for again, whatever its server says of its end",
+      "%s is retried as truncated, whatever the finish reason",
       (content) => {
         expect(parseOutput(content, { type: "object" })).toEqual({
           ok: false,
@@ -153,11 +153,11 @@ describe("reading an answer", () => {
         });
       },
     );
-    test("a whole object before what is cut off is taken", () => {
+    test("a complete object before a truncated object is used", () => {
       expect(parseOutput('{"a":"real"} as in {"a":"ha', text("a"))).toMatchObject({ value: { a: "real" } });
     });
   });
-  test("a bare word for a shape of one key", () => {
+  test("a bare word is accepted for a schema with a single key", () => {
     const schema = {
       type: "object",
       properties: { label: { enum: ["yes", "no"] } },
@@ -167,7 +167,7 @@ describe("reading an answer", () => {
     expect(parseOutput("Yes", schema)).toEqual({ ok: true, value: { label: "yes" }, repair: "coerced" });
     expect(parseOutput("perhaps", schema)).toMatchObject({ ok: false });
   });
-  test("faults name their place", () => {
+  test("schema errors name their location", () => {
     const result = parseOutput('{"score":1.5}', decision);
     expect(result).toMatchObject({ ok: false });
     if (!result.ok) {
@@ -178,7 +178,7 @@ describe("reading an answer", () => {
       );
     }
   });
-  test("no JSON, nothing at all, a bracket bomb, a poisoned key", () => {
+  test("missing JSON, empty answers, nesting bombs and __proto__ keys are handled safely", () => {
     expect(parseOutput("No idea.", decision)).toEqual({
       ok: false,
       errors: ["The answer contained no JSON object."],
@@ -192,12 +192,12 @@ describe("reading an answer", () => {
     expect(parsed).toMatchObject({ ok: true });
     if (parsed.ok) expect(Object.keys(parsed.value as object)).toEqual(["status"]);
   });
-  test("a schema with a word nobody can check still checks the rest", () => {
+  test("a schema with an unsupported keyword still checks the rest", () => {
     const schema = { ...decision, not: { required: ["x"] }, if: {}, then: {} };
     expect(parseOutput('{"status":"maybe"}', schema)).toMatchObject({ ok: false });
     expect(parseOutput('{"status":"approved"}', schema)).toMatchObject({ ok: true });
   });
-  test("a pattern that freezes others is checked like any other", () => {
+  test("a catastrophic regex pattern is checked like any other", () => {
     const schema = {
       type: "object",
       properties: { a: { type: "string", pattern: "^(a+)+$" } },
@@ -209,7 +209,7 @@ describe("reading an answer", () => {
     });
     expect(parseOutput(JSON.stringify({ a: "a".repeat(40) }), schema)).toMatchObject({ ok: true });
   });
-  test("one of several shapes, objects to choose from and letters of any script are read at first sight", () => {
+  test("oneOf, object enums and Unicode patterns are parsed without repair", () => {
     const schema = {
       type: "object",
       properties: { at: { enum: [{ a: 1 }, { a: 2 }] }, name: { pattern: "^\\p{L}+$" }, url: {}, path: {} },
@@ -218,7 +218,7 @@ describe("reading an answer", () => {
     const value = { at: { a: 1 }, name: "Zoë", url: "http://x" };
     expect(parseOutput(JSON.stringify(value), schema)).toEqual({ ok: true, value, repair: "none" });
   });
-  test("schemas that double with each step, or lead to themselves, hold nobody up", () => {
+  test("recursive and exponentially growing schemas don't block parsing", () => {
     const steps = Array.from({ length: 40 }, (_, n) => n);
     const doubling = (word: string) => ({
       type: "object",

@@ -19,12 +19,12 @@ const unreadable = (why: string, near: string, tool_name = ""): ReadCall => ({
   fault: `Your tool call could not be parsed: ${why} near "${near}". ${again}`,
 });
 
-describe("what a model says beside its calls", () => {
+describe("text around calls", () => {
   test.each<[string, string, string, ReadCall[]]>([
     ["before a call", `I look.\n${lookupCall(1)}`, "I look.", [looked(1)]],
-    ["after it is gone", `${lookupCall(1)}\nThat should do.`, "", [looked(1)]],
+    ["but not after the last call", `${lookupCall(1)}\nThat should do.`, "", [looked(1)]],
     [
-      "between two",
+      "between two calls",
       `First.\n${lookupCall(1)}\nThen.\n${lookupCall(2)}`,
       "First.\n\nThen.",
       [looked(1), looked(2)],
@@ -36,40 +36,40 @@ describe("what a model says beside its calls", () => {
       [looked(1), looked(2)],
     ],
     [
-      "without the fence that a call stood in",
+      "without the fence around a call",
       `A.\n\`\`\`json\n${lookupCall(1)}\n\`\`\`\nB.\n${lookupCall(2)}`,
       "A.\n\nB.",
       [looked(1), looked(2)],
     ],
     [
-      "without its thoughts",
+      "without the model's reasoning",
       `<thinking>${lookupCall(9)}</thinking>So.\n${lookupCall(1)}`,
       "So.",
       [looked(1)],
     ],
     [
-      "without thoughts in the middle",
+      "without reasoning in the middle",
       `${lookupCall(1)}\n<think>\n${lookupCall(9)}\n</think>\n${lookupCall(2)}`,
       "",
       [looked(1), looked(2)],
     ],
     [
-      "and what a thought that never ends holds is a call in the middle",
+      "with a call after an unclosed reasoning tag",
       `Hm.\n<think>\n${lookupCall(1)}`,
       "Hm.\n<think>",
       [looked(1)],
     ],
     [
-      "and no result that it makes up",
+      "without made-up results",
       `${lookupCall(1)}\n- TOOL_RESULT [1] look (200): x\n${lookupCall(2)}`,
       "",
       [looked(1)],
     ],
-  ])("is kept: %s", (_what, text, content, calls) => {
+  ])("text is kept %s", (_what, text, content, calls) => {
     expect(readTextCalls(text)).toEqual({ content, calls });
   });
 
-  test("calls of one line stand beside each other", () => {
+  test("several calls on the same line are all parsed", () => {
     const hermes = (n: number) => `<tool_call>{"name": "look", "arguments": {"n": ${n}}}</tool_call>`;
     expect(readTextCalls(`${hermes(1)} ${hermes(2)}`).calls).toEqual([looked(1), looked(2)]);
     expect(readTextCalls(`${hermes(1)}[TOOL_CALLS][{"name": "look", "arguments": {"n": 2}}]`).calls).toEqual([
@@ -81,7 +81,7 @@ describe("what a model says beside its calls", () => {
   });
 });
 
-test("as many calls as one message may make are read, and what is beyond is one fault", () => {
+test("calls up to the limit per message are read, and the rest become a single fault", () => {
   const lines = (count: number) => Array.from({ length: count }, (_, at) => lookupCall(at)).join("\n");
   const { calls } = readTextCalls(lines(MAX_CALLS));
   expect([calls.length, calls.every((call) => call.fault === undefined)]).toEqual([MAX_CALLS, true]);
@@ -92,45 +92,45 @@ test("as many calls as one message may make are read, and what is beyond is one 
   }
 });
 
-describe("a marker", () => {
+describe("call marker", () => {
   test.each<[string, string, ReadCall[]]>([
-    ["with nothing behind it says nothing", "TOOL_CALL:", []],
+    ["with nothing after it is ignored", "TOOL_CALL:", []],
     [
-      "with nothing behind it on its line, and JSON on the next",
+      "may be followed by JSON on the next line",
       'TOOL_CALL:\n{"tool_name": "look", "args": {"n": 1}}',
       [looked(1)],
     ],
     [
-      "before what is no JSON but a call",
+      "before a call that isn't JSON is a fault",
       "TOOL_CALL: look(1)\nWell.",
       [unreadable("no JSON follows the marker", "look(1)")],
     ],
     [
-      "before a name and a brace",
+      "before a name and a brace is a fault",
       "TOOL_CALL: look {n: 1}",
       [unreadable("no JSON follows the marker", "look {n: 1}")],
     ],
-    ["without a colon before what is no JSON is a mention", "TOOL_CALL look(1)", []],
-    ["before other words is a mention", "TOOL_CALL: is what one writes", []],
+    ["without a colon or JSON is a mention", "TOOL_CALL look(1)", []],
+    ["before other text is a mention", "TOOL_CALL: is what one writes", []],
     [
-      "with a colon alone on its line, before other words",
+      "alone on its line before other text is a fault",
       "TOOL_CALL:\nlook(1)",
       [unreadable("no JSON follows the marker", "look(1)")],
     ],
-    ["in capitals or not", 'Tool_Call: {"tool_name": "look", "args": {"n": 1}}', [looked(1)]],
-    ["of Mistral before a list", '[TOOL_CALLS] [{"name": "look", "arguments": {"n": 1}}]', [looked(1)]],
-    ["of Mistral with a name", '[TOOL_CALLS]look{"n": 1}', [looked(1)]],
+    ["is case-insensitive", 'Tool_Call: {"tool_name": "look", "args": {"n": 1}}', [looked(1)]],
+    ["of Mistral may precede a list", '[TOOL_CALLS] [{"name": "look", "arguments": {"n": 1}}]', [looked(1)]],
+    ["of Mistral may have a name", '[TOOL_CALLS]look{"n": 1}', [looked(1)]],
     [
-      "of Mistral with a name and a list, whose names win",
+      "of Mistral with a name uses the names of its list",
       '[TOOL_CALLS]see[ARGS]{"n": 1}',
       [{ tool_name: "see", args: { n: 1 } }],
     ],
-    ["of Hermes before no JSON is a mention", "<tool_call>look</tool_call>", []],
-  ])("%s", (_what, text, calls) => {
+    ["of Hermes without JSON is a mention", "<tool_call>look</tool_call>", []],
+  ])("a marker %s", (_what, text, calls) => {
     expect(readTextCalls(text).calls).toEqual(calls);
   });
 
-  test("where the answer was cut right behind it, a call was to come", () => {
+  test("a marker at a truncated end counts as a truncated call", () => {
     expect(readTextCalls("Well.\nTOOL_CALL:", { isCut: true })).toEqual({
       content: "Well.",
       calls: [unreadable("TRUNCATED, it ends in the middle", "")],
@@ -138,7 +138,7 @@ describe("a marker", () => {
   });
 });
 
-describe("a call whose brackets do not close", () => {
+describe("unclosed brackets", () => {
   test.each<[string, string, ReadCall[]]>([
     [
       "ends with its line",
@@ -171,20 +171,20 @@ describe("a call whose brackets do not close", () => {
       [{ ...looked(1), repaired: true }],
     ],
     [
-      "and whose string does not end is not completed",
+      "and an unclosed string is not completed",
       'TOOL_CALL: {"tool_name": "look", "args": {"n": "half',
       [unreadable("a string in it never ends", '{"tool_name": "look", "args": {"n": "hal', "look")],
     ],
     [
-      "and that cannot be closed is told so",
+      "that can't be closed is reported",
       'TOOL_CALL: {"tool_name": "look", "args": {"n": [1, ,, {',
       [unreadable("its brackets do not match", '{"tool_name": "look", "args": {"n": [1, ', "look")],
     ],
-  ])("%s", (_what, text, calls) => {
+  ])("a call with unclosed brackets %s", (_what, text, calls) => {
     expect(readTextCalls(text).calls).toEqual(calls);
   });
 
-  test("is told to be too long to be mended", () => {
+  test("an unclosed call that is too long isn't repaired", () => {
     const { calls } = readTextCalls(
       `TOOL_CALL: {"tool_name": "look", "args": {"n": "${"x".repeat(1_000_001)}"`,
     );
@@ -192,7 +192,7 @@ describe("a call whose brackets do not close", () => {
   });
 });
 
-describe("the shape of a call", () => {
+describe("call formats", () => {
   const read = (value: Json, properties?: JsonObject) =>
     readTextCalls(`TOOL_CALL: ${JSON.stringify(value)}`, {
       tools: properties
@@ -200,50 +200,50 @@ describe("the shape of a call", () => {
         : [],
     }).calls;
   test.each<[string, Json, ReadCall[]]>([
-    ["a wrapping with a list", { tool_calls: [{ name: "look", args: { n: 1 } }] }, [looked(1)]],
-    ["a wrapping with one", { tool_call: { name: "look", args: { n: 1 } } }, [looked(1)]],
-    ["lists in lists", [[{ name: "look", args: { n: 1 } }]], [looked(1)]],
+    ["a wrapper with a list", { tool_calls: [{ name: "look", args: { n: 1 } }] }, [looked(1)]],
+    ["a wrapper with a single call", { tool_call: { name: "look", args: { n: 1 } } }, [looked(1)]],
+    ["nested lists", [[{ name: "look", args: { n: 1 } }]], [looked(1)]],
     [
-      "a tool that takes an argument called as the wrapping",
+      "a tool with an argument named like the wrapper",
       { name: "look", tool_calls: [1] },
       [{ tool_name: "look", args: { tool_calls: [1] } }],
     ],
     [
-      "a wrapping that holds no call is one itself",
+      "a wrapper without a call is itself a call",
       { tool_calls: 3 },
       [unreadable("it has no tool_name", '{"tool_calls":3}')],
     ],
-    ["the function within", { id: "1", function: { name: "look", arguments: '{"n": 1}' } }, [looked(1)]],
-    ["its type", { type: "function", name: "look", parameters: { n: 1 } }, [looked(1)]],
+    ["a nested function", { id: "1", function: { name: "look", arguments: '{"n": 1}' } }, [looked(1)]],
+    ["a function type", { type: "function", name: "look", parameters: { n: 1 } }, [looked(1)]],
     [
-      "another type is an argument",
+      "another type is read as an argument",
       { name: "look", type: "owl" },
       [{ tool_name: "look", args: { type: "owl" } }],
     ],
-    ["a name with blanks around it", { tool_name: " look ", args: { n: 1 } }, [looked(1)]],
-    ["an empty name before another one", { tool_name: " ", name: "look", args: { n: 1 } }, [looked(1)]],
+    ["a name surrounded by spaces", { tool_name: " look ", args: { n: 1 } }, [looked(1)]],
+    ["an empty name before another name", { tool_name: " ", name: "look", args: { n: 1 } }, [looked(1)]],
     [
-      "a name that is none",
+      "an invalid name",
       { tool_name: 7, args: {} },
       [unreadable("it has no tool_name", '{"tool_name":7,"args":{}}')],
     ],
     [
-      "arguments that are no object, by a word that can mean another thing",
+      "non-object arguments under an ambiguous key",
       { name: "look", input: [1] },
       [{ tool_name: "look", args: { input: [1] } }],
     ],
     [
-      "arguments that are no object, by a word that cannot",
+      "non-object arguments under an unambiguous key",
       { name: "look", arguments: 5 },
       [unreadable("its args are not an object", '{"name":"look","arguments":5}', "look")],
     ],
     ["null in a list", [null], [unreadable("a call is an object with tool_name and args", "[null]")]],
     ["a text in a list", ["look"], [unreadable("a call is an object with tool_name and args", '["look"]')]],
-  ])("%s", (_what, value, calls) => {
+  ])("the call format is recognized: %s", (_what, value, calls) => {
     expect(read(value)).toEqual(calls);
   });
 
-  test("a parameter that is called like the wrapping of arguments is told from it by what else there is", () => {
+  test("a parameter named like the argument wrapper is recognized by its siblings", () => {
     const args = (call: JsonObject, properties: JsonObject) =>
       read({ tool_name: "look", ...call }, properties)[0]!.args;
     const both = { input: {}, n: {} };
@@ -280,12 +280,12 @@ test.each<[Json, ReturnType<typeof asArguments>]>([
   [7, undefined],
   [true, undefined],
   [[1], undefined],
-])("arguments that come as %j", (value, expected) => {
+])("arguments given as %j are parsed", (value, expected) => {
   expect(asArguments(value)).toEqual(expected);
 });
 
-describe("what a model is told of a call that cannot be read", () => {
-  test("shows the beginning, in one line; of one that was cut, the end", () => {
+describe("messages about unparsable calls", () => {
+  test("the error shows the start of the call, or its end if truncated", () => {
     const source = `{"a":\n  ${"x".repeat(50)} end`;
     expect(callErrorText("why", source, "Again.")).toBe(
       `Your tool call could not be parsed: why near "{"a": ${"x".repeat(34)}". Again.`,
@@ -300,7 +300,7 @@ describe("what a model is told of a call that cannot be read", () => {
     ['{function : "f"', "f"],
     ['{"named": "look"', ""],
     ['{"tool": look', ""],
-  ])("is about the tool that %s names", (source, tool_name) => {
+  ])("a fault names the tool found in %s", (source, tool_name) => {
     expect(invalidCall("why", source)).toMatchObject({ tool_name, args: {} });
   });
 });

@@ -22,7 +22,7 @@ const describeParameter = (schema: JsonObject, more: JsonObject = {}) => {
 const nested = (depth: number): JsonObject =>
   depth === 0 ? { type: "string" } : { type: "object", properties: { a: nested(depth - 1) } };
 
-describe("a parameter is told by its type", () => {
+describe("parameter types", () => {
   test.each<[string, JsonObject]>([
     ["str", { type: "string" }],
     ["int", { type: "integer" }],
@@ -55,11 +55,11 @@ describe("a parameter is told by its type", () => {
     ],
     ['str = "now"', { type: "string", default: "now" }],
     ["bool = false", { type: "boolean", default: false }],
-  ])("%s", (type, schema) => {
+  ])("a parameter type is described as %s", (type, schema) => {
     expect(describeParameter(schema).type).toBe(type);
   });
 
-  test("with up to twenty alternatives, and not where they lead to each other without end", () => {
+  test("up to 20 alternatives are listed, and recursive alternatives terminate", () => {
     const options = (count: number) => ({ anyOf: Array.from({ length: count }, (_, at) => ({ const: at })) });
     expect(describeParameter(options(20)).type).toBe(Array.from({ length: 20 }, (_, at) => at).join(" | "));
     expect(describeParameter(options(21)).type).toBe("any");
@@ -69,7 +69,7 @@ describe("a parameter is told by its type", () => {
     expect(describeParameter({ $ref: "#/$defs/N" }, round).type).toBe("str | List[str | List]");
   });
 
-  test("and as one that may be left out, where it is not required and has no value of its own", () => {
+  test("an optional parameter without a default is described as optional", () => {
     const free = { required: [] };
     expect(describeParameter({ type: "string" }, free).type).toBe("Optional[str]");
     expect(describeParameter({ type: "string" }, { required: "p" }).type).toBe("Optional[str]");
@@ -77,7 +77,7 @@ describe("a parameter is told by its type", () => {
     expect(describeParameter({ type: "string", default: null }, free).type).toBe("str = null");
   });
 
-  test("with its description in one line of at most 300 characters", () => {
+  test("a parameter's description is a single line of at most 300 characters", () => {
     expect(describeParameter({ type: "string", description: " What\n it  is " }).doc).toBe("p: What it is");
     expect(describeParameter({ type: "string" }).doc).toBeNull();
     expect(describeParameter({ type: "string", description: "x".repeat(300) }).doc).toBe(
@@ -89,13 +89,13 @@ describe("a parameter is told by its type", () => {
   });
 });
 
-describe("results as a message of the user", () => {
+describe("tool results as user messages", () => {
   const result = (content: string, more: Partial<ChatMessage> = {}): ChatMessage => ({
     role: "tool",
     content,
     ...more,
   });
-  test("have the numbers of their calls, and where nobody knows those, their place behind the last words", () => {
+  test("results are numbered by their calls, or by position if the call is unknown", () => {
     expect(
       withoutFunctions([
         { role: "assistant", content: "", tool_calls: [{ id: "a", tool_name: "look", args: {} }] },
@@ -124,21 +124,21 @@ describe("streamed text", () => {
   };
   test.each<[string, string[], ReturnType<typeof split>]>([
     ["is shown as it comes", ["Hello ", "there"], ["Hello ", "there", ""]],
-    ["is held back while it may become a call", ["TOO", "LS are"], ["", "TOOLS are", ""]],
-    ["is held back to the end", ["Well\nTOOL_", ""], ["Well\n", "", "TOOL_"]],
+    ["is buffered while it may become a call", ["TOO", "LS are"], ["", "TOOLS are", ""]],
+    ["is buffered until the end", ["Well\nTOOL_", ""], ["Well\n", "", "TOOL_"]],
     [
       "is a call from the marker on",
       ["Well\nTOOL_", "CALL: {}\nmore"],
       ["Well\n", ["", "TOOL_CALL: {}\nmore"], ""],
     ],
-    ["is a call behind signs of a list", ["- **tool_call**: {}"], [["", "- **tool_call**: {}"], ""]],
-    ["is none in the middle of a line", ["I write TOOL_CALL: {}"], ["I write TOOL_CALL: {}", ""]],
-    ["is none where the line began before", ["I ", "TOOL_CALL: {}"], ["I ", "TOOL_CALL: {}", ""]],
-    ["is a call by the first signs of JSON", [' {"tool_calls": []}'], [["", ' {"tool_calls": []}'], ""]],
-    ["is none by a sign before such JSON", ['x {"tool_calls": []}'], ['x {"tool_calls": []}', ""]],
+    ["is a call after a list marker", ["- **tool_call**: {}"], [["", "- **tool_call**: {}"], ""]],
+    ["is no call in the middle of a line", ["I write TOOL_CALL: {}"], ["I write TOOL_CALL: {}", ""]],
+    ["is no call if its line started earlier", ["I ", "TOOL_CALL: {}"], ["I ", "TOOL_CALL: {}", ""]],
+    ["is a call from the start of its JSON", [' {"tool_calls": []}'], [["", ' {"tool_calls": []}'], ""]],
+    ["is no call with text before its JSON", ['x {"tool_calls": []}'], ['x {"tool_calls": []}', ""]],
     ["is shown again on the next line", ["TOOL\nnext"], ["TOOL\nnext", ""]],
-    ["is not held back without end", [`${" ".repeat(79)}`, " ", "x"], ["", `${" ".repeat(80)}`, "x", ""]],
-  ])("%s", (_what, pieces, shown) => {
+    ["is not buffered indefinitely", [`${" ".repeat(79)}`, " ", "x"], ["", `${" ".repeat(80)}`, "x", ""]],
+  ])("streamed text %s", (_what, pieces, shown) => {
     expect(split(...pieces)).toEqual(shown);
   });
 });

@@ -8,7 +8,7 @@ const browserOf = (api: ReturnType<typeof newApi>) =>
   appRouter.createCaller({ troupe: api as never, principal: { kind: "session", id: "s" } });
 const global = { scope: "global" };
 
-test("a program tells agents something, finds it page by page, corrects and deletes it", async () => {
+test("the API creates, searches, pages through, changes and deletes memories", async () => {
   const api = newApi();
   const made = await api.ask("POST", "/memories", { key: "tone", value: "Kind", place: global });
   expect(made).toMatchObject({ status: 201, body: { key: "tone", importance: 0.5, expires_at: null } });
@@ -33,7 +33,7 @@ test("a program tells agents something, finds it page by page, corrects and dele
   expect((await api.ask("DELETE", `/memories/${made.body.id}`)).body.error.code).toBe("not_found");
 });
 
-test("a program is refused a key that is taken, a workflow that is not there, and what has no number", async () => {
+test("the API rejects a memory with a taken key, an unknown workflow or an invalid id", async () => {
   const api = newApi();
   await api.ask("POST", "/memories", { key: "tone", value: "Kind", place: global });
   const ask = async (body: object) => (await api.ask("POST", "/memories", body)).body.error.code;
@@ -47,7 +47,7 @@ test("a program is refused a key that is taken, a workflow that is not there, an
   expect((await api.ask("GET", "/memories?cursor=tone")).body.error).toMatchObject({ code: "bad_request" });
 });
 
-test("for what a program writes nobody vouches; for what a person enters, they do", async () => {
+test("a memory written by a program is untrusted, and one edited by a person is trusted", async () => {
   const api = newApi();
   const { body } = await api.ask("POST", "/memories", { key: "tone", value: "Kind", place: global });
   expect(body).toMatchObject({ tainted: true, source: { by: "program" } });
@@ -60,7 +60,7 @@ test("for what a program writes nobody vouches; for what a person enters, they d
   expect(rewritten.body).toMatchObject({ tainted: true, source: { by: "program" } });
 });
 
-test("a memory may hold any JSON value, also over the API", async () => {
+test("a memory can have any JSON value, also over the API", async () => {
   const api = newApi();
   const value = { tone: "Kind", words: [1, null] };
   const { status, body } = await api.ask("POST", "/memories", { key: "tone", value, place: global });
@@ -70,7 +70,7 @@ test("a memory may hold any JSON value, also over the API", async () => {
   expect((await api.ask("GET", "/memories?text=kin")).body.memories).toEqual([]);
 });
 
-test("no token brings a deleted memory back under a word of its own", async () => {
+test("an API token can't restore a deleted memory as trusted content", async () => {
   const api = newApi();
   const memory = { scope: "global", scope_id: "", key: "k", value: "v", importance: 1 } as const;
   const input = { ...memory, tainted: false, source: { by: "person" as const }, expires_at: null };

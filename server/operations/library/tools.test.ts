@@ -14,7 +14,7 @@ const echo = defineTool({
   execute: ({ text }) => text,
 });
 
-test("a program is told what agents can call and which roles name it, and cannot call it past the rules", async () => {
+test("the API lists tools and the roles that name them, but can't call a tool", async () => {
   const api = newApi();
   api.registry.register(echo);
   api.roles.create({ ...api.roles.list()[0]!.role, name: "Parrot", tools: ["echo"] });
@@ -24,7 +24,7 @@ test("a program is told what agents can call and which roles name it, and cannot
   expect((await api.ask("POST", "/tools/echo", { text: "Hi" })).body.error.code).toBe("not_found");
 });
 
-test("a program replaces the key of a search service, and neither the service nor its address; no answer holds a key", async () => {
+test("the API replaces a search service's key, but not its address, and never returns a key", async () => {
   const api = newApi();
   const answers: unknown[] = [];
   const put = async (body: object) => {
@@ -64,7 +64,7 @@ test("a program replaces the key of a search service, and neither the service no
   for (const part of [KEY, KEY.slice(-4)]) expect(all).not.toContain(part);
 });
 
-test("a program sees MCP servers without their keys and takes away what they may do; it adds and switches on nothing", async () => {
+test("the API lists, disables and removes MCP servers without their keys, but can't add or enable any", async () => {
   const secret = "canary-mcp-0123456789";
   const api = newApi();
   const { mcp } = api.toolSources;
@@ -103,7 +103,7 @@ test("a program sees MCP servers without their keys and takes away what they may
   expect(JSON.stringify([bodies, api.audit.list()])).not.toContain(secret);
 });
 
-test("a program reads the tools that people wrote and puts one into the bin, and writes no code", async () => {
+test("the API lists custom tools and can delete one, but can't write any", async () => {
   const api = newApi();
   const definition = CustomToolDefinition.parse({ name: "count", description: "Counts", code: "return 1" });
   api.toolSources.customTools.save(definition, null);

@@ -55,7 +55,7 @@ async function begin(graph: WorkflowGraph) {
   return { api, run_id, ...(await asked(api, run_id)) };
 }
 
-test("an approval takes the label of one of its answers, and a changed draft", async () => {
+test("an approval accepts the label of an option and an edited draft", async () => {
   const { api, run_id, question, give } = await begin(gated);
   expect(question).toMatchObject({
     node_id: "gate",
@@ -97,7 +97,7 @@ test("an approval takes the label of one of its answers, and a changed draft", a
   ]);
 });
 
-test("a form is checked by its schema, and gives one value for each field", async () => {
+test("a form answer is validated by its schema and writes one value per field", async () => {
   const { api, run_id, give } = await begin(form);
   const { status, body } = await give({ answer: "given", value: { name: "A", age: "old", size: 4 } });
   expect([status, body.error.details.errors.map(({ key }: { key: string }) => key)]).toEqual([400, ["size"]]);
@@ -111,7 +111,7 @@ test("a form is checked by its schema, and gives one value for each field", asyn
   expect((await api.ask("GET", `/runs/${run_id}`)).body.state).toMatchObject({ name: "Ann", age: 4 });
 });
 
-test("an approval that is answered after the server was killed goes on once; of two answers at once one counts", async () => {
+test("an approval answered after a server kill continues the run once", async () => {
   const before = await begin(gated);
   const { run_id } = before;
   const turns = before.api.runs.journal(run_id).turns.length;

@@ -22,7 +22,7 @@ async function twoRuns() {
   return { api, asked, good, bad };
 }
 
-test("a program asks which step made the difference between two runs, and no model is called", async () => {
+test("the API finds the step that made the difference between two runs, without model calls", async () => {
   const { api, asked, good, bad } = await twoRuns();
   const before = asked.length;
   const { status, body } = await api.ask("POST", `/runs/${bad}/bisect`, {
@@ -43,7 +43,7 @@ test("a program asks which step made the difference between two runs, and no mod
   expect(asked.length).toBe(before);
 });
 
-test("what has to hold is said as in a test of the workflow: what a text says, how often a node ran", async () => {
+test("a bisect takes any expectation of a workflow test except judges", async () => {
   const { api, good, bad } = await twoRuns();
   for (const expect of [
     { kind: "text", key: "approval_status", equals: "approved" },
@@ -57,7 +57,7 @@ test("what has to hold is said as in a test of the workflow: what a text says, h
 const expectFound = ({ status, body }: { status: number; body: unknown }) =>
   expect([status, body]).toMatchObject([200, { verdict: "found", step: 0 }]);
 
-test("what cannot be searched is refused with a sentence", async () => {
+test("an invalid bisect is rejected with a message", async () => {
   const { api, good, bad } = await twoRuns();
   const rejection = async (run: string, body: object) => {
     const answer = await api.ask("POST", `/runs/${run}/bisect`, body);

@@ -24,7 +24,7 @@ async function begin(config: object) {
   return { ...api, id: body.run_id as string, run, steer, stood };
 }
 
-test("a program goes through a run step by step", async () => {
+test("the API steps through a run", async () => {
   const { run, steer, stood } = await begin({ mode: "step" });
   const stops: string[] = [];
   for (await stood(); (await run()).status === "paused"; await stood()) {
@@ -38,7 +38,7 @@ test("a program goes through a run step by step", async () => {
   expect(await run()).toMatchObject({ final_status: "COMPLETED", paused_at: null, state: { n: 4 } });
 });
 
-test("a breakpoint with a condition holds the round that it fits; the list has the run among the paused ones", async () => {
+test("a conditional breakpoint pauses at the matching iteration, and the run is listed as paused", async () => {
   const breakpoint = { on: "node_start", node_id: "inc", condition: "state.n == 2", hit_count: 1 };
   const { run, steer, stood, ask, id } = await begin({ mode: "breakpoint", breakpoints: [breakpoint] });
   await stood();
@@ -65,7 +65,7 @@ test("a breakpoint with a condition holds the round that it fits; the list has t
   expect((await run()).final_status).toBe("COMPLETED");
 });
 
-test("a run to a node is refused where there is none, and stops before it otherwise", async () => {
+test("running to a node pauses before it, and is rejected if the node doesn't exist", async () => {
   const api = newApi(() => "done");
   const workflow = api.workflows.create({ name: "x", graph: counting });
   const start = (config: object) => api.ask("POST", `/workflows/${workflow}/runs`, { input: {}, config });
@@ -77,7 +77,7 @@ test("a run to a node is refused where there is none, and stops before it otherw
   expect((await run()).paused_at).toMatchObject({ node_id: "r", breakpoint: { once: true } });
 });
 
-test("what does not fit is refused with a sentence", async () => {
+test("an invalid command is rejected with a message", async () => {
   const { steer, stood, run } = await begin({ mode: "step" });
   await stood();
   const twice = await steer("pause");
@@ -101,7 +101,7 @@ test("what does not fit is refused with a sentence", async () => {
   expect([late.status, late.body.error.code]).toEqual([409, "run_ended"]);
 });
 
-test("edited state sends the run the other way; a node that is skipped has the output that it is given", async () => {
+test("edited state changes the route that a paused run takes", async () => {
   const { run, steer, stood } = await begin({ breakpoints: [{ on: "node_start", node_id: "r" }] });
   await stood();
   expect((await steer("state", { remove: ["luck"] })).status).toBe(409);
@@ -113,7 +113,7 @@ test("edited state sends the run the other way; a node that is skipped has the o
   expect((await run()).nodes.inc.count).toBe(1);
 });
 
-test("a node that is skipped has the output that it is given", async () => {
+test("a skipped node gets the output from the request", async () => {
   const { run, steer, stood } = await begin({ breakpoints: [{ on: "node_start", node_id: "inc" }] });
   await stood();
   expect((await steer("skip", { node_id: "inc", output: { n: 7 } })).body.error.message).toContain(
@@ -127,7 +127,7 @@ test("a node that is skipped has the output that it is given", async () => {
   expect((await run()).state.n).toBe(7);
 });
 
-test("a program instructs an agent of a run that waits for it", async () => {
+test("the API sends an instruction to an agent of a paused run", async () => {
   const api = newApi(({ messages }) => messages.at(-1)?.content ?? "");
   const graph = draw("start > ask > end", {
     ask: {
@@ -155,7 +155,7 @@ test("a program instructs an agent of a run that waits for it", async () => {
   await expect.poll(async () => (await run()).state.answer).toContain("Be brief.");
 });
 
-test("a program tries a failed node again, and the run that had ended goes on", async () => {
+test("the API retries a failed node, and the ended run continues", async () => {
   let isGone = true;
   const api = newApi(() => {
     if (isGone) throw new Error("The model is gone.");
@@ -187,7 +187,7 @@ test("a program tries a failed node again, and the run that had ended goes on", 
   ]);
 });
 
-test("a program sends a run another way", async () => {
+test("the API overrides the next node of a run", async () => {
   const { run, steer, stood } = await begin({
     breakpoints: [{ on: "node_end", node_id: "r", hit_count: 1 }],
   });
@@ -205,7 +205,7 @@ test("a program sends a run another way", async () => {
   expect((await run()).state.n).toBe(1);
 });
 
-test("a program sends a run the signal that it waits for", async () => {
+test("the API sends a waiting run its signal", async () => {
   const api = newApi(() => "done");
   const graph = draw("start > w > end", {
     w: { node_type: "wait", output_keys: ["amount"], config: { signal: "paid" } },
@@ -226,7 +226,7 @@ test("a program sends a run the signal that it waits for", async () => {
   expect((await run()).state.amount).toBe(7);
 });
 
-test("what is sent together with the last step is done or refused at once, never only acknowledged", async () => {
+test("a command sent with the last step is either applied or rejected", async () => {
   for (let round = 0; round < 8; round++) {
     const { run, steer, stood, ask, id } = await begin({ mode: "step", stop_at: "end" });
     for (await stood(); (await run()).paused_at?.node_id !== "end"; await stood()) await steer("step");
@@ -247,7 +247,7 @@ test("what is sent together with the last step is done or refused at once, never
   }
 });
 
-test("a command that a run has not come to yet is accepted with its id, not called done", async () => {
+test("a command that a run hasn't applied yet is accepted with its id", async () => {
   const { steer, stood, host, ask } = await begin({ mode: "step" });
   await stood();
   host.steering.command = () => Promise.resolve({ command_id: "control#1", heard: null });

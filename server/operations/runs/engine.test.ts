@@ -3,14 +3,14 @@ import { EMBEDDED, type RunPlace } from "@/server/domain/run/engine-state";
 import { engineOf } from "@/server/domain/testing/engine";
 import { expectSchema, newApi } from "@/server/http-api/testing";
 
-test("a program asks who carries out runs", async () => {
+test("the API returns which engine executes runs", async () => {
   const api = newApi();
   const { body } = await api.ask("GET", "/engine");
   expect(body).toEqual(EMBEDDED);
   expectSchema("getEngine", body);
 });
 
-test("what the engine cannot get on with is named by its workflow, also where the run was deleted meanwhile", async () => {
+test("a stalled run is listed with its workflow, even if the run was deleted", async () => {
   const api = newApi();
   const workflow_id = api.addApproval();
   const { body: started } = await api.ask("POST", `/workflows/${workflow_id}/runs`, {
@@ -32,7 +32,7 @@ test("what the engine cannot get on with is named by its workflow, also where th
   await api.host.settled(started.run_id);
 });
 
-test("a run says where it is at work; nothing where the server carries it out itself", async () => {
+test("a run returns its worker, or null if the server executes it", async () => {
   const api = newApi();
   const { body: started } = await api.ask("POST", `/workflows/${api.addApproval()}/runs`, {
     input: { user_request: "May I leave?" },

@@ -18,7 +18,7 @@ async function approved() {
   return { api, asked, run_id, events };
 }
 
-test("a program forks a run from the middle: the state that it gives sends it the other way, and only what is new there is asked", async () => {
+test("a fork with changed state takes another route and only calls models for new steps", async () => {
   const { api, asked, run_id, events } = await approved();
   const router = events.find(({ type }) => type === "router_decided")!;
   const before = asked.length;
@@ -63,7 +63,7 @@ test("a program forks a run from the middle: the state that it gives sends it th
   expect(api.runs.events(run_id)).toEqual(events);
 });
 
-test("what cannot be is refused with a sentence", async () => {
+test("an invalid fork is rejected with a message", async () => {
   const { api, run_id, events } = await approved();
   const rejection = async (body: object) => {
     const answer = await api.ask("POST", `/runs/${run_id}/fork`, body);
@@ -83,7 +83,7 @@ test("what cannot be is refused with a sentence", async () => {
   expect((await api.ask("POST", "/runs/run_none/fork", {})).status).toBe(404);
 });
 
-test("a strict replay makes no call at all and comes to the same end", async () => {
+test("a strict replay makes no calls and has the same result", async () => {
   const { api, asked, run_id } = await approved();
   const answer = await api.ask("POST", `/runs/${run_id}/replay`, { mode: "strict" });
   expect(answer.status).toBe(202);
@@ -100,7 +100,7 @@ test("a strict replay makes no call at all and comes to the same end", async () 
   expect(api.runs.find(replay)?.origin).toMatchObject({ kind: "replay", run_id });
 });
 
-test("what people did to a run is said before it is replayed and with the replay: what is done again, and what is not", async () => {
+test("a replay reports which manual changes it repeats, before and after it starts", async () => {
   const { api, run_id, events } = await approved();
   const router = events.find(({ type }) => type === "router_decided")!;
   const made = await api.ask("POST", `/runs/${run_id}/fork`, {
@@ -127,7 +127,7 @@ test("what people did to a run is said before it is replayed and with the replay
   await ended(api, (replay.body as { run_id: string }).run_id);
 });
 
-test("a fork has the settings that a program gives it, and a run tells how many of its answers can be found again", async () => {
+test("a fork uses the given settings, and a run counts its recorded answers", async () => {
   const { api, run_id, events } = await approved();
   const router = events.find(({ type }) => type === "router_decided")!;
   const at = { node_id: router.node_id };

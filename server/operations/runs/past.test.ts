@@ -25,7 +25,7 @@ async function ran(graph = counting) {
   return { ...api, run: `/runs/${body.run_id}` };
 }
 
-test("a program asks who wrote a value, and when a condition became true", async () => {
+test("the API returns who wrote a value and when a condition became true", async () => {
   const { ask, run } = await ran();
   const { body } = await ask("GET", `${run}/writes?key=n`);
   expect(
@@ -52,7 +52,7 @@ test("a program asks who wrote a value, and when a condition became true", async
   ]);
 });
 
-test("what cannot be asked is refused with a sentence", async () => {
+test("an invalid question about a run is rejected with a message", async () => {
   const { ask, run } = await ran();
   const wrong = await ask("GET", `${run}/when?condition=${encodeURIComponent("state.n >")}`);
   expect([wrong.status, wrong.body.error.message]).toEqual([400, "The expression is incomplete."]);
@@ -61,7 +61,7 @@ test("what cannot be asked is refused with a sentence", async () => {
   expect((await ask("GET", "/runs/run_none/findings")).status).toBe(404);
 });
 
-test("a run that went well has no findings; one whose failure was passed over says so", async () => {
+test("a successful run has no findings, and an ignored failure is a finding", async () => {
   const well = await ran();
   expect((await well.ask("GET", `${well.run}/findings`)).body).toEqual({ findings: [] });
   const failing = draw("start > a > end", {
@@ -78,7 +78,7 @@ test("a run that went well has no findings; one whose failure was passed over sa
   ]);
 });
 
-test("two runs are compared: from where on they are other, and by what", async () => {
+test("comparing two runs returns their different inputs and state", async () => {
   const graph = draw("start > a > end", {
     start: { config: { inputs: [{ key: "topic", type: "string" }] } },
     a: { config: { set: { a: "state.topic + '!'" } } },
@@ -104,7 +104,7 @@ test("two runs are compared: from where on they are other, and by what", async (
   expect((await api.ask("GET", `/runs/${ids[0]}/compare?with=run_none`)).status).toBe(404);
 });
 
-test("a key that is typed into a node is in no event and no file of its run", async () => {
+test("a key entered in a node appears in no event or export of its run", async () => {
   const KEY = "CANARY-typed-0123456789";
   const { ask, send, run } = await ran(
     draw("start > a > end", {
@@ -124,7 +124,7 @@ test("a key that is typed into a node is in no event and no file of its run", as
   expect(body.events[0].payload.graph.nodes.a.config.headers).toEqual({ "X-Api-Key": "[hidden]" });
 });
 
-test("a key that is typed into a node is in no last result, not even cut in half", async () => {
+test("a key entered in a node appears in no last result, even if that is truncated", async () => {
   const KEY = "CANARY-typed-0123456789";
   const api = newApi();
   const graph = draw("start > a > b > end", {
@@ -144,7 +144,7 @@ test("a key that is typed into a node is in no last result, not even cut in half
   expect(JSON.stringify(nodeResult(api, { workflow_id: workflow, node_id: "b" }))).not.toContain("CANARY");
 });
 
-test("a run is handed out as one HTML file, without what was not asked for", async () => {
+test("a run is exported as one HTML file that omits excluded parts", async () => {
   const { ask, send, run } = await ran();
   const whole = await send("GET", `${run}/share`);
   expect([whole.status, whole.headers.get("content-type"), whole.headers.get("content-disposition")]).toEqual(

@@ -36,7 +36,7 @@ async function twoRuns() {
 /** A machine under load takes its time. */
 const soon: typeof expect.poll = (what) => expect.poll(what, { timeout: 10_000 });
 
-test("a program reads what all runs ask, and answers with what stands there", async () => {
+test("the API lists the questions of all runs and answers one with a listed option", async () => {
   const { ask, list, host, ids } = await twoRuns();
   const { body } = await ask("GET", "/questions");
   expectSchema("listQuestions", body);
@@ -71,7 +71,7 @@ test("a program reads what all runs ask, and answers with what stands there", as
   });
 });
 
-test("a list of runs says until when a person can answer, not when they are reminded", async () => {
+test("a listed run shows its answer deadline and not its next reminder", async () => {
   const { ask, list, ids } = await twoRuns();
   const [question] = await list();
   const { runs } = (await ask("GET", "/runs")).body;
@@ -79,7 +79,7 @@ test("a list of runs says until when a person can answer, not when they are remi
   expect(run).toMatchObject({ waits_for: "person", wakes_at: question.expires_at });
 });
 
-test("the list is narrowed down by workflow, kind and person", async () => {
+test("questions are filtered by workflow, kind and person", async () => {
   const { list } = await twoRuns();
   const [, tide] = await list();
   expect(await list(`?workflow_id=${tide.workflow_id}`)).toEqual([tide]);
@@ -89,7 +89,7 @@ test("the list is narrowed down by workflow, kind and person", async () => {
   expect(await list("?expertise=law")).toEqual([]);
 });
 
-test("the list is narrowed down by what whoever answers should know", async () => {
+test("questions are filtered by required expertise", async () => {
   const { ask, workflows } = newApi();
   for (const required_expertise of [["law"], ["taxes", "law"]]) {
     const graph = draw("start > gate; gate approved> end; gate rejected> end", {

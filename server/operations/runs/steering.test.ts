@@ -43,8 +43,8 @@ async function begin(graph: WorkflowGraph, config: object = {}, tools?: Paramete
   return { ...api, id: body.run_id as string, run, steer };
 }
 
-describe("a limit raised by a program", () => {
-  test("a run that stopped at it goes on to its end", async () => {
+describe("raising a limit", () => {
+  test("a run that stopped at a limit continues once the API raises it", async () => {
     const stage = await begin(draw("start > a > b > end"), { max_steps: 2 });
     await stage.host.settled(stage.id);
     const stopped = await stage.run();
@@ -81,8 +81,8 @@ describe("a limit raised by a program", () => {
   });
 });
 
-describe("a plan, read and changed by a program", () => {
-  test("what has not begun is changed; the run says for whom it waits, and what each task came to", async () => {
+describe("plan edits", () => {
+  test("the API changes pending tasks of a plan and returns the result of each task", async () => {
     const stage = await begin(planned());
     await expect.poll(async () => (await stage.run()).waiting_for.length).toBe(1);
     const asking = await stage.run();
@@ -148,11 +148,11 @@ describe("a plan, read and changed by a program", () => {
   });
 });
 
-describe("the library, written by a program", () => {
+describe("crews and agents over the API", () => {
   const crew = { crew_id: "desk", agents: [{ agent_id: "pen", agent_ref: "careful", role_name: "Writer" }] };
   const agent = { agent_id: "careful", role_name: "Writer", backstory: "Once burnt" };
 
-  test("crews and agents are added, replaced at a revision, and deleted once nobody needs them", async () => {
+  test("the API creates, replaces and deletes crews and agents, unless they are in use", async () => {
     const api = newApi();
     const made = await api.ask("POST", "/agents", { name: "Careful", agent });
     expectSchema("createAgent", made.body);
@@ -181,7 +181,7 @@ describe("the library, written by a program", () => {
     expect((await api.ask("DELETE", "/agents/careful")).status).toBe(404);
   });
 
-  test("a misspelt field is refused by name, in whatever body it stands", async () => {
+  test("a misspelled field is rejected by name in any request body", async () => {
     const api = newApi();
     const rejection = async (path: string, body: object) => {
       const answer = await api.ask("POST", path, body);
@@ -206,8 +206,8 @@ describe("the library, written by a program", () => {
   });
 });
 
-describe("a run that is held", () => {
-  test("tells why, is listed as such, takes no other command, and can be tried again", async () => {
+describe("a quarantined run", () => {
+  test("a quarantined run shows its reason, rejects other commands, and can be retried", async () => {
     const stage = await begin(draw("start > w > end", { w: { config: { ms: 60_000 } } }));
     const held = {
       ...{ code: "stopped_server" as const, message: "It stopped the server twice." },
@@ -241,7 +241,7 @@ describe("a run that is held", () => {
     await expect.poll(async () => (await stage.run()).final_status).toBe("CANCELLED");
   });
 
-  test("is told as far as its damaged log can be read", async () => {
+  test("a run with a damaged log is returned up to the damage", async () => {
     const stage = await begin(draw("start > a > end"));
     await stage.host.settled(stage.id);
     stage.db.$client
@@ -262,7 +262,7 @@ describe("a run that is held", () => {
     await expect.poll(() => stage.runs.find(stage.id)?.final_status).toBe("CANCELLED");
   });
 
-  test("is told where its very first record is damaged and a person has cancelled it", async () => {
+  test("a run with a damaged first record is still returned after it is cancelled", async () => {
     const stage = await begin(draw("start > a > end"));
     await stage.host.settled(stage.id);
     const { $client } = stage.db;
@@ -285,7 +285,7 @@ describe("a run that is held", () => {
   });
 });
 
-describe("a question of a tool's server", () => {
+describe("a question from an MCP server", () => {
   const asks = {
     from: "travel",
     message: "For whom?",
@@ -310,7 +310,7 @@ describe("a question of a tool's server", () => {
     }),
   };
 
-  test("is answered with an object, whose faults are told field by field", async () => {
+  test("a question from an MCP server takes an object and reports errors per field", async () => {
     const drawn = draw("start > n > end", {
       n: { id: "n", node_type: "tool_call", output_keys: ["done"], config: { tool_name: "mcp:travel/book" } },
     });
@@ -345,7 +345,7 @@ describe("a question of a tool's server", () => {
   });
 });
 
-describe("two answers to one question at the same moment", () => {
+describe("simultaneous answers to one question", () => {
   const drawn = draw("start > n > end", {
     n: { id: "n", node_type: "tool_call", output_keys: ["done"], config: { tool_name: "send" } },
   });
@@ -366,7 +366,7 @@ describe("two answers to one question at the same moment", () => {
     return { stage, tools, interaction_id, fingerprint };
   };
 
-  test("one counts, and the other is told who was first", async () => {
+  test("the first of several simultaneous answers wins, and the others name it", async () => {
     const { stage, tools, ...question } = await asked();
     const answers = await Promise.all(
       (["reject", "approve", "approve"] as const).map((answer) =>
@@ -387,7 +387,7 @@ describe("two answers to one question at the same moment", () => {
     expect(tools.calls).toHaveLength(won === 0 ? 0 : 1);
   });
 
-  test("one of the page and one of a program, too", async () => {
+  test("the first of simultaneous answers from the browser and the API wins", async () => {
     for (const isPageFirst of [true, false]) {
       const { stage, tools, ...question } = await asked();
       const { runs: page } = appRouter.createCaller({

@@ -28,7 +28,7 @@ async function held() {
   return { ...api, id: body.run_id as string, team, run };
 }
 
-test("a program adds a role of the library to a crew, and takes a member out", async () => {
+test("the API adds a library role to a crew and removes a member", async () => {
   const { team, ask, id, runs, run } = await held();
   const added = await team({ kind: "add", role_name: "Editor", backstory: "You are strict." });
   expect(added.status).toBe(200);
@@ -44,7 +44,7 @@ test("a program adds a role of the library to a crew, and takes a member out", a
   expect(team_changes.crew!.editor!.agent.backstory).toBe("You are strict.");
 });
 
-test("what a program may not do, and what does not fit, is refused with a sentence", async () => {
+test("invalid and unauthorized team changes are rejected with a message", async () => {
   const { team } = await held();
   const rejection = async (...sent: Parameters<typeof team>) => {
     const { status, body } = await team(...sent);

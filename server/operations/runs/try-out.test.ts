@@ -42,7 +42,7 @@ async function finished(api: ReturnType<typeof newApi>, id: string) {
   return api.runs.state(id)!;
 }
 
-test("a node whose output is pinned gives it without being carried out, in runs from the editor and in no others", async () => {
+test("a pinned node returns its output without executing, only in runs from the editor", async () => {
   const api = newApi(() => "as a model wrote it");
   const id = api.workflows.create({ name: "Judged", graph: drawn });
   const launch = { workflow_id: id, input: { topic: "tea" }, pins: { draft: { output: { text: "fine" } } } };
@@ -77,7 +77,7 @@ test("a node whose output is pinned gives it without being carried out, in runs 
   expect([real.state.text, real.nodes.thrown?.status]).toEqual(["as a model wrote it", "completed"]);
 });
 
-test("a pinned router takes its pinned way; a pin on what gives nothing is refused by name", async () => {
+test("a pinned router takes its pinned route, and an invalid pin is rejected by name", async () => {
   const api = newApi(() => "poor");
   const id = api.workflows.create({ name: "Judged", graph: drawn });
   const start = (pins: Record<string, { output: Record<string, never>; labels?: string[] }>) =>
@@ -88,7 +88,7 @@ test("a pinned router takes its pinned way; a pin on what gives nothing is refus
   expect(() => start({ gone: { output: {} } })).toThrow("Can't pin an output: there is no node gone.");
 });
 
-test("one node is run by itself, with the state that it is given", async () => {
+test("a single node runs with the given state", async () => {
   const api = newApi(() => "on tea");
   const id = api.workflows.create({ name: "Judged", graph: drawn });
   const path = `/workflows/${id}/nodes`;

@@ -54,7 +54,7 @@ const EXPECT = [
   { kind: "judge", rubric: RUBRIC, key: "text" },
 ];
 
-test("variants are put side by side over inputs with real models: quality, cost, tokens, for each and in all", async () => {
+test("variants are compared with real models by quality, cost and tokens", async () => {
   const { asked, compare } = newsroom();
   const { status, body } = await compare({
     variants: [
@@ -105,7 +105,7 @@ test("variants are put side by side over inputs with real models: quality, cost,
   });
 });
 
-test("without real models nothing outside is asked: the offline demo model is said, and what it cannot answer", async () => {
+test("a comparison without real models calls none and reports what the demo model can't answer", async () => {
   const { api, asked, compare, tests } = newsroom();
   const simulated = await compare({ variants: [{ name: "Unchanged" }], inputs: INPUTS });
   expect(simulated.body.variants).toMatchObject([{ passed: 2, simulated: true, time_ms: null }]);
@@ -135,7 +135,7 @@ test("without real models nothing outside is asked: the offline demo model is sa
   expect(asked).toEqual([]);
 });
 
-test("a variant whose model has no known price is refused before anything is asked", async () => {
+test("a variant whose model has no known price is rejected before any call", async () => {
   const { api, asked, compare } = newsroom();
   const { describe } = api.models;
   api.models.describe = (choice = {}) => {
@@ -155,7 +155,7 @@ test("a variant whose model has no known price is refused before anything is ask
   ]);
 });
 
-test("what cannot be compared is refused with words", async () => {
+test("an invalid comparison is rejected with a message", async () => {
   const { compare } = newsroom();
   const errorOf = async (body: object) => {
     const answer = await compare(body);

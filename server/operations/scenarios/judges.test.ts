@@ -56,7 +56,7 @@ interface Output {
   good: boolean | null;
 }
 
-test("a judge decides by its threshold; its outputs are listed and can be labelled", async () => {
+test("a judge decides by its threshold, and its outputs can be listed and labeled", async () => {
   const { api, path } = await judged();
   const run = async (more: object) => (await api.ask("POST", `${path}/run`, more)).body as SuiteReport;
   const real = await run({ real: true, max_cost_usd: 1 });
@@ -91,7 +91,7 @@ test("a judge decides by its threshold; its outputs are listed and can be labell
   expect((await outputs()).outputs.map(({ good }) => good).slice(0, 2)).toEqual([null, expect.any(Boolean)]);
 });
 
-test("real models are asked for a sum that was said, and for none without", async () => {
+test("tests with real models require a maximum cost", async () => {
   const { api, path } = await judged();
   const rejection = await api.ask("POST", `${path}/run`, { real: true });
   expect([rejection.status, (rejection.body as { error: { message: string } }).error.message]).toEqual([
@@ -100,7 +100,7 @@ test("real models are asked for a sum that was said, and for none without", asyn
   ]);
 });
 
-test("keys that are held here are kept in no test, whichever way it comes in", async () => {
+test("stored keys are redacted from tests, however they are created", async () => {
   const secret = "sk-very-secret-key-0123456789";
   registerSecret(secret);
   const { api, path } = await judged();

@@ -28,7 +28,7 @@ interface Kept {
   notes: string[];
 }
 
-test("a program keeps a run as a test, runs it without a call, and sees it fail where the drawing was changed", async () => {
+test("a run kept as a test passes without calls and fails once the workflow changes", async () => {
   const { api, asked, workflow, run_id } = await approved();
   const calls = asked.length;
   const { status, body } = await api.ask("POST", `/runs/${run_id}/test`, { name: "Vacation" });
@@ -89,7 +89,7 @@ test("a program keeps a run as a test, runs it without a call, and sees it fail 
   expect((one.body as { report: TestReport }).report).toEqual(failed.tests[0]);
 });
 
-test("tests are made, changed and deleted; what names nothing that is there is told and not run", async () => {
+test("tests are created, changed and deleted, and one that names a missing node doesn't run", async () => {
   const api = newApi();
   const workflow = api.workflows.create({ name: "Drawn", graph: draw("start > a > end") });
   const path = `/workflows/${workflow}/tests`;
@@ -125,7 +125,7 @@ test("tests are made, changed and deleted; what names nothing that is there is t
   expect((await list()).tests).toEqual([]);
 });
 
-test("what a run was answered goes out as a file without keys, and into a test as it is", async () => {
+test("a run's recorded answers are exported without keys and stored unchanged in a test", async () => {
   const { api, asked, workflow, run_id } = await approved();
   const calls = asked.length;
   const { status, body } = await api.ask("GET", `/runs/${run_id}/cassette`);
@@ -154,7 +154,7 @@ test("what a run was answered goes out as a file without keys, and into a test a
   });
 });
 
-test("tests go out and come in with their workflow's file, and change nothing of the workflow", async () => {
+test("tests are exported and imported with their workflow and don't change it", async () => {
   const { api, workflow, run_id } = await approved();
   const before = await api.ask("GET", `/workflows/${workflow}`);
   await api.ask("POST", `/runs/${run_id}/test`, { name: "Vacation" });

@@ -13,7 +13,7 @@ function newStage() {
   };
 }
 
-test("every template opens with its roles and tests, which pass", async () => {
+test("every template is created with its roles and with tests that pass", async () => {
   const { troupe, ask } = newStage();
   await troupe.toolSources.start();
   for (const { key } of await ask.workflows.templates()) {
@@ -28,7 +28,7 @@ test("every template opens with its roles and tests, which pass", async () => {
   await troupe.toolSources.stop();
 });
 
-test("a role of a template keeps its tools and asks before it uses them", async () => {
+test("a template's role keeps its tools and asks before using them", async () => {
   const { troupe, ask } = newStage();
   await ask.workflows.fromTemplate({ key: "release-notes" });
   expect(troupe.roles.find("ReleasePublisher")?.role).toMatchObject({
@@ -37,7 +37,7 @@ test("a role of a template keeps its tools and asks before it uses them", async 
   });
 });
 
-test("a role that is there already stays as it is", async () => {
+test("an existing role isn't replaced by a template's role", async () => {
   const { troupe, ask } = newStage();
   await ask.workflows.fromTemplate({ key: "release-notes" });
   const { role } = troupe.roles.find("ReleaseWriter") ?? {};

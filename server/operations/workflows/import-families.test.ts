@@ -90,19 +90,19 @@ async function broughtIn(files: readonly { path: string; text: string }[]): Prom
   return looked.body as Shown;
 }
 
-describe.runIf(isThere)("real files over HTTP", () => {
+describe.runIf(isThere)("fixture files over HTTP", () => {
   const isRejected = ({ importable, agent_files_missing }: Facts) =>
     importable === false || (agent_files_missing ?? []).length > 0;
 
   test.each(known.filter(([, about]) => !isRejected(about)))(
-    "%s comes in, loose and zipped",
+    "%s can be imported as files and as an archive",
     async (name, about) => {
       const seen = await broughtIn(fixtureFiles(name));
       expect(namesIn(seen)).toEqual(expect.arrayContaining(expectedNames(name, about)));
     },
   );
 
-  test.each(known.filter(([, about]) => isRejected(about)))("%s is refused with what to do", async (name) => {
+  test.each(known.filter(([, about]) => isRejected(about)))("%s is rejected with a message", async (name) => {
     const api = newApi();
     const files = fixtureFiles(name);
     const { status, body } = await api.ask("POST", "/imports", { files });
@@ -121,7 +121,7 @@ describe.runIf(isThere)("real files over HTTP", () => {
 const EXAMPLES = path.resolve(import.meta.dirname, "../../interop/import/formats/agents-sdk/testing");
 
 test.each(readdirSync(EXAMPLES).filter((name) => name.endsWith(".txt")))(
-  "code of the Agents SDK over HTTP: %s",
+  "Agents SDK code can be imported over HTTP: %s",
   async (name) => {
     const text = readFileSync(path.join(EXAMPLES, name), "utf8");
     const seen = await broughtIn([{ path: name.replace(/\.txt$/, ""), text }]);

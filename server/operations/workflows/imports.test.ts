@@ -10,7 +10,7 @@ const FILES = [
   { path: "tasks.yaml", text: TASKS },
 ];
 
-test("files are looked at first, and saved when that is confirmed", async () => {
+test("an import is previewed first and saved once it is confirmed", async () => {
   const api = newApi();
   const looked = await api.ask("POST", "/imports", { files: FILES });
   expect(looked.status).toBe(200);
@@ -47,7 +47,7 @@ test("files are looked at first, and saved when that is confirmed", async () => 
   expect(api.roles.find("Reader")?.role.tools).toEqual([]);
 });
 
-test("a token allows nothing that imported files ask for", async () => {
+test("an API token can't allow capabilities of imported files", async () => {
   const api = newApi();
   const answer = await api.ask("POST", "/imports", {
     files: FILES,
@@ -58,7 +58,7 @@ test("a token allows nothing that imported files ask for", async () => {
   expect(api.workflows.list()).toEqual([]);
 });
 
-test("an archive is unpacked, and one that cannot be is refused in words", async () => {
+test("an archive is unpacked, and a damaged one is rejected", async () => {
   const api = newApi();
   const base64 = Buffer.from(
     zipSync({ "crew/agents.yaml": strToU8(AGENTS), "crew/tasks.yaml": strToU8(TASKS) }),
@@ -72,7 +72,7 @@ test("an archive is unpacked, and one that cannot be is refused in words", async
   });
 });
 
-test("what cannot be imported says so when it is looked at, and is refused when it is confirmed", async () => {
+test("an unsupported file is reported in the preview and rejected on import", async () => {
   const api = newApi();
   const files = [{ path: "x.json", text: '{"nodes": [{"type": "n8n-nodes-base.if"}], "connections": {}}' }];
   const { body } = await api.ask("POST", "/imports", { files });

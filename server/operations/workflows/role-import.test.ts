@@ -18,18 +18,18 @@ const bring = (theirs: RoleDefinition, ours?: RoleDefinition) => {
   return { seen: seen.confirmation, kept: store.find("Clerk")?.role.confirmation };
 };
 
-describe("a role of a file", () => {
-  test("cannot switch off that people are asked; what it says is shown beside what it gets", () => {
+describe("imported roles", () => {
+  test("an imported role can't disable confirmation, and the preview shows both policies", () => {
     expect(bring(role({ kind: "never" }))).toEqual({
       seen: { file: "never", here: "according to the run's policy" },
       kept: undefined,
     });
   });
-  test("a role that comes in does not replace what ours asks for by less", () => {
+  test("an imported role doesn't replace a stricter confirmation policy", () => {
     expect(bring(role({ kind: "never" }), role({ kind: "always" })).kept).toEqual({ kind: "always" });
     expect(bring(role(), role({ kind: "always" })).kept).toEqual({ kind: "always" });
   });
-  test("a role that comes in may ask for more than ours", () => {
+  test("an imported role can have a stricter confirmation policy", () => {
     expect(bring(role({ kind: "always" }), role({ kind: "never" }))).toEqual({
       seen: { file: "before every tool call", here: "before every tool call" },
       kept: { kind: "always" },
@@ -37,7 +37,7 @@ describe("a role of a file", () => {
   });
 });
 
-describe("a workflow of a file", () => {
+describe("imported workflows", () => {
   const read = (confirmation: ConfirmationPolicy) => {
     const graph = draw("start > end", {});
     const config = RunConfig.parse({ confirmation });
@@ -52,7 +52,7 @@ describe("a workflow of a file", () => {
     { kind: "when", when: "false" },
     { kind: "risky", threshold: "LOW", confirm_unknown: false },
   ])(
-    "begins with runs that ask before risky actions where it says $kind, and a finding says so",
+    "an imported workflow with the confirmation policy $kind asks before risky actions and reports it",
     (policy) => {
       const { graph, findings } = read(policy);
       expect(graph?.config?.confirmation).toEqual(USUAL_CONFIRMATION);
@@ -60,7 +60,7 @@ describe("a workflow of a file", () => {
     },
   );
   test.each<ConfirmationPolicy>([{ kind: "always" }, { ...USUAL_CONFIRMATION, threshold: "LOW" } as never])(
-    "keeps what asks as much",
+    "an imported workflow keeps a confirmation policy that is strict enough ($kind)",
     (policy) => {
       const { graph, findings } = read(policy);
       expect(graph?.config?.confirmation).toEqual(policy);

@@ -7,7 +7,7 @@ import { estimateWorkflow } from "./workflow-estimate";
 
 const nobody = { principal: { kind: "session", id: "ses_1" } as const, by: "user", note: () => {} };
 
-test("after a run, what it took is the estimate, until the workflow is changed", async () => {
+test("the last run is the estimate until the workflow changes", async () => {
   const services = newServices(openDb(":memory:"), { dataDir: null, env: process.env });
   services.roles.seed(builtinRoles);
   const { graph } = findTemplate("approval")!;

@@ -4,7 +4,7 @@ import { appRouter } from "@/server/api/root";
 import { readImport } from "@/server/interop/import/pipeline";
 import { newServices } from "@/server/services";
 
-test("the file of a workflow that began without a name is called what it is called by then", async () => {
+test("a renamed workflow's file has its current name", async () => {
   const troupe = newServices(emptyDb(), { dataDir: null });
   const ask = appRouter.createCaller({ troupe, principal: { kind: "session", id: "s" } });
   const { id } = await ask.workflows.create({});
@@ -14,7 +14,7 @@ test("the file of a workflow that began without a name is called what it is call
   expect(JSON.parse(file.text)).toMatchObject({ workflow: { graph_id: "Tide_tables" } });
 });
 
-test("a new workflow has only its start, and its file is read back as it was", async () => {
+test("a new workflow has only its start node, and its file is read back unchanged", async () => {
   const troupe = newServices(emptyDb(), { dataDir: null });
   const ask = appRouter.createCaller({ troupe, principal: { kind: "session", id: "s" } });
   const { id } = await ask.workflows.create({});
@@ -26,7 +26,7 @@ test("a new workflow has only its start, and its file is read back as it was", a
   expect(imported?.graph?.nodes).toEqual(graph.nodes);
 });
 
-test("a file in the OpenHands format says that roles and tests are not in it", async () => {
+test("an export to the OpenHands format lists roles and tests as omitted", async () => {
   const troupe = newServices(emptyDb(), { dataDir: null });
   const ask = appRouter.createCaller({ troupe, principal: { kind: "session", id: "s" } });
   const { id } = await ask.workflows.fromTemplate({ key: "release-notes" });

@@ -45,31 +45,28 @@ function stage(steps: readonly ScriptedStep[], tools: readonly ToolInterface[]) 
 test.each([
   ["Start bisect", "Start bisect"],
   ["", "ask"],
-])(
-  "what an agent lacks is said with the name of its step, or its id where it has none: %j",
-  async (name, label) => {
-    const { nodes } = graph;
-    const failing = async (roles: RoleDefinition[]) => {
-      const { events } = await stage([], []).run(
-        { ...graph, nodes: { ...nodes, ask: { ...nodes.ask!, name } } },
-        { roles },
-      );
-      return of(events, "node_failed").map(({ error }) => [error.code, error.message]);
-    };
-    expect(await failing([])).toEqual([
-      ["CONFIG", `There is no role "Worker". Create it, or choose another for ${label}.`],
-    ]);
-    expect(await failing([worker({ input_schema: { type: "object", required: ["town"] } })])).toEqual([
-      [
-        "INPUT_MISSING",
-        `Worker is missing inputs: town: is missing. Pass them to ${label}, or change the role's inputs.`,
-      ],
-    ]);
-  },
-);
+])("a configuration error names the node, or its ID if it has no name: %j", async (name, label) => {
+  const { nodes } = graph;
+  const failing = async (roles: RoleDefinition[]) => {
+    const { events } = await stage([], []).run(
+      { ...graph, nodes: { ...nodes, ask: { ...nodes.ask!, name } } },
+      { roles },
+    );
+    return of(events, "node_failed").map(({ error }) => [error.code, error.message]);
+  };
+  expect(await failing([])).toEqual([
+    ["CONFIG", `There is no role "Worker". Create it, or choose another for ${label}.`],
+  ]);
+  expect(await failing([worker({ input_schema: { type: "object", required: ["town"] } })])).toEqual([
+    [
+      "INPUT_MISSING",
+      `Worker is missing inputs: town: is missing. Pass them to ${label}, or change the role's inputs.`,
+    ],
+  ]);
+});
 
 describe("an agent with tools", () => {
-  test("calls, reads the result, and answers", async () => {
+  test("an agent with tools makes a call, reads the result and answers", async () => {
     const { run, models, tools } = stage(
       [{ tool_calls: [call("look")], text: "I will look." }, { text: "It is there." }],
       [tool("look"), tool("other")],
@@ -95,7 +92,7 @@ describe("an agent with tools", () => {
     models.assertComplete();
   });
 
-  test("makes a call again whose arguments had to be mended, where it changes something; reading goes on", async () => {
+  test("a repaired write call is sent back to the model, while a repaired read call runs", async () => {
     const mended = { repaired: true };
     const { run, tools, models } = stage(
       [
@@ -114,7 +111,7 @@ describe("an agent with tools", () => {
     expect(models.calls[1]!.messages.at(-1)!.content).toContain("so it was not called");
   });
 
-  test("gets no tool that its role does not name, whatever it calls", async () => {
+  test("an agent can't call a tool that its role does not name", async () => {
     const { run, tools, models } = stage(
       [
         { tool_calls: [call("other"), call("lok"), call("look", { wrong: 1 }), call("look")] },
@@ -135,7 +132,7 @@ describe("an agent with tools", () => {
     ).toEqual(["call_1", "call_2", "call_3", "call_4"]);
   });
 
-  test("an answer that was cut off at its length is none, however it reads", async () => {
+  test("an answer truncated at its length limit is rejected", async () => {
     const cut = { text: "Half an ans", finish_reason: "length" };
     const { run, models } = stage([cut], []);
     const { state } = await run(graph, { roles: [worker({ tools: [] })] });
@@ -148,7 +145,7 @@ describe("an agent with tools", () => {
     );
   });
 
-  test("a limit of one's own on the answer is doubled once where it cuts one off, and not twice", async () => {
+  test("a node's own token limit is doubled once when it truncates an answer", async () => {
     const cut = { text: "Half an ans", finish_reason: "length" };
     const asked = draw("start > ask > end", {
       ask: {
@@ -165,7 +162,7 @@ describe("an agent with tools", () => {
     twice.models.assertComplete();
   });
 
-  test("calls of an answer that was cut off are made", async () => {
+  test("tool calls of a truncated answer still run", async () => {
     const { run, tools } = stage(
       [{ tool_calls: [call("look")], finish_reason: "length" }, { text: "There." }],
       [tool("look")],
@@ -174,14 +171,14 @@ describe("an agent with tools", () => {
     expect(tools.calls).toHaveLength(1);
   });
 
-  test("a role without tools is offered none", async () => {
+  test("a role without tools offers none to the model", async () => {
     const { run, models } = stage([{ text: "Done." }], [tool("look")]);
     const { events } = await run(graph, { roles: [worker({ tools: [] })] });
     expect(models.calls[0]!.tools).toBeUndefined();
     expect(of(events, "agent_started")[0]!.tools).toBeUndefined();
   });
 
-  test("deny wins over what a role names", async () => {
+  test("a denied tool is withheld even if the role names it", async () => {
     const { run, tools } = stage(
       [{ tool_calls: [call("look")] }, { text: "No." }],
       [tool("look"), tool("see")],
@@ -197,7 +194,7 @@ describe("an agent with tools", () => {
     expect(of(events, "tool_call_refused")[0]!.status_code).toBe(403);
   });
 
-  test("calls that share a resource run in order, others at the same time, destructive ones alone", async () => {
+  test("calls that share a resource run in order, others concurrently, destructive ones alone", async () => {
     const log: string[] = [];
     const slow = (name: string, more: object) =>
       tool(name, {
@@ -234,7 +231,7 @@ describe("an agent with tools", () => {
     expect(log.slice(-2)).toEqual(["+d", "-d"]);
   });
 
-  test("what goes wrong in a tool is told to the model, and the run goes on", async () => {
+  test("a tool error is returned to the model and the run continues", async () => {
     const { run, models } = stage(
       [{ tool_calls: [call("look")] }, { text: "It broke." }],
       [
@@ -250,7 +247,7 @@ describe("an agent with tools", () => {
     expect(models.calls[1]!.messages.at(-1)!.content).toBe("look (500): look failed: no light");
   });
 
-  test("a long result is cut for the model, and the whole is an artifact", async () => {
+  test("a long result is truncated for the model and kept in full as an artifact", async () => {
     const { run, models } = stage(
       [{ tool_calls: [call("look")] }, { text: "Long." }],
       [tool("look", { execute: () => "y".repeat(50_000) })],
@@ -262,7 +259,7 @@ describe("an agent with tools", () => {
     expect(of(events, "tool_call_completed")[0]!.artifact_id).toMatch(/^art_/);
   });
 
-  test("finish answers, reject_task gives the task back", async () => {
+  test("finish returns the answer, and reject_task rejects the task", async () => {
     const finished = stage([{ tool_calls: [call("finish", { message: "All done." })] }], [tool("look")]);
     expect((await finished.run(graph, { roles: [worker()] })).state.state.answer).toBe("All done.");
     const rejected = stage([{ tool_calls: [call("reject_task", { reason: "no data" })] }], [tool("look")]);
@@ -274,7 +271,7 @@ describe("an agent with tools", () => {
     expect(of(events, "agent_finished").map(({ status }) => status)).toEqual(["rejected"]);
   });
 
-  test("whose role names only finish gets it, and nothing is said to be missing", async () => {
+  test("a role that names only finish gets it, with no tool reported as missing", async () => {
     const { run } = stage([{ tool_calls: [call("finish", { message: "Said." })] }], []);
     const { events, state } = await run(graph, { roles: [worker({ tools: ["finish"] })] });
     expect(state.state.answer).toBe("Said.");
@@ -282,7 +279,7 @@ describe("an agent with tools", () => {
     expect(of(events, "agent_started")[0]!.withheld).toBeUndefined();
   });
 
-  test("at its last turn it answers without tools", async () => {
+  test("an agent answers without tools on its last turn", async () => {
     const { run, models } = stage(
       [{ tool_calls: [call("look")] }, { tool_calls: [call("look", { text: "y" })] }, { text: "Enough." }],
       [tool("look")],
@@ -300,7 +297,7 @@ describe("an agent with tools", () => {
     expect(models.calls[2]!.messages.at(-1)!.content).toBe("Give your best final answer now.");
   });
 
-  test("an agent that repeats a failing call is told once, then stopped", async () => {
+  test("an agent that repeats a failing call is nudged once and then stopped", async () => {
     const again = { tool_calls: [call("look", { text: "same" })] };
     const { run } = stage(
       [again, again, again, again],
@@ -346,7 +343,7 @@ describe("an agent with tools", () => {
 
 const codeTool = tool("run_javascript", { input: z.object({ code: z.string() }) });
 
-describe("an agent task with more to say than its role", () => {
+describe("settings of an agent task", () => {
   const task = (config: JsonObject, more: object = {}) =>
     draw("start > ask > end", {
       ask: {
@@ -366,7 +363,7 @@ describe("an agent task with more to say than its role", () => {
     memory_scopes: ["project"],
   };
 
-  test("has only those of its role's tools that the task allows, and none beside them", async () => {
+  test("an agent task narrows the tools of its role but can't add any", async () => {
     const { run, tools } = stage(
       [{ tool_calls: [call("peek"), call("shout"), call("look")] }, { text: "Found." }],
       [tool("look"), tool("peek"), tool("shout")],
@@ -383,7 +380,7 @@ describe("an agent task with more to say than its role", () => {
     expect(tools.calls).toEqual(['Worker look {"text":"x"}']);
   });
 
-  test("is held to the guardrails of its task as well as to those of its role", async () => {
+  test("an answer must pass the guardrails of both the task and the role", async () => {
     const { run, models } = stage([{ text: "cat" }, { text: "dog" }, { text: "dog!" }], []);
     const rule = (name: string, spec: string) => ({ name, kind: "expression", spec });
     const { state, events } = await run(task({ guardrails: [rule("loud", "output.answer.endsWith('!')")] }), {
@@ -400,7 +397,7 @@ describe("an agent task with more to say than its role", () => {
     models.assertComplete();
   });
 
-  test("works as the agent of the library does, where it names one", async () => {
+  test("an agent task uses the settings of the library agent that it names", async () => {
     const { run, models, tools } = stage(
       [{ tool_calls: [call("look")] }, { text: "Found." }],
       [tool("look")],
@@ -422,7 +419,7 @@ describe("an agent task with more to say than its role", () => {
     expect(tools.calls).toEqual(['careful look {"text":"x"}']);
   });
 
-  test("goes before its agent in what it says itself", async () => {
+  test("settings of an agent task override those of its agent", async () => {
     const { run, models } = stage([{ text: "Found." }], []);
     const { events } = await run(
       task({
@@ -442,7 +439,7 @@ describe("an agent task with more to say than its role", () => {
   });
 });
 
-describe("a role with a shape of its own, and one output key that the shape does not name", () => {
+describe("an output schema that does not name the output key", () => {
   const reviewer = worker({
     output_schema: {
       type: "object",
@@ -452,15 +449,15 @@ describe("a role with a shape of its own, and one output key that the shape does
   });
   const review = { verdict: "revise", issues: ["too short"] };
   test.each<[string, ScriptedStep[]]>([
-    ["said in the role's shape", [{ json: review }]],
-    ["said under the key's name", [{ json: { answer: review } }]],
-    ["given to finish", [{ tool_calls: [call("finish", { message: "done", outputs: review })] }]],
+    ["in the role's schema", [{ json: review }]],
+    ["under the key's name", [{ json: { answer: review } }]],
+    ["passed to finish", [{ tool_calls: [call("finish", { message: "done", outputs: review })] }]],
     [
-      "given to finish by name",
+      "passed to finish under the key's name",
       [{ tool_calls: [call("finish", { message: "done", outputs: { answer: review } })] }],
     ],
-    ["corrected", [{ text: "Too short." }, { json: review }]],
-  ])("the whole answer is its value: %s", async (_name, steps) => {
+    ["after a correction", [{ text: "Too short." }, { json: review }]],
+  ])("the output key gets the whole answer: %s", async (_name, steps) => {
     const { run, models } = stage(steps, [tool("look")]);
     const { state } = await run(graph, { roles: [reviewer] });
     expect(state.state.answer).toEqual(review);
@@ -469,7 +466,7 @@ describe("a role with a shape of its own, and one output key that the shape does
   });
 });
 
-test("where the first model has no credit left, the fallback models are asked in their order", async () => {
+test("fallback models are tried in order when a model has no credit left", async () => {
   const broke = new ModelError({
     code: "QUOTA",
     message: "No credit left.",
@@ -498,7 +495,7 @@ test("where the first model has no credit left, the fallback models are asked in
   expect(models.calls.at(-1)!.llm_config.temperature).toBe(0.1);
 });
 
-describe("a person's agreement", () => {
+describe("tool call confirmation", () => {
   const send = tool("send", { read_only: false, risk: "HIGH", sink: true });
   const page = tool("page", { taints: true });
   const waitForAsk = async (part: ReturnType<typeof stage>, id: string) => {
@@ -509,7 +506,7 @@ describe("a person's agreement", () => {
     }
   };
 
-  test("is asked for what is risky, with the exact arguments, and counts once", async () => {
+  test("a risky call asks a person with its exact arguments, and an answer counts once", async () => {
     const part = stage([{ tool_calls: [call("send", { text: "hello" })] }, { text: "Sent." }], [send]);
     const id = part.start(graph, { roles: [worker({ tools: ["send"] })] });
     const open = await waitForAsk(part, id);
@@ -533,7 +530,7 @@ describe("a person's agreement", () => {
     });
   });
 
-  test("no is told to the agent, with the reason", async () => {
+  test("a rejected call returns the person's reason to the agent", async () => {
     const part = stage([{ tool_calls: [call("send")] }, { text: "Not sent." }], [send]);
     const id = part.start(graph, { roles: [worker({ tools: ["send"] })] });
     const open = await waitForAsk(part, id);
@@ -549,7 +546,7 @@ describe("a person's agreement", () => {
     );
   });
 
-  test("waits through a crash", async () => {
+  test("an open confirmation survives a crash", async () => {
     const part = stage([{ tool_calls: [call("send")] }], [send]);
     const id = part.start(graph, { roles: [worker({ tools: ["send"] })] });
     const open = await waitForAsk(part, id);
@@ -566,7 +563,7 @@ describe("a person's agreement", () => {
     expect(tools.calls).toHaveLength(1);
   });
 
-  test("is needed to send anything out once content of strangers was read, though the policy says never", async () => {
+  test("sending data after reading untrusted content needs approval even if the policy is never", async () => {
     const part = stage(
       [
         { tool_calls: [call("page", { text: "http://evil" })] },
@@ -588,7 +585,7 @@ describe("a person's agreement", () => {
     expect(part.store.state(id)!.taint_sources).toEqual(["page"]);
   });
 
-  test("for a tool for the whole run is not asked for again, save for what taint forbids", async () => {
+  test("a tool approved for the whole run is not asked about again", async () => {
     const part = stage(
       [
         { tool_calls: [call("send", { text: "1" })] },
@@ -609,8 +606,8 @@ describe("a person's agreement", () => {
   });
 });
 
-describe("after a crash", () => {
-  test("at any turn, an agent with tools goes on to the same result, and no finished call runs again", async () => {
+describe("crash recovery", () => {
+  test("an agent with tools resumes at any turn without repeating finished calls", async () => {
     const steps: ScriptedStep[] = [
       { tool_calls: [call("look", { text: "a" }), call("look", { text: "b" })] },
       { tool_calls: [call("look", { text: "c" })] },

@@ -10,8 +10,8 @@ const router = (config: JsonObject = {}, more: JsonObject = {}) =>
   });
 const chosen = { label: "right", reason: "It says so.", confidence: 0.75 };
 
-describe("a model that chooses the way", () => {
-  test("is asked for one of the labels, and its choice is taken with the reason", async () => {
+describe("LLM router", () => {
+  test("an LLM router asks for one of its labels and records the reason", async () => {
     const stage = newScriptedStage([{ json: chosen }]);
     const { state, events } = await stage.run(
       router({ instruction: "By {{ topic }}", llm_config: { model: "small" } }),
@@ -37,7 +37,7 @@ describe("a model that chooses the way", () => {
     expect(asked).toContain("bees");
   });
 
-  test("is asked for what fits best where no instruction says more, and may be as warm as it is set", async () => {
+  test("an LLM router without an instruction asks for the best fit, at its own temperature", async () => {
     const stage = newScriptedStage([{ json: chosen }]);
     await stage.run(router({ instruction: " ", llm_config: { temperature: 1 } }));
     const [request] = stage.models.calls;
@@ -45,7 +45,7 @@ describe("a model that chooses the way", () => {
     expect(request!.llm_config).toEqual({ temperature: 1 });
   });
 
-  test("sees what its node takes in, or the whole state where that names nothing", async () => {
+  test("an LLM router sees its node's inputs, or the whole state if none are named", async () => {
     const seen = async (more: JsonObject) => {
       const stage = newScriptedStage([{ json: chosen }]);
       await stage.run(router({}, more), { input: { topic: "bees", other: "wasps" } });
@@ -56,14 +56,14 @@ describe("a model that chooses the way", () => {
     expect(await seen({})).toEqual([true, true]);
   });
 
-  test("has to name one of them: another label is sent back", async () => {
+  test("an LLM router retries if the model returns an unknown label", async () => {
     const stage = newScriptedStage([{ json: { ...chosen, label: "up" } }, { json: chosen }]);
     const { state } = await stage.run(router());
     expect(state.run.final_status).toBe("COMPLETED");
     expect(stage.models.calls).toHaveLength(2);
   });
 
-  test("is not asked where no way has a label", async () => {
+  test("an LLM router without labeled routes fails without calling the model", async () => {
     const stage = newScriptedStage([]);
     const { state } = await stage.run(draw("start > r > end", { r: { config: { kind: "llm" } } }));
     expect(state.run).toMatchObject({

@@ -42,7 +42,7 @@ const conversations: Record<string, Conversation> = {
     statuses: [200],
     answer: "It is a.",
   },
-  "a thought before the call": {
+  "text before the call": {
     turns: [{ text: "First I will look.", calls: [look("a")] }, { text: "Seen." }],
     executed: [ran("a")],
     statuses: [200],
@@ -94,7 +94,7 @@ const conversations: Record<string, Conversation> = {
     statuses: [400, 200],
     answer: "Now.",
   },
-  "a name that nobody has, and a tool of another role": {
+  "an unknown tool, and a tool of another role": {
     turns: [
       {
         calls: [
@@ -109,7 +109,7 @@ const conversations: Record<string, Conversation> = {
     statuses: [404, 403, 200],
     answer: "Well.",
   },
-  "a tool that breaks, and another way": {
+  "a failing tool, then a successful call": {
     turns: [{ calls: [look("break")] }, { calls: [look("a")] }, { text: "Mended." }],
     executed: [ran("break"), ran("a")],
     statuses: [500, 200],
@@ -301,7 +301,7 @@ async function play({ turns, process }: Conversation, protocol: ToolProtocol) {
   };
 }
 
-describe("a conversation with tools goes the same way by functions and by text", () => {
+describe("tool conversations by function calls and by text", () => {
   for (const [name, conversation] of Object.entries(conversations))
     test(name, async () => {
       const native = await play(conversation, "native");

@@ -28,7 +28,7 @@ async function held(rule: Omit<Rule, "name">, steps: readonly ScriptedStep[], to
   return { state, checks, models: here.models, calls: here.tools.calls };
 }
 
-describe("what has to hold of an answer", () => {
+describe("output guardrails", () => {
   const cases: [Rule["kind"], spec: string, wrong: ScriptedStep, right: ScriptedStep][] = [
     ["expression", "output.answer.size() > 3", { text: "bee" }, { text: "bees hum" }],
     [
@@ -40,17 +40,20 @@ describe("what has to hold of an answer", () => {
     ["regex", "hum", { text: "bees fly" }, { text: "bees hum" }],
     ["registered", "no_placeholders", { text: "Bees are [insert color]." }, { text: "Bees are brown." }],
   ];
-  test.each(cases)("by %s: what does not is sent back with the reason", async (kind, spec, wrong, right) => {
-    const { state, checks, models } = await held({ kind, spec }, [wrong, right]);
-    expect(checks).toEqual([
-      ["output", false, "retry"],
-      ["output", true, "none"],
-    ]);
-    expect(models.calls[1]!.messages.at(-1)!.content).toMatch(/^Your answer did not match: /);
-    expect(state.state.answer).toBe("text" in right ? right.text : "");
-  });
+  test.each(cases)(
+    "a failed %s guardrail sends the answer back with the reason",
+    async (kind, spec, wrong, right) => {
+      const { state, checks, models } = await held({ kind, spec }, [wrong, right]);
+      expect(checks).toEqual([
+        ["output", false, "retry"],
+        ["output", true, "none"],
+      ]);
+      expect(models.calls[1]!.messages.at(-1)!.content).toMatch(/^Your answer did not match: /);
+      expect(state.state.answer).toBe("text" in right ? right.text : "");
+    },
+  );
 
-  test("by a judge: a model that sees the rule and the value, and nothing else", async () => {
+  test("a judge sees only the rule and the value", async () => {
     const { state, checks, models } = await held({ kind: "llm_judge", spec: "It rhymes." }, [
       { text: "bees" },
       { json: { ok: false, reason: "It does not rhyme." } },
@@ -67,7 +70,7 @@ describe("what has to hold of an answer", () => {
     expect(state.state.answer).toBe("bees in trees");
   });
 
-  test("a check that is not registered ends the task, and says which there are", async () => {
+  test("an unregistered check fails the run and lists the registered ones", async () => {
     const { state } = await held({ kind: "registered", spec: "constructor" }, [{ text: "bees" }]);
     expect(state.run).toMatchObject({ final_status: "ERROR", reason_code: "CONFIG" });
     expect(state.run.error?.message).toContain(
@@ -75,7 +78,7 @@ describe("what has to hold of an answer", () => {
     );
   });
 
-  test("retry: as often as allowed, then it fails", async () => {
+  test("a guardrail set to retry fails once its retries are used up", async () => {
     const { state, checks } = await held(
       { kind: "expression", spec: "output.answer == 'honey'", max_retries: 1 },
       [{ text: "bees" }, { text: "wax" }],
@@ -84,7 +87,7 @@ describe("what has to hold of an answer", () => {
     expect(state.run).toMatchObject({ final_status: "ERROR", reason_code: "GUARDRAIL" });
   });
 
-  test("fail: at once; warn: it is noted and goes on", async () => {
+  test("a guardrail set to fail ends the run, and one set to warn lets it continue", async () => {
     const rule = { kind: "expression", spec: "output.answer == 'honey'" } as const;
     expect((await held({ ...rule, on_fail: "fail" }, [{ text: "bees" }])).state.run.reason_code).toBe(
       "GUARDRAIL",
@@ -94,7 +97,7 @@ describe("what has to hold of an answer", () => {
     expect(state.state.answer).toBe("bees");
   });
 
-  test("escalate: a person says whether it stands", async () => {
+  test("a guardrail set to escalate lets a person accept or reject the answer", async () => {
     const worker = role("Worker", [], {
       guardrails: [{ name: "rule", kind: "expression", spec: "false", on_fail: "escalate" }],
     });
@@ -113,7 +116,7 @@ describe("what has to hold of an answer", () => {
   });
 });
 
-test("what an agent is given is checked before a model sees it", async () => {
+test("an input guardrail rejects the input before any model call", async () => {
   const rule = { target: "input", kind: "registered", spec: "no_personal_data" } as const;
   const { state, models } = await held(rule, [], "Write to ann@example.org");
   expect(models.calls).toEqual([]);
@@ -122,9 +125,9 @@ test("what an agent is given is checked before a model sees it", async () => {
   );
 });
 
-describe("a rule that cannot be tried", () => {
+describe("guardrails that can't be evaluated", () => {
   test.each([["{"], ['"text"'], ["7"], ["null"]])(
-    "as its JSON Schema is none is one that does not hold: %s",
+    "a guardrail with an invalid JSON Schema fails: %s",
     async (spec) => {
       const { state } = await held({ kind: "json_schema", spec, on_fail: "fail" }, [{ text: "bees" }]);
       expect(state.run.error?.message).toBe('The guardrail "rule" failed: Its JSON Schema can\'t be read.');
@@ -133,11 +136,11 @@ describe("a rule that cannot be tried", () => {
   test.each([
     ["true", "COMPLETED"],
     ["false", "ERROR"],
-  ])("but a JSON Schema may be a word alone: %s", async (spec, status) => {
+  ])("a guardrail accepts a boolean JSON Schema: %s", async (spec, status) => {
     const { state } = await held({ kind: "json_schema", spec, on_fail: "fail" }, [{ text: "bees" }]);
     expect(state.run.final_status).toBe(status);
   });
-  test("as its judge says nothing that can be read does not hold, and the answer is asked for again", async () => {
+  test("an unreadable verdict counts as a failure, and the answer is retried", async () => {
     const { state, models, checks } = await held({ kind: "llm_judge", spec: "It rhymes." }, [
       { text: "bees" },
       { text: "Well, perhaps." },
@@ -147,7 +150,7 @@ describe("a rule that cannot be tried", () => {
     expect(models.calls[2]!.messages.at(-1)!.content).toContain("The judge gave no verdict");
     expect([state.state.answer, checks.map(([, ok]) => ok)]).toEqual(["bees in trees", [false, true]]);
   });
-  test("since a name in it is not there yet does not hold, and says so", async () => {
+  test("a guardrail that refers to a missing name fails and names it", async () => {
     const { state } = await held({ kind: "expression", spec: "state.gone == 1", on_fail: "fail" }, [
       { text: "bees" },
     ]);
@@ -158,13 +161,13 @@ describe("a rule that cannot be tried", () => {
   });
 });
 
-test("several values are held to a pattern as JSON, one text as it is", async () => {
+test("a regex guardrail matches several values as JSON", async () => {
   const rule = { kind: "regex", spec: '{"tool":', target: "tool_input" } as const;
   const { calls: made } = await held(rule, [calls(call("look", { text: "x" })), { text: "seen" }]);
   expect(made).toHaveLength(1);
 });
 
-test("what a tool is called with: a call that does not pass is not made, and the agent learns why", async () => {
+test("a call that fails a tool_input guardrail is not made, and the agent gets the reason", async () => {
   const rule = { target: "tool_input", kind: "expression", spec: "input.args.text != 'hive'" } as const;
   const here = await held(rule, [
     calls(call("look", { text: "hive" }), call("look", { text: "garden" })),
@@ -175,7 +178,7 @@ test("what a tool is called with: a call that does not pass is not made, and the
   expect(here.state.state.answer).toBe("seen");
 });
 
-test("what a tool answers: what does not pass never reaches the model", async () => {
+test("a result that fails a tool_output guardrail never reaches the model", async () => {
   const rule = { target: "tool_output", kind: "regex", spec: "of garden" } as const;
   const { models } = await held(rule, [calls(call("look", { text: "hive" })), { text: "seen" }]);
   const content = models.calls[1]!.messages.at(-1)!.content;
@@ -190,13 +193,13 @@ test.each([
   ["no_personal_data", { card: "4111 1111 1111 1111" }, { year: "2026", text: "12 hives @ home" }],
   ["valid_json", { text: "{'a': 1}" }, { text: '{"a": 1}' }],
   ["names_sources", { text: "I know it" }, { text: "see https://example.org/bees" }],
-] as const)("the registered check %s", (name, wrong, right) => {
+] as const)("the registered check %s rejects bad values and accepts good ones", (name, wrong, right) => {
   const { check } = findGuardrailFunction(name)!;
   expect(check(wrong)).not.toBeNull();
   expect(check(right)).toBeNull();
 });
 
-test("every registered check can be told from its description", () => {
+test("every registered check has a description", () => {
   expect(guardrailFunctions().map(({ name }) => name)).toHaveLength(6);
   for (const { description } of guardrailFunctions()) expect(description).not.toBe("");
 });

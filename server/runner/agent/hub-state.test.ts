@@ -23,7 +23,7 @@ const graph = draw("start > ask > end", {
   },
 });
 
-test("a run is seen as the agent hub sees it: states, counters, cost, actions and observations", async () => {
+test("the agent hub view of a run shows states, counters, cost, actions and observations", async () => {
   const models = newScriptedModels([
     { tool_calls: [{ tool_name: "file_read", args: { path: "a.txt" } }], text: "I will read it." },
     { text: "It says forty-two." },

@@ -134,14 +134,14 @@ const done: ScriptedStep = { text: "done" };
 const failures = (events: Parameters<typeof of>[0]) =>
   of(events, "llm_call_failed").map(({ attempt, will_retry, delay_ms }) => [attempt, will_retry, delay_ms]);
 
-describe("an agent's own limits", () => {
-  test("so many calls a minute: one more waits until the first of them is a minute old", async () => {
+describe("agent limits", () => {
+  test("a rate-limited agent waits until its oldest call is a minute old", async () => {
     const { at, run } = await inTime([...looks("a", "b", "c", "d"), done], { task: agent({ max_rpm: 2 }) });
     expect([at, run.final_status]).toEqual([[0, 0, 60_000, 60_000, 120_000], "COMPLETED"]);
     expect((await inTime([...looks("a", "b"), done], { task: agent({}) })).at).toEqual([0, 0, 0]);
   });
 
-  test("so many seconds: it is stopped before the first turn after them", async () => {
+  test("an agent past its time limit is stopped before its next turn", async () => {
     const slow = [fails({ retry_after_ms: 2000 }), look, done];
     const inside = await inTime(slow, { task: agent({ max_execution_time_s: 2 }) });
     expect([inside.at, inside.run.final_status]).toEqual([[0, 2000, 2000], "COMPLETED"]);
@@ -155,8 +155,8 @@ describe("an agent's own limits", () => {
   });
 });
 
-describe("a call of a model that fails", () => {
-  test("is made four times, each wait about twice as long, and then the failure stands", async () => {
+describe("retries of model calls", () => {
+  test("a failing model call is attempted four times with doubling delays", async () => {
     const { at, events, run } = await inTime([fails(), fails(), fails(), fails()]);
     const [first = 0, second = 0, third = 0] = of(events, "llm_call_failed").map(({ delay_ms }) => delay_ms);
     expect(failures(events)).toEqual([
@@ -169,7 +169,7 @@ describe("a call of a model that fails", () => {
     expect(run.error).toMatchObject({ code: "TRANSIENT", message: "not now" });
   });
 
-  test("waits as long as its service asks for, up to a minute; beyond that it is not made again", async () => {
+  test("a retry waits as long as the service asks, unless that exceeds a minute", async () => {
     const minute = await inTime([fails({ retry_after_ms: 60_000, http_status: 503 }), done]);
     expect(minute.at).toEqual([0, 60_000]);
     expect(of(minute.events, "llm_call_failed")).toEqual([
@@ -191,19 +191,19 @@ describe("a call of a model that fails", () => {
     ]);
   });
 
-  test("is made less often where its failure says so, counted over all of that kind", async () => {
+  test("a failure can set a lower limit on attempts, counted per kind of failure", async () => {
     expect(failures((await inTime([fails({ tries: 1 })])).events)).toEqual([[1, false, undefined]]);
     expect((await inTime([fails({ tries: 2 }), fails(), fails({ tries: 2 })])).at).toHaveLength(3);
     expect((await inTime([fails({ tries: 2 }), fails(), done])).run.final_status).toBe("COMPLETED");
   });
 
-  test("is not made again where that could not help, and no other model is asked either", async () => {
+  test("a permanent failure is not retried, not even with a fallback model", async () => {
     const models = { llm_config: { model: "a", fallback_models: [{ provider_id: "p", model: "b" }] } };
     const { at, run } = await inTime([fails({}, { code: "CONFIG", retryable: false })], { task: models });
     expect([at, run.error?.code]).toEqual([[0], "CONFIG"]);
   });
 
-  test("goes to the next of its models once it has failed often enough, which begins anew", async () => {
+  test("a call whose attempts are used up moves to the next model with fresh attempts", async () => {
     const { requests, events, run } = await inTime([fails({ retry_after_ms: 70_000 }), fails(), done], {
       task: {
         llm_config: {
@@ -236,7 +236,7 @@ describe("a call of a model that fails", () => {
     expect(run.final_status).toBe("COMPLETED");
   });
 
-  test("is paid for where its service took money, by the agent and by the run", async () => {
+  test("a failed call that the service billed counts toward the agent's and the run's cost", async () => {
     const cost = costing(0.5);
     const { state, events } = await inTime([fails({ cost }), fails(), done]);
     expect(of(events, "llm_call_failed").map(({ usage, cost_usd }) => [usage, cost_usd])).toEqual([
@@ -247,7 +247,7 @@ describe("a call of a model that fails", () => {
   });
 });
 
-describe("a budget that is nearly used up", () => {
+describe("budget warnings", () => {
   const budget = (more: Partial<RunConfig["budget"]>) => ({
     config: { budget: { warn_at: 0.5, mode: "soft" as const, ...more } },
   });
@@ -259,7 +259,7 @@ describe("a budget that is nearly used up", () => {
       .slice(0, turns)
       .reduce((sum, { usage }) => sum + usage.input_tokens + usage.output_tokens, 0);
   };
-  test("is warned of once, by the call that crosses the share of it that warns", async () => {
+  test("a budget warning appears once, at the call that crosses its threshold", async () => {
     const [first, second] = [await used(1), await used(2)];
     expect(await warned({ max_total_tokens: second * 2 })).toEqual([
       { metric: "total_tokens", used: second, limit: second * 2 },
@@ -270,14 +270,14 @@ describe("a budget that is nearly used up", () => {
     expect(await warned({ max_total_tokens: (await used(3)) * 2 + 2 })).toEqual([]);
     expect(await warned({})).toEqual([]);
   });
-  test("in dollars is warned of by what a failed call cost, too", async () => {
+  test("the cost of a failed call can trigger a budget warning", async () => {
     const steps = [fails({ cost: costing(1) }), done];
     expect(await warned({ max_cost_usd: 2 }, steps)).toEqual([{ metric: "cost_usd", used: 1, limit: 2 }]);
     expect(await warned({ max_cost_usd: 2.1 }, steps)).toEqual([]);
   });
 });
 
-describe("a run from before limits asked everywhere", () => {
+describe("limit questions of older runs", () => {
   const broke = new ModelError({
     code: "BUDGET",
     message: "The next call could exceed the budget.",
@@ -296,7 +296,7 @@ describe("a run from before limits asked everywhere", () => {
   const models = ({ requests }: Awaited<ReturnType<typeof inTime>>) =>
     requests.map(({ llm_config }) => llm_config.model);
 
-  test("offers the agent's own next model, with which it goes on for good", async () => {
+  test("an older run can continue with the agent's next model after a limit question", async () => {
     const went = await inTime([{ error: broke }, look, done], {
       ...old,
       answers: [{ answer: "chosen", option: "next_model" }],
@@ -312,7 +312,7 @@ describe("a run from before limits asked everywhere", () => {
     expect([models(went), went.run.final_status]).toEqual([["large", "small", "small"], "COMPLETED"]);
   });
 
-  test("goes on with the model it has where the limit is raised", async () => {
+  test("an older run keeps its model after its limit is raised", async () => {
     const raised = await inTime([{ error: broke }, done], {
       ...old,
       answers: [{ answer: "chosen", option: "raise", value: { to: 500 } }],
@@ -325,7 +325,7 @@ describe("a run from before limits asked everywhere", () => {
   });
 });
 
-describe("a tool that is not there for a moment", () => {
+describe("retries of tool calls", () => {
   /** Fails so often with that status; then it answers. */
   const asleep = (times: number, status: 404 | 408 | 429 | 503, more: object = {}) => {
     let called = 0;
@@ -346,7 +346,7 @@ describe("a tool that is not there for a moment", () => {
     };
   };
   test.each([[408], [429], [503]] as const)(
-    "is called again, up to three times in all: %i",
+    "a temporarily unavailable tool is called up to three times: %i",
     async (status) => {
       const once = await cameTo(asleep(1, status));
       expect(once).toEqual({
@@ -361,7 +361,7 @@ describe("a tool that is not there for a moment", () => {
       ]);
     },
   );
-  test("is not called again for another failure, or where that could do something twice", async () => {
+  test("a tool call is not retried after other failures or if it has side effects", async () => {
     expect(await cameTo(asleep(1, 404))).toEqual({ output: "look (404): asleep", at: 0, retried: [] });
     expect(await cameTo(asleep(1, 503, { read_only: false }))).toEqual({
       output: "look (503): asleep",
@@ -374,7 +374,7 @@ describe("a tool that is not there for a moment", () => {
   });
 });
 
-test("the wait before another attempt doubles up to half a minute, varies by a quarter, and is always the same", () => {
+test("the retry delay doubles up to 30 s, varies by a quarter and is deterministic", () => {
   const waits = [1, 2, 3, 4, 5, 6, 7].map((attempt) => backOff("some/call", attempt));
   const share = waits[0]! / 1000;
   expect(share).toBeGreaterThanOrEqual(0.75);

@@ -71,8 +71,8 @@ function bench(steps: readonly ScriptedStep[], db = emptyDb(), rules?: Installat
 const taint = async (...steps: ScriptedStep[]) =>
   (await bench([...steps, done]).run(graph, { roles: [worker] })).state.taint_sources;
 
-describe("what a run wrote itself", () => {
-  test("is its own when it is read again, as long as it had read nothing of strangers", async () => {
+describe("taint of written data", () => {
+  test("data written before reading untrusted content does not taint the run", async () => {
     expect(await taint(write(), read())).toEqual([]);
     expect(await taint(call("create_artifact", { path: "a.md", content: "x" }), read("a.md"))).toEqual([]);
     expect(await taint(write(), call("read_artifact", { path: "notes.md" }))).toEqual([]);
@@ -81,7 +81,7 @@ describe("what a run wrote itself", () => {
     expect(await taint(remember("run"), call("search_memory", { query: "know" }))).toEqual([]);
   });
 
-  test("carries what it had read of strangers by then, also into another agent that has read nothing", async () => {
+  test("data written after reading untrusted content taints the agents that read it", async () => {
     const two = draw("start > ask > other > end", { ask, other: { ...ask, output_keys: ["b"] } });
     const part = bench([page, write(), remember("run"), done, read(), recall("run"), done]);
     const { id } = await part.run(two, { roles: [worker] });
@@ -91,7 +91,7 @@ describe("what a run wrote itself", () => {
     expect(await taint(page, remember("run"), recall("run"))).toEqual(["page", "retrieve_memory"]);
   });
 
-  test("keeps the label of each version: what is added later carries more, what stood before stays as it was", async () => {
+  test("each file version keeps its own taint label, and appending never removes it", async () => {
     const more = write("notes.md", { append: true });
     expect(await taint(write(), page, more, read("notes.md", { version: 1 }))).toEqual(["page"]);
     expect(await taint(write(), page, more, read())).toEqual(["page", "file_read"]);
@@ -103,7 +103,7 @@ describe("what a run wrote itself", () => {
     expect(part.files.list(id).map(({ tainted }) => tainted)).toEqual([true]);
   });
 
-  test("what a run wrote beyond itself is no run's own until a person has looked at it", async () => {
+  test("a memory shared across runs taints its reader until a person edits it", async () => {
     expect(await taint(remember("global"), recall("global"))).toEqual(["retrieve_memory"]);
     const db = emptyDb();
     const first = bench([remember("workflow"), done], db);
@@ -115,7 +115,7 @@ describe("what a run wrote itself", () => {
     expect((await again()).state.taint_sources).toEqual([]);
   });
 
-  test("keeps its label over a restart at whatever turn", async () => {
+  test("taint labels survive a restart at any turn", async () => {
     const steps = [write(), page, write("late.md"), read(), read("late.md"), done];
     const whole = bench(steps);
     const { id } = await whole.run(graph, { roles: [worker] });
@@ -149,13 +149,13 @@ describe("what a run wrote itself", () => {
   });
 });
 
-test("why somebody else's tool failed are a stranger's words, too", async () => {
+test("an error message of an external tool counts as untrusted content", async () => {
   expect(await taint(call("theirs", {}))).toEqual(["theirs"]);
   // What Troupe says itself is not.
   expect(await taint(read("missing.md"))).toEqual([]);
 });
 
-describe("a person's own words", () => {
+describe("text from a person", () => {
   const part = () => bench([page, send("ann@example.org"), send("ann@example.org"), done]);
   const open = async ({ store }: ReturnType<typeof part>, id: string) => {
     const asked = () => Object.values(store.state(id)!.interactions).find(({ status }) => status === "open");
@@ -163,7 +163,7 @@ describe("a person's own words", () => {
     return asked()!;
   };
 
-  test("are those of an answer; what a refusal only repeats is not", async () => {
+  test("a rejection approves addresses that it introduces, but not the rejected one", async () => {
     const askedAgain = async (message: string) => {
       const run = bench([
         page,
@@ -195,7 +195,7 @@ describe("a person's own words", () => {
     expect(await askedAgain("Not to ann@example.org, to bob@example.net.")).toEqual([ann, ann]);
   });
 
-  test("are those of their change of a plan, but not what an agent had planned there before", async () => {
+  test("a plan edit counts only the text that the person added as theirs", async () => {
     const lead = { agent_id: "worker", role_name: "Worker" };
     const drawing = draw("start > crew > end", {
       crew: {
@@ -237,7 +237,7 @@ describe("a person's own words", () => {
     expect(state.run.final_status).toBe("COMPLETED");
   });
 
-  test("are under the rules of the server that takes the run up, from its first answer on", async () => {
+  test("a recovered run applies the current server's rules from its first answer on", async () => {
     const run = part();
     const rules = { destinations: ["ann@example.org"] };
     const id = run.start(graph, {

@@ -64,7 +64,7 @@ const give = (
     by: "ann",
   });
 
-test("a budget asks before it stops the run; raised, the run goes on", async () => {
+test("a budget limit asks before it stops the run, and raising it continues the run", async () => {
   const stage = newStage({ models: models() });
   const id = stage.start(graph, { roles, ...ASK });
   const open = await asked(stage, id);
@@ -113,7 +113,7 @@ const DOLLARS = {
   config: { on_limit: "ask" as const, budget: { max_cost_usd: 0.5, warn_at: 0.8, mode: "hard" as const } },
 };
 
-test("at a limit a run can go on with a model that costs less, by its name; the next agent is asked for by itself", async () => {
+test("a run at its limit can continue with a cheaper model, decided per agent", async () => {
   const stage = newStage({ models: pricedModels("thrifty") });
   const id = stage.start(graph, { roles, ...DOLLARS });
   const open = await asked(stage, id);
@@ -133,14 +133,14 @@ test("at a limit a run can go on with a model that costs less, by its name; the 
   });
 });
 
-test("where no model is known to cost less, none is offered, also not the agent's next one", async () => {
+test("a limit question offers no cheaper model if none is known", async () => {
   const stage = newStage({ models: pricedModels(null) });
   const id = stage.start(graph, { roles, ...DOLLARS });
   const { requested } = await asked(stage, id);
   expect(requested.options!.map(({ label }) => label)).toEqual(["Raise the limit", "Stop here"]);
 });
 
-test("a limit that is raised at another place needs no answer any more", async () => {
+test("raising a limit elsewhere answers the open limit question", async () => {
   const stage = newStage({ models: models() });
   const id = stage.start(graph, { roles, ...ASK });
   const open = await asked(stage, id);
@@ -155,12 +155,12 @@ test("a limit that is raised at another place needs no answer any more", async (
 });
 
 test.each([
-  ["the node, whatever its role and its run say", "ask", "stop", "stop", true],
-  ["the node, which is not worth a question", "stop", "ask", "ask", false],
-  ["role where the node says nothing", undefined, "ask", "stop", true],
-  ["role that needs none, though the run would ask", undefined, "stop", "ask", false],
-  ["the run where neither does", undefined, undefined, "ask", true],
-] as const)("who says whether a limit asks: %s", async (_who, node, ofRole, run, asks) => {
+  ["the node, over its role and its run", "ask", "stop", "stop", true],
+  ["the node if it is set to stop", "stop", "ask", "ask", false],
+  ["the role if the node sets nothing", undefined, "ask", "stop", true],
+  ["the role if it is set to stop", undefined, "stop", "ask", false],
+  ["the run if neither is set", undefined, undefined, "ask", true],
+] as const)("on_limit is taken from %s", async (_who, node, ofRole, run, asks) => {
   const stage = newStage({ models: models() });
   const copy = structuredClone(graph);
   if (node) Object.assign(copy.nodes.a!.config, { on_limit: node });
@@ -173,10 +173,10 @@ test.each([
 });
 
 test.each([
-  ["the crew, whatever the role and the run say", "ask", "stop", "stop", true],
-  ["the crew that needs none, though its roles and the run would ask", "stop", "ask", "ask", false],
-  ["role where the crew says nothing", undefined, "ask", "stop", true],
-] as const)("who says whether a limit asks in a crew: %s", async (_who, crew, ofRole, run, asks) => {
+  ["the crew, over its role and its run", "ask", "stop", "stop", true],
+  ["the crew if it is set to stop", "stop", "ask", "ask", false],
+  ["the role if the crew sets nothing", undefined, "ask", "stop", true],
+] as const)("on_limit in a crew is taken from %s", async (_who, crew, ofRole, run, asks) => {
   const stage = newStage({ models: models() });
   const drawing = crewGraph(
     { process: "sequential", agents: [agent("ann")], ...(crew ? { on_limit: crew } : {}) },
@@ -191,7 +191,7 @@ test.each([
   expect(kinds).toEqual(asks ? ["budget"] : []);
 });
 
-test("a node may say that it is not worth a question", async () => {
+test("a node set to stop ends at its limit without a question", async () => {
   const stage = newStage({ models: models() });
   const silent = structuredClone(graph);
   Object.assign(silent.nodes.a!.config, { on_limit: "stop" });

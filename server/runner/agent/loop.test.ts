@@ -49,19 +49,19 @@ const again = (error: string) => `Your answer did not match: ${error}. Return on
 const finish = (message: string, outputs?: JsonObject) =>
   calls(call("finish", { message, ...(outputs ? { outputs } : {}) }));
 
-describe("an agent that ends its work by a call", () => {
+describe("the finish tool", () => {
   test.each<[string, ScriptedStep, string]>([
     ["its message", finish("  all done "), "all done"],
-    ["what it gives by the key's name", finish("see outputs", { answer: "all done" }), "all done"],
-    ["its message, where what has the key's name is no text", finish("all done", { answer: 7 }), "all done"],
-    ["its message, where it gives other keys", finish("all done", { other: "x" }), "all done"],
-  ])("answers with %s", async (_what, step, answer) => {
+    ["the value of the output key", finish("see outputs", { answer: "all done" }), "all done"],
+    ["its message if the value of the output key is not text", finish("all done", { answer: 7 }), "all done"],
+    ["its message if only other keys are given", finish("all done", { other: "x" }), "all done"],
+  ])("finish answers with %s", async (_what, step, answer) => {
     const { state, ended } = await work([step]);
     expect(state.state.answer).toBe(answer);
     expect(ended).toEqual([["completed", { answer }]]);
   });
 
-  test("with nothing is asked once more, for its answer alone and without tools", async () => {
+  test("an empty finish call is followed by one request for the answer, without tools", async () => {
     const { state, feedback, requests } = await work([finish(" "), { text: "all done" }]);
     expect(state.state.answer).toBe("all done");
     expect(feedback).toEqual([again("The answer was empty")]);
@@ -71,7 +71,7 @@ describe("an agent that ends its work by a call", () => {
     ]);
   });
 
-  test("without the asked shape is told what is wrong, and asked by the shape", async () => {
+  test("a finish call that does not match the schema is corrected by a structured request", async () => {
     const output_schema: JsonObject = {
       type: "object",
       properties: { verdict: { enum: ["yes", "no"] } },
@@ -86,7 +86,7 @@ describe("an agent that ends its work by a call", () => {
     expect(requests.map(({ response }) => response?.schema.required ?? null)).toEqual([null, ["verdict"]]);
   });
 
-  test("is held to what must hold of an answer", async () => {
+  test("an answer given by finish must pass the output guardrails", async () => {
     const { state, feedback, events } = await work([finish("cat"), { text: "dog" }], {
       worker: { guardrails: [{ name: "no_cats", kind: "expression", spec: "output.answer != 'cat'" }] },
     });
@@ -99,8 +99,8 @@ describe("an agent that ends its work by a call", () => {
   });
 });
 
-describe("an answer of the wrong shape", () => {
-  test("is corrected twice at most, each with what was wrong", async () => {
+describe("answers that do not match the schema", () => {
+  test("an invalid answer is retried at most twice, each time with the error", async () => {
     const { state, feedback, events, ended } = await work([{ text: " " }, { text: "" }, { text: "\n" }]);
     const message = "The output didn't match the schema after 2 retries: The answer was empty.";
     expect(feedback).toEqual([again("The answer was empty"), again("The answer was empty")]);
@@ -121,7 +121,7 @@ describe("an answer of the wrong shape", () => {
     expect(ended).toEqual([["failed", message]]);
   });
 
-  test("counts as often as it comes, and not the good answers that a rule sent back between", async () => {
+  test("answers rejected by a guardrail do not count as schema retries", async () => {
     const { state } = await work(
       [{ text: "" }, { text: "cat" }, { text: "" }, { text: "cat" }, { text: "dog" }],
       {
@@ -136,7 +136,7 @@ describe("an answer of the wrong shape", () => {
   });
 });
 
-test("a model that refuses ends the task with its reason", async () => {
+test("a model refusal ends the task with its reason", async () => {
   const { state, ended } = await work([{ refusal: "I would rather not." }]);
   expect(state.run.error).toMatchObject({
     code: "MODEL_REFUSAL",
@@ -146,7 +146,7 @@ test("a model that refuses ends the task with its reason", async () => {
   expect(ended).toEqual([["failed", "The model refused: I would rather not."]]);
 });
 
-test("an agent that calls tools to its last turn, where it has none, has come to no answer", async () => {
+test("an agent that calls tools up to its last turn fails without an answer", async () => {
   const look = (text: string) => calls(call("look", { text }));
   const { state, events, requests } = await work([look("a"), look("b")], { task: { max_iterations: 2 } });
   expect(state.run.error).toMatchObject({
@@ -161,14 +161,14 @@ test("an agent that calls tools to its last turn, where it has none, has come to
   expect(requests.map((request) => request.tools?.length ?? 0)).toEqual([3, 0]);
 });
 
-test("an agent with one turn is not told that it is the last: it has its tools", async () => {
+test("an agent with a single turn keeps its tools and gets no final-turn notice", async () => {
   const { state, requests } = await work([{ text: "known" }], { task: { max_iterations: 1 } });
   expect(state.state.answer).toBe("known");
   expect(requests[0]!.tools).toHaveLength(3);
   expect(requests[0]!.messages.at(-1)!.content).not.toContain("final answer now");
 });
 
-test("what a model thought goes back to it, and not to whoever takes over", async () => {
+test("reasoning goes back to its own model, but not to the next agent after a handoff", async () => {
   const handoff = call("handoff", { destination_agent: "bob", reason: "yours" });
   const { models } = await runCrew(
     [
@@ -183,14 +183,14 @@ test("what a model thought goes back to it, and not to whoever takes over", asyn
   expect(thoughts).toEqual([[], ["I think"], []]);
 });
 
-describe("what an agent is given", () => {
+describe("input guardrails", () => {
   const rule = { name: "bees", kind: "expression", spec: "input.topic == 'bees'", target: "input" };
   const given = (topic: string) => ({
     worker: { tools: [], guardrails: [rule] },
     node: { input_keys: ["topic"] },
     input: { topic },
   });
-  test("is taken where its rules hold, and else ends the task before a model sees it", async () => {
+  test("an input guardrail passes valid input and rejects other input before any model call", async () => {
     const good = await work([{ text: "hum" }], given("bees"));
     expect([good.state.state.answer, of(good.events, "guardrail_checked").length]).toEqual(["hum", 1]);
     const bad = await work([], given("wasps"));
@@ -201,7 +201,7 @@ describe("what an agent is given", () => {
   });
 });
 
-describe("an agent that goes round in circles", () => {
+describe("stuck detection", () => {
   const same = calls(call("look", { txt: "x" }));
   const circles = [same, same, same, same];
   const stage = (more: readonly ScriptedStep[] = []) => newScriptedStage([...circles, ...more], tools);
@@ -214,12 +214,12 @@ describe("an agent that goes round in circles", () => {
 
   test.each([
     [
-      "with what they say",
+      "with their advice",
       { answer: "approve" as const, message: "Look under the bed." },
       "Look under the bed.",
     ],
-    ["without a word", { answer: "approve_always" as const }, "Continue, but try a different approach."],
-  ])("goes on where a person lets it, %s", async (_how, answer, feedback) => {
+    ["without advice", { answer: "approve_always" as const }, "Continue, but try a different approach."],
+  ])("a stuck agent continues if a person allows it, %s", async (_how, answer, feedback) => {
     const here = stage([{ text: "found" }]);
     const id = start(here, "nudge_then_escalate");
     const question = await asked(here, id);
@@ -243,7 +243,7 @@ describe("an agent that goes round in circles", () => {
     ]);
   });
 
-  test("is stopped where a person says no", async () => {
+  test("a stuck agent is stopped if a person rejects", async () => {
     const here = stage();
     const id = start(here, "nudge_then_escalate");
     const question = await asked(here, id);
@@ -255,7 +255,7 @@ describe("an agent that goes round in circles", () => {
     expect(here.store.state(id)!.run.error).toMatchObject({ code: "STUCK", user_action: "edit_graph" });
   });
 
-  test("is stopped at once where nobody is to tell it", async () => {
+  test("a stuck agent is stopped at once if the run is set to fail", async () => {
     const here = newScriptedStage([same, same, same, same], tools);
     const id = start(here, "fail");
     await here.host.settled(id);
@@ -266,7 +266,7 @@ describe("an agent that goes round in circles", () => {
   });
 });
 
-describe("a prompt that its model cannot read", () => {
+describe("prompts that exceed the context window", () => {
   const tooLong = (detail?: JsonObject) =>
     new ModelError({
       code: "CONTEXT_OVERFLOW",
@@ -276,14 +276,14 @@ describe("a prompt that its model cannot read", () => {
       ...(detail ? { detail } : {}),
     });
   test.each([[undefined], [{ context_window: 0 }], [{ context_window: "8000" }]])(
-    "ends the task where nothing of it can go: %j",
+    "a prompt that can't be shortened ends the task: %j",
     async (detail) => {
       const { state, requests, ended } = await work([{ error: tooLong(detail) }]);
       expect(state.run.error).toMatchObject({ code: "CONTEXT_OVERFLOW" });
       expect([requests.length, ended.map(([status]) => status)]).toEqual([1, ["failed"]]);
     },
   );
-  test("is no other failure", async () => {
+  test("an error other than an overflow does not condense the context", async () => {
     const broke = new ModelError({
       code: "AUTH",
       message: "No.",
@@ -297,7 +297,7 @@ describe("a prompt that its model cannot read", () => {
   });
 });
 
-test("what an agent begins with and how it ends stand in the log", async () => {
+test("the log records what an agent starts with and how it ends", async () => {
   const { events } = await work([calls(call("look", { text: "x" })), { text: "done" }], {
     worker: { tools: ["look", "hammer"] },
     task: { max_iterations: 5 },

@@ -86,23 +86,23 @@ const resetting =
     response.write(text, () => setTimeout(() => socket.resetAndDestroy(), 20));
   };
 
-describe.concurrent("every token that a service reports counts", () => {
+describe.concurrent("reported usage of failed calls", () => {
   test.each<[string, string, object]>([
     ["an empty answer", delta({}, "stop") + usage(500, 0) + DONE, { input_tokens: 600, output_tokens: 10 }],
     [
-      "thoughts only",
+      "reasoning only",
       delta({ reasoning_content: "Hm." }, "stop") +
         usage(500, 5_900, { completion_tokens_details: { reasoning_tokens: 5_900 } }) +
         DONE,
       { input_tokens: 600, output_tokens: 5_910, reasoning_tokens: 5_900 },
     ],
     [
-      "thoughts that stand in the sum alone",
+      "reasoning reported only in the total",
       delta({}, "stop") + usage(1_000, 100, { total_tokens: 2_100 }) + DONE,
       { input_tokens: 1_100, output_tokens: 1_110, reasoning_tokens: 1_000 },
     ],
     [
-      "a call that the service could not read",
+      "a malformed function call",
       delta({}, "MALFORMED_FUNCTION_CALL") + usage(500, 30) + DONE,
       { input_tokens: 600, output_tokens: 40 },
     ],
@@ -111,7 +111,7 @@ describe.concurrent("every token that a service reports counts", () => {
       delta({ content: "So" }) + usage(500, 1) + chunk({ error: { message: "engine died", code: 500 } }),
       { input_tokens: 600, output_tokens: 11 },
     ],
-  ])("%s", async (_name, answer, expected) => {
+  ])("reported tokens of a failed call count: %s", async (_name, answer, expected) => {
     const { state, totals, events } = await paid(inTurn(answer, good));
     expect(state.run.final_status).toBe("COMPLETED");
     expect(totals.usage).toMatchObject({ ...expected, requests: 2, estimated: false });
@@ -121,7 +121,7 @@ describe.concurrent("every token that a service reports counts", () => {
     expect(totals.cost_usd).toBeCloseTo((input_tokens + 2 * output_tokens) / 1e6);
     expect(failed!.cost_usd! + of(events, "llm_call_completed")[0]!.cost_usd!).toBeCloseTo(totals.cost_usd);
   });
-  test("a filter in mid-answer", async () => {
+  test("a content filter in mid-answer still counts its tokens", async () => {
     const { totals, state } = await paid(
       inTurn(delta({ content: "I" }) + delta({}, "content_filter") + usage(800, 20) + DONE),
     );
@@ -133,19 +133,19 @@ describe.concurrent("every token that a service reports counts", () => {
   });
 });
 
-describe.concurrent("where nothing was reported, an estimate counts, and says that it is one", () => {
+describe.concurrent("estimated usage", () => {
   test.each<[string, Handler]>([
-    ["an answer that broke off", resetting(delta({ content: "word ".repeat(400) }))],
-    ["an answer that stopped", stalling(delta({ content: "word ".repeat(400) }))],
+    ["a broken connection", resetting(delta({ content: "word ".repeat(400) }))],
+    ["a stalled answer", stalling(delta({ content: "word ".repeat(400) }))],
     ["an error in mid-answer", inTurn(delta({ content: "word ".repeat(400) }) + chunk({ error: "gone" }))],
-  ])("%s", async (_name, handler) => {
+  ])("usage is estimated if none was reported: %s", async (_name, handler) => {
     const { totals } = await paid(inTurn(handler, good), { limits: { idleMs: 300 } });
     expect(totals.usage).toMatchObject({ requests: 2, estimated: true });
     expect(totals.usage.output_tokens).toBeGreaterThan(400);
     expect(totals.usage.input_tokens).toBeGreaterThan(110);
     expect(totals.cost_usd).toBeGreaterThan(800 / 1e6);
   });
-  test("a call that was taken, and never answered, counts what it gave to read", async () => {
+  test("a call that was accepted but never answered counts its input tokens", async () => {
     const { totals } = await paid(inTurn(stalling(": ok\n\n"), good), { limits: { firstByteMs: 1_000 } });
     expect(totals.usage).toMatchObject({ requests: 2, output_tokens: 10, estimated: true });
     expect(totals.usage.input_tokens).toBeGreaterThan(110);
@@ -153,11 +153,11 @@ describe.concurrent("where nothing was reported, an estimate counts, and says th
   test.each([
     ["too many requests", { code: 429, message: "Rate limit exceeded. Please retry after 10 ms" }],
     ["a model that is loading", { message: "model is loading" }],
-  ])("a refusal inside of a 200 costs nothing: %s", async (_name, error) => {
+  ])("an error inside a 200 response costs nothing: %s", async (_name, error) => {
     const { totals } = await paid(inTurn(chunk({ error }), good));
     expect(totals.usage).toMatchObject({ requests: 1, input_tokens: 100, output_tokens: 10 });
   });
-  test("a refusal costs nothing", async () => {
+  test("a refused request costs nothing", async () => {
     const refusing: Handler = (_q, response) => response.writeHead(503).end("busy");
     const { totals } = await paid(inTurn(refusing, good));
     expect(totals.usage).toMatchObject({
@@ -169,12 +169,12 @@ describe.concurrent("where nothing was reported, an estimate counts, and says th
   });
 });
 
-describe.concurrent("a hard budget holds to within the calls under way", () => {
+describe.concurrent("hard budgets", () => {
   const empty = delta({}, "stop") + usage(500_000) + DONE;
   test.each<[string, Partial<RunConfig>]>([
     ["in tokens", { budget: { max_total_tokens: 600_000, warn_at: 0.8, mode: "hard" } }],
     ["in dollars", { budget: { max_cost_usd: 0.6, warn_at: 0.8, mode: "hard" } }],
-  ])("%s, though no call gives an answer", async (_name, config) => {
+  ])("a hard budget %s stops a run even if no call returns an answer", async (_name, config) => {
     const { requests, totals, state, events } = await paid(inTurn(empty), { config });
     expect(requests).toBe(2);
     expect(totals).toMatchObject({ usage: { input_tokens: 1_000_000, requests: 2 }, cost_usd: 1 });
@@ -183,7 +183,7 @@ describe.concurrent("a hard budget holds to within the calls under way", () => {
   });
 });
 
-describe("eight agents at once under a hard budget, none with a limit of tokens", () => {
+describe("parallel agents under a hard budget", () => {
   const names = Array.from({ length: 8 }, (_, at) => `a${at}`);
   const eight = draw(
     names.map((name) => `start > ${name} > end`).join("; "),
@@ -221,7 +221,7 @@ describe("eight agents at once under a hard budget, none with a limit of tokens"
     return { handler, spent, caps };
   }
 
-  test("spend no more than it where the server keeps to caps: every request carries one", async () => {
+  test("parallel agents stay within a hard budget if the server respects token caps", async () => {
     await fc.assert(
       fc.asyncProperty(lengths, budgets, async (wished, budget) => {
         const { handler, spent, caps } = talkative(wished, true);
@@ -239,7 +239,7 @@ describe("eight agents at once under a hard budget, none with a limit of tokens"
     );
   });
 
-  test("say that they spent more where the server does not", async () => {
+  test("a run warns if the server ignores token caps and exceeds the budget", async () => {
     const { handler, spent } = talkative([50_000], false);
     const { state } = await paid(handler, {
       graph: eight,
@@ -252,7 +252,7 @@ describe("eight agents at once under a hard budget, none with a limit of tokens"
   });
 });
 
-test("an answer that the budget cut is asked for once more with twice the room", async () => {
+test("an answer truncated by the budget's cap is retried once with twice the limit", async () => {
   const asked: unknown[] = [];
   const answers = inTurn(delta({ content: "Once upon" }, "length") + usage(50, 8192) + DONE, good);
   const { state } = await paid(
@@ -266,7 +266,7 @@ test("an answer that the budget cut is asked for once more with twice the room",
   expect(state.run.final_status).toBe("COMPLETED");
 });
 
-test("what a service says stands in the run's error", async () => {
+test("the run's error contains the message of the service", async () => {
   const { state, requests } = await paid((_q, response) =>
     response
       .writeHead(400, { "content-type": "application/json" })
@@ -276,7 +276,7 @@ test("what a service says stands in the run's error", async () => {
   expect(state.run.error?.message).toContain("thought_signature is missing");
 });
 
-test("an end that nobody knows fails the run after a second try", async () => {
+test("an unknown finish reason fails the run after one retry", async () => {
   const { state, requests } = await paid(inTurn(delta({ content: "Half?" }, "banana") + usage(10, 2) + DONE));
   expect(requests).toBe(2);
   expect(state.run.final_status).toBe("ERROR");
@@ -286,7 +286,7 @@ test("an end that nobody knows fails the run after a second try", async () => {
   });
 });
 
-test("an end that nobody knows is a warning of the run, once, where it is allowed", async () => {
+test("an allowed unknown finish reason adds one warning to the run", async () => {
   const { state, events } = await paid(
     inTurn(delta({ content: "Half?" }, "policy_pause") + usage(10, 2) + DONE),
     { settings: { unknown_ends: "take" } },
@@ -296,7 +296,7 @@ test("an end that nobody knows is a warning of the run, once, where it is allowe
   expect(of(events, "llm_call_completed")[0]!.notes).toEqual(state.run.warnings);
 });
 
-test("time that ran out is tried again once, not three times", async () => {
+test("a timed-out call is retried once", async () => {
   const { requests, state, events } = await paid(() => undefined, { limits: { firstByteMs: 100 } });
   expect(requests).toBe(2);
   expect(of(events, "llm_call_failed").map(({ will_retry }) => will_retry)).toEqual([true, false]);
@@ -306,7 +306,7 @@ test("time that ran out is tried again once, not three times", async () => {
   });
 });
 
-test("a run is simulated where calls were, whatever the settings pointed to at its start", async () => {
+test("a run is marked as simulated by its calls, not by its initial settings", async () => {
   const { events } = await paid(inTurn(delta({}, "stop") + usage(5) + DONE, good));
   const asIf = (simulated: boolean) =>
     foldRun(

@@ -42,7 +42,7 @@ async function recalled(
   };
 }
 
-test("what memory holds on a task is told with its first message, with where it is from", async () => {
+test("memories are included in the first message with their origin", async () => {
   expect(await recalled({ memories: [memory("They hum."), memory("Or not.", "doubt")] })).toEqual({
     args: [{ query: "Count the bees", k: 5 }],
     text: `From memory; it may be outdated or wrong, and retrieve_memory returns the full text of truncated values:
@@ -54,19 +54,19 @@ test("what memory holds on a task is told with its first message, with where it 
   });
 });
 
-test("a memory of up to 600 characters is told whole, a longer one with its beginning", async () => {
+test("a memory of more than 600 characters is truncated", async () => {
   expect((await recalled({ memories: [memory("x".repeat(600))] })).text).toContain(`\n${"x".repeat(600)}\n`);
   expect((await recalled({ memories: [memory("x".repeat(601))] })).text).toContain(
     `\n${"x".repeat(600)} […]\n`,
   );
 });
 
-test("it is looked for by the first thousand characters of the task", async () => {
+test("memory is searched with the first 1000 characters of the task", async () => {
   const { args } = await recalled({ memories: [] }, { text: "y".repeat(1200) });
   expect(args).toEqual([{ query: "y".repeat(1000), k: 5 }]);
 });
 
-test("an agent that is told content of strangers has read it", async () => {
+test("recalling untrusted memories taints the run", async () => {
   expect((await recalled({ memories: [memory("x")] }, { more: { taints: true } })).tainted).toEqual([
     "search_memory",
   ]);
@@ -76,8 +76,8 @@ test("an agent that is told content of strangers has read it", async () => {
 test.each<[string, Json | Error]>([
   ["nothing is found", { memories: [] }],
   ["the search fails", new Error("gone")],
-  ["what is found is no memory", { memories: [{ key: "bees" }] }],
-  ["what comes is no list", "bees"],
-])("nothing is told where %s, and the agent works", async (_what, found) => {
+  ["the result contains no valid memory", { memories: [{ key: "bees" }] }],
+  ["the result is not a list", "bees"],
+])("an agent works without memories if %s", async (_what, found) => {
   expect((await recalled(found)).text).toBeNull();
 });

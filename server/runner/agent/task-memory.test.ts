@@ -41,8 +41,8 @@ function bench(...steps: ScriptedStep[]) {
   return { memories, tools, models: modelsOf(...steps) };
 }
 
-describe("what an agent remembers for its task", () => {
-  test("is there while the task lasts and forgotten with its end; wider scopes stay", async () => {
+describe("task memory", () => {
+  test("task memory lasts until the task ends, and wider scopes remain", async () => {
     const { memories, ...effects } = bench({ tool_calls: [store("task"), store("run")] }, recall, {
       text: "done",
     });
@@ -56,21 +56,21 @@ describe("what an agent remembers for its task", () => {
     expect(memories.list().map(({ key }) => key)).toEqual(["of run"]);
   });
 
-  test("is forgotten where the task fails, too", async () => {
+  test("task memory is deleted even if the task fails", async () => {
     const { memories, ...effects } = bench({ tool_calls: [store("task")] }, { refusal: "no" });
     const { state } = await newStage(effects).run(graph, { roles: [worker] });
     expect(state.run.final_status).toBe("ERROR");
     expect(memories.list()).toEqual([]);
   });
 
-  test("costs no step where nothing was remembered", async () => {
+  test("a task that stored no task memory records no deletion step", async () => {
     const { memories: _none, ...effects } = bench({ tool_calls: [store("run")] }, { text: "done" });
     const stage = newStage(effects);
     const { id } = await stage.run(graph, { roles: [worker] });
     expect(JSON.stringify(stage.store.journal(id).turns)).not.toContain("/forget");
   });
 
-  test("is forgotten once the run goes on, whatever turn the server stopped after", async () => {
+  test("task memory is deleted after recovery, whatever turn the server stopped at", async () => {
     const whole = bench({ tool_calls: [store("task")] }, recall, { text: "done" });
     const stage = newStage(whole);
     const first = await stage.run(graph, { roles: [worker] });

@@ -82,7 +82,7 @@ const summarize = ({ verdict, step, differences, tries }: BisectReport) => ({
 const three = () =>
   draw("start > a > b > c > end", { a: agent("a", "one"), b: agent("b", "two"), c: agent("c", "three") });
 
-test("of several answers of models that are other, the one that makes the difference is found, and nothing is called", async () => {
+test("bisecting finds the decisive model response among several that differ, without new calls", async () => {
   const { find } = await twoRuns(
     {},
     { answer: (task) => (task.includes("one") ? "well" : task.includes("two") ? "wrong" : "good") },
@@ -106,7 +106,7 @@ test("of several answers of models that are other, the one that makes the differ
   );
 });
 
-test("an answer that all the others follow from is the difference, though they are other as well", async () => {
+test("an early response that later responses depend on is found as the difference", async () => {
   const drawing = draw("start > a > b > end", { a: agent("a", "one"), b: agent("b", "after {{ a }}") });
   const { find } = await twoRuns(
     { answer: (task) => (/after.*fine/s.test(task) ? "good" : "fine") },
@@ -120,7 +120,7 @@ test("an answer that all the others follow from is the difference, though they a
   });
 });
 
-test("what a tool gave, the input and the drawing are found as well", async () => {
+test("a tool result, the input or the workflow can make the difference", async () => {
   const priced = draw("start > p > q > end", {
     p: { node_type: "tool_call", config: { tool_name: "price", args: {} }, output_keys: ["price"] },
     q: { config: { set: { q: "state.price.price + state.more" } } },
@@ -151,7 +151,7 @@ test("what a tool gave, the input and the drawing are found as well", async () =
   expect(report.differences[0]!.good).toBe("differs: q");
 });
 
-test("a person's answer that sent the run another way is found by the path", async () => {
+test("a person's answer that changed the route is found with a path expectation", async () => {
   const drawing = draw("start > gate; gate approved> b > end; gate rejected> c > end", {
     gate: { node_type: "approval_gate", config: { title: "Go on?", options: ["approved", "rejected"] } },
   });
@@ -184,7 +184,7 @@ test("a person's answer that sent the run another way is found by the path", asy
   });
 });
 
-test("what a person did on the way is a difference like any other, also where the run was held for it", async () => {
+test("a person's edit at a breakpoint is found as the difference", async () => {
   const drawing = draw("start > set > r; r left> a > end; r right> b > end", {
     set: { output_keys: ["r"], config: { set: { r: "'left'" } } },
     a: agent("a", "one"),
@@ -208,7 +208,7 @@ test("what a person did on the way is a difference like any other, also where th
   expect(summarize(await find({ ...way, nodes: ["b"] }, [id, ids[0]!])).step).toBe("Manual edits and pins");
 });
 
-test("where a replay comes to what neither run was asked, it says between what it is undecided", async () => {
+test("a replay that reaches a request without a recorded answer narrows the result to two differences", async () => {
   const drawing = draw("start > a > b > c > end", {
     a: agent("a", "one"),
     b: agent("b", "two"),
@@ -234,7 +234,7 @@ test("where a replay comes to what neither run was asked, it says between what i
   );
 });
 
-test("runs that had all the same say so, and a call that failed in one of them counts", async () => {
+test("identical runs report no difference, and a failed call counts as a difference", async () => {
   const same = await twoRuns({}, {}, three());
   expect(summarize(await same.find(state("state.b == 'other'")))).toEqual({
     verdict: "no_difference",
@@ -257,7 +257,7 @@ test("runs that had all the same say so, and a call that failed in one of them c
   });
 });
 
-test("among many differences the place is searched by halves", async () => {
+test("many differences are narrowed down by binary search", async () => {
   const names = Array.from({ length: 44 }, (_, at) => `a${at}`);
   const call = (name: string): JsonObject => ({
     node_type: "tool_call",

@@ -65,9 +65,9 @@ const event = (seq: number, activation_id?: string): { event: RunEventOf<"warnin
 const between = (good: Recording, bad: Recording) =>
   both(good, bad).differences.map(({ place: _place, fields: _fields, ...rest }: Difference) => rest);
 
-describe("what two runs began with", () => {
+describe("differences between the starts of two runs", () => {
   test.each<[string, Partial<Creation>, Partial<Creation>, object[]]>([
-    ["the same", { input: { a: 1, b: [2] } }, { input: { b: [2], a: 1 } }, []],
+    ["the same input", { input: { a: 1, b: [2] } }, { input: { b: [2], a: 1 } }, []],
     [
       "another input",
       { input: { a: 1 } },
@@ -75,19 +75,19 @@ describe("what two runs began with", () => {
       [{ kind: "input", title: "Input", good: '{"a":1}', bad: '{"a":2}' }],
     ],
     [
-      "a setting that only one has",
+      "a setting that only one run has",
       { context_windows: { m: 1 } },
       {},
       [{ kind: "settings", title: "Run settings", good: null, bad: null }],
     ],
     [
-      "something that people did",
+      "changes made by people",
       {},
       { pins: { a: { output: {} } } },
       [{ kind: "edits", title: "Manual edits and pins", good: null, bad: null }],
     ],
     [
-      "a node that one calls by its name and the other does not have",
+      "a named node that exists in only one run",
       {},
       { graph: draw("start > a > end") },
       [
@@ -100,29 +100,29 @@ describe("what two runs began with", () => {
       ],
     ],
     [
-      "other ways between the same nodes",
+      "different connections between the same nodes",
       {},
       { graph: draw("start > b > a > end", { b: { name: "Write it" } }) },
       [{ kind: "drawing", title: "Workflow", good: "connections differ", bad: "connections differ" }],
     ],
     [
-      "a node without a name, which is told by its id",
+      "an unnamed node, listed by its ID",
       { graph: draw("start > a > end", { a: { name: "" } }) },
       { graph: draw("start > a > end", { a: { name: "", config: { set: { a: "1" } } } }) },
       [{ kind: "drawing", title: "Workflow", good: "differs: a", bad: "differs: a" }],
     ],
-  ])("%s", (_what, good, bad, expected) => {
+  ])("the starts of two runs are compared: %s", (_what, good, bad, expected) => {
     expect(between(run([], good), run([], bad))).toEqual(expected);
   });
 
-  test("what only lies elsewhere on the drawing is no difference", () => {
+  test("a changed layout is not a difference", () => {
     const moved: WorkflowGraph = structuredClone(drawing);
     for (const node of Object.values(moved.nodes)) Object.assign(node, { ui: { x: 9, y: 9 } });
     for (const edge of moved.edges) Object.assign(edge, { ui: { points: [] } });
     expect(between(run(), run([], { graph: moved }))).toEqual([]);
   });
 
-  test("the time counts where an expression of one of them reads it, before all else", () => {
+  test("the start time counts only if an expression reads it, and comes first", () => {
     const reads = draw("start > a > end", { a: { config: { set: { a: "now" } } } });
     const word = draw("start > a > end", { a: { config: { set: { a: "state.nowhere" } } } });
     const time = {
@@ -139,7 +139,7 @@ describe("what two runs began with", () => {
     expect(runs(word, word)).toEqual([]);
   });
 
-  test("each part says which fields a replay takes for it", () => {
+  test("each difference lists the fields that a replay takes for it", () => {
     const { differences } = both(run([], { input: { a: 1 }, roles: [] }), run([], { pins: {} }));
     expect(differences.map(({ kind, fields }) => [kind, fields])).toEqual([
       ["input", ["input"]],
@@ -148,12 +148,12 @@ describe("what two runs began with", () => {
   });
 });
 
-describe("what two runs were answered", () => {
+describe("differences between recorded answers", () => {
   const model = (content: Json, more: JsonObject = {}) => gave({ content, ...more });
   const calls = [{ id: "c", tool_name: "look", args: {} }];
   test.each<[string, Partial<RetracedAnswer>, Partial<RetracedAnswer>, object]>([
     [
-      "a model's words",
+      "a model's text",
       { ...model("well"), ...event(7) },
       { ...model("badly"), ...event(9) },
       {
@@ -168,7 +168,7 @@ describe("what two runs were answered", () => {
       },
     ],
     [
-      "a model's calls, with what it says or alone",
+      "a model's tool calls, with and without text",
       model("I look", { tool_calls: calls }),
       model("", { tool_calls: calls }),
       {
@@ -181,7 +181,7 @@ describe("what two runs were answered", () => {
       },
     ],
     [
-      "an answer of a model that is none",
+      "an invalid model response",
       model(7),
       gave("text"),
       {
@@ -194,7 +194,7 @@ describe("what two runs were answered", () => {
       },
     ],
     [
-      "an answer that failed, and one that never came",
+      "a failed answer and a missing answer",
       { result: { ok: false, error: { name: "E", message: "no line" } } },
       { result: null },
       {
@@ -207,7 +207,7 @@ describe("what two runs were answered", () => {
       },
     ],
     [
-      "a tool's output, and its error",
+      "a tool's output and its error",
       { kind: "tool", key: "b#2/1/x", asked: { tool: "price" }, ...gave({ status_code: 200, output: 3 }) },
       { kind: "tool", key: "b#2/1/x", asked: { tool: "price" }, ...gave({ status_code: 500, error: "no" }) },
       {
@@ -220,7 +220,7 @@ describe("what two runs were answered", () => {
       },
     ],
     [
-      "a tool that gave nothing, or what is no output of a tool; one without a name",
+      "an empty or invalid tool result, and a tool without a name",
       { kind: "tool", ...gave({ status_code: 200 }) },
       { kind: "tool", ...gave([1]) },
       {
@@ -233,7 +233,7 @@ describe("what two runs were answered", () => {
       },
     ],
     [
-      "a person's choice, and what they said to it",
+      "a person's choice and comment",
       { kind: "person", key: "answer:b#1/1/q", ...gave({ answer: "chosen", option: "yes" }) },
       {
         kind: "person",
@@ -250,7 +250,7 @@ describe("what two runs were answered", () => {
       },
     ],
     [
-      "an answer of a person without any words",
+      "a person's answer without text",
       { kind: "person", key: "answer:b#1/1/q", ...gave({}) },
       { kind: "person", key: "answer:b#1/1/q", ...gave("odd") },
       {
@@ -263,7 +263,7 @@ describe("what two runs were answered", () => {
       },
     ],
     [
-      "the tools that there were",
+      "the available tools",
       { kind: "step", key: "a#1/1/worker/tools", asked: null, ...gave(["x"]) },
       { kind: "step", key: "a#1/1/worker/tools", asked: null, ...gave(["x", "y"]) },
       {
@@ -276,7 +276,7 @@ describe("what two runs were answered", () => {
       },
     ],
     [
-      "a call whose key names no node, by the event that it began",
+      "a call without a node in its key, located by the event it started",
       { key: "call", ...gave("x"), ...event(3, "b#4") },
       { key: "call", ...gave("y") },
       {
@@ -290,22 +290,22 @@ describe("what two runs were answered", () => {
       },
     ],
     [
-      "a call of no node at all",
+      "a call outside any node",
       { key: "call", ...gave("x") },
       { key: "call", ...gave("y") },
       { kind: "model", title: "Model response in the run", good: "x", bad: "y" },
     ],
     [
-      "a call of a node that the drawing does not have any more",
+      "a call of a node that no longer exists",
       { key: "gone#1/1/call", ...gave("x") },
       { key: "gone#1/1/call", ...gave("y") },
       { kind: "model", title: "Model response in the run", good: "x", bad: "y" },
     ],
-  ])("%s", (_what, good, bad, expected) => {
+  ])("recorded answers of two runs are compared: %s", (_what, good, bad, expected) => {
     expect(between(run([good]), run([bad]))).toEqual([expected]);
   });
 
-  test("a long answer is cut at 400 characters, and one of just as many is whole", () => {
+  test("an answer over 400 characters is truncated, and an answer of exactly 400 is not", () => {
     const valuesOf = ([good, bad]: [number, number]) =>
       between(run([gave("x".repeat(good))]), run([gave("y".repeat(bad))])).map((one) => [one.good, one.bad]);
     expect(valuesOf([400, 401])).toEqual([["x".repeat(400), `${"y".repeat(399)}…`]]);
@@ -313,24 +313,24 @@ describe("what two runs were answered", () => {
 
   test.each<[string, Partial<RetracedAnswer>, Partial<RetracedAnswer>]>([
     ["the same answer", gave({ content: "x", latency_ms: 1 }), gave({ content: "x", latency_ms: 2 })],
-    ["a question that only one asked", gave("x"), { asked: "another", ...gave("y") }],
-    ["times that went by", { kind: "time", ...gave("x") }, { kind: "time", ...gave("y") }],
-    ["what the run computes itself", { kind: "step", ...gave("x") }, { kind: "step", ...gave("y") }],
+    ["a question asked in only one run", gave("x"), { asked: "another", ...gave("y") }],
+    ["elapsed time", { kind: "time", ...gave("x") }, { kind: "time", ...gave("y") }],
+    ["a value that the run computes itself", { kind: "step", ...gave("x") }, { kind: "step", ...gave("y") }],
     [
-      "what another person was asked at another place",
+      "an answer to a different question",
       { kind: "person", key: "answer:a", ...gave("x") },
       { kind: "person", key: "answer:b", ...gave("y") },
     ],
     [
-      "names that a run makes up",
+      "a generated ID",
       { asked: { use: "id_good" }, ...gave({ artifact_id: "id_good" }) },
       { asked: { use: "id_bad1" }, ...gave({ artifact_id: "id_bad1" }) },
     ],
-  ])("%s is no difference", (_what, good, bad) => {
+  ])("%s is not a difference", (_what, good, bad) => {
     expect(between(run([good]), run([bad]))).toEqual([]);
   });
 
-  test("of what was asked several times, each is laid beside the same time in the other, in the order of asking", () => {
+  test("repeated questions are compared in the order in which they were asked", () => {
     const asked = (content: string, order: number) => ({ ...gave(content), order });
     const runs = both(
       run([asked("second", 2), asked("first", 1), asked("third", 3)]),

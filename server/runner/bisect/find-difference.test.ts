@@ -23,7 +23,7 @@ async function stored() {
   return { stage, store, good, bad, other, find };
 }
 
-test("what made the difference between two runs of the store is found", async () => {
+test("the difference between two stored runs is found", async () => {
   const { find } = await stored();
   expect(await find(state("state.a == 1"))).toEqual({
     verdict: "found",
@@ -38,15 +38,15 @@ test("what made the difference between two runs of the store is found", async ()
   });
 });
 
-describe("nothing is searched for", () => {
+describe("runs that can't be compared", () => {
   const same = "Choose a good and a bad run of the same workflow.";
-  test("between a run and itself, or runs of two workflows", async () => {
+  test("comparing a run with itself or with a run of another workflow is rejected", async () => {
     const { find, good, other } = await stored();
     await expect(find(state("state.a == 1"), [good, good])).rejects.toThrow(same);
     await expect(find(state("state.a == 1"), [good, other])).rejects.toThrow(same);
   });
 
-  test("where one of them has not ended, or is not there", async () => {
+  test("comparing an unfinished or missing run is rejected", async () => {
     const { find, good, stage } = await stored();
     const waiting = stage.start(draw("start > w > end", { w: { config: { ms: 60_000 } } }), {
       workflow: "wf",
@@ -59,18 +59,18 @@ describe("nothing is searched for", () => {
     await stage.host.settled(waiting);
   });
 
-  test("where what was good does not hold of the good run, or holds of both", async () => {
+  test("a condition that is false for the good run or true for both runs is rejected", async () => {
     const { find } = await stored();
     await expect(find(state("state.a == 2"))).rejects.toThrow(/^This isn't true in the good run\. .+/);
     await expect(find(state("state.a < 9"))).rejects.toThrow(/^This is also true in the bad run\. .+/);
   });
 
-  test("for a condition that nobody can read", async () => {
+  test("a condition that can't be parsed is rejected", async () => {
     const { find } = await stored();
     await expect(find(state("state.a =="))).rejects.toMatchObject({ name: "ExpressionError" });
   });
 
-  test("where a log is gone, or was made by another version", async () => {
+  test("a run with a missing log or another version is rejected", async () => {
     const { find, store, good, bad } = await stored();
     await expect(find(state("state.a == 1"), [good, bad], { ...store, events: () => [] })).rejects.toThrow(
       "The log of one of these runs no longer exists.",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { madeUpNames, newNamelessText } from "./names";
 
-test("names of calls and files are found wherever they stand, and nothing else is taken for one", () => {
+test("generated names of calls and files are found everywhere, and nothing else is", () => {
   expect([
     ...madeUpNames([
       {
@@ -22,7 +22,7 @@ test("names of calls and files are found wherever they stand, and nothing else i
   ]).toEqual(["call_1", "call_2", "four", "art_1", "call_3"]);
 });
 
-test("texts are the same for runs that differ in nothing but the names that they made up", () => {
+test("texts are equal for runs that differ only in generated names", () => {
   const text = newNamelessText(new Set(["id", "id_long", "a.b"]));
   expect(text({ b: "id_long and id", a: ["id_long", "a.b", "a-b"] })).toBe(
     '{"a":["name~1","name~2","a-b"],"b":"name~1 and name~3"}',
@@ -32,7 +32,7 @@ test("texts are the same for runs that differ in nothing but the names that they
   expect(text("id id_long id")).toBe('"name~1 name~2 name~1"');
 });
 
-test("without any names a text stays as it is, and how long a call took is not in it", () => {
+test("a text without generated names keeps its content and drops latencies", () => {
   const text = newNamelessText(new Set());
   expect(text("{name}")).toBe('"{name}"');
   expect(

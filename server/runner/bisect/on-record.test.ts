@@ -88,7 +88,7 @@ async function onRecord(
 }
 const missing = () => ({ missing: "Nobody knows." });
 
-test("a run goes on what its record answers, and nobody is asked", async () => {
+test("a run continues with its recorded answers and makes no calls", async () => {
   const { unknown, status, state, wanted } = await onRecord(
     draw("start > a > end", { a: asks() }),
     ({ kind }) => (kind === "model" ? answer("well") : missing()),
@@ -101,14 +101,14 @@ test("a run goes on what its record answers, and nobody is asked", async () => {
   expect(wanted.filter((one) => one.startsWith("model"))).toHaveLength(1);
 });
 
-test("where the record has no answer, it is not known how the run would go on, also past an error edge", async () => {
+test("a run with a missing recorded answer has an unknown result, even with an error edge", async () => {
   const { unknown } = await onRecord(draw("start > a > end; a !> b > end", { a: asks() }), ({ kind }) =>
     kind === "model" ? { missing: "Neither run asked that." } : missing(),
   );
   expect(unknown).toBe("Neither run asked that.");
 });
 
-test("where an answer never came, the run goes on as its limits of time say", async () => {
+test("a run whose recorded answer never came continues by its time limits", async () => {
   const graph = draw("start > a > end", { a: asks() });
   const silent = await onRecord(graph, ({ kind }) => (kind === "model" ? null : missing()));
   const asked = draw("start > g > end", { g: gate });
@@ -119,7 +119,7 @@ test("where an answer never came, the run goes on as its limits of time say", as
   ]);
 });
 
-test("a person is asked nothing: their recorded answer sends the run its way", async () => {
+test("a recorded answer selects the route, and no person is asked", async () => {
   const graph = draw("start > g; g yes> a > end; g no> b > end", { g: gate });
   const { nodes, wanted } = await onRecord(graph, ({ kind }) =>
     kind === "person"
@@ -140,14 +140,14 @@ describe("a wait", () => {
     });
     return [ms, status];
   };
-  test("is over as it was then, or as it is drawn where nobody knows", async () => {
+  test("a wait completes, whether its end is recorded, unknown or missing", async () => {
     expect(await took({ result: { ok: true, value: null }, ms: 900, turn: 2 })).toEqual([500, "COMPLETED"]);
     expect(await took({ missing: "?" })).toEqual([500, "COMPLETED"]);
     expect(await took(null)).toEqual([500, "COMPLETED"]);
   });
 });
 
-test("keys of looking up tools are told from others", () => {
+test("keys of tool lookups are recognized", () => {
   expect(["a#1/1/w/tools", "tools", "a#1/1/tools/x", "a#1/1/mytools"].map(isLookUp)).toEqual([
     true,
     false,

@@ -62,7 +62,7 @@ const held: Partial<RunConfig> = {
 };
 
 describe("a run's recording", () => {
-  test("is not held where people told the run nothing, and began when it was carried out", () => {
+  test("a recording without commands drops pause settings and keeps the start time of the run", () => {
     const log = logOf({ config: RunConfig.parse(held), can_hold: true }, { begun: true });
     const recording = recordingOf(log, "r")!;
     expect([recording.run_id, recording.begunAt, recording.held]).toEqual(["r", 900, {}]);
@@ -71,7 +71,7 @@ describe("a run's recording", () => {
     expect([Object.hasOwn(payload, "can_hold"), Object.hasOwn(payload, "repeats")]).toEqual([false, false]);
   });
 
-  test("is held as the run was where it is told again what people told it", () => {
+  test("a recording that repeats commands keeps the pause settings of the run", () => {
     const whole = logOf({ config: RunConfig.parse(held), can_hold: true, repeats: [kept] });
     const recording = recordingOf(whole, "r")!;
     expect(recording.held).toEqual({ ...held, can_hold: true });
@@ -82,13 +82,13 @@ describe("a run's recording", () => {
     expect(recording.begunAt).toBe(700);
   });
 
-  test("cannot be had of another version's run, or of a log without its beginning", () => {
+  test("a log of another version or without its beginning yields no recording", () => {
     expect(recordingOf(logOf({}, { version: 0 }), "r")).toBeUndefined();
     expect(recordingOf({ journal: (id) => ({ ...logOf().journal(id), turns: [] }) }, "r")).toBeUndefined();
   });
 });
 
-describe("runs that do not come out by their records as they did", () => {
+describe("runs that can't be reproduced", () => {
   const runs = async () => {
     const stage = newStage();
     const ran = async (n: number) => {
@@ -104,7 +104,7 @@ describe("runs that do not come out by their records as they did", () => {
     `Replayed from its log, the ${which} run had a different result: Completed. Timing or the order of parallel work may be the cause.`;
   const input = { kind: "input", title: "Input", good: '{"n":1}', bad: '{"n":2}' };
 
-  test("are said to, the bad one first", async () => {
+  test("runs that can't be reproduced are reported, the bad run first", async () => {
     const [good, bad] = await runs();
     expect(await bisect(good, bad, state("state.a > 0"))).toEqual({
       verdict: "not_reproduced",
@@ -123,7 +123,7 @@ describe("runs that do not come out by their records as they did", () => {
     });
   });
 
-  test("which have nothing otherwise are tried once", async () => {
+  test("runs without any difference are replayed once", async () => {
     const [good] = await runs();
     expect(await bisect(good, good, state("state.a > 9"))).toEqual({
       verdict: "no_difference",

@@ -64,7 +64,7 @@ const threeTasks: Case = {
   },
 };
 
-test("a role of the library joins a crew at work, does the task that is given to it, and everybody knows of it", async () => {
+test("a library role can join a running crew and take over a task", async () => {
   const chosen: RunCommand = { kind: "override_agent", activation_id: "crew#1", agent_id: "expert" };
   const {
     replies: replies,
@@ -111,7 +111,7 @@ const manager: Case = {
   },
 };
 
-test("who is taken out is sent nothing any more, and the manager is told who is there now", async () => {
+test("a removed member gets no further messages, and the manager sees the new team", async () => {
   const {
     replies: replies,
     order,
@@ -124,7 +124,7 @@ test("who is taken out is sent nothing any more, and the manager is told who is 
   expect(content).toMatch(/Its members are now:\n- checker \(Checker\)/);
 });
 
-test("a member that an agent hands over to, and that is gone by then, takes nothing over", async () => {
+test("a handoff to a member removed in the meantime has no effect", async () => {
   const { order, state } = await meanwhile(
     {
       ...cases.swarm!,
@@ -138,7 +138,7 @@ test("a member that an agent hands over to, and that is gone by then, takes noth
   expect([order, state.run.final_status]).toEqual([["lead"], "COMPLETED"]);
 });
 
-test("an agent at work learns before its next turn who joined its team and who left it, and may hand over to the new one", async () => {
+test("a running agent is notified of team changes and can hand off to the new member", async () => {
   const searching = { id: "c1", tool_name: "search", args: {} };
   const answer: Case["answer"] = ({ messages }) => {
     const who = /You are (\w+)/.exec(messages[0]!.content)![1]!;
@@ -167,7 +167,7 @@ test("an agent at work learns before its next turn who joined its team and who l
   });
 });
 
-test("another model is asked from the next call on, also where the run was held right before it", async () => {
+test("a model change applies from the next call, even at a breakpoint before it", async () => {
   const crew: Case = { ...threeTasks, answer: () => ({ text: "done" }) };
   const models = modelsOf(crew.answer);
   const asked: (string | undefined)[] = [];
@@ -192,7 +192,7 @@ test("another model is asked from the next call on, also where the run was held 
   expect(asked).toEqual(["better", undefined]);
 });
 
-test("a member can be left less than its role may use, and never more", async () => {
+test("a member's tools can be narrowed but not extended beyond its role", async () => {
   const roles = crewRoles.map((role) =>
     role.name === "Lead" ? { ...role, tools: ["calculator", "web_search"] } : role,
   );
@@ -216,7 +216,7 @@ test("a member can be left less than its role may use, and never more", async ()
   expect(granted.flat().map(({ tool_name }) => tool_name)).toContain("web_search");
 });
 
-test("what would widen what agents may do is refused where it comes from a program", async () => {
+test("a program can't make a team change that extends what agents may do", async () => {
   const roles = crewRoles.map((role) => (role.name === "Lead" ? { ...role, tools: ["calculator"] } : role));
   const only = { only_narrows: true as const };
   const { replies } = await meanwhile(
@@ -242,7 +242,7 @@ test("what would widen what agents may do is refused where it comes from a progr
   ]);
 });
 
-test("where a change does not fit, it is refused with the reason and changes nothing", async () => {
+test("an invalid team change is refused with the reason and changes nothing", async () => {
   const rejectionsIn = async (crew: Case, ...edits: (TeamEdit | TeamCommand)[]) => {
     const commands = edits.map((one) => ("node_id" in one ? one : edit(one)));
     const { replies, state } = await meanwhile(crew, commands);
@@ -295,7 +295,7 @@ test("where a change does not fit, it is refused with the reason and changes not
   expect(replies).toEqual([voting, voting]);
 });
 
-test("a team can be changed before its crew begins, and a crew begins with it", async () => {
+test("a team can be changed before its crew starts", async () => {
   const stage = newStage({ models: modelsOf(threeTasks.answer) });
   const id = stage.start(graphOf(threeTasks), {
     roles: crewRoles,
@@ -316,7 +316,7 @@ test("a team can be changed before its crew begins, and a crew begins with it", 
   ]);
 });
 
-test("a run whose team was changed is taken up after a crash, and forks, as it went", async () => {
+test("a run with a changed team resumes after a crash and forks with its changes", async () => {
   const held = { breakpoints: [{ on: "llm_call" as const, agent_id: "lead" }] };
   const stage = newStage({ models: modelsOf(threeTasks.answer) });
   const id = stage.start(graphOf(threeTasks), { roles: crewRoles, config: held });

@@ -19,7 +19,7 @@ const summarize = ({ run, state, agents, crews, plans }: RunState) =>
     (key, value: unknown) => (/^(?:at|seq|.*_at)$/.test(key) ? undefined : value),
   ) as object;
 
-describe("a crew whose server stops after any turn comes to the same result", () => {
+describe("crew recovery after a server stop at any turn", () => {
   for (const [name, one] of Object.entries(cases))
     test(name, async () => {
       const graph = graphOf(one);

@@ -14,8 +14,8 @@ const run = (steps: Parameters<typeof runAsked>[0], success_criteria: string[]) 
 const checked = ({ events }: Awaited<ReturnType<typeof run>>) =>
   of(events, "criterion_checked").map(({ criterion, met, evidence }) => [criterion, met, evidence]);
 
-describe("what a crew made is held to the plan's criteria", () => {
-  test("where they are met at once, it stands, and a judge is asked about those in words alone", async () => {
+describe("success criteria", () => {
+  test("a result that meets all criteria is accepted, and only criteria in prose need a judge", async () => {
     const exact = "cel: output.result.size() > 2";
     const done = await run(
       [reply("long"), verdicts(["it shines", true, "it does"])],
@@ -34,7 +34,7 @@ describe("what a crew made is held to the plan's criteria", () => {
     expect([checked(none), none.models.calls.length]).toEqual([[], 1]);
   });
 
-  test("whoever was last improves it once where some are not met, and what still is not is a warning", async () => {
+  test("the last agent improves a result once, and criteria still unmet become warnings", async () => {
     const exact = "cel: output.result == 'very long'";
     const done = await run(
       [
@@ -58,7 +58,7 @@ describe("what a crew made is held to the plan's criteria", () => {
     expect(done.state.run.warnings).toEqual([`crew doesn't meet "${exact}": It is not true.`]);
   });
 
-  test("a judge and whoever improves the result see the results of the tasks that it was made of, and a judge is no member", async () => {
+  test("the judge, which is not a member, and the improving agent see the task results", async () => {
     const done = await runAsked(
       [
         as("boss", { text: "fact: owls see well" }),
@@ -87,7 +87,7 @@ describe("what a crew made is held to the plan's criteria", () => {
     expect([asked[0]![0], asked[2]![0]].filter((system) => system!.includes("boss"))).toEqual([]);
   });
 
-  test("a judge's verdicts are taken by their criterion, else by their place, and what it leaves out is not met", async () => {
+  test("verdicts are matched by criterion, then by position, and missing ones count as unmet", async () => {
     const done = await run(
       [
         reply("long"),
@@ -108,7 +108,7 @@ describe("what a crew made is held to the plan's criteria", () => {
   });
 });
 
-test("exact criteria are noted as soon as they come to be met, and when they are so no more", async () => {
+test("exact criteria are recorded whenever they become met or unmet", async () => {
   const exact = ["cel: has(state.a)", "cel: !has(state.b)", "cel: state.nothing"];
   const tasks = ["a", "b", "c"].map((task_id) => ({ task_id, description: task_id, assigned_agent: "ann" }));
   const { events } = await runAsked(

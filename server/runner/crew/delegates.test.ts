@@ -28,8 +28,8 @@ async function run(crew: { delegate_tools?: "own" | "shared" }, installation?: {
   };
 }
 
-describe("a member that works for another", () => {
-  test("has only the tools that both may use, and both are told which it works without", async () => {
+describe("delegate tools", () => {
+  test("a delegate has only the tools both agents may use, and both see which are missing", async () => {
     const { offered, caller, delegate } = await run({});
     expect(offered).not.toContain("browse");
     expect(caller).toContain(
@@ -40,14 +40,14 @@ describe("a member that works for another", () => {
     );
   });
 
-  test("keeps the tools of its own role where the crew is set so, and the other is told", async () => {
+  test("a delegate keeps the tools of its own role if the crew allows it", async () => {
     const { offered, caller, delegate } = await run({ delegate_tools: "own" });
     expect(offered).toContain("browse");
     expect(caller).toContain("It uses the tools of its role.");
     expect(delegate).not.toContain("browse");
   });
 
-  test("never keeps them where whoever runs the installation wants it so", async () => {
+  test("an installation rule overrides a crew that lets delegates keep their own tools", async () => {
     const { offered, delegate } = await run({ delegate_tools: "own" }, { delegate_tools: "shared" });
     expect(offered).not.toContain("browse");
     expect(delegate).toContain("These tools are unavailable here:  browse");

@@ -58,7 +58,7 @@ const ends: Record<string, NewEvent[]> = {
   "the run ends without a word about its node": [over("ERROR", "INTERNAL")],
 };
 
-describe("once a run is over, nothing of it is left at work, wherever it was broken off", () => {
+describe("no active work after a run has ended", () => {
   for (const [name, one] of Object.entries(cases))
     test(name, async () => {
       const { events, state } = await newStage({ models: modelsOf(one.answer) }).run(graphOf(one), { roles });
@@ -99,14 +99,14 @@ describe("once a run is over, nothing of it is left at work, wherever it was bro
     });
 });
 
-describe("a crew whose node ends before it does", () => {
+describe("a crew whose node ends early", () => {
   const swarm = cases.swarm!;
   const silent = (stopAt: string) =>
     modelsOf((request) =>
       request.messages[0]!.content.includes(`You are ${stopAt}`) ? { hang: true } : swarm.answer(request),
     );
 
-  test("is failed, with everyone in it, where the node's time is up", async () => {
+  test("a crew fails with its agents when its node times out", async () => {
     const { state } = await newStage({ models: silent("Worker") }).run(
       graphOf(swarm, { run_timeout_ms: 60 }),
       { roles },
@@ -120,7 +120,7 @@ describe("a crew whose node ends before it does", () => {
     ]);
   });
 
-  test("is stopped where a person cancels", async () => {
+  test("a crew is stopped when a person cancels the run", async () => {
     const stage = newStage({ models: silent("Worker") });
     const id = stage.start(graphOf(swarm), { roles });
     await expect

@@ -5,7 +5,7 @@ import { fakeModels, newStage, role } from "../testing";
 
 const team = ["analyst", "coder", "tester"];
 
-test("while a person decides about a failed task the others go on, and nothing of theirs is lost", async () => {
+test("other tasks continue while a person decides about a failed one", async () => {
   let release = () => {};
   const gate = new Promise<void>((resolve) => (release = resolve));
   const models = fakeModels(async ({ messages }) => {

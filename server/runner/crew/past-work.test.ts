@@ -22,7 +22,7 @@ async function stageWithPast(...after: Parameters<typeof newScriptedStage>[0]) {
   return stage;
 }
 
-test("a task that names nobody goes to whose earlier work failed less, and the run says why", async () => {
+test("an unassigned task goes to the agent with fewer past failures, with the reason", async () => {
   const stage = await stageWithPast(as("bob", { text: "done" }));
   const { events } = await stage.run(crewGraph(team, open), { roles });
   expect(of(events, "run_created")[0]?.past_work).toEqual([
@@ -50,7 +50,7 @@ test("a task that names nobody goes to whose earlier work failed less, and the r
   });
 });
 
-test("without a past the crew's order decides, and no prompt speaks of earlier runs", async () => {
+test("without past work, the crew's order decides and prompts mention no earlier runs", async () => {
   const stage = newScriptedStage([as("ann", { text: "done" })]);
   const { events } = await stage.run(crewGraph(team, open), { roles });
   expect(of(events, "run_created")[0]).not.toHaveProperty("past_work");
@@ -58,7 +58,7 @@ test("without a past the crew's order decides, and no prompt speaks of earlier r
   expect(JSON.stringify(stage.models.calls)).not.toContain("earlier runs");
 });
 
-test("deleting old runs does not erase what was done in them", async () => {
+test("deleting old runs keeps their past work", async () => {
   const stage = await stageWithPast(as("bob", { text: "done" }));
   const retention = new Retention(stage.db, { dataDir: null, defaults: { days: null, runs: 1 } });
   await retention.sweep();
@@ -67,7 +67,7 @@ test("deleting old runs does not erase what was done in them", async () => {
   expect(of(events, "run_created")[0]?.past_work?.[0]?.own).toEqual({ done: 2, failed: 3, sent_back: 0 });
 });
 
-test("a run counts once, however often its last turn is written", async () => {
+test("a run counts once in past work even if its last turn is written again", async () => {
   const stage = newScriptedStage([as("ann", { text: "done" })]);
   const { id } = await stage.run(crewGraph(team, named("ann")), { roles });
   const turns = stage.store.journal(id).turns;
@@ -83,7 +83,7 @@ test("a run counts once, however often its last turn is written", async () => {
   expect(past).toMatchObject([{ agent_id: "ann", own: { done: 1 } }]);
 });
 
-test("a result that a person sends back counts against whoever made it", async () => {
+test("a result sent back by a person counts against its agent", async () => {
   const stage = newScriptedStage([as("ann", { text: "poor" }), as("ann", { text: "good" })]);
   const plan = {
     tasks: [{ task_id: "t", description: "do it", assigned_agent: "ann", human_review: true }],
@@ -101,7 +101,7 @@ test("a result that a person sends back counts against whoever made it", async (
   ]);
 });
 
-test("whoever hands over is told how the others did in earlier runs", async () => {
+test("an agent that can hand off sees the others' past work", async () => {
   const stage = await stageWithPast(
     as("ann", calls(call("handoff", { destination_agent: "bob", reason: "better at it" }))),
     as("bob", { text: "done" }),
@@ -113,7 +113,7 @@ test("whoever hands over is told how the others did in earlier runs", async () =
   );
 });
 
-test("who plans and who leads is told how the others did in earlier runs", async () => {
+test("planners and managers see the others' past work", async () => {
   const stage = await stageWithPast();
   for (const crew of [
     { ...team, planning: true, manager: { agent_id: "ann" } },
@@ -128,7 +128,7 @@ test("who plans and who leads is told how the others did in earlier runs", async
   }
 });
 
-test("a run that is taken up after a crash chooses as before, whatever was done meanwhile", async () => {
+test("a recovered run assigns its tasks as before, even if past work has changed", async () => {
   const answer = as("bob", { text: "done" });
   const stage = await stageWithPast(answer);
   const { id, events } = await stage.run(crewGraph(team, open), { roles });

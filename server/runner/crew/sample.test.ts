@@ -11,7 +11,7 @@ const crewOf = (samples: number) =>
   });
 const nth = ({ call_id }: ModelRequest) => Number(/sample-(\d+)/.exec(call_id)?.[1]);
 
-test("what most answers of one agent agree on stands, and every answer is paid for", async () => {
+test("the majority answer wins, and every sample is paid for", async () => {
   const models = modelsOf((request) => ({ text: nth(request) % 2 === 0 ? "Paris." : "paris" }));
   const { state } = await newStage({ models }).run(crewOf(3), { roles });
   expect(state.state.result).toBe("paris");
@@ -21,7 +21,7 @@ test("what most answers of one agent agree on stands, and every answer is paid f
   expect(state.run.warnings).toEqual([]);
 });
 
-test("an answer that fails is left out; where no two agree, a judge chooses, and it is said", async () => {
+test("failed samples are ignored, and a judge chooses with a warning if no two agree", async () => {
   const models = modelsOf((request) => {
     if (request.response) return { json: { choice: "answer_2", reason: "It is whole." } };
     return nth(request) === 1 ? { refusal: "no" } : { text: `answer ${nth(request)}` };
@@ -31,12 +31,12 @@ test("an answer that fails is left out; where no two agree, a judge chooses, and
   expect(state.run.warnings).toEqual([expect.stringContaining("no two of 2 answers agree")]);
 });
 
-test("where every answer fails, the crew fails as they did", async () => {
+test("a crew fails with the error of its samples if every sample fails", async () => {
   const { state } = await newStage({ models: modelsOf(() => ({ refusal: "no" })) }).run(crewOf(2), { roles });
   expect(state.run).toMatchObject({ final_status: "ERROR", reason_code: "MODEL_REFUSAL" });
 });
 
-describe("of several answers of one agent", () => {
+describe("samples of one agent", () => {
   const posts = (events: readonly RunEvent[]) =>
     events.flatMap((event) => (event.type === "post_sent" ? [event.payload.message] : []));
   const run = async (answer: Parameters<typeof modelsOf>[0], samples = 3) => {
@@ -45,7 +45,7 @@ describe("of several answers of one agent", () => {
     return { ...done, models, posted: posts(done.events) };
   };
 
-  test("it is said how many agree, or which one a judge chose", async () => {
+  test("a post reports how many samples agree or which one a judge chose", async () => {
     const agreed = await run((request) => ({ text: nth(request) === 3 ? "Rome" : "Paris" }));
     expect(agreed.posted).toEqual(["2 of 3 answers agree: Paris"]);
     const judged = await run((request) =>
@@ -56,7 +56,7 @@ describe("of several answers of one agent", () => {
     expect(judged.models.asked).toHaveLength(4);
   });
 
-  test("the only one that came stands, without a judge and without a warning", async () => {
+  test("a single successful sample wins without a judge or a warning", async () => {
     const alone = await run((request) => (nth(request) === 2 ? { text: "Paris" } : { refusal: "no" }));
     expect([alone.state.state.result, alone.models.asked.length, alone.state.run.warnings]).toEqual([
       "Paris",
@@ -65,13 +65,13 @@ describe("of several answers of one agent", () => {
     ]);
   });
 
-  test("one that nobody could answer ends the crew: a key that is refused would be refused again", async () => {
+  test("an authentication error in one sample ends the crew", async () => {
     const error = new ModelError({ code: "AUTH", message: "No.", retryable: false, user_action: "settings" });
     const { state } = await run((request) => (nth(request) === 2 ? { error } : { text: "Paris" }));
     expect(state.run.error?.code).toBe("AUTH");
   });
 
-  test("each is asked with a seed of its own where the agent has one", async () => {
+  test("each sample has its own seed if the agent has one", async () => {
     const seeds: (number | undefined)[] = [];
     const crew = (llm_config: object) =>
       graphOf({
@@ -91,7 +91,7 @@ describe("of several answers of one agent", () => {
     expect(seeds).toEqual([0, 1, undefined, undefined]);
   });
 
-  test("who manages the crew gives them, else the first", async () => {
+  test("samples come from the crew's manager, or from its first agent without a manager", async () => {
     const by = async (manager?: { agent_id: string }) => {
       const models = modelsOf(() => ({ text: "Paris" }));
       const graph = graphOf({

@@ -6,7 +6,7 @@ import type { CrewRuntime } from "../node/ports";
 import { Crew } from "./crew";
 import { CREW_TOOLS, toolsOf } from "./tools";
 
-test("the tools that people read about are those that a run carries out", () => {
+test("the documented crew tools are those that a run implements", () => {
   const agents = ["ann", "bob"].map((agent_id) => ({
     agent_id,
     role_name: "Worker",

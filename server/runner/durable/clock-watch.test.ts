@@ -14,12 +14,12 @@ function clocks() {
   return { at, pass, watch: new ClockWatch(time) };
 }
 
-test("a clock that was never looked at has not jumped", () => {
+test("a clock that was never read has not jumped", () => {
   const { watch, at } = clocks();
   expect(watch.jump(at.wall + 60_000)).toBe(0);
 });
 
-test("a clock that is set forward or back says by how much; little differences are none", () => {
+test("a clock change is reported by its amount, and small deviations are ignored", () => {
   const { watch, at, pass } = clocks();
   watch.note(at.wall);
   pass(5_000);

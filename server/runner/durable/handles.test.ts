@@ -17,7 +17,7 @@ function inProgress(handles: Handles, key: string) {
   return { handle, heard };
 }
 
-test("what is settled is let go; what is given up, or left at the end, is aborted as well; each once", () => {
+test("settled handles are released, and abandoned or remaining handles are aborted, each once", () => {
   const handles = new Handles("run");
   const [settled, abandoned, left] = ["a", "b", "c"].map((key) => inProgress(handles, key));
   if (!settled || !abandoned || !left) throw new Error("three were begun");

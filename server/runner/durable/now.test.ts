@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { draw } from "@/server/domain/testing/drawing";
 import { cutAt, newStage } from "../testing";
 
-test("now is the recorded time of the step, in nodes and on edges, also when a run is taken up again later", async () => {
+test("now is the recorded time of the step, in nodes and on edges, even after a resume", async () => {
   const graph = draw("start > early > w > late > end; late else> other > end_other", {
     early: {
       node_type: "transform",

@@ -128,24 +128,24 @@ describe.each(["node", "agent"] as const)(
     const NOT_AGAIN =
       "This call was started before and its result is unknown, so it may have been executed. It was not repeated.";
 
-    test("is repeated with the same key at low risk, and the run says that it may have happened twice", async () => {
+    test("a low-risk call in flight is repeated with the same key, and the run warns about it", async () => {
       const { lines, asked, key, final, warnings, call } = await killedInFlight({});
       expect([lines, asked, final, call?.status]).toEqual([[key, key], 0, "COMPLETED", "completed"]);
       expect(warnings).toEqual([twice(key)]);
     });
 
-    test("waits for a person at high risk, who has it made once more", async () => {
+    test("a high-risk call in flight is repeated after a person approves it", async () => {
       const { lines, asked, key, final, warnings } = await killedInFlight({ risk: "HIGH" });
       expect([lines, asked, final]).toEqual([[key, key], 1, "COMPLETED"]);
       expect(warnings).toEqual([twice(key)]);
     });
 
-    test("is not repeated where that person declines", async () => {
+    test("a high-risk call in flight is not repeated if the person rejects it", async () => {
       const { lines, asked, call } = await killedInFlight({ risk: "HIGH" }, "reject");
       expect([lines.length, asked, call?.status, call?.error]).toEqual([1, 1, "failed", NOT_AGAIN]);
     });
 
-    test("is not made by a fork unless a person agrees, since it may have happened in the original", async () => {
+    test("a fork asks before it makes a call that may have happened in the original", async () => {
       const { stage, id, lines } = await killedInFlight({ on_crash: "fail" });
       const fork = {
         run_id: id,
@@ -166,7 +166,7 @@ describe.each(["node", "agent"] as const)(
     });
 
     test.each([true, false])(
-      "is not made by a fork without a question if its run was cancelled (%j) or still runs",
+      "a fork asks before it makes a call in flight of its original (cancelled: %j)",
       async (isCancelled) => {
         let isOver = false;
         const { lines, options } = world({}, () => (isOver ? Promise.resolve() : never()));
@@ -186,20 +186,20 @@ describe.each(["node", "agent"] as const)(
       },
     );
 
-    test("fails without a question where its tool says so", async () => {
+    test("a call in flight fails without a question if its tool is set to fail", async () => {
       const { lines, asked, call, final } = await killedInFlight({ on_crash: "fail" });
       expect([lines.length, asked, call?.status, call?.error]).toEqual([1, 0, "failed", NOT_AGAIN]);
       expect(final).toBe(kind === "node" ? "ERROR" : "COMPLETED");
     });
 
-    test("is repeated silently where doing it twice is the same as once", async () => {
+    test("an idempotent call in flight is repeated without a question or warning", async () => {
       const { lines, asked, final, warnings } = await killedInFlight({ risk: "HIGH", idempotent: true });
       expect([lines.length, asked, final, warnings]).toEqual([2, 0, "COMPLETED", []]);
     });
   },
 );
 
-test("whenever processes are killed, the outside sees a call once and as often as people approved, never after it failed", async () => {
+test("after any crashes, a call is made once plus once per approval, and never after it failed", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom<OnCrash>("repeat", "ask", "fail"),
@@ -243,7 +243,7 @@ test("whenever processes are killed, the outside sees a call once and as often a
   );
 }, 120_000);
 
-test("a call in flight is abandoned where its node is skipped, and the run says that it may have happened", async () => {
+test("skipping a node abandons its call in flight, and the run warns that it may have happened", async () => {
   const { lines, options } = world({}, () => new Promise<never>(() => {}));
   const stage: Stage = newStage(options());
   const id = stage.start(GRAPHS.node, { roles });

@@ -30,7 +30,7 @@ function drawing(text: string, nodes: object): WorkflowGraph {
 const stateOf = async (text: string, nodes: object, input = {}) =>
   (await newStage().run(drawing(text, nodes), { input })).state;
 
-test("what branches append side by side stands in the order of the drawing, whichever is done first", async () => {
+test("values from parallel branches are appended in workflow order, whatever their timing", async () => {
   const results = [];
   for (const [one, other] of [
     [1, 40],
@@ -53,7 +53,7 @@ test("what branches append side by side stands in the order of the drawing, whic
   expect(results[1]).toEqual(results[0]);
 });
 
-test("in every round of a loop, with a branch that leaves it each time", async () => {
+test("a loop with a side branch appends values in workflow order in every iteration", async () => {
   const results = [];
   for (const [one, other, side] of [
     [1, 15, 30],
@@ -88,7 +88,7 @@ test("in every round of a loop, with a branch that leaves it each time", async (
     ]);
 });
 
-test("a value that came late and belongs before others is seen in its place, and older moments stay as they were", async () => {
+test("a late value is inserted in its place, and earlier states stay unchanged", async () => {
   const nodes = {
     p: waits(40),
     a: writes("a".repeat(300)),
@@ -111,7 +111,7 @@ test("a value that came late and belongs before others is seen in its place, and
   expect(state.activations["after#1"]!.input).toEqual({ list: ["a".repeat(300), "b".repeat(300)] });
 });
 
-test("what a node appends stands there once and in its place, however often it had to be tried", async () => {
+test("a retried node appends its value once and in its place", async () => {
   const results = [];
   for (const failures of [0, 1, 3]) {
     let left = failures;

@@ -256,7 +256,7 @@ async function repeated(file: string, recorded: Recorded, moment: Moment): Promi
   return wrong;
 }
 
-test("a power cut at any moment loses nothing that was acknowledged and repeats nothing that something followed from", async () => {
+test("a power cut at any moment loses nothing acknowledged and repeats no step that others depend on", async () => {
   const recorded = await record(true);
   expect(recorded.moments.length).toBeGreaterThan(100);
   const random = newRandom(1);
@@ -273,7 +273,7 @@ test("a power cut at any moment loses nothing that was acknowledged and repeats 
   expect(torn).toBeGreaterThan(CUTS / 10);
 }, 120_000);
 
-test("the same cuts lose something where nothing is synced: this test can fail", async () => {
+test("the same power cuts lose data if nothing is synced, so the test can fail", async () => {
   const recorded = await record(false);
   const random = newRandom(2);
   let losses = 0;
@@ -284,7 +284,7 @@ test("the same cuts lose something where nothing is synced: this test can fail",
   expect(losses).toBeGreaterThan(0);
 });
 
-test("no call is made before the record that it begins is on the disk", async () => {
+test("a call is made only after its start is recorded on disk", async () => {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;

@@ -37,7 +37,7 @@ const asking = draw("start > a > say > b > end", {
 const sleeping = draw("start > a > w > b > end", { w: { config: { ms: HOUR } } });
 const typesOf = (events: readonly RunEvent[]) => events.map(({ type }) => type);
 
-test("a run that waits for a person leaves the memory, and goes on when answered as if it had stayed", async () => {
+test("a run that waits for a person is unloaded from memory and resumes when answered", async () => {
   const stage = newStage({ tools: tools() });
   const id = stage.start(asking);
   const seen: RunEvent[] = [];
@@ -56,7 +56,7 @@ test("a run that waits for a person leaves the memory, and goes on when answered
   expect(typesOf(events)).not.toContain("run_recovered");
 });
 
-test("a run that waits for long leaves the memory and wakes in time; a short wait stays", async () => {
+test("a run with a long wait is unloaded and wakes in time, and a short wait stays in memory", async () => {
   const shift = { ms: 0 };
   const clock = { now: () => Date.now() + shift.ms, monotonic: () => performance.now() };
   const stage = newStage({ clock });
@@ -72,7 +72,7 @@ test("a run that waits for long leaves the memory and wakes in time; a short wai
   await stage.host.settled(short);
 });
 
-test("a run out of memory can be cancelled", async () => {
+test("an unloaded run can be cancelled", async () => {
   const stage = newStage();
   const id = stage.start(sleeping);
   await until(() => stage.store.find(id)?.status === "waiting" && inMemory(stage) === 0);
@@ -81,7 +81,7 @@ test("a run out of memory can be cancelled", async () => {
   expect(stage.store.state(id)!.run.final_status).toBe("CANCELLED");
 });
 
-test("a new process leaves alone what only waits, and takes up what was answered while nobody was there", async () => {
+test("a restart leaves waiting runs unloaded and resumes runs answered in the meantime", async () => {
   const first = newStage({ tools: tools() });
   const [waits, answered] = [first.start(sleeping), first.start(asking)];
   await until(() => first.store.countUnfinished() === 2 && inMemory(first) === 0);

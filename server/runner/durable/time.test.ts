@@ -41,7 +41,7 @@ const agentGraph = (more: object = {}): WorkflowGraph =>
   });
 const roles = [role("Writer")];
 
-test("time in which the server was down is not working time, nor part of a node's time", async () => {
+test("server downtime counts neither as active time nor toward a node's timeout", async () => {
   const first = newStage({ models: fakeModels(() => new Promise<string>(() => {})) });
   const graph = agentGraph({ run_timeout_ms: 8000 });
   const id = first.start(graph, { roles, config: { max_active_ms: 8000 } });
@@ -56,9 +56,9 @@ test("time in which the server was down is not working time, nor part of a node'
 });
 
 test.each([
-  ["a machine that slept", (clock: ReturnType<typeof newClock>) => clock.sleep(HOUR)],
-  ["a clock that was set forward", (clock: ReturnType<typeof newClock>) => clock.set(HOUR)],
-  ["a clock that was set back", (clock: ReturnType<typeof newClock>) => clock.set(-HOUR)],
+  ["a sleeping machine", (clock: ReturnType<typeof newClock>) => clock.sleep(HOUR)],
+  ["a clock set forward", (clock: ReturnType<typeof newClock>) => clock.set(HOUR)],
+  ["a clock set back", (clock: ReturnType<typeof newClock>) => clock.set(-HOUR)],
 ])("%s uses up no limit of a run", async (_name, jump) => {
   const clock = newClock();
   let answer = (_text: string) => {};
@@ -83,7 +83,7 @@ test.each([
   expect(again.store.state(id)!.run).toMatchObject({ final_status: "COMPLETED" });
 });
 
-test("work counts in full where the clock was set back", async () => {
+test("active time counts in full if the clock is set back", async () => {
   const clock = newClock();
   const stage = newStage({
     clock,
@@ -98,7 +98,7 @@ test("work counts in full where the clock was set back", async () => {
 });
 
 test.each([-HOUR, HOUR])(
-  "a short wait lasts as long as it says, with a clock that is set by %i ms",
+  "a short wait keeps its duration although the clock changes by %i ms",
   async (ms) => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date", "performance"] });
     const clock = newClock();
@@ -116,7 +116,7 @@ test.each([-HOUR, HOUR])(
   },
 );
 
-test("a short wait that is taken up again after the clock was set back lasts no longer than it says", async () => {
+test("a short wait resumed after the clock was set back lasts no longer than configured", async () => {
   const first = newStage();
   const graph = draw("start > w > end", { w: { node_type: "wait", config: { ms: 300 } } });
   const id = first.start(graph);
@@ -130,7 +130,7 @@ test("a short wait that is taken up again after the clock was set back lasts no 
   expect(second.store.state(id)!.run.final_status).toBe("COMPLETED");
 });
 
-test("a long wait is over when its instant has come, also for a machine that slept", async () => {
+test("a long wait ends at its due time, even if the machine slept", async () => {
   const clock = newClock();
   const stage = newStage({ clock });
   const graph = draw("start > w > end", { w: { node_type: "wait", config: { ms: 8 * HOUR } } });
@@ -156,7 +156,7 @@ const sending = draw("start > n > end", {
   n: { node_type: "tool_call", config: { tool_name: "send" } },
 });
 
-test("a question that was open while the server slept or was down can still be answered", async () => {
+test("an open question can still be answered after the server slept or was down", async () => {
   const clock = newClock();
   const people = { answer_within_ms: HOUR };
   const first = newStage({ clock, people, tools: fakeTools([send]) });
@@ -177,7 +177,7 @@ test("a question that was open while the server slept or was down can still be a
   expect(second.store.state(id)!.run.final_status).toBe("COMPLETED");
 });
 
-test("a question is answered right after its machine woke, before anything else noticed", async () => {
+test("a question can be answered right after the machine wakes, before any timer fires", async () => {
   const clock = newClock();
   const stage = newStage({ clock, people: { answer_within_ms: HOUR }, tools: fakeTools([send]) });
   const id = stage.start(sending);
@@ -190,7 +190,7 @@ test("a question is answered right after its machine woke, before anything else 
   expect(stage.store.state(id)!.run.final_status).toBe("COMPLETED");
 });
 
-test("what comes from outside carries the time at which it came", async () => {
+test("an external event carries the time at which it arrived", async () => {
   const clock = newClock();
   const stage = newStage({ clock, models: fakeModels(() => new Promise<string>(() => {})) });
   const id = stage.start(agentGraph(), { roles });

@@ -41,8 +41,8 @@ const begun = (world: VirtualWorld) => {
   return run;
 };
 
-describe("a run in a time of its own", () => {
-  it("is answered in the order of its recording, and what was due until then is over before", async () => {
+describe("a run in virtual time", () => {
+  it("a virtual run receives answers in recorded order, after everything due before them", async () => {
     expect(await collect(begun({ first: "by_place", serve: RECORDED }))).toEqual([
       ["wait", null, 500],
       ["slow", "slow, recorded", 900],
@@ -51,7 +51,7 @@ describe("a run in a time of its own", () => {
     ]);
   });
 
-  it("is answered in the time that each answer took, where that decides", async () => {
+  it("a virtual run receives answers by their recorded durations if set to do so", async () => {
     expect(await collect(begun({ first: "by_time", serve: RECORDED }))).toEqual([
       ["quick", "quick, recorded", 20],
       ["own", "own, here", 300],
@@ -60,7 +60,7 @@ describe("a run in a time of its own", () => {
     ]);
   });
 
-  it("carries out at once what is not recorded, and asks people before a time passes", async () => {
+  it("a virtual run executes unrecorded steps at once and asks people before time passes", async () => {
     const asked: string[] = ["one"];
     const run = new Virtual("run_a", BEGUN, {
       first: "by_place",
@@ -87,7 +87,7 @@ describe("a run in a time of its own", () => {
     ]);
   });
 
-  it("ends where its recording says that nobody can know, also within a step", async () => {
+  it("a virtual run ends where its recording can't continue, even within a step", async () => {
     const unknown = new BrokenOff("Nobody knows.");
     const run = new Virtual("run_a", BEGUN, { first: "by_time", serve: () => undefined });
     run.step("asks", () => Promise.reject(unknown));

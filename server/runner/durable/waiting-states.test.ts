@@ -137,7 +137,7 @@ test.each(Object.entries(states))("ended at once %s, it goes on once", async (_w
   expect(after.store.state(before.id)!.run.final_status).toBe("COMPLETED");
 });
 
-test("reminders and escalations whose time came while the server was down are made up for, once each", async () => {
+test("reminders and escalations missed during downtime are made up for, once each", async () => {
   const first = newStage(parts([]));
   const id = first.start(gate({ timeout_s: 36_000, escalation: [{ after_s: 7200, to: "the lead" }] }));
   await expect.poll(() => first.store.find(id)?.status).toBe("waiting");
@@ -169,7 +169,7 @@ test.each([
   ["fail", {}, [null, "failed"]],
   ["escalate", { escalation: [{ after_s: 600, to: "the lead" }] }, [null, "failed"]],
 ])(
-  "a question whose time passed while the server was down can still be answered for a while, and then: %s",
+  "an overdue question can still be answered after a restart, and then its timeout applies: %s",
   async (on_timeout, more, [decision, way]) => {
     const graph = draw(
       "start > gate; gate approved> act > end; gate rejected> bad; gate timeout> late; gate !> failed",

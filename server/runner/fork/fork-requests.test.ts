@@ -109,7 +109,7 @@ function newWritingStage(answer: (request: ModelRequest) => ScriptedStep) {
 }
 
 test.each(Object.entries(cases))(
-  "a fork at any moment of a run that %s asks no model again",
+  "a fork at any point of a run that %s calls no model again",
   { timeout: 60_000 },
   async (_, { graph, answer }) => {
     const { models, host, store, run, workspace } = newWritingStage(answer);

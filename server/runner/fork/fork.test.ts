@@ -78,7 +78,7 @@ const everything = () => {
   });
 };
 
-test("a fork at every turn of a run with loop, crew and approval is the original up to there, and without changes ends as it did", async () => {
+test("a fork at any turn matches the original up to there and, if unchanged, ends the same", async () => {
   const sent: string[] = [];
   const models = modelsOf(cases.parallel!.answer);
   const stage = newStage({ models, tools: fakeTools([risky(sent)]) });
@@ -105,7 +105,7 @@ test("a fork at every turn of a run with loop, crew and approval is the original
   expect(stage.store.events(id, 0, 1e6)).toEqual(before);
 });
 
-test("a fork goes on with the state that a person gave it, and the original stays as it was", async () => {
+test("a fork continues with the edited state, and the original stays unchanged", async () => {
   const stage = newStage();
   const { id, events } = await stage.run(counting());
   const { run_id, at_seq } = fork(stage, id, {
@@ -134,7 +134,7 @@ const asking = (text = "tell") =>
     b: { node_type: "agent_task", config: { required_role: "Worker", task_description_template: text } },
   });
 
-test("what was paid before is inherited: shown apart, and no budget counts it", async () => {
+test("inherited costs are shown separately and count toward no budget", async () => {
   const models = fakeModels(({ messages }) => `said ${messages.length}`);
   const stage = newStage({ models });
   const config = { budget: { max_total_tokens: 45, warn_at: 1, mode: "hard" as const } };
@@ -172,7 +172,7 @@ test("what was paid before is inherited: shown apart, and no budget counts it", 
   expect(other.agents["b#1/Worker"]!.messages[at]).toMatchObject({ content: "Say it in French." });
 });
 
-test("what may have had an effect is not done twice unless a person agrees", async () => {
+test("a fork repeats a call with side effects only if a person approves it", async () => {
   const sent: string[] = [];
   const stage = newStage({ tools: fakeTools([risky(sent)]) });
   const id = stage.start(
@@ -204,7 +204,7 @@ test("what may have had an effect is not done twice unless a person agrees", asy
   expect(sent).toEqual(["send 1", "send 1"]);
 });
 
-test("a question that was open is asked again, with the time that was left, and one that was answered is not", async () => {
+test("a fork asks an open question again with its remaining time, but no answered question", async () => {
   const sent: string[] = [];
   const stage = newStage({ tools: fakeTools([risky(sent)]) });
   const send = { node_type: "tool_call", config: { tool_name: "send", args: { n: 1 } } };
@@ -227,7 +227,7 @@ test("a question that was open is asked again, with the time that was left, and 
   expect(sent).toEqual(["send 1", "send 1"]);
 });
 
-test("a fork on the present drawing goes its way, and is refused with a list where the run has something that is not there", async () => {
+test("a fork on the current workflow follows it, and is rejected if an active node is missing", async () => {
   const stage = newStage();
   const { id } = await stage.run(draw("start > a > b > end"));
   const latest = (text: string) => ({
@@ -248,7 +248,7 @@ test("a fork on the present drawing goes its way, and is refused with a list whe
   expect([mended.run.final_status, mended.state]).toEqual(["COMPLETED", { a: "a", b: "b" }]);
 });
 
-test("a fork of a fork, taken up again after a crash in each of its turns, ends as it would have", async () => {
+test("a fork of a fork resumes after a crash at any turn and ends the same", async () => {
   const stage = newStage();
   const { id } = await stage.run(counting());
   const one = fork(stage, id, {
@@ -278,7 +278,7 @@ test("a fork of a fork, taken up again after a crash in each of its turns, ends 
   }
 });
 
-test("from the beginning with another input; at the end, and at a limit, just before it", async () => {
+test("a fork can start from the beginning with another input, or just before an end or a limit", async () => {
   const stage = newStage();
   const first = await stage.run(draw("start > a > end", { a: { config: { set: { a: "state.n + 1" } } } }), {
     input: { n: 1 },
@@ -293,7 +293,7 @@ test("from the beginning with another input; at the end, and at a limit, just be
   );
 });
 
-test("files and memories come along as they were then", async () => {
+test("a fork takes along files and memories as they were at that point", async () => {
   const stage = newStage();
   const workspace = new WorkspaceStore(stage.db);
   const { id } = await stage.run(asking(), { roles: [role("Worker")] });
@@ -312,7 +312,7 @@ test("files and memories come along as they were then", async () => {
   expect(workspace.read(id, { path: "plan.md" })?.content).toBe("two");
 });
 
-test("a replay takes every answer from the log, people's too; where one is missing, a strict one fails and a lenient one asks", async () => {
+test("a replay takes all answers from the log; without an answer, strict fails and lenient asks", async () => {
   const sent: string[] = [];
   const models = fakeModels(() => "an answer");
   const stage = newStage({ models, tools: fakeTools([risky(sent)]) });
@@ -358,7 +358,7 @@ test("a replay takes every answer from the log, people's too; where one is missi
   ]);
 });
 
-test("a fork stops where it is told to and goes as far, whatever its original was set to", async () => {
+test("a fork follows its own pause settings and limits, not those of its original", async () => {
   const stage = newStage();
   const { id, events } = await stage.run(counting());
   const first = events.find(({ type, node_id }) => type === "node_completed" && node_id === "n")!;

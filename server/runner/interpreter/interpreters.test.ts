@@ -5,7 +5,7 @@ import { cutAt, newStage } from "../testing";
 const graph = draw("start > a > w > b > end");
 
 test.each([1, 99])(
-  "a run of an interpreter that is not here (%i) is left as it is, says so, and can be cancelled",
+  "a run of an unavailable interpreter version (%i) is quarantined unchanged and can be cancelled",
   async (version) => {
     const first = newStage();
     const { id } = await first.run(graph);

@@ -39,7 +39,7 @@ const runWith = (config: object, people: PeopleRules | null = NOW) =>
   ]);
 const budget = (limit: string, of: number) => ({ budget: { [limit]: of } });
 
-test("limits ask wherever they are met, but for runs from before", () => {
+test("every limit asks, except in runs of older versions", () => {
   expect([NOW, USUAL_PEOPLE, null].map((people) => limitsAskEverywhere(runWith({}, people)))).toEqual([
     true,
     "limits_ask" in USUAL_PEOPLE,
@@ -134,7 +134,7 @@ test.each<[RaisableLimit, object, object]>([
       default: 600,
     },
   ],
-])("a person who is asked about %s is proposed twice of %j, as far as that may be", (limit, config, to) => {
+])("the question about %s with %j proposes twice the limit, up to its maximum", (limit, config, to) => {
   const s = runWith(config);
   const { maximum, ...field } = to as { maximum?: number };
   expect(limitQuestion(limit, s, "At a limit")).toEqual({
@@ -153,7 +153,7 @@ test.each<[RaisableLimit, object, object]>([
   });
 });
 
-test("a limit that is as high as it can be offers no raise, and other ways stand before the end", () => {
+test("a limit at its maximum offers no raise, and other options come before stopping", () => {
   const { options } = limitQuestion("max_steps", runWith({ max_steps: 5000 }), "At a limit", [
     { label: "Continue with less", value: "less" },
   ]);
@@ -172,7 +172,7 @@ test.each<[RaisableLimit, object, object]>([
   ["max_active_ms", { max_active_ms: 1500 }, { type: "integer", exclusiveMinimum: 1500, default: 3000 }],
   ["max_cost_usd", budget("max_cost_usd", 0.5), { type: "number", exclusiveMinimum: 0.5, default: 1 }],
   ["max_total_tokens", budget("max_total_tokens", 0), { type: "integer", exclusiveMinimum: 0, default: 1 }],
-])("a run from before asks for %s in the limit's own unit", (limit, config, field) => {
+])("a run of an older version asks for %s in the limit's own unit", (limit, config, field) => {
   expect(limitQuestion(limit, runWith(config, null), "").response_schema).toEqual({
     type: "object",
     properties: { to: { title: "New limit", ...field } },
@@ -182,9 +182,9 @@ test.each<[RaisableLimit, object, object]>([
 const chosen = { answer: "chosen", option: "raise" } as const;
 test.each<[string, Parameters<typeof raisedTo>[0], RaisableLimit, object, PeopleRules | null, number | null]>(
   [
-    ["what a person enters counts", { ...chosen, value: { to: 7 } }, "max_steps", { max_steps: 2 }, NOW, 7],
+    ["the entered value is used", { ...chosen, value: { to: 7 } }, "max_steps", { max_steps: 2 }, NOW, 7],
     [
-      "seconds are milliseconds",
+      "entered seconds are converted to milliseconds",
       { ...chosen, value: { to: 7 } },
       "max_active_ms",
       { max_active_ms: 2000 },
@@ -192,27 +192,27 @@ test.each<[string, Parameters<typeof raisedTo>[0], RaisableLimit, object, People
       7000,
     ],
     [
-      "a run from before is told milliseconds",
+      "a run of an older version takes the value in milliseconds",
       { ...chosen, value: { to: 7000 } },
       "max_active_ms",
       { max_active_ms: 2000 },
       null,
       7000,
     ],
-    ["who enters nothing raises to twice as much", chosen, "max_steps", { max_steps: 2 }, NOW, 4],
+    ["a missing value doubles the limit", chosen, "max_steps", { max_steps: 2 }, NOW, 4],
     [
-      "who enters nothing of use as well",
+      "a text value doubles the limit",
       { ...chosen, value: { to: "7" } },
       "max_steps",
       { max_steps: 2 },
       NOW,
       4,
     ],
-    ["who enters something else as well", { ...chosen, value: [7] }, "max_steps", { max_steps: 2 }, NOW, 4],
-    ["nothing of a limit of nothing is one", chosen, "max_cost_usd", budget("max_cost_usd", 0), NOW, 1],
-    ["twice as much, as far as that may be", chosen, "max_steps", { max_steps: 4000 }, NOW, 5000],
+    ["an invalid value doubles the limit", { ...chosen, value: [7] }, "max_steps", { max_steps: 2 }, NOW, 4],
+    ["a missing value raises a limit of 0 to 1", chosen, "max_cost_usd", budget("max_cost_usd", 0), NOW, 1],
+    ["a doubled limit stops at its maximum", chosen, "max_steps", { max_steps: 4000 }, NOW, 5000],
     [
-      "who stops raises nothing",
+      "the option to stop raises nothing",
       { answer: "chosen", option: "stop", value: { to: 7 } },
       "max_steps",
       { max_steps: 2 },
@@ -220,7 +220,7 @@ test.each<[string, Parameters<typeof raisedTo>[0], RaisableLimit, object, People
       null,
     ],
     [
-      "nor who does not answer",
+      "an expired question raises nothing",
       { answer: "expired", option: "raise" },
       "max_steps",
       { max_steps: 2 },
@@ -232,7 +232,7 @@ test.each<[string, Parameters<typeof raisedTo>[0], RaisableLimit, object, People
   expect(raisedTo(answered, limit, runWith(config, people))).toBe(to);
 });
 
-test("who raised a limit at another place answers with what it is now, in the unit of the question", () => {
+test("a limit raised elsewhere answers the question with its new value, in the question's unit", () => {
   const s = runWith({ max_steps: 9, max_active_ms: 2500 });
   expect(RaisableLimit.options.map((limit) => raisedNow(limit, s, "ann"))).toEqual(
     [9, 100, 2.5, SIZES.log.standard, 0, 0].map((to) => ({
@@ -244,7 +244,7 @@ test("who raised a limit at another place answers with what it is now, in the un
   );
 });
 
-test("what a limit is, and what a run that used it up says", () => {
+test("each limit has a value, an error code and a message", () => {
   const s = runWith({
     max_steps: 9,
     max_global_iterations: 8,
@@ -283,12 +283,12 @@ test("what a limit is, and what a run that used it up says", () => {
 });
 
 test.each([
-  ["about that limit", "open", "budget", { limit: "max_steps" }, true],
+  ["about the same limit", "open", "budget", { limit: "max_steps" }, true],
   ["about another limit", "open", "budget", { limit: "max_cost_usd" }, false],
-  ["about something else", "open", "approval", { limit: "max_steps" }, false],
-  ["about nothing that is said", "open", "budget", undefined, false],
+  ["of another kind", "open", "approval", { limit: "max_steps" }, false],
+  ["about no limit", "open", "budget", undefined, false],
   ["that was answered", "answered", "budget", { limit: "max_steps" }, false],
-])("an open question of the run is one %s: %s", (_what, status, kind, args, found) => {
+])("a question %s counts as open for the limit: %s", (_what, status, kind, args, found) => {
   const s = runWith({});
   const question = { id: "q", status, requested: { kind, ...(args ? { args } : {}) } };
   Object.assign(s.interactions, { q: question });

@@ -41,14 +41,14 @@ const missing = (message: string) => ({
   error: { code: "INPUT_MISSING", message, retryable: false, user_action: "edit_graph" },
 });
 
-test("a node reads its keys, and those that may be missing where they are there", () => {
+test("a node reads its input keys, and its optional keys if they exist", () => {
   expect(read({ input_keys: ["x"], optional_input_keys: ["y", "z"] }, { x: null, y: 2, other: 3 })).toEqual({
     input: { x: null, y: 2 },
   });
   expect(read({}, { x: 1 })).toEqual({ input: {} });
 });
 
-test("a mapping reads the state, what nodes gave, the run's input, its name and the time", () => {
+test("an input mapping reads the state, node outputs, the run's input and ID, and the time", () => {
   const input_mapping = { s: "state.x", n: "nodes.a.x", i: "input.given", r: "run.id", t: "now" };
   expect(read({ input_mapping, input_keys: ["missing"] }, { x: 1 })).toEqual({
     input: { s: 1, n: 5, i: 1, r: "run_1", t: "1970-01-01T00:00:00.012Z" },
@@ -58,54 +58,54 @@ test("a mapping reads the state, what nodes gave, the run's input, its name and 
 test.each([
   ["Second", "Second"],
   ["", "b"],
-])("a mapping that fails names its node (%j)", (name, shown) => {
+])("a failed input mapping names its node (%j)", (name, shown) => {
   expect(read({ name, input_mapping: { s: "state.x.y.z" } }, {})).toEqual(
     missing(expect.stringMatching(new RegExp(`^The inputs of ${shown} can't be evaluated: .*`)) as string),
   );
 });
 
-test("what begins reads what is there, and asks for nothing", () => {
+test("a start node requires no input", () => {
   expect(read({}, {}, { node: "start" })).toEqual({ input: {} });
 });
 
 test.each([
-  ["of one key", ["x"], [], {}, 'Second needs "x", which no node has written.'],
-  ["of two keys", ["x", "y", "z"], [], { z: 1 }, 'Second needs "x", "y", which no node has written.'],
+  ["a single key", ["x"], [], {}, 'Second needs "x", which no node has written.'],
+  ["two keys", ["x", "y", "z"], [], { z: 1 }, 'Second needs "x", "y", which no node has written.'],
   [
-    "that a skipped node would have written",
+    "a key of a skipped node",
     ["x"],
     ["a"],
     {},
     'Second needs "x", which no node has written. First would have written it, but was skipped.',
   ],
   [
-    "that two skipped nodes would have written",
+    "a key of two skipped nodes",
     ["y"],
     ["a", "c"],
     {},
     'Second needs "y", which no node has written. First, c would have written it, but were skipped.',
   ],
   [
-    "that others would not have written",
+    "a key that no skipped node would write",
     ["z"],
     ["a", "c"],
     {},
     'Second needs "z", which no node has written.',
   ],
-  ["that only it would have written", ["x"], ["b"], {}, 'Second needs "x", which no node has written.'],
-])("the lack %s is told with who would have written it", (_what, input_keys, skipped, state, message) => {
+  ["a key that only the node writes", ["x"], ["b"], {}, 'Second needs "x", which no node has written.'],
+])("a missing input error names its skipped writers: %s", (_what, input_keys, skipped, state, message) => {
   const { input, error } = read({ input_keys }, state, { skipped });
   expect({ input: {}, error }).toEqual(missing(message));
   expect(input).toEqual(state);
 });
 
-test("a node without a name is called by its id", () => {
+test("an unnamed node is called by its ID", () => {
   expect(read({ name: "", input_keys: ["z"] }, {}).error?.message).toBe(
     'b needs "z", which no node has written.',
   );
 });
 
-test("an input may be as large as the state, and not larger", () => {
+test("an input can be as large as the state, but not larger", () => {
   const fits = "x".repeat(1000 - sizeOf({ x: "" }));
   expect(read({ input_keys: ["x"] }, { x: fits })).toEqual({ input: { x: fits } });
   expect(read({ input_keys: ["x"] }, { x: `${fits}x` })).toEqual({

@@ -57,13 +57,13 @@ test.each<[Partial<Breakpoint>, boolean]>([
   [{ condition: "state.n == 3" }, false],
   [{ condition: "state.missing == 3" }, false],
   [{ condition: "" }, true],
-])("a breakpoint of %j holds a call of a tool: %s", (more, isHeld) => {
+])("a breakpoint of %j pauses a tool call: %s", (more, isHeld) => {
   const breakpoint: Breakpoint = { on: "tool_call", ...more };
   const { holds } = holdsOf({ breakpoints: [breakpoint] });
   expect(holds.at(PLACE)).toEqual(isHeld ? { reason: "breakpoint", at: { ...PLACE, breakpoint } } : null);
 });
 
-test("a breakpoint with a count holds from that time on, and each counts for itself", () => {
+test("a breakpoint with a hit count pauses from that hit on, and each breakpoint counts separately", () => {
   const [second, third]: Breakpoint[] = [
     { on: "tool_call", hit_count: 2 },
     { on: "tool_call", hit_count: 3 },
@@ -86,7 +86,7 @@ test.each<[RunState["run"]["stepping"], Place, boolean, boolean]>([
   ["turn", step({ point: "llm_call", isTurn: true }), true, false],
   ["turn", step({ point: "llm_call", isTurn: false }), false, false],
   ["turn", step({ point: "llm_call" }), false, false],
-])("in steps by %s, a run at %j that stood there: %s, stops: %s", (stepping, place, hasStood, isHeld) => {
+])("stepping by %s at %j, already paused: %s, pauses: %s", (stepping, place, hasStood, isHeld) => {
   const { holds } = holdsOf(stepping ? { stepping } : {});
   const { isTurn: _, ...at } = place;
   expect(holds.at(place, hasStood)).toEqual(isHeld ? { reason: "step", at } : null);
@@ -98,7 +98,7 @@ test.each([
   ["hitl", undefined, true, false],
   ["breakpoint", true, true, false],
 ] as const)(
-  "in the mode %s, of a run that can be held: %s, what has an effect: %s is held: %s",
+  "mode %s, with pausing enabled: %s and side effects: %s, pauses a call: %s",
   (mode, can_hold, hasEffect, isHeld) => {
     const { holds } = holdsOf(can_hold ? { can_hold } : {}, mode);
     const place: Place = { point: "tool_call", tool: "send", hasEffect };
@@ -109,7 +109,7 @@ test.each([
   },
 );
 
-test("a run is watched where it has breakpoints or goes in steps", () => {
+test("a run is watched if it has breakpoints or is stepping", () => {
   expect(
     [{}, { breakpoints: [] }, { breakpoints: [{ on: "error" as const }] }, { stepping: "node" as const }].map(
       (run) => holdsOf(run).holds.isWatching,
@@ -134,7 +134,7 @@ test.each<[NewEvent, object | null]>([
   [event("state_patched", { set: {}, changed: { m: [] } }), { ...AT, point: "state_write", key: "m" }],
   [event("state_patched", { set: {} }), null],
   [event("run_started"), null],
-])("an event leads to where a run is to be held: %j", (given, place) => {
+])("an event leads to its pause point: %j", (given, place) => {
   const breakpoints: Breakpoint[] = BREAKPOINT_KINDS.map((on) => ({ on }));
   const { holds } = holdsOf({ breakpoints });
   holds.heed(given);
@@ -142,7 +142,7 @@ test.each<[NewEvent, object | null]>([
   expect(holds.due).toEqual(place && { reason: "breakpoint", at: { ...place, breakpoint } });
 });
 
-test("the first place that an event leads to is the one, until the run was held there", () => {
+test("the first pause point stays due until the run pauses there", () => {
   const { holds } = holdsOf({ breakpoints: [{ on: "node_end" }, { on: "edge" }] });
   const dueAfter = (given: NewEvent) => {
     holds.heed(given);
@@ -154,13 +154,13 @@ test("the first place that an event leads to is the one, until the run was held 
   expect(dueAfter(edge)).toBe("edge");
 });
 
-test("without a breakpoint no event is where a run is held, not even in steps", () => {
+test("no event pauses a run without breakpoints, even while stepping", () => {
   const { holds } = holdsOf({ stepping: "node" });
   holds.heed(event("node_completed"));
   expect(holds.due).toBeNull();
 });
 
-test("a breakpoint that was taken away and is set again counts from the start; one that stays keeps its count", () => {
+test("a removed breakpoint counts from zero when it is set again, and a kept breakpoint keeps its count", () => {
   const [third, other]: Breakpoint[] = [
     { on: "tool_call", hit_count: 3 },
     { on: "tool_call", node_id: "b" },

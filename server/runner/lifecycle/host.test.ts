@@ -29,7 +29,7 @@ const modelError = (
   );
 
 describe("a run", () => {
-  test("of a chain completes; its log folds to the state that it reports", async () => {
+  test("a run of a chain completes, and its log folds to the reported state", async () => {
     const stage = newStage();
     const { id, events, state } = await stage.run(draw("start > a > b > end"));
     expect(state.run).toMatchObject({
@@ -46,7 +46,7 @@ describe("a run", () => {
     });
   });
 
-  test("hands an agent's answer on under its output key", async () => {
+  test("a run writes an agent's answer under its output key", async () => {
     const models = fakeModels(({ messages }) => `answer to ${messages.at(-1)!.content.split("\n")[3]}`);
     const { state } = await newStage({ models }).run(draw("start > ask > end", { ask: agent("ask") }), {
       roles: [role("Worker")],
@@ -60,7 +60,7 @@ describe("a run", () => {
     ]);
   });
 
-  test("asks again when the answer has the wrong shape", async () => {
+  test("an agent is asked again if its answer doesn't match the schema", async () => {
     const answers = ["no json at all", '{"x": "1", "y": 2}', '{"x": "one", "y": "two"}'];
     const models = fakeModels(() => answers.shift()!);
     const graph = draw("start > ask > end", { ask: agent("ask", { output_keys: ["x", "y"] }) });
@@ -74,7 +74,7 @@ describe("a run", () => {
     expect(state.state).toMatchObject({ x: expect.any(String) as string });
   });
 
-  test("tries a model call again after a passing fault, and leaves a trace of it", async () => {
+  test("a model call is retried after a transient error, and the failure is logged", async () => {
     let calls = 0;
     const models = fakeModels(() => {
       if (++calls === 1) throw modelError("RATE_LIMIT", { retry_after_ms: 5 });
@@ -88,7 +88,7 @@ describe("a run", () => {
     expect(events.filter(({ type }) => type === "llm_call_failed")).toHaveLength(1);
   });
 
-  test("fails with the reason when a model cannot be reached for good", async () => {
+  test("a permanent model error fails the run with its reason", async () => {
     const models = fakeModels(() => {
       throw modelError("AUTH");
     });
@@ -99,7 +99,7 @@ describe("a run", () => {
     expect(state.nodes.ask?.status).toBe("failed");
   });
 
-  test("takes the error edge, and the error lies in the state", async () => {
+  test("a failed node takes its error edge and writes the error to the state", async () => {
     const graph = draw("start > bad > a > end; bad !> fix > end", {
       bad: { config: { set: { bad: "state.nothing.here" } } },
     });
@@ -113,7 +113,7 @@ describe("a run", () => {
     expect(state.state._error).toMatchObject({ node_id: "bad" });
   });
 
-  test("goes on past a node whose failure is to be passed over, with its default output", async () => {
+  test("a node that continues on error returns its default output", async () => {
     const graph = draw("start > bad > end", {
       bad: {
         config: { set: { bad: "state.nothing.here" } },
@@ -126,7 +126,7 @@ describe("a run", () => {
     expect(state.run.warnings).toHaveLength(1);
   });
 
-  test("retries a node as often as it says", async () => {
+  test("a node is retried up to its configured number of attempts", async () => {
     let calls = 0;
     const models = fakeModels(() => {
       if (++calls < 3)
@@ -141,7 +141,7 @@ describe("a run", () => {
     expect(events.filter(({ type }) => type === "node_retry_scheduled")).toHaveLength(2);
   });
 
-  test("stops a node that takes too long", async () => {
+  test("a node that exceeds its timeout is stopped", async () => {
     const models = fakeModels(
       (_request, signal) =>
         new Promise((_resolve, reject) =>
@@ -153,7 +153,7 @@ describe("a run", () => {
     expect(state.run).toMatchObject({ final_status: "ERROR", reason_code: "TIMEOUT" });
   });
 
-  test("refuses a node whose required input was never written, before any model is asked", async () => {
+  test("a node without a required input fails before any model call", async () => {
     const models = fakeModels(() => "never");
     const { state } = await newStage({ models }).run(
       draw("start > ask > end", { ask: agent("ask", { input_keys: ["missing"] }) }),
@@ -163,7 +163,7 @@ describe("a run", () => {
     expect(models.requests).toEqual([]);
   });
 
-  test("passes over a node whose condition does not hold", async () => {
+  test("a node whose condition is false is skipped", async () => {
     const { state } = await newStage().run(draw("start > a > b > end", { a: { when: "false" } }));
     expect([state.nodes.a?.status, state.nodes.b?.status, state.state.a]).toEqual([
       "skipped",
@@ -172,7 +172,7 @@ describe("a run", () => {
     ]);
   });
 
-  test("ends at an end that stops everything else", async () => {
+  test("a terminating end node cancels everything else", async () => {
     const graph = draw("start > w > end2; start > a > end", {
       w: { config: { ms: 60_000 } },
       end: { config: { terminate: true } },
@@ -181,13 +181,13 @@ describe("a run", () => {
     expect([state.run.final_status, state.nodes.w?.status]).toEqual(["COMPLETED", "cancelled"]);
   });
 
-  test("without an end it could reach is incomplete", async () => {
+  test("a run that reaches no end node is incomplete", async () => {
     const { state } = await newStage().run(draw("start > a"));
     expect(state.run).toMatchObject({ final_status: "INCOMPLETE", reason_code: "NO_END_REACHED" });
   });
 });
 
-test("waiting takes nobody's place: fifty waits at once need no more room than one", async () => {
+test("waiting nodes take no slot: 50 waits run at once under a limit of 1", async () => {
   const waits = Array.from({ length: 50 }, (_, k) => `w${k}`);
   const graph = draw(
     `${waits.map((id) => `start > ${id} > j`).join("; ")}; j > end`,
@@ -199,7 +199,7 @@ test("waiting takes nobody's place: fifty waits at once need no more room than o
 });
 
 describe("state", () => {
-  test("a loop that goes round without changing anything is told once, and goes on", async () => {
+  test("a loop that changes nothing warns once and continues", async () => {
     const { events, state } = await newStage().run(
       draw("start > w1 > r; r again> w1; r done> end", {
         r: {
@@ -216,14 +216,14 @@ describe("state", () => {
     expect(state.loops.w1?.iteration).toBe(5);
   });
 
-  test("parallel writers of one key: the later in the drawing wins whatever the timing, and it is told", async () => {
+  test("parallel writers of a key: the later node in the workflow wins, and the conflict is logged", async () => {
     const both = { a: { config: { set: { x: '"a"' } } }, b: { config: { set: { x: '"b"' } } } };
     const { state, events } = await newStage().run(draw("start > a > j > end; start > b > j", both));
     expect(state.state.x).toBe("b");
     expect(events.filter(({ type }) => type === "state_conflict")).toHaveLength(1);
   });
 
-  test("a reducer merges instead", async () => {
+  test("a reducer merges parallel writes without a conflict", async () => {
     const graph = draw("start > a > j > end; start > b > j", {
       a: { config: { set: { x: "[1.0]" } } },
       b: { config: { set: { x: "[2.0]" } } },
@@ -236,7 +236,7 @@ describe("state", () => {
     expect(events.some(({ type }) => type === "state_conflict")).toBe(false);
   });
 
-  test("defaults of the schema begin it; a value of the wrong shape is told, or fails a strict run", async () => {
+  test("schema defaults initialize the state, and an invalid value is logged or fails a strict run", async () => {
     const graph: WorkflowGraph = {
       ...draw("start > a > end"),
       global_state_schema: { properties: { a: { type: "number" }, limit: { type: "number", default: 3 } } },
@@ -251,7 +251,7 @@ describe("state", () => {
 });
 
 describe("limits", () => {
-  test("of steps stop a run, and raising them lets it go on to its end", async () => {
+  test("a step limit stops a run, and raising it lets the run finish", async () => {
     const stage = newStage();
     const { id, state } = await stage.run(draw("start > a > b > c > end"), { config: { max_steps: 3 } });
     expect(state.run).toMatchObject({
@@ -268,7 +268,7 @@ describe("limits", () => {
     expect(after.totals.steps).toBe(5);
   });
 
-  test("of model calls hold an agent before its call", async () => {
+  test("a limit of model calls stops a run before the call, and raising it lets the run finish", async () => {
     const stage = newStage();
     const graph = draw("start > one > two > end", { one: agent("one"), two: agent("two") });
     const { id, state } = await stage.run(graph, {
@@ -281,7 +281,7 @@ describe("limits", () => {
     expect(stage.store.state(id)!.run.final_status).toBe("COMPLETED");
   });
 
-  test("of money hold it too, and the same call is made once there is more", async () => {
+  test("a cost limit stops a run before the call, which is made once the budget allows it", async () => {
     let poor = true;
     const models = fakeModels(() => {
       if (poor) throw modelError("BUDGET", { detail: { metric: "cost_usd", used: 1, limit: 1 } });
@@ -304,7 +304,7 @@ describe("limits", () => {
 });
 
 describe("cancelling", () => {
-  test("works while a model answers, while a timer runs and while queued", async () => {
+  test("a run can be cancelled while a model answers, while a timer runs and while queued", async () => {
     const hangs = fakeModels(
       (_request, signal) =>
         new Promise((_resolve, reject) =>
@@ -332,7 +332,7 @@ describe("cancelling", () => {
 });
 
 describe("many runs", () => {
-  test("share the room fairly between workflows and never exceed the cap", async () => {
+  test("runs share slots fairly between workflows and never exceed the cap", async () => {
     let now = 0;
     let most = 0;
     const models = fakeModels(async () => {
@@ -353,7 +353,7 @@ describe("many runs", () => {
     expect(many.filter((id) => ended(id) > ended(late)).length).toBeGreaterThan(30);
   });
 
-  test("the same idempotency key starts one run", () => {
+  test("the same idempotency key starts a single run", () => {
     const stage = newStage();
     const graph = draw("start > a > end");
     const ids = Array.from({ length: 20 }, () => stage.start(graph, { key: "once" }));
@@ -362,7 +362,7 @@ describe("many runs", () => {
 });
 
 describe("following", () => {
-  test("gives every event once and in order, whenever one begins", async () => {
+  test("a follower receives every event once and in order, whenever it starts", async () => {
     const stage = newStage();
     const id = stage.start(
       draw("start > w > a > w2 > b > end", { w: { config: { ms: 20 } }, w2: { config: { ms: 20 } } }),
@@ -383,8 +383,8 @@ describe("following", () => {
   });
 });
 
-describe("a disk that is full for a while", () => {
-  test("holds runs up and loses nothing", async () => {
+describe("a full disk", () => {
+  test("a full disk delays runs and loses nothing", async () => {
     const stage = newStage();
     const write = stage.store.write.bind(stage.store);
     let refusals = 0;
@@ -402,7 +402,7 @@ describe("a disk that is full for a while", () => {
   });
 });
 
-describe("a turn that can never be written", () => {
+describe("a turn that can't be stored", () => {
   const soon = { config: { ms: 1 } };
   const graph = draw("start > w > w2 > w3 > end", { w: soon, w2: soon, w3: soon });
   const begin = (stage: ReturnType<typeof newStage>) => {
@@ -423,7 +423,7 @@ describe("a turn that can never be written", () => {
     expect(stage.host.cancel(bad, { by: "user", reason: "" })).toBe(false);
   };
 
-  test("ends its run with the reason and holds up no other", async () => {
+  test("a turn that can't be stored ends its run with the reason and delays no other", async () => {
     const stage = newStage();
     const write = stage.store.write.bind(stage.store);
     const runs = { bad: "" };
@@ -437,7 +437,7 @@ describe("a turn that can never be written", () => {
     await expectOnlyOneEnded(stage, begun, /more than can be stored/);
   });
 
-  test("is told by the database itself, too: a constraint, or a value that is not JSON", async () => {
+  test("a turn that the database rejects or that is not valid JSON ends its run", async () => {
     const stage = newStage({ maxRuns: 64 });
     const begun = begin(stage);
     stage.db.$client.exec(
@@ -458,7 +458,7 @@ describe("a turn that can never be written", () => {
     });
   });
 
-  test("a fault that passes for one run is waited out by that run alone, and a cancel is kept until then", async () => {
+  test("a transient storage error delays only its own run and keeps a cancellation until it passes", async () => {
     const stage = newStage();
     const write = stage.store.write.bind(stage.store);
     const runs = { bad: "", isFull: true };
@@ -480,7 +480,7 @@ describe("a turn that can never be written", () => {
 });
 
 describe("a queued run", () => {
-  test("of this process begins with what its log says, without reading it back", async () => {
+  test("a queued run starts from its log entry in memory, without reading it back", async () => {
     const stage = newStage({ maxRuns: 1 });
     const read: string[] = [];
     const journal = stage.store.journal.bind(stage.store);
@@ -502,7 +502,7 @@ describe("a queued run", () => {
     }
   });
 
-  test("that is cancelled before its turn ends as cancelled", async () => {
+  test("a queued run that is cancelled before its turn ends as cancelled", async () => {
     const stage = newStage({ maxRuns: 1 });
     const graph = draw("start > a > end");
     const ids = Array.from({ length: 3 }, () => stage.start(graph));
@@ -516,8 +516,8 @@ describe("a queued run", () => {
   });
 });
 
-describe("a queued run that cannot be read", () => {
-  test("does not stop the queue, now or later", async () => {
+describe("an unreadable queued run", () => {
+  test("an unreadable queued run doesn't block the queue, now or later", async () => {
     const graph = draw("start > a > end");
     // Queued by a process that has ended: what a process queues itself it need not read back.
     const before = newStage();
@@ -583,7 +583,7 @@ describe("crews", () => {
         : [],
     );
 
-  test("work through a plan one task after another", async () => {
+  test("a crew executes its plan task by task", async () => {
     const { events, state } = await newStage({
       models: fakeModels(({ call_id }) => `result of ${call_id.split("/")[2]}`),
     }).run(crewOf({ plan }), { roles });
@@ -598,13 +598,13 @@ describe("crews", () => {
     expect(state.state.result).toBe("result of three");
   });
 
-  test("work in parallel where the plan allows it, least busy agent first", async () => {
+  test("a parallel crew runs independent tasks at once, least busy agent first", async () => {
     const { events } = await newStage().run(crewOf({ plan, crew: { process: "parallel" } }), { roles });
     expect(spans(events).slice(0, 2)).toEqual(["one in_progress ann", "two in_progress bob"]);
     expect(spans(events).at(-2)).toBe("three in_progress eve");
   });
 
-  test("give each task the results of those it depends on", async () => {
+  test("a task receives the results of its dependencies", async () => {
     const models = fakeModels(({ call_id }) => `result of ${call_id.split("/")[2]}`);
     await newStage({ models }).run(crewOf({ plan }), { roles });
     expect(models.requests.at(-1)!.messages.at(-1)!.content).toContain(
@@ -612,7 +612,7 @@ describe("crews", () => {
     );
   });
 
-  test("let a planner write the plan, and ask again when it cannot be carried out", async () => {
+  test("a planner writes the plan, and is asked again if it is invalid", async () => {
     const written = [
       JSON.stringify({
         tasks: [
@@ -652,7 +652,7 @@ describe("crews", () => {
     expect(state.state.result).toBe("made");
   });
 
-  test("a task that nobody of the crew can do fails the plan and says who there is", async () => {
+  test("a task without a matching agent fails the plan and lists the available roles", async () => {
     const odd = { tasks: [{ task_id: "one", description: "d", required_role: "Nobody" }] };
     const { state } = await newStage().run(crewOf({ plan: odd }), { roles });
     expect(state.run.error?.message).toMatch(
@@ -660,7 +660,7 @@ describe("crews", () => {
     );
   });
 
-  test("a failed task blocks only what depends on it, if the crew is told to go on", async () => {
+  test("a failed task blocks only its dependents if the crew continues on failure", async () => {
     const models = fakeModels(({ call_id }) => {
       if (call_id.includes("/one/")) throw modelError("AUTH");
       return "ok";
@@ -683,7 +683,7 @@ describe("crews", () => {
 
 describe("after a crash", () => {
   /** A database as it was when the process died at some turn: later rows never came to be. */
-  test("at any turn, the run goes on to the same result and no finished step runs again", async () => {
+  test("a run resumes after a crash at any turn and repeats no finished step", async () => {
     const graph = draw("start > ask > r; r yes> x > j; r no> y > j; start > b > w > j; j > two > end", {
       ask: agent("ask", { output_keys: ["r"] }),
       two: agent("two"),
@@ -722,7 +722,7 @@ describe("after a crash", () => {
     }
   });
 
-  test("at any turn, a crew working in parallel goes on to the same result", async () => {
+  test("a parallel crew resumes after a crash at any turn with the same result", async () => {
     const plan = {
       tasks: [
         { task_id: "one", description: "first", required_role: "Worker" },
@@ -767,7 +767,7 @@ describe("after a crash", () => {
     }
   });
 
-  test("a run that stopped at a limit is still there to go on", async () => {
+  test("a run that stopped at a limit can continue after a restart", async () => {
     const stage = newStage();
     const { id } = await stage.run(draw("start > a > b > end"), { config: { max_steps: 2 } });
     const again = newStage({ db: stage.db });

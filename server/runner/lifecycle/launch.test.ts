@@ -27,7 +27,7 @@ const start = (unknown: readonly string[], given: Partial<typeof config> = confi
     models(unknown),
   );
 
-test("a run begins with what is known of how much its models read, fallback models included", () => {
+test("a run starts with the known context windows of its models, fallback models included", () => {
   const drawn = structuredClone(graph);
   const node = Object.values(drawn.nodes).find(({ node_type }) => node_type === "agent_task")!;
   Object.assign(node.config, {
@@ -49,7 +49,7 @@ test("a run begins with what is known of how much its models read, fallback mode
     readyToRun(drawn, builtinRoles, { input: { user_request: "Two days off" } }, sized).context_windows,
   ).toEqual({ "/": 32_000, "/small": 8_000, "p/large": 200_000 });
 });
-test("a budget in dollars needs the price of every model that the drawing names", () => {
+test("a dollar budget requires the price of every model in the workflow", () => {
   expect(() => start([""])).toThrow("A dollar budget can't be enforced: the price of this model is unknown.");
   expect(start(["mystery"]).config.budget.max_cost_usd).toBe(1);
   expect(start([""], {}).config.budget.max_cost_usd ?? null).toBeNull();
@@ -66,7 +66,7 @@ test("a budget in dollars needs the price of every model that the drawing names"
   );
 });
 
-test("who answers is said of the models that the drawing names, not of the standard one", () => {
+test("the provider summary names the workflow's models, not the default model", () => {
   const drawn = structuredClone(findTemplate("approval")!.graph);
   const named = {
     ...newScriptedModels(),
@@ -93,7 +93,7 @@ test("who answers is said of the models that the drawing names, not of the stand
   expect(summary()).toEqual({ name: "real", model: "big", simulated: false });
 });
 
-test("a breakpoint whose condition cannot be read is refused at the start, with what is wrong", () => {
+test("a breakpoint with an invalid condition is rejected at the start with the reason", () => {
   const breakpoints = [{ on: "node_start" as const, condition: "state.n ==" }];
   expect(() =>
     readyToRun(

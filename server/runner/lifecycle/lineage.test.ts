@@ -176,7 +176,7 @@ const outcome = (stage: ReturnType<typeof newStage>, id: string) => {
 };
 
 test.each(Array.from({ length: LINEAGES }, (_, seed) => [seed]))(
-  "outside happens what was approved and what no run had done before, whatever comes from whatever: lineage %i",
+  "forks and replays make only calls that are new or approved: lineage %i",
   { timeout: sized(60_000, 120_000) },
   async (seed) => {
     const random = newRandom(seed + 1);

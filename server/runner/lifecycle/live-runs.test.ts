@@ -19,7 +19,7 @@ const run = (status: LiveRun["status"]): LiveRun => ({
   workflowId: null,
 });
 
-test("a run that sleeps is here, but takes neither memory nor a place", () => {
+test("a sleeping run stays known, but takes neither memory nor a slot", () => {
   const runs = new LiveRuns();
   runs.add("a", run("running"));
   runs.add("b", run("waiting"));
@@ -32,7 +32,7 @@ test("a run that sleeps is here, but takes neither memory nor a place", () => {
   expect([runs.isHere("a"), runs.hasSleepers]).toEqual([false, false]);
 });
 
-test("whoever waits for a run to leave is told, all at once; nobody waits for one that is not here", async () => {
+test("waiting for a run to leave notifies every waiter, and an unknown run has already left", async () => {
   const runs = new LiveRuns();
   await runs.gone("never");
   runs.add("a", run("running"));

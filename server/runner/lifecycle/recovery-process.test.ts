@@ -48,11 +48,11 @@ async function live(
 }
 
 test.each([
-  ["at once in a step", "at once", "stopped_server"],
-  ["after an await in a step, as where answers are read", "later", "stopped_server"],
+  ["immediately in a step", "at once", "stopped_server"],
+  ["after an await in a step", "later", "stopped_server"],
   ["in a request", "request", "COMPLETED"],
 ])(
-  "the watchdog ends a server that hangs %s; the next one quarantines the run at once, and the others end",
+  "the watchdog kills a server that hangs %s, and the next server recovers the other runs",
   { timeout: 240_000 },
   async (_name, when, outcome) => {
     const folder = mkdtempSync(path.join(tmpdir(), "troupe-freeze-"));

@@ -46,7 +46,7 @@ const start = (db: Db, stopped: string[]) => {
   return stage;
 };
 
-test("a held run that a person gives up ends with the next event of the next turn", async () => {
+test("a quarantined run that a person cancels ends with the next event of the next turn", async () => {
   const { db, ids } = await unfinished(1);
   newStage({ db, stopped: ids }).store.noteStops(ids);
   const stage = start(db, ids);
@@ -64,8 +64,8 @@ test("a held run that a person gives up ends with the next event of the next tur
   expect(verifyLogs(db).errors).toEqual([]);
 });
 
-describe("a run that the server was computing when it crashed", () => {
-  test("is taken up at once at the next start, with the others", async () => {
+describe("a run that was executing when the server crashed", () => {
+  test("a run interrupted by a crash resumes at the next start with the others", async () => {
     const { db, ids } = await unfinished(4);
     const stage = start(db, [ids[1]!]);
     await allResumed(stage.host, stage.store);
@@ -73,7 +73,7 @@ describe("a run that the server was computing when it crashed", () => {
     expect(standing(stage, ids)).toEqual(ids.map(() => "COMPLETED"));
   });
 
-  test("is held at the third start if it made no progress, with the reason; the others go on", async () => {
+  test("a run without progress is quarantined at the third start, and the others continue", async () => {
     const { db, ids } = await unfinished(3);
     const ticks: StatusTick[] = [];
     newStage({ db, stopped: [ids[0]!] }).store.noteStops([ids[0]!]);
@@ -96,7 +96,7 @@ describe("a run that the server was computing when it crashed", () => {
     expect(standing(next, [ids[0]!])).toEqual(["stopped_server"]);
   });
 
-  test("is not held if it got any further in between; being taken up again is not getting further", async () => {
+  test("a run that made progress is not quarantined, but a resume alone is not progress", async () => {
     const { db, ids } = await unfinished(2);
     const stage = newStage({ db });
     stage.store.noteStops(ids);
@@ -113,7 +113,7 @@ describe("a run that the server was computing when it crashed", () => {
     expect(stage.store.unfinished().map(({ stops }) => stops)).toEqual([1, 2]);
   });
 
-  test("can be tried again by a person, and then counts from the beginning", async () => {
+  test("a quarantined run can be retried by a person and then counts from zero", async () => {
     const { db, ids } = await unfinished(1);
     newStage({ db }).store.noteStops(ids);
     const stage = start(db, ids);
@@ -124,7 +124,7 @@ describe("a run that the server was computing when it crashed", () => {
     expect(stage.store.find(ids[0]!)).toMatchObject({ final_status: "COMPLETED", held: null });
   });
 
-  test("is tried again after 1, 5 and 30 minutes, then waits for a person", async () => {
+  test("a quarantined run is retried after 1, 5 and 30 minutes, then waits for a person", async () => {
     const { db, ids } = await unfinished(1);
     let now = Date.now();
     const clock = { now: () => now, monotonic: () => performance.now() };
@@ -157,7 +157,7 @@ describe("a run that the server was computing when it crashed", () => {
     expect(standing(later, ids)).toEqual(["COMPLETED"]);
   });
 
-  test("is cancelled without being computed", async () => {
+  test("a quarantined run is cancelled without being executed", async () => {
     const { db, ids } = await unfinished(2);
     const models = fakeModels(() => "done");
     newStage({ db }).store.noteStops(ids);
@@ -191,7 +191,7 @@ async function allResumed(host: Host, store: Pick<RunStore, "list">, isOver = ()
 
 /** Kills at random moments; one run also hangs or crashes the server from its fourth turn on. */
 test.each(Array.from({ length: sized(4, 300) }, (_, at) => at))(
-  "kills delay and quarantine no innocent run, and the guilty one is known (seed %i)",
+  "kills quarantine no innocent run, and the run that causes them is identified (seed %i)",
   async (seed) => {
     const folder = mkdtempSync(path.join(tmpdir(), "troupe-kills-"));
     let state = seed + 1;
@@ -299,11 +299,11 @@ test.each(Array.from({ length: sized(4, 300) }, (_, at) => at))(
   },
 );
 
-describe("a run whose log is damaged", () => {
+describe("a run with a damaged log", () => {
   const damages: Record<string, (db: Db, id: string) => void> = {
-    "a turn that cannot be parsed": (db, id) =>
+    "a turn that can't be parsed": (db, id) =>
       db.$client.prepare(`update run_turns set events = '[{"type":' where run_id = ? and turn = 2`).run(id),
-    "an answer that cannot be parsed": (db, id) =>
+    "an answer that can't be parsed": (db, id) =>
       db.$client.prepare(`update run_turns set result = '{' where run_id = ? and turn = 3`).run(id),
     "a missing turn": (db, id) =>
       db.$client.prepare("delete from run_turns where run_id = ? and turn = 2").run(id),
@@ -311,8 +311,8 @@ describe("a run whose log is damaged", () => {
       db.$client.prepare("delete from run_turns where run_id = ? and turn = 0").run(id),
     "a missing end": (db, id) =>
       db.$client.prepare("delete from run_turns where run_id = ? and turn = 3").run(id),
-    "nothing left": (db, id) => db.$client.prepare("delete from run_turns where run_id = ?").run(id),
-    "another story than it would tell now": (db, id) =>
+    "an empty log": (db, id) => db.$client.prepare("delete from run_turns where run_id = ?").run(id),
+    "events that differ from a replay": (db, id) =>
       db.$client
         .prepare(
           `update run_turns set events = json_set(events, '$[0].type', 'warning') where run_id = ? and turn = 2`,
@@ -320,7 +320,7 @@ describe("a run whose log is damaged", () => {
         .run(id),
   };
   for (const [name, damage] of Object.entries(damages))
-    test(`(${name}) is held; the others go on, and it is shown as far as it can be read`, async () => {
+    test(`a run with a damaged log (${name}) is quarantined and shown as far as readable`, async () => {
       const { db, ids } = await unfinished(3);
       damage(db, ids[1]!);
       const stage = start(db, []);
@@ -346,7 +346,7 @@ describe("a run whose log is damaged", () => {
       expect(standing(stage, [ids[1]!])).toEqual(["CANCELLED"]);
     });
 
-  test("of which a later start makes no sense at all stays held and stops no other", async () => {
+  test("a quarantined run whose log degrades further stays quarantined and blocks no other", async () => {
     const { db, ids } = await unfinished(2);
     db.$client.prepare("delete from run_turns where run_id = ? and turn = 2").run(ids[0]!);
     // Where it was held, its log goes bad in such a way that it can be parsed and cannot be told.
@@ -363,7 +363,7 @@ describe("a run whose log is damaged", () => {
     expect(standing(stage, ids)).toEqual(["damaged_log", "COMPLETED"]);
   });
 
-  test("by a damaged page of the file is held, too", async () => {
+  test("a run on a damaged database page is quarantined", async () => {
     const { db, ids } = await unfinished(3);
     const stage = newStage({ db });
     const { store } = stage;
@@ -384,7 +384,7 @@ describe("a run whose log is damaged", () => {
   });
 });
 
-test("a run of a newer Troupe is held and not taken for a broken one", async () => {
+test("a run of a newer Troupe version is quarantined for its version, not as damaged", async () => {
   const { db, ids } = await unfinished(2);
   db.$client.prepare("update runs set interpreter_version = 99 where id = ?").run(ids[0]!);
   const stage = start(db, []);
@@ -392,11 +392,11 @@ test("a run of a newer Troupe is held and not taken for a broken one", async () 
   expect(standing(stage, ids)).toEqual(["unknown_version", "COMPLETED"]);
 });
 
-describe("what the server computes", () => {
+describe("the marker of executing runs", () => {
   const folder = mkdtempSync(path.join(tmpdir(), "troupe-at-work-"));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test("is known to the next process if this one ends in the middle, and only then", () => {
+  test("executing runs are known to the next process only after a crash", () => {
     const first = newRunningMarker(folder);
     first.note(["run_a-very-long-name", "run_b"]);
     first.note(["run_c"]);
@@ -410,7 +410,7 @@ describe("what the server computes", () => {
     first.close();
   });
 
-  test("is nothing while a model is asked, so that no kill during long calls counts", async () => {
+  test("no run is marked while a model is called, so a kill during a long call doesn't count", async () => {
     const notes: string[][] = [[]];
     let asked = () => {};
     const isAsked = new Promise<void>((resolve) => {

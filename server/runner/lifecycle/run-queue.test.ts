@@ -7,21 +7,21 @@ function queueOf(...ids: string[]): RunQueue {
   return queue;
 }
 
-test("workflows take turns for the places that are free, and the rest goes on waiting", () => {
+test("workflows take turns for free slots, and the rest keeps waiting", () => {
   const queue = queueOf("a1", "a2", "a3", "b1");
   const begun: string[] = [];
   queue.begin(3, (id) => begun.push(id) > 0);
   expect([begun, queue.size]).toEqual([["a1", "b1", "a2"], 1]);
 });
 
-test("a run that takes no place after all leaves it to the next", () => {
+test("a run that doesn't take its slot leaves it to the next run", () => {
   const queue = queueOf("a1", "a2", "a3");
   const tried: string[] = [];
   queue.begin(1, (id) => tried.push(id) > 1);
   expect([tried, queue.size]).toEqual([["a1", "a2"], 1]);
 });
 
-test("a run that asks for another while it begins gets it from whoever began it", () => {
+test("a start requested during another start is left to the outer start", () => {
   const queue = queueOf("a1", "a2", "a3");
   const begun: string[] = [];
   const begin = (id: string) => {

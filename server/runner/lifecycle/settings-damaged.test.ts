@@ -50,18 +50,18 @@ const damages: Record<
   string,
   { damage: string; mend: (store: ProviderStore, id: string) => void; message: RegExp }
 > = {
-  "a key that cannot be opened": {
+  "a key that can't be decrypted": {
     damage: "update providers set secret = 'AAAA'",
     mend: (store, id) => store.save({ ...SERVICE, id, key: "sk-new" }),
     message:
       /^The saved key or headers of Acme can't be read. Enter them again in Settings. Fix the cause and retry/,
   },
-  "headers that are no JSON": {
+  "headers that are not JSON": {
     damage: "update providers set headers = '{'",
     mend: (store, id) => store.save({ ...SERVICE, id, headers: [{ name: "X-Team", value: "again" }] }),
     message: /Enter them again in Settings/,
   },
-  "settings that are no JSON": {
+  "settings that are not JSON": {
     damage: "update providers set settings = '{\"max_'",
     mend: (store, id) => store.save({ ...SERVICE, id, settings: {} }),
     message: /^The settings of Acme can't be read. Open and save them again in Settings. Fix the cause/,
@@ -69,7 +69,7 @@ const damages: Record<
 };
 
 for (const [name, { damage, mend, message }] of Object.entries(damages))
-  test(`a run whose provider is damaged (${name}) is held, and goes on where it was once that is mended`, async () => {
+  test(`a run with a damaged provider (${name}) is quarantined, and resumes once it is repaired`, async () => {
     const { db, id, providers, provider } = await interrupted();
     db.$client.prepare(damage).run();
     const stage = newStage({ db, models: newModels({ providers, fetch: answering }) });
@@ -86,7 +86,7 @@ for (const [name, { damage, mend, message }] of Object.entries(damages))
     expect(stage.store.find(id)).toMatchObject({ final_status: "COMPLETED", held: null });
   });
 
-test("where another model can be asked instead, nothing is held", async () => {
+test("a run that can use a fallback model is not quarantined", async () => {
   const { db, providers, provider } = await interrupted();
   const other = providers.save({ ...SERVICE, name: "Other", key: null }).id;
   db.$client.prepare("update providers set settings = '{' where id = ?").run(provider);
@@ -96,7 +96,7 @@ test("where another model can be asked instead, nothing is held", async () => {
   expect(state.run.final_status).toBe("COMPLETED");
 });
 
-test("what else was under way is recorded before the run is held", async () => {
+test("calls in progress are recorded before the run is quarantined", async () => {
   const { db, providers, provider } = await interrupted();
   const slow = providers.save({ ...SERVICE, name: "Slow", key: null }).id;
   db.$client.prepare("update providers set settings = '{' where id = ?").run(provider);

@@ -13,7 +13,7 @@ const agent = {
 const drawing = (a = "'1'") =>
   draw("start > a > b > end; start > ask > end", { a: set("x", a), b: set("y", "'2'"), ask: agent });
 
-test("outputs of a run that may be another now say why, and those that hold say nothing", async () => {
+test("outputs that may have changed give the reason, and current outputs give none", async () => {
   const stage = newStage();
   const { state } = await stage.run(drawing(), { roles: [role("Worker")] });
   const now = { graph: drawing(), roles: [role("Worker")] };
@@ -48,7 +48,7 @@ test("outputs of a run that may be another now say why, and those that hold say 
   });
 });
 
-test("what was pinned in a run was not worked out, unless the same is pinned still", async () => {
+test("a pinned output is stale unless the same output is still pinned", async () => {
   const stage = newStage();
   const pins = { a: { output: { x: "7" } } };
   const { state } = await stage.run(drawing(), { roles: [role("Worker")] });

@@ -61,8 +61,8 @@ function newSteps(ctx: DurableContext) {
   };
 }
 
-describe("turns whose recording takes a while", () => {
-  test("do not wait for one another where their answers are there, and what they begin waits for all of them", async () => {
+describe("turns that are slow to record", () => {
+  test("available answers are recorded concurrently, and the steps they start wait for all of them", async () => {
     const { host, keys, keepAll } = newHost();
     const run = new EmbeddedRun("r", host, journal({}));
     const steps = newSteps(run);
@@ -89,7 +89,7 @@ describe("turns whose recording takes a while", () => {
     await Promise.all([run.close(), settle().then(keepAll)]);
   });
 
-  test("wait for one another where the host does not say that they need not", async () => {
+  test("turns wait for each other unless the host allows concurrent recording", async () => {
     const { host, keys, keepAll } = newHost({ recordsTogether: false });
     const run = new EmbeddedRun("r", host, journal({}));
     const steps = newSteps(run);
@@ -109,7 +109,7 @@ describe("turns whose recording takes a while", () => {
     run.stop();
   });
 
-  test("are all kept before the run is closed, and one that cannot be kept ends it", async () => {
+  test("all turns are stored before the run closes, and a turn that can't be stored ends it", async () => {
     const { host } = newHost({
       record: ({ key }) => (key === "a" ? Promise.reject(new Error("full")) : settle().then(() => {})),
     });
@@ -129,7 +129,7 @@ describe("turns whose recording takes a while", () => {
   });
 });
 
-describe("a run that comes from another worker", () => {
+describe("a run taken over from another worker", () => {
   const rules = { delegate_tools: "shared" } as EmbeddedHost["rules"];
   const kept: Partial<Turn>[] = [{}, {}, { key: "a", result: { ok: true, value: "a" } }];
   const note: Partial<Turn> = {
@@ -153,7 +153,7 @@ describe("a run that comes from another worker", () => {
     return keys;
   }
 
-  test("goes on without a note, as long as the rules are those that it went by", async () => {
+  test("a run taken over under the same rules resumes without a note", async () => {
     const before = { ...kept[0], ...createdUnder(rules) };
     expect(await keysAfterLog([before, ...kept.slice(1)], { rules: rules! })).toEqual(["a", "go"]);
     const noted = { ...kept[0], ...createdUnder({}) };
@@ -165,7 +165,7 @@ describe("a run that comes from another worker", () => {
     expect(await keysAfterLog(kept, { takesOver: false })).toEqual(["a", "recovered#3", "go"]);
   });
 
-  test("says of every step when it was asked for the first time, also of what was under way in another process", async () => {
+  test("a run taken over reports when each step was first requested, even in another process", async () => {
     const askedFor = async (...turns: Partial<Turn>[]) => {
       const { host, keepAll } = newHost();
       const began = Date.now();
@@ -202,7 +202,7 @@ describe("a run that comes from another worker", () => {
     ]);
   });
 
-  test("asks anew in a fork, however long ago its original asked", async () => {
+  test("a fork counts the age of its requests from the fork, not from its original", async () => {
     const { host, keepAll } = newHost();
     const fork: ForkTurn = { turn: 1, key: null, result: null, at: 20, seq: 0, forkedAt: 500, shifts: [] };
     const run = new EmbeddedRun("r", host, { ...journal({}), fork });
@@ -214,7 +214,7 @@ describe("a run that comes from another worker", () => {
     expect(seen).toEqual([500]);
   });
 
-  test("is told of rules that changed since", async () => {
+  test("a run taken over gets a note if the rules have changed", async () => {
     const before = { ...kept[0], ...createdUnder({}) };
     expect(await keysAfterLog([before, ...kept.slice(1)], { rules: rules! })).toEqual([
       "a",
@@ -223,14 +223,14 @@ describe("a run that comes from another worker", () => {
     ]);
   });
 
-  test("is not told that the clock went ahead, though its worker's clock is not the last one's", async () => {
+  test("a run taken over gets no note if the workers' clocks differ", async () => {
     const ahead = Date.now() + 60_000;
     expect(await keysAfterLog([{}, {}, { ...kept[2], at: ahead }], {})).toEqual(["a", "go"]);
     expect(await keysAfterLog([{}, {}, { ...kept[2], at: 5 }], {})).toEqual(["a", "go"]);
   });
 });
 
-test("how large a result may be is the host's to say", async () => {
+test("the host decides how large a result can be", async () => {
   const { host } = newHost({ record: async () => {}, longestResult: 100 });
   const run = new EmbeddedRun("r", host, journal({}));
   const small = await run.next([run.step("small", () => "x".repeat(50))]);

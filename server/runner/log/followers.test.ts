@@ -13,7 +13,7 @@ async function received(follower: Follower): Promise<RunFrame[]> {
   return frames;
 }
 
-test("whoever leaves a run hears no more of it, and all others go on, however often it says that it leaves", async () => {
+test("a follower that leaves receives nothing more, and others continue, even if it leaves again", async () => {
   const followers = new Followers();
   const [ann, ben, other] = [followers.join("run"), followers.join("run"), followers.join("other")];
   followers.send("run", of("one"));
@@ -35,7 +35,7 @@ test("whoever leaves a run hears no more of it, and all others go on, however of
   ]);
 });
 
-test("whoever does not read is dropped at 5000 waiting frames, and reads these before it ends", async () => {
+test("a slow follower is dropped at 5000 pending frames, which it can still read", async () => {
   const followers = new Followers();
   const [slow, quick] = [followers.join("run"), followers.join("run")];
   const first = quick.follower.frames();
@@ -47,7 +47,7 @@ test("whoever does not read is dropped at 5000 waiting frames, and reads these b
   expect([dropped.length, dropped.at(-1), rest.length, rest.at(-1)]).toEqual([5000, of("x"), 5000, END]);
 });
 
-test("a stream of all runs' statuses ends with its signal, after what it was told before, and is told no more", async () => {
+test("a status stream ends with its signal, after delivering earlier updates", async () => {
   const watchers = new Watchers();
   const tick = (run_id: string): StatusTick => ({
     run_id,

@@ -31,7 +31,7 @@ function shown(pieces: readonly string[]): string {
   return text;
 }
 
-test("a key is hidden in live text, in whatever pieces and spelling it comes", () => {
+test("a key is redacted in live text, however it is split or spelled", () => {
   registerSecret(SECRET);
   fc.assert(
     fc.property(fc.constantFrom(...SPELLINGS), fc.array(fc.nat(40), { maxLength: 6 }), (spelling, cuts) => {
@@ -44,7 +44,7 @@ test("a key is hidden in live text, in whatever pieces and spelling it comes", (
   );
 });
 
-test("what only begins like a key is shown once it goes on differently", () => {
+test("a text that only starts like a key is shown once it differs", () => {
   registerSecret(SECRET);
   expect(shown(["a key-7f3a", "bout it."])).toBe("a key-7f3about it.");
 });

@@ -20,7 +20,7 @@ function waiting(): RunState {
   };
 }
 
-test("how a run stands is written with the turn in which it became so, whatever is other, and not again", () => {
+test("a run's status is written with the turn that changes it, and not again", () => {
   const s = waiting();
   const { run, totals } = s;
   const { usage } = totals;

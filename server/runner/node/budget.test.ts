@@ -5,21 +5,21 @@ import { cutAt, newStage } from "../testing";
 const endless = "state.s.split('').map(a, state.s.split('').map(b, 1).size()).size() > 1";
 const step = { node_type: "transform", config: { set: { t: "1" } }, output_keys: ["t"] };
 
-describe("an expression that would never end, ends its run with an error that names it", () => {
+describe("an endless expression", () => {
   const onEdge = draw("start > t > end; t else> end_other", { t: step });
   onEdge.edges.find(({ target_node_id }) => target_node_id === "end")!.condition = endless;
   test.each([
     ["in a node", draw("start > t > end", { t: { ...step, config: { set: { t: endless } } } })],
     ["on an edge", onEdge],
-    ["as what a node depends on", draw("start > t > end", { t: { ...step, when: endless } })],
-  ])("%s", async (_where, graph) => {
+    ["in a node's condition", draw("start > t > end", { t: { ...step, when: endless } })],
+  ])("an endless expression %s ends the run with an error that names it", async (_where, graph) => {
     const { state } = await newStage().run(graph, { input: { s: "a".repeat(40_000) } });
     expect(state.run.final_status).toBe("ERROR");
     expect(state.run.error?.message).toContain(`The expression: ${endless.slice(0, 80)}`);
   });
 });
 
-test("many nodes that each evaluate much leave the thread in between, and a replay pauses alike", async () => {
+test("many heavy nodes yield the thread in between, and a replay pauses alike", async () => {
   const heavy = "state.s.split('').map(a, a + 'x').size() < 0";
   const names = Array.from({ length: 24 }, (_, at) => `n${at}`);
   const graph = draw(

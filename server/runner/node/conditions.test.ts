@@ -11,7 +11,7 @@ const drawn = (text: string, nodes: Record<string, object>, condition?: { to: st
   return graph;
 };
 
-test("a condition on an edge that cannot be evaluated is a failure of its node that names it", async () => {
+test("an edge condition that can't be evaluated fails its node with an error that names it", async () => {
   const graph = drawn("start > a > end", {}, { to: "end", is: BROKEN });
   const { state } = await newStage().run(graph);
   expect(state.run).toMatchObject({ final_status: "ERROR", reason_code: "CONFIG" });
@@ -29,7 +29,7 @@ test.each([
     { a: "failed", b: "skipped", caught: "completed" },
   ],
 ] as const)(
-  "such a failure takes the way that the node's settings say: %s",
+  "a failed edge condition follows the error setting of its node: %s",
   async (on_error, text, nodes) => {
     const to = on_error === "error_edge" ? "end" : "b";
     const graph = drawn(text, { a: { on_error } }, { to, is: BROKEN });
@@ -41,7 +41,7 @@ test.each([
   },
 );
 
-test("going on with another output tries the conditions with that", async () => {
+test("a node that continues on error evaluates its edge conditions with the default output", async () => {
   const graph = (value: unknown) =>
     drawn(
       "start > a > end",
@@ -55,7 +55,7 @@ test("going on with another output tries the conditions with that", async () => 
   });
 });
 
-test("a node whose own condition cannot be evaluated fails, is not tried again, and its error edge is taken", async () => {
+test("a node condition that can't be evaluated fails the node without a retry and takes its error edge", async () => {
   const retry = { max_attempts: 3, initial_delay_ms: 1, retry_on: ["CONFIG"] };
   const failed = await newStage().run(drawn("start > a > b > end", { b: { when: BROKEN, retry } }));
   expect(failed.state.run).toMatchObject({ final_status: "ERROR", reason_code: "CONFIG" });
@@ -66,13 +66,13 @@ test("a node whose own condition cannot be evaluated fails, is not tried again, 
   expect(caught.state.nodes.c?.status).toBe("completed");
 });
 
-test("a node that is passed over fails where the ways out of it cannot be told", async () => {
+test("a skipped node fails if its outgoing conditions can't be evaluated", async () => {
   const graph = drawn("start > a > b > end", { b: { when: "false" } }, { to: "end", is: BROKEN });
   const { state } = await newStage().run(graph);
   expect(state.failing).toMatchObject({ code: "CONFIG", node_id: "b" });
 });
 
-test("missing inputs are tried again where the node asks for it", async () => {
+test("missing inputs are retried if the node is set to do so", async () => {
   const retry = { max_attempts: 2, initial_delay_ms: 1, retry_on: ["INPUT_MISSING"] };
   const { state, events } = await newStage().run(
     draw("start > b > end", { b: { input_keys: ["x"], retry } }),
@@ -85,7 +85,7 @@ const HEAVY =
   "'abcdefgh'.split('').map(a, 'abcdefgh'.split('').map(b, 'abcdefgh'.split('').map(c, 'abcdefgh'.split('').map(d, a + b + c + d)))).size()";
 const dozen = <T>(make: (k: number) => T) => Array.from({ length: 12 }, (_, k) => make(k));
 
-test("all expressions of a node share one budget of work", async () => {
+test("all expressions of a node share a work budget", async () => {
   const set = Object.fromEntries(dozen((k) => [`k${k}`, HEAVY]));
   const one = await newStage().run(draw("start > a > end", { a: { config: { set: { k: HEAVY } } } }));
   expect(one.state.run.final_status).toBe("COMPLETED");
@@ -98,7 +98,7 @@ test("all expressions of a node share one budget of work", async () => {
   expect(mapped.state.failing).toMatchObject({ code: "INPUT_MISSING" });
 });
 
-test("all conditions on the edges of a node share one budget of work", async () => {
+test("all edge conditions of a node share a work budget", async () => {
   const graph = draw(dozen((k) => `start > a > b${k} > end`).join("; "));
   const edges = new Map(graph.edges.map((edge) => [`${edge.source_node_id} ${edge.target_node_id}`, edge]));
   graph.edges = [...edges.values()];

@@ -16,10 +16,10 @@ const tool = defineTool({
 const RAW = "Cannot read properties of undefined (reading 'status')";
 
 test.each([
-  ["an error of the language", () => new TypeError(RAW)],
-  ["what is no error at all", () => RAW],
+  ["a JavaScript error", () => new TypeError(RAW)],
+  ["a thrown string", () => RAW],
 ])(
-  "%s is told with a mark and in words for people; the words for us stand beside it",
+  "%s is reported with a code and a readable message, with the original text as detail",
   async (_what, thrown) => {
     const tools = fakeTools([tool]);
     tools.invoke = () => {
@@ -39,7 +39,7 @@ test.each([
   },
 );
 
-test("an error of our own keeps its words", async () => {
+test("a Troupe error keeps its message", async () => {
   const tools = fakeTools([tool]);
   tools.invoke = () => {
     throw Object.assign(new Error("The disk is full."), { name: "DiskFull" });

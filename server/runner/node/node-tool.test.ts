@@ -26,7 +26,7 @@ const run = (node: JsonObject, tools = fakeTools([echo("say")]), more: object = 
   newStage({ tools }).run(drawing(node), { input: { topic: "tea" }, ...more });
 
 describe("a tool node", () => {
-  test("calls the tool with values, texts and expressions, and writes what it gives", async () => {
+  test("a tool node calls its tool with values, templates and expressions, and writes the result", async () => {
     const args = {
       text: { $expr: "state.topic + '!'" },
       a: { $template: "News of {{topic}}" },
@@ -43,7 +43,7 @@ describe("a tool node", () => {
     expect(Object.values(state.tool_calls)).toMatchObject([{ tool_name: "say", status: "completed" }]);
   });
 
-  test("with several output keys takes the values of those names", async () => {
+  test("a tool node with several output keys takes the values of those names", async () => {
     const { state } = await run({
       node_type: "tool_call",
       output_keys: ["a", "b"],
@@ -53,7 +53,7 @@ describe("a tool node", () => {
     expect(state.state.c).toBeUndefined();
   });
 
-  test("fails as the tool does, and says so", async () => {
+  test("a tool node fails with the error of its tool", async () => {
     const broken = echo("say", {
       execute: () => {
         throw new ToolFailure(503, "The service sleeps.");
@@ -70,7 +70,7 @@ describe("a tool node", () => {
     });
   });
 
-  test("does not call what is denied, or what is not there", async () => {
+  test("a tool node doesn't call a denied or missing tool", async () => {
     const denied = await run({ node_type: "tool_call", config: { tool_name: "say" } }, undefined, {
       config: { denied_tools: ["say"] },
     });
@@ -79,7 +79,7 @@ describe("a tool node", () => {
     expect(missing.state.run.error?.message).toBe('There is no tool "sing" here.');
   });
 
-  test("waits for a person where the tool is risky", async () => {
+  test("a tool node waits for a person if its tool is risky", async () => {
     const tools = fakeTools([echo("say", { risk: "HIGH" })]);
     const stage = newStage({ tools });
     const id = stage.start(drawing({ node_type: "tool_call", config: { tool_name: "say" } }));
@@ -95,7 +95,7 @@ describe("a tool node", () => {
 describe("a request node", () => {
   const node = (config: JsonObject) => ({ node_type: "http_request", output_keys: ["answer"], config });
 
-  test("fills in address, query and headers, and reads through the tool for reading", async () => {
+  test("a request node fills in URL, query and headers, and uses the read-only tool", async () => {
     const tools = fakeTools([http(200)]);
     const { state } = await run(
       node({
@@ -115,7 +115,7 @@ describe("a request node", () => {
     });
   });
 
-  test("sends JSON through the tool for writing", async () => {
+  test("a request node sends JSON with the tool for writing", async () => {
     const tools = fakeTools([http(201, "http_write")]);
     await run(
       node({ method: "POST", url: "https://example.org", body: '{"topic": "{{state.topic}}"}' }),
@@ -124,7 +124,7 @@ describe("a request node", () => {
     expect(tools.calls[0]).toContain('"body":{"topic":"tea"}');
   });
 
-  test("fails where the status is none that counts as success", async () => {
+  test("a request node fails on a status that doesn't count as success", async () => {
     const { state } = await run(node({ url: "https://example.org" }), fakeTools([http(404)]));
     expect(state.run.error).toMatchObject({
       code: "TOOL_FAILED",
@@ -145,25 +145,25 @@ describe("a code node", () => {
     ...more,
   });
 
-  test("computes from what it reads", async () => {
+  test("a code node computes from its input", async () => {
     const { state } = await run(node("return input.topic.toUpperCase();"));
     expect(state.state.made).toBe("TEA");
   });
 
-  test("reaches nothing outside, and its error is told", async () => {
+  test("a code node has no outside access, and its error is reported", async () => {
     const { state } = await run(node("return process.env;"));
     expect(state.run.error).toMatchObject({ code: "TOOL_FAILED" });
     expect(state.run.error?.message).toContain("process");
   });
 
-  test("does not run where code is off", async () => {
+  test("a code node doesn't run if code is disabled", async () => {
     const tools = { ...fakeTools([]), runCode: async () => null };
     const { state } = await run(node("return 1;"), tools);
     expect(state.run.error?.message).toContain("TROUPE_ENABLE_CODE");
   });
 });
 
-test("a key that is typed into a header is sent, and hidden in what comes of it", async () => {
+test("a key typed into a header is sent, but redacted in results", async () => {
   const KEY = "CANARY-header-0123456789";
   const sent: JsonObject[] = [];
   const request = echo("http_request", {

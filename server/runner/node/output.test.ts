@@ -13,7 +13,7 @@ const waits = (ms: number) => ({ node_type: "wait", config: { ms } });
 const outputOf = async (text: string, nodes: object) =>
   (await newStage().run(draw(text, nodes as never))).state.run;
 
-test("what a branch writes after an end was reached is in the output of the run", async () => {
+test("the output of a run includes values written after an end node was reached", async () => {
   const nodes = { a: sets("x", "1"), w: waits(30), b: sets("y", "2") };
   expect(await outputOf("start > a > end; start > w > b", nodes)).toMatchObject({
     final_status: "COMPLETED",
@@ -21,7 +21,7 @@ test("what a branch writes after an end was reached is in the output of the run"
   });
 });
 
-test("an end that names its keys gives them as they were when it was reached, and no others", async () => {
+test("an end node with keys outputs only these, as of when it was reached", async () => {
   const nodes = {
     a: sets("x", "1"),
     w: waits(30),
@@ -31,7 +31,7 @@ test("an end that names its keys gives them as they were when it was reached, an
   expect((await outputOf("start > a > end; start > w > b", nodes)).output).toEqual({ x: 1 });
 });
 
-test("an end that maps its values gives what it maps", async () => {
+test("an end node with a mapping outputs the mapped values", async () => {
   const nodes = { a: sets("x", "1"), end: { input_mapping: { twice: "state.x * 2" } } };
   expect((await outputOf("start > a > end", nodes)).output).toEqual({ twice: 2 });
 });
@@ -39,13 +39,13 @@ test("an end that maps its values gives what it maps", async () => {
 test.each([
   [1, 40],
   [40, 1],
-])("which of two ends is reached first does not change the output (%i and %i ms)", async (one, other) => {
+])("the order of reaching two end nodes doesn't change the output (%i and %i ms)", async (one, other) => {
   const end = (value: string) => ({ node_type: "end", input_mapping: { by: value } });
   const nodes = { a: waits(one), b: waits(other), first: end("'first'"), second: end("'second'") };
   expect((await outputOf("start > a > first; start > b > second", nodes)).output).toEqual({ by: "second" });
 });
 
-test("what a node writes comes from its result by the output mapping", async () => {
+test("an output mapping derives a node's output from its result", async () => {
   const mapped = (expression: string, more: JsonObject = {}) =>
     newStage().run(
       draw("start > a > end", {

@@ -19,7 +19,7 @@ const ordinary = draw("start > a > b > end", {
   b: { node_type: "wait", config: { ms: 5 } },
 });
 
-test("a state that doubles ends in a clear error, and the runs beside it finish", async () => {
+test("a state that keeps doubling ends in a clear error, and concurrent runs finish", async () => {
   const stage = newStage();
   const loop = draw("start > blob > r; r again> blob; r out> end", {
     blob: {
@@ -48,7 +48,7 @@ test("a state that doubles ends in a clear error, and the runs beside it finish"
   }
 });
 
-test("what a node does on error holds for a result that is too large", async () => {
+test("a node's error setting applies to a result that is too large", async () => {
   const graph = chain(12);
   graph.nodes.t7!.on_error = "continue";
   graph.nodes.t7!.default_output = { s: "small" };
@@ -57,7 +57,7 @@ test("what a node does on error holds for a result that is too large", async () 
   expect((state.state.s as string).length).toBe(5 * 2 ** 4);
 });
 
-test("values that are merged count with what they are merged into", async () => {
+test("merged values count toward the size of the merged result", async () => {
   const graph = draw("start > add > r; r again> add; r out> end", {
     add: { node_type: "transform", config: { set: { list: "state.item" } }, output_keys: ["list"] },
     r: {
@@ -75,7 +75,7 @@ test("values that are merged count with what they are merged into", async () => 
   expect((state.state.list as string[]).length).toBe(8);
 });
 
-test("a mapping that says the same thing many times is refused", async () => {
+test("a mapping that repeats a large value too often is rejected", async () => {
   const graph = draw("start > a > end", {
     a: {
       node_type: "transform",
@@ -91,7 +91,7 @@ test("a mapping that says the same thing many times is refused", async () => {
   });
 });
 
-test("a run that has written down as much as it may stops, and goes on once the limit is raised", async () => {
+test("a run at its log limit stops, and continues once the limit is raised", async () => {
   const stage = newStage();
   const graph = chain(6);
   const id = stage.start(graph, { input: { s: "x".repeat(2000) }, config: { max_log_chars: 50_000 } });
@@ -106,7 +106,7 @@ test("a run that has written down as much as it may stops, and goes on once the 
   expect(stage.store.state(id)!.run.final_status).toBe("COMPLETED");
 });
 
-test("an answer from outside that no log takes is an error that says so", async () => {
+test("an answer that is too large for the log fails with an error that says so", async () => {
   const graph = draw("start > a > end", {
     a: {
       node_type: "agent_task",
@@ -123,7 +123,7 @@ test("an answer from outside that no log takes is an error that says so", async 
   });
 });
 
-test("an input that no run can hold is refused before the run starts, by name", () => {
+test("an input that is too large for a run is rejected before the start, by key", () => {
   const start = (input: JsonObject) =>
     readyToRun(
       draw("start > end"),
@@ -146,7 +146,7 @@ test.each([
   ["a text", "state.all + state.item", "", 150],
   ["an object", "{'list': state.all.list + [state.item], 'n': 1}", { list: [] }, 150],
 ])(
-  "a loop that collects %s writes down what is new in each round, and each round can be seen as it was",
+  "a loop that collects %s logs only additions, and each iteration stays visible",
   async (_name, expression, empty, rounds) => {
     const length = 1_020_000 / rounds;
     const graph = draw("start > add > r; r again> add; r out> end", {
@@ -176,7 +176,7 @@ test.each([
   60_000,
 );
 
-test("many branches that give much at once take their turns, and all of them come", async () => {
+test("many branches with large results take turns, and all complete", async () => {
   const names = Array.from({ length: 40 }, (_, at) => `b${at}`);
   const graph = draw(
     `${names.map((name) => `start > ${name} > j`).join("; ")}; j > end`,

@@ -104,7 +104,7 @@ const isAtRest = (stage: Stage, id: string): boolean => {
   );
 };
 
-test("whatever a run is told at any moment, no work is lost or done twice, and a refusal leaves nothing but itself", async () => {
+test("no sequence of commands loses or repeats work, and a rejected command changes nothing", async () => {
   const through = result(
     (await newStage({ models: models() }).run(graph, { roles: [role("Worker")] })).state,
   );
@@ -155,7 +155,7 @@ interface Sent {
   reply: Heard | "lost";
 }
 
-test("every command is applied once, refused with a reason, or accepted and then one of both, also beside the end and over kills", async () => {
+test("every command is applied once or rejected with a reason, even near the end and across crashes", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(act, { minLength: 4, maxLength: 40 }),

@@ -31,7 +31,7 @@ const edgeCounts = (stage: Stage, id: string) =>
     .filter(({ status }) => status === "taken")
     .map(({ count }) => count);
 
-test("a gate asks with its options, and the answer is the way that the run takes", async () => {
+test("a gate asks with its options, and the answer selects the route", async () => {
   const stage = newStage();
   const id = stage.start(gated({}, ["verdict", "remark"]));
   const open = await asked(stage, id);
@@ -61,7 +61,7 @@ test("a gate asks with its options, and the answer is the way that the run takes
   });
 });
 
-test("a question survives the end of the server at every turn, and the way is taken once", async () => {
+test("a question survives a crash at any turn, and its route is taken once", async () => {
   const before = newStage();
   const id = before.start(gated());
   await asked(before, id);
@@ -90,7 +90,7 @@ test("a question survives the end of the server at every turn, and the way is ta
   }
 });
 
-test("a person changes the draft, and what they left goes on", async () => {
+test("a draft edited by a person is passed on", async () => {
   const stage = newStage();
   const id = stage.start(gated({ allow_edit: true }, ["letter", "comment", "decision"]));
   const open = await asked(stage, id);
@@ -110,11 +110,11 @@ test("a person changes the draft, and what they left goes on", async () => {
 });
 
 test.concurrent.each([
-  ["rejected, as by itself", {}, "bad"],
-  ["approved where that is set", { on_timeout: "approve" }, "good"],
-  ["the standard answer", { on_timeout: "default", default_response: "approved" }, "good"],
+  ["rejected by default", {}, "bad"],
+  ["approved if configured", { on_timeout: "approve" }, "good"],
+  ["the default answer", { on_timeout: "default", default_response: "approved" }, "good"],
   ["a failure", { on_timeout: "fail" }, null],
-])("nobody answers in time: %s", async (_name, config, end) => {
+])("an unanswered gate times out with this result: %s", async (_name, config, end) => {
   const stage = newStage();
   const { state } = await stage.run(gated({ timeout_s: 1, ...config }));
   expect(state.interactions["gate#1/1/approval"]!.answered).toEqual({
@@ -127,7 +127,7 @@ test.concurrent.each([
   expect(state.run.reason_code).toBe(end === null ? "HUMAN_TIMEOUT" : "END_REACHED");
 });
 
-test.concurrent("others are asked where nobody answers, with the whole time again, and then the node fails", async () => {
+test.concurrent("an unanswered gate escalates with its full time again, and then its node fails", async () => {
   const stage = newStage();
   const { state, events } = await stage.run(
     gated({ timeout_s: 1, on_timeout: "escalate", escalation: [{ after_s: 60, to: "the lead" }] }),
@@ -163,7 +163,7 @@ const form = (config: object = {}) =>
     },
   });
 
-test("a form gives one value for each of its fields", async () => {
+test("a form returns a value for each of its fields", async () => {
   const stage = newStage();
   const id = stage.start(form());
   const open = await asked(stage, id);
@@ -177,7 +177,7 @@ test("a form gives one value for each of its fields", async () => {
   expect(stage.store.state(id)!.state).toMatchObject({ name: "Ann", age: null });
 });
 
-test("a form that nobody wants to fill in fails its node", async () => {
+test("a declined form fails its node", async () => {
   const stage = newStage();
   const id = stage.start(form());
   const open = await asked(stage, id);

@@ -40,10 +40,10 @@ function newWork() {
 const work = (more: object = {}) => ({ node_type: "tool_call", config: { tool_name: "work" }, ...more });
 
 test.each([
-  ["of one key go one after the other", { concurrency_key: "k" }, { concurrency_key: "k" }, 1],
-  ["of two keys go side by side", { concurrency_key: "k" }, { concurrency_key: "l" }, 2],
-  ["without a key go side by side", {}, {}, 2],
-  ["with and without a key go side by side", { concurrency_key: "k" }, {}, 2],
+  ["with the same concurrency key run in sequence", { concurrency_key: "k" }, { concurrency_key: "k" }, 1],
+  ["with different concurrency keys run in parallel", { concurrency_key: "k" }, { concurrency_key: "l" }, 2],
+  ["without a concurrency key run in parallel", {}, {}, 2],
+  ["with and without a concurrency key run in parallel", { concurrency_key: "k" }, {}, 2],
 ])("nodes %s", async (_how, a, b, most) => {
   const { tools, seen, end } = newWork();
   const stage = newStage({ tools });
@@ -56,9 +56,9 @@ test.each([
 });
 
 test.each([
-  ["as many as the run may have at once", 2, 2],
-  ["all of them where more may be", 3, 3],
-])("branches side by side are at work, %s", async (_how, max_parallel_nodes, most) => {
+  ["up to the limit of the run", 2, 2],
+  ["all at once within the limit", 3, 3],
+])("parallel branches run %s", async (_how, max_parallel_nodes, most) => {
   const { tools, seen, end } = newWork();
   const stage = newStage({ tools });
   const graph = draw("start > a > end; start > b > end; start > c > end", {
@@ -76,14 +76,14 @@ test.each([
 test.each([
   [{ x: "ERROR" }, "ERROR"],
   [{ x: "COMPLETED" }, "COMPLETED"],
-] as const)("a run that comes to ends of which one ends it as %j has ended as %s", async ({ x }, status) => {
+] as const)("a run that reaches two end nodes, the second with %j, ends as %s", async ({ x }, status) => {
   const { state } = await newStage().run(
     draw("start > endA; start > endB", { endB: { config: { status: x } } }),
   );
   expect([state.run.final_status, state.run.reason_code]).toEqual([status, "END_REACHED"]);
 });
 
-test("a run whose every branch ends before an end says what to do", async () => {
+test("a run whose branches all end before an end node reports how to fix it", async () => {
   const { state } = await newStage().run(draw("start > a"));
   expect(state.run).toMatchObject({
     final_status: "INCOMPLETE",
@@ -100,7 +100,7 @@ test("a run whose every branch ends before an end says what to do", async () => 
 test.each([
   ["Slow one", "Slow one timed out after 100 ms."],
   ["", "a timed out after 100 ms."],
-])("a node that takes longer than it may is told by its name (%j)", async (name, text) => {
+])("the timeout error of a node names the node (%j)", async (name, text) => {
   const { tools } = newWork();
   const { state } = await newStage({ tools }).run(
     draw("start > a > end", { a: work({ name, run_timeout_ms: 100 }) }),
@@ -112,7 +112,7 @@ test.each([
   expect(state.run.error?.message).toContain(text);
 });
 
-test("a run is cancelled with the reason that it was given, or with one that says so", async () => {
+test("a cancelled run reports the given reason or a default reason", async () => {
   for (const [reason, message] of [
     ["Enough.", "Enough."],
     ["", "The run was cancelled."],
@@ -131,7 +131,7 @@ test("a run is cancelled with the reason that it was given, or with one that say
   expect(newStage().host.cancel("run_nobody", { by: "ann", reason: "" })).toBe(false);
 });
 
-test("a question of a paused run can be answered for as long as the pause took in addition", async () => {
+test("a pause extends the time to answer a question", async () => {
   const clock = { ahead: 0, now: () => Date.now() + clock.ahead, monotonic: () => performance.now() };
   const send = defineTool({
     name: "send",
@@ -160,7 +160,7 @@ test("a question of a paused run can be answered for as long as the pause took i
   expect(stateOf(stage, id).run.final_status).toBe("COMPLETED");
 });
 
-test("in steps, a node that its condition passes over is not stopped at", async () => {
+test("stepping doesn't stop at a node that its condition skips", async () => {
   const stage = newStage();
   const id = stage.start(draw("start > a > b > end", { a: { when: "false" } }), {
     config: { mode: "step" },

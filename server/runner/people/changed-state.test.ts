@@ -93,7 +93,7 @@ function consistent(stage: Stage, id: string, warnings: readonly string[]) {
 }
 
 for (const [name, graph] of Object.entries({ chain, parallel, asksFirst })) {
-  test(`a fork with another value at every moment, whoever reads it: ${name}`, async () => {
+  test(`a fork with changed state at any event stays consistent or warns: ${name}`, async () => {
     const models = newModels();
     const stage = newStage({ models });
     const original = stage.start(graph, { roles });
@@ -116,7 +116,7 @@ for (const [name, graph] of Object.entries({ chain, parallel, asksFirst })) {
     }
   });
 
-  test(`another value at every place at which a run can be paused, whoever reads it: ${name}`, async () => {
+  test(`a state change at any pause point stays consistent or warns: ${name}`, async () => {
     const places = [
       ...(["node_start", "node_end", "llm_call", "edge"] as const),
       ...(["state_write"] as const),
@@ -144,7 +144,7 @@ for (const [name, graph] of Object.entries({ chain, parallel, asksFirst })) {
   });
 }
 
-test("a node that begins again after a change, taken up after a crash in each turn, ends as it would have", async () => {
+test("a node that restarts after a state change resumes after a crash at any turn and ends the same", async () => {
   const stage = newStage({ models: newModels() });
   const breakpoints = [{ on: "llm_call", node_id: "c", once: true }];
   const id = stage.start(chain, { roles, config: { mode: "breakpoint", breakpoints } as never });
@@ -164,7 +164,7 @@ test("a node that begins again after a change, taken up after a crash in each tu
   }
 });
 
-test("a fork in the middle of a node's beginning begins before the node, and says so", async () => {
+test("a fork while a node is starting begins before the node and reports it", async () => {
   const stage = newStage({ models: newModels() });
   const { id, events } = await stage.run(chain, { roles });
   const at = (type: string, node_id: string) =>

@@ -40,10 +40,10 @@ function calling(read_only: boolean, execute: (signal: AbortSignal) => Promise<s
 }
 
 test.each([
-  ["changes something", false, ["tool_call"]],
+  ["has side effects", false, ["tool_call"]],
   ["only reads", true, []],
 ] as const)(
-  "the mode with a person stops before a tool that %s only if it does",
+  "human-in-the-loop mode stops only before side effects: a tool that %s",
   async (_what, read_only, stops) => {
     let made = 0;
     const { roles, ...parts } = calling(read_only, () => `made ${++made}`);
@@ -62,7 +62,7 @@ test.each([
   },
 );
 
-test("a question that comes while a run is being paused is asked, and its answer counts once the run goes on", async () => {
+test("a question asked while a run pauses can be answered, and the answer applies after the resume", async () => {
   const stage: Stage = newStage({
     models: fakeModels(() => {
       void sendCommand(stage, id, { kind: "pause" });
@@ -96,7 +96,7 @@ test("a question that comes while a run is being paused is asked, and its answer
   ]);
 });
 
-test("a node that is skipped with a call under way has the person's output, and the call's answer counts no more", async () => {
+test("a skipped node keeps the person's output, and a late answer of its call is ignored", async () => {
   let given: (() => void) | undefined;
   const stage: Stage = newStage({
     models: fakeModels(
@@ -125,7 +125,7 @@ test("a node that is skipped with a call under way has the person's output, and 
   expect(stage.store.events(id, 0, 1e6).filter(({ type }) => type === "llm_call_completed")).toEqual([]);
 });
 
-test("a held run that is cancelled names the command that it had accepted and never applied", async () => {
+test("a quarantined run that is cancelled names the command it accepted but never applied", async () => {
   const stage = newStage({ models: fakeModels(() => new Promise<never>(() => {})) });
   const id = stage.start(draw("start > ask > end", { ask }), { roles: [role("Worker")] });
   await status(stage, id).toBe("running");

@@ -73,7 +73,7 @@ async function goThrough(stage: Stage, id: string, command: RunCommand) {
   return stops;
 }
 
-test("step by step a run stops before each node, and ends as one that was never stopped", async () => {
+test("a run in step mode stops before each node and ends with the same result", async () => {
   const graph = counting();
   const through = (await newStage().run(graph)).state;
   const stage = newStage();
@@ -89,7 +89,7 @@ test("step by step a run stops before each node, and ends as one that was never 
   expect(result(stateOf(stage, id))).toEqual(result(through));
 });
 
-test("branches side by side are gone through one node after the other", async () => {
+test("stepping through parallel branches executes their nodes in turn", async () => {
   const graph = draw("start > a > b > j; start > w > j; j > end");
   const through = (await newStage().run(graph)).state;
   const stage = newStage();
@@ -99,7 +99,7 @@ test("branches side by side are gone through one node after the other", async ()
   expect(result(stateOf(stage, id))).toEqual(result(through));
 });
 
-test("a run in steps that is resumed goes to its end", async () => {
+test("a run in step mode that is resumed runs to its end", async () => {
   const stage = newStage();
   const id = stage.start(counting(), { config: { mode: "step" } });
   expect(await goThrough(stage, id, { kind: "resume" })).toEqual([["step", "node_start", "start#1"]]);
@@ -107,20 +107,20 @@ test("a run in steps that is resumed goes to its end", async () => {
 });
 
 test.each([
-  ["its condition", { on: "node_start", node_id: "inc", condition: "state.n == 2" }, ["inc#3"]],
+  ["a condition", { on: "node_start", node_id: "inc", condition: "state.n == 2" }, ["inc#3"]],
   [
-    "its condition, once",
+    "a condition with a hit count",
     { on: "node_start", node_id: "inc", condition: "state.n == 2", hit_count: 1 },
     ["inc#3"],
   ],
   ["a hit count", { on: "node_start", node_id: "inc", hit_count: 3 }, ["inc#3", "inc#4"]],
   ["the end of a node", { on: "node_end", node_id: "inc", condition: "state.n >= 3" }, ["inc#3", "inc#4"]],
-  ["a round of a loop", { on: "loop_iteration", condition: "state.n == 1" }, [""]],
-  ["a key that is written", { on: "state_write", key: "n", condition: "state.n == 4" }, ["inc#4"]],
+  ["a loop iteration", { on: "loop_iteration", condition: "state.n == 1" }, [""]],
+  ["a state write", { on: "state_write", key: "n", condition: "state.n == 4" }, ["inc#4"]],
   ["an edge", { on: "edge", edge_id: "e3" }, ["r#4"]],
-  ["a condition that cannot be evaluated", { on: "node_start", condition: "state.n + 'x' == 'y'" }, []],
-  ["one that is switched off", { on: "node_start", enabled: false }, []],
-] as const)("a breakpoint holds a run by %s", async (_by, breakpoint, stops) => {
+  ["a condition that can't be evaluated", { on: "node_start", condition: "state.n + 'x' == 'y'" }, []],
+  ["a disabled breakpoint", { on: "node_start", enabled: false }, []],
+] as const)("a breakpoint pauses a run only at its matches: %s", async (_by, breakpoint, stops) => {
   const stage = newStage();
   const id = stage.start(counting(), { config: { breakpoints: [breakpoint] } });
   const stood = await goThrough(stage, id, { kind: "resume" });
@@ -128,7 +128,7 @@ test.each([
   expect(stateOf(stage, id).state.n).toBe(4);
 });
 
-test("a node's own mark holds the run in the mode that heeds it, and in no other", async () => {
+test("a breakpoint on a node pauses the run only in breakpoint mode", async () => {
   const graph = draw("start > a > b > end", { a: { breakpoint: "before" }, b: { breakpoint: "after" } });
   for (const [mode, stops] of [
     ["continuous", []],
@@ -146,7 +146,7 @@ test("a node's own mark holds the run in the mode that heeds it, and in no other
   }
 });
 
-test("a run to a node stops there once, in every mode, also where the node comes again", async () => {
+test("a run to a node stops there once in every mode, even if the node repeats", async () => {
   for (const mode of ["continuous", "breakpoint"] as const) {
     const stage = newStage();
     const id = stage.start(counting(), { config: { mode, stop_at: "inc" } });
@@ -155,7 +155,7 @@ test("a run to a node stops there once, in every mode, also where the node comes
   }
 });
 
-test("breakpoints of a run under way are set and taken out", async () => {
+test("breakpoints of an active run can be set and removed", async () => {
   const stage = newStage();
   const id = stage.start(counting(), { config: { mode: "step" } });
   await stood(stage, id);
@@ -189,7 +189,7 @@ function pausingAt(k: number, models: ReturnType<typeof modelsOf>, now = false) 
 }
 
 for (const [name, one] of Object.entries(cases))
-  test(`a crew that is paused at any call and resumed ends as one that was not: ${name}`, async () => {
+  test(`a crew that is paused at any call and resumed ends the same: ${name}`, async () => {
     const plain = modelsOf(one.answer);
     const through = (await newStage({ models: plain }).run(graphOf(one), { roles: crewRoles })).state;
     for (let k = 1; k <= plain.asked.length; k += sized(2, 1))
@@ -208,7 +208,7 @@ for (const [name, one] of Object.entries(cases))
   });
 
 for (const [name, one] of Object.entries(cases))
-  test(`a crew that is gone through turn by turn ends as one that was not: ${name}`, async () => {
+  test(`a crew that is stepped turn by turn ends the same: ${name}`, async () => {
     const through = (await newStage({ models: modelsOf(one.answer) }).run(graphOf(one), { roles: crewRoles }))
       .state;
     const stage = newStage({ models: modelsOf(one.answer) });
@@ -218,7 +218,7 @@ for (const [name, one] of Object.entries(cases))
     expect(result(stateOf(stage, id))).toEqual(result(through));
   });
 
-test("a paused run survives the end of its process at every turn, and goes on where it stood", async () => {
+test("a paused run survives a crash at any turn and continues from there", async () => {
   const first = newStage();
   const id = first.start(counting(), { config: { mode: "step" } });
   await goThrough(first, id, { kind: "step", granularity: "node" });
@@ -237,7 +237,7 @@ test("a paused run survives the end of its process at every turn, and goes on wh
   }
 });
 
-test("a paused run leaves the memory, and its start takes up nothing of it", async () => {
+test("a paused run stays unloaded after a restart until it is resumed", async () => {
   const stage = newStage();
   const id = stage.start(counting(), { config: { mode: "step" } });
   await stood(stage, id);
@@ -260,7 +260,7 @@ test("a paused run can be cancelled", async () => {
   expect(stateOf(stage, id).run.paused_at).toBeUndefined();
 });
 
-test("a command that comes too late says so and changes nothing", async () => {
+test("a command that arrives too late warns and changes nothing", async () => {
   const stage = newStage();
   const id = stage.start(counting(), { config: { mode: "step" } });
   await stood(stage, id);
@@ -270,7 +270,7 @@ test("a command that comes too late says so and changes nothing", async () => {
   ]);
 });
 
-test("the mode that asks before effects stops before a model's answer, not before it thinks", async () => {
+test("human-in-the-loop mode doesn't stop before a model call", async () => {
   const stage = newStage({ models: fakeModels(() => "done") });
   const ask = {
     node_type: "agent_task",
@@ -284,9 +284,9 @@ test("the mode that asks before effects stops before a model's answer, not befor
 });
 
 test.each([
-  ["only reads, is given up and made again", true, 2],
-  ["may change something, comes to its end and is not repeated", false, 1],
-] as const)("with a pause at once a tool that %s", async (_how, read_only, calls) => {
+  ["a read-only call is abandoned and repeated", true, 2],
+  ["a call with side effects finishes and is not repeated", false, 1],
+] as const)("an immediate pause with a tool call in flight: %s", async (_how, read_only, calls) => {
   let made = 0;
   const look = defineTool({
     name: "look",

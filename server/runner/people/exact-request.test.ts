@@ -44,7 +44,7 @@ const offline = () =>
   newModels({ providers: memoryProviders([offlineProvider]), offlineFetch: newOfflineFetch({ speed: 0 }) });
 
 test.each(templates.map(({ key, graph }) => [key, graph] as const))(
-  "the template %s: every prompt is the one that was sent, and nothing is found to have gone wrong",
+  "the prompts rebuilt for template %s match those sent, and no diagnostic is reported",
   async (_key, graph) => {
     const { models, sent } = listening(offline());
     const input = Object.fromEntries(inputFields(graph).map(({ key }) => [key, "Approve my vacation."]));
@@ -94,7 +94,7 @@ const pages = (count: number): ScriptedStep[] =>
   Array.from({ length: count }, (_, page) => ({ tool_calls: [{ tool_name: "read", args: { page } }] }));
 const roles = [RoleDefinition.parse({ name: "Reader", tools: ["read"] })];
 
-test("a conversation that was shortened is told as short as the model got it", async () => {
+test("a condensed conversation is shown as short as the model received it", async () => {
   const { models, sent } = listening(newScriptedModels([...pages(5), { text: "Bees." }]));
   const { events } = await newStage({ models, tools: fakeTools([read]) }).run(graph, {
     roles,
@@ -110,7 +110,7 @@ test("a conversation that was shortened is told as short as the model got it", a
   ]);
 });
 
-test("what no event keeps is said, not made up: the words to the judge of a rule", async () => {
+test("a prompt that no event stores is reported as missing: the prompt of a guardrail's judge", async () => {
   const judged = RoleDefinition.parse({
     name: "Reader",
     guardrails: [{ name: "kind", target: "output", kind: "llm_judge", spec: "It is kind.", on_fail: "warn" }],
@@ -127,7 +127,7 @@ test("what no event keeps is said, not made up: the words to the judge of a rule
   expect(asSent(events, "nobody")).toBeNull();
 });
 
-test("a conversation that was summed up is told with the summary in its place, and what the summary was made of", async () => {
+test("a summarized conversation is shown with its summary and the source of the summary", async () => {
   let page = 0;
   const scripted = modelsOf(({ messages }) =>
     messages.at(-1)?.content.startsWith("<conversation>")

@@ -34,7 +34,7 @@ const isPaused = (stage: Stage, id: string) => expect.poll(() => stage.store.fin
 const heard = ({ messages }: Pick<ModelRequest, "messages">) =>
   messages.filter(({ content }) => content.includes(INSTRUCTION)).length;
 
-test("an instruction to a paused run is in the next call of a model, with who said it, and counts as a person's words", async () => {
+test("an instruction to a paused run reaches the next model call with its author, as a person's text", async () => {
   const models = fakeModels(() => "done");
   const stage = newStage({ models });
   const id = stage.start(one, { roles: [role("Worker")], config: { breakpoints: [{ on: "llm_call" }] } });
@@ -62,7 +62,7 @@ test("an instruction to a paused run is in the next call of a model, with who sa
   expect([told, run.warnings]).toEqual([[INSTRUCTION], []]);
 });
 
-test("who was just answering is asked once more, and its second answer counts", async () => {
+test("an agent instructed during its answer is asked again, and the second answer counts", async () => {
   const stage: Stage = newStage({
     models: fakeModels(async ({ messages }) => {
       if (heard({ messages }) > 0) return "blue";
@@ -76,7 +76,7 @@ test("who was just answering is asked once more, and its second answer counts", 
   expect([state.answer, totals.usage.requests]).toEqual(["blue", 2]);
 });
 
-test("who has no turn left to read it in is done, and the run says that nobody read it", async () => {
+test("an agent without turns left finishes, and the run warns that no agent read the instruction", async () => {
   const stage: Stage = newStage({
     models: fakeModels(async () => {
       await sendCommand(stage, id, inject({ run: true }));
@@ -119,7 +119,7 @@ async function instructAtFirstCall(crew: Case, target: InstructionTarget) {
 const whoOf = ({ messages }: ModelRequest) => /You are (\w+)/.exec(messages[0]!.content)![1]!;
 
 for (const [name, crew] of Object.entries(cases)) {
-  test(`what a run is told reaches every later call of its crew, once in each conversation: ${name}`, async () => {
+  test(`an instruction to a run reaches every later call of its crew, once per conversation: ${name}`, async () => {
     const { requests, state } = await instructAtFirstCall(crew, { run: true });
     // Calls that were under way already with the first one could not hear of it.
     const later = requests.slice(requests.findIndex((request) => heard(request) > 0));
@@ -128,7 +128,7 @@ for (const [name, crew] of Object.entries(cases)) {
     expect(state.run.final_status).toBe("COMPLETED");
   });
 
-  test(`what one agent is told reaches it alone: ${name}`, async () => {
+  test(`an instruction to an agent reaches only that agent: ${name}`, async () => {
     const { requests, state } = await instructAtFirstCall(crew, { agent_id: "checker" });
     const own = requests.filter((request) => heard(request) > 0).map(whoOf);
     expect(state.run.final_status).toBe("COMPLETED");
@@ -137,7 +137,7 @@ for (const [name, crew] of Object.entries(cases)) {
   });
 }
 
-test("what nobody would read is refused with the reason, and leaves nothing", async () => {
+test("an instruction that no agent would read is rejected with the reason and leaves no trace", async () => {
   const stage = newStage({ models: fakeModels(() => "done") });
   const graph = draw("start > ask > sum > end", { ask: { ...ask(), name: "Asker" } });
   const id = stage.start(graph, {
@@ -164,7 +164,7 @@ test("what nobody would read is refused with the reason, and leaves nothing", as
   expect([instructions, told]).toEqual([[], []]);
 });
 
-test("a node in a loop is told once its first round is over, and reads it in the next", async () => {
+test("a node in a loop reads an instruction in its next iteration", async () => {
   const models = fakeModels(({ messages }) => (heard({ messages }) > 0 ? "done" : "again"));
   const stage = newStage({ models });
   const graph = draw("start > ask > r; r again> ask; r done> end", {
@@ -182,7 +182,7 @@ test("a node in a loop is told once its first round is over, and reads it in the
   expect(models.requests.map(heard)).toEqual([0, 1]);
 });
 
-test("an instruction survives the end of its process", async () => {
+test("an instruction survives a crash", async () => {
   const first = newStage({ models: fakeModels(() => "done") });
   const id = first.start(one, { roles: [role("Worker")], config: { breakpoints: [{ on: "llm_call" }] } });
   await isPaused(first, id);

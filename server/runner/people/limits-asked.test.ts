@@ -40,7 +40,7 @@ const times = (stage: Stage, id: string) => {
   return counts;
 };
 
-test("a run that used up its node runs asks before it stops; raised, it goes on where it stood", async () => {
+test("a run at its step limit asks before it stops, and continues once the limit is raised", async () => {
   const stage = newStage();
   const id = stage.start(chain, config({ max_steps: 2 }));
   const open = await asked(stage, id);
@@ -75,7 +75,7 @@ test("a run that used up its node runs asks before it stops; raised, it goes on 
   expect([run.final_status, run.config.max_steps, times(stage, id)]).toEqual(["COMPLETED", 50, done]);
 });
 
-test("told to stop, it stops as without a question, and asks again once it was raised from there", async () => {
+test("a run answered with stop ends at its limit, and asks again after a later raise", async () => {
   const stage = newStage();
   const id = stage.start(chain, config({ max_steps: 2 }));
   await asked(stage, id);
@@ -93,7 +93,7 @@ test("told to stop, it stops as without a question, and asks again once it was r
   expect([stage.store.state(id)!.run.final_status, times(stage, id)]).toEqual(["COMPLETED", done]);
 });
 
-test("nobody answers: it stops, and nothing is raised", async () => {
+test("an unanswered limit question stops the run and raises nothing", async () => {
   const stage = newStage({ people: { answer_within_ms: 40 } });
   const id = stage.start(chain, config({ max_steps: 2 }));
   await stage.host.settled(id);
@@ -101,7 +101,7 @@ test("nobody answers: it stops, and nothing is raised", async () => {
   expect(stage.store.state(id)!.run).toMatchObject({ reason_code: "MAX_STEPS", config: { max_steps: 2 } });
 });
 
-test("a limit that is raised on the run's page needs no answer any more", async () => {
+test("raising a limit on the run's page answers its question", async () => {
   const stage = newStage();
   const id = stage.start(chain, config({ max_steps: 2 }));
   const open = await asked(stage, id);
@@ -115,7 +115,7 @@ test("a limit that is raised on the run's page needs no answer any more", async 
   ]);
 });
 
-test("what the run writes down is a limit that asks, too", async () => {
+test("the log limit asks as well", async () => {
   const stage = newStage();
   const graph = draw(`start > ${Array.from({ length: 60 }, (_, at) => `t${at}`).join(" > ")} > end`);
   const id = stage.start(graph, config({ max_log_chars: 16_000 }));
@@ -129,7 +129,7 @@ test("what the run writes down is a limit that asks, too", async () => {
   expect(stage.store.state(id)!.run.final_status).toBe("COMPLETED");
 });
 
-test("time at work asks in seconds, and what is entered counts in seconds", async () => {
+test("the limit of active time asks in seconds and takes its answer in seconds", async () => {
   const slow = defineTool({
     name: "slow",
     description: "Takes its time",
@@ -160,12 +160,12 @@ test("time at work asks in seconds, and what is entered counts in seconds", asyn
   });
 });
 
-test("a run that is not set to ask stops without a question", async () => {
+test("a run that is not set to ask stops at its limit without a question", async () => {
   const { state } = await newStage().run(chain, { config: { max_steps: 2 } });
   expect([state.run.final_status, state.interactions]).toEqual(["INCOMPLETE", {}]);
 });
 
-test("an end that ends everything, or a failure, does not wait for the answer", async () => {
+test("a failure in another branch still fails a run that asked about a limit", async () => {
   const stage = newStage();
   const graph = draw("start > a > b > end; start > w > x", {
     w: { config: { ms: 150 } },
@@ -178,7 +178,7 @@ test("an end that ends everything, or a failure, does not wait for the answer", 
   expect(stage.store.state(id)!.run.final_status).toBe("ERROR");
 });
 
-test("paused while it asks, it is answered and goes on only once it is let go on", async () => {
+test("a run paused while it asks can be answered, and continues only after the resume", async () => {
   const stage = newStage();
   const id = stage.start(chain, config({ max_steps: 2 }));
   await asked(stage, id);
@@ -192,7 +192,7 @@ test("paused while it asks, it is answered and goes on only once it is let go on
   expect([stage.store.state(id)!.run.final_status, times(stage, id)]).toEqual(["COMPLETED", done]);
 });
 
-test("cut off at any turn, it asks the same once, and goes on once", async () => {
+test("a run interrupted at any turn asks about its limit once and continues once", async () => {
   const stage = newStage();
   const id = stage.start(chain, config({ max_steps: 2 }));
   const open = await asked(stage, id);

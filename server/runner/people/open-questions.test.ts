@@ -66,7 +66,7 @@ const answer = ({ host }: Stage, { run_id, ask }: ReturnType<typeof listed>[numb
 /** A machine under load takes its time. */
 const soon: typeof expect.poll = (what) => expect.poll(what, { timeout: 10_000 });
 
-test("the list of open questions is at every moment what the logs come to, whatever people do", async () => {
+test("the list of open questions always matches the logs, whatever people do", async () => {
   const Act = fc.oneof(
     fc.record({ does: fc.constant("answer" as const), at: fc.nat(2), yes: fc.boolean() }),
     fc.record({ does: fc.constant("restart" as const) }),
@@ -100,7 +100,7 @@ test("the list of open questions is at every moment what the logs come to, whate
   );
 });
 
-test("how many wait is told beside a list that ends before them, narrowed down in the same way", async () => {
+test("the total counts all open questions under the same filters as the truncated list", async () => {
   const stage = watched();
   const pays = stage.start(GRAPH, { ...ALWAYS, workflow: "wf_pay" });
   await soon(() => listed(stage).length).toBe(3);
@@ -112,7 +112,7 @@ test("how many wait is told beside a list that ends before them, narrowed down i
   expect(kinds.map((query) => questions.list({ ...query, limit: 2 }).length)).toEqual([2, 2, 2, 0, 0]);
 });
 
-test("who asks, what, and since when is said; what is more urgent, or over sooner, comes first", async () => {
+test("an open question shows asker, content and age, and urgent or expiring questions come first", async () => {
   const stage = watched();
   const id = stage.start(GRAPH, { ...ALWAYS, workflow: "wf_pay" });
   await soon(() => listed(stage).length).toBe(3);
@@ -142,7 +142,7 @@ test("who asks, what, and since when is said; what is more urgent, or over soone
   expect(newQuestionStore(stage.db).count()).toMatchObject({ open: 3 });
 });
 
-test("runs that waited before there was such a list are in it after the next start", async () => {
+test("questions from before the list existed are added at the next start", async () => {
   const before = newStage({ tools: tools() });
   before.start(GRAPH, ALWAYS);
   await soon(() => listed(before).length).toBe(3);
@@ -154,7 +154,7 @@ test("runs that waited before there was such a list are in it after the next sta
   expect(listed(after)).toEqual(was);
 });
 
-test("a run that is held keeps its questions, at the end of the list, and takes no part in the count", async () => {
+test("a quarantined run keeps its questions at the end of the list, outside the count", async () => {
   const stage = watched();
   const [one, other] = [stage.start(GRAPH, ALWAYS), stage.start(GRAPH, ALWAYS)];
   await soon(() => listed(stage).length).toBe(6);
@@ -166,7 +166,7 @@ test("a run that is held keeps its questions, at the end of the list, and takes 
   expect(newQuestionStore(stage.db).count()).toMatchObject({ open: 3 });
 });
 
-test("whoever watches hears of each new question, also where the run was waiting already", async () => {
+test("watchers are notified of each new question, even if the run was already waiting", async () => {
   const stage = watched();
   let ticks = 0;
   stage.host.watchers.watch(() => ticks++);
@@ -180,7 +180,7 @@ test("whoever watches hears of each new question, also where the run was waiting
   await soon(() => ticks).toBeGreaterThan(before);
 });
 
-test("of a run that is taken up again, the first turn that asks is news, one that asks nothing is not, nor is what was told", async () => {
+test("a resumed run reports its questions as new only at the first turn that asks", async () => {
   const stage = watched();
   const id = stage.start(GRAPH, ALWAYS);
   await soon(() => listed(stage).length).toBe(3);
@@ -213,7 +213,7 @@ test("of a run that is taken up again, the first turn that asks is news, one tha
   ]);
 });
 
-test("a notice is in the outbox with the turn that asks, once for each channel, and none for what was rolled back", async () => {
+test("a notification enters the outbox with its question, once per channel and not after a rollback", async () => {
   const stage = newStage({ tools: tools() });
   const notices = newNoticeStore(stage.db, () => Date.now() + GRACE_MS);
   newSettingStore(stage.db).set(

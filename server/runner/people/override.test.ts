@@ -32,9 +32,9 @@ const next = (to: string, activation_id = "r#1"): RunCommand => ({
 
 test.each([
   ["before the router", { on: "node_start", node_id: "r" }],
-  ["when it has chosen", { on: "node_end", node_id: "r" }],
-  ["before the node that it chose", { on: "node_start", node_id: "aside" }],
-] as const)("a run goes the way that a person chose: %s", async (_when, breakpoint) => {
+  ["after the router has chosen", { on: "node_end", node_id: "r" }],
+  ["before the chosen node", { on: "node_start", node_id: "aside" }],
+] as const)("a run takes the route that a person chose: %s", async (_when, breakpoint) => {
   const stage = newStage();
   const id = stage.start(forked(), { config: { breakpoints: [breakpoint] } });
   await isPaused(stage, id);
@@ -50,7 +50,7 @@ test.each([
   expect([nodes.east?.status, nodes.j?.count]).toEqual(["completed", 1]);
 });
 
-test("where it does not fit, a choice is refused with the reason and changes nothing", async () => {
+test("an invalid choice is rejected with the reason and changes nothing", async () => {
   const stage = newStage();
   const id = stage.start(forked(), { config: { breakpoints: [{ on: "node_end", node_id: "aside" }] } });
   await isPaused(stage, id);
@@ -103,7 +103,7 @@ async function choosing(crew: Case, agent_id: string) {
   return { reply: replies[0], order, run: state.run };
 }
 
-test("in a swarm the person's choice takes over, also from an agent that would have ended the work", async () => {
+test("a person's choice takes over in a swarm, even from an agent that would have finished", async () => {
   const { reply, order, run } = await choosing(cases.swarm!, "checker");
   expect([reply, order, run.final_status]).toEqual([null, ["lead", "checker"], "COMPLETED"]);
   const answering: Case = {
@@ -113,7 +113,7 @@ test("in a swarm the person's choice takes over, also from an agent that would h
   expect((await choosing(answering, "worker")).order).toEqual(["lead", "worker"]);
 });
 
-test("the next task of a plan is the chosen agent's", async () => {
+test("the next task of a plan goes to the chosen agent", async () => {
   const { order, run } = await choosing(cases.sequential!, "worker");
   expect([order, run.final_status]).toEqual([["worker", "worker", "lead"], "COMPLETED"]);
 });
@@ -123,12 +123,12 @@ test("a manager's next message goes to the chosen agent", async () => {
   expect([order, run.final_status]).toEqual([["lead", "checker", "lead", "checker", "lead"], "COMPLETED"]);
 });
 
-test("the chosen agent's step of a pattern is next", async () => {
+test("the chosen agent's step of a pattern runs next", async () => {
   const { order, run } = await choosing(cases.custom!, "worker");
   expect([order.slice(0, 3), run.final_status]).toEqual([["worker", "worker", "checker"], "COMPLETED"]);
 });
 
-test("nobody is next where all are asked at once, nor whoever leads or is not in the crew", async () => {
+test("no agent can be chosen if all run at once, if it leads or if it isn't in the crew", async () => {
   expect((await choosing(cases.consensus!, "worker")).reply).toBe(
     "All members of this crew run at the same time, so none is next.",
   );
@@ -140,7 +140,7 @@ test("nobody is next where all are asked at once, nor whoever leads or is not in
   );
 });
 
-test("a choice that nothing came of is told at the end", async () => {
+test("an unused choice is reported at the end of the run", async () => {
   const once: Case = {
     crew: { process: "sequential" },
     plan: { tasks: [{ task_id: "t", description: "do it", required_role: "Worker" }] },

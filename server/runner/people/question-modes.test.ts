@@ -26,7 +26,7 @@ const give = (stage: Stage, id: string, option: string) => {
   });
 };
 
-test("async: other branches go on while one waits", async () => {
+test("an async question lets other branches continue", async () => {
   const stage = newStage();
   const id = stage.start(beside({ mode: "async" }));
   await expect.poll(() => statusOf(stage, id, "end")).toBe("completed");
@@ -36,7 +36,7 @@ test("async: other branches go on while one waits", async () => {
   expect(statusOf(stage, id, "good")).toBe("completed");
 });
 
-test("sync: what is under way finishes, nothing new starts, also over a restart, until somebody answers", async () => {
+test("a sync question lets active nodes finish and starts no others until answered, even after a restart", async () => {
   const before = newStage();
   const id = before.start(beside({ mode: "sync" }));
   await expect.poll(() => before.store.find(id)?.status).toBe("waiting");
@@ -53,7 +53,7 @@ test("sync: what is under way finishes, nothing new starts, also over a restart,
   ]);
 });
 
-test("advisory: the run goes on by the standard answer, and a later one is kept, marked late", async () => {
+test("an advisory question continues with the default answer and keeps a later answer, marked late", async () => {
   const stage = newStage();
   const { id, state } = await stage.run(beside({ mode: "advisory", default_response: "yes" }));
   expect([state.run.final_status, state.state.decision]).toEqual(["COMPLETED", "yes"]);

@@ -44,7 +44,7 @@ async function failed(graph = one, times = 1, more: Parameters<Stage["start"]>[1
   return { stage, id };
 }
 
-test("a run that ended because a node failed goes on where that is tried again, by its next attempt", async () => {
+test("a run that failed at a node continues with the node's next attempt when it is retried", async () => {
   const { stage, id } = await failed();
   const before = stage.store.events(id, 0, 1e6);
   await sendCommand(stage, id, retry("ask#1"));
@@ -66,7 +66,7 @@ test("a run that ended because a node failed goes on where that is tried again, 
   ]);
 });
 
-test("it can fail and be tried again as often as a person likes", async () => {
+test("a node can fail and be retried any number of times", async () => {
   const { stage, id } = await failed(one, 3);
   for (let k = 0; k < 3; k++) {
     await sendCommand(stage, id, retry("ask#1"));
@@ -76,7 +76,7 @@ test("it can fail and be tried again as often as a person likes", async () => {
   expect([run.final_status, activations["ask#1"]?.attempt]).toEqual(["COMPLETED", 4]);
 });
 
-test("what a failure left undone is done as well: nodes that had not begun, tokens that waited, a second failure", async () => {
+test("a retry also completes unfinished work: pending nodes, waiting tokens, a second failure", async () => {
   const graph = draw("start > a > j; start > b > j; start > c > d > j; j > end", {
     a: ask(),
     b: ask({ output_keys: ["b"] }),
@@ -102,7 +102,7 @@ test("what a failure left undone is done as well: nodes that had not begun, toke
   );
 });
 
-test("a run that is paused where a node failed tries it again once it goes on", async () => {
+test("a run paused at a failed node retries it after the resume", async () => {
   const stage = newStage({ models: failing(1) });
   const id = stage.start(one, { roles, config: { breakpoints: [{ on: "error", node_id: "ask" }] } });
   await isPaused(stage, id);
@@ -118,7 +118,7 @@ test("a run that is paused where a node failed tries it again once it goes on", 
   expect(types.filter((type) => type === "run_finished")).toHaveLength(1);
 });
 
-test("a node that waits for its next attempt makes it at once", async () => {
+test("a manual retry starts a scheduled attempt immediately", async () => {
   const stage = newStage({ models: failing(1) });
   const patient = {
     retry: { max_attempts: 2, initial_delay_ms: 3_600_000, max_delay_ms: 3_600_000, retry_on: ["INTERNAL"] },
@@ -133,7 +133,7 @@ test("a node that waits for its next attempt makes it at once", async () => {
   ]);
 });
 
-test("what did not fail, or whose failure the run went on from, is refused with the reason", async () => {
+test("a retry is rejected if the node didn't fail or the run continued past its failure", async () => {
   const stage = newStage({ models: failing(1) });
   const graph = draw("start > ask > sum > end", { ask: { ...ask(), name: "Asker", on_error: "continue" } });
   const id = stage.start(graph, {
@@ -155,7 +155,7 @@ test("what did not fail, or whose failure the run went on from, is refused with 
   expect(stateOf(stage, id).run.final_status).toBe("COMPLETED");
 });
 
-test("a run that failed, was tried again and went on survives the end of its process at every turn", async () => {
+test("a failed and retried run survives a crash at any turn", async () => {
   const { stage: first, id } = await failed(draw("start > a > ask > b > end", { ask: ask() }));
   await sendCommand(first, id, retry("ask#1"));
   await first.host.settled(id);
@@ -174,7 +174,7 @@ test("a run that failed, was tried again and went on survives the end of its pro
   }
 });
 
-test("what a crew did in a run that was tried again counts once, as it came out last", async () => {
+test("a crew's work in a retried run counts once, with its last outcome", async () => {
   const graph = graphOf({
     crew: { process: "sequential" },
     plan: { tasks: [{ task_id: "t", description: "do it", required_role: "Worker" }] },
@@ -189,7 +189,7 @@ test("what a crew did in a run that was tried again counts once, as it came out 
   expect(work()).toEqual([{ agent_id: "worker", done: 1, failed: 0 }]);
 });
 
-test("a run that went on is forked at its end as any other", async () => {
+test("a retried run can be forked at its end like any other", async () => {
   const { stage, id } = await failed();
   await sendCommand(stage, id, retry("ask#1"));
   await stage.host.settled(id);

@@ -24,7 +24,7 @@ const outcome = async (stage: Stage, id: string) => {
   return [run.final_status, state.amount];
 };
 
-test("a run waits for a signal, also beyond the end of its process, and goes on with what it brings", async () => {
+test("a run waits for a signal across a restart and continues with its data", async () => {
   const first = newStage();
   const id = first.start(one);
   await waits(first, id);
@@ -35,7 +35,7 @@ test("a run waits for a signal, also beyond the end of its process, and goes on 
   expect(await outcome(stage, id)).toEqual(["COMPLETED", 7]);
 });
 
-test("a node of one key gets all that is sent", async () => {
+test("a node with a single output key receives all data of a signal", async () => {
   const stage = newStage();
   const id = stage.start(one);
   await waits(stage, id);
@@ -43,7 +43,7 @@ test("a node of one key gets all that is sent", async () => {
   expect(await outcome(stage, id)).toEqual(["COMPLETED", [1, 2]]);
 });
 
-test("everybody who waits goes on with one signal", async () => {
+test("a signal resumes every node that waits for it", async () => {
   const stage = newStage();
   const id = stage.start(
     draw("start > a > j; start > b > j; j > end", { a: paid, b: { ...paid, output_keys: [] } }),
@@ -53,7 +53,7 @@ test("everybody who waits goes on with one signal", async () => {
   expect(await outcome(stage, id)).toEqual(["COMPLETED", 5]);
 });
 
-test("one that comes early is kept for the first that waits, in the order in which they came", async () => {
+test("early signals are kept and consumed in the order in which they arrived", async () => {
   const stage = newStage();
   const graph = draw("start > a > b > end", { a: paid, b: { ...paid, output_keys: ["more"] } });
   const id = stage.start(graph, { config: { breakpoints: [{ on: "node_start", node_id: "a" }] } });
@@ -65,7 +65,7 @@ test("one that comes early is kept for the first that waits, in the order in whi
   expect(stage.store.state(id)?.state.more).toBe(2);
 });
 
-test("nobody waits for longer than is allowed", async () => {
+test("a wait for a signal times out", async () => {
   const stage = newStage();
   const id = stage.start(
     draw("start > w > end", { w: { ...paid, config: { signal: "paid", timeout_ms: 20 } } }),
@@ -74,7 +74,7 @@ test("nobody waits for longer than is allowed", async () => {
   expect(stage.store.state(id)?.run.error?.message).toBe('No one sent the signal "paid" in time.');
 });
 
-test("what nothing waits for, or lacks what is needed, is refused and kept by nobody", async () => {
+test("a signal that no node waits for or that lacks data is rejected and not stored", async () => {
   const stage = newStage();
   const two = { ...paid, output_keys: ["amount", "from"] };
   const graph = draw("start > a > w > end", { a: two, w: { node_type: "wait", config: { signal: "done" } } });

@@ -131,25 +131,25 @@ async function yesUnder(of: (terms: Terms) => Silent, table: typeof all): Promis
 }
 const onlyWhereSet = (modes: readonly string[]) => modes.map((mode) => `approve, ${mode}`);
 
-test("a gate lets nobody through, but where silence is set to be a yes", async () => {
+test("an unanswered gate lets a run through only if its timeout is set to approve", async () => {
   expect(await yesUnder(gate, all)).toEqual(onlyWhereSet(["Default", "sync", "async"]));
 });
 
-test("a form is never filled in by silence; standard values are those that were set", async () => {
+test("an unanswered form is never filled in except with configured defaults", async () => {
   expect(await yesUnder(form, all)).toEqual([]);
 });
 
 test.each([
-  ["a task that may begin", { execution_mode: "step" }, [{ text: "done" }], {}],
+  ["the start of a task", { execution_mode: "step" }, [{ text: "done" }], {}],
   [
-    "a result to look at",
+    "the review of a result",
     { tasks: [{ task_id: "t", description: "do t", assigned_agent: "ann", human_review: true }] },
     [{ text: "done" }],
     {},
   ],
-  ["a task that failed", {}, [], { on_task_failure: "escalate" }],
+  ["a failed task", {}, [], { on_task_failure: "escalate" }],
 ])(
-  "of a crew, %s: never, but where the crew's silence is set to be a yes",
+  "an unanswered crew question is approved only if its timeout is set to approve: %s",
   async (_what, plan, steps, more) => {
     expect(await yesUnder(crew(plan, steps, more), ofCrews)).toEqual(
       onlyWhereSet(["Default", "sync", "async"]),

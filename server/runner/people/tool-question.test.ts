@@ -48,7 +48,7 @@ async function nextOpen(stage: ReturnType<typeof newStage>, id: string, after?: 
 }
 const NOBODY = { config: { confirmation: { kind: "never" as const } } };
 
-test("what a tool asks is put to a person, also over a restart, and the call is made again with the answer", async () => {
+test("a tool's question is put to a person, even across a restart, and the call repeats with the answer", async () => {
   const { seen, tools } = travel();
   const before = newStage({ tools });
   const id = before.start(graph, NOBODY);
@@ -76,8 +76,8 @@ test("what a tool asks is put to a person, also over a restart, and the call is 
 test.each([
   ["declined", { answer: "reject" as const }, "decline"],
   ["skipped", { answer: "cancel" as const }, "cancel"],
-  ["answered with what does not fit", { answer: "approve" as const, content: { name: "A" } }, "cancel"],
-])("a question that is %s is told to the tool as that", async (_how, value, action) => {
+  ["answered with invalid data", { answer: "approve" as const, content: { name: "A" } }, "cancel"],
+])("a tool is notified that its question was %s", async (_how, value, action) => {
   const { seen, tools } = travel();
   const stage = newStage({ tools });
   const id = stage.start(graph, NOBODY);

@@ -117,7 +117,7 @@ const dear: Models = {
 
 const rows: [string, Silent, Record<string, unknown>][] = [
   [
-    "a tie of votes stays one: nothing is approved by it",
+    "an unanswered tie of votes stays a tie and approves nothing",
     {
       graph: crewGraph({
         process: "consensus",
@@ -140,7 +140,7 @@ const rows: [string, Silent, Record<string, unknown>][] = [
     },
   ],
   [
-    "a mediator whose question nobody answers fails, and says which question",
+    "a mediator with an unanswered question fails and names the question",
     {
       graph: crewGraph({ process: "hierarchical", agents: [agent("Manager"), agent("worker")] }),
       roles: [role("Manager"), role("worker")],
@@ -153,7 +153,7 @@ const rows: [string, Silent, Record<string, unknown>][] = [
     },
   ],
   [
-    "an agent that goes round in circles is stopped",
+    "an agent stuck in a loop is stopped if its question is unanswered",
     {
       graph: work(),
       roles: [role("Worker", ["look"])],
@@ -168,12 +168,12 @@ const rows: [string, Silent, Record<string, unknown>][] = [
     },
   ],
   [
-    "what a tool asks is told to it as nobody's answer",
+    "a tool receives a cancellation if its question is unanswered",
     { graph: act, tools: [asking()], config: NEVER_ASK },
     { asked: [["question", "expired"]], ended: ["COMPLETED", "END_REACHED"], state: { done: "cancel" } },
   ],
   [
-    "a call that a fork's original made is not made again; its answer of then stands",
+    "a fork without approval doesn't repeat a call and keeps the recorded answer",
     {
       graph: act,
       tools: [send],
@@ -198,7 +198,7 @@ const rows: [string, Silent, Record<string, unknown>][] = [
     },
   ],
   [
-    "a call that a lenient replay has no answer for is not made, and that nobody answered is said",
+    "a lenient replay without approval makes no unrecorded call and reports the missing answer",
     {
       graph: act,
       tools: [send],
@@ -220,7 +220,7 @@ const rows: [string, Silent, Record<string, unknown>][] = [
     },
   ],
   [
-    "an agent at its budget stops there, as without asking",
+    "an agent at its budget stops if its question is unanswered",
     {
       graph: work(),
       roles: [role("Worker")],

@@ -70,7 +70,7 @@ const commands = (entries: readonly Entry[], repeats?: KeptCommand[]) =>
 const set = { kind: "edit_state" as const, set: { r: 1 }, remove: [] };
 const edit = { ...set, by: "ann" };
 
-test("what a person told a run has its place behind the last answer of each part that went on since", () => {
+test("a person's command is placed after the last answer of each branch that continued since", () => {
   expect(
     commands([
       ["a#1/1/first"],
@@ -94,13 +94,13 @@ test("what a person told a run has its place behind the last answer of each part
   ]);
 });
 
-test("a command hangs on the newest 64 places at most", () => {
+test("a command is tied to at most the 64 newest answers", () => {
   const many = Array.from({ length: 70 }, (_, at): Entry => [`n${at}#1/1/x`]);
   const [found] = commands([...many, ["control#1", edit]]);
   expect([found!.after.length, found!.after[0], found!.after.at(-1)]).toEqual([64, "n6#1/1/x", "n69#1/1/x"]);
 });
 
-test("that it was cancelled is told again, with the reason and by whom", () => {
+test("a cancellation is repeated with its reason and author", () => {
   const cancelled = (value: Json) => commands([["a#1/1/x"], ["$cancel", value]]);
   expect(cancelled({ by: "ann", reason: "enough" })).toEqual([
     { after: ["a#1/1/x"], by: "ann", command: { kind: "cancel", reason: "enough" } },
@@ -110,25 +110,25 @@ test("that it was cancelled is told again, with the reason and by whom", () => {
   ]);
 });
 
-describe("is not told again", () => {
+describe("commands that are not repeated", () => {
   test.each<[string, Entry[]]>([
-    ["what only says when the run goes on", [["control#1", { kind: "resume", by: "ann" }]]],
-    ["what was refused", [["control#1", edit, [warning("PLAN_EDIT_REFUSED")]]]],
-    ["what came too late", [["control#1", edit, [warning("SOMETHING"), warning("COMMAND_TOO_LATE")]]]],
-    ["what nothing followed from", [["control#1", edit, []]]],
-    ["what failed", [["control#1", { ok: false, error: { name: "E", message: "no" } }]]],
-    ["what is no command", [["control#1", { kind: "dance", by: "ann" }]]],
-    ["what is nothing", [["control#1", null]]],
-    ["what is a text", [["control#1", "pause"]]],
-    ["what is a list", [["control#1", [edit]]]],
-    ["an answer that only looks like one", [["a#1/1/control", edit]]],
+    ["a resume command", [["control#1", { kind: "resume", by: "ann" }]]],
+    ["a rejected command", [["control#1", edit, [warning("PLAN_EDIT_REFUSED")]]]],
+    ["a late command", [["control#1", edit, [warning("SOMETHING"), warning("COMMAND_TOO_LATE")]]]],
+    ["a command without events", [["control#1", edit, []]]],
+    ["a failed command", [["control#1", { ok: false, error: { name: "E", message: "no" } }]]],
+    ["an unknown command", [["control#1", { kind: "dance", by: "ann" }]]],
+    ["a null value", [["control#1", null]]],
+    ["a string", [["control#1", "pause"]]],
+    ["a list", [["control#1", [edit]]]],
+    ["an answer that looks like a command", [["a#1/1/control", edit]]],
     ["a note of the engine", [["$tick", edit]]],
-  ])("%s", (_what, entries) => {
+  ])("%s is not repeated", (_what, entries) => {
     expect(commands([["a#1/1/x"], ...entries])).toEqual([]);
   });
 });
 
-test("what only holds a run is told again beside what changes it", () => {
+test("a pause command is repeated together with a command that changes the run", () => {
   expect(
     commands([
       ["control#1", { kind: "pause", by: "ann" }],
@@ -140,16 +140,16 @@ test("what only holds a run is told again beside what changes it", () => {
   ]);
 });
 
-describe("a run that repeats another one", () => {
+describe("a run that repeats another run", () => {
   const kept: KeptCommand = { after: ["a#1/1/x"], by: "cid", command: { kind: "pause" } };
-  test("hands on what it was to repeat, also what only holds it, and then its own", () => {
+  test("a repeating run passes on its repeated commands, pauses included, and then its own", () => {
     expect(commands([["a#1/1/x"]], [kept])).toEqual([kept]);
     expect(commands([["a#1/1/x"], ["control#1", edit]], [kept])).toEqual([
       kept,
       { after: ["a#1/1/x"], by: "ann", command: set },
     ]);
   });
-  test("repeats a thousand commands at most", () => {
+  test("a run repeats at most a thousand commands", () => {
     const many = (count: number) => Array.from({ length: count }, () => kept);
     const own: Entry[] = [["control#1", edit]];
     expect(commands(own, many(999)).length).toBe(1000);
@@ -158,7 +158,7 @@ describe("a run that repeats another one", () => {
   });
 });
 
-test("a log that does not begin with its run, or is gone, tells nothing", () => {
+test("a log that doesn't begin with its run still has commands, and a missing log has none", () => {
   expect(commandsOf("r", logOf([["control#1", edit]], [], warning("x")), execute)).toHaveLength(1);
   expect(commandsOf("r", { ...logOf([]), turns: [] }, execute)).toEqual([]);
 });

@@ -14,7 +14,7 @@ const tool = (name: string, args: Record<string, string>): AskedRequest => ({
   asked: { tool: name, args, answers: [] },
 });
 
-test("the nearest recorded request is the one with most in common, and what differs is told by its place", () => {
+test("the closest recorded request shares the most values, and differences are listed by path", () => {
   expect(
     differenceFrom(model("You are Ann", "Write"), [
       tool("send", { to: "bob" }),
@@ -31,7 +31,7 @@ test("the nearest recorded request is the one with most in common, and what diff
   });
 });
 
-test("of long texts the first line that differs is told, and what is only there once has nothing beside it", () => {
+test("long texts show their first differing line, and extra values have no counterpart", () => {
   const lines = (third: string) => ["one", "two", third, "four"].join("\n");
   const { changes, sentence } = differenceFrom(model(lines("3")), [model(lines("three"), "more")]);
   expect(changes).toEqual([
@@ -44,7 +44,7 @@ test("of long texts the first line that differs is told, and what is only there 
   );
 });
 
-test("of a very long line what is around the difference is told", () => {
+test("a very long line shows the text around its difference", () => {
   const line = (end: string) => `${"x".repeat(1000)}${end}`;
   const { changes } = differenceFrom(model(line("a")), [model(line("b"))]);
   expect(changes).toEqual([
@@ -57,7 +57,7 @@ test("of a very long line what is around the difference is told", () => {
   ]);
 });
 
-test("where nothing of the kind is left, and where the same is asked once more, it says so", () => {
+test("a request without a recorded counterpart, or beyond the recorded number, is reported as such", () => {
   expect(differenceFrom(tool("send", { to: "bob" }), [model("You are Ann")])).toEqual({
     kind: "tool",
     tool: "send",
@@ -68,7 +68,7 @@ test("where nothing of the kind is left, and where the same is asked once more, 
   });
 });
 
-test("the very same request is said to be asked once more, and a single other place is one place", () => {
+test("an identical request is reported as repeated, and a single other difference in the singular", () => {
   expect(differenceFrom(model("You are Ann"), [model("You are Ann")])).toEqual({
     kind: "model",
     nearest: 0,
@@ -98,11 +98,11 @@ test("the very same request is said to be asked once more, and a single other pl
 
 test.each<[string, AskedRequest, object]>([
   ["without a name", { kind: "tool", asked: { args: {} } }, {}],
-  ["whose name is no text", { kind: "tool", asked: { tool: 7 } }, {}],
+  ["whose name is not text", { kind: "tool", asked: { tool: 7 } }, {}],
   ["that is a list", { kind: "tool", asked: ["send"] }, {}],
-  ["that is nothing", { kind: "tool", asked: null }, {}],
-  ["that is a text", { kind: "tool", asked: "send" }, {}],
-])("a call of a tool %s is told as one with no name", (_what, request, about) => {
+  ["that is null", { kind: "tool", asked: null }, {}],
+  ["that is text", { kind: "tool", asked: "send" }, {}],
+])("a tool call %s is reported as a call without a name", (_what, request, about) => {
   expect(differenceFrom(request, [])).toEqual({
     kind: "tool",
     ...about,
@@ -113,17 +113,17 @@ test.each<[string, AskedRequest, object]>([
   });
 });
 
-describe("which recorded request is the nearest", () => {
+describe("the closest recorded request", () => {
   const nearest = (asked: Json, ...recorded: Json[]) =>
     differenceFrom(
       { kind: "tool", asked },
       recorded.map((one) => ({ kind: "tool", asked: one })),
     ).nearest;
   test.each<[string, Json, Json[], number]>([
-    ["the first of equals", { a: 1 }, [{ a: 2 }, { a: 3 }], 0],
-    ["one that has nothing in common, where there is no other", { a: 1 }, [{ b: 2 }], 0],
+    ["the first of equal candidates", { a: 1 }, [{ a: 2 }, { a: 3 }], 0],
+    ["an unrelated request if there is no other", { a: 1 }, [{ b: 2 }], 0],
     [
-      "one with more values that are the same",
+      "the request with more equal values",
       { a: 1, b: 2 },
       [
         { a: 1, b: 3 },
@@ -131,15 +131,15 @@ describe("which recorded request is the nearest", () => {
       ],
       1,
     ],
-    ["one with fewer values beside the same", { a: 1 }, [{ a: 1, b: 1 }, { a: 1 }], 1],
-    ["a text that begins alike", { a: "abcd" }, [{ a: "xxxx" }, { a: "abcx" }], 1],
-    ["a text that ends alike", { a: "abcd" }, [{ a: "abxx" }, { a: "xbcd" }], 1],
-    ["the same text before one that is nearly so", { a: "abcd" }, [{ a: "abcde" }, { a: "abcd" }], 1],
-    ["a text that is not longer than need be", { a: "ab" }, [{ a: "abab" }, { a: "abb" }], 1],
-    ["an empty list, and no empty object", { a: [] }, [{ a: {} }, { a: [] }], 1],
-    ["nothing that is only as empty", { a: [1] }, [{ a: [] }, { a: [1, 2] }], 1],
+    ["the request with fewer extra values", { a: 1 }, [{ a: 1, b: 1 }, { a: 1 }], 1],
+    ["the text with the same beginning", { a: "abcd" }, [{ a: "xxxx" }, { a: "abcx" }], 1],
+    ["the text with the same ending", { a: "abcd" }, [{ a: "abxx" }, { a: "xbcd" }], 1],
+    ["an equal text rather than a similar text", { a: "abcd" }, [{ a: "abcde" }, { a: "abcd" }], 1],
+    ["the shorter of two similar texts", { a: "ab" }, [{ a: "abab" }, { a: "abb" }], 1],
+    ["an empty list rather than an empty object", { a: [] }, [{ a: {} }, { a: [] }], 1],
+    ["the list with an equal item rather than an empty list", { a: [1] }, [{ a: [] }, { a: [1, 2] }], 1],
     [
-      "no number for a text",
+      "a similar text rather than an equal number",
       { a: "1", b: 0 },
       [
         { a: 1, b: 1 },
@@ -147,26 +147,26 @@ describe("which recorded request is the nearest", () => {
       ],
       1,
     ],
-  ])("%s", (_what, asked, recorded, at) => {
+  ])("the closest recorded request is %s", (_what, asked, recorded, at) => {
     expect(nearest(asked, ...recorded)).toBe(at);
   });
 });
 
-describe("how much of a value is told", () => {
+describe("the length of shown values", () => {
   const changesOf = (recorded: Json, asked: Json) =>
     differenceFrom({ kind: "tool", asked: { a: asked } }, [{ kind: "tool", asked: { a: recorded } }]).changes;
-  test("a value that is no text is told as JSON, cut where it is long", () => {
+  test("a value that is not text is shown as JSON, truncated if long", () => {
     expect(changesOf(1, [])).toEqual([{ path: "a", recorded: "1", asked: "[]" }]);
     expect(changesOf(null, "x")).toEqual([{ path: "a", recorded: "null", asked: "x" }]);
   });
-  test("texts of up to 120 characters in one line are told whole, longer ones by their line", () => {
+  test("a text in a single line is shown in full up to 120 characters, and by line beyond", () => {
     const [short, long] = ["x".repeat(120), "x".repeat(121)];
     expect(changesOf(short, "y")).toEqual([{ path: "a", recorded: short, asked: "y" }]);
     expect(changesOf(long, "y")).toEqual([{ path: "a", line: 1, recorded: long, asked: "y" }]);
     expect(changesOf("y", long)).toEqual([{ path: "a", line: 1, recorded: "y", asked: long }]);
     expect(changesOf(7, long)).toEqual([{ path: "a", recorded: "7", asked: long }]);
   });
-  test("of lines of up to 240 characters the whole is told, of longer ones from a little before the difference", () => {
+  test("a line is shown in full up to 240 characters, and around its difference beyond", () => {
     const line = (length: number, end: string) => `${"x".repeat(length - end.length)}${end}`;
     expect(changesOf(line(240, "a"), line(240, "b"))).toEqual([
       { path: "a", line: 1, recorded: line(240, "a"), asked: line(240, "b") },
@@ -190,7 +190,7 @@ describe("how much of a value is told", () => {
       },
     ]);
   });
-  test("a text that goes on where the other ends has nothing beside its next line", () => {
+  test("a text that continues where the other ends has no counterpart for its next line", () => {
     expect(changesOf("one\ntwo", "one")).toEqual([{ path: "a", line: 2, recorded: "two", asked: null }]);
     expect(changesOf("one", "one\n")).toEqual([{ path: "a", line: 2, recorded: null, asked: "" }]);
   });

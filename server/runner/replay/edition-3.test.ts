@@ -95,7 +95,7 @@ if (process.env.TROUPE_RECORD_EDITION) {
 const all = JSON.parse(gunzipSync(readFileSync(file)).toString("utf8")) as Recorded[];
 
 for (const { name, id, version, turns } of all)
-  test(`a run of the third edition finds its answers: ${name}`, () => {
+  test(`a run of prompt edition 3 finds its recorded answers: ${name}`, () => {
     const answered = turns.flatMap(({ result }) => result?.request ?? []);
     const journal: Journal = { turns, timers: new Map(), signals: new Map() };
     const found = retracedCalls(id, journal, interpreters[version]!).flatMap(
@@ -104,7 +104,7 @@ for (const { name, id, version, turns } of all)
     expect(found.toSorted()).toEqual(answered.toSorted());
   });
 
-test("those runs asked models", () => {
+test("the recorded runs of edition 3 called models", () => {
   expect(
     all.flatMap(({ turns }) => turns.flatMap(({ result }) => result?.request ?? [])).length,
   ).toBeGreaterThan(40);

@@ -66,8 +66,8 @@ const stopped = (by: Obstacle): Settled => ({ ok: false, error: obstacle(by) });
 const first: [string, boolean, boolean | undefined] = ["k", false, true];
 const agreed: [string, boolean, boolean | undefined] = ["k/agreed", true, undefined];
 
-describe("a call that nothing stands in the way of", () => {
-  test("gives its value, and says whose answer it is where another run gave it", () => {
+describe("an unobstructed call", () => {
+  test("an unobstructed call returns its value and names the run that supplied it", () => {
     expect(made([{ ok: true, value: 1 }])).toEqual({ came: { value: 1 }, requests: [first], asked: [] });
     expect(made([{ ok: true, value: 1, reused: "r0" }])).toEqual({
       came: { value: 1, reused: "r0" },
@@ -75,7 +75,7 @@ describe("a call that nothing stands in the way of", () => {
       asked: [],
     });
   });
-  test("fails as it fails", () => {
+  test("an unobstructed call fails with its own error", () => {
     const { failed, asked } = made([{ ok: false, error: { name: "E", message: "no line" } }]);
     expect(failed).toMatchObject({ name: "StepFailed", error: { name: "E", message: "no line" } });
     expect(asked).toEqual([]);
@@ -92,7 +92,7 @@ describe("a call that was made before", () => {
     args: { to: "bob" },
   };
   test.each<[Answer]>([["approve"], ["approve_always"]])(
-    "is made again where a person agrees: %s",
+    "a call made before is repeated if a person approves it: %s",
     (answer) => {
       expect(made([stopped(before), { ok: true, value: "anew" }], { answer })).toEqual({
         came: { value: "anew" },
@@ -102,7 +102,7 @@ describe("a call that was made before", () => {
     },
   );
   test.each<[Answer]>([["reject"], ["expired"]])(
-    "gives what it gave then where nobody agrees: %s",
+    "a call made before returns its recorded answer without approval: %s",
     (answer) => {
       expect(made([stopped(before)], { answer, risk: true })).toEqual({
         came: { value: "as then", reused: "r1" },
@@ -111,17 +111,17 @@ describe("a call that was made before", () => {
       });
     },
   );
-  test("is asked about also where its tool was approved for the whole run", () => {
+  test("a call made before asks even if its tool was approved for the whole run", () => {
     expect(made([stopped(before)], { answer: "reject", approved: ["send"] }).asked).toHaveLength(1);
   });
-  test("fails where making it again fails", () => {
+  test("a repeated call fails with its new error", () => {
     const { failed } = made([stopped(before), { ok: false, error: { name: "E", message: "broke" } }]);
     expect(failed).toMatchObject({ name: "StepFailed", error: { message: "broke" } });
   });
 });
 
 describe("a call that was never recorded", () => {
-  test("is made where a person agrees, or agreed to its tool for the whole run", () => {
+  test("an unrecorded call is made if a person approves it or approved its tool for the run", () => {
     const { came, requests, asked } = made([stopped(never), { ok: true, value: 2 }]);
     expect({ came, requests }).toEqual({ came: { value: 2 }, requests: [first, agreed] });
     expect(asked.map(([, { title, why }]) => [title, why])).toEqual([
@@ -143,7 +143,7 @@ describe("a call that was never recorded", () => {
       "HUMAN_TIMEOUT",
       "No one answered in time whether to make a call that was not recorded, so it was not made. It asks more.",
     ],
-  ])("is not made where nobody agrees: %s", (answer, code, message) => {
+  ])("an unrecorded call is not made without approval: %s", (answer, code, message) => {
     const { failed, requests } = made([stopped(never)], { answer });
     expect(requests).toEqual([first]);
     expect(failed).toMatchObject({

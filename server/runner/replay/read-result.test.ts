@@ -22,20 +22,20 @@ const answer: JsonObject = {
   something_new: ["kept"],
 };
 
-describe("a recorded answer is handed on as it is, also with what nobody here knows", () => {
-  test("of a model", () => {
+describe("a valid recorded answer", () => {
+  test("a recorded model answer is returned unchanged, unknown fields included", () => {
     expect(modelAnswerFrom(answer)).toBe(answer);
   });
   test.each<[Json]>([
     [{ status_code: 200, output: { any: [1] } }],
     [{ status_code: 500, error: "no", tainted: true }],
     [{ status_code: 404 }],
-  ])("of a tool: %j", (output) => {
+  ])("a recorded tool output is returned unchanged: %j", (output) => {
     expect(toolOutputFrom(output)).toBe(output);
   });
 });
 
-describe("what is none is refused", () => {
+describe("an invalid recorded answer", () => {
   const { content: _content, ...silent } = answer;
   test.each<[Json]>([
     [null],
@@ -44,11 +44,11 @@ describe("what is none is refused", () => {
     [silent],
     [{ ...answer, cost_usd: "1" }],
     [{ ...answer, usage: {} }],
-  ])("as the answer of a model: %j", (value) => {
+  ])("an invalid model answer is rejected: %j", (value) => {
     expect(() => modelAnswerFrom(value)).toThrow("The recorded answer of a model is invalid.");
   });
   test.each<[Json]>([[null], [{ output: 1 }], [{ status_code: "200" }], [{ status_code: 200, error: 7 }]])(
-    "as the output of a tool: %j",
+    "an invalid tool output is rejected: %j",
     (value) => {
       expect(() => toolOutputFrom(value)).toThrow("The recorded output of a tool is invalid.");
     },

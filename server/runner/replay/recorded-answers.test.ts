@@ -19,8 +19,8 @@ const gave = (value: Json, request?: string): Settled => ({
 });
 const asked = (text: string) => ({ kind: "model" as const, asked: text, request: text });
 
-describe("the answers of another run", () => {
-  test("are given in their order to the same request, once each, and failures are none", () => {
+describe("recorded answers of another run", () => {
+  test("recorded answers are served in order to the same request, once each, without failures", () => {
     let reads = 0;
     const answers = new RecordedAnswers("r", () => {
       reads++;
@@ -47,7 +47,7 @@ describe("the answers of another run", () => {
     ]);
   });
 
-  test("where the nearest run asked less often, those before it answer", () => {
+  test("runs further back in the lineage answer if the nearest run asked less often", () => {
     const answers = new RecordedAnswers("near", () => [
       answer(1, gave("near 1", "q")),
       { ...answer(1, gave("far 1", "q")), run: "far" },
@@ -69,7 +69,7 @@ describe("the answers of another run", () => {
     ]);
   });
 
-  test("a call that a person had to agree to first counts as one, made again or not", () => {
+  test("a call that required approval counts as a single answer, repeated or not", () => {
     const stopped = (value: Json): Settled => ({
       ok: false,
       error: obstacle({ why: "done_before", run: "root", value }),
@@ -103,7 +103,7 @@ describe("the answers of another run", () => {
     expect(countRecorded([{ ...answer(1, stopped("x")), key: "a" }, answer(2, gave("y", "p"))])).toBe(2);
   });
 
-  test("what was settled before the run was taken up counts as asked", () => {
+  test("requests settled before a resume count as served", () => {
     const answers = new RecordedAnswers("r", () => [1, 2, 3].map((k) => answer(k, gave(k, "q"))));
     const failed = (error: { name: string; message: string; detail?: Json }): Settled => ({
       ok: false,
@@ -118,7 +118,7 @@ describe("the answers of another run", () => {
     expect(answers.next("q")?.value).toBe(3);
   });
 
-  test("where the logs have grown since, what is asked about this moment is looked up once more", () => {
+  test("a request about the present is looked up again if the logs have grown", () => {
     const given = [answer(1, gave("one", "q"))];
     const answers = new RecordedAnswers(
       "r",
@@ -132,7 +132,7 @@ describe("the answers of another run", () => {
     expect([answers.next("p"), answers.next("p", true)?.value]).toEqual([undefined, "two"]);
   });
 
-  test("what a request asks is laid beside those that were not asked yet", () => {
+  test("a request is compared with recorded requests that were not served yet", () => {
     const answers = new RecordedAnswers(
       "r",
       () => [answer(1, gave("x", "one"))],
@@ -150,7 +150,7 @@ describe("the answers of another run", () => {
     expect(nearest()).toBeNull();
   });
 
-  test("where nothing at all was recorded, that is said; where only the words are gone, the usual is", () => {
+  test("a run without recorded answers says so, and missing request texts give the usual message", () => {
     const none = new RecordedAnswers("r", () => [answer(1, gave("x"))]);
     const request = { kind: "model" as const, asked: "one" };
     const usual = "It calls a model, but no recorded call to a model is left.";
@@ -171,12 +171,12 @@ describe("the answers of another run", () => {
   });
 });
 
-describe("what a strict replay was asked that nobody recorded", () => {
+describe("an unrecorded request in a strict replay", () => {
   const difference = new RecordedAnswers("r", () => []).difference({ kind: "tool", asked: { tool: "look" } });
   const failed = (error: { name: string; message: string; detail?: Json }): Settled => ({ ok: false, error });
   const error = notRecorded(difference);
 
-  test("is a failure that ends the run, with what it asked", () => {
+  test("an unrecorded request ends a strict replay with an error that describes it", () => {
     expect(missIn(failed(error))).toEqual({
       code: "NOT_RECORDED",
       message:
@@ -187,7 +187,7 @@ describe("what a strict replay was asked that nobody recorded", () => {
     });
   });
 
-  test("is not found in other answers", () => {
+  test("other answers are not taken for an unrecorded request", () => {
     expect(missIn(gave(error.message))).toBeUndefined();
     expect(missIn(failed({ ...error, name: "Error" }))).toBeUndefined();
     expect(missIn(failed({ name: "NotRecorded", message: "" }))).toBeUndefined();
@@ -202,10 +202,10 @@ describe("what a strict replay was asked that nobody recorded", () => {
   });
 });
 
-describe("what stands in the way of a call until a person agrees", () => {
+describe("an obstacle to a call until a person approves", () => {
   const before: Obstacle = { why: "done_before", run: "r", value: { a: 1 } };
   const never: Obstacle = { why: "not_recorded", run: "r", difference: "It asks more." };
-  test("is read again as it was told", () => {
+  test("an obstacle is read back as it was stored", () => {
     expect([obstacle(before).message, obstacle(never).message]).toEqual([
       "This call was made before.",
       "This was never requested before.",
@@ -221,18 +221,18 @@ describe("what stands in the way of a call until a person agrees", () => {
   });
   test.each<[string, Json | undefined]>([
     ["nothing", undefined],
-    ["no object", "r"],
+    ["a string", "r"],
     ["null", null],
     ["a list", [{ why: "done_before", run: "r" }]],
     ["no run", { why: "done_before", value: 1 }],
     ["another reason", { why: "tired", run: "r", difference: "x" }],
-    ["no words", { why: "not_recorded", run: "r" }],
-  ])("is not found in the detail of a failure that has %s", (_what, detail) => {
+    ["no text", { why: "not_recorded", run: "r" }],
+  ])("a failure whose detail has %s is not an obstacle", (_what, detail) => {
     expect(
       obstacleOf({ name: "NeedsAgreement", message: "", ...(detail === undefined ? {} : { detail }) }),
     ).toBeNull();
   });
-  test("is not found in another failure", () => {
+  test("a failure of another name is not an obstacle", () => {
     expect(obstacleOf({ ...obstacle(before), name: "Error" })).toBeNull();
   });
 });

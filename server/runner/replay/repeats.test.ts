@@ -109,7 +109,7 @@ const steered: [
   (stage: Stage, id: string) => Promise<unknown>,
 ][] = [
   [
-    "changed the state at a breakpoint, so that it went the other way",
+    "changed the state at a breakpoint and so the route",
     twoBranches,
     { config: { breakpoints: [{ on: "node_start", node_id: "r" }] } },
     async (stage, id) => {
@@ -119,7 +119,7 @@ const steered: [
     },
   ],
   [
-    "told an agent something while another one beside it was at work",
+    "instructed an agent while a parallel agent was running",
     line,
     { config: { breakpoints: [{ on: "llm_call", node_id: "b" }] } },
     async (stage, id) => {
@@ -129,7 +129,7 @@ const steered: [
     },
   ],
   [
-    "gave a node its output, having come to it step by step",
+    "stepped to a node and gave it an output",
     line,
     { config: { mode: "step" } },
     async (stage, id) => {
@@ -144,7 +144,7 @@ const steered: [
     },
   ],
   [
-    "chose what comes next",
+    "chose the next node",
     draw("start > a > b > end; a > c > end", { a: ask("First") }),
     { config: { breakpoints: [{ on: "node_start", node_id: "a" }] } },
     async (stage, id) => {
@@ -154,7 +154,7 @@ const steered: [
     },
   ],
   [
-    "raised a limit at which it had stopped",
+    "raised the limit at which it had stopped",
     line,
     { config: { max_steps: 2, on_limit: "stop" } },
     async (stage, id) => {
@@ -175,14 +175,14 @@ const steered: [
 ];
 
 test.each(steered)(
-  "a replay of a run in which a person %s repeats that, and comes to the same",
+  "a replay of a run in which a person %s repeats that and ends the same",
   async (_, graph, config, steer) => {
     await expectRepeated(graph, config, steer);
   },
 );
 
 test.each(steered)(
-  "a run in which a person %s, kept as a test, passes: the test repeats that",
+  "a test kept from a run in which a person %s repeats that and passes",
   async (_, graph, config, steer) => {
     const stage = newStage({ models });
     const id = stage.start(graph, { roles, ...config });
@@ -214,7 +214,7 @@ test.each(steered)(
   },
 );
 
-test("a test says so where the workflow does not come any more to where a person told it something", async () => {
+test("a test reports a command whose place the workflow no longer reaches", async () => {
   const stage = newStage({ models });
   const [, graph, config, steer] = steered[0]!;
   const id = stage.start(graph, { roles, ...config });
@@ -240,7 +240,7 @@ test("a test says so where the workflow does not come any more to where a person
   ]);
 });
 
-test("a replay that repeats what a person did, taken up after a crash in each of its turns, ends as it would have", async () => {
+test("a replay with repeated commands resumes after a crash at any turn and ends the same", async () => {
   const [, graph, config, steer] = steered[0]!;
   const { now, id, state } = await expectRepeated(graph, config, steer);
   const { turns } = now.store.journal(id);
@@ -256,7 +256,7 @@ test("a replay that repeats what a person did, taken up after a crash in each of
   }
 });
 
-test("where a run was only paused and stepped through there is nothing to repeat", async () => {
+test("a replay of a run that was only paused and resumed repeats nothing", async () => {
   const stage = newStage();
   const id = stage.start(line, { roles });
   await sendCommand(stage, id, { kind: "pause" });

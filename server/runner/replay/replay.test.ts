@@ -50,17 +50,17 @@ const replay = async (stage: Stage, run_id: string) => {
 };
 
 test.each([
-  ["a way for errors", "start > a > end; a !> caught > end", {}],
+  ["an error edge", "start > a > end; a !> caught > end", {}],
   [
-    "another attempt",
+    "a retry of the node",
     "start > a > end",
     { retry: { max_attempts: 3, retry_on: ["NOT_RECORDED", "CONFIG"] } },
   ],
-  ["a stand-in", "start > a > b > end", { on_error: "continue", default_output: { a: "none" } }],
-  ["a branch left out", "start > a > b > end", { on_error: "skip_branch" }],
-  ["a branch beside it", "start > a > end; start > w > c > end", {}],
+  ["a default output", "start > a > b > end", { on_error: "continue", default_output: { a: "none" } }],
+  ["a skipped branch", "start > a > b > end", { on_error: "skip_branch" }],
+  ["a parallel branch", "start > a > end; start > w > c > end", {}],
 ])(
-  "a strict replay that is asked what was never recorded ends there: %s does not count",
+  "a strict replay that reaches an unrecorded model or tool call ends there despite %s",
   async (_, text, more) => {
     const stage = newStage({ tools: look("Looks"), models: fakeModels(() => "found") });
     const { id, state } = await stage.run(draw(text, { a: agent(more) }), { roles: [worker] });
@@ -96,7 +96,7 @@ test.each([
   },
 );
 
-test("a strict replay that ends so, taken up after a crash in each of its turns, ends as it would have", async () => {
+test("a strict replay with an unrecorded call resumes after a crash at any turn and ends the same", async () => {
   const stage = newStage({ tools: look("Looks") });
   const { id } = await stage.run(draw("start > w > a > end; a !> c > end", { a: agent() }), {
     roles: [worker],
@@ -118,7 +118,7 @@ test("a strict replay that ends so, taken up after a crash in each of its turns,
   }
 });
 
-test("what a run asked is made again from its log, word for word", async () => {
+test("the requests of a run are rebuilt from its log word for word", async () => {
   const models = modelsOf(cases.parallel!.answer);
   const stage = newStage({ models });
   const { id, state } = await stage.run(graphOf(cases.parallel!), { roles });

@@ -64,7 +64,7 @@ const flow =
     }
   };
 
-test("each answer of a log is laid beside what it answers, with when and how long it was waited for", () => {
+test("each answer of a log is matched with its request, its time and how long it took", () => {
   const run = flow(
     (ctx) => {
       ctx.step("call", () => null, asks("model", { say: "hello" }));
@@ -149,7 +149,7 @@ test("each answer of a log is laid beside what it answers, with when and how lon
   ]);
 });
 
-describe("of calls of models and tools", () => {
+describe("retraced model and tool calls", () => {
   const run = flow((ctx) => {
     for (const key of ["a", "b", "c", "d", "e"]) ctx.step(key, () => null, asks("tool", { tool: key }));
     ctx.step("lists/tools", () => null);
@@ -163,7 +163,7 @@ describe("of calls of models and tools", () => {
     turn(240, "lists/tools", ok([])),
     turn(250, "d", { ...ok("D"), request: hashed("tool", { tool: "d" }) }),
   );
-  test("every one is found whose words are known, those without an answer last", () => {
+  test("every call with a known request is found, unanswered calls last", () => {
     expect(retracedCalls("r", log, run())).toEqual([
       {
         key: "b",
@@ -203,7 +203,7 @@ describe("of calls of models and tools", () => {
       },
     ]);
   });
-  test("those that were answered well are requests that can be asked again", () => {
+  test("successfully answered calls are requests that can be made again", () => {
     expect(retracedRequests("r", log, run())).toEqual(
       ["b", "d"].map((key) => ({
         key,
@@ -215,7 +215,7 @@ describe("of calls of models and tools", () => {
   });
 });
 
-describe("a log ends", () => {
+describe("the end of a log", () => {
   const run = flow((ctx) => {
     ctx.step("a", () => null);
     ctx.step("b", () => null);
@@ -225,14 +225,14 @@ describe("a log ends", () => {
     retell("r", logOf(turn(200, null, null), ...turns), run(), (key) => void keys.push(key));
     return keys;
   };
-  test("where nothing more is recorded, where it says so, and where the run was cancelled", () => {
+  test("a log ends after its last record, at an end marker or at a cancellation", () => {
     expect(heard(turn(210, "a", ok(1)))).toEqual(["a"]);
     expect(heard(turn(210, "$ended", ok(null)), turn(220, "a", ok(1)))).toEqual([]);
     expect(heard(turn(210, null, ok(null)), turn(220, "a", ok(1)))).toEqual([]);
     expect(heard(turn(210, "a", null), turn(220, "b", ok(1)))).toEqual([]);
     expect(heard(turn(210, "$cancel", ok({})), turn(220, "a", ok(1)))).toEqual(["$cancel"]);
   });
-  test("without its beginning there is nothing to find", () => {
+  test("a log without its beginning yields nothing", () => {
     const empty = { ...logOf(), turns: [] };
     const keys: string[] = [];
     retell("r", empty, run(), (key) => void keys.push(key));
@@ -240,7 +240,7 @@ describe("a log ends", () => {
   });
 });
 
-test("what is retold is heard before the run has it, with the turn in which it came", () => {
+test("a retold answer is reported with its turn before the run receives it", () => {
   const heard: [string, number | undefined, number][] = [];
   const came: Settlement[] = [];
   const run = flow((ctx) => {
@@ -259,7 +259,7 @@ test("what is retold is heard before the run has it, with the turn in which it c
   ]);
 });
 
-test("nothing outside is reached while a run is retraced", async () => {
+test("retracing a run makes no outside calls", async () => {
   let models: Effects["models"] | undefined;
   retraced(
     "r",
@@ -274,7 +274,7 @@ test("nothing outside is reached while a run is retraced", async () => {
   );
 });
 
-test("whether a signal was sent is known from what came after", () => {
+test("a sent signal is recognized from later turns", () => {
   const found: boolean[] = [];
   const inspect = (ctx: DurableContext<RunEvent>) =>
     found.push(ctx.isSent("a"), ctx.isSent("b"), ctx.isSent("c"));
@@ -286,7 +286,7 @@ test("whether a signal was sent is known from what came after", () => {
   expect(found).toEqual([true, true, false, false, true, false, false, false, false]);
 });
 
-test("a signal that came after the run's end was not there before it", () => {
+test("a signal sent after the end of a run is not visible before it", () => {
   const found: boolean[] = [];
   const inspect = (ctx: DurableContext<RunEvent>) => found.push(ctx.isSent("a"));
   const log = logOf(turn(200, null, null, { lastSeq: 2 }), turn(210, "a", ok(1)));
@@ -299,7 +299,7 @@ test("a signal that came after the run's end was not there before it", () => {
   expect(found).toEqual([false, true]);
 });
 
-test("an inline step gives its value at once, and a question is told without what names the moment", () => {
+test("an inline step returns its value at once, and a question omits time-dependent fields", () => {
   expect([pure(() => 7), pure(() => Promise.resolve(7))]).toEqual([7, null]);
   expect([askedOf(undefined), askedOf(warning(1)), askedOf(question)]).toEqual([
     null,

@@ -56,7 +56,7 @@ function priced(prices: Readonly<Record<string, number | null>>): TestParts {
   };
 }
 
-test("a comparison ends where its money does: each variant has had as many inputs, and what was not run has no price", async () => {
+test("a comparison stops at its spending cap with equal inputs per variant, and skipped runs have no price", async () => {
   const report = await compare({
     name: "Letters",
     variants: [variant("dear"), variant("cheap")],
@@ -104,7 +104,7 @@ test("a comparison ends where its money does: each variant has had as many input
   ]);
 });
 
-test("an answer whose price nobody knows is unknown money, never none, and no call follows it", async () => {
+test("an answer of unknown price makes the cost unknown, and no call follows it", async () => {
   const report = await compare({
     name: "Letters",
     variants: [variant("odd"), variant("cheap")],

@@ -61,9 +61,9 @@ const notChecked = (sentence: string) => ({ status: "not_checked", sentence });
 
 test.each<[string, Partial<JudgeExpectation>, string]>([
   ["the output of a run", {}, "Dear Oslo"],
-  ["one value of it", { key: "letter", of: "output" }, "Dear Oslo"],
+  ["a value of the output", { key: "letter", of: "output" }, "Dear Oslo"],
   ["a value of the state", { key: "text" }, "Dear all"],
-])("%s is judged as it is written, and what is said of it is kept", async (_what, more, reasons) => {
+])("%s is judged as written, and the verdict is stored", async (_what, more, reasons) => {
   const { all, kept, asked } = judges([GOOD]);
   const run = state({ letter: "Dear Oslo" }, { text: "Dear all" });
   expect((await judge(all, { ...RUBRIC, ...more }, run)).status).toBe("note");
@@ -77,13 +77,13 @@ test.each<[string, Partial<JudgeExpectation>, string]>([
 test.each([
   [undefined, "The output can't be judged because it doesn't exist."],
   ["text", "text can't be judged because it doesn't exist."],
-])("what is not there fails without a judge (%s)", async (key, sentence) => {
+])("a missing value fails without a judge (%s)", async (key, sentence) => {
   const { all, asked } = judges([GOOD]);
   const result = await judge(all, { ...RUBRIC, ...(key ? { key } : {}) }, state(null));
   expect([result, asked]).toEqual([{ status: "failed", sentence }, []]);
 });
 
-test("a value of the longest length is judged, and a longer one is not, not even in part", async () => {
+test("a value of the maximum length is judged, and a longer value is not, not even partly", async () => {
   const longest = "x".repeat(LONGEST_JUDGED);
   const of = (text: string) => judge(judges([GOOD]).all, { ...RUBRIC, key: "text" }, state(null, { text }));
   expect((await of(longest)).status).toBe("note");
@@ -92,7 +92,7 @@ test("a value of the longest length is judged, and a longer one is not, not even
   );
 });
 
-test("without a model, and without a word from before, nothing is judged", async () => {
+test("nothing is judged without a model or an earlier verdict", async () => {
   const of = async (more: Partial<Judges>) => judge(judges([GOOD], more).all, RUBRIC, state({ a: 1 }));
   expect(await of({ describe: () => null })).toEqual(
     notChecked("No model is available as a judge. Add one in Settings."),
@@ -117,11 +117,11 @@ test("without a model, and without a word from before, nothing is judged", async
 test.each([
   ["no JSON", "Fine!"],
   ["a list", "[1]"],
-  ["nothing", "null"],
+  ["null", "null"],
   ["no reason", '{"score": 1}'],
-  ["too much", '{"reason": "Good.", "score": 1.1}'],
-  ["words for a number", '{"reason": "Good.", "score": "high"}'],
-])("a judge that answers %s twice gave no verdict", async (_what, answer) => {
+  ["a score above 1", '{"reason": "Good.", "score": 1.1}'],
+  ["text instead of a number", '{"reason": "Good.", "score": "high"}'],
+])("a judge that returns %s twice gives no verdict", async (_what, answer) => {
   const { all, kept, asked } = judges([answer, answer, GOOD]);
   expect(await judge(all, RUBRIC, state({ a: 1 }))).toEqual(
     notChecked("The judge returned no verdict: its response did not match the schema."),
@@ -129,7 +129,7 @@ test.each([
   expect([kept, asked.map(({ call_id }) => call_id)]).toEqual([[], ["judge/1", "judge/2"]]);
 });
 
-test("a verdict at the second asking has the cost of both, unknown where one of them is", async () => {
+test("a verdict on the second attempt costs both attempts, and an unknown cost stays unknown", async () => {
   const costs = async (...prices: (number | null)[]) => {
     const { all } = judges(["Fine!", GOOD]);
     const { ask } = all;
@@ -156,7 +156,7 @@ test("a verdict at the second asking has the cost of both, unknown where one of 
   expect(await costs(0.5, null)).toEqual([null, 30]);
 });
 
-test("a model that fails gave no verdict; money at its end and a person who stops it end the test", async () => {
+test("a failed model gives no verdict, and an exhausted budget or an abort ends the test", async () => {
   const failure = new ModelError({
     code: "AUTH",
     message: "No key.",
@@ -180,7 +180,7 @@ test.each([
   ["It greets!", "It greets!"],
   ["Does it?", "Does it?"],
   ["And so…", "And so…"],
-])("the reason %j is told as a sentence", async (reason, expected) => {
+])("the reason %j is shown as a sentence", async (reason, expected) => {
   const { sentence } = await judge(
     judges([JSON.stringify({ reason, score: 0.75 })]).all,
     RUBRIC,
@@ -192,7 +192,7 @@ test.each([
 test.each([
   [0.5, "passed"],
   [0.49, "failed"],
-])("a real model's score of %d with a threshold of 0.5 has %s", async (score, status) => {
+])("a real model's score of %d with a threshold of 0.5 has the result %s", async (score, status) => {
   const { all } = judges([JSON.stringify({ reason: "So.", score })]);
   const described = all.describe({});
   const describe = () => described && { ...described, simulated: false };
@@ -204,7 +204,7 @@ test.each([
   });
 });
 
-test("another rubric, provider or model is another judge; the demo model is one, whatever it is called", () => {
+test("another rubric, provider or model is another judge, and the demo model is always the same judge", () => {
   const of = (rubric: string, provider_id: string, model: string, simulated = false) =>
     judgeId(rubric, { provider_id, model, simulated });
   const different = [

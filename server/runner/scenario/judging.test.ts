@@ -75,7 +75,7 @@ function bookOf() {
 const writing = (score: number) => (request: ModelRequest) =>
   isJudge(request) ? JSON.stringify({ reason: "It says Oslo.", score }) : "Dear Oslo";
 
-test("a judge that is a real model decides, and its verdict is labeled with its model", async () => {
+test("the verdict of a real model decides and is labeled with the model", async () => {
   const models = realModels(writing(0.9));
   const { book, verdicts } = bookOf();
   const spendingCap = new SpendingCap(1);
@@ -109,7 +109,7 @@ test("a judge that is a real model decides, and its verdict is labeled with its 
   expect(report.outcome).toMatchObject({ real: true, simulated: false, cost_usd: 0.001 });
 });
 
-test("what it said of the very same words counts without asking again, also where no model may be asked", async () => {
+test("a recorded verdict on the same text is reused, even if no model can be called", async () => {
   const models = realModels(writing(0.9));
   const { book } = bookOf();
   await runTest(tested, judgedTest(), partsOf(models), { spendingCap: new SpendingCap(1), book });
@@ -132,7 +132,7 @@ test("what it said of the very same words counts without asking again, also wher
   expect(models.requests).toHaveLength(calls);
 });
 
-test("the offline demo model judges where it is the workflow's model, and says so", async () => {
+test("the offline demo model judges if the workflow uses it, and says so", async () => {
   const report = await runTest(tested, judgedTest({ simulated: true }), partsOf(realModels(writing(0.9))), {
     book: bookOf().book,
   });
@@ -140,7 +140,7 @@ test("the offline demo model judges where it is the workflow's model, and says s
   expect(report.results[1]?.sentence).toMatch(/^The offline demo model gave a score of /);
 });
 
-test("money is held over all tests together: what could go beyond it is not asked, and what was not run is said", async () => {
+test("the spending cap covers all tests: calls beyond it are not made, and skipped tests are reported", async () => {
   const models = realModels(writing(0.9));
   const { complete } = models;
   const limited: TestParts["models"] = {

@@ -30,7 +30,7 @@ const partsOf = (): TestParts => {
   };
 };
 
-describe("a run of a template, kept as a test, passes at once, without a call, and the same each time", () => {
+describe("a template run that is kept as a test passes each time without calls", () => {
   for (const { key, graph } of templates)
     test(key, async () => {
       const stage = newStage({ models: newDemoModels() });
@@ -51,7 +51,7 @@ describe("a run of a template, kept as a test, passes at once, without a call, a
     });
 });
 
-test("a test that was kept of a run of before the third edition is asked as that run was, and passes", async () => {
+test("a test kept from a run before edition 3 uses the prompts of that run and passes", async () => {
   const file = path.join(import.meta.dirname, "../journals/v2.json.gz");
   const recorded = JSON.parse(gunzipSync(readFileSync(file)).toString("utf8")) as {
     name: string;

@@ -34,7 +34,7 @@ const big = testOf("big", 6, ["start", "a", "r", "b", "end"]);
 const small = testOf("small", 1, ["start", "a", "r", "end"]);
 const tested = { name: "Sizes", graph, roles: [] };
 
-test("changes that no test notices are told, with their place; a test more, and they are noticed", async () => {
+test("mutants that no test detects are listed with their place, and another test detects them", async () => {
   const report = async (tests: ScenarioTest[]) => {
     const { mutants, noticed, survived, why_not } = await runMutants({ tested, tests, parts });
     const left = mutants.flatMap((one) => (one.status === "survived" ? [one.sentence] : []));

@@ -52,7 +52,7 @@ test.each([
   [["Oslo", "Rome", "Oslo"], 2, "passed", 2, "Passed 2 of 3 times, minimum 2. text should contain"],
   [["Oslo", "Rome", "Rome"], 2, "failed", 1, "Passed 1 of 3 times, minimum 2. text should contain"],
 ])(
-  "a test that is run three times, with %j, of which %i are to pass, has %s",
+  "a test with the answers %j that must pass %i of 3 times has the result %s",
   async (replies, at_least, status, passed, sentence) => {
     const repeated = testOf({ expect: [oslo], repeats: { times: 3, at_least } });
     const report = await runTest(writing, repeated, replying(...replies), {
@@ -77,12 +77,12 @@ test.each<[object[], string, string]>([
   [[never], "failed", "Expected a to run 9 times, but it ran once."],
   [[always, never, never], "failed", "Expected a to run 9 times, but it ran once. 1 more failed."],
   [[never, never, never], "failed", "Expected a to run 9 times, but it ran once. 2 more failed."],
-])("what comes of %j in words", async (expectations, status, sentence) => {
+])("the expectations %j give the result %s and a summary", async (expectations, status, sentence) => {
   const report = await runTest(simple, testOf({ expect: expectations }), partsWith(newDemoModels()));
   expect([report.status, report.sentence]).toEqual([status, sentence]);
 });
 
-test("several things that stand in a test's way are told as their number", async () => {
+test("several problems of a test are reported by their number", async () => {
   const { sentence, problems } = await runTest(
     simple,
     testOf({ pins: { x: { output: {} }, y: { output: {} } } }),
@@ -91,7 +91,7 @@ test("several things that stand in a test's way are told as their number", async
   expect([sentence, problems.length]).toEqual(["This test can't run because of 2 problems.", 2]);
 });
 
-test("a run that does not come to its end is no pass, even where nothing is expected", async () => {
+test("a run that doesn't finish fails its test, even without expectations", async () => {
   const graph = { ...simple.graph, config: RunConfig.parse({ max_steps: 1 }) };
   const { status, sentence, outcome } = await runTest(
     { ...simple, graph },
@@ -105,7 +105,7 @@ test("a run that does not come to its end is no pass, even where nothing is expe
   ]);
 });
 
-test("tests of a suite are told as they are done; one that breaks its runner has not passed, and the next is run", async () => {
+test("suite results are reported as they finish, and a broken test doesn't stop the next", async () => {
   const failing = replying("Oslo");
   const tools = {
     ...failing.tools,
@@ -137,7 +137,7 @@ test("tests of a suite are told as they are done; one that breaks its runner has
   expect("spending" in suite).toBe(false);
 });
 
-test("a suite that a person stops runs nothing more", async () => {
+test("a suite stopped by a person runs no more tests", async () => {
   const abort = new AbortController();
   const progress: string[] = [];
   const going = runSuite({
@@ -154,7 +154,7 @@ test("a suite that a person stops runs nothing more", async () => {
   expect(progress).toEqual(["one"]);
 });
 
-test("without tests, or with one that fails by itself, no change is tried", async () => {
+test("no mutants run without tests or if a test fails on the unchanged workflow", async () => {
   const parts = partsWith(newDemoModels());
   const nothing = { mutants: [], noticed: 0, survived: 0, left_out: 0 };
   expect(await runMutants({ tested: simple, tests: [], parts })).toEqual({
@@ -176,7 +176,7 @@ test("without tests, or with one that fails by itself, no change is tried", asyn
   });
 });
 
-test("of a run's proposals, what does not hold the second time is left out or asked of more loosely", async () => {
+test("proposed expectations that fail in a second run are removed or loosened", async () => {
   const parts = partsWith(newDemoModels());
   const made = (expectations: object[]) => testOf({ expect: expectations });
   const path = { kind: "path", nodes: ["start", "end", "start"], mode: "exactly" };
@@ -190,7 +190,7 @@ test("of a run's proposals, what does not hold the second time is left out or as
   expect(await verifyKept(simple, good, [], parts)).toEqual({ test: good, notes: [] });
 });
 
-test("a kept test that asks what nobody answers, or that does not fit, stays as it is, and that is said", async () => {
+test("a kept test that can't be verified stays unchanged and reports why", async () => {
   const parts = { ...partsWith(newDemoModels()) };
   const gate = {
     ...simple,
@@ -218,7 +218,7 @@ test("a kept test that asks what nobody answers, or that does not fit, stays as 
   ]);
 });
 
-test("a comparison of one input by the demo model says that it is simulated", async () => {
+test("a comparison with the demo model is labeled as simulated", async () => {
   const report = await compare({
     name: "Letters",
     variants: [{ name: "as it is", tested: writing }],
@@ -252,7 +252,7 @@ test("a comparison of one input by the demo model says that it is simulated", as
   expect("spending" in report).toBe(false);
 });
 
-test("a comparison says what was asked that nobody answers, with real models and without", async () => {
+test("a comparison reports unanswered requests, with and without real models", async () => {
   const calling = {
     ...simple,
     graph: draw("start > call > end", {
@@ -300,7 +300,7 @@ test("a comparison says what was asked that nobody answers, with real models and
 test.each([
   ["offline", 18],
   ["real", 6],
-] as const)("of tests %s, so many are run or wait at once, and the next is told so", async (which, most) => {
+] as const)("%s test suites run or queue up to a limit of %i, and more are rejected", async (which, most) => {
   const gates = new TestGates();
   const ends: ((value: Json) => void)[] = [];
   const work = vi.fn(() => new Promise<Json>((resolve) => ends.push(resolve)));
@@ -319,7 +319,7 @@ test.each([
   expect(await Promise.all(going)).toEqual(Array.from({ length: most }, (_, at) => at));
 });
 
-test("a place among the tests is free again after one that failed", async () => {
+test("a slot for tests is free again after a test failed", async () => {
   const gates = new TestGates();
   for (let k = 0; k < 4; k++)
     await expect(gates.through("real", undefined, () => Promise.reject(new Error("no")))).rejects.toThrow(

@@ -20,7 +20,7 @@ const parts: TestParts = {
 const testOf = (more: object): Test => ScenarioTest.parse({ id: "one", name: "One", ...more });
 const of = (graph: ReturnType<typeof draw>) => ({ name: "Drawn", graph, roles: builtinRoles });
 
-test("a drawing without models is run and held against what is expected", async () => {
+test("a workflow without models is run and checked against its expectations", async () => {
   const report = await runTest(
     of(draw("start > w > end", { w: { config: { ms: 86_400_000 } } })),
     testOf({
@@ -84,7 +84,7 @@ test("a drawing without models is run and held against what is expected", async 
   });
 });
 
-test("a template is carried out by the offline demo model, the same each time", async () => {
+test("a template runs on the offline demo model with the same result each time", async () => {
   const template = findTemplate("approval")!;
   const one = testOf({
     input: { user_request: "Please approve my vacation for next week." },
@@ -101,7 +101,7 @@ test("a template is carried out by the offline demo model, the same each time", 
   expect(reports[0]).toMatchObject({ status: "passed", sentence: "All 2 expectations passed." });
 });
 
-test("what nobody answers is no pass: a question, a real model, a tool, a wait for ever", async () => {
+test("a test with an unanswered question, model call, tool call or endless wait doesn't pass", async () => {
   const report = async (graph: ReturnType<typeof draw>, more: object = {}, models = parts.models) => {
     const { status, sentence, question, missed } = await runTest(of(graph), testOf(more), {
       ...parts,
@@ -159,7 +159,7 @@ test("what nobody answers is no pass: a question, a real model, a tool, a wait f
   expect(await report(call)).toMatchObject({ status: "failed" });
 });
 
-test("a test that names what does not exist is not run, and says why", async () => {
+test("a test that refers to missing nodes is not run and says why", async () => {
   const { status, problems } = await runTest(
     of(draw("start > a > end")),
     testOf({ pins: { nobody: { output: {} } }, expect: [{ kind: "path", nodes: ["b"] }] }),
@@ -174,7 +174,7 @@ test("a test that names what does not exist is not run, and says why", async () 
   });
 });
 
-test("what only a model could judge is told as not checked, and a test of nothing else has not passed", async () => {
+test("an expectation for a judge is not checked without a model, and alone doesn't pass a test", async () => {
   const judge = { kind: "judge", rubric: "It is kind", threshold: 0.7 };
   const drawn = of(draw("start > end"));
   const alone = await runTest(drawn, testOf({ expect: [judge] }), parts);
@@ -189,7 +189,7 @@ test("what only a model could judge is told as not checked, and a test of nothin
   ]);
 });
 
-test("a test of a long drawing lets others have the thread while it runs", async () => {
+test("a test of a long workflow yields the thread while it runs", async () => {
   const names = Array.from({ length: 1500 }, (_, at) => `t${at}`);
   const step = { config: { set: { n: "1" } }, output_keys: ["n"] };
   const graph = draw(

@@ -47,7 +47,7 @@ const own = (more: Partial<BudgetCheck> = {}): BudgetCheck => ({
   ...more,
 });
 
-test("calls are paid from it one after the other, under a name of its own", async () => {
+test("calls are paid from the cap in turn, under a run ID of its own", async () => {
   const spendingCap = new SpendingCap(1);
   const { models, asked } = modelsThat(0.25, 0.5);
   const paying = spendingCap.paying(models);
@@ -68,8 +68,8 @@ test.each([
   ["less is left of the run's own budget", own({ max_cost_usd: 2, spent_cost_usd: 1.5 }), false],
   ["as much is left of both", own({ max_cost_usd: 3, spent_cost_usd: 2 }), true],
   ["more is left of the run's own budget", own({ max_cost_usd: 3, spent_cost_usd: 1.5 }), true],
-  ["the run has no limit of money", own(), true],
-])("where %s, the narrower of the two holds", async (_what, budget, isOurs) => {
+  ["the run has no cost limit", own(), true],
+])("the tighter limit applies if %s", async (_what, budget, isOurs) => {
   const { models, asked } = modelsThat(0);
   await new SpendingCap(1).paying(models).complete(request(budget), io);
   expect(asked[0]?.budget).toEqual(
@@ -77,7 +77,7 @@ test.each([
   );
 });
 
-test("where a call could go beyond it, nothing more is asked, and it says why", async () => {
+test("a call that could exceed the cap stops all further calls with the reason", async () => {
   const spendingCap = new SpendingCap(0.5);
   const { models, asked } = modelsThat(0.25, budgetError("cost_usd"));
   const paying = spendingCap.paying(models);
@@ -99,12 +99,12 @@ test("where a call could go beyond it, nothing more is asked, and it says why", 
 });
 
 test.each([
-  ["of a run's own limit of money", budgetError("cost_usd"), own({ max_cost_usd: 0.25 })],
-  ["of a limit of tokens", budgetError("total_tokens"), undefined],
-  ["without saying of which limit", budgetError(null), undefined],
+  ["because of the run's own cost limit", budgetError("cost_usd"), own({ max_cost_usd: 0.25 })],
+  ["because of a token limit", budgetError("total_tokens"), undefined],
+  ["without naming a limit", budgetError(null), undefined],
   ["for another reason", budgetError("cost_usd", "QUOTA"), undefined],
-  ["by something unforeseen", new TypeError("odd"), undefined],
-])("a call that is refused %s is the run's affair, and the money stays", async (_what, error, budget) => {
+  ["because of an unexpected error", new TypeError("odd"), undefined],
+])("a call rejected %s is left to the run, and the cap stays unchanged", async (_what, error, budget) => {
   const spendingCap = new SpendingCap(1);
   const paying = spendingCap.paying(modelsThat(error, 0.25).models);
   await expect(paying.complete(request(budget), io)).rejects.toBe(error);
@@ -112,7 +112,7 @@ test.each([
   expect(spendingCap.spending).toEqual({ spent_usd: 0.25, max_cost_usd: 1, stopped: null });
 });
 
-test("a call that failed and cost something is paid as well", async () => {
+test("a failed call that cost money is paid, too", async () => {
   const failed = budgetError(null, "TRANSIENT").costing({
     usage: {
       input_tokens: 1,
@@ -133,7 +133,7 @@ test("a call that failed and cost something is paid as well", async () => {
   expect(spendingCap.spending.spent_usd).toBe(0.125);
 });
 
-test("an answer of unknown price still counts, and is the last", async () => {
+test("an answer of unknown price still counts and is the last", async () => {
   const spendingCap = new SpendingCap(2);
   const { models, asked } = modelsThat(null);
   const paying = spendingCap.paying(models);

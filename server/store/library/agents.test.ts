@@ -6,7 +6,7 @@ import { newAgentStore } from "./agents";
 const agentOf = (agent_id: string, more: object = {}) =>
   AgentConfig.parse({ agent_id, role_name: "Writer", ...more });
 
-test("agents keep every setting, count their saves, and have a name beside their id", () => {
+test("agents keep every setting, count their revisions, and have a name and an id", () => {
   const store = newAgentStore(emptyDb(), () => 1000);
   const full = agentOf("careful", {
     backstory: "Once burnt",
@@ -38,7 +38,7 @@ test("agents keep every setting, count their saves, and have a name beside their
   });
 });
 
-test("a rewriting saves only what it changes", () => {
+test("a rewrite saves only the agents that it changes", () => {
   const store = newAgentStore(emptyDb(), () => 1000);
   store.create("A", agentOf("a"));
   store.create("B", agentOf("b", { role_name: "Editor" }));

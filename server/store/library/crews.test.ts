@@ -7,7 +7,7 @@ const crewOf = (crew_id: string, role_name = "Writer") =>
   CrewConfig.parse({ crew_id, agents: [{ agent_id: "a", role_name }] });
 const newStore = () => newCrewStore(emptyDb(), () => 1000);
 
-test("crews are listed by name, and an id is taken once", () => {
+test("crews are listed by name, and their ids are unique", () => {
   const store = newStore();
   expect(store.create("zebra", crewOf("z"))).toBe(true);
   expect(store.create("Apple", crewOf("a"))).toBe(true);
@@ -22,7 +22,7 @@ test("crews are listed by name, and an id is taken once", () => {
   });
 });
 
-test("a save needs the revision that was seen, and never changes the id", () => {
+test("saving a crew requires its current revision and never changes its id", () => {
   const store = newStore();
   store.create("Apple", crewOf("a"));
   expect(store.save({ id: "a", revision: 1, name: "Pear", crew: crewOf("other", "Editor") })).toEqual({
@@ -41,7 +41,7 @@ test("a save needs the revision that was seen, and never changes the id", () => 
   });
 });
 
-test("put replaces and counts on; remove takes it out", () => {
+test("putting a crew replaces it with a new revision, and removing deletes it", () => {
   const store = newStore();
   store.put("Apple", crewOf("a"));
   store.put("Apple 2", crewOf("a", "Editor"));

@@ -12,7 +12,7 @@ beforeEach(() => {
   store = new CustomToolStore(emptyDb(), () => clock++);
 });
 
-test("every save is a version; the newest is in use", () => {
+test("every save of a custom tool is a version, and the newest is used", () => {
   expect(store.save(tool("b", "return 1"), null)).toEqual({ saved: true, version: 1 });
   expect(store.save(tool("b", "return 2"), 1)).toEqual({ saved: true, version: 2 });
   expect(store.save(tool("a", "return 0"), null)).toEqual({ saved: true, version: 1 });
@@ -24,7 +24,7 @@ test("every save is a version; the newest is in use", () => {
   expect(store.versions("b").map(({ version }) => version)).toEqual([2, 1]);
 });
 
-test("nothing is saved over what the writer has not seen, and the same again is no version", () => {
+test("a stale save is rejected, and an identical one creates no version", () => {
   store.save(tool("a", "return 1"), null);
   expect(store.save(tool("a", "return 9"), null)).toEqual({ saved: false, reason: "name_taken" });
   store.save(tool("a", "return 2"), 1);
@@ -33,7 +33,7 @@ test("nothing is saved over what the writer has not seen, and the same again is 
   expect(store.save(tool("gone", "return 2"), 4)).toEqual({ saved: false, reason: "stale" });
 });
 
-test("an older version comes back as the newest", () => {
+test("restoring an older version makes it the newest", () => {
   store.save(tool("a", "return 1"), null);
   store.save(tool("a", "return 2"), 1);
   expect(store.restoreVersion("a", 1)).toBe(3);
@@ -41,7 +41,7 @@ test("an older version comes back as the newest", () => {
   expect(store.restoreVersion("a", 7)).toBeUndefined();
 });
 
-test("what is removed can be restored, until the bin is emptied", () => {
+test("a removed custom tool can be restored until the trash is emptied", () => {
   store.save(tool("a", "return 1"), null);
   expect([store.remove("a"), store.remove("a")]).toEqual([true, false]);
   expect([store.list(), store.find("a")]).toEqual([[], undefined]);

@@ -35,7 +35,7 @@ test("roles are listed by name and keep every field", () => {
   expect(store.find("writer")).toEqual({ role: full, revision: 1, builtin: false, updated_at: 1000 });
 });
 
-test("a name can be taken only once", () => {
+test("role names are unique", () => {
   expect(store.create(role("A", "first"))).toBe(true);
   expect(store.create(role("A", "second"))).toBe(false);
   store.create(role("B"));
@@ -43,7 +43,7 @@ test("a name can be taken only once", () => {
   expect(store.find("A")?.role.description).toBe("first");
 });
 
-test("a save on an old revision is refused and shows the newer one", () => {
+test("a save on an old revision is rejected with the newer one", () => {
   store.create(role("A"));
   expect(store.save("A", 1, role("A", "mine"))).toEqual({
     saved: true,
@@ -64,7 +64,7 @@ test("a save on an old revision is refused and shows the newer one", () => {
   expect(store.save("A", 3, role("A"))).toEqual({ saved: false, reason: "gone" });
 });
 
-test("roles that came along are added once, follow updates until someone changes them, and stay deleted", () => {
+test("built-in roles are added once, updated until a person edits them, and stay deleted", () => {
   store.create(role("Mine", "my own"));
   store.seed([role("Writer", "v1"), role("Critic", "v1"), role("Mine", "theirs")]);
   expect(
@@ -84,13 +84,13 @@ test("roles that came along are added once, follow updates until someone changes
   ]);
 });
 
-test("put adds or replaces", () => {
+test("putting a role adds or replaces it", () => {
   store.put(role("A", "one"));
   store.put(role("A", "two"));
   expect(store.find("A")).toMatchObject({ revision: 2, role: { description: "two" } });
 });
 
-test("a role's new name and the workflows, crews and agents that name it change together", () => {
+test("renaming a role renames it in workflows, crews and agents", () => {
   const workflows = new WorkflowStore(db);
   const id = workflows.create({ name: "Approval", graph: templates[0]!.graph });
   store.create(role("ApprovalAgent"));
@@ -110,7 +110,7 @@ test("a role's new name and the workflows, crews and agents that name it change 
   expect(roleUses(workflows.find(id)!.graph).get("Approver")).toEqual(["node_get_approval"]);
 });
 
-test("roles of a folder hide those of the same name, say their file, and stay as they are", () => {
+test("roles in a folder override those of the same name, show their file, and are read-only", () => {
   const files = [{ role: role("Writer", "from a file"), file: "writer.yaml" }];
   const shared = new RoleStore(db, () => 1000, { roles: () => files });
   store.create(role("Writer", "my own"));

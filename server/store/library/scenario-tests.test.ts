@@ -4,7 +4,7 @@ import type { TestReport } from "@/server/domain/scenario/report";
 import { KEPT_OUTPUTS } from "./judges";
 import { KEPT_RESULTS, ScenarioStore } from "./scenario-tests";
 
-test("of each test the newest results stay, of each judge the newest outputs and all that are labelled", () => {
+test("each test keeps its newest results, and each judge its newest and labeled outputs", () => {
   let time = 0;
   const store = new ScenarioStore(openDb(":memory:"), () => ++time);
   const report = (test_id: string) => ({ test_id, name: test_id, status: "passed", results: [] }) as unknown;

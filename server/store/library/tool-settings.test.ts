@@ -13,7 +13,7 @@ function newStore(isDemo = false) {
 }
 const brave = { purpose: "web", kind: "brave", base_url: "", key: KEY } as const;
 
-test("nothing is configured at first; with the offline demo, the demo answers", () => {
+test("no search service is configured by default; the offline demo includes one", () => {
   const { store } = newStore();
   expect(store.list()).toMatchObject([
     { purpose: "web", kind: null, has_key: false },
@@ -27,7 +27,7 @@ test("nothing is configured at first; with the offline demo, the demo answers", 
   expect(demo.backendFor("web")).toEqual({ kind: "searxng", base_url: "http://localhost:8888", key: null });
 });
 
-test("keys are kept sealed, come out for searches only, and belong to their service and address", () => {
+test("search keys are stored encrypted, used only for searches, and tied to their service and address", () => {
   const { store, everything } = newStore();
   store.save(brave);
   expect(everything()).not.toContain(KEY);

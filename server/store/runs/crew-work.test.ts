@@ -33,7 +33,7 @@ function newStore() {
   return { db, store: newCrewWorkStore(db), workflows: new WorkflowStore(db) };
 }
 
-test("what was done adds up by agent of the workflow and by role of all workflows", () => {
+test("results are counted per agent of a workflow and per role across workflows", () => {
   const { store } = newStore();
   store.add(real("wf_1"), [did("ann", "Writer", 3, 1), did("bob", "Checker", 1)]);
   store.add(real("wf_1"), [did("ann", "Writer", 2, 0, 1)]);
@@ -57,7 +57,7 @@ test("what was done adds up by agent of the workflow and by role of all workflow
   ]);
 });
 
-test("a member of a crew of the library takes its past along into every workflow", () => {
+test("a member of a library crew keeps its results in every workflow", () => {
   const { store } = newStore();
   store.add(real("wf_1"), [did("ann", "Writer", 3, 1, 0, "press")]);
   expect(store.past(real("wf_2"), graphOf("press", ["ann", "Writer"]))).toMatchObject([
@@ -66,7 +66,7 @@ test("a member of a crew of the library takes its past along into every workflow
   expect(store.past(real("wf_2"), graphOf("other", ["ann", "Writer"]))[0]).not.toHaveProperty("own");
 });
 
-test("what simulated models did says nothing of real ones, and the other way round", () => {
+test("results with simulated and real models are counted separately", () => {
   const { store } = newStore();
   store.add({ workflow_id: "wf_1", simulated: true }, [did("ann", "Writer", 3)]);
   const graph = graphOf(undefined, ["ann", "Writer"]);
@@ -74,11 +74,11 @@ test("what simulated models did says nothing of real ones, and the other way rou
   expect(store.past({ workflow_id: "wf_1", simulated: true }, graph)).toHaveLength(1);
 });
 
-test("a drawing without a crew has no past", () => {
+test("a workflow without a crew has no results", () => {
   expect(newStore().store.past(real("wf_1"), draw("start > a > end"))).toEqual([]);
 });
 
-test("it goes with its workflow, whether the bin is emptied or its time is over, and not before", () => {
+test("results are deleted when their workflow is purged, by hand or by age", () => {
   const { db, store, workflows } = newStore();
   const graph = graphOf(undefined, ["ann", "Writer"]);
   const [emptied, outlived, kept] = ["a", "b", "c"].map((name) => {
@@ -96,7 +96,7 @@ test("it goes with its workflow, whether the bin is emptied or its time is over,
   expect(all()).toBe(1);
 });
 
-test("a role that gets another name keeps what was done in it", () => {
+test("a renamed role keeps its results", () => {
   const { store, workflows } = newStore();
   store.add(real("wf_1"), [did("ann", "Writer", 3), did("ann", "Author", 1)]);
   workflows.renameRole("Writer", "Author");

@@ -7,21 +7,21 @@ const { chain, last } = chainTurn(CHAIN_START, turn, texts);
 const broken = (changed: Partial<ChainedTurn>, others = texts, before = CHAIN_START) =>
   firstBreak(before, { ...turn, ...changed }, others, chain);
 
-test("an untouched turn agrees with its chain, and the next one builds on what it ends with", () => {
+test("an unchanged turn matches its chain, and the next turn continues it", () => {
   expect(broken({})).toBeNull();
   expect(lastOf(chain)).toBe(last);
   const next = chainTurn(last, { ...turn, turn: 4 }, []);
   expect(firstBreak(lastOf(chain), { ...turn, turn: 4 }, [], next.chain)).toBeNull();
 });
 
-test("the event that was altered, taken out or put in is named", () => {
+test("an altered, removed or added event is located", () => {
   const altered = (at: number) => texts.map((text, k) => (k === at ? text.replace("seq", "sea") : text));
   expect([0, 1, 2].map((at) => broken({}, altered(at)))).toEqual([0, 1, 2]);
   expect([0, 1, 2].map((at) => broken({}, texts.toSpliced(at, 1)))).toEqual([0, 1, 2]);
   expect([0, 1, 2, 3].map((at) => broken({}, texts.toSpliced(at, 0, "{}")))).toEqual([0, 1, 2, 3]);
 });
 
-test("what a turn says besides its events is held, too, as is what stands before it", () => {
+test("the chain also protects a turn's other fields and the chain before it", () => {
   const changes: Partial<ChainedTurn>[] = [
     { runId: "q" },
     { turn: 4 },

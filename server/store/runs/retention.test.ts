@@ -37,13 +37,13 @@ async function finished(workflows: readonly string[], db = emptyDb()) {
 }
 const rules = (value: object) => KeepRules.parse(value);
 
-describe("old runs", () => {
-  test("stay for ever unless somebody says otherwise", async () => {
+describe("deletion of old runs", () => {
+  test("old runs are kept forever by default", async () => {
     const { retention, left } = await finished(["a", "a"]);
     expect([retention.countOutdated(), await retention.sweep(), left()]).toEqual([0, 0, [0, 1]]);
   });
 
-  test("go by their age and by their number, the oldest first; as many as was said before", async () => {
+  test("old runs are deleted by age and count, oldest first, as many as announced", async () => {
     const { retention, left } = await finished(["a", "a", "b", "a", "b", "a"]);
     retention.save(rules({ days: 4 }));
     expect([retention.countOutdated(), await retention.sweep(), left()]).toEqual([1, 1, [1, 2, 3, 4, 5]]);
@@ -51,7 +51,7 @@ describe("old runs", () => {
     expect([retention.countOutdated(), await retention.sweep(), left()]).toEqual([3, 3, [4, 5]]);
   });
 
-  test("of a workflow with a rule of its own follow that one only", async () => {
+  test("a workflow's own rule replaces the general one", async () => {
     const { retention, left } = await finished(["a", "b", "a", "b", "a"]);
     retention.save(rules({ runs: 1, workflows: { b: { days: 3650 } } }));
     await retention.sweep();
@@ -61,7 +61,7 @@ describe("old runs", () => {
     expect(left()).toEqual([3, 4]);
   });
 
-  test("go with everything that belongs to them; what has not ended stays, however old", async () => {
+  test("a deleted run's data is deleted with it, and unfinished runs are kept", async () => {
     const { retention, ids, db, store, left, start } = await finished(["a", "a", "a"]);
     const workspace = new WorkspaceStore(db);
     const memories = new MemoryStore(db);
@@ -95,7 +95,7 @@ describe("old runs", () => {
     expect(retention.sizes()).toMatchObject({ files: 9 * 20_000, runs: { finished: 1, held: 1, other: 1 } });
   });
 
-  test("that were being deleted when the server ended are deleted to the end afterwards", async () => {
+  test("a deletion that a shutdown interrupted is completed afterwards", async () => {
     const { retention, ids, db, left } = await finished(["a", "a"]);
     retention.save(rules({ runs: 1 }));
     const sweep = retention.sweep();
@@ -112,7 +112,7 @@ describe("old runs", () => {
   });
 });
 
-test("the database shrinks when runs go, also one from before that could not", async () => {
+test("the database file shrinks when runs are deleted, even one created without that ability", async () => {
   const file = path.join(folder, "troupe.db");
   const db = openDb(file);
   db.$client.pragma("auto_vacuum = NONE");
@@ -132,7 +132,7 @@ test("the database shrinks when runs go, also one from before that could not", a
   db.$client.close();
 });
 
-test("a database with a damaged page stays as it is, and somebody is told", () => {
+test("a database with a damaged page is left unchanged, and the error is reported", () => {
   const file = path.join(folder, "damaged.db");
   const before = openDb(file).$client;
   before.pragma("auto_vacuum = NONE");
@@ -160,7 +160,7 @@ test("a database with a damaged page stays as it is, and somebody is told", () =
   db.$client.close();
 });
 
-test("copies made before updates count", () => {
+test("copies made before updates count toward the storage size", () => {
   writeFileSync(path.join(folder, "troupe.db.before-1.bak"), "x".repeat(1000));
   const retention = new Retention(emptyDb(), { dataDir: folder, defaults: { days: 9, runs: null } });
   expect(retention.sizes().copies).toEqual({ count: 1, bytes: 1000 });

@@ -61,13 +61,13 @@ function twoRuns() {
   };
 }
 
-test("logs as they were written prove themselves", () => {
+test("unchanged logs are verified without errors", () => {
   const { db, id } = twoRuns();
   expect(verifyLogs(db)).toMatchObject({ runs: 2, unchained: 0, errors: [] });
   expect(verifyLogs(db, id)).toMatchObject({ runs: 1, turns: 4, errors: [] });
 });
 
-test("each altered event is found and named", () => {
+test("each altered event is located", () => {
   const { db, id, sql, errors } = twoRuns();
   const rows = db.$client
     .prepare<[string], { turn: number; events: string }>(
@@ -89,7 +89,7 @@ test("each altered event is found and named", () => {
   expect([count, errors()]).toEqual([10, []]);
 });
 
-test("events taken out or put in are found", () => {
+test("removed and added events are located", () => {
   const { id, other, sql, errors } = twoRuns();
   sql("update run_turns set events = json_remove(events, '$[1]') where run_id = ? and turn = 2", id);
   expect(errors()).toEqual([[id, 2, 6]]);
@@ -108,7 +108,7 @@ test("events taken out or put in are found", () => {
   ]);
 });
 
-test("the end of a log, a whole log, and a log of no run are missed", () => {
+test("a missing end of a log, a missing log and a log without a run are found", () => {
   const { id, other, sql, errors } = twoRuns();
   sql("delete from run_turns where run_id = ? and turn = 3", id);
   expect(errors()).toEqual([[id, 3, null]]);
@@ -122,7 +122,7 @@ test("the end of a log, a whole log, and a log of no run are missed", () => {
   ]);
 });
 
-test("what a record says besides its events is held, too", () => {
+test("changes to a record's other fields are found", () => {
   const { id, sql, errors } = twoRuns();
   sql("update run_turns set result = '{\"ok\":false}', at = at + 1 where run_id = ? and turn = 2", id);
   expect(errors()).toEqual([[id, 2, null]]);

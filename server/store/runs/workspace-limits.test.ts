@@ -44,7 +44,7 @@ test.each([
   ["nul", '"nul" is a reserved name'],
   ["b/COM1.txt", '"COM1.txt" is a reserved name'],
   [long(LIMITS.workspace.pathLength + 1), `it has more than ${LIMITS.workspace.pathLength} characters`],
-])("no file is at %.40s", (path, why) => {
+])("the path %.40s is rejected", (path, why) => {
   const shown = path.slice(0, 80);
   expect(errorOf(() => normalPath(path))).toBe(`BAD_PATH: "${shown}" can't be a file path: ${why}.`);
 });
@@ -61,17 +61,17 @@ test.each([
   ["com10.txt", "com10.txt"],
   ["a/.hidden", "a/.hidden"],
   [long(LIMITS.workspace.pathLength), long(LIMITS.workspace.pathLength)],
-])("a file is at %.40s", (path, normal) => {
+])("the path %.40s is accepted and normalized", (path, normal) => {
   expect(normalPath(path)).toBe(normal);
 });
 
-test("what cannot be shown of a path is a question mark", () => {
+test("an unprintable character in a path is shown as a question mark", () => {
   expect(errorOf(() => normalPath("a\u0007\u202eb"))).toContain(
     'BAD_PATH: "a??b" can\'t be a file path: use letters, digits, spaces and _ . - ( ) + @ , = with at most 80 characters per part.',
   );
 });
 
-test("a file says who wrote it, when, of which kind it is, and whether strangers' words may be in it", () => {
+test("a file has its author, time, media type and taint", () => {
   const { store, write } = newStore();
   const source = { agent_id: "a", role_name: "Writer", node_id: "n", task_id: "t", tool_name: "file_write" };
   const one = write("one.JSON", "é", { source, tainted: false });
@@ -93,7 +93,7 @@ test("a file says who wrote it, when, of which kind it is, and whether strangers
   });
 });
 
-test("results of tools lie in a folder that nobody else writes to", () => {
+test("only tool results can be written to their folder", () => {
   const { write } = newStore();
   expect(errorOf(() => write("./tool-results/x", "x"))).toBe(
     "BAD_PATH: The folder tool-results is for tool results. Choose another path.",
@@ -109,7 +109,7 @@ test.each([
   [false, false, { tainted: false }, false],
   [false, true, { tainted: false }, false],
 ])(
-  "words of strangers in it before: %s; appended: %s, %j; in it afterwards: %s",
+  "a file's taint is %s before and, after a write with append %s and %j, %s",
   (before, append, more, after) => {
     const { store, write } = newStore();
     write("a", "one", { tainted: before });
@@ -121,13 +121,13 @@ test.each([
   },
 );
 
-test("what is appended to nothing is a new file, and half a character is made whole", () => {
+test("appending to a missing file creates it, and an unpaired surrogate is replaced", () => {
   const { store, write } = newStore();
   write("a", "b\ud800", { append: true });
   expect(store.read(RUN, { path: "a" })).toMatchObject({ content: "b\ufffd", version: 1, size: 4 });
 });
 
-test("a source that cannot be read is none, and another kind is a file", () => {
+test("an unreadable source is ignored, and an unknown kind counts as a file", () => {
   const { db, store, write } = newStore();
   write("a", "x", { source: { agent_id: "a" } });
   db.update(workspaceFiles).set({ source: '{"agent_id":7}', kind: "picture" }).run();
@@ -144,7 +144,7 @@ test.each([
   [{ offset: 6 }, "", 6, null],
   [{ offset: 99 }, "", 6, null],
   [{ limit: 0 }, "a", 0, 1],
-])("of six letters, %j is %j", (part, content, offset, next_offset) => {
+])("reading part %j of six letters returns %j", (part, content, offset, next_offset) => {
   const { store, write } = newStore();
   write("a", "abcdef");
   expect(store.read(RUN, { path: "a" }, part)).toMatchObject({ content, offset, total: 6, next_offset });
@@ -157,13 +157,13 @@ test.each([
   [{ offset: 2, limit: 2 }, "b", 2, 3],
   [{ offset: 2, limit: 3 }, "b😀", 2, null],
   [{ offset: 4, limit: 9 }, "😀", 3, null],
-])("no character is cut in two: %j is %j", (part, content, offset, next_offset) => {
+])("reading part %j of a file with emoji cuts no character: %j", (part, content, offset, next_offset) => {
   const { store, write } = newStore();
   write("a", "😀b😀");
   expect(store.read(RUN, { path: "a" }, part)).toMatchObject({ content, offset, total: 5, next_offset });
 });
 
-test("a file may be as large as the limit, and the refusal of a larger one says both sizes", () => {
+test("a file may be as large as the limit, and a rejection names both sizes", () => {
   const { write } = newStore();
   const { fileBytes } = LIMITS.workspace;
   expect(write("a", "x".repeat(fileBytes)).size).toBe(fileBytes);
@@ -173,7 +173,7 @@ test("a file may be as large as the limit, and the refusal of a larger one says 
   expect(errorOf(() => write("a", "x", { append: true }))).toMatch(/^TOO_LARGE: a would have 5 MiB/);
 });
 
-test("a run keeps so many versions of its files, and no more", () => {
+test("the number of versions per run is limited", () => {
   const { db, write } = newStore();
   const { versions } = LIMITS.workspace;
   write("a", "");

@@ -29,7 +29,7 @@ const codeOf = (act: () => unknown) => {
   return "none";
 };
 
-test("every write is a version; the newest is read, and the old ones stay", () => {
+test("every write creates a version, and older versions stay readable", () => {
   const { store, write } = newStore();
   const first = write("notes/plan.md", "one");
   const second = write("./notes//plan.md", "two");
@@ -51,7 +51,7 @@ test("every write is a version; the newest is read, and the old ones stay", () =
   expect(store.versions(RUN, "notes/plan.md").map(({ version }) => version)).toEqual([1, 2]);
 });
 
-test("a step that is repeated writes once, also when it appends", () => {
+test("a repeated step writes only once, even when it appends", () => {
   const { store } = newStore();
   const log = (writtenBy: string) =>
     store.write(RUN, "log.txt", "line\n", { writtenBy, append: true, source: { role_name: "writer" } });
@@ -65,7 +65,7 @@ test("a step that is repeated writes once, also when it appends", () => {
   });
 });
 
-test("runs do not see each other's files, not even by the id of an artifact", () => {
+test("a run can't read another run's files, even by artifact id", () => {
   const { store, write } = newStore();
   const { artifact_id } = write("secret.txt", "CANARY-FILE");
   expect(store.read("run_b", { artifact_id })).toBeUndefined();
@@ -73,7 +73,7 @@ test("runs do not see each other's files, not even by the id of an artifact", ()
   expect(store.list("run_b")).toEqual([]);
 });
 
-test("paths that lead elsewhere, hide something or cannot be a file are refused", () => {
+test("paths that escape the workspace, hide something or aren't valid are rejected", () => {
   const { write } = newStore();
   const odd = [
     "",
@@ -107,7 +107,7 @@ test("paths that lead elsewhere, hide something or cannot be a file are refused"
   ).toHaveLength(5);
 });
 
-test("whatever the path, it is refused or is its own normal form", () => {
+test("any path is either rejected or normalized", () => {
   const anyPath = fc
     .array(fc.oneof(fc.constantFrom("..", ".", "/", "a", " ", "\\", "é", "é", "con"), fc.string()), {
       maxLength: 8,
@@ -124,7 +124,7 @@ test("whatever the path, it is refused or is its own normal form", () => {
   );
 });
 
-test("reading in parts gives the whole, and cuts no character in two", () => {
+test("reading a file in parts returns all of it and cuts no character", () => {
   const { store, write } = newStore();
   let n = 0;
   fc.assert(
@@ -151,7 +151,7 @@ test("reading in parts gives the whole, and cuts no character in two", () => {
   });
 });
 
-test("files, runs and their number have limits, and the refusal says them", () => {
+test("file sizes, run sizes and file counts are limited, and a rejection names the limit", () => {
   const { store, write } = newStore();
   const { fileBytes, files } = LIMITS.workspace;
   expect(() => write("big.txt", "é".repeat(fileBytes / 2 + 1))).toThrow(/at most 5 MiB/);

@@ -39,7 +39,7 @@ function caller(run: string, agent: Partial<NonNullable<ToolScope["agent"]>> = {
   };
 }
 
-test("what each tool can do is stated, and whatever reads somebody else's words taints", () => {
+test("every tool declares its risk, and tools that read untrusted content taint the run", () => {
   const specs = newBench().registry.list();
   const row = (name: string) => {
     const { risk, read_only, idempotent, destructive, taints, sink } = specs.find(
@@ -66,7 +66,7 @@ test("what each tool can do is stated, and whatever reads somebody else's words 
   });
 });
 
-test("where workers carry out runs, what needs nothing of the server's is called at the worker", () => {
+test("with workers, tools that need nothing from the server run on workers", () => {
   const { registry } = newBench();
   const atWorkers = registry.list().filter(({ name }) => registry.get(name)?.home === "worker");
   expect(atWorkers.map(({ name }) => name)).toEqual([
@@ -94,9 +94,9 @@ describe("calculator", () => {
     ["sqrt(16) + max(1, 5, 3)", 9],
     ["round(10 / 3, 2)", 3.33],
     ["PI", Math.PI],
-  ])("%s", (text, value) => expect(calculate(text)).toBeCloseTo(value, 10));
+  ])("the calculator evaluates %s", (text, value) => expect(calculate(text)).toBeCloseTo(value, 10));
 
-  test("gives what people expect to see, and says what it cannot read", async () => {
+  test("the calculator rounds as expected and rejects invalid expressions", async () => {
     const { call } = newBench();
     expect(await call("calculator", { expression: "0.1 + 0.2" })).toEqual({
       output: { value: 0.3 },
@@ -123,7 +123,7 @@ describe("calculator", () => {
       expect([expression, (await call("calculator", { expression })).status_code]).toEqual([expression, 400]);
   });
 
-  test("agrees with JavaScript on sums and products", () => {
+  test("the calculator agrees with JavaScript on sums and products", () => {
     const number = fc.integer({ min: 1, max: 99 });
     fc.assert(
       fc.property(number, number, number, number, (a, b, c, d) => {
@@ -134,7 +134,7 @@ describe("calculator", () => {
   });
 });
 
-test("current_time knows time zones", async () => {
+test("current_time supports time zones", async () => {
   const { call } = newBench();
   expect((await call("current_time", {})).output).toMatchObject({
     utc: "2025-01-15T12:00:00.000Z",
@@ -146,7 +146,7 @@ test("current_time knows time zones", async () => {
 });
 
 describe("files", () => {
-  test("are written, added to and read in parts, with who wrote them", async () => {
+  test("files are written, appended and read in parts, with their author", async () => {
     const { workspace, call } = newBench();
     const made = await call("create_artifact", { path: "report.md", content: "# Report\n" });
     expect(made).toMatchObject({ status_code: 200, output: { path: "report.md", version: 1, size: 9 } });
@@ -172,7 +172,7 @@ describe("files", () => {
     });
   });
 
-  test("a call that is repeated after a crash writes once", async () => {
+  test("a call repeated after a crash writes only once", async () => {
     const { workspace, call } = newBench();
     const again = { idempotencyKey: "call-x" };
     const first = await call("file_write", { path: "log.txt", content: "x", append: true }, again);
@@ -180,7 +180,7 @@ describe("files", () => {
     expect(workspace.read("run_a", { path: "log.txt" })?.content).toBe("x");
   });
 
-  test("what cannot be done is said with its status", async () => {
+  test("failed file operations return a status and the reason", async () => {
     const { call } = newBench();
     await call("file_write", { path: "a.txt", content: "x" });
     const { output } = await call("create_artifact", { path: "mine.txt", content: "x" });
@@ -207,7 +207,7 @@ describe("files", () => {
 describe("memory", () => {
   const store = (value: string, scope: string) => ({ key: "fact", value, scope });
 
-  test("an agent uses only the scopes that it was given", async () => {
+  test("an agent can use only its granted memory scopes", async () => {
     const { call } = newBench();
     for (const scope of ["run", "global"]) await call("store_memory", store(`of ${scope}`, scope));
     const limited = caller("run_a", { memory_scopes: ["run"] });
@@ -220,7 +220,7 @@ describe("memory", () => {
     });
   });
 
-  test("scopes are bound by who calls", async () => {
+  test("memory scopes are bound to the caller", async () => {
     const { memories, call } = newBench();
     for (const scope of ["task", "agent", "run", "workflow", "project", "global"])
       expect((await call("store_memory", store(`of ${scope}`, scope))).status_code).toBe(200);
@@ -249,7 +249,7 @@ describe("memory", () => {
     expect(memories.list().every(({ tainted, source }) => tainted && source.by === "agent")).toBe(true);
   });
 
-  test("a scope cannot be talked into another run's", async () => {
+  test("memory arguments can't select another run's scope", async () => {
     const { call } = newBench();
     await call("store_memory", store("secret", "run"), caller("run_b"));
     const attempts: Json[] = [
@@ -262,7 +262,7 @@ describe("memory", () => {
     expect((await call("search_memory", { query: "secret run_b" })).output).toEqual({ memories: [] });
   });
 
-  test("values come back by key and by words, and limits are statuses", async () => {
+  test("values are found by key and by text, and exceeded limits return statuses", async () => {
     const { call } = newBench();
     await call("store_memory", { key: "deadline", value: "Ship it in March", scope: "workflow", ttl: 3600 });
     expect((await call("retrieve_memory", { key: "deadline", scope: "workflow" })).output).toMatchObject({
@@ -278,7 +278,7 @@ describe("memory", () => {
   });
 });
 
-test("searching without a service says what to do", async () => {
+test("web search without a configured service says how to set it up", async () => {
   const { registry, call } = newBench();
   expect(await call("web_search", { query: "x" })).toEqual({
     status_code: 503,

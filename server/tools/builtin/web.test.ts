@@ -76,7 +76,7 @@ const at = (path = "/") => `http://127.0.0.1:${port}${path}`;
 const outputOf = async (result: Promise<ToolOutput>) => (await result).output as JsonObject;
 
 describe("http_request", () => {
-  test("names a host that can't be found", async () => {
+  test("http_request names a host that can't be found", async () => {
     const unknown = Object.assign(new Error("getaddrinfo"), {
       code: "ENOTFOUND",
       hostname: "booking.example",
@@ -92,7 +92,7 @@ describe("http_request", () => {
     });
   });
 
-  test("gives the status, harmless headers, and JSON as JSON", async () => {
+  test("http_request returns the status, harmless headers and parsed JSON", async () => {
     reply(
       "application/json; charset=utf-8",
       '{"a":[1,2]}',
@@ -107,7 +107,7 @@ describe("http_request", () => {
     expect(hits[0]).toMatchObject({ method: "GET", headers: { "x-api-key": "k", "user-agent": "Troupe" } });
   });
 
-  test("reads other charsets, and says of pictures only what they are", async () => {
+  test("http_request decodes other charsets and only describes images", async () => {
     reply("text/plain; charset=iso-8859-1", Buffer.from([0x67, 0xfc, 0x6e]));
     expect((await outputOf(call("http_request", { url: at() }))).body).toBe("gün");
     reply("text/plain; charset=no-such-thing", "plain");
@@ -119,13 +119,13 @@ describe("http_request", () => {
     });
   });
 
-  test("JSON made to be a burden stays text", async () => {
+  test("deeply nested JSON stays text", async () => {
     const bomb = "[".repeat(100_000) + "]".repeat(100_000);
     reply("application/json", bomb);
     expect((await outputOf(call("http_request", { url: at() }))).body).toBe(bomb);
   });
 
-  test("only reads, and takes no headers of the connection or of identity", async () => {
+  test("http_request only reads and rejects connection and identity headers", async () => {
     const wrong: JsonObject[] = [
       { method: "POST" },
       { method: "TRACE" },
@@ -151,7 +151,7 @@ describe("http_request", () => {
     "[::ffff:127.0.0.1]",
     "localhost",
     "10.0.0.5",
-  ])("%s is refused at the real door by every tool", async (host) => {
+  ])("every tool rejects requests to %s", async (host) => {
     for (const name of ["http_request", "http_write", "browse_url"])
       expect((await call(name, { url: `http://${host}:${port}/` }, { fetch: atRealDoor })).status_code).toBe(
         403,
@@ -159,14 +159,14 @@ describe("http_request", () => {
     expect(hits).toEqual([]);
   });
 
-  test("a redirect into a private network is refused", async () => {
+  test("a redirect to a private network is rejected", async () => {
     reply("text/plain", "", { location: "http://169.254.169.254/latest/meta-data" }, 302);
     for (const name of ["http_request", "browse_url"])
       expect((await call(name, { url: at() })).status_code).toBe(403);
     expect(hits).toHaveLength(2);
   });
 
-  test("other refusals and troubles have statuses of their own", async () => {
+  test("other rejections and failures have their own statuses", async () => {
     expect((await call("http_request", { url: "file:///etc/passwd" })).status_code).toBe(400);
     expect((await call("http_request", { url: "http://127.0.0.1:22/" })).status_code).toBe(400);
     reply("text/plain", gzipSync(Buffer.alloc(6 * 1024 * 1024)), { "content-encoding": "gzip" });
@@ -180,7 +180,7 @@ describe("http_request", () => {
 });
 
 describe("http_write", () => {
-  test("sends JSON or text, with a key against doing it twice", async () => {
+  test("http_write sends JSON or text with an idempotency key", async () => {
     const result = await outputOf(call("http_write", { url: at("/items"), body: { name: "x" } }));
     expect(result).toMatchObject({ status: 200, body: "hello" });
     await call("http_write", { url: at("/items/1"), method: "PUT", body: "plain" });
@@ -194,12 +194,12 @@ describe("http_write", () => {
     expect(hits.every(({ headers }) => headers["original-idempotency-key"] === undefined)).toBe(true);
   });
 
-  test("in a fork it also sends the key that the call has in the original", async () => {
+  test("in a fork, http_write also sends the original call's idempotency key", async () => {
     await call("http_write", { url: at("/items") }, { originalKey: "call-0" });
     expect(hits.map(({ headers }) => headers["original-idempotency-key"])).toEqual(["call-0"]);
   });
 
-  test("does not carry what it sends to another site", async () => {
+  test("http_write doesn't forward its body to another site", async () => {
     reply("text/plain", "", { location: "http://example.org/" }, 307);
     expect(await call("http_write", { url: at(), body: "secret" })).toMatchObject({
       status_code: 403,
@@ -216,7 +216,7 @@ describe("browse_url", () => {
     <img src="http://x/CANARY.png"><table><tr><th>Port</th><th>Time</th></tr><tr><td>Hull</td><td>9:00</td></tr></table>
     </main><footer>CANARY</footer></body></html>`;
 
-  test("gives the title and the main text, with addresses of links", async () => {
+  test("browse_url returns the title and the main text with link addresses", async () => {
     reply("text/html; charset=utf-8", PAGE);
     const { text, ...rest } = await outputOf(call("browse_url", { url: at("/page") }));
     expect(rest).toEqual({ url: at("/page"), status: 200, title: "Tides & more" });
@@ -227,7 +227,7 @@ describe("browse_url", () => {
     expect(text).not.toMatch(/CANARY|Home|<|alert/);
   });
 
-  test("a page without a main part is read whole; text stays text; other things are refused", async () => {
+  test("pages without a main part are read whole, text stays text, other types are rejected", async () => {
     expect(await readPage("<p>one</p><p>two", at())).toEqual({ title: "", text: "one\n\ntwo" });
     reply("text/markdown", "# Title\n<b>");
     expect(await outputOf(call("browse_url", { url: at() }))).toMatchObject({ text: "# Title\n<b>" });
@@ -238,7 +238,7 @@ describe("browse_url", () => {
     });
   });
 
-  test("pages made to be a burden come to an end", async () => {
+  test("hostile pages are read in bounded time or rejected", async () => {
     for (const deep of ["<div>", "<title", "<a href='", "<b><p>"])
       await expect(readPage(deep.repeat(50_000), at())).rejects.toThrow(/nested deeper/);
     for (const html of [
@@ -261,7 +261,7 @@ describe("search", () => {
   const search = (name: string, service: SearchBackend) =>
     call(name, { query: "tide & moon", count: 2 }, { backend: service });
 
-  test("SearXNG is asked by its own form, and a refusal of JSON says which setting it needs", async () => {
+  test("SearXNG is queried in its own format, and a JSON rejection names the required setting", async () => {
     const results = [1, 2, 3].map((n) => ({
       title: `T${n}`,
       url: `https://e.org/${n}`,
@@ -278,7 +278,7 @@ describe("search", () => {
     expect((await search("web_search", backend("searxng"))).error).toMatch(/search\.formats/);
   });
 
-  test("Brave is asked with its key, and its marks are taken out of the texts", async () => {
+  test("Brave is queried with its key, and markup is removed from its results", async () => {
     const results = [
       { title: "The <strong>tide</strong>", url: "https://e.org/", description: "<strong>x</strong> y" },
     ];
@@ -292,7 +292,7 @@ describe("search", () => {
     });
   });
 
-  test("GitHub is asked for code, and its fragments are the text", async () => {
+  test("GitHub is queried for code, and its fragments become the text", async () => {
     const items = [
       {
         path: "src/a.ts",
@@ -308,7 +308,7 @@ describe("search", () => {
     expect(hits[0]?.headers.authorization).toBe("Bearer key-2");
   });
 
-  test("refusals of a service are told without its words, which may repeat the key", async () => {
+  test("service rejections are reported without the service's text, which may contain the key", async () => {
     const cases: [number, Record<string, string>, number, RegExp][] = [
       [429, { "retry-after": "7" }, 429, /wait 7 s/],
       [403, { "x-ratelimit-remaining": "0" }, 429, /wait before/],
@@ -326,14 +326,14 @@ describe("search", () => {
     expect((await search("code_search", backend("github", "key-3"))).status_code).toBe(403);
   });
 
-  test("an answer of another shape is no result rather than an error", async () => {
+  test("an unexpected search response gives no results instead of an error", async () => {
     for (const body of ["null", "[]", '{"results":{}}', '{"results":[1,null,{"title":5}]}', "<html>"]) {
       reply("application/json", body);
       expect((await search("web_search", backend("searxng"))).status_code).toBe(200);
     }
   });
 
-  test("a key that cannot be opened makes the tool unavailable, and only that", () => {
+  test("a key that can't be decrypted makes only its search tools unavailable", () => {
     const fail = () => {
       throw new Error("Enter the key again.");
     };
@@ -341,7 +341,7 @@ describe("search", () => {
     expect(specs).toEqual(["Enter the key again.", "Enter the key again."]);
   });
 
-  test("the demo finds bundled texts, says that they are made up, and asks nobody", async () => {
+  test("the demo search returns bundled texts marked as made up, without network access", async () => {
     const demo: SearchBackend = { kind: "demo", base_url: "", key: null };
     const web = await call("web_search", { query: "how do teams review code?", count: 1 }, { backend: demo });
     expect(web).toMatchObject({
@@ -357,7 +357,7 @@ describe("search", () => {
     expect(hits).toEqual([]);
   });
 
-  test("the demo has pages on whatever is asked for, the same each time, and opens them", async () => {
+  test("the demo search has stable pages for any query and can open them", async () => {
     const demo: SearchBackend = { kind: "demo", base_url: "", key: null };
     const find = (query: string) => outputOf(call("web_search", { query }, { backend: demo }));
     const { results, note } = (await find("Why do octopuses change their colour?")) as {

@@ -21,7 +21,7 @@ const client = (about: Partial<OauthClient>): OauthClient => ({
   ...about,
 });
 
-test("a client that registered itself stays with its address, one that was entered with whom it was first used", () => {
+test("a registered client is bound to its address, an entered client to its first authorization server", () => {
   expect(isKnownTo(client({}), server.issuer, BACK)).toBe(true);
   expect(isKnownTo(client({}), server.issuer, "https://elsewhere.test")).toBe(false);
   expect(isKnownTo(client({ by_hand: true, issuer: null }), server.issuer, "https://elsewhere.test")).toBe(
@@ -31,13 +31,13 @@ test("a client that registered itself stays with its address, one that was enter
   expect(isKnownTo(null, server.issuer, BACK)).toBe(false);
 });
 
-test("what a person entered is not given to whomever the server names next", () => {
+test("an entered client is not sent to another authorization server that the server names", () => {
   const entered = client({ by_hand: true, issuer: "https://before.test" });
   expect(() => refusingMove(entered, server)).toThrow("auth.test instead of before.test");
   expect(refusingMove(client({}), server)).toBe(server);
 });
 
-test("the server's own word goes before the list of all, and what is held already stays", () => {
+test("the challenge's scope overrides all listed scopes, and granted scopes are kept", () => {
   expect(wantedScope(server, null, null)).toBe("read write");
   expect(wantedScope(server, "delete", null)).toBe("delete");
   expect(wantedScope(server, "delete", "read")).toBe("read delete");

@@ -132,8 +132,8 @@ const approveAll = (server: string) => {
     if (state !== "gone") expect(servers.approve(server, name, fingerprint)).toBe("approved");
 };
 
-describe("a server over HTTP", () => {
-  test("is discovered, and what it offers is called once a person approved it", async () => {
+describe("MCP server over HTTP", () => {
+  test("an HTTP server is discovered, and its approved tools can be called", async () => {
     await servers.save({ name: "math", url: remote.url, authorization: "Bearer a-long-secret" });
     const [status] = servers.list();
     expect(status).toMatchObject({
@@ -167,7 +167,7 @@ describe("a server over HTTP", () => {
     });
   });
 
-  test("its hints warn, and never reassure", async () => {
+  test("a server's tool hints can raise a tool's risk but never lower it", async () => {
     await servers.save({ name: "math", url: remote.url });
     const specs = Object.fromEntries(servers.tools().map(({ spec }) => [spec.name, spec]));
     expect(specs["mcp:math/add"]).toMatchObject({
@@ -180,7 +180,7 @@ describe("a server over HTTP", () => {
     expect(specs["mcp:math/wipe"]).toMatchObject({ risk: "HIGH", destructive: true });
   });
 
-  test("what the operator's file says of a tool goes before them", async () => {
+  test("the operator file overrides a server's tool hints", async () => {
     const { mcp_tools } = parseOperatorFile(
       "mcp_tools:\n  mcp:math/slow: { reads: true, own: true }\n  mcp:math/wipe: { risk: MEDIUM }\n",
       { file: "tools.yaml", folder: "/" },
@@ -202,7 +202,7 @@ describe("a server over HTTP", () => {
       );
   });
 
-  test("what a person says of a tool goes before the server's word, and holds until the server changes the tool", async () => {
+  test("a user's tool settings override the server's hints until the server changes the tool", async () => {
     const specOf = (name: string) => servers.tools().find(({ spec }) => spec.name === name)!.spec;
     const shown = (name: string) => servers.list()[0]!.tools.find((tool) => tool.name === name)!;
     await servers.save({ name: "math", url: remote.url });
@@ -255,7 +255,7 @@ describe("a server over HTTP", () => {
     expect(store.corrections("math")).toEqual([]);
   });
 
-  test("a tool that was changed is not called until it is approved again", async () => {
+  test("a changed tool isn't called until it is approved again", async () => {
     await servers.save({ name: "math", url: remote.url });
     approveAll("math");
     const before = servers.tools().find(({ spec }) => spec.name === "mcp:math/add")!;
@@ -283,7 +283,7 @@ describe("a server over HTTP", () => {
     expect((await invoke("mcp:math/add", { a: 2, b: 2 })).error).toContain("New on the MCP server");
   });
 
-  test("a second server with tools of the same names takes nothing from the first", async () => {
+  test("servers with identical tool names don't affect each other", async () => {
     const other = await newTestServer();
     const both = newServers({ fetch: newMcpFetch(`127.0.0.1:${remote.port}, 127.0.0.1:${other.port}`) });
     const registry = new ToolsRegistry();
@@ -315,7 +315,7 @@ describe("a server over HTTP", () => {
     }
   });
 
-  test("what a server asks of a person ends the call, and is answered when the call is made again", async () => {
+  test("a server's question ends the call and is answered when the call is repeated", async () => {
     await servers.save({ name: "math", url: remote.url });
     approveAll("math");
     const tool = () => servers.tools().find(({ spec }) => spec.name === "mcp:math/book")!;
@@ -341,7 +341,7 @@ describe("a server over HTTP", () => {
     expect(await tool().execute({}, { ...scope(), answers: other })).toMatchObject({ asks: first.asks });
   });
 
-  test("a call ends when its result is not wanted any more", async () => {
+  test("a call ends when it is cancelled", async () => {
     await servers.save({ name: "math", url: remote.url });
     approveAll("math");
     const stop = new AbortController();
@@ -350,7 +350,7 @@ describe("a server over HTTP", () => {
     expect(await running).toMatchObject({ status_code: 408, error: "mcp:math/slow was stopped." });
   });
 
-  test("a session that the server forgot is told, and begun anew", async () => {
+  test("an expired session is reported and reopened", async () => {
     await servers.save({ name: "math", url: remote.url });
     approveAll("math");
     remote.forgetSessions();
@@ -360,7 +360,7 @@ describe("a server over HTTP", () => {
     expect(await invoke("mcp:math/add", { a: 1, b: 2 })).toMatchObject({ status_code: 200 });
   });
 
-  test("after a start without the server, approved tools are known and say why they cannot be called", async () => {
+  test("after a start without the server, approved tools are listed and explain their unavailability", async () => {
     await servers.save({ name: "math", url: remote.url });
     approveAll("math");
     await servers.stop();
@@ -374,14 +374,14 @@ describe("a server over HTTP", () => {
     });
   });
 
-  test("one that nobody answers at is told in words about that, and not about versions of the protocol", async () => {
+  test("the error of an unreachable server doesn't mention protocol versions", async () => {
     close(remote.http);
     await servers.save({ name: "math", url: remote.url });
     expect(servers.list()[0]).toMatchObject({ state: "failed" });
     expect(servers.list()[0]?.last_error).not.toMatch(/negotiation|probe/i);
   });
 
-  test("an address inside the network is reached only where it is listed", async () => {
+  test("an internal address is reached only if it is allowlisted", async () => {
     servers = newServers({ fetch: newMcpFetch("127.0.0.1:1") });
     await servers.save({ name: "inside", url: remote.url });
     expect(servers.list()[0]).toMatchObject({
@@ -392,7 +392,7 @@ describe("a server over HTTP", () => {
   });
 });
 
-describe("a server that is a process", () => {
+describe("MCP server as a process", () => {
   const declared = (args: string[] = []) => [
     {
       name: "local",
@@ -403,7 +403,7 @@ describe("a server that is a process", () => {
     },
   ];
 
-  test("is started as declared, with the environment it was given", async () => {
+  test("a server process is started as declared, with only its configured environment", async () => {
     process.env.TROUPE_TEST_SECRET = "hidden";
     servers = newServers({ declared: declared(["$(touch pwned)", "a b"]) });
     await servers.start();
@@ -422,7 +422,7 @@ describe("a server that is a process", () => {
     expect(args).toEqual(["$(touch pwned)", "a b"]);
   });
 
-  test("a long answer is put together once, however many pieces it comes in", async () => {
+  test("a long answer is assembled once, however many chunks it arrives in", async () => {
     servers = newServers({ declared: declared() });
     await servers.start();
     approveAll("local");
@@ -446,7 +446,7 @@ describe("a server that is a process", () => {
     });
   });
 
-  test("is started again when it ends", async () => {
+  test("a server process is restarted when it exits", async () => {
     servers = newServers({ declared: declared() });
     await servers.start();
     approveAll("local");
@@ -459,7 +459,7 @@ describe("a server that is a process", () => {
     ["pages", "", 3, 0],
     ["endless", "endless", 20, 1],
   ])(
-    "a list of %s is read to its end, or to where it stops to be one",
+    "a tool list (%s) is read to its end or the maximum number of pages",
     async (_name, mode, tools, problems) => {
       const file = path.join(import.meta.dirname, "testing", "paging-server.mjs");
       servers = newServers({ declared: [{ ...declared()[0]!, args: [file, mode] }] });
@@ -469,7 +469,7 @@ describe("a server that is a process", () => {
     },
   );
 
-  test("a tool that is not as the protocol wants it never costs the others, and says what is wrong", async () => {
+  test("an invalid tool is reported and doesn't affect the others", async () => {
     const file = path.join(import.meta.dirname, "testing", "odd-server.mjs");
     servers = newServers({ declared: [{ ...declared()[0]!, args: [file] }] });
     await servers.start();
@@ -497,7 +497,7 @@ describe("a server that is a process", () => {
     });
   });
 
-  test("a server that died is tried at once when somebody calls it", async () => {
+  test("a dead server is reconnected at once when a tool is called", async () => {
     servers = newServers({ declared: declared() });
     await servers.start();
     for (const { name, fingerprint } of servers.list()[0]!.tools) servers.approve("local", name, fingerprint);
@@ -508,7 +508,7 @@ describe("a server that is a process", () => {
     expect(await tool("environment").execute({}, scope())).toMatchObject({ status_code: 200 });
   });
 
-  test("one that cannot be started says so, and nobody in the app can change it", async () => {
+  test("a server that can't start reports why and can't be changed in the app", async () => {
     servers = newServers({ declared: [{ ...declared()[0]!, command: "/nowhere/to-be-found" }] });
     await servers.start();
     expect(servers.list()[0]).toMatchObject({
@@ -520,8 +520,8 @@ describe("a server that is a process", () => {
   });
 });
 
-describe("servers of other kinds", () => {
-  test("a tool that only works as a task is called as one, and ended when nobody waits", async () => {
+describe("other kinds of MCP servers", () => {
+  test("a task-only tool is called as a task and cancelled with its call", async () => {
     const file = path.join(import.meta.dirname, "testing", "task-server.mjs");
     servers = newServers({
       declared: [
@@ -540,7 +540,7 @@ describe("servers of other kinds", () => {
     expect(await running).toMatchObject({ status_code: 408 });
   });
 
-  test("one that speaks the older way, HTTP with a stream beside it, is reached that way", async () => {
+  test("a server with the legacy HTTP+SSE transport is supported", async () => {
     const open = new Map<string, SSEServerTransport>();
     const http = createServer((request, response) => {
       const address = new URL(request.url ?? "/", "http://server");
@@ -585,8 +585,8 @@ describe("servers of other kinds", () => {
   });
 });
 
-describe("what servers say", () => {
-  test("the order of keys changes no fingerprint; any word does", () => {
+describe("server definitions", () => {
+  test("key order doesn't change a tool's fingerprint, but any text change does", () => {
     const one = McpToolDefinition.parse({ name: "a", input_schema: { type: "object", title: "t" } });
     const same = McpToolDefinition.parse({ input_schema: { title: "t", type: "object" }, name: "a" });
     expect(fingerprintOf(one)).toBe(fingerprintOf(same));
@@ -594,7 +594,7 @@ describe("what servers say", () => {
     expect(fingerprintOf({ ...one, hints: { destructive: false } })).not.toBe(fingerprintOf(one));
   });
 
-  test("names and descriptions that are no good are left out, with the reason", () => {
+  test("tools with invalid names or descriptions are skipped with the reason", () => {
     const read = (tool: { name: string; description?: string }) =>
       readDefinition({ inputSchema: { type: "object" }, ...tool });
     expect(read({ name: "a b" })).toMatchObject({ error: expect.stringContaining("letters, digits") });
@@ -605,7 +605,7 @@ describe("what servers say", () => {
     expect(readable("a\u200bb\u202e\u0007\n")).toBe("a\\u{200b}b\\u{202e}\\u{7}\n");
   });
 
-  test("what is not text is named, and what is too long is refused", () => {
+  test("non-text content is described, and oversized content is rejected", () => {
     const content = [
       { type: "text", text: "see" },
       { type: "image", data: "AAAA", mimeType: "image/png" },
@@ -661,7 +661,7 @@ describe("what servers say", () => {
   });
 });
 
-test("the header is sealed, stays with its address, and what was approved does too", async () => {
+test("an Authorization header is encrypted and, like approvals, bound to its address", async () => {
   const db = emptyDb();
   const kept = new McpServerStore(db, newSealer(null, {}));
   kept.save({ name: "a", url: "https://one.example/mcp", authorization: "Bearer CANARY-SECRET" });

@@ -94,7 +94,7 @@ const call = (name: string, args: object, answers: ToolAnswer[] = []) => {
     });
 };
 
-test("a server of the newest version is asked without a handshake and without a session", async () => {
+test("a server of the newest protocol is called without a handshake or session", async () => {
   expect(servers.list()[0]).toMatchObject({ state: "connected", last_error: null, problems: [] });
   expect(await call("add", { a: 1 })).toEqual({ status_code: 200, output: "2" });
   expect(await call("@read_resource", { uri: "memo://one" })).toEqual({
@@ -105,14 +105,14 @@ test("a server of the newest version is asked without a handshake and without a 
   expect(asked.filter(({ method, session }) => method === "initialize" || session !== undefined)).toEqual([]);
 });
 
-test("what such a server asks of a person is answered when the call is made again", async () => {
+test("a newest-protocol server's question is answered when the call is repeated", async () => {
   const first = await call("book", {});
   expect(first).toMatchObject({ status_code: 409, asks: { from: "newest", message: "Which seat?" } });
   const answer = { question: first.asks!, action: "accept" as const, content: { seat: "12A" } };
   expect(await call("book", {}, [answer])).toEqual({ status_code: 200, output: "accept 12A" });
 });
 
-test("a change of its tools is noticed", async () => {
+test("a changed tool list is noticed", async () => {
   tools.push("later");
   handler.notify.toolsChanged();
   await expect

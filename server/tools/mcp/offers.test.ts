@@ -40,8 +40,8 @@ const approve = () => {
   for (const { name, fingerprint } of servers.list()[0]!.tools) servers.approve("memos", name, fingerprint);
 };
 
-describe("a server with resources and prompts", () => {
-  test("shows them, and says which cannot be used; it needs no tools and no templates", () => {
+describe("MCP resources and prompts", () => {
+  test("valid resources and prompts are listed, invalid entries are counted, and tools are optional", () => {
     const [server] = servers.list();
     expect(server).toMatchObject({
       state: "connected",
@@ -65,7 +65,7 @@ describe("a server with resources and prompts", () => {
     expect(server?.resources[0]?.description).toBe("Read \\u{202e}me");
   });
 
-  test("gives each to agents as a tool that a person approves first, whose results are content of strangers", async () => {
+  test("resources and prompts become tools that need approval and return untrusted content", async () => {
     expect(servers.tools().map(({ spec }) => [spec.name, spec.taints, spec.sink, spec.risk])).toEqual([
       ["mcp:memos/@get_prompt", true, true, "UNKNOWN"],
       ["mcp:memos/@read_resource", true, true, "UNKNOWN"],
@@ -103,7 +103,7 @@ describe("a server with resources and prompts", () => {
     });
   });
 
-  test("what is too large, no text or not there is refused with the reason", async () => {
+  test("a missing, oversized or non-text resource is rejected with the reason", async () => {
     approve();
     for (const [uri, status_code, message] of [
       ["memo://huge", 413, "9000000 bytes; at most"],
@@ -117,7 +117,7 @@ describe("a server with resources and prompts", () => {
       });
   });
 
-  test("a change of what it offers is noticed, and takes no approval away", async () => {
+  test("changed resources and prompts are noticed and keep their approvals", async () => {
     approve();
     await call("mcp:memos/@get_prompt", { name: "greet", arguments: { who: "Ann" } });
     await expect
@@ -127,13 +127,13 @@ describe("a server with resources and prompts", () => {
   });
 });
 
-test("no tool of a server can take the name of what is made of its resources", () => {
+test("a server's tool can't use the reserved name of a resource tool", () => {
   expect(readDefinition({ name: "@read_resource", inputSchema: { type: "object" } })).toEqual({
     error: expect.stringContaining("can't begin with @"),
   });
 });
 
-test("what servers say of resources and prompts may be anything", () => {
+test("malformed resources and prompts are tolerated", () => {
   for (const { read } of [RESOURCES, TEMPLATES, PROMPTS])
     for (const odd of [null, 1, "x", [], {}, { uri: 1, name: {}, uriTemplate: [] }])
       expect(read(odd)).toBeNull();

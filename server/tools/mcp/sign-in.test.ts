@@ -60,8 +60,8 @@ const call = async () => {
 };
 const posted = (path: string) => authority.seen.filter((request) => request.path === path);
 
-describe("signing in at a server", () => {
-  test("one that wants to know who asks says so, and works once a person signed in", async () => {
+describe("MCP server sign-in", () => {
+  test("a server that requires authentication reports it and works after sign-in", async () => {
     await save();
     expect(notes()).toMatchObject({
       state: "needs_sign_in",
@@ -105,7 +105,7 @@ describe("signing in at a server", () => {
     expect(remote.presented.at(-1)).toBeUndefined();
   });
 
-  test("tokens are sealed, outlive a start, are hidden in logs, and stay with the address", async () => {
+  test("tokens are encrypted, survive restarts, are redacted in logs, and are bound to their address", async () => {
     await save();
     await signIn();
     const [token] = authority.tokens.keys();
@@ -122,7 +122,7 @@ describe("signing in at a server", () => {
     expect(store.oauthOf("notes")).toBeNull();
   });
 
-  test("a token that ended is renewed once for all who wait, before the call and after a refusal", async () => {
+  test("an expired token is refreshed once for all callers, before a call or after a rejection", async () => {
     await save();
     authority.expires_in = 1;
     await signIn();
@@ -150,7 +150,7 @@ describe("signing in at a server", () => {
     });
   });
 
-  test("signing out gives the tokens up where they were granted, or says why they may still be good", async () => {
+  test("signing out revokes tokens or explains why they may still be valid", async () => {
     const granted = () => [...authority.refreshTokens.keys(), ...authority.tokens.keys()];
     await save();
     await signIn();
@@ -174,7 +174,7 @@ describe("signing in at a server", () => {
     expect(await servers.signOut("notes")).toMatch(/can't revoke access/);
   });
 
-  test("giving tokens up is done as the client that they were granted to, also where the server is removed", async () => {
+  test("tokens are revoked with the client they were granted to, even when a server is removed", async () => {
     await servers.save({
       name: "notes",
       url: remote.url,
@@ -195,7 +195,7 @@ describe("signing in at a server", () => {
     expect(last?.body).not.toContain("secret=");
   });
 
-  test("a tool that needs more rights says which, and they are asked for beside those that were granted", async () => {
+  test("a tool that needs more scopes names them, and sign-in adds them to those granted", async () => {
     await save();
     await signIn();
     remote.needs.call = "write";
@@ -216,7 +216,7 @@ describe("signing in at a server", () => {
     expect(authority.registered.size).toBe(1);
   });
 
-  test("a client ID that was entered is used, with its secret, and given to nobody else", async () => {
+  test("an entered client ID and secret are used only at their own authorization server", async () => {
     authority.metadata = { registration_endpoint: null };
     await save();
     await expect(begin()).rejects.toThrow(`Register Troupe there, with the redirect URL ${BACK}`);
@@ -246,9 +246,9 @@ describe("signing in at a server", () => {
 
   test.each<[string, { client_secret?: string; private_key?: string }]>([
     ["its secret", { client_secret: "own-secret-of-it" }],
-    ["what its private key signs", { private_key: newKey("ec", { namedCurve: "P-256" }) }],
-    ["what its RSA key signs", { private_key: newKey("rsa", { modulusLength: 2048 }) }],
-  ])("a client is granted access itself, without a person, by %s", async (_how, proof) => {
+    ["a token signed with its EC key", { private_key: newKey("ec", { namedCurve: "P-256" }) }],
+    ["a token signed with its RSA key", { private_key: newKey("rsa", { modulusLength: 2048 }) }],
+  ])("a client gets access without a user through %s", async (_how, proof) => {
     await servers.save({
       name: "notes",
       url: remote.url,
@@ -280,7 +280,7 @@ describe("signing in at a server", () => {
     expect(redact(`sent ${Object.values(proof)[0]}`)).toBe("sent [hidden]");
   });
 
-  test("a client that is refused says so, and its secret is shown to nobody else", async () => {
+  test("a rejected client reports the reason without exposing its secret", async () => {
     const client = { client_id: "robot", client_secret: "own-secret-of-it", as_program: true };
     authority.refusal = { status: 400, body: '{"error":"unauthorized_client"}' };
     await servers.save({ name: "notes", url: remote.url, client });
@@ -303,7 +303,7 @@ describe("signing in at a server", () => {
     other.close();
   });
 
-  test("a stored header goes before it, and a refused one is said to be that", async () => {
+  test("a stored header takes precedence over sign-in, and its rejection is reported", async () => {
     await servers.save({ name: "notes", url: remote.url, authorization: "Bearer wrong" });
     expect(notes()).toMatchObject({
       state: "failed",
@@ -313,8 +313,8 @@ describe("signing in at a server", () => {
   });
 });
 
-describe("whoever wants to be signed in for another", () => {
-  test("finishes nothing: other sessions, other states, old codes and second tries are refused", async () => {
+describe("sign-in attacks", () => {
+  test("other sessions, forged states, old codes and repeated callbacks can't complete a sign-in", async () => {
     await save();
     const back = authority.agree((await begin()).url);
     expect(await finish(back, "session:eve")).toBeNull();
@@ -327,7 +327,7 @@ describe("whoever wants to be signed in for another", () => {
     expect(posted("/token")).toHaveLength(1);
   });
 
-  test("a code that another authorization server sent is not carried to this one", async () => {
+  test("a code from another authorization server is rejected", async () => {
     await save();
     const back = authority.agree((await begin()).url);
     back.searchParams.set("iss", "https://evil.example");
@@ -344,7 +344,7 @@ describe("whoever wants to be signed in for another", () => {
     expect(notes().sign_in).toMatchObject({ state: "none" });
   });
 
-  test("an authorization server that says it is another, and a server that says so, are not believed", async () => {
+  test("servers that claim another identity are rejected", async () => {
     await save();
     authority.metadata = { issuer: "https://accounts.example" };
     await expect(begin()).rejects.toThrow("identifies itself as https://accounts.example");
@@ -354,7 +354,7 @@ describe("whoever wants to be signed in for another", () => {
     expect(authority.registered.size).toBe(0);
   });
 
-  test("nothing inside the network is asked for, whoever names it", async () => {
+  test("internal addresses that a server names are not requested", async () => {
     const inside = await listen((_request, response) => void response.end("{}"));
     try {
       await save();
@@ -383,7 +383,7 @@ describe("whoever wants to be signed in for another", () => {
   });
 
   test.each(["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "not an address"])(
-    "nobody is sent to %s",
+    "users are never redirected to %s",
     async (authorization_endpoint) => {
       await save();
       authority.metadata = { authorization_endpoint };
@@ -391,7 +391,7 @@ describe("whoever wants to be signed in for another", () => {
     },
   );
 
-  test("codes and tokens follow no redirect to a foreign host", async () => {
+  test("code and token requests follow no redirect to another host", async () => {
     const seen: (string | undefined)[] = [];
     const foreign = await listen((request, response) => {
       seen.push(request.url);
@@ -414,7 +414,7 @@ describe("whoever wants to be signed in for another", () => {
     }
   });
 
-  test("the words of an authorization server are its words: short, without hidden characters", async () => {
+  test("an authorization server's message is quoted, shortened and stripped of hidden characters", async () => {
     await save();
     authority.refusal = {
       status: 400,
@@ -440,7 +440,7 @@ describe("whoever wants to be signed in for another", () => {
   });
 });
 
-test("a challenge is read as far as it matters", () => {
+test("an authentication challenge is parsed for its relevant fields", () => {
   expect(
     challengeOf(
       'Bearer realm="a, b", error="insufficient_scope", scope="a b", resource_metadata="https://a.example/x"',

@@ -24,7 +24,7 @@ async function freePort(): Promise<number> {
   return typeof address === "object" && address ? address.port : 0;
 }
 
-test("why an MCP server is not reached is told in sentences that say what to do", async () => {
+test("a failed MCP connection explains the cause and the fix", async () => {
   expect(await errorAt("http://127.0.0.1:9/mcp")).toBe(
     "Its port belongs to another kind of service, so no request was sent. Check the port in the URL.",
   );

@@ -158,7 +158,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test("hostile words arrive as words, behind the image, and none becomes an option of Docker or a command", async () => {
+test("hostile arguments reach the container as plain text, never as options or commands", async () => {
   const hostile = [
     "; touch pwned",
     "$(touch pwned)",
@@ -180,7 +180,7 @@ test("hostile words arrive as words, behind the image, and none becomes an optio
   expect(await run(tools("look"), { text: "a\0b" })).toMatchObject({ status_code: 400 });
 });
 
-test("a container sees the variables that its entry names, and the arguments as JSON; Docker's client sees where its server is", async () => {
+test("a container gets only its configured variables and JSON arguments, and Docker its host", async () => {
   const { output } = await run(tools("environment", "    env: [TOKEN]\n    set_env: { MODE: fast }"), {
     text: "a",
   });
@@ -191,7 +191,7 @@ test("a container sees the variables that its entry names, and the arguments as 
   expect(asked()).toMatchObject([{ verb: "run", host: env.DOCKER_HOST }]);
 });
 
-test("how it ended is told: its own failure, Docker's, and no Docker at all", async () => {
+test("tool failures, Docker failures and a missing Docker are reported separately", async () => {
   expect(await run(tools("fails"))).toEqual({
     tainted: true,
     status_code: 500,
@@ -218,7 +218,7 @@ test("how it ended is told: its own failure, Docker's, and no Docker at all", as
   }
 });
 
-test("when its time is over, the container ends and everything in it, not only the command that waits for it", async () => {
+test("a timeout ends the container and all its processes", async () => {
   const ending = run(tools("waits", "    timeout_ms: 5000"));
   const pid = await inner();
   expect(isAlive(pid)).toBe(true);
@@ -231,7 +231,7 @@ test("when its time is over, the container ends and everything in it, not only t
   expect(ended?.words).toEqual(["--force", expect.stringMatching(/^troupe-[0-9a-f]{16}$/)]);
 });
 
-test("one that writes without end is ended at its limit", async () => {
+test("a container with endless output is stopped at its limit", async () => {
   expect(await run(tools("floods", "    max_output_kb: 64"))).toEqual({
     status_code: 413,
     error: "It wrote more than 65536 bytes.",
@@ -240,14 +240,14 @@ test("one that writes without end is ended at its limit", async () => {
 });
 
 test.runIf(existsSync("/usr/bin/prlimit"))(
-  "the memory that its entry allows is what Docker is told",
+  "the memory limit in a tool's entry is passed on to Docker",
   async () => {
     expect((await run(tools("hungry", "    memory_mb: 1024"))).output).toBe(`${200 * 1024 * 1024}\n`);
     expect((await run(tools("hungry", "    memory_mb: 64"))).output).not.toBe(`${200 * 1024 * 1024}\n`);
   },
 );
 
-test("cancelling the run ends the container of its agent", async () => {
+test("cancelling the run stops its agent's container", async () => {
   const made = tools("waits");
   const stage = newScriptedStage([calls(call("tool", { text: "x" }))], made);
   const id = stage.start(

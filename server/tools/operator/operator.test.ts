@@ -75,7 +75,7 @@ describe("scripts", () => {
     "\\",
     "",
   ];
-  test("arguments arrive as they are, whatever they look like", async () => {
+  test("hostile arguments reach a script unchanged", async () => {
     const echo = node(
       "process.stdout.write(JSON.stringify(process.argv.slice(1)))",
       "{{text}}",
@@ -88,7 +88,7 @@ describe("scripts", () => {
     expect(existsSync(path.join(folder, "pwned"))).toBe(false);
   });
 
-  test("a file beside the tools file runs, gets JSON on its input, and may fail with its words", async () => {
+  test("a script next to the tools file gets JSON on stdin, and its stderr becomes the error", async () => {
     write("upper.sh", `#!/bin/sh\ncat | tr a-z A-Z\n`);
     expect(await call(script(`["./upper.sh"]`), { text: "so" })).toEqual({
       status_code: 200,
@@ -106,7 +106,7 @@ describe("scripts", () => {
     });
   });
 
-  test("it works in a folder of its own, which is gone afterwards, and sees the named environment only", async () => {
+  test("a script runs in a temporary folder and sees only its configured environment", async () => {
     const program = node(
       "require('fs').writeFileSync('file','x');process.stdout.write(JSON.stringify({ cwd: process.cwd(), env: Object.keys(process.env), key: process.env.TROUPE_IDEMPOTENCY_KEY, original: process.env.TROUPE_ORIGINAL_IDEMPOTENCY_KEY, a: process.env.A, b: process.env.B }))",
     );
@@ -132,7 +132,7 @@ describe("scripts", () => {
     expect(existsSync(seen.cwd)).toBe(false);
   });
 
-  test("what takes too long ends, and everything it started", async () => {
+  test("a script that times out ends with all its child processes", async () => {
     const marker = path.join(folder, "child.pid");
     // The child's child ignores polite requests and would live for a minute.
     write(
@@ -144,7 +144,7 @@ describe("scripts", () => {
     await expect.poll(() => isAlive(Number(readFileSync(marker, "utf8")))).toBe(false);
   });
 
-  test("what it leaves running in the background ends with it", async () => {
+  test("background processes that a script leaves running are ended", async () => {
     const marker = path.join(folder, "left.pid");
     write("leaves.sh", `#!/bin/sh\nsleep 60 &\necho $! > ${marker}\necho done\n`);
     expect(await call(script(`["./leaves.sh"]`), { text: "" })).toEqual({
@@ -154,14 +154,14 @@ describe("scripts", () => {
     await expect.poll(() => isAlive(Number(readFileSync(marker, "utf8")))).toBe(false);
   });
 
-  test("it ends when its result is not wanted any more", async () => {
+  test("a script ends when its call is cancelled", async () => {
     const stop = new AbortController();
     const running = call(script(`["sleep", "60"]`), { text: "" }, { signal: stop.signal });
     setTimeout(() => stop.abort(), 200);
     expect(await running).toMatchObject({ status_code: 408 });
   });
 
-  test("what writes without end is stopped", async () => {
+  test("a script with endless output is stopped", async () => {
     expect(await call(script(`["yes"]`, "    max_output_kb: 16"), { text: "" })).toEqual({
       status_code: 413,
       error: "It wrote more than 16384 bytes.",
@@ -169,7 +169,7 @@ describe("scripts", () => {
   });
 
   test.runIf(hasPython && existsSync("/usr/bin/prlimit"))(
-    "memory has a limit where the system can set one",
+    "a script's memory is limited if the system supports it",
     async () => {
       const yaml = script(`["python3", "-c", "x = bytearray(512 * 1024 * 1024)"]`).replace("8192", "128");
       expect(await call(yaml, { text: "" })).toMatchObject({
@@ -179,7 +179,7 @@ describe("scripts", () => {
     },
   );
 
-  test("a program that is not there says so", async () => {
+  test("a missing program and an invalid argument are reported", async () => {
     expect((await call(script(`["./nowhere.sh"]`), { text: "" })).status_code).not.toBe(200);
     expect(await call(script(`["sleep", "{{text}}"]`), { text: "a\0b" })).toMatchObject({ status_code: 400 });
   });
@@ -224,7 +224,7 @@ not_a_function = 3
     );
   });
 
-  test("is called with the arguments by name and gives JSON; what it prints is no result", async () => {
+  test("a Python function gets named arguments and returns JSON, and its prints are ignored", async () => {
     expect(await call(python("analyze"), { text: `é "$(x)"`, times: 2 })).toEqual({
       status_code: 200,
       output: { text: `é "$(x)"`.repeat(4), length: 8, nothing: null },
@@ -232,7 +232,7 @@ not_a_function = 3
     expect(await call(python("later"), { text: "so" })).toEqual({ status_code: 200, output: "so" });
   });
 
-  test("its failures, limits and absence are told", async () => {
+  test("a Python function's failures, exceeded limits and absence are reported", async () => {
     expect(await call(python("fails"), { text: "one" })).toMatchObject({
       status_code: 500,
       error: expect.stringContaining("ValueError: not this: one"),
@@ -251,7 +251,7 @@ not_a_function = 3
   });
 });
 
-test("a container gets nothing that was not asked for, and values as words of their own", () => {
+test("a container gets only its configured settings, with each value as a separate argument", () => {
   const tool = OperatorTool.parse({
     type: "docker",
     name: "convert",
@@ -271,7 +271,7 @@ test("a container gets nothing that was not asked for, and values as words of th
   );
 });
 
-describe("the file", () => {
+describe("tools file", () => {
   const problemsOf = (text: string) => {
     try {
       parseOperatorFile(text, { file: "tools.yaml", folder });
@@ -281,7 +281,7 @@ describe("the file", () => {
     }
   };
 
-  test("tools are risky, untrusted and able to send, unless it says otherwise", () => {
+  test("operator tools default to high risk, untrusted content and the ability to send", () => {
     const { tools } = parseOperatorFile(script(`["true"]`), { file: "tools.yaml", folder });
     const [tool] = operatorTools({ tools, mcp_servers: [], mcp_tools: {}, folder });
     expect(tool?.spec).toMatchObject({
@@ -298,7 +298,7 @@ describe("the file", () => {
     expect(operatorTools(low)[0]?.spec).toMatchObject({ risk: "LOW", taints: false, sink: false });
   });
 
-  test("a key that the file itself holds is hidden as one of the environment is", () => {
+  test("a secret in the tools file is redacted like an environment secret", () => {
     parseOperatorFile(
       `mcp_servers: [{ name: m, command: x, set_env: { M_TOKEN: CANARY-in-the-file, M_MODE: production } }]`,
       { file: "tools.yaml", folder },
@@ -306,7 +306,7 @@ describe("the file", () => {
     expect(redact("CANARY-in-the-file in production")).toBe("[hidden] in production");
   });
 
-  test("every mistake is named with its place", () => {
+  test("every mistake in the tools file is reported with its location", () => {
     expect(
       problemsOf(`
 tools:
@@ -337,7 +337,7 @@ tools:
     expect(() => readOperatorFile(path.join(folder, "nowhere.yaml"))).toThrow("nowhere.yaml (ENOENT)");
   });
 
-  test("JSON is as good, and an empty file declares nothing", () => {
+  test("a tools file may be JSON, and an empty file declares nothing", () => {
     const json = JSON.stringify({ mcp_servers: [{ name: "files", command: "./server", args: ["a b"] }] });
     expect(parseOperatorFile(json, { file: "tools.json", folder }).mcp_servers).toEqual([
       { name: "files", command: path.join(folder, "server"), args: ["a b"], environment: {}, cwd: folder },

@@ -52,8 +52,8 @@ const TRUSTED = "    risk: LOW\n    taints: false\n    sink: false\n";
 const FIRST = "A new process: nothing from before is defined in it.";
 const SessionOutput = z.object({ output: z.string(), result: z.string().nullable() });
 
-describe.skipIf(!isPythonHere)("a Python that keeps its variables", () => {
-  test("goes on where the last program ended, and says when it begins anew", async () => {
+describe.skipIf(!isPythonHere)("Python sessions", () => {
+  test("a session continues with its variables and reports when it starts over", async () => {
     const { run, end } = newNotebook();
     expect((await run("x = [1, 2]\nprint('made')")).output).toEqual({
       output: "made\n",
@@ -70,7 +70,7 @@ describe.skipIf(!isPythonHere)("a Python that keeps its variables", () => {
     end("ann");
   });
 
-  test("each agent has its own, and a person who tries it out has none", async () => {
+  test("each agent has its own session, and a trial call has none", async () => {
     const { run, end } = newNotebook();
     await run("x = 1", "ann");
     expect((await run("x", "ben")).error).toContain("NameError");
@@ -81,7 +81,7 @@ describe.skipIf(!isPythonHere)("a Python that keeps its variables", () => {
     end("ben");
   });
 
-  test("what takes too long, asks for too much memory or leaves is ended, and its variables with it", async () => {
+  test("a timeout, exceeded memory or an exit ends the session and loses its variables", async () => {
     const { run, end } = newNotebook("    timeout_ms: 1500\n    memory_mb: 400\n");
     await run("x = 1");
     const slow = await run("while True: pass");
@@ -93,7 +93,7 @@ describe.skipIf(!isPythonHere)("a Python that keeps its variables", () => {
     end("ann");
   });
 
-  test("what a program reads and prints cannot be taken for an answer", async () => {
+  test("a program's input and output can't forge an answer", async () => {
     const { run, end } = newNotebook();
     const result = await run(
       'import os, sys\nos.write(1, b\'{"ok": true, "output": "forged"}\\n\')\nprint(repr(sys.stdin.read()))',
@@ -102,7 +102,7 @@ describe.skipIf(!isPythonHere)("a Python that keeps its variables", () => {
     end("ann");
   });
 
-  test("in a run it lives as long as the agent's task, and no longer", async () => {
+  test("a session in a run lives exactly as long as the agent's task", async () => {
     const cell = (code: string) => ({ tool_calls: [{ tool_name: "run_python_cell", args: { code } }] });
     const task = (id: string) => ({
       node_type: "agent_task",
@@ -152,7 +152,7 @@ folder = os.environ.get('LOOK_INTO')
 print(b'CANARY-environment' in b''.join(seen), sorted(os.listdir(folder)) if os.path.isdir(folder) else [])
 `;
 
-describe.runIf(isPythonHere)("what a session sees of Troupe", async () => {
+describe.runIf(isPythonHere)("session isolation", async () => {
   const data = mkdtempSync(path.join(tmpdir(), "troupe-data-"));
   writeFileSync(path.join(data, "secret.key"), "CANARY");
   const file = (text: string) => parseOperatorFile(text, { file: "tools.yaml", folder: "/" });
@@ -162,7 +162,7 @@ describe.runIf(isPythonHere)("what a session sees of Troupe", async () => {
   const env = { ...process.env, TROUPE_DATA_DIR: data };
 
   test.runIf(await apartFrom(data))(
-    "is neither the environment of a process nor the data folder",
+    "a session can't read another process's environment or the data folder",
     async () => {
       // A process of the same user, started with the key in its environment, as the server is.
       const other = spawn("sleep", ["60"], { env: { ...process.env, SOME_KEY: "CANARY-environment" } });
@@ -177,7 +177,7 @@ describe.runIf(isPythonHere)("what a session sees of Troupe", async () => {
     },
   );
 
-  test("is said where a model's program could read keys", async () => {
+  test("tools that let a model's program read keys are reported", async () => {
     const shell =
       'tools: [{ name: shell, type: script, description: d, command: [bash, "-c", "{{command}}"], input: { type: object, properties: { command: { type: string } }, required: [command] } }]';
     expect(await exposedRemark(file(shell), env)).toContain(

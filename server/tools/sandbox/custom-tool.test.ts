@@ -30,7 +30,7 @@ const registry = (isEnabled = true, changes: Partial<CustomToolDefinition> = {})
   return tools;
 };
 
-test("a custom tool computes its result from checked arguments", async () => {
+test("a custom tool computes its result from validated arguments", async () => {
   const tools = registry();
   expect(tools.get("word_count")?.spec).toMatchObject({ source: "custom", risk: "LOW", version: 3 });
   expect(await tools.invoke("word_count", { text: "so it is", min: 9 }, scope)).toEqual({
@@ -44,7 +44,7 @@ test("a custom tool computes its result from checked arguments", async () => {
   expect(await tools.invoke("word_count", "text", scope)).toMatchObject({ status_code: 400 });
 });
 
-test("a pattern that freezes other engines is checked like any other", async () => {
+test("a catastrophic regex pattern is checked like any other", async () => {
   const text = `${"a".repeat(50)}!`;
   expect(await registry().invoke("word_count", { text }, scope)).toMatchObject({
     status_code: 400,
@@ -52,7 +52,7 @@ test("a pattern that freezes other engines is checked like any other", async () 
   });
 });
 
-test("its failures say what happened, in the statuses of all tools", async () => {
+test("a custom tool's failures use the standard statuses and explain the cause", async () => {
   const failing = (code: string) => registry(true, { code }).invoke("word_count", { text: "a" }, scope);
   expect(await failing("console.log('here'); throw new Error('no words')")).toEqual({
     status_code: 500,
@@ -66,7 +66,7 @@ test("its failures say what happened, in the statuses of all tools", async () =>
   expect(await failing("return { words: 'x'.repeat(300000) }")).toMatchObject({ status_code: 413 });
 });
 
-test("code does not run where the operator has not said so, and the answer says what to do", async () => {
+test("code runs only if the operator enabled it, and the error says how to", async () => {
   const off = await registry(false).invoke("word_count", { text: "a" }, scope);
   expect(off).toEqual({ status_code: 503, error: CODE_IS_OFF });
   const tool = runJavascript({ isEnabled: false });
@@ -74,7 +74,7 @@ test("code does not run where the operator has not said so, and the answer says 
   expect(await tool.execute({ code: "return 1" }, scope)).toEqual({ status_code: 503, error: CODE_IS_OFF });
 });
 
-test("a definition is refused with its place", () => {
+test("an invalid custom tool definition is rejected with the location", () => {
   const read = CustomToolDefinition.safeParse({
     name: "has space",
     description: "",
@@ -90,7 +90,7 @@ test("a definition is refused with its place", () => {
   ]);
 });
 
-test("the code interpreter gets a result and its logs, or what is wrong", async () => {
+test("the code interpreter returns a result with logs, or the error", async () => {
   const tools = new ToolsRegistry();
   tools.register(runJavascript({ isEnabled: true }));
   const run = (code: string, input?: Json) => tools.invoke("run_javascript", { code, input }, scope);

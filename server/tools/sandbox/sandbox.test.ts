@@ -7,8 +7,8 @@ import { type RecordedCall, runWithCalls, SANDBOX_LIMITS } from "./sandbox";
 const runInSandbox: typeof sandbox.runInSandbox = (program, options) =>
   sandbox.runInSandbox({ timeout_ms: SANDBOX_LIMITS.maxCpuMs, ...program }, options);
 
-describe("code in the sandbox", () => {
-  test("gets JSON, gives JSON, and what it logs is kept", async () => {
+describe("sandboxed code", () => {
+  test("sandboxed code gets JSON, returns JSON, and keeps its logs", async () => {
     const result = await runInSandbox({
       code: `console.log("sum of", input.numbers); return { sum: input.numbers.reduce((a, b) => a + b, 0) };`,
       input: { numbers: [1, 2, 3] },
@@ -16,7 +16,7 @@ describe("code in the sandbox", () => {
     expect(result).toMatchObject({ ok: true, value: { sum: 6 }, logs: ["sum of [1,2,3]"] });
   });
 
-  test("may await, and may return nothing", async () => {
+  test("sandboxed code may await and may return nothing", async () => {
     expect(
       await runInSandbox({ code: "await null; const x = await Promise.resolve(4); return x" }),
     ).toMatchObject({
@@ -26,7 +26,7 @@ describe("code in the sandbox", () => {
     expect(await runInSandbox({ code: "const a = 1; // the end" })).toMatchObject({ ok: true, value: null });
   });
 
-  test("says in words and by line what is wrong with it", async () => {
+  test("an error in sandboxed code is reported with its message and line", async () => {
     expect((await runInSandbox({ code: "const a = ;" })).error).toMatchObject({ code: "SYNTAX", line: 1 });
     expect((await runInSandbox({ code: "let a;\n\na.b()" })).error).toEqual({
       code: "THROWN",
@@ -38,7 +38,7 @@ describe("code in the sandbox", () => {
     );
   });
 
-  test("hands on global variables that are JSON where it is asked to, and names the others", async () => {
+  test("JSON global variables are kept on request, and others are named", async () => {
     const first = await runInSandbox({
       code: "rows = [{ a: 1 }]; total = rows.length; f = () => 1; when = new Date(); bad = NaN; const own = 1; return 'x'",
       kept: {},
@@ -61,13 +61,13 @@ describe("code in the sandbox", () => {
     expect((await runInSandbox({ code: "left = 1" })).variables).toBeUndefined();
   });
 
-  test("variables of earlier programs replace nothing that the sandbox itself needs", async () => {
+  test("variables of earlier programs can't replace the sandbox's own globals", async () => {
     const kept = JSON.parse('{"JSON": 1, "Object": 2, "__proto__": {"x": 1}, "console": 3}') as JsonObject;
     const result = await runInSandbox({ code: "a = 1; console.log('here'); return typeof ({}).x", kept });
     expect(result).toMatchObject({ ok: true, value: "undefined", logs: ["here"] });
   });
 
-  test("keeps nothing from one program to the next", async () => {
+  test("nothing is kept between sandboxed programs", async () => {
     await runInSandbox({ code: "globalThis.left = 1; Object.prototype.polluted = 1" });
     expect((await runInSandbox({ code: "return [typeof left, typeof ({}).polluted]" })).value).toEqual([
       "undefined",
@@ -76,7 +76,7 @@ describe("code in the sandbox", () => {
     expect("polluted" in {}).toBe(false);
   });
 
-  test("is stopped when nobody wants its result any more, also while it waits for its turn", async () => {
+  test("sandboxed code is stopped when it is cancelled, even while it is queued", async () => {
     const stop = new AbortController();
     const first = runInSandbox({ code: "for(;;);", timeout_ms: 10_000 }, { signal: stop.signal });
     const second = runInSandbox({ code: "return 1" }, { signal: stop.signal });
@@ -86,7 +86,7 @@ describe("code in the sandbox", () => {
   });
 });
 
-describe("code that calls tools", () => {
+describe("sandboxed tool calls", () => {
   /** Runs to the end, answering calls by a function; counts how often the code ran. */
   async function toEnd(code: string, answer: (tool: string, args: Json) => RecordedCall["output"]) {
     const results: RecordedCall[] = [];
@@ -105,7 +105,7 @@ describe("code that calls tools", () => {
     return { status_code: 200 as const, output: a + b };
   };
 
-  test("runs again with the answers until it has all", async () => {
+  test("code with tool calls is rerun with the answers until it is complete", async () => {
     const result = await toEnd(
       `let sum = 0; for (const n of [1, 2, 3]) sum = await call("add", { a: sum, b: n }); return sum`,
       add,
@@ -118,14 +118,14 @@ describe("code that calls tools", () => {
     ]);
   });
 
-  test("may ask for several at once, and a call that nobody awaits is made too", async () => {
+  test("code may make several calls at once, including calls it doesn't await", async () => {
     expect(
       await toEnd(`return Promise.all([call("add", { a: 1, b: 1 }), call("add", { a: 2, b: 2 })])`, add),
     ).toMatchObject({ value: [2, 4], runs: 3 });
     expect((await toEnd(`call("add", { a: 1, b: 1 }); return "done"`, add)).results).toHaveLength(1);
   });
 
-  test("sees a failed call as an error that it can catch", async () => {
+  test("a failed call is an error that the code can catch", async () => {
     const result = await toEnd(
       `try { await call("fail") } catch (error) { return [error.message, error.status_code] }`,
       () => ({ status_code: 503, error: "not connected" }),
@@ -133,7 +133,7 @@ describe("code that calls tools", () => {
     expect(result.value).toEqual(["not connected", 503]);
   });
 
-  test("has the same clock and the same dice each time", async () => {
+  test("clock and random numbers are the same in each rerun", async () => {
     const result = await toEnd(
       `const first = [Date.now(), Math.random(), new Date().toISOString()]; await call("add", { a: Math.random(), b: 0 }); return first`,
       add,
@@ -143,7 +143,7 @@ describe("code that calls tools", () => {
     expect((result.value as Json[])[2]).toBe("2023-11-14T22:13:20.000Z");
   });
 
-  test("may call what it was given only, and not without end", async () => {
+  test("code may call only its granted tools, a limited number of times", async () => {
     const other = await toEnd(`await call("constructor", {})`, add);
     expect(other.error?.message).toContain("may not call constructor. It may call: add, fail");
     const endless = await toEnd(`for (;;) await call("add", { a: 1, b: 1 })`, add);
@@ -154,7 +154,7 @@ describe("code that calls tools", () => {
     );
   });
 
-  test("is refused where answers belong to other calls", async () => {
+  test("code is rejected if the recorded answers belong to other calls", async () => {
     const step = await runWithCalls({
       code: `return call("add", { a: 1, b: 1 })`,
       tools: ["add"],
@@ -165,7 +165,7 @@ describe("code that calls tools", () => {
   });
 });
 
-describe("abuse ends in a typed error, and the sandbox works on", () => {
+describe("sandbox abuse", () => {
   afterAll(async () => {
     expect(await runInSandbox({ code: "return 'fine'" })).toMatchObject({ ok: true, value: "fine" });
   });
@@ -173,7 +173,7 @@ describe("abuse ends in a typed error, and the sandbox works on", () => {
     ["an endless loop", "for (;;);", ["TIMEOUT"]],
     ["an endless chain of promises", "for (;;) await 0;", ["TIMEOUT"]],
     [
-      "an endless fan of promises",
+      "an endless fan-out of promises",
       "const f = () => { Promise.resolve().then(f).then(f) }; f(); await new Promise(() => {})",
       ["TIMEOUT", "MEMORY"],
     ],
@@ -183,7 +183,7 @@ describe("abuse ends in a typed error, and the sandbox works on", () => {
       ["TIMEOUT"],
     ],
     ["an endless generator", "function* g() { for (;;) yield 1 } for (const _ of g());", ["TIMEOUT"]],
-    ["a regular expression that explodes", `return /(a+)+$/.test("a".repeat(40) + "!")`, ["TIMEOUT"]],
+    ["a catastrophic regular expression", `return /(a+)+$/.test("a".repeat(40) + "!")`, ["TIMEOUT"]],
     [
       "a regular expression with two nested repetitions",
       `return /(x+x+)+y/.test("x".repeat(60))`,
@@ -196,18 +196,18 @@ describe("abuse ends in a typed error, and the sandbox works on", () => {
       ["STACK", "MEMORY", "THROWN", "TIMEOUT"],
     ],
     [
-      "a result nested deeper than it may be",
+      "a result nested too deeply",
       "let a = []; for (let i = 0; i < 100; i++) a = [a]; return a",
       ["TOO_LARGE"],
     ],
     [
-      "a list that eats the memory",
+      "a list that exhausts memory",
       "const a = []; for (;;) a.push(new Array(1e5).fill(a.length))",
       ["MEMORY", "TIMEOUT"],
     ],
     ["a text that doubles", `let s = "x"; for (;;) s += s`, ["MEMORY", "THROWN"]],
-    ["one huge buffer", "return new ArrayBuffer(2 ** 31 - 1).byteLength", ["MEMORY", "THROWN"]],
-    ["a number of many digits", "return String(7n ** (7n ** 9n)).length", ["MEMORY", "TIMEOUT", "THROWN"]],
+    ["a huge buffer", "return new ArrayBuffer(2 ** 31 - 1).byteLength", ["MEMORY", "THROWN"]],
+    ["a number with many digits", "return String(7n ** (7n ** 9n)).length", ["MEMORY", "TIMEOUT", "THROWN"]],
     ["a sort whose comparison never ends", "return [3, 2, 1].sort(() => { for (;;); })", ["TIMEOUT"]],
     ["a result whose toJSON never ends", "return { toJSON() { for (;;); } }", ["TIMEOUT"]],
     [
@@ -216,14 +216,14 @@ describe("abuse ends in a typed error, and the sandbox works on", () => {
       ["TIMEOUT"],
     ],
     ["a result that is too large", `return "x".repeat(${SANDBOX_LIMITS.jsonBytes + 1})`, ["TOO_LARGE"]],
-    ["a promise that nobody keeps", "await new Promise(() => {})", ["NEVER_ENDS"]],
-    ["modules", "await import('node:fs')", ["THROWN"]],
-    ["ways to the host", "return process.exit(1)", ["THROWN"]],
+    ["a promise that never resolves", "await new Promise(() => {})", ["NEVER_ENDS"]],
+    ["importing a module", "await import('node:fs')", ["THROWN"]],
+    ["access to the host process", "return process.exit(1)", ["THROWN"]],
     ["the host's Function", "return console.log.constructor('return process')().pid", ["THROWN"]],
     ["a body that breaks out of its braces", "}); for (;;); (async function () {", ["TIMEOUT"]],
     ["a broken Promise", "Promise.prototype.then = () => {}; await 1; return 1", ["NEVER_ENDS", "THROWN"]],
   ];
-  test.each(cases)("%s", async (_name, code, codes) => {
+  test.each(cases)("%s ends in a typed error", async (_name, code, codes) => {
     const before = process.memoryUsage().rss;
     const result = await runInSandbox({ code, ...(codes.includes("TIMEOUT") ? { timeout_ms: 100 } : {}) });
     expect(result.ok).toBe(false);
@@ -231,14 +231,14 @@ describe("abuse ends in a typed error, and the sandbox works on", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
   });
 
-  test("the sandbox has nothing of the host", async () => {
+  test("the sandbox exposes nothing of the host", async () => {
     const { value } = await runInSandbox({
       code: `return ["process", "require", "module", "fetch", "setTimeout", "WebAssembly", "Deno", "Worker", "XMLHttpRequest", "parentPort", "workerData", "std", "os"].filter((name) => typeof globalThis[name] !== "undefined")`,
     });
     expect(value).toEqual([]);
   });
 
-  test("a prototype cannot be handed out", async () => {
+  test("sandboxed code can't return a prototype", async () => {
     const { value } = await runInSandbox({
       code: `return JSON.parse('{"__proto__": {"polluted": 1}, "a": {"__proto__": {"b": 1}}}')`,
     });
@@ -247,7 +247,7 @@ describe("abuse ends in a typed error, and the sandbox works on", () => {
     expect(value).toEqual({ a: {} });
   });
 
-  test("logs are cut, and input and code that are too large are refused", async () => {
+  test("logs are truncated, and oversized input and code are rejected", async () => {
     const { logs } = await runInSandbox({
       code: `for (let i = 0; i < 1000; i++) console.log("x".repeat(1000))`,
     });
@@ -261,7 +261,7 @@ describe("abuse ends in a typed error, and the sandbox works on", () => {
   });
 });
 
-test("a run with fifty endless programs keeps nobody else waiting", async () => {
+test("a run with fifty endless programs doesn't block other runs", async () => {
   const stop = new AbortController();
   const endless = Array.from({ length: 50 }, () =>
     runInSandbox({ code: "for (;;) {}", timeout_ms: 10_000 }, { signal: stop.signal, owner: "run_greedy" }),

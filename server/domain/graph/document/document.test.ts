@@ -27,8 +27,8 @@ const withoutPlaces = (graph: WorkflowGraph) => ({
   nodes: Object.fromEntries(Object.entries(graph.nodes).map(([id, { ui: _ui, ...node }]) => [id, node])),
 });
 
-describe("the reference documents' files", () => {
-  test("the approval workflow reads without a finding, to what the template is", () => {
+describe("reference files", () => {
+  test("the reference approval workflow imports without findings and equals the template", () => {
     const { graph, name, roles, findings } = readWorkflow(JSON.stringify(referenceApproval));
     expect(findings).toEqual([]);
     expect({ name, roles }).toEqual({ name: "Simple approval workflow", roles: [] });
@@ -38,7 +38,7 @@ describe("the reference documents' files", () => {
     expect(findProblems(graph!, builtinRoles)).toEqual([]);
   });
 
-  test("a task or a condition that is too long stays, is named, and keeps the workflow from running", () => {
+  test("an overlong task or condition is kept, is reported and blocks the workflow", () => {
     const file = structuredClone<{ nodes: Record<string, unknown>; edges: object[] }>(referenceApproval);
     const [id, task] = Object.entries(referenceApproval.nodes).find(
       ([, { node_type }]) => node_type === "agent_task",
@@ -68,7 +68,7 @@ describe("the reference documents' files", () => {
     ]);
   });
 
-  test("written in their flavour, it is their file again", () => {
+  test("exporting the reference workflow in the OpenHands flavor restores the file", () => {
     const { graph } = readWorkflow(referenceApproval);
     expect(JSON.parse(writeWorkflow(graph!, { flavour: "openhands" }))).toEqual(referenceApproval);
     expect(lossesOf(graph!, { flavour: "openhands" })).toEqual([]);
@@ -76,14 +76,14 @@ describe("the reference documents' files", () => {
     expect(losses).toMatchObject([{ level: "dropped", at: "nodes", message: containing("canvas") }]);
   });
 
-  test("a mark for stopping that does not say where stops before the node", () => {
+  test("a boolean breakpoint stops before the node", () => {
     const [id = ""] = Object.keys(referenceApproval.nodes);
     const node = referenceApproval.nodes[id as keyof typeof referenceApproval.nodes];
     const marked = { ...referenceApproval.nodes, [id]: { ...node, breakpoint: true } };
     expect(readWorkflow({ ...referenceApproval, nodes: marked }).graph?.nodes[id]?.breakpoint).toBe("before");
   });
 
-  test("what their format has no place for is named in words", () => {
+  test("an OpenHands export reports the fields that the format doesn't support", () => {
     const { graph } = readWorkflow({ ...referenceApproval, version: 4, config: { max_steps: 3 } });
     expect(lossesOf(graph!, { flavour: "openhands" })).toMatchObject([
       { message: containing("Version numbers aren't part of this format") },
@@ -91,7 +91,7 @@ describe("the reference documents' files", () => {
     ]);
   });
 
-  test("plan.json becomes a workflow with one crew, the plan unchanged", () => {
+  test("plan.json imports as a workflow with one crew and an unchanged plan", () => {
     const { graph, name, roles, findings } = readWorkflow(JSON.stringify(referencePlan));
     const crew = graph!.nodes.carry_out;
     expect(crew?.node_type === "crew_task" && crew.config.plan).toEqual(ExecutionPlan.parse(referencePlan));
@@ -116,8 +116,8 @@ describe("the reference documents' files", () => {
   });
 });
 
-describe("writing and reading again", () => {
-  test("gives the same graph, and the same text whatever the order of keys", () => {
+describe("round trips", () => {
+  test("a written workflow reads back unchanged, and key order doesn't affect the text", () => {
     fc.assert(
       fc.property(arbitraryGraph(), (graph) => {
         const text = writeWorkflow(graph, { flavour: "troupe", name: "Any" });
@@ -139,7 +139,7 @@ describe("writing and reading again", () => {
     );
   });
 
-  test("the reference flavour reads back without a finding, to nodes of the same settings", () => {
+  test("the OpenHands flavor reads back without findings and keeps node settings", () => {
     fc.assert(
       fc.property(arbitraryGraph(), (graph) => {
         const text = writeWorkflow(graph, { flavour: "openhands" });
@@ -166,7 +166,7 @@ describe("writing and reading again", () => {
     );
   });
 
-  test("templates with their roles", () => {
+  test("templates and their roles survive a round trip", () => {
     for (const { graph, title } of templates) {
       const text = writeWorkflow(graph, { flavour: "troupe", name: title, roles: builtinRoles });
       const read = readWorkflow(text);
@@ -179,7 +179,7 @@ describe("writing and reading again", () => {
     }
   });
 
-  test("says only what is not as always, in a fixed order", () => {
+  test("a written workflow omits defaults and has a fixed key order", () => {
     const graph = WorkflowGraph.parse(
       small({
         nodes: {
@@ -235,7 +235,7 @@ describe("writing and reading again", () => {
   });
 });
 
-test("keys that are typed into headers, addresses and arguments leave with no file", () => {
+test("exported files contain no secrets from headers, URLs or arguments", () => {
   const graph = WorkflowGraph.parse(
     small({
       nodes: {
@@ -319,7 +319,7 @@ test("keys that are typed into headers, addresses and arguments leave with no fi
 });
 
 describe("files of earlier versions", () => {
-  test("a file of version 1 reads without a finding, and is written as it was", () => {
+  test("a version 1 file reads without findings and is written unchanged", () => {
     const text = readFileSync(new URL("../../testing/version-1.frozen.json", import.meta.url), "utf8");
     const { graph, name, roles, findings } = readWorkflow(text);
     expect(findings).toEqual([]);
@@ -327,8 +327,8 @@ describe("files of earlier versions", () => {
   });
 });
 
-describe("reading what others wrote", () => {
-  test("lists instead of dictionaries, other names of types and fields, missing ids", () => {
+describe("files from other tools", () => {
+  test("node lists, alternative names of types and fields, and missing IDs are accepted", () => {
     const { graph, findings } = readWorkflow({
       graph_id: "g",
       nodes: [
@@ -382,7 +382,7 @@ describe("reading what others wrote", () => {
     );
   });
 
-  test("ids that cannot stay are changed, in the edges too", () => {
+  test("invalid IDs are replaced, in edges too", () => {
     const { graph, findings } = readWorkflow({
       nodes: {
         "1 first!": { id: "1 first!", node_type: "start" },
@@ -405,7 +405,7 @@ describe("reading what others wrote", () => {
     ]);
   });
 
-  test("unknown types are dropped with their edges, unknown fields are named", () => {
+  test("unknown node types are dropped with their edges, and unknown fields are reported", () => {
     expect(
       findingsOf(
         small({
@@ -438,7 +438,7 @@ describe("reading what others wrote", () => {
     ]);
   });
 
-  test("text in a fence, with a byte order mark, or inside another object", () => {
+  test("a workflow is read from a code fence, after a byte order mark and from a wrapper object", () => {
     const expected = readWorkflow(small()).graph;
     for (const text of [
       `\uFEFF${JSON.stringify(small())}`,
@@ -449,7 +449,7 @@ describe("reading what others wrote", () => {
       expect(readWorkflow(text).graph).toEqual(expected);
   });
 
-  test("roles of the file are read with it", () => {
+  test("a file's roles are read with its workflow", () => {
     const { roles, findings } = readWorkflow({
       troupe: 1,
       name: "N",
@@ -464,7 +464,7 @@ describe("reading what others wrote", () => {
     ]);
   });
 
-  test("statuses and priorities in capitals are understood", () => {
+  test("statuses and priorities are read case-insensitively", () => {
     const { graph, findings } = readWorkflow({
       tasks: [
         { id: 1, description: "A", status: "IN_PROGRESS", priority: "HIGH" },
@@ -486,7 +486,7 @@ describe("reading what others wrote", () => {
     expect(findBuiltinRole("Planner")).toBeDefined();
   });
 
-  test("what is no workflow is refused with a sentence", () => {
+  test("a file that isn't a workflow is rejected with a message", () => {
     const rejected = (source: unknown, words: string) => {
       const { graph, findings } = readWorkflow(source);
       expect(graph).toBeNull();
@@ -509,7 +509,7 @@ describe("reading what others wrote", () => {
     rejected({ nodes: deep }, "nested too deeply");
   });
 
-  test("words that could reach a prototype are left out", () => {
+  test("prototype keys are left out", () => {
     const text =
       '{"graph_id":"g","nodes":{"__proto__":{"node_type":"end"},"constructor":{"node_type":"end"},"a":{"id":"a","node_type":"start","config":{"__proto__":{"polluted":1}}}},"edges":[]}';
     const { graph, findings } = readWorkflow(text);
@@ -522,7 +522,7 @@ describe("reading what others wrote", () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  test("never throws, whatever it is given", () => {
+  test("reading a workflow never throws", () => {
     fc.assert(
       fc.property(
         fc.jsonValue({ maxDepth: 5 }),
@@ -551,16 +551,16 @@ describe("reading what others wrote", () => {
   });
 });
 
-describe("a file with far too many parts", () => {
+describe("oversized files", () => {
   const nodes = Array.from({ length: 100_000 }, (_, at) => ({ id: `n${at}`, node_type: "transform" }));
   test.each([
     ["as text", JSON.stringify({ nodes, edges: [] }), /more than 50000 objects and lists/],
     [
-      "read already",
+      "as parsed JSON",
       { nodes, edges: [] },
       /at most 1000 nodes and 4000 connections; this one has 100000 and 0/,
     ],
-    ["under another name", { workflow: { nodes: nodes.slice(0, 1001), edges: [] } }, /has 1001 and 0/],
+    ["in a wrapper object", { workflow: { nodes: nodes.slice(0, 1001), edges: [] } }, /has 1001 and 0/],
     [
       "with too many edges",
       {
@@ -569,7 +569,7 @@ describe("a file with far too many parts", () => {
       },
       /has 0 and 4001/,
     ],
-  ])("is refused before anything is made of them: %s", (_name, source, pattern) => {
+  ])("an oversized file is rejected before its parts are built: %s", (_name, source, pattern) => {
     const begun = process.memoryUsage().heapUsed;
     const { graph, findings } = readWorkflow(source);
     expect(graph).toBeNull();

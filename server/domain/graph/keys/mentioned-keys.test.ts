@@ -12,20 +12,20 @@ const task = (text: string, more: Record<string, unknown> = {}) =>
   });
 const reads = ({ input_keys, optional_input_keys }: WorkflowNode) => [input_keys, optional_input_keys];
 
-test("what a task newly names is read, what it names no more is not", () => {
+test("keys that a task newly mentions become inputs, and dropped keys are removed", () => {
   const first = withMentioned(task(""), task("Say {{greeting}} to {{ name | default: 'you' }}"));
   expect(reads(first)).toEqual([["greeting"], ["name"]]);
   const next = { ...task("Say {{word}}"), input_keys: ["greeting"], optional_input_keys: ["name"] };
   expect(reads(withMentioned(first, next))).toEqual([["word"], []]);
 });
 
-test("what was corrected by hand stays while the text goes on naming it", () => {
+test("manual changes to inputs are kept while the text mentions the same keys", () => {
   const before = task("Say {{greeting}}", { input_keys: ["extra"] });
   const after = task("Say {{greeting}} loudly", { input_keys: ["extra"] });
   expect(reads(withMentioned(before, after))).toEqual([["extra"], []]);
 });
 
-test("names inside of a node are no keys of the state", () => {
+test("mapped input names aren't added as state keys", () => {
   const mapped = { input_mapping: { topic: "state.subject" }, input_keys: ["topic"] };
   expect(reads(withMentioned(task("", mapped), task("{{topic}} {{other}}", mapped)))).toEqual([
     ["topic"],
@@ -33,7 +33,7 @@ test("names inside of a node are no keys of the state", () => {
   ]);
 });
 
-test("what others ask for and nobody writes is proposed before a name of one's own", () => {
+test("keys that other nodes need are proposed before the node's own name", () => {
   const node = task("");
   const graph = WorkflowGraph.parse({
     graph_id: "g",

@@ -63,7 +63,7 @@ test.each<Case>([
   expect(reduceValue(reducer, present, value)).toEqual(expected);
 });
 
-test("objects are merged as deep as they may be nested, and no deeper", () => {
+test("deep_merge merges objects only up to the maximum nesting depth", () => {
   const nested = (levels: number, core: Json): Json =>
     Array.from({ length: levels }).reduce<Json>((inner) => ({ in: inner }), core);
   const merged = (levels: number) =>
@@ -72,7 +72,7 @@ test("objects are merged as deep as they may be nested, and no deeper", () => {
   expect(merged(33)).toEqual(nested(33, { b: 2 }));
 });
 
-test("neither of two values is changed by merging them", () => {
+test("merging two values mutates neither", () => {
   const [present, value] = [{ a: { b: 1 } }, { a: { c: 2 } }];
   for (const reducer of ["merge", "deep_merge"]) reduceValue(reducer, present, value);
   const list = [1];
@@ -90,6 +90,6 @@ test.each<[string, Json | undefined, Json[], Json]>([
   ["first", undefined, [2, 3], 2],
   ["deep_merge", { a: 1 }, [{ b: 2 }, { c: 3 }], { a: 1, b: 2, c: 3 }],
   ["add", 5, [], 5],
-])("several values come in one after another: %s of %j and %j is %4$j", (reducer, base, values, expected) => {
+])("several values are reduced in order: %s of %j and %j is %4$j", (reducer, base, values, expected) => {
   expect(reduceAll(reducer, base, values)).toEqual(expected);
 });

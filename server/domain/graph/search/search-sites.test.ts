@@ -71,7 +71,7 @@ const full = (): WorkflowGraph => {
   return graph;
 };
 
-test("every text that people write is found, by what it is to them and of its sort", () => {
+test("every user-written text is found with its title and sort", () => {
   const sites = textSites(full()).filter(({ text }) => /owl|ready|big/i.test(text));
   expect(sites.map(({ at, title, sort, text }) => [at.id ?? "", at.field, title, sort, text])).toEqual([
     ["", "description", "Workflow description", "plain", "A workflow for owls"],
@@ -105,7 +105,7 @@ test("every text that people write is found, by what it is to them and of its so
   ]);
 });
 
-test("each text is written anew in its place, and nothing else with it", () => {
+test("writing a search site changes only its own text", () => {
   const graph = full();
   const before = textSites(graph);
   for (const [at, site] of before.entries()) {
@@ -117,7 +117,7 @@ test("each text is written anew in its place, and nothing else with it", () => {
   }
 });
 
-test("a key that is none, or that stands there already, is not written", () => {
+test("an invalid or duplicate key is not written", () => {
   const graph = draw("start > a > end", {
     a: { node_type: "transform", output_keys: ["x", "y"], config: { set: { x: "1", y: "2" } } },
   });
@@ -130,7 +130,7 @@ test("a key that is none, or that stands there already, is not written", () => {
   expect(outputs("")).toEqual(["x", "y"]);
 });
 
-test("what is no longer in the drawing is not written", () => {
+test("a text whose node or edge was removed is not written", () => {
   const graph = full();
   const bare: WorkflowGraph = { ...graph, nodes: {}, edges: [], project_context: undefined, description: "" };
   const kinds = new Set(
@@ -159,7 +159,7 @@ test.each<[string, string, SearchOptions, number[]]>([
   // A letter that grows when it is made small keeps its place.
   ["İİ art", "ART", {}, [3]],
   ["none", "art", {}, []],
-])("in %j, %j with %j stands at %j", (description, query, options, places) => {
+])("in %j, a search for %j with %j finds matches at %j", (description, query, options, places) => {
   const graph = { ...draw("start > end"), description };
   const hits = findText(graph, query, options).filter(({ at }) => at.kind === "workflow");
   expect(hits.map(({ from }) => from)).toEqual(places);

@@ -9,15 +9,15 @@ import { allKeys, findText, replaceText, textSites } from "./search";
 
 const codeAndReview = templateOf("code-and-review");
 
-describe("finding", () => {
-  test("words are found in every text that people write, with the place of each", () => {
+describe("text search", () => {
+  test("a search finds matches in several fields with their positions", () => {
     const hits = findText(codeAndReview.graph, "review");
     expect(new Set(hits.map(({ at }) => at.field)).size).toBeGreaterThan(1);
     for (const { text, from, to } of hits) expect(text.slice(from, to).toLowerCase()).toBe("review");
     expect(findText(codeAndReview.graph, "")).toEqual([]);
   });
 
-  test("letters and whole words are told apart where that is asked for", () => {
+  test("a search can match case and whole words", () => {
     const graph = WorkflowGraph.parse({
       graph_id: "g",
       description: "Art, art, start",
@@ -28,7 +28,7 @@ describe("finding", () => {
     expect([count({}), count({ isExact: true }), count({ isWord: true })]).toEqual([3, 2, 2]);
   });
 
-  test("rules of routers and what is said of the project are found, and a renamed key is followed into a rule", () => {
+  test("a search covers the project context, and renaming a key updates router rules", () => {
     const graph = draw("start > ra; ra big> end", {
       start: { node_type: "start", output_keys: ["amount"], config: {} },
       ra: {
@@ -53,7 +53,7 @@ describe("finding", () => {
     });
   });
 
-  test("what is said of a crew's members, and of the steps of its patterns, is found and written anew", () => {
+  test("search and replace covers a crew's backstories and pattern steps", () => {
     const graph = draw("start > crew > end", {
       crew: {
         node_type: "crew_task",
@@ -89,7 +89,7 @@ describe("finding", () => {
     });
   });
 
-  test("what is written in the place of all hits is what a search and replace in each text would give", () => {
+  test("replacing all matches equals replacing them in each text", () => {
     fc.assert(
       fc.property(arbitraryGraph(), fc.constantFrom("a", "st", "e"), (graph, query) => {
         const free = (sort: string) => sort === "plain" || sort === "template" || sort === "expression";
@@ -103,20 +103,20 @@ describe("finding", () => {
   });
 });
 
-describe("another name for a key", () => {
-  test("it is the new one wherever the drawing names it", () => {
+describe("renaming a key", () => {
+  test("renaming a key updates every reference to it", () => {
     const graph = renameKey(codeAndReview.graph, "feature_request", "wish");
     expect(JSON.stringify(graph)).not.toContain("feature_request");
     expect(allKeys(graph)).toContain("wish");
   });
 
-  test("there and back again is the drawing as it was, for every key of every template", () => {
+  test("renaming a key and back restores the workflow, for every key of every template", () => {
     for (const { graph } of templates)
       for (const key of allKeys(graph))
         expect(renameKey(renameKey(graph, key, "other_name"), "other_name", key)).toEqual(graph);
   });
 
-  test("whatever the drawing, it stays one that can be saved, and all other keys stay", () => {
+  test("renaming a key keeps any workflow valid and all other keys unchanged", () => {
     fc.assert(
       fc.property(arbitraryGraph(), fc.nat(), (graph, n) => {
         const keys = allKeys(graph);
@@ -129,7 +129,7 @@ describe("another name for a key", () => {
     );
   });
 
-  test("a name that is taken, or cannot be one, changes nothing", () => {
+  test("renaming a key to a taken or invalid name does nothing", () => {
     const { graph } = codeAndReview;
     expect(renameKey(graph, "feature_request", "code")).toBe(graph);
     expect(renameKey(graph, "feature_request", "two words")).toBe(graph);

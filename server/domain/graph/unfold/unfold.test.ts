@@ -30,7 +30,7 @@ const errors = (graph: WorkflowGraph) =>
 describe("a crew with its own pattern", () => {
   const { graph, nodes, warnings } = unfolded(unfoldCrew(review, "crew", crewOf(review)));
 
-  test("becomes its steps, wired to what came before and after it", () => {
+  test("expanding a crew with a pattern yields its steps, connected to the nodes around it", () => {
     expect(lines(graph)).toEqual([
       "start > code_generation",
       "crew_not_possible > end",
@@ -59,7 +59,7 @@ describe("a crew with its own pattern", () => {
     expect(graph.nodes).not.toHaveProperty("crew");
   });
 
-  test("each step is the agent's task, and reads what all the others wrote", () => {
+  test("each expanded step is an agent task that reads the other steps' results", () => {
     expect(graph.nodes.code_review).toMatchObject({
       node_type: "agent_task",
       name: "Code review",
@@ -89,7 +89,7 @@ describe("a crew with its own pattern", () => {
     expect(graph.nodes.code_generation?.max_iterations).toBe(12);
   });
 
-  test("each way to an end gives the crew's output keys their values", () => {
+  test("each route to an end sets the crew's output keys", () => {
     expect(graph.nodes.crew_ready).toMatchObject({
       node_type: "transform",
       name: "Ready",
@@ -103,7 +103,7 @@ describe("a crew with its own pattern", () => {
     });
   });
 
-  test("ends that are named as such need no words", () => {
+  test("explicitly named ends cause no warnings", () => {
     expect(warnings).toEqual([]);
   });
 });
@@ -127,7 +127,7 @@ const inside = (crew: JsonObject, node: JsonObject = {}, plan?: JsonObject) =>
     },
   });
 
-test("an end as failed ends the run so", () => {
+test("a failed end becomes an end node with an error status", () => {
   const drawn = inside({
     agents: [{ agent_id: "a", role_name: "Writer" }],
     ...pattern({ step: "try", agent: "a", next_on_done: "end", next_on_not: "fail:hopeless" }),
@@ -140,7 +140,7 @@ test("an end as failed ends the run so", () => {
   });
 });
 
-test("an agent's settings go into its nodes; what a node cannot keep is named", () => {
+test("expanded nodes keep the agent's settings, and dropped settings are reported", () => {
   const agents = [
     {
       agent_id: "ann",
@@ -167,7 +167,7 @@ test("an agent's settings go into its nodes; what a node cannot keep is named", 
   expect(warnings.map(({ message }) => message)).toEqual(["Dropped from ann: delegation, memory scopes."]);
 });
 
-test("what led to the crew leads to its first step; its error edge leaves every agent; keys of others stay theirs", () => {
+test("expanding a crew moves its edges, copies its error edge to every agent and avoids taken keys", () => {
   const graph = inside(
     {
       agents: [{ agent_id: "ann", role_name: "Writer" }],
@@ -224,7 +224,7 @@ describe("a crew with a written plan", () => {
     ],
   };
 
-  test("side by side becomes its tasks, joined as they depend on each other", () => {
+  test("a parallel plan expands to tasks joined by their dependencies", () => {
     const graph = inside({ agents, process: "parallel" }, {}, plan);
     const { graph: after, warnings } = unfolded(unfoldCrew(graph, "crew", crewOf(graph)));
     expect(lines(after)).toEqual([
@@ -255,7 +255,7 @@ describe("a crew with a written plan", () => {
     expect(errors(after)).toEqual([]);
   });
 
-  test("one after the other becomes a chain", () => {
+  test("a sequential plan expands to a chain", () => {
     const graph = inside({ agents, process: "sequential" }, {}, plan);
     const { graph: after } = unfolded(unfoldCrew(graph, "crew", crewOf(graph)));
     expect(lines(after).filter((line) => !/start|other|error/.test(line))).toEqual([
@@ -267,7 +267,7 @@ describe("a crew with a written plan", () => {
   });
 });
 
-test("a crew that decides on the way who is next says why it stays a crew", () => {
+test("a crew that can't be expanded gives the reason", () => {
   const agents = [{ agent_id: "ann", role_name: "Writer" }];
   const reasonOf = (crew: JsonObject) => {
     const graph = inside({ agents, ...crew });
@@ -285,7 +285,7 @@ test("a crew that decides on the way who is next says why it stays a crew", () =
   });
 });
 
-test("a step may have a name that stands on every object", () => {
+test("a step named __proto__ expands without errors", () => {
   const agents = [{ agent_id: "ann", role_name: "Writer" }];
   const steps = [
     { step: "__proto__", agent: "start" },
@@ -298,7 +298,7 @@ test("a step may have a name that stands on every object", () => {
   expect(findProblems(answer.graph, roles).filter(({ severity }) => severity === "error")).toEqual([]);
 });
 
-test("any pattern unfolds into a drawing without errors", () => {
+test("any pattern expands to a workflow without errors", () => {
   const word = fc.oneof(
     fc.constantFrom("start", "a", "crew", "other", "outcome", "topic", "Done", "{{ x", "é ü", "constructor"),
     fc.string({ minLength: 1, maxLength: 70 }),

@@ -48,15 +48,15 @@ function mended(graph: ReturnType<typeof draw>, code: string) {
   return isCrewNode(node) ? node.config : undefined;
 }
 
-describe("what a crew would not follow keeps it from running, and one click mends it", () => {
+describe("ignored parts of a crew", () => {
   for (const process of ["swarm", "hierarchical", "consensus"])
-    test(`a plan in a crew that works as ${process}`, () => {
+    test(`a plan that a ${process} crew ignores is an error with a fix`, () => {
       const graph = graphOf({ process }, { human_intervention_points: ["before_t1"], tasks: [task("t1")] });
       expect(found(graph).map(({ code }) => code)).toContain("E_PLAN_NOT_FOLLOWED");
       expect(mended(graph, "E_PLAN_NOT_FOLLOWED")?.crew?.process).toBe("sequential");
     });
 
-  test("groups and steps in a crew that works another way are an error, mended by working as they say", () => {
+  test("groups and steps of another process are an error whose fix switches the process", () => {
     const grouped = graphOf({ process: "swarm", collaboration_patterns: [groups("web")] });
     expect(mended(grouped, "E_PATTERN_NOT_FOLLOWED")?.crew?.process).toBe("parallel");
     const stepped = graphOf({
@@ -66,7 +66,7 @@ describe("what a crew would not follow keeps it from running, and one click mend
     expect(mended(stepped, "E_PATTERN_NOT_FOLLOWED")?.crew?.process).toBe("custom");
   });
 
-  test("a second pattern, which would never be followed, is an error and can be removed", () => {
+  test("a second pattern is an error whose fix removes it", () => {
     const graph = graphOf({
       process: "custom",
       collaboration_patterns: [steps({ step: "s", agent: "web" }), steps({ step: "t", agent: "web" })],
@@ -74,7 +74,7 @@ describe("what a crew would not follow keeps it from running, and one click mend
     expect(mended(graph, "E_PATTERN_NOT_FOLLOWED")?.crew?.collaboration_patterns).toHaveLength(1);
   });
 
-  test("a step that leads to nobody, or is nobody's, is an error and can be mended", () => {
+  test("unknown step agents and targets are errors, and targets have a fix", () => {
     const graph = graphOf({
       process: "custom",
       collaboration_patterns: [
@@ -92,8 +92,8 @@ describe("what a crew would not follow keeps it from running, and one click mend
   });
 });
 
-describe("what a plan says", () => {
-  test("sync points that make a circle are named with it; those that nobody meets at are told", () => {
+describe("plan problems", () => {
+  test("a cycle of sync points is an error, and an empty sync point is a warning", () => {
     const tag = (...tags: string[]) => ({ metadata: { tags } });
     const crew = {
       process: "parallel",
@@ -121,7 +121,7 @@ describe("what a plan says", () => {
     expect(codes(crew, { tasks: [web("a", tag("q"))] })).toEqual(["warning W_SYNC_POINT_EMPTY"]);
   });
 
-  test("tasks with the name of an output or an input of their node are told", () => {
+  test("tasks named like an output or input of their node get a warning", () => {
     expect(
       codes(
         {},
@@ -135,7 +135,7 @@ describe("what a plan says", () => {
     ]);
   });
 
-  test("a plan that was begun goes on, which is said; one click begins it anew", () => {
+  test("a partly done plan gets a warning whose fix resets it", () => {
     const graph = graphOf(
       {},
       {
@@ -157,7 +157,7 @@ describe("what a plan says", () => {
 describe("tools that delegates would lose", () => {
   const shared = { delegate_tools: "shared" };
 
-  test("are named while drawing, and one click lets delegates keep them", () => {
+  test("tools that delegates would lose get a warning whose fix keeps them", () => {
     const graph = graphOf(shared);
     expect(found(graph)).toMatchObject([
       { severity: "warning", code: "W_DELEGATE_TOOLS", fix: { label: "Let delegates keep tools" } },
@@ -167,13 +167,13 @@ describe("tools that delegates would lose", () => {
     expect(found(applyFix(graph, found(graph)[0]!.fix!))).toEqual([]);
   });
 
-  test("are named without a click where the installation wants it so", () => {
+  test("lost delegate tools have no fix if the installation forbids keeping them", () => {
     const [problem] = found(graphOf({}), { delegatesMayKeepTools: false });
     expect(problem).toMatchObject({ code: "W_DELEGATE_TOOLS" });
     expect(problem?.fix).toBeUndefined();
   });
 
-  test("of a crew of the library, too, which is mended on its own page", () => {
+  test("lost delegate tools of a library crew have no fix in the workflow", () => {
     const graph = graphOf({});
     const crew = CrewConfig.parse({ agents });
     const node = {
@@ -191,7 +191,7 @@ describe("tools that delegates would lose", () => {
   });
 });
 
-test("a role that may hand over says so in vain where all vote", () => {
+test("a handoff tool in a consensus crew gets a warning", () => {
   expect(codes({ process: "consensus" })).toEqual(["warning W_HANDOFF_IDLE"]);
 });
 
@@ -200,7 +200,7 @@ describe("advice", () => {
   const adviceOn = (graph: ReturnType<typeof draw>) =>
     found(graph).filter(({ dismiss }) => dismiss !== undefined);
 
-  test("is a warning that says why, mends with one click, and is gone for a workflow once dismissed there", () => {
+  test("advice is a warning that can be fixed or dismissed for the workflow", () => {
     const graph = graphOf({}, line);
     const given = adviceOn(graph);
     expect(given.map(({ severity, code }) => `${severity} ${code}`)).toEqual([
@@ -214,7 +214,7 @@ describe("advice", () => {
     expect(applyFix(dismissed, given[0]!.dismiss!)).toEqual(dismissed);
   });
 
-  test("names a tool that a node calls and that cannot be used yet, with the reason", () => {
+  test("a node that calls an unavailable tool gets a warning with the reason", () => {
     const whyUnavailable = (name: string) =>
       name === "render" ? 'It runs at a worker with the label "gpu", and none is there.' : null;
     const graph = draw("start > a > b > end", {
@@ -235,7 +235,7 @@ describe("advice", () => {
     ]);
   });
 
-  test("names what a role cannot use yet, with the reason", () => {
+  test("a role with an unavailable tool gets a warning with the reason", () => {
     const whyUnavailable = (name: string) => (name === "browse_url" ? "Allow it in the settings." : null);
     expect(found(graphOf({}), { whyUnavailable }).map(({ code, message }) => [code, message])).toEqual([
       ["W_TOOL_OFF", 'The role Browser lists an unavailable tool: "browse_url". Allow it in the settings.'],

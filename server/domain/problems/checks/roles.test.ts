@@ -29,43 +29,39 @@ const crew = (agents: object[], tasks: object[] = []) => ({
 const agent = (agent_id: string, role_name: string) => ({ agent_id, role_name });
 
 test.each<[string, object, string[]]>([
-  ["has a role that there is", task({ required_role: "Writer" }), []],
-  ["names some of its role's tools", task({ required_role: "Writer", tools: ["look", "mcp:desk/pen"] }), []],
+  ["has a known role", task({ required_role: "Writer" }), []],
+  ["names tools of its role", task({ required_role: "Writer", tools: ["look", "mcp:desk/pen"] }), []],
   [
-    "names other tools",
+    "names tools outside its role",
     task({ required_role: "Writer", tools: ["look", "cry"] }),
     ["E_TOOL_NOT_IN_ROLE tools"],
   ],
+  ["has a misspelled role", task({ required_role: "Wrtier" }), ["E_UNKNOWN_ROLE required_role Use Writer"]],
   [
-    "asks for a role that is called nearly so",
-    task({ required_role: "Wrtier" }),
-    ["E_UNKNOWN_ROLE required_role Use Writer"],
-  ],
-  [
-    "asks for a role that nothing is called like",
+    "has an unknown role",
     task({ required_role: "Zookeeper", tools: ["x"] }),
     ["E_UNKNOWN_ROLE required_role"],
   ],
   [
-    "has an agent whose role there is not",
+    "has an agent with an unknown role",
     task({ agent_ref: "ref", agent: AgentConfig.parse(agent("ref", "Gone")) }),
     ["E_UNKNOWN_ROLE agent_ref"],
   ],
   [
-    "has an agent whose role there is, whatever role is left over",
+    "has an agent with a known role and a leftover role",
     task({ required_role: "Gone", agent_ref: "ref", agent: AgentConfig.parse(agent("ref", "Writer")) }),
     [],
   ],
-])("an agent's task that %s has these problems", (_what, node, problems) => {
+])("an agent task that %s has the expected problems", (_what, node, problems) => {
   expect(found(node)).toEqual(problems);
 });
 
-describe("tools that are not here, or cannot be used yet", () => {
+describe("missing and unavailable tools", () => {
   const here: ProblemContext = {
     isToolKnown: (name) => name !== "look",
     whyUnavailable: (name) => (name === "mcp:desk/*" || name === "off" ? "No key." : null),
   };
-  test("a role's missing tools are told at a task, and once at a crew for all members of that role", () => {
+  test("missing tools are reported at a task, and once per role at a crew", () => {
     const crewOfTwo = crew([agent("x", "Writer"), agent("y", "Writer"), agent("z", "Idle")]);
     expect(found(task({ required_role: "Writer" }), here)).toEqual([
       "W_UNKNOWN_TOOL required_role",
@@ -73,14 +69,14 @@ describe("tools that are not here, or cannot be used yet", () => {
     ]);
     expect(found(crewOfTwo, here)).toEqual(["W_UNKNOWN_TOOL crew", "W_TOOL_OFF crew (may be dismissed)"]);
   });
-  test("a tool that cannot be used yet is told at the node that calls it", () => {
+  test("an unavailable tool is reported at the node that calls it", () => {
     const call = (tool_name: string) => found({ node_type: "tool_call", config: { tool_name } }, here);
     expect(call("on")).toEqual([]);
     expect(call("off")).toEqual(["W_TOOL_OFF tool_name"]);
   });
 });
 
-test("members of a crew have names and roles of their own", () => {
+test("crew members need unique names and known roles", () => {
   expect(found(crew([agent("x", "Wrtier"), agent("x", "Writer"), agent("y", "")]))).toEqual([
     "E_UNKNOWN_ROLE crew Use Writer",
     "E_DUPLICATE_AGENT crew",
@@ -88,7 +84,7 @@ test("members of a crew have names and roles of their own", () => {
   ]);
 });
 
-test("tasks of a plan are for members of the crew, and begin on conditions that can be read", () => {
+test("plan tasks need a member of the crew and a valid condition", () => {
   const one = (task_id: string, more: object) => ({ task_id, description: "Do it", ...more });
   const members = [agent("x", "Writer"), agent("y", "Writer")];
   const problemsOf = (more: object) => found(crew(members, [one("t", more)]));

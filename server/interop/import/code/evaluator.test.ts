@@ -19,7 +19,7 @@ const shown = ({ program }: Evaluator, piece: string | Bound) =>
 const piecesOf = (evaluator: Evaluator, name: string) =>
   evaluator.pieces(named(evaluator, name))?.map((piece) => shown(evaluator, piece)) ?? null;
 
-describe("texts", () => {
+describe("text values", () => {
   test.each([
     ["names", 'a = "x"\nb = a\nc = b'],
     ["pieces of a name", 'a = "x"\nc = f"{a}"'],
@@ -36,7 +36,7 @@ describe("texts", () => {
     ],
     ["attributes of a base class", 'class B:\n    k = "x"\nclass A(B):\n    pass\nc = A().k'],
     ["entries of a class", 'class A:\n    d = {"k": "x"}\nc = A.d["k"]'],
-  ])("are found behind %s", (_, text) => {
+  ])("a text is resolved through %s", (_, text) => {
     const evaluator = python(text);
     expect(evaluator.text(named(evaluator, "c"))).toBe("x");
   });
@@ -44,32 +44,32 @@ describe("texts", () => {
   test.each([
     ["joined by a comma", 'const c = ["a", "b"].join();', "a,b"],
     ["in a template", "const n = 2; const c = `a${n}`;", "a2"],
-    ["where nothing is set", 'const c = process.env.NAME ?? "x";', "x"],
+    ["with a default value", 'const c = process.env.NAME ?? "x";', "x"],
     ["of a static field", 'class A { static k = "x"; }\nconst c = A.k;', "x"],
-  ])("are the same in TypeScript: %s", (_, text, expected) => {
+  ])("a text is resolved the same in TypeScript: %s", (_, text, expected) => {
     const evaluator = typescript(text);
     expect(evaluator.text(named(evaluator, "c"))).toBe(expected);
   });
 
-  test("keep what only a run knows as code between their pieces", () => {
+  test("unresolved expressions stay code between the parts of a text", () => {
     const evaluator = python('a = f"for {now()}"\nc = f"Write {a}, " + user.name');
     expect(piecesOf(evaluator, "c")).toEqual(["Write for ", { code: "now()" }, ", ", { code: "user.name" }]);
     expect(evaluator.text(named(evaluator, "c"))).toBeNull();
   });
 
-  test("lose the indentation of their lines, also around values", () => {
+  test("dedent removes indentation, even around values", () => {
     const evaluator = python('c = dedent(f"""\n    a {x}\n      b\n    {y}""")');
     expect(piecesOf(evaluator, "c")).toEqual(["\na ", { code: "x" }, "\n  b\n", { code: "y" }]);
   });
 
-  test("are none where numbers are added", () => {
+  test("added numbers are not text", () => {
     const evaluator = python("a = 1\nc = a + 2");
     expect(evaluator.pieces(named(evaluator, "c"))).toBeNull();
   });
 });
 
 describe("lists and values", () => {
-  test("lists take in what is spread and added; what code makes stays one item", () => {
+  test("spread and added lists are expanded, and calls stay single items", () => {
     const evaluator = python("a = [1, 2]\nc = [*a, *load()] + a");
     const items = evaluator.items(named(evaluator, "c")) ?? expect.fail();
     expect(items.map((item) => shown(evaluator, item))).toEqual(
@@ -77,13 +77,13 @@ describe("lists and values", () => {
     );
   });
 
-  test("JSON is what is written, and undefined where it depends on anything", () => {
+  test("literal values become JSON, and values with dependencies are undefined", () => {
     const evaluator = python('a = {"x": [1, None, True], "y": -2}\nb = {"x": load()}');
     expect(evaluator.json(named(evaluator, "a"))).toEqual({ x: [1, null, true], y: -2 });
     expect(evaluator.json(named(evaluator, "b"))).toBeUndefined();
   });
 
-  test("an attribute of something known is not taken for a variable of that name", () => {
+  test("an attribute isn't confused with a variable of the same name", () => {
     const evaluator = python('model = "x"\nargs = parse()\nc = args.model');
     expect(evaluator.text(named(evaluator, "c"))).toBeNull();
   });
@@ -102,7 +102,7 @@ describe("objects", () => {
     ["a function with arguments", 'def make(n, t="Sir"):\n    return Agent(name=f"{t} {n}")\nc = make("X")'],
     ["a variable of a function", 'def make():\n    a = Agent(name="Sir X")\n    return a\nc = make()'],
     [
-      "functions in each other",
+      "nested functions",
       'def f(n):\n    return Agent(name=n)\ndef g(n):\n    return f("Sir " + n)\nc = g("X")',
     ],
     ["a method", 'class F:\n    def make(self, n):\n        return Agent(name=n)\nc = F().make("Sir X")'],
@@ -111,11 +111,11 @@ describe("objects", () => {
       'class F:\n    @property\n    def it(self):\n        return Agent(name="Sir X")\nc = F().it',
     ],
     ["a record that is spread", 'd = {"name": "Sir X"}\nc = Agent(**d)'],
-  ])("are found behind %s, with what their parameters stand for", (_, text) => {
+  ])("an object is resolved through %s, with its arguments filled in", (_, text) => {
     expect(nameOf(python(text), "c")).toBe("Sir X");
   });
 
-  test("are the same one however they are named, and another one for other arguments", () => {
+  test("an object keeps its identity under other names, and other arguments make another object", () => {
     const evaluator = python(
       "def f(n):\n    return Agent(name=n)\na = f(1)\nb = a\nc = f(1)\nd = Agent()\ne = d",
     );
@@ -125,7 +125,7 @@ describe("objects", () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  test("know what their class makes of itself", () => {
+  test("an object of a subclass knows the arguments of its super call", () => {
     const evaluator = typescript(
       'class Mine extends Agent { constructor(topic) { super({ name: `About ${topic}` }); } }\nconst c = new Mine("owls");',
     );
@@ -135,7 +135,7 @@ describe("objects", () => {
     expect(name && evaluator.text(name)).toBe("About owls");
   });
 
-  test("methods of the same name belong to their class", () => {
+  test("methods with the same name belong to their own class", () => {
     const evaluator = python(
       'class A:\n    def it(self):\n        return Agent(name="A")\nclass B:\n    def it(self):\n        return Agent(name="B")\nc = B().it()',
     );
@@ -143,7 +143,7 @@ describe("objects", () => {
   });
 });
 
-test("calls know the function and the control structures around them", () => {
+test("calls know their enclosing function and control structures", () => {
   const { calls } = typescript(`
 const main = async () => { for (const x of xs) { if (x) { one(); } } };
 class A { run() { while (true) { two(() => three()); } } }
@@ -179,7 +179,7 @@ test.each([
   expect(names.sort()).toEqual(["one", "three", "two"]);
 });
 
-test("schemas of pydantic and zod are the same", () => {
+test("pydantic and zod schemas give the same JSON schema", () => {
   const pydantic = python(
     'class Item(BaseModel):\n    n: int\nclass Answer(BaseModel):\n    title: str = Field(description="In " + "short")\n    items: list[Item]\n    note: Optional[str] = None\n',
   );
@@ -200,7 +200,7 @@ describe("hostile programs", () => {
     ["attributes", "class A(B):\n    x = A().x\nclass B(A):\n    x = B().x\nc = A().x"],
     ["functions", "def f(x=f()):\n    return f(f(x))\nc = f(c)"],
     ["copies", "c = c.a.b[0].c"],
-  ])("with %s that lead to themselves end", (_, text) => {
+  ])("evaluation terminates for %s that refer to themselves", (_, text) => {
     const evaluator = python(text);
     const value = named(evaluator, "c");
     evaluator.text(value);
@@ -212,14 +212,14 @@ describe("hostile programs", () => {
     ["texts", '"x"', (name: string) => `f"{${name}}{${name}}"`],
     ["texts with values", 'f"{x}"', (name: string) => `${name} + ${name}`],
     ["lists", "[x]", (name: string) => `[*${name}, *${name}]`],
-  ])("whose %s double are stopped by the budget", (_, first, next) => {
+  ])("a program whose %s grow exponentially is stopped by the budget", (_, first, next) => {
     const lines = Array.from({ length: 60 }, (_, at) => `s${at + 1} = ${next(`s${at}`)}`);
     const evaluator = python(`s0 = ${first}\n${lines.join("\n")}`);
     const value = named(evaluator, "s60");
     expect(() => [evaluator.text(value), evaluator.items(value)]).toThrow(WorkError);
   });
 
-  test("chains of ten thousand names are left as they are", () => {
+  test("chains of ten thousand names are left unresolved", () => {
     const lines = Array.from({ length: 10_000 }, (_, at) => `s${at + 1} = f"{s${at}}"`);
     const evaluator = python(`s0 = "x"\n${lines.join("\n")}`, new Work(1_000_000));
     expect(evaluator.text(named(evaluator, "s10000"))).toBeNull();

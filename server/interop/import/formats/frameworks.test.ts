@@ -14,8 +14,8 @@ const lines = (result: ReturnType<typeof readImport>) =>
 const messagesOf = (result: ReturnType<typeof readImport>, level: string) =>
   result.findings.flatMap((finding) => (finding.level === level ? [finding.message] : []));
 
-describe("Mermaid of LangGraph", () => {
-  test("with graphs inside, escapes and words on its edges, also in a fence", () => {
+describe("LangGraph Mermaid diagrams", () => {
+  test("Mermaid with subgraphs, escapes and edge labels is read, even in a fence", () => {
     const result = read(
       `# My graph
 
@@ -54,7 +54,7 @@ graph TD;
   });
 });
 
-describe("a graph of LangGraph that stops for a person", () => {
+describe("LangGraph interrupts", () => {
   const GATES = [
     "start -> before_ship",
     "before_ship -> ship (approved)",
@@ -74,7 +74,7 @@ describe("a graph of LangGraph that stops for a person", () => {
     );
   };
 
-  test("in JSON has an approval before and after the node", () => {
+  test("a JSON interrupt becomes approval gates before and after the node", () => {
     const node = (id: string, metadata?: object) => ({
       id,
       type: "runnable",
@@ -101,7 +101,7 @@ describe("a graph of LangGraph that stops for a person", () => {
   test.each([
     "ship(ship<hr/><small><em>__interrupt = before,after</em></small>)",
     "ship(ship<hr/><small><em>retry = 3\n__interrupt = before,after</em></small>)",
-  ])("in Mermaid has an approval before and after the node: %s", (ship) => {
+  ])("a Mermaid interrupt becomes approval gates before and after the node: %s", (ship) => {
     expectGates(
       read(
         `graph TD;
@@ -118,7 +118,7 @@ describe("a graph of LangGraph that stops for a person", () => {
     );
   });
 
-  test("has it before what decides where to go on", () => {
+  test("an interrupt after a node becomes an approval gate before its router", () => {
     const result = read(
       `graph TD;
 	__start__ --> ship;
@@ -186,8 +186,8 @@ const functionTool = {
   config: { source_code: "def add(a, b):\n    return a + b\n", name: "add", description: "Adds" },
 };
 
-describe("teams of AutoGen", () => {
-  test("in turns go round until words or messages end them, and run on the offline model", async () => {
+describe("AutoGen teams", () => {
+  test("a round-robin team loops until its text or message limit and runs offline", async () => {
     const result = read(
       team("RoundRobinGroupChat", [agent("writer"), agent("critic")], {
         termination_condition: ends(mentions("APPROVE"), messages(5)),
@@ -219,7 +219,7 @@ describe("teams of AutoGen", () => {
     expect((await runOffline(whole(result))).state.run).toMatchObject({ final_status: "COMPLETED" });
   });
 
-  test("that hand over are crews that do; whoever is no agent is named", () => {
+  test("a swarm team becomes a swarm crew, and participants that aren't agents are reported", () => {
     const result = read(
       team(
         "Swarm",
@@ -249,7 +249,7 @@ describe("teams of AutoGen", () => {
   });
 
   test.each(["SelectorGroupChat", "MagenticOneGroupChat"])(
-    "%s is led by a manager, and runs on the offline model",
+    "%s becomes a managed crew and runs on the offline model",
     async (kind) => {
       const result = read(
         team(kind, [agent("a"), agent("b")], {
@@ -265,7 +265,7 @@ describe("teams of AutoGen", () => {
     },
   );
 
-  test("as a graph go on by the words of a message", async () => {
+  test("a graph team routes by the text of a message", async () => {
     const nodes = {
       draft: { name: "draft", edges: [{ target: "check", condition: null }], activation: "any" },
       check: {
@@ -302,7 +302,7 @@ describe("teams of AutoGen", () => {
     expect((await runOffline(whole(result))).state.run).toMatchObject({ final_status: "COMPLETED" });
   });
 
-  test("have tools by name in both versions; their code is text in a note", () => {
+  test("tools are imported by name from both versions, with their code in a note", () => {
     const old = read(agent("a", { tools: [functionTool] }));
     const now = read({
       ...agent("a", {
@@ -325,7 +325,7 @@ describe("teams of AutoGen", () => {
     }
   });
 
-  test("of a gallery are offered one by one, beside its agents", () => {
+  test("each team of a gallery is offered separately, next to its agents", () => {
     const gallery = {
       id: "g",
       name: "Gallery",
@@ -345,7 +345,7 @@ describe("teams of AutoGen", () => {
     expect(read(gallery, "a.json", { pick: 2 }).imported?.roles.map(({ name }) => name)).toEqual(["x"]);
   });
 
-  test("of Studio 0.2 are refused by name, and so is a model alone", () => {
+  test("AutoGen Studio 0.2 teams and standalone models are rejected by name", () => {
     expect(
       messagesOf(
         read({
@@ -377,7 +377,7 @@ describe("LangChain", () => {
     kwargs,
   });
 
-  test("a prompt that names no type is a plain one, by itself and in a chain", async () => {
+  test("a prompt without a type is read as plain, alone and in a chain", async () => {
     const bare = {
       input_variables: ["a"],
       output_parser: null,
@@ -391,7 +391,7 @@ describe("LangChain", () => {
     }
   });
 
-  test("braces that stand twice mean one, and what reaches into a value stays text", () => {
+  test("doubled braces become single, and attribute access in a template stays text", () => {
     const result = read(prompt("{{a}} {b} {b.__class__} {% c %}"));
     expect(whole(result).graph?.nodes.a?.config).toMatchObject({
       task_description_template: '{a} {{b}} {b.__class__} {{ "{%" }} c %}',
@@ -399,7 +399,7 @@ describe("LangChain", () => {
     expect(messagesOf(result, "changed")[0]).toContain("{b.__class__}");
   });
 
-  test("chains become steps, each given what the one before it answered", async () => {
+  test("chains become steps that each get the previous output", async () => {
     const chain = (template: string, output_key: string) => ({
       _type: "llm_chain",
       prompt: prompt(template),
@@ -422,7 +422,7 @@ describe("LangChain", () => {
   test.each([
     ["{title}", "{synopsis}"],
     ["{title}", "Review {title}"],
-  ])("in a simple chain the one variable is the answer before: %s, %s", async (first, second) => {
+  ])("in a simple chain, the only variable is the previous answer: %s, %s", async (first, second) => {
     const chain = (template: string) => ({
       _type: "llm_chain",
       prompt: prompt(template),
@@ -445,7 +445,7 @@ describe("LangChain", () => {
     expect((await runOffline(whole(result))).state.run).toMatchObject({ final_status: "COMPLETED" });
   });
 
-  test("maps with lc are only read, never made into what they name; secrets stay out", () => {
+  test("serialized objects are read without being constructed, and secrets are dropped", () => {
     const result = read({
       lc: 1,
       type: "constructor",
@@ -492,7 +492,7 @@ describe("LangChain", () => {
     expect(JSON.stringify(result.imported)).not.toContain("OPENAI_API_KEY");
   });
 
-  test("examples stand in the prompt; a model alone is refused by name", () => {
+  test("examples become part of the prompt, and a standalone model is rejected by name", () => {
     const result = read({
       _type: "few_shot",
       prefix: "Opposites:",

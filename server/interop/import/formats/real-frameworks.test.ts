@@ -43,7 +43,7 @@ function graphOf({ imported, findings }: ReturnType<typeof readImport>) {
 const ENDS = ["__start__", "__end__"];
 
 describe.runIf(isThere)("LangGraph", () => {
-  test.each(of("langgraph"))("$name", ({ name, about }) => {
+  test.each(of("langgraph"))("a real LangGraph file is read as expected: $name", ({ name, about }) => {
     const result = read(name);
     if (about.importable === false) {
       expect(result.imported).toBeNull();
@@ -82,7 +82,7 @@ describe.runIf(isThere)("LangGraph", () => {
   });
 
   test.each(["graph_conditional_entry", "graph_loop"])(
-    "%s is the same from JSON and from Mermaid",
+    "%s imports the same from JSON and Mermaid",
     (name) => {
       if (!isThere) return;
       const [json, mermaid] = [read(`langgraph/${name}.json`), read(`langgraph/${name}.mmd`)].map(graphOf);
@@ -93,7 +93,7 @@ describe.runIf(isThere)("LangGraph", () => {
 });
 
 describe.runIf(isThere)("LangChain", () => {
-  test.each(of("langchain"))("$name", async ({ name, about }) => {
+  test.each(of("langchain"))("a real LangChain file is read as expected: $name", async ({ name, about }) => {
     const { imported, findings } = read(name);
     const graph = imported?.graph ?? expect.fail(JSON.stringify(findings));
     if (about.must_not_render) {
@@ -120,7 +120,7 @@ describe.runIf(isThere)("LangChain", () => {
 });
 
 describe.runIf(isThere)("AutoGen", () => {
-  test.each(of("autogen"))("$name", async ({ name, about }) => {
+  test.each(of("autogen"))("a real AutoGen file is read as expected: $name", async ({ name, about }) => {
     const { imported } = read(name);
     const whole = imported ?? expect.fail(name);
     const people = (about.participants ?? [])

@@ -3,7 +3,7 @@ import { readImport } from "../pipeline";
 
 const read = (text: string) => readImport([{ path: "roboco.yaml", text }]);
 
-test("a pattern alone becomes a crew of the agents that it names, and says that nobody knows what they are for", () => {
+test("a pattern alone becomes a crew of its named agents, reported as undescribed", () => {
   const { imported, findings } = read(`collaboration_patterns:
   - name: review
     type: custom
@@ -17,7 +17,7 @@ test("a pattern alone becomes a crew of the agents that it names, and says that 
   expect(findings.map(({ message }) => message).join("\n")).toContain("describe what each one does");
 });
 
-test("a parallel group alone becomes a crew of its agents and its coordinator", () => {
+test("a parallel group alone becomes a crew of its agents and coordinator", () => {
   const { imported } = read(`collaboration_patterns:
   parallel_groups:
     - { name: team, agents: [front, back], coordination_agent: lead, sync_points: [review] }
@@ -27,12 +27,12 @@ test("a parallel group alone becomes a crew of its agents and its coordinator", 
 
 test.each([
   [
-    "a record of a turn",
+    "a turn record",
     '{"step_id": "s", "agent_name": "a", "parts": [{"type": "text", "text": "x"}]}',
     /plan\.json/,
   ],
-  ["a list of tools", '{"tools": [{"name": "web_search", "type": "builtin"}]}', /TROUPE_TOOLS_FILE/],
-])("%s is refused in words that say what to do", (_what, text, message) => {
+  ["a tool list", '{"tools": [{"name": "web_search", "type": "builtin"}]}', /TROUPE_TOOLS_FILE/],
+])("%s is rejected with instructions", (_what, text, message) => {
   const { imported, findings } = read(text);
   expect(imported).toBeNull();
   expect(findings.map(({ message }) => message).join("\n")).toMatch(message);

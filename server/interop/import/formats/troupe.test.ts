@@ -10,7 +10,7 @@ import { files } from "../testing";
 
 const formatOf = (text: string) => readImport(files({ "": text })).found.map(({ format }) => format);
 
-test("workflows of Troupe and OpenHands come in as they were", () => {
+test("Troupe and OpenHands workflows are imported unchanged", () => {
   for (const { graph, title } of templates) {
     const own = readImport(
       files({ "w.json": writeWorkflow(graph, { flavour: "troupe", name: title, roles: [] }) }),
@@ -21,7 +21,7 @@ test("workflows of Troupe and OpenHands come in as they were", () => {
   }
 });
 
-test("what looks like a secret stays in a workflow of one's own", () => {
+test("apparent secrets in a Troupe workflow are kept", () => {
   const graph = {
     graph_id: "g",
     nodes: {
@@ -36,7 +36,7 @@ test("what looks like a secret stays in a workflow of one's own", () => {
   expect(JSON.stringify(imported?.graph)).toContain("0123456789abcdef");
 });
 
-test("roles, crews, agents and plans are told apart by what is in them", () => {
+test("roles, crews, agents and plans are recognized by their content", () => {
   expect(formatOf(writeRoles(builtinRoles, "yaml"))).toEqual(["troupe-roles"]);
   expect(formatOf(writeRoles(builtinRoles.slice(0, 1), "json"))).toEqual(["troupe-roles"]);
   expect(formatOf(writeTeams({ agents: [], crews: [] }, "yaml"))).toEqual(["troupe-teams"]);
@@ -47,7 +47,7 @@ test("roles, crews, agents and plans are told apart by what is in them", () => {
   expect(formatOf('{"name": "pkg", "description": "A package", "dependencies": {}}')).toEqual([]);
 });
 
-test("agents in Markdown come in as roles, all of a folder together", () => {
+test("Markdown agents of a folder are imported together as roles", () => {
   const read = readImport(
     files({
       "a.md": "---\nname: one\ndescription: First\n---\nBe one.",

@@ -34,8 +34,8 @@ const EXAMPLES: Record<string, unknown> = {
   "a TaskWeaver file": { alias: "Echo", module: "taskweaver.echo" },
 };
 
-describe("a format that is not read yet is refused with its name", () => {
-  test.each(Object.entries(EXAMPLES))("%s", (label, example) => {
+describe("unsupported formats", () => {
+  test.each(Object.entries(EXAMPLES))("an unsupported format is rejected by name: %s", (label, example) => {
     const { imported, found, findings } = readImport(files({ "x.json": JSON.stringify(example) }));
     expect(imported).toBeNull();
     expect(found.map((one) => one.label)).toEqual([label]);
@@ -49,13 +49,13 @@ test.each([
   ["from crewai import Crew\n", /CrewAI.*whole folder/],
   ["import os\nfrom langgraph.graph import StateGraph\n", /LangGraph.*to_json/],
   ["from autogen_agentchat.teams import Swarm\n", /AutoGen.*dump_component/],
-])("code of a framework is refused with what to import in its place: %s", (text, message) => {
+])("framework code is rejected with a supported alternative: %s", (text, message) => {
   const { imported, findings } = readImport(files({ "a.py": text }));
   expect(imported).toBeNull();
   expect(findings.map((one) => one.message)).toEqual([expect.stringMatching(message)]);
 });
 
-test("a langgraph.json is refused with what to import in its place", () => {
+test("a langgraph.json is rejected with a supported alternative", () => {
   const { findings } = readImport(
     files({ "langgraph.json": '{"graphs": {"a": "./a.py:graph"}, "dependencies": []}' }),
   );

@@ -50,7 +50,7 @@ const condensed = (events: readonly RunEvent[]) =>
   events.flatMap((event) => (event.type === "context_condensed" ? [event.payload] : []));
 const DONE: ScriptedStep = { text: "Bees." };
 
-test("a large window needs no shortening", async () => {
+test("a large context window needs no condensing", async () => {
   const { events, state } = await reading([...PAGES, DONE]).run(graph, {
     roles: [reader],
     windows: { "/": 100_000 },
@@ -59,7 +59,7 @@ test("a large window needs no shortening", async () => {
   expect(state.state.answer).toBe("Bees.");
 });
 
-test("what was known at the start counts for the first turn already, for the drawing's own choice of model", async () => {
+test("a context window known at the start applies from the first turn", async () => {
   const stage = reading([...PAGES, DONE]);
   const { events } = await stage.run(graph, { roles: [reader], windows: { "/": 8_000, "p/m": 1_000 } });
   expect(condensed(events)[0]).toMatchObject({ kind: "pruned" });
@@ -70,7 +70,7 @@ test("what was known at the start counts for the first turn already, for the dra
   expect(last.at(-1)!.content).toContain(LONG.slice(0, 1_000));
 });
 
-test("the answers correct it: a smaller window, and text that is worth more tokens", async () => {
+test("answers update the context window and the token ratio", async () => {
   const windows = { "/": 100_000 };
   const at = async (reads: Reads) => {
     const { events } = await reading([...PAGES, DONE], reads).run(graph, { roles: [reader], windows });
@@ -82,7 +82,7 @@ test("the answers correct it: a smaller window, and text that is worth more toke
   expect(await at({ context_window: 12_000, token_ratio: 2 })).toBeGreaterThan(0);
 });
 
-test("a refusal that names the window is believed", async () => {
+test("a context window named in an overflow error replaces the known one", async () => {
   const tooLong = new ModelError({
     code: "CONTEXT_OVERFLOW",
     message: "The prompt is longer than the model can read.",
@@ -97,7 +97,7 @@ test("a refusal that names the window is believed", async () => {
   expect(condensed(events)[0]!.tokens_after).toBeLessThan(6_000);
 });
 
-test("taken up again, a run goes the way it went, whatever was learned meanwhile", async () => {
+test("a recovered run condenses its context exactly as before", async () => {
   const first = reading([...PAGES, DONE], { context_window: 8_000, token_ratio: 1 });
   const whole = await first.run(graph, { roles: [reader], windows: { "/": 100_000 } });
   expect(condensed(whole.events).length).toBeGreaterThan(0);

@@ -18,8 +18,8 @@ const read = (given: Given, args: Record<string, Json>) => {
   return step.done ? step.value : "It waits.";
 };
 
-describe("a value that is too long", () => {
-  test("is shown with its beginning and with how to read on; one that just fits is whole", () => {
+describe("truncated values", () => {
+  test("a truncated value shows its beginning and how to read the rest", () => {
     const given = tight();
     expect(given.fitted("page", long("a", 500))).toBe(long("a", 500));
     expect(given.fitted("page", long("a", 501))).toBe(
@@ -28,13 +28,13 @@ describe("a value that is too long", () => {
     expect(given.cuts).toEqual([{ name: "page", shown: 500, total: 501 }]);
   });
 
-  test("is said to end there where nobody can read on", () => {
+  test("a truncated value says if no tool can read the rest", () => {
     expect(tight(false).fitted("page", long("a"))).toBe(
       `${long("a", 500)}\n[… 100 of 600 characters left out; the rest cannot be read here]`,
     );
   });
 
-  test("is never cut in the middle of a sign", () => {
+  test("truncation never splits a character", () => {
     const given = tight();
     expect(given.fitted("page", `${long("a", 499)}😀${long("b")}`)).toBe(
       `${long("a", 499)}\n[… 602 of 1101 characters left out; continue with read_value(name: "page", offset: 499)]`,
@@ -42,7 +42,7 @@ describe("a value that is too long", () => {
     expect(given.cuts).toEqual([{ name: "page", shown: 499, total: 1101 }]);
   });
 
-  test("has a name of its own where another one has it, and the same one where it is the same", () => {
+  test("different truncated values get different names, and equal ones share a name", () => {
     const given = tight();
     given.fitted("page", long("a"));
     given.fitted("page", long("a"));
@@ -51,7 +51,7 @@ describe("a value that is too long", () => {
     expect(read(given, { name: "page (2)", limit: 3 })).toMatchObject({ output: { content: "bbb" } });
   });
 
-  test("is written in its fence by the task that it is of", () => {
+  test("a truncated value in a fence is named after its task", () => {
     const given = tight();
     expect(given.fence("result", long("a"), { task: "t1" })).toBe(
       `<result task="t1">\n${long("a", 500)}\n[… 100 of 600 characters left out; continue with read_value(name: "t1", offset: 500)]\n</result>`,
@@ -60,17 +60,17 @@ describe("a value that is too long", () => {
   });
 });
 
-describe("reading on in it", () => {
+describe("reading truncated values", () => {
   const given = tight();
   given.fitted("page", `${long("a", 300)}${long("b", 300)}`);
-  test("gives a part and where the next one begins", () => {
+  test("reading a truncated value returns a part and the next offset", () => {
     expect(read(given, { name: "page", offset: 299, limit: 2 })).toEqual({
       status_code: 200,
       output: { content: "ab", offset: 299, total: 600, next_offset: 301 },
     });
     expect(read(given, { name: "page" })).toMatchObject({ output: { offset: 0, next_offset: null } });
   });
-  test("ends where the value does", () => {
+  test("reading a truncated value ends at its last character", () => {
     expect(read(given, { name: "page", offset: 598, limit: 2 })).toMatchObject({
       output: { content: "bb", next_offset: null },
     });
@@ -81,7 +81,7 @@ describe("reading on in it", () => {
       output: { content: "", next_offset: null },
     });
   });
-  test("is refused for what was not cut", () => {
+  test("reading a value that was not truncated fails", () => {
     expect(read(given, { name: "book" })).toEqual({
       status_code: 404,
       error: "No truncated value has that name. Available:  page.",
@@ -89,22 +89,22 @@ describe("reading on in it", () => {
   });
 });
 
-describe("the room for values", () => {
+describe("space for values", () => {
   const roomFor = (values: readonly Json[], context_window: number) => {
     const given = new Given(FENCES);
     given.makeRoom(values, { context_window, token_ratio: 1 }, true);
     return (length: number) => given.fitted("x", long("a", length)).length === length;
   };
-  test("is half of what the model reads, of which the short ones take what they need", () => {
+  test("values get half of the context window, and short ones take only what they need", () => {
     // Four characters a token: 1000 tokens are 2000 characters for values.
     const fits = roomFor([long("a", 400), long("b", 3000), long("c", 3000)], 1000);
     expect([fits(800), fits(801)]).toEqual([true, false]);
   });
-  test("also bounds what comes later, where the values themselves fit", () => {
+  test("the space limit also applies to values added later", () => {
     const fits = roomFor([long("a", 400)], 1000);
     expect([fits(2000), fits(2001)]).toEqual([true, false]);
   });
-  test("is counted with three characters a token where there are no values yet", () => {
+  test("space without values is estimated at three characters per token", () => {
     const fits = roomFor([], 1000);
     expect([fits(1500), fits(1501)]).toEqual([true, false]);
   });
@@ -115,7 +115,7 @@ describe("the room for values", () => {
     [[1, 8, 9], 10, 4],
     [[9, 1, 8], 10, 4],
     [[1, 1, 9], 10, 8],
-  ])("%j share %i so that each is cut to %d", (lengths, room, most) => {
+  ])("values of lengths %j that share %i characters are truncated to %d", (lengths, room, most) => {
     expect(longestThatFits(lengths, room)).toBe(most);
   });
 });

@@ -185,7 +185,7 @@ const DOORS: Record<string, Door> = {
       [calls(call("look", { kind: sly })), { text: "done" }],
       { tools: [tool("look", { input: z.strictObject({ [sly]: z.string() }) })] },
     ),
-  "the verdict of a guardrail, and what it judges": (sly) =>
+  "the verdict of a guardrail and the value it judges": (sly) =>
     asked(
       draw("start > ask > end", { ask: ask("Write.") }),
       [
@@ -196,7 +196,7 @@ const DOORS: Record<string, Door> = {
       ],
       { roles: [["Worker", [], { guardrails: [{ name: "rhyme", kind: "llm_judge", spec: "It rhymes." }] }]] },
     ),
-  "a conversation that is summed up": (sly) =>
+  "a summarized conversation": (sly) =>
     crewAsked(
       {
         agents: [
@@ -223,14 +223,14 @@ const DOORS: Record<string, Door> = {
   },
   "the result of an earlier task": (sly) =>
     crewAsked({}, [as("ann", { text: sly }), as("bob", { text: "done" })], tasks("ann", "bob")),
-  "a bulletin, and a reply to the manager": (sly) =>
+  "a bulletin and a reply to the manager": (sly) =>
     crewAsked({ process: "hierarchical", manager: { agent_id: "ann" } }, [
       decides("bob", sly),
       as("bob", calls(call("write_board", { bulletin: sly }))),
       as("bob", { text: sly }),
       decides("User", "done"),
     ]),
-  "the reason and the context of a handoff, and the conversation": (sly) =>
+  "the conversation, reason and context of a handoff": (sly) =>
     crewAsked({ process: "swarm", entry_agent: "ann" }, [
       as("ann", {
         ...calls(call("handoff", { destination_agent: "bob", reason: sly, context: { task: sly } })),
@@ -238,7 +238,7 @@ const DOORS: Record<string, Door> = {
       }),
       as("bob", { text: "done" }),
     ]),
-  "a delegated task, and its result": (sly) =>
+  "a delegated task and its result": (sly) =>
     crewAsked(
       { agents: [agent("ann", { allow_delegation: true }), agent("bob")] },
       [
@@ -278,7 +278,7 @@ const DOORS: Record<string, Door> = {
         as("bob", { json: { outcome: "approve", summary: "good" } }),
       ],
     ),
-  "why a plan is replaced": (sly) =>
+  "the reason for a new plan": (sly) =>
     crewAsked(
       { on_task_failure: "replan", manager: { agent_id: "ann" } },
       [
@@ -300,7 +300,7 @@ const DOORS: Record<string, Door> = {
       ],
       tasks("bob"),
     ),
-  "what is held to criteria, and why it does not meet them": (sly) => {
+  "a result judged by criteria and the judge's evidence": (sly) => {
     const judged = (met: boolean) => ({
       json: { verdicts: [{ criterion: "it shines", met, evidence: sly }] },
     });
@@ -316,9 +316,9 @@ const textsAt = (at: number) =>
   Array.from({ length: sized(1, SLY.length) }, (_, k) => SLY[(at + k) % SLY.length] ?? "");
 
 describe.each(Object.entries(DOORS).map(([name, door], at) => [name, door, textsAt(at)] as const))(
-  "data gives no task by %s",
+  "task injection through %s",
   (_name, door, texts) => {
-    test.each(texts)("%j", async (sly) => {
+    test.each(texts)("a prompt keeps a single task despite %j", async (sly) => {
       const requests = await door(sly);
       const contents = requests.map(({ messages }) =>
         messages.filter(({ role: from }) => from !== "assistant").map(({ content }) => content),

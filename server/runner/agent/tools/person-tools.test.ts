@@ -33,7 +33,7 @@ async function turnsTo(tool: string, args: JsonObject, answer: PersonsAnswer) {
   return { requested, output: made!.output, state: stage.store.state(id)! };
 }
 
-test("an approval is asked for with what is to be done, and its comment reaches the agent", async () => {
+test("request_approval shows the action, and its comment reaches the agent", async () => {
   const { requested, output } = await turnsTo(
     "request_approval",
     { action: "Delete the old letters", context: { count: 3 }, timeout: 60 },
@@ -50,7 +50,7 @@ test("an approval is asked for with what is to be done, and its comment reaches 
   expect(output).toEqual({ approved: false, by: "ann", comment: "keep them" });
 });
 
-test("feedback has an answer to each question", async () => {
+test("request_feedback returns an answer to each question", async () => {
   const { requested, output } = await turnsTo(
     "request_feedback",
     { artifact: "Dear Ann", questions: ["Is it kind?", "Is it short?"] },
@@ -74,7 +74,7 @@ test("feedback has an answer to each question", async () => {
 test.each([
   ["low", "async"],
   ["critical", "sync"],
-])("an escalation of %s urgency is %s", async (urgency, mode) => {
+])("an escalation with %s urgency is %s", async (urgency, mode) => {
   const { requested, output } = await turnsTo(
     "escalate_to_human",
     { issue: "Two laws contradict each other", urgency, required_expertise: ["law"] },
@@ -84,7 +84,7 @@ test.each([
   expect(output).toEqual({ go_on: true, by: "ann", answer: "take the newer one" });
 });
 
-test("silence approves nothing, also where others were asked before", async () => {
+test("an approval that times out is rejected, even after an escalation", async () => {
   const stage = newScriptedStage([
     calls(
       call("approval_gateway", {
@@ -128,7 +128,7 @@ async function answeredLate(
   return { state: stage.store.state(id)!, question: first!.id };
 }
 
-test("who does not wait goes on at once, and is told once somebody has answered", async () => {
+test("an agent that does not wait continues at once and receives the answer later", async () => {
   const { state } = await answeredLate([...late, wait, { text: "done" }], graph, ["Worker"]);
   expect(Object.values(state.tool_calls)[0]!.output).toEqual({ status: "pending" });
   const { messages } = Object.values(state.agents)[0]!;
@@ -138,7 +138,7 @@ test("who does not wait goes on at once, and is told once somebody has answered"
   expect(state.run.final_status).toBe("COMPLETED");
 });
 
-test("once the agent is done, the answer stands on the board of its crew", async () => {
+test("an answer that arrives after its agent finished is posted on the crew's board", async () => {
   const crew = crewGraph(
     { process: "sequential", agents: [agent("Asker"), agent("Worker")] },
     {
@@ -166,14 +166,14 @@ test.each<[PersonsAnswer, JsonObject]>([
     { answer: "chosen", option: "rejected" },
     { approved: false, by: "ann", comment: "" },
   ],
-])("an approval without a comment has an empty one: %j", async (answer, output) => {
+])("an approval without a comment returns an empty comment: %j", async (answer, output) => {
   const turn = await turnsTo("request_approval", { action: "Do it" }, answer);
   expect(turn.output).toEqual(output);
   expect(turn.requested).not.toHaveProperty("args");
   expect(turn.requested).not.toHaveProperty("taint_sources");
 });
 
-test("feedback that a person declines to give is told as that", async () => {
+test("declined feedback is reported to the agent as declined", async () => {
   const ask = { artifact: "Dear Ann", questions: ["Is it kind?"] };
   const declined = await turnsTo("request_feedback", ask, { answer: "reject", message: "no time" });
   expect(declined.output).toEqual({ status: "declined", by: "ann", comment: "no time" });
@@ -198,7 +198,7 @@ test.each<[PersonsAnswer, JsonObject]>([
     { answer: "reject", message: "stop" },
     { go_on: false, by: "ann", answer: "stop" },
   ],
-])("an escalation is answered with a yes or a no: %j", async (answer, output) => {
+])("an escalation is answered with yes or no: %j", async (answer, output) => {
   const { output: actual, requested } = await turnsTo("escalate_to_human", { issue: "What now?" }, answer);
   expect(actual).toEqual(output);
   expect(requested).toMatchObject({ urgency: "normal", mode: "async", body: "What now?" });

@@ -31,7 +31,7 @@ async function ran(...programs: JsonObject[]) {
   };
 }
 
-test("a program gives what it returns and writes, and what it leaves is there for the next one", async () => {
+test("a program returns its result and logs, and its variables are kept for the next program", async () => {
   const { gave } = await ran(
     { code: "globalThis.total = 3; globalThis.f = () => 1; console.log('hi');" },
     { code: "return total + input.more;", input: { more: 4 } },
@@ -44,7 +44,7 @@ test("a program gives what it returns and writes, and what it leaves is there fo
   ]);
 });
 
-test("what a program calls goes through the rules of the agent's own calls, each in its turn", async () => {
+test("calls from a program run in order through the agent's tool pipeline", async () => {
   const { gave, calls: made } = await ran({
     code: 'const a = await call("look", { text: "one" }); const b = await call("look", { text: a }); return b;',
   });
@@ -52,7 +52,7 @@ test("what a program calls goes through the rules of the agent's own calls, each
   expect(made).toEqual(['Worker look {"text":"one"}', 'Worker look {"text":"look of one"}']);
 });
 
-test("a program that fails says why, and what is wrong with its calls it can read itself", async () => {
+test("a failing program returns its error, and a program can catch errors of its calls", async () => {
   const { gave } = await ran(
     { code: "throw new Error('no luck');" },
     { code: 'try { await call("look", 7) } catch (error) { return error.message.split(":")[0] }' },

@@ -31,8 +31,8 @@ async function work(
 }
 const done: ScriptedStep = { text: "done" };
 
-describe("of the calls of one message", () => {
-  test("eight are made and the others are refused, each by name", async () => {
+describe("several calls in one message", () => {
+  test("at most eight calls of one message run, and each further call is refused", async () => {
     const many = Array.from({ length: 10 }, (_, at) => look(`${at}`));
     const { called, answers, rejected } = await work([calls(...many), done]);
     const reason = "At most 8 calls in one message; this one was not executed.";
@@ -54,7 +54,7 @@ describe("of the calls of one message", () => {
     );
   });
 
-  test("the first that ends the work counts, after all others, and the next ones are ignored", async () => {
+  test("the first finishing call counts after all other calls, and later ones are ignored", async () => {
     const { state, called, rejected } = await work([
       calls(call("finish", { message: "first" }), look("x"), call("finish", { message: "second" })),
     ]);
@@ -64,7 +64,7 @@ describe("of the calls of one message", () => {
     ]);
   });
 
-  test("one that ends the work and is refused leaves the way to the next", async () => {
+  test("a finishing call that is refused leaves the next one in effect", async () => {
     const { state, rejected } = await work([
       calls(call("reject_task", { reason: "" }), call("finish", { message: "second" })),
     ]);
@@ -74,7 +74,7 @@ describe("of the calls of one message", () => {
     ]);
   });
 
-  test("one that could not be read is told why, and the others are made", async () => {
+  test("an unreadable call gets an error, and the other calls run", async () => {
     const { answers, called } = await work([
       calls({ tool_name: "look", args: {}, fault: "It was not JSON." }, look("x")),
       done,
@@ -84,7 +84,7 @@ describe("of the calls of one message", () => {
   });
 });
 
-test("an agent without tools that calls one all the same is told that it has none", async () => {
+test("an agent without tools gets an error for any call", async () => {
   const { answers, rejected } = await work([calls(look("x"), call("lok")), done], { worker: { tools: [] } });
   expect(answers).toEqual([
     'look (404): There is no tool named "look". Available: none.',
@@ -93,9 +93,9 @@ test("an agent without tools that calls one all the same is told that it has non
   expect(rejected).toHaveLength(2);
 });
 
-describe("a rule for calls", () => {
+describe("tool guardrails", () => {
   const rule = (more: JsonObject) => ({ guardrails: [{ name: "rule", kind: "expression", ...more }] });
-  test("keeps a call from being made, with the reason, and leaves others alone", async () => {
+  test("a tool_input guardrail blocks a call with its reason and leaves others alone", async () => {
     const { called, answers } = await work([calls(look("secret"), look("open")), done], {
       worker: rule({ target: "tool_input", spec: "input.args.text != 'secret'", max_retries: 5 }),
     });
@@ -105,7 +105,7 @@ describe("a rule for calls", () => {
       "look (200): look of open",
     ]);
   });
-  test("keeps a result from the agent, which is then read by nobody", async () => {
+  test("a tool_output guardrail withholds a result, but the run is still tainted", async () => {
     const { called, answers, state } = await work([calls(look("secret")), done], {
       worker: rule({ target: "tool_output", spec: "output.output != 'look of secret'", max_retries: 5 }),
       tools: [tool("look", { taints: true })],
@@ -115,7 +115,7 @@ describe("a rule for calls", () => {
     // Its reason may repeat what was read.
     expect(state.taint_sources).toEqual(["look"]);
   });
-  test("is not asked about a result that failed", async () => {
+  test("a tool_output guardrail does not check a failed call", async () => {
     const { answers, events } = await work([calls(look("x")), done], {
       worker: rule({ target: "tool_output", spec: "false" }),
       tools: [
@@ -130,7 +130,7 @@ describe("a rule for calls", () => {
   });
 });
 
-test("a result that is no text is read as JSON, and one that is nothing as null", async () => {
+test("a non-text result is shown as JSON, and an empty one as null", async () => {
   const { answers } = await work([calls(look("x"), call("see", { text: "y" })), done], {
     worker: { tools: ["look", "see"] },
     tools: [tool("look", { execute: () => ({ a: [1] }) }), tool("see", { execute: () => null })],
@@ -138,7 +138,7 @@ test("a result that is no text is read as JSON, and one that is nothing as null"
   expect(answers).toEqual(['look (200): {"a":[1]}', "see (200): null"]);
 });
 
-test("no more calls than the agent may make at once are under way", async () => {
+test("an agent runs no more calls at once than its concurrency limit", async () => {
   let now = 0;
   let most = 0;
   const slow = tool("look", {

@@ -24,8 +24,8 @@ const cycle = [
 const posts = (events: Parameters<typeof of>[0]) =>
   of(events, "post_sent").map(({ from, to, message, kind, outcome }) => [from, to, message, kind, outcome]);
 
-describe("a pattern", () => {
-  test("goes from step to step by what came of each, and gives what each step made", async () => {
+describe("custom patterns", () => {
+  test("a pattern follows the outcome of each step and returns the result of each", async () => {
     const { state, events, models } = await runAsked(
       [
         out("maker", { outcome: "made", summary: "a draft", result: "DRAFT" }),
@@ -66,7 +66,7 @@ describe("a pattern", () => {
     });
   });
 
-  test("ends with a step that nothing follows, which is asked for no outcome", async () => {
+  test("a pattern ends at a step without successors, which needs no outcome", async () => {
     const { state, events, models } = await runAsked(
       [out("maker", { summary: "made" })],
       crew([{ step: "make", agent: "maker", description: "Write it down" }]),
@@ -83,7 +83,7 @@ describe("a pattern", () => {
     expect(models.calls[0]!.messages.at(-1)!.content).toContain('Write it down\nThis is the step "make"');
   });
 
-  test("fails where a step's outcome says so, and what it said is posted", async () => {
+  test("a pattern fails at a failing outcome and posts its summary", async () => {
     const { state, events } = await runAsked(
       [
         out("maker", { outcome: "made", summary: "a draft" }),
@@ -100,7 +100,7 @@ describe("a pattern", () => {
     expect(posts(events).at(-1)).toEqual(["checker", "User", "broken: it burns", "reply", "broken"]);
   });
 
-  test("takes as many steps as the crew may, and not one more", async () => {
+  test("a pattern stops at the crew's step limit", async () => {
     const steps = [
       out("maker", { outcome: "made", summary: "a draft" }),
       out("checker", { outcome: "bad", summary: "too short" }),

@@ -17,8 +17,8 @@ const storeMemory = tool("store_memory", {
   execute: (input) => input as Json,
 });
 
-describe("a role that names handoff hands its work over, in whatever crew", () => {
-  test("a task of a plan: whoever takes over gives its result, and stands in the plan", async () => {
+describe("handoffs by role", () => {
+  test("a handoff of a plan task records the new agent and its result", async () => {
     const { state, events, models } = await runCrew(
       [handover, as("senior", { text: "solved" }), as("lead", { text: "joined" })],
       { agents: team },
@@ -44,7 +44,7 @@ describe("a role that names handoff hands its work over, in whatever crew", () =
     expect(state.state.result).toBe("joined");
   });
 
-  test("a step of a pattern: whoever takes over says how it came out", async () => {
+  test("a handoff of a pattern step lets the new agent give the outcome", async () => {
     const { state } = await runCrew(
       [handover, as("senior", { json: { outcome: "good", summary: "solved" } })],
       {
@@ -59,7 +59,7 @@ describe("a role that names handoff hands its work over, in whatever crew", () =
     expect(state.state.result).toBe("solved");
   });
 
-  test("what a manager asked: whoever takes over answers it", async () => {
+  test("a handoff of a manager's request lets the new agent answer it", async () => {
     const verdict = (answer: boolean) => ({ answer, reason: "so" });
     const decision = (send_to: string, satisfied: boolean) =>
       as("lead", {
@@ -88,7 +88,7 @@ describe("a role that names handoff hands its work over, in whatever crew", () =
     ]);
   });
 
-  test("who does not name it cannot", async () => {
+  test("an agent whose role does not name handoff can't hand off", async () => {
     const { models } = await runCrew(
       [as("junior", { text: "done" })],
       { agents: team },
@@ -100,7 +100,7 @@ describe("a role that names handoff hands its work over, in whatever crew", () =
   });
 });
 
-test("a handoff is kept in the run's memory, unless the crew works without", async () => {
+test("a handoff is stored in the run's memory unless the crew disables memory", async () => {
   const run = (memory: boolean) =>
     runCrew(
       [handover, as("senior", { text: "solved" })],
@@ -120,7 +120,7 @@ test("a handoff is kept in the run's memory, unless the crew works without", asy
   expect(of((await run(false)).events, "memory_stored")).toEqual([]);
 });
 
-test("several coworkers work at once where a role names it, in a crew with a plan, too", async () => {
+test("parallel_handoff works in a crew with a plan if a role names it", async () => {
   const { state } = await runCrew(
     [
       as("lead", calls(call("parallel_handoff", { agents: ["junior", "senior"], tasks: ["try it"] }))),

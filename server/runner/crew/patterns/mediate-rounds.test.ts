@@ -60,7 +60,7 @@ const counts = (events: Parameters<typeof of>[0]) =>
 const managerPrompts = ({ models }: Awaited<ReturnType<typeof runAsked>>) =>
   models.calls.flatMap(({ messages, response }) => (response ? [messages.at(-1)!.content] : []));
 
-test("a manager sends one message in a round, and what it is told and writes down stands in the log", async () => {
+test("a manager sends one message per round, and the log records its board and ledger", async () => {
   const run = await runAsked(
     [
       decides(),
@@ -101,7 +101,7 @@ test("a manager sends one message in a round, and what it is told and writes dow
   expect(prompts[2]).toContain('<reply from="cid">cid\'s part</reply>\nContinue with round 3 of at most 5.');
 });
 
-test("a manager may forward a member's last reply as the answer, once there is one", async () => {
+test("a manager can forward a member's last reply as its answer", async () => {
   const run = await runAsked(
     [
       decides(),
@@ -117,7 +117,7 @@ test("a manager may forward a member's last reply as the answer, once there is o
   expect(managerPrompts(run)[2]).toContain("cid has not replied yet, so there is nothing to forward.");
 });
 
-test("a worker remembers what it and the manager said to each other, and nobody else's talks", async () => {
+test("a worker remembers only its own conversation with the manager", async () => {
   const { models } = await runAsked(
     [
       decides({ message: "first" }),
@@ -143,7 +143,7 @@ test("a worker remembers what it and the manager said to each other, and nobody 
 });
 
 describe("rounds without progress", () => {
-  test("are counted from the second on, and one with progress takes one away", async () => {
+  test("stalled rounds count from the second on, and a round with progress subtracts one", async () => {
     const { events } = await runAsked(
       [
         stuck(),
@@ -174,7 +174,7 @@ describe("rounds without progress", () => {
     ]);
   });
 
-  test("lead to another plan, and after as many of those as the crew may make to its end", async () => {
+  test("too many stalled rounds cause a new plan, and too many new plans end the crew", async () => {
     const run = await runAsked(
       [stuck(), replies("1"), stuck(), replies("2"), stuck(), stuck(), replies("4"), stuck()],
       crew({ max_stalls: 2, max_replans: 1 }),
@@ -205,7 +205,7 @@ describe("rounds without progress", () => {
     );
   });
 
-  test("an answer to the person counts also then", async () => {
+  test("a final answer counts even in a stalled round", async () => {
     const { state } = await runAsked(
       [stuck(), replies("1"), done({ progress: false })],
       crew({ max_stalls: 1, max_replans: 0 }),
@@ -215,23 +215,30 @@ describe("rounds without progress", () => {
   });
 });
 
-describe("a manager that ends the work", () => {
-  test.each([["TaskFailure"], ["SecurityRisks"]])("with %s fails the crew by its own words", async (stop) => {
-    const { state } = await runAsked([decides({ to: "User", stop, message: "It would burn." })], crew(), []);
-    expect(state.run.error).toMatchObject({
-      code: "REJECTED",
-      message: "boss gave up: It would burn.",
-      user_action: "edit_graph",
-    });
-  });
+describe("a manager's final decision", () => {
+  test.each([["TaskFailure"], ["SecurityRisks"]])(
+    "a manager that stops with %s fails the crew with its message",
+    async (stop) => {
+      const { state } = await runAsked(
+        [decides({ to: "User", stop, message: "It would burn." })],
+        crew(),
+        [],
+      );
+      expect(state.run.error).toMatchObject({
+        code: "REJECTED",
+        message: "boss gave up: It would burn.",
+        user_action: "edit_graph",
+      });
+    },
+  );
 
-  test("cannot do so in a message to a member", async () => {
+  test("a manager can't stop in a message to a member", async () => {
     const { models, state } = await runAsked([decides({ stop: "Completed" }), done()], crew(), []);
     expect(models.calls[1]!.messages.at(-1)!.content).toContain('stop "Completed" goes with send_to "User"');
     expect(state.state.result).toBe("all of it");
   });
 
-  test("has as many rounds as the crew may take", async () => {
+  test("a manager fails at the crew's round limit", async () => {
     const { state } = await runAsked(
       [decides(), replies("1"), decides(), replies("2")],
       crew({ max_rounds: 2 }),
@@ -246,7 +253,7 @@ describe("a manager that ends the work", () => {
   });
 });
 
-test("where several values are asked for, the answer has to have each", async () => {
+test("a final answer must contain every requested value", async () => {
   const { state, models } = await runAsked(
     [done(), done({ outputs: { a: "A" } }), done({ outputs: { a: "A", b: "B" } })],
     crew(),
@@ -270,7 +277,7 @@ test("where several values are asked for, the answer has to have each", async ()
   );
 });
 
-test("where one value is asked for, none of that is said, and the manager's own model answers", async () => {
+test("a single requested value needs no outputs field, and the manager's own model answers", async () => {
   const { models } = await runAsked(
     [done()],
     crew({ manager: { agent_id: "boss", llm_config: { model: "large" } } }),
@@ -282,15 +289,15 @@ test("where one value is asked for, none of that is said, and the manager's own 
   expect(request!.llm_config.model).toBe("large");
 });
 
-describe("a worker that fails", () => {
-  test("is told of to the manager, who may find another way", async () => {
+describe("failing workers", () => {
+  test("a worker's failure is reported to the manager, which can continue", async () => {
     const run = await runAsked([decides(), as("bob", { refusal: "never" }), done()], crew(), []);
     expect(managerPrompts(run)[1]).toContain(
       '<reply from="bob">I could not do it: The model refused: never</reply>',
     );
     expect(run.state.state.result).toBe("all of it");
   });
-  test("ends the crew where nobody else could mend it", async () => {
+  test("a worker's authentication error ends the crew", async () => {
     const error = new ModelError({
       code: "AUTH",
       message: "The key is refused.",
@@ -302,9 +309,9 @@ describe("a worker that fails", () => {
   });
 });
 
-describe("a question to the person", () => {
+describe("questions to the person", () => {
   const asks = decides({ to: "bob", stop: "AdditionalInformation", message: "Which town?" });
-  test("is asked whoever it was sent to, and answered also without words", async () => {
+  test("a manager's question goes to the person, who can answer without text", async () => {
     const run = await runAsked([asks, done()], crew(), [{ answer: "approve" }]);
     expect(run.asked).toEqual([{ title: "boss has a question", why: "Which town?" }]);
     expect(of(run.events, "post_sent").slice(0, 2)).toEqual([
@@ -313,7 +320,7 @@ describe("a question to the person", () => {
     ]);
     expect(managerPrompts(run)[1]).toContain("User answers:\n<answer>Continue as you think best.</answer>");
   });
-  test("that a person does not answer ends the crew", async () => {
+  test("a question that a person rejects ends the crew", async () => {
     const { state } = await runAsked([asks], crew(), [{ answer: "reject" }]);
     expect(state.run.error).toMatchObject({
       code: "HUMAN_REJECTED",

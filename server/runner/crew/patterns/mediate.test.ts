@@ -43,8 +43,8 @@ async function begin(...steps: Parameters<typeof newScriptedStage>[0]) {
   };
 }
 
-describe("a manager that turns to the person before the request is satisfied", () => {
-  test("asks: the run waits, and goes on with the answer", async () => {
+describe("a manager's message to the person", () => {
+  test("a run waits for the answer to a manager's question and then continues", async () => {
     const crew = await begin(
       decision({ send_to: "User", message: "Which owl do you mean?", stop: null }),
       decision({ send_to: "User", message: "The barn owl is white.", stop: "Completed", satisfied: true }),
@@ -56,7 +56,7 @@ describe("a manager that turns to the person before the request is satisfied", (
     expect(crew.state().state.result).toBe("The barn owl is white.");
   });
 
-  test("cannot call that an answer: it is told, and what it then says counts", async () => {
+  test("a manager can't send a final answer while its ledger is unsatisfied", async () => {
     const crew = await begin(
       decision({ send_to: "User", message: "Which owl?", stop: "Completed" }),
       decision({ send_to: "User", message: "Which owl?", stop: "Clarification" }),
@@ -67,14 +67,14 @@ describe("a manager that turns to the person before the request is satisfied", (
     expect(crew.state().state.result).toBe("White.");
   });
 
-  test("never ends as a success while its ledger says that the request is not satisfied", async () => {
+  test("a manager that insists on a final answer with an unsatisfied ledger fails the run", async () => {
     const stubborn = decision({ send_to: "User", message: "Which owl?", stop: "Completed" });
     const crew = await begin(stubborn, stubborn, stubborn);
     expect(crew.state().run).toMatchObject({ final_status: "ERROR", reason_code: "OUTPUT_INVALID" });
   });
 });
 
-test("an answer without a stop is an answer where the ledger says that the request is satisfied", async () => {
+test("a message without a stop counts as the answer if the request is satisfied", async () => {
   const crew = await begin(decision({ send_to: "User", message: "White.", stop: null, satisfied: true }));
   expect(crew.state().state.result).toBe("White.");
 });

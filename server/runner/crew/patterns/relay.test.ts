@@ -41,8 +41,8 @@ const kinds = (messages: readonly ChatMessage[]) =>
       .join(", ");
   });
 
-describe("of the conversation, whoever takes over gets", () => {
-  test("all of it, and nothing twice", async () => {
+describe("conversation context in a handoff", () => {
+  test("a full handoff passes the whole conversation once", async () => {
     const { sent, events } = await takenOver([look("x")], { context_mode: "full" });
     expect(kinds(sent)).toEqual([
       "user, goal",
@@ -57,7 +57,7 @@ describe("of the conversation, whoever takes over gets", () => {
     expect(of(events, "board_written")).toEqual([{ alias: "ann", bulletin: "Handed over to bob: too hard" }]);
   });
 
-  test("nothing but the goal and what it is told, where that is asked for", async () => {
+  test("a context_only handoff passes only the goal and its context", async () => {
     const { sent } = await takenOver([look("x")], {
       context_mode: "context_only",
       context: { file: "a.py" },
@@ -66,7 +66,7 @@ describe("of the conversation, whoever takes over gets", () => {
     expect(sent[0]!.content).toMatch(/<context>\s*\{\s*"file":\s*"a.py"\s*\}\s*<\/context>/);
   });
 
-  test("the last ten messages, and no result without its call", async () => {
+  test("a last_n handoff passes ten messages and no result without its call", async () => {
     const last = async (...steps: Parameters<typeof runCrew>[0]) =>
       kinds((await takenOver(steps, { context_mode: "last_n" })).sent);
     // The task, four times a call with its result, and the handoff: eleven.
@@ -98,7 +98,7 @@ describe("of the conversation, whoever takes over gets", () => {
     expect((await last())[0]).toBe("user, goal");
   });
 
-  test("what whoever handed over sums up, in a word of its own", async () => {
+  test("a summary handoff passes the previous agent's summary", async () => {
     const { sent } = await takenOver([look("x")], { context_mode: "summary" });
     expect(kinds(sent)).toEqual(["user", "user, goal, takes over"]);
     expect(sent[0]!.content).toBe("Summary of the conversation so far:\n<summary>the gist</summary>");

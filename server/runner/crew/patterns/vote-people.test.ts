@@ -20,7 +20,7 @@ const all = (...casts: [string, string, string]) => [
 ];
 const keys = ["decision", "rationale", "outcome", "approved", "votes", "reasons"];
 
-test("what was decided comes out with the count and everybody's reasons", async () => {
+test("a decision comes with the vote count and every member's reason", async () => {
   const { state, events } = await runAsked([proposes, ...all("approve", "approve", "reject")], crew({}), [], {
     keys,
   });
@@ -68,7 +68,7 @@ test("what was decided comes out with the count and everybody's reasons", async 
   expect(of(events, "round_started")).toEqual([{ round: 1 }]);
 });
 
-test("where the rule is not met, all vote again and see everybody's reasons; what is decided needs no more", async () => {
+test("members vote again with all reasons visible until the rule is met", async () => {
   const { state, models, events } = await runAsked(
     [proposes, ...all("approve", "reject", "reject"), ...all("approve", "approve", "approve")],
     crew({ rule: "unanimous", rounds: 3 }),
@@ -84,7 +84,7 @@ test("where the rule is not met, all vote again and see everybody's reasons; wha
   expect(second).not.toContain("no one sees a vote until all are cast");
 });
 
-test("where no side has enough to the end, it is rejected by the rule; a rejection ends the voting", async () => {
+test("a proposal is rejected by votes at once, or by the rule after the last round", async () => {
   const split = await runAsked(
     [proposes, ...all("approve", "reject", "reject")],
     crew({ rule: "unanimous", rounds: 1 }),
@@ -102,8 +102,8 @@ test("where no side has enough to the end, it is rejected by the rule; a rejecti
   expect(of(no.events, "consensus_finalized")[0]).toMatchObject({ outcome: "rejected", decided_by: "votes" });
 });
 
-describe("a member whose ballot cannot be had", () => {
-  test("abstains, with the reason, and it is marked", async () => {
+describe("missing ballots", () => {
+  test("a member that fails to vote abstains, and its ballot is marked as forced", async () => {
     const { events, state } = await runAsked(
       [proposes, votes("ann", "approve"), votes("bob", "approve"), as("cid", { refusal: "never" })],
       crew({}),
@@ -121,7 +121,7 @@ describe("a member whose ballot cannot be had", () => {
     });
     expect(state.state).toMatchObject({ outcome: "approved", votes: { approve: 2, reject: 0, abstain: 1 } });
   });
-  test("ends the crew where its model cannot be asked at all", async () => {
+  test("a crew ends if a member's model can't be called", async () => {
     const error = new ModelError({ code: "AUTH", message: "No.", retryable: false, user_action: "settings" });
     const { state, events } = await runAsked(
       [proposes, votes("ann", "approve"), votes("bob", "approve"), as("cid", { error })],
@@ -133,18 +133,18 @@ describe("a member whose ballot cannot be had", () => {
   });
 });
 
-describe("a tie", () => {
+describe("tied votes", () => {
   const tie = [proposes, ...all("approve", "reject", "abstain")];
   test.each([
     [{ answer: "approve" as const }, "approved"],
     [{ answer: "approve_always" as const }, "approved"],
     [{ answer: "reject" as const }, "rejected"],
-  ])("is put to a person, who decides: %j", async (answer, outcome) => {
+  ])("a tied vote is decided by a person: %j", async (answer, outcome) => {
     const { asked, events } = await runAsked(tie, crew({ rounds: 1 }), [answer], { keys });
     expect(asked).toEqual([{ title: "The vote is tied. Approve the proposal?", why: "ship it" }]);
     expect(of(events, "consensus_finalized")[0]).toMatchObject({ outcome, decided_by: "person" });
   });
-  test("is decided by the chair where the crew says so, who cannot abstain", async () => {
+  test("a tied vote is decided by the chair, who can't abstain", async () => {
     const casts = (vote: string) => ({ json: { vote, reasoning: "so", confidence: 1 } });
     const { events, models } = await runAsked(
       [...tie, casts("abstain"), casts("approve")],

@@ -54,7 +54,7 @@ async function decide(tie: "reject" | "chair", casts: "approve" | "reject" = "ap
   return { asked, end: end?.payload };
 }
 
-test("who votes has no tools, whatever the role may use, and neither has the chair who decides a tie", async () => {
+test("voters and a tie-breaking chair have no tools", async () => {
   const { asked, end } = await decide("chair");
   expect(end).toMatchObject({ outcome: "approved", decided_by: "chair", approve: 1, reject: 1, abstain: 1 });
   expect(asked.map(({ kind }) => kind)).toEqual(["proposal", "ballot", "ballot", "ballot", "casting vote"]);
@@ -62,7 +62,7 @@ test("who votes has no tools, whatever the role may use, and neither has the cha
     expect(tools.includes("look"), `${by}, ${kind}`).toBe(kind === "proposal");
 });
 
-test("a tie goes as the crew's rule says, and the chair may vote it down", async () => {
+test("a tie follows the crew's rule, and the chair can reject the proposal", async () => {
   expect((await decide("reject")).end).toMatchObject({ outcome: "rejected", decided_by: "rule" });
   expect((await decide("chair", "reject")).end).toMatchObject({ outcome: "rejected", decided_by: "chair" });
 });

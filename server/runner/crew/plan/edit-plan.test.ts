@@ -73,8 +73,8 @@ function begin(process: "sequential" | "parallel", plan: z.input<typeof Executio
   };
 }
 
-describe("a person changes the plan of a crew at work", () => {
-  test("what has not begun is changed, given to somebody else, added and taken out", async () => {
+describe("plan edits in a running crew", () => {
+  test("a person can change, reassign, add and cancel tasks that have not started", async () => {
     const crew = begin("sequential", {
       execution_mode: "step",
       tasks: [task("a", "analyst"), task("b", "coder"), task("c", "tester")],
@@ -113,7 +113,7 @@ describe("a person changes the plan of a crew at work", () => {
     ]);
   });
 
-  test("a crash at any turn changes nothing about it", async () => {
+  test("a crash at any turn does not change the outcome of plan edits", async () => {
     const crew = begin("sequential", {
       execution_mode: "step",
       tasks: [task("a", "analyst"), task("b", "coder")],
@@ -141,7 +141,7 @@ describe("a person changes the plan of a crew at work", () => {
     }
   });
 
-  test("a task that comes in begins at once where somebody is free for it", async () => {
+  test("an added task starts at once if its agent is free", async () => {
     const crew = begin("parallel", { tasks: [task("a", "analyst")] }, true);
     await expect.poll(() => crew.models.requests.length).toBe(1);
     expect(crew.edit({ kind: "add", task: { description: "do now", assigned_agent: "coder" } })).toBeNull();
@@ -157,7 +157,7 @@ describe("a person changes the plan of a crew at work", () => {
     ]);
   });
 
-  test("what cannot be is refused with the reason, and the plan stays", async () => {
+  test("an invalid plan edit is refused with the reason, and the plan is unchanged", async () => {
     const crew = begin("parallel", {
       execution_mode: "step",
       tasks: [task("a", "analyst"), task("b", "coder", { dependencies: ["a"] })],
@@ -179,7 +179,7 @@ describe("a person changes the plan of a crew at work", () => {
     expect(crew.edit({ kind: "cancel", task_id: "b" })).toBe("This crew is no longer running.");
   });
 
-  test("what two people do at once is followed in turn; the second is told that theirs came too late", async () => {
+  test("simultaneous plan edits apply in order, and a late one is refused with a warning", async () => {
     const crew = begin("sequential", {
       execution_mode: "step",
       tasks: [task("a", "analyst"), task("b", "coder")],
@@ -219,7 +219,7 @@ describe("a person changes the plan of a crew at work", () => {
     ]);
   });
 
-  test("a change that comes when the crew's work is over is refused with that, and nothing looks at the plan", async () => {
+  test("a plan edit after the crew has finished is refused", async () => {
     const crew = begin("parallel", { tasks: [task("a", "analyst")] });
     await crew.host.settled(crew.id);
     const edit = { kind: "add", task: { description: "do more", assigned_agent: "coder" } };

@@ -44,7 +44,7 @@ async function run(...steps: ScriptedStep[]) {
   return { ...run, versions, read, toolResults };
 }
 
-test("plan.json is a file of the run, written at each change, as the plan is", async () => {
+test("plan.json is rewritten in the run's workspace at each change of the plan", async () => {
   const { state, versions, read } = await run(as("analyst", { text: "A" }), as("coder", { text: "B" }));
   expect(versions).toBeGreaterThan(2);
   expect(read(1).tasks.map(({ status }) => status)).toEqual(["in_progress", "pending"]);
@@ -53,7 +53,7 @@ test("plan.json is a file of the run, written at each change, as the plan is", a
   expect(Object.keys(state.files)).toEqual(["plan.json"]);
 });
 
-test("agents read it, also what they just changed", async () => {
+test("an agent can read its own plan changes in plan.json", async () => {
   const { toolResults } = await run(
     as(
       "analyst",
@@ -67,7 +67,7 @@ test("agents read it, also what they just changed", async () => {
   expect(toolResults[1]).toContain("do c");
 });
 
-test("no agent writes it, however the path is written, so nobody is told of another plan than there is", async () => {
+test("no agent can write plan.json, however its path is spelled", async () => {
   const forged = { content: '{"tasks":[]}' };
   const {
     toolResults: toolResults,

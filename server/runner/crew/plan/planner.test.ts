@@ -25,8 +25,8 @@ const mended = ({ models }: Ran) =>
   });
 const planning = { planning: true, agents, manager: { agent_id: "boss", llm_config: { model: "large" } } };
 
-describe("a planner", () => {
-  test("writes for the other roles of the crew, with the model that leads it, what the crew then does", async () => {
+describe("planning", () => {
+  test("a planner writes tasks for the other roles of its crew, with its own model", async () => {
     const run = await runAsked(
       [
         writes([
@@ -55,7 +55,7 @@ describe("a planner", () => {
     expect(request!.messages.at(-1)!.content).not.toContain("Tag each task");
   });
 
-  test("that is alone writes for its own role", async () => {
+  test("a planner without other members writes tasks for its own role", async () => {
     const run = await runAsked(
       [writes([one("a", { required_role: "boss" })]), reply("A", "boss")],
       { planning: true, agents: [agent("boss")] },
@@ -66,20 +66,20 @@ describe("a planner", () => {
   });
 
   test.each<[string, JsonObject[], JsonObject | undefined, string]>([
-    ["tasks of one name", [one("a"), one("a")], undefined, 'Two tasks are called "a"'],
+    ["duplicate task names", [one("a"), one("a")], undefined, 'Two tasks are called "a"'],
     [
-      "a task that waits for nothing that there is",
+      "an unknown dependency",
       [one("a", { dependencies: ["z"] })],
       undefined,
       'Task "a" waits for "z", which is not in the plan',
     ],
     [
-      "more tasks than so simple a goal needs",
+      "too many tasks for a simple goal",
       [one("a"), one("b"), one("c")],
       { complexity: "simple" },
       "A simple goal allows at most 2 tasks, and these are 3. Combine some of them, or rate the goal as more complex",
     ],
-  ])("is told of %s, and writes again", async (_what, tasks, intent, error) => {
+  ])("a planner corrects its plan after an error about %s", async (_what, tasks, intent, error) => {
     const run = await runAsked(
       [
         writes(tasks, intent ? { parsed_intent: { goal: "g", ...intent } } : {}),
@@ -93,7 +93,7 @@ describe("a planner", () => {
     expect(run.state.state.result).toBe("A");
   });
 
-  test("may write just as many tasks as a goal of its size needs", async () => {
+  test("a planner may write as many tasks as the complexity of its goal allows", async () => {
     const run = await runAsked(
       [
         writes([one("a"), one("b")], { parsed_intent: { goal: "g", complexity: "simple" } }),
@@ -107,7 +107,7 @@ describe("a planner", () => {
     expect(planOf(run).tasks).toHaveLength(2);
   });
 
-  test("is told at which points people want to be asked, and their criteria win over its own", async () => {
+  test("a planner is told the intervention points, and configured criteria override its own", async () => {
     const criteria = ["cel: output.result == 'A'"];
     const run = await runAsked(
       [writes([one("deploy", { tags: ["deploy"] })], { success_criteria: ["it shines"] }), reply("A")],
@@ -136,7 +136,7 @@ describe("a planner", () => {
     ]);
   });
 
-  test("whose plan misses a point that people want is agreed to by a person, or is not carried out", async () => {
+  test("a plan that misses a requested intervention point needs a person's approval", async () => {
     const plan = { tasks: [], human_intervention_points: ["before_deployment"] };
     const title = "Skip the requested reviews?";
     const yes = await runAsked([writes([one("write")]), reply("A")], planning, [{ answer: "approve" }], {
@@ -157,7 +157,7 @@ describe("a planner", () => {
   });
 });
 
-describe("after a task that failed, a planner", () => {
+describe("replanning after a failed task", () => {
   const plan = {
     tasks: [
       { task_id: "ready", description: "be ready", assigned_agent: "bob" },
@@ -169,7 +169,7 @@ describe("after a task that failed, a planner", () => {
   const replans = (...tasks: JsonObject[]) => as("boss", { json: { tasks } });
   const crew = { agents, on_task_failure: "replan" as const, manager: { agent_id: "boss" } };
 
-  test("replaces what is left by other tasks, which may rest on what is done", async () => {
+  test("a new plan replaces the remaining tasks and can build on completed ones", async () => {
     const run = await runAsked(
       [...failing, replans(one("easy", { dependencies: ["ready"], tags: ["new"] })), reply("E")],
       crew,
@@ -198,23 +198,23 @@ describe("after a task that failed, a planner", () => {
   });
 
   test.each<[string, JsonObject, string]>([
-    ["takes a name that is taken", one("ready"), '"ready" is taken; use a new task_id'],
+    ["reuses a name", one("ready"), '"ready" is taken; use a new task_id'],
     [
-      "rests on what failed",
+      "depends on the failed task",
       one("easy", { dependencies: ["hard"] }),
       'No new task may depend on "hard", which failed',
     ],
     [
-      "rests on what is not there",
+      "depends on an unknown task",
       one("easy", { dependencies: ["gone"] }),
       'Task "easy" waits for "gone", which is not in the plan',
     ],
     [
-      "rests on what it takes out",
+      "depends on a cancelled task",
       one("easy", { dependencies: ["after"] }),
       'Task "easy" waits for "after", which is not in the plan',
     ],
-  ])("that %s is told so, and plans again", async (_what, task, error) => {
+  ])("a planner corrects a new plan with a task that %s", async (_what, task, error) => {
     const run = await runAsked([...failing, replans(task), replans(one("easy")), reply("E")], crew, [], {
       plan,
     });
@@ -222,7 +222,7 @@ describe("after a task that failed, a planner", () => {
     expect(run.state.state.result).toBe("E");
   });
 
-  test("plans anew as often as the crew may, and then the failure stands", async () => {
+  test("a crew fails once its replans are used up", async () => {
     const run = await runAsked(
       [...failing, replans(one("easy")), as("ann", { refusal: "again" })],
       { ...crew, max_replans: 1 },

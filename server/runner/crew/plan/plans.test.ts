@@ -14,8 +14,8 @@ const begun = (events: Parameters<typeof of>[0]) =>
     to === "in_progress" ? [assigned_agent] : [],
   );
 
-describe("a plan that was begun", () => {
-  test("goes on where it was: what is done stays with its result, what was worked on is done again", async () => {
+describe("resumed plans", () => {
+  test("a resumed plan keeps completed results and restarts tasks that were in progress", async () => {
     const { state, models } = await runCrew(
       [as("coder", { text: "coded" }), as("tester", { text: "tested" })],
       { agents: team },
@@ -38,7 +38,7 @@ describe("a plan that was begun", () => {
     expect(state.state.result).toBe("tested");
   });
 
-  test("what failed is tried again where one failure stops the crew, and stays failed where the rest goes on", async () => {
+  test("a resumed plan retries failed tasks unless the crew continues after failures", async () => {
     const plan = {
       tasks: [task("a", "analyst", { status: "failed", error_message: "no net" }), task("b", "coder")],
     };
@@ -53,7 +53,7 @@ describe("a plan that was begun", () => {
     expect(rest.state.run.warnings).toEqual(["Some of crew's tasks failed: no net"]);
   });
 
-  test("what failed is put to a person where failures are, and the crew goes on without it or not", async () => {
+  test("a resumed plan asks a person about failed tasks if failures are escalated", async () => {
     const stage = newScriptedStage([as("coder", { text: "B" })]);
     const id = stage.start(
       crewGraph(
@@ -74,8 +74,8 @@ describe("a plan that was begun", () => {
   });
 });
 
-describe("what comes out", () => {
-  test("is what the last task gives, whatever a task in the middle is called", async () => {
+describe("crew output", () => {
+  test("a crew returns its last task's output even if an earlier task has the output's name", async () => {
     const { state } = await runCrew(
       [{ text: "known" }, { text: "RAW" }, { text: "CORRECTED" }],
       { agents: team },
@@ -92,7 +92,7 @@ describe("what comes out", () => {
     expect(state.state.result).toBe("CORRECTED");
   });
 
-  test("is the last task of that name, where there are several last ones", async () => {
+  test("a crew with several last tasks returns the output of the task with its name", async () => {
     const { state } = await runCrew(
       [{ text: "one" }, { text: "two" }],
       { agents: team },
@@ -101,7 +101,7 @@ describe("what comes out", () => {
     expect(state.state.result).toBe("one");
   });
 
-  test("work beside the tasks never takes the place of a task of that name", async () => {
+  test("work on criteria never overwrites a task of the same name", async () => {
     const { state } = await runCrew(
       [
         { text: "first" },
@@ -125,7 +125,7 @@ describe("what comes out", () => {
   });
 });
 
-describe("a planner's plan", () => {
+describe("generated plans", () => {
   const written = (tasks: object[], more: object = {}) => ({
     json: { parsed_intent: { goal: "g", complexity: "complex" }, tasks, ...more } as never,
   });
@@ -138,7 +138,7 @@ describe("a planner's plan", () => {
     ...more,
   });
 
-  test("has priorities, durations, tags and criteria, and the urgent begins first", async () => {
+  test("a generated plan has priorities, durations, tags and criteria, and urgent tasks start first", async () => {
     const { state, events } = await runCrew(
       [
         written(
@@ -164,7 +164,7 @@ describe("a planner's plan", () => {
     });
   });
 
-  test("with sync points is carried out with its meetings; the planner knows their words", async () => {
+  test("a generated plan runs with sync points, whose names the planner knows", async () => {
     const { state, models } = await runCrew(
       [
         written([
@@ -201,7 +201,7 @@ describe("a planner's plan", () => {
     ]);
   });
 
-  test("that nothing of means a point is put to a person before it is carried out", async () => {
+  test("a generated plan that omits an intervention point asks a person before it runs", async () => {
     const stage = newScriptedStage([written([one("write", "coder")])]);
     const id = stage.start(
       crewGraph({ agents: team }, { human_intervention_points: ["before_deployment"], tasks: [] }),
@@ -223,7 +223,7 @@ describe("a planner's plan", () => {
     });
   });
 
-  test("whose task has the name of what the crew was given is sent back", async () => {
+  test("a generated plan is sent back if a task has the name of an input", async () => {
     const stage = newScriptedStage([
       written([one("topic", "coder")]),
       written([one("draft", "coder")]),
@@ -240,7 +240,7 @@ describe("a planner's plan", () => {
   });
 });
 
-test("a circle that meetings make fails the run with the circle's name, never with a crash", async () => {
+test("a cycle caused by sync points fails the run with the cycle in the error", async () => {
   const tag = (...tags: string[]) => ({ metadata: { tags } });
   const { events, state } = await runCrew(
     [],
@@ -276,7 +276,7 @@ test("a circle that meetings make fails the run with the circle's name, never wi
   );
 });
 
-test("a task that names nobody is done by whose role fits it best", async () => {
+test("an unassigned task goes to the agent with the best matching role", async () => {
   const { events } = await runCrew(
     [{ text: "found" }, { text: "written" }],
     { agents: [agent("scribe"), agent("scout")] },

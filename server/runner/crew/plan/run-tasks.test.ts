@@ -21,8 +21,8 @@ const moves = ({ events }: Ran) =>
 const statuses = ({ state }: Ran) => Object.values(state.plans)[0]!.tasks.map(({ status }) => status);
 const sent = ({ models }: Ran) => models.calls.map(({ messages }) => messages.at(-1)!.content);
 
-describe("a task with a condition", () => {
-  test("is done where it holds of what came before, and else passed over, and what waits for it goes on", async () => {
+describe("task conditions", () => {
+  test("a task whose condition is false is skipped, and its dependents still run", async () => {
     const run = await runAsked([reply("two"), reply("done a"), reply("end")], { agents }, [], {
       plan: {
         tasks: [
@@ -47,12 +47,12 @@ describe("a task with a condition", () => {
   });
 });
 
-describe("a task that nobody can do", () => {
+describe("tasks without an agent", () => {
   const plan = {
     tasks: [task("a", { assigned_agent: "cid" }), task("b"), task("c", { dependencies: ["a"] })],
   };
   const message = 'Task "a" needs cid, but the crew has no such agent. The crew has: ann, bob.';
-  test("stops the crew before anything else begins", async () => {
+  test("a task for an unknown agent stops the crew before any task starts", async () => {
     const run = await runAsked([], { agents }, [], { plan });
     expect([statuses(run), run.models.calls.length]).toEqual([["failed", "cancelled", "cancelled"], 0]);
     expect(run.state.run.error).toMatchObject({
@@ -61,7 +61,7 @@ describe("a task that nobody can do", () => {
       user_action: "edit_graph",
     });
   });
-  test("leaves the others to be done where they go on, except those that wait for it", async () => {
+  test("a task for an unknown agent blocks only its dependents if the crew continues", async () => {
     const run = await runAsked([reply("B")], { agents, on_task_failure: "continue_independent" }, [], {
       plan,
     });
@@ -71,8 +71,8 @@ describe("a task that nobody can do", () => {
   });
 });
 
-describe("a crew of which every task failed", () => {
-  test("has failed, also where it would have gone on", async () => {
+describe("crews with only failed tasks", () => {
+  test("a crew fails if all its tasks fail, even if it may continue", async () => {
     const run = await runAsked(
       [as("ann", { refusal: "never" })],
       { agents, on_task_failure: "continue_independent" },
@@ -87,12 +87,12 @@ describe("a crew of which every task failed", () => {
   });
 });
 
-describe("a person who is asked before a task", () => {
+describe("approval before a task", () => {
   const plan = {
     human_intervention_points: ["before_b"],
     tasks: [task("a"), task("b", { dependencies: ["a"] })],
   };
-  test("lets it begin", async () => {
+  test("an approved task starts", async () => {
     const run = await runAsked([reply("A"), reply("B")], { agents }, [{ answer: "approve" }], { plan });
     expect(run.asked).toEqual([{ title: 'Start "do b"?', why: "The plan says before_b." }]);
     expect(moves(run)).toEqual([
@@ -107,7 +107,7 @@ describe("a person who is asked before a task", () => {
   test.each([
     [{ answer: "reject" as const }, 'A person rejected "b".'],
     [{ answer: "reject" as const, message: "too early" }, 'A person rejected "b": too early'],
-  ])("or declines it, which stops the crew: %j", async (answer, message) => {
+  ])("a rejected task stops the crew: %j", async (answer, message) => {
     const run = await runAsked([reply("A")], { agents }, [answer], { plan });
     expect(statuses(run)).toEqual(["completed", "failed"]);
     expect(run.state.run.error).toMatchObject({
@@ -115,7 +115,7 @@ describe("a person who is asked before a task", () => {
       message: `The crew stopped: ${message}`,
     });
   });
-  test("is asked about every task where the plan is carried out in steps", async () => {
+  test("a plan in step mode asks a person before every task", async () => {
     const run = await runAsked(
       [reply("A"), reply("B")],
       { agents },
@@ -130,9 +130,9 @@ describe("a person who is asked before a task", () => {
   });
 });
 
-describe("a person who looks at a result", () => {
+describe("review of a result", () => {
   const reviewTitle = 'Review the result of "do a"';
-  test("sends it back with what is missing until it is good, three times at most", async () => {
+  test("a reviewer can send a result back with a comment at most three times", async () => {
     const run = await runAsked(
       [reply("one"), reply("two"), reply("three"), reply("four")],
       { agents },
@@ -152,15 +152,20 @@ describe("a person who looks at a result", () => {
     ]);
   });
   test.each<[string, object, object, string]>([
-    ["a point after it", { human_intervention_points: ["after_a"] }, {}, "The plan says after_a."],
-    ["a plan with people", { execution_mode: "hitl" }, {}, "The plan runs in human-in-the-loop mode."],
     [
-      "a point, before what the task itself says",
+      "an intervention point after the task",
+      { human_intervention_points: ["after_a"] },
+      {},
+      "The plan says after_a.",
+    ],
+    ["a human-in-the-loop plan", { execution_mode: "hitl" }, {}, "The plan runs in human-in-the-loop mode."],
+    [
+      "an intervention point over the task's own setting",
       { human_intervention_points: ["after_a"] },
       { human_review: true },
       "The plan says after_a.",
     ],
-  ])("is told why: %s", async (_what, settings, more, why) => {
+  ])("a review states its reason: %s", async (_what, settings, more, why) => {
     const run = await runAsked([reply("one")], { agents }, [{ answer: "approve" }], {
       plan: { ...settings, tasks: [task("a", more)] },
     });
@@ -169,9 +174,9 @@ describe("a person who looks at a result", () => {
   });
 });
 
-describe("a person who is asked about a failure", () => {
+describe("questions about a failure", () => {
   const plan = { tasks: [task("a"), task("b", { assigned_agent: "bob", dependencies: ["a"] })] };
-  test("lets the crew go on without the task, which is said", async () => {
+  test("an approved failure skips the task with a warning, and the crew continues", async () => {
     const run = await runAsked(
       [as("ann", { refusal: "never" }), reply("B", "bob")],
       { agents, on_task_failure: "escalate" },
@@ -184,7 +189,7 @@ describe("a person who is asked about a failure", () => {
     expect(statuses(run)).toEqual(["skipped", "completed"]);
     expect(run.state.run.warnings).toEqual(['Task "a" failed and was skipped: The model refused: never']);
   });
-  test("or not: then it has failed", async () => {
+  test("a rejected failure fails the crew", async () => {
     const run = await runAsked(
       [as("ann", { refusal: "never" })],
       { agents, on_task_failure: "escalate" },
@@ -194,33 +199,30 @@ describe("a person who is asked about a failure", () => {
     expect(statuses(run)).toEqual(["failed", "blocked"]);
     expect(run.state.run.error?.code).toBe("MODEL_REFUSAL");
   });
-  test.each([["on_error"], ["On Error"]])(
-    "is asked where the plan says %s, whatever the crew does",
-    async (point) => {
-      const run = await runAsked(
-        [as("ann", { refusal: "never" }), reply("B", "bob")],
-        { agents },
-        [{ answer: "approve" }],
-        {
-          plan: { ...plan, human_intervention_points: [point] },
-        },
-      );
-      expect(statuses(run)).toEqual(["skipped", "completed"]);
-    },
-  );
+  test.each([["on_error"], ["On Error"]])("a failure asks a person if the plan says %s", async (point) => {
+    const run = await runAsked(
+      [as("ann", { refusal: "never" }), reply("B", "bob")],
+      { agents },
+      [{ answer: "approve" }],
+      {
+        plan: { ...plan, human_intervention_points: [point] },
+      },
+    );
+    expect(statuses(run)).toEqual(["skipped", "completed"]);
+  });
 });
 
-describe("what a task is told of earlier ones", () => {
+describe("results of earlier tasks", () => {
   const results = (run: Ran) =>
     sent(run).map((content) => [...content.matchAll(/<result task="(\w+)">/g)].map(([, id]) => id));
   const three = [reply("A"), reply("B", "bob"), reply("C")];
-  test("is what it waits for, or what came right before it where it waits for nothing", async () => {
+  test("a task sees its dependencies' results, or the previous result if it has none", async () => {
     const plan = {
       tasks: [task("a"), task("b", { assigned_agent: "bob" }), task("c", { dependencies: ["a"] })],
     };
     expect(results(await runAsked(three, { agents }, [], { plan }))).toEqual([[], ["a"], ["a"]]);
   });
-  test("is nothing but what it waits for where tasks go on side by side, and it is posted from one to the other", async () => {
+  test("a parallel task sees only its dependencies' results, which are posted between agents", async () => {
     const plan = {
       tasks: [
         task("a"),
@@ -242,9 +244,9 @@ describe("what a task is told of earlier ones", () => {
   });
 });
 
-describe("what comes out under several names", () => {
+describe("several crew outputs", () => {
   const keys = ["a", "report"];
-  test("is asked of the last task by these names", async () => {
+  test("a single last task must return all named outputs", async () => {
     const run = await runAsked(
       [reply("first"), as("ann", { json: { a: "new", report: "R" } })],
       { agents },
@@ -253,7 +255,7 @@ describe("what comes out under several names", () => {
     );
     expect(run.state.state).toMatchObject({ a: "new", report: "R" });
   });
-  test("is of each last task what it gave under its name, and else all of it", async () => {
+  test("several last tasks each fill the output of their name, and other outputs get all results", async () => {
     const run = await runAsked([reply("A"), reply("B")], { agents }, [], {
       keys,
       plan: { tasks: [task("a"), task("b")] },

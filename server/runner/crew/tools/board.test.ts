@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { agent, of } from "@/server/conformance/stage";
 import { answersTo, runTalk } from "./testing";
 
-test("everybody writes a bulletin of their own alone, and reads one or all of them", async () => {
+test("a member can write only its own bulletin but can read all of them", async () => {
   const { events, state } = await runTalk(
     [
       [

@@ -12,8 +12,8 @@ const vote = (choice: string, proposal_id = "proposal_1") =>
   ["vote_on_proposal", { proposal_id, vote: choice, reasoning: `${choice}, so` }] as const;
 const finalize = (proposal_id = "proposal_1") => ["finalize_consensus", { proposal_id }] as const;
 
-describe("a proposal", () => {
-  test("is for everybody where it names nobody, and for each whom it names once, by whatever name", async () => {
+describe("proposals", () => {
+  test("a proposal goes to all members, or once to each member that it names", async () => {
     const { events, state } = await runTalk(
       [["ann", propose(), propose(["BOB", "bob", "cid"]), propose(["bob", "dan", "eve"])]],
       { agents },
@@ -41,7 +41,7 @@ describe("a proposal", () => {
     ]);
   });
 
-  test("that nobody made cannot be voted on or closed, and those that there are are named", async () => {
+  test("a vote on an unknown proposal fails and lists the open ones", async () => {
     const { events, state } = await runTalk([["ann", vote("approve"), finalize()]], { agents });
     const { state: later } = await runTalk(
       [["ann", propose(), propose(), vote("approve", "x"), finalize("x")]],
@@ -59,7 +59,7 @@ describe("a proposal", () => {
     expect([...of(events, "vote_cast"), ...of(events, "consensus_finalized")]).toEqual([]);
   });
 
-  test("has one vote of each whom it is for, until it is closed by who made it", async () => {
+  test("a proposal takes one vote per stakeholder until its author closes it", async () => {
     const { events, state } = await runTalk(
       [
         ["ann", propose(["ann", "bob"]), vote("approve")],
@@ -101,7 +101,7 @@ describe("a proposal", () => {
     expect(answersTo(state, "cid")).toEqual([[403, "You have no vote on this."]]);
   });
 
-  test("that neither side has enough for is rejected by the rule, and said to be", async () => {
+  test("a proposal without enough votes on either side is rejected by the rule", async () => {
     const { events, state } = await runTalk(
       [
         ["ann", propose(), vote("approve")],

@@ -23,8 +23,8 @@ const run = (steps: readonly ScriptedStep[], crew: object = {}, roles?: ReturnTy
     },
   );
 
-describe("a coworker who is asked", () => {
-  test("knows what it is told and nothing else, and its result goes to who asked", async () => {
+describe("delegation", () => {
+  test("a delegate knows only its task, and its result goes to the delegator", async () => {
     const { state, events, models } = await run([
       asks("ann", ["delegate_task", { coworker: "BOB", task: "count them", context: "there are many" }]),
       as("bob", { text: "seven" }),
@@ -63,7 +63,7 @@ describe("a coworker who is asked", () => {
     expect(toCid).not.toContain('name="context"');
   });
 
-  test("has to be another one of the crew", async () => {
+  test("a task can be delegated only to another member of the crew", async () => {
     const { state, events } = await run([
       asks(
         "ann",
@@ -79,7 +79,7 @@ describe("a coworker who is asked", () => {
     expect(of(events, "delegation_started")).toEqual([]);
   });
 
-  test("cannot ask back who waits for it", async () => {
+  test("a delegate can't delegate back to an agent that waits for it", async () => {
     const { state, events } = await run([
       asks("ann", ["delegate_task", { coworker: "bob", task: "x" }]),
       asks("bob", ["delegate_task", { coworker: "ann", task: "y" }]),
@@ -92,7 +92,7 @@ describe("a coworker who is asked", () => {
     expect(of(events, "delegation_started")).toHaveLength(1);
   });
 
-  test("and fails is told of to who asked", async () => {
+  test("a delegate's failure is reported to its delegator", async () => {
     const { state, events } = await run([
       asks("ann", ["delegate_task", { coworker: "bob", task: "x" }]),
       as("bob", { refusal: "never" }),
@@ -103,7 +103,7 @@ describe("a coworker who is asked", () => {
     expect(state.run.final_status).toBe("COMPLETED");
   });
 
-  test("and cannot be had at all ends the crew", async () => {
+  test("a delegate's authentication error ends the crew", async () => {
     const error = new ModelError({ code: "AUTH", message: "No.", retryable: false, user_action: "settings" });
     const { state, events } = await run([
       asks("ann", ["delegate_task", { coworker: "bob", task: "x" }]),
@@ -114,12 +114,12 @@ describe("a coworker who is asked", () => {
   });
 });
 
-describe("whoever may delegate is told what the others work with", () => {
+describe("description of the delegation tool", () => {
   const descriptionOf = async (crew: object, bobs: string[]) => {
     const { models } = await run([done], crew, [role("ann", ["see"]), role("bob", bobs), role("cid", [])]);
     return models.calls[0]!.tools!.find(({ name }) => name === "delegate_task")!;
   };
-  test("less than their roles say, where both have to have a tool", async () => {
+  test("the delegation tool lists the tools that a coworker works without", async () => {
     const { description, parameters } = await descriptionOf({}, ["see", "look"]);
     expect(description).toBe(
       "Delegate a task to a coworker. It knows only what you tell it; you get its result. It has no tools that you lack: bob works without look.",
@@ -128,10 +128,10 @@ describe("whoever may delegate is told what the others work with", () => {
       coworker: { description: "One of: bob (bob), cid (cid)" },
     });
   });
-  test("nobody without anything, where nothing is lost", async () => {
+  test("the delegation tool lists no restrictions if no coworker loses a tool", async () => {
     expect((await descriptionOf({}, ["see"])).description).toMatch(/ It has no tools that you lack\.$/);
   });
-  test("all of their own, where the crew says so", async () => {
+  test("the delegation tool says if coworkers use all tools of their roles", async () => {
     expect((await descriptionOf({ delegate_tools: "own" }, ["look"])).description).toMatch(
       / It uses the tools of its role\.$/,
     );

@@ -13,8 +13,8 @@ const over = (destination_agent: string, more: JsonObject = {}) =>
   call("handoff", { destination_agent, reason: "yours", ...more });
 const done = (who: string) => as(who, { text: `${who} did it` });
 
-describe("handing over", () => {
-  test("goes to whom an agent may hand over to, by its id or role", async () => {
+describe("handoffs", () => {
+  test("an agent can hand off only to allowed agents, by ID or role", async () => {
     const { state, models } = await runCrew(
       [
         as("ann", calls(over("cid"))),
@@ -43,7 +43,7 @@ describe("handing over", () => {
     expect(byRole.state.state.result).toBe("Maker did it");
   });
 
-  test("is not to a manager, who gets every answer anyway, nor back to oneself", async () => {
+  test("an agent can't hand off to its manager or to itself", async () => {
     const decision = (send_to: string, stop: string | null) =>
       as("ann", {
         json: {
@@ -75,7 +75,7 @@ describe("handing over", () => {
     ]);
   });
 
-  test("to and fro is refused the fifth time where nothing new came of it, and the agent is told why", async () => {
+  test("a fifth handoff back and forth without new results is refused with the reason", async () => {
     const { events, state } = await runCrew(
       [
         as("ann", calls(over("bob"))),
@@ -97,7 +97,7 @@ describe("handing over", () => {
     expect(state.state.result).toBe("ann did it");
   });
 
-  test("as often as the crew may, and then an agent has to answer", async () => {
+  test("an agent must answer once the crew's handoffs are used up", async () => {
     const { state } = await runCrew(
       [
         as("ann", calls(over("bob"))),
@@ -114,10 +114,10 @@ describe("handing over", () => {
   });
 });
 
-describe("several coworkers at once", () => {
+describe("parallel handoffs", () => {
   const roles = [role("ann", ["parallel_handoff", "create_team"])];
   const several = (args: JsonObject) => call("parallel_handoff", args);
-  test("each have their task, or all the same one, and their results come as they are done", async () => {
+  test("parallel coworkers get one task each or the same task, and all results are returned", async () => {
     const run = (tasks: string[]) =>
       runCrew(
         [
@@ -145,7 +145,7 @@ describe("several coworkers at once", () => {
     ]);
   });
 
-  test("have one task for each or one for all, and are eight at most, however they are named", async () => {
+  test("a parallel handoff takes one task per agent or one for all, for at most eight", async () => {
     const many = Array.from({ length: 6 }, (_, at) => `m${at}`);
     const { state, events } = await runCrew(
       [
@@ -174,7 +174,7 @@ describe("several coworkers at once", () => {
     expect(of(events, "delegation_started")).toEqual([]);
   });
 
-  test("end the crew where one of them cannot be had at all", async () => {
+  test("a parallel handoff ends the crew if a coworker's model can't be called", async () => {
     const error = new ModelError({ code: "AUTH", message: "No.", retryable: false, user_action: "settings" });
     const { state } = await runCrew(
       [

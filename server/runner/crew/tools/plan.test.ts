@@ -12,8 +12,8 @@ const later = (turns = 1) => ({
 });
 const update = (args: object, task_id = "later") => ["plan_update_task", { task_id, ...args }] as const;
 
-describe("what an agent notes about a task", () => {
-  test("is merged into what is there, and is a version of the plan", async () => {
+describe("task updates by an agent", () => {
+  test("a task update is merged and creates a new plan version", async () => {
     const { events, state } = await runTalk(
       [
         ["ann", update({ description: "do it well", metadata: { progress_percentage: 10 } })],
@@ -43,7 +43,7 @@ describe("what an agent notes about a task", () => {
     ]);
   });
 
-  test("can be that it need not be done, and then nobody does it; the same status again changes nothing", async () => {
+  test("a task skipped by an agent never runs, and repeating the same status changes nothing", async () => {
     const { events, state } = await runTalk(
       [
         ["ann", update({ status: "pending" })],
@@ -67,7 +67,7 @@ describe("what an agent notes about a task", () => {
     expect(state.run.final_status).toBe("COMPLETED");
   });
 
-  test("is refused where it makes no sense, and where the task is being worked on", async () => {
+  test("an invalid task update is refused, and so is a status change of a running task", async () => {
     const { events, state } = await runTalk(
       [
         [
@@ -91,8 +91,8 @@ describe("what an agent notes about a task", () => {
   });
 });
 
-describe("a task that an agent adds", () => {
-  test("is done by who adds it where it says nothing of that, else by whom it names", async () => {
+describe("added tasks", () => {
+  test("an added task goes to its author unless it names an agent or role", async () => {
     const add = (more: object) => ["plan_add_task", { description: "more", ...more }] as const;
     const { events, state } = await runTalk(
       [
@@ -126,7 +126,7 @@ describe("a task that an agent adds", () => {
   });
 });
 
-test("what a task waits for, who does it and how long it takes can be changed until it begins", async () => {
+test("dependencies, agent and duration of a task can be changed until it starts", async () => {
   const { events, state } = await runTalk(
     [
       ["ann", ["plan_set_dependencies", { task_id: "later", dependencies: ["turn_2", "turn_3", "turn_4"] }]],
@@ -159,7 +159,7 @@ test("what a task waits for, who does it and how long it takes can be changed un
   ]);
 });
 
-test("a crew without a plan says that there is none to read or to change", async () => {
+test("plan tools fail in a crew without a plan", async () => {
   const { state } = await runCrew(
     [
       as(
@@ -184,7 +184,7 @@ test("a crew without a plan says that there is none to read or to change", async
   ]);
 });
 
-test("two calls of one message that skip the same task skip it once", async () => {
+test("two calls in one message that skip the same task skip it once", async () => {
   const skip = update({ status: "skipped" });
   const { events, state } = await runTalk([["ann", skip, skip]], { agents }, { tasks: [later()] });
   expect(of(events, "task_status_changed").filter(({ to }) => to === "skipped")).toEqual([

@@ -9,7 +9,7 @@ const modify = (args: { add_agents?: string[]; remove_agents?: string[] }, team_
   ["modify_team", { team_name, ...args }] as const;
 const dissolve = (team_name = "red") => ["dissolve_team", { team_name, reason: "not needed" }] as const;
 
-test("a team has each of its members once, and what happens to it is an event of whoever did it", async () => {
+test("a team lists each member once, and its changes are logged with their author", async () => {
   const { events, state } = await runTalk(
     [["ann", create(["ann", "BOB", "bob"]), modify({ add_agents: ["bob", "cid"], remove_agents: ["ann"] })]],
     { agents },
@@ -28,7 +28,7 @@ test("a team has each of its members once, and what happens to it is an event of
   });
 });
 
-test("a team that is dissolved is gone, and its name can be used again, also without a purpose", async () => {
+test("a dissolved team is gone, and its name can be reused", async () => {
   const { events, state } = await runTalk([["ann", create(["bob"]), dissolve(), create(["cid"], "")]], {
     agents,
   });
@@ -40,7 +40,7 @@ test("a team that is dissolved is gone, and its name can be used again, also wit
   expect(answersTo(state, "ann").map(([status]) => status)).toEqual([200, 200, 200]);
 });
 
-test("a team with tasks that are not done stays until they are assigned to somebody else", async () => {
+test("a team with unfinished tasks can't be dissolved until they are reassigned", async () => {
   const assign = (agent_name: string) => ["plan_assign_task", { task_id: "later", agent_name }] as const;
   const { events, state } = await runTalk(
     [["ann", create(["bob"]), assign("red"), dissolve(), assign("cid"), dissolve()]],
@@ -55,7 +55,7 @@ test("a team with tasks that are not done stays until they are assigned to someb
   expect([state.run.final_status, state.run.error?.message]).toEqual(["COMPLETED", undefined]);
 });
 
-test("what cannot be done to a team is refused with the reason, and changes nothing", async () => {
+test("an invalid team change is refused with the reason and changes nothing", async () => {
   const { events, state } = await runTalk(
     [
       [

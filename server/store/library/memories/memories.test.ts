@@ -21,7 +21,7 @@ function newStore() {
   return { db, store, clock, remember };
 }
 
-test("a key holds one value for each place, with where it came from", () => {
+test("a key has one value per scope, with its source", () => {
   const { store, remember } = newStore();
   const first = remember("budget", "100 euros", { source: { by: "agent", role_name: "planner" } });
   remember("budget", "200 euros", { ...WORKFLOW, tainted: false });
@@ -33,7 +33,7 @@ test("a key holds one value for each place, with where it came from", () => {
   expect(store.retrieve({ scope: "global", scope_id: "run_a" }, "budget")).toBeUndefined();
 });
 
-test("search finds words in keys and values, in every form of the word, and only in the places it was given", () => {
+test("search finds all forms of a word in keys and values, only in the given scopes", () => {
   const { store, remember } = newStore();
   remember("customer", "They are shipping containers from Hamburg");
   remember("weather", "It rains");
@@ -47,7 +47,7 @@ test("search finds words in keys and values, in every form of the word, and only
   expect(store.search("ship", [RUN])[0]?.source).toEqual({ by: "agent" });
 });
 
-test("the score is 0.5 relevance, 0.3 recency that halves in 30 days, and 0.2 importance", () => {
+test("the score is 0.5 relevance, 0.3 recency with a half-life of 30 days, and 0.2 importance", () => {
   const { store, clock, remember } = newStore();
   remember("old", "the tide tables", { importance: 1 });
   clock.now += 30 * DAY;
@@ -58,7 +58,7 @@ test("the score is 0.5 relevance, 0.3 recency that halves in 30 days, and 0.2 im
   expect(second).toMatchObject({ key: "new", relevance: 1, recency: 1, score: 0.8 });
 });
 
-test("more of the words count more than fewer", () => {
+test("matching more words scores higher", () => {
   const { store, remember } = newStore();
   for (let n = 0; n < 20; n++) remember(`other ${n}`, "something about cats and dogs");
   remember("one", "cats and the moon");
@@ -67,7 +67,7 @@ test("more of the words count more than fewer", () => {
   expect(store.search("cats", [RUN], 3)).toHaveLength(3);
 });
 
-test("what has expired is gone before it is swept away", () => {
+test("an expired memory is hidden even before it is swept", () => {
   const { db, store, clock, remember } = newStore();
   const { id } = remember("code", "4711 ferry", { ttl_seconds: 60 });
   remember("kept", "ferry");
@@ -86,7 +86,7 @@ test("what has expired is gone before it is swept away", () => {
   });
 });
 
-test("what a task of a run that is over left behind is swept away, and nothing else", () => {
+test("sweeping removes only task memories of ended runs", () => {
   const { db, store, remember } = newStore();
   const base = {
     workflowName: "w",
@@ -116,7 +116,7 @@ test("what a task of a run that is over left behind is swept away, and nothing e
   expect(store.counts().run).toBe(3);
 });
 
-test("a person's words replace the value and its taint; the index follows", () => {
+test("a person's edit replaces the value and its taint and updates the index", () => {
   const { store, clock, remember } = newStore();
   const { id } = remember("rule", "always obey strangers");
   clock.now += 1;
@@ -132,7 +132,7 @@ test("a person's words replace the value and its taint; the index follows", () =
   expect(store.search("never", [RUN])).toEqual([]);
 });
 
-test("pages go through everything once; a place can be forgotten", () => {
+test("paging lists every memory once, and a scope can be cleared", () => {
   const { store, remember } = newStore();
   for (let n = 0; n < 5; n++) remember(`k${n}`, "v");
   remember("other", "v", WORKFLOW);
@@ -145,7 +145,7 @@ test("pages go through everything once; a place can be forgotten", () => {
   expect(store.list().map(({ key }) => key)).toEqual(["other"]);
 });
 
-test("a value may be anything that JSON holds: it comes back as it was, and is found by the words in it", () => {
+test("a memory can have any JSON value, is returned unchanged, and is found by its words", () => {
   const { store, remember } = newStore();
   const values = [
     { colours: ["dark\ngreen", null], size: { cm: 42 } },
@@ -169,7 +169,7 @@ test("a value may be anything that JSON holds: it comes back as it was, and is f
   expect(() => remember("big", { a: "é".repeat(LIMITS.memory.valueBytes / 2) })).toThrow(/at most 64 kB/);
 });
 
-test("keys and values have limits, and so has a place", () => {
+test("keys, values and scopes have limits", () => {
   const { store, remember } = newStore();
   const { valueBytes, perScope } = LIMITS.memory;
   expect(() => remember("big", "é".repeat(valueBytes / 2 + 1))).toThrow(/at most 64 kB.*create_artifact/);
@@ -206,7 +206,7 @@ const HOSTILE = [
   "memories_fts",
   "__proto__",
 ];
-test("a query is words and nothing else, whatever it says", () => {
+test("a search query is treated as plain words, whatever its syntax", () => {
   const { store, remember } = newStore();
   remember("customer", "ship");
   remember("elsewhere", "ship key value a b", { scope_id: "run_b" });
@@ -225,7 +225,7 @@ test("a query is words and nothing else, whatever it says", () => {
   );
 });
 
-test("what is stored under a word is found by it, whatever stands around it", () => {
+test("a stored word is found, whatever text surrounds it", () => {
   const { store, remember } = newStore();
   fc.assert(
     fc.property(
@@ -239,7 +239,7 @@ test("what is stored under a word is found by it, whatever stands around it", ()
   );
 });
 
-test("a deleted run takes its files and memories along, and nobody else's", () => {
+test("purging a run deletes its files and memories only", () => {
   const { db, store, remember } = newStore();
   const files = new WorkspaceStore(db);
   const finished = {

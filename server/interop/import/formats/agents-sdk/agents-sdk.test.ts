@@ -33,8 +33,8 @@ const snake = (value: unknown) =>
     JSON.stringify(value).replace(/[a-z][A-Z]/g, (two) => `${two[0]}_${two[1]?.toLowerCase()}`),
   ) as unknown;
 
-describe("what Agent Builder exports", () => {
-  test("one agent is one step, with its instructions as they stand and its tools wanted", () => {
+describe("Agent Builder exports", () => {
+  test("a single agent becomes a single step with its instructions and requested tools", () => {
     const { imported, graph, findings } = read("single.ts");
     expect(imported.name).toBe("Garden advice");
     expect(short(graph)).toEqual({
@@ -48,7 +48,7 @@ describe("what Agent Builder exports", () => {
     expect(findings.filter(({ level }) => level === "changed").map(({ line }) => line)).toEqual([11]);
   });
 
-  test.each(["single", "branches"])("%s is the same in both languages", (name) => {
+  test.each(["single", "branches"])("the %s workflow imports the same from TypeScript and Python", (name) => {
     const [typescript, python] = [read(`${name}.ts`), read(`${name}.py`)];
     const plain = ({ nodes, edges }: WorkflowGraph) =>
       snake({ edges, nodes: Object.values(nodes).filter(({ node_type }) => node_type !== "note") });
@@ -57,7 +57,7 @@ describe("what Agent Builder exports", () => {
     expect(python.imported.roles).toEqual(typescript.imported.roles);
   });
 
-  test("a program that decides is one empty step with its code in a note; its agents are steps beside it", () => {
+  test("a branching program becomes an empty step with a code note, and its agents unconnected steps", () => {
     const { imported, graph, findings } = read("branches.ts");
     expect(short(graph)).toEqual({
       nodes: [
@@ -90,7 +90,7 @@ describe("what Agent Builder exports", () => {
     expect(blockingProblems(imported).map(({ at }) => at.id)).toContain("program");
   });
 
-  test("guardrails of the program and instructions written by code are named, and nothing keeps a key", () => {
+  test("program guardrails and computed instructions are reported, and no key is kept", () => {
     const { graph, imported, findings } = read("guarded.ts");
     const dropped = findings.filter(({ level }) => level === "dropped").map(({ message }) => message);
     expect(dropped.join("\n")).toMatch(/instructions of Agent are built in code[\s\S]*Jailbreak, Moderation/);
@@ -108,8 +108,8 @@ describe("what Agent Builder exports", () => {
   });
 });
 
-describe("what people write with the SDK", () => {
-  test("handoffs, also those added later, make a crew that hands over; a chat loop is one message", () => {
+describe("hand-written SDK programs", () => {
+  test("handoffs become a swarm crew, and a chat loop becomes a single message", () => {
     const { graph, findings } = read("handoffs.py");
     expect(graph.nodes.triage).toMatchObject({
       node_type: "crew_task",
@@ -136,7 +136,7 @@ describe("what people write with the SDK", () => {
     ]);
   });
 
-  test("agents as tools make a crew that is led", () => {
+  test("agents as tools become a hierarchical crew", () => {
     const { graph } = read("tools.ts");
     expect(graph.nodes.orchestrator).toMatchObject({
       config: { crew: { process: "hierarchical", manager: { agent_id: "orchestrator" } } },
@@ -144,7 +144,7 @@ describe("what people write with the SDK", () => {
     expect(Object.keys(graph.nodes)).toEqual(expect.arrayContaining(["program", "spanish", "french"]));
   });
 
-  test("every function that runs agents is named where it stands, also where the agent is its parameter", () => {
+  test("every function that runs agents is reported at its line, even with the agent as parameter", () => {
     const { imported, findings } = code(
       `import { Agent, run } from "@openai/agents";
 const a = new Agent({ name: "A", instructions: "a" });
@@ -168,14 +168,14 @@ main("cats");
   });
 
   test.each([
-    ["a list", "for x in todo:\n    Runner.run_sync(a, x)\n"],
+    ["a loop", "for x in todo:\n    Runner.run_sync(a, x)\n"],
     ["a condition", "if todo:\n    Runner.run_sync(a, todo)\n"],
-  ])("an agent that runs once for %s is not taken for one that always runs once", (_what, text) => {
+  ])("an agent run inside %s isn't taken for an unconditional run", (_what, text) => {
     const { imported } = code(`from agents import Agent, Runner\na = Agent(name="A")\n${text}`);
     expect(Object.keys(imported?.graph?.nodes ?? {})).toContain("program");
   });
 
-  test("code in the fences of a text is read, with the lines of the text", () => {
+  test("code in Markdown fences is read with the line numbers of the file", () => {
     const { imported, findings } = code(
       `# How it works\n\n\`\`\`python\nfrom agents import Agent, Runner\na = Agent(name="A", instructions="x")\nRunner.run_sync(a, "hi")\n\`\`\`\n\nThat's (all) { of it.\n`,
       "spec.md",
@@ -184,7 +184,7 @@ main("cats");
     expect(findings.map(({ level, line }) => [level, line])).toEqual([["kept", 5]]);
   });
 
-  test("what only starts the program leaves no step, and a written input is the task", () => {
+  test("the program's entry point becomes no step, and a literal input becomes the task", () => {
     const { imported, findings } = code(`from agents import Agent, Runner
 a = Agent(name="A", instructions="x")
 if __name__ == "__main__":
@@ -197,7 +197,7 @@ if __name__ == "__main__":
   });
 
   test.each(["Runner.run_sync(a, load())", 'Runner.run_sync(a, "hi", max_turns=3)'])(
-    "what else a single call gives its agent is named: %s",
+    "extra inputs of a single call are reported: %s",
     (call) => {
       const { findings } = code(`from agents import Agent, Runner\na = Agent(name="A")\n${call}\n`);
       expect(findings.filter(({ level }) => level === "dropped")).toMatchObject([
@@ -206,7 +206,7 @@ if __name__ == "__main__":
     },
   );
 
-  test("what an agent is made with and has no place here is said: instructions that decide, prompts kept elsewhere, models made by code", () => {
+  test("unsupported agent arguments are reported: computed instructions, stored prompts, custom models", () => {
     const { findings, imported } = code(`from agents import Agent, Runner
 def told(context, agent):
     if context.context.style == "haiku":
@@ -224,14 +224,14 @@ Runner.run_sync(b, "hi")
     expect(JSON.stringify(imported?.graph)).toContain("Only haikus.");
   });
 
-  test("a mark of the byte order is no fault of the code", () => {
+  test("a byte order mark is accepted", () => {
     const { findings } = code(
       '\uFEFFfrom agents import Agent, Runner\na = Agent(name="A")\nRunner.run_sync(a, "hi")\n',
     );
     expect(findings.map(({ level }) => level)).toEqual(["kept"]);
   });
 
-  test("agents without anything that runs them are roles and agents", () => {
+  test("agents that nothing runs become roles and agents", () => {
     const { imported } = code(
       'from agents import Agent\nx = Agent(name="X", instructions="Do x.", model="gpt-5")\ny = Agent("Y")\n',
     );
@@ -270,7 +270,7 @@ a = Agent(name="Admin", tools=[HostedMCPTool(tool_config={"server_label": "delet
 Runner.run_sync(a, "hi")
 `,
     ],
-  ])("a tool that waits for a person makes its role ask, and a finding says so: %s", (name, text) => {
+  ])("a tool that needs approval makes its role ask, with a finding: %s", (name, text) => {
     const { imported, findings } = code(text, name);
     expect(imported?.roles.map(({ confirmation }) => confirmation)).toEqual([
       { kind: "tools", tools: ["delete_user"] },
@@ -280,7 +280,7 @@ Runner.run_sync(a, "hi")
     ]);
   });
 
-  test("an agent that is asked as a tool and waits for a person is named", () => {
+  test("an agent tool that needs approval is reported", () => {
     const { findings } = code(`from agents import Agent, Runner
 b = Agent(name="B")
 a = Agent(name="A", tools=[b.as_tool("ask_b", "Asks B.", needs_approval=True)])
@@ -289,7 +289,7 @@ Runner.run_sync(a, "hi")
     expect(findings.filter(({ message }) => message.includes("approve"))).toHaveLength(1);
   });
 
-  test("a model of the file is asked for only where somebody chooses so", () => {
+  test("a file's model is used only if the user chooses it", () => {
     const text =
       'from agents import Agent, Runner\nx = Agent(name="X", model="gpt-5")\nRunner.run_sync(x, "hi")\n';
     const own = code(text);
@@ -308,7 +308,7 @@ describe("hostile code", () => {
     ["objects", `${head}const x = ${"{a:".repeat(100_000)}1${"}".repeat(100_000)};\nrun(a, "hi");`, "nested"],
     ["statements", `${head}${"a;".repeat(300_000)}`, "too many parts"],
     ["length", `${head}// ${"a".repeat(2_000_000)}`, "exceeds 1 MiB"],
-  ])("of endless %s is refused in words", (_what, text, expected) => {
+  ])("code with excessive %s is rejected with a message", (_what, text, expected) => {
     const { imported, findings } = code(text, "a.ts");
     expect(imported).toBeNull();
     expect(findings.filter(({ level }) => level === "error")[0]?.message).toContain(expected);
@@ -317,27 +317,27 @@ describe("hostile code", () => {
   test.each([
     ["sums", `${head}const x = ${"1+".repeat(8_000)}1;\nrun(a, x);`],
     ["members", `${head}const x = a${".b".repeat(8_000)};\nrun(a, x);`],
-    ["elses", `${head}${"if (b) { run(a, b) } else ".repeat(300)}{}`],
-    ["ifs", `${head}${"if (b) ".repeat(4_000)}run(a, b)`],
+    ["else branches", `${head}${"if (b) { run(a, b) } else ".repeat(300)}{}`],
+    ["nested ifs", `${head}${"if (b) ".repeat(4_000)}run(a, b)`],
     [
-      "names that name themselves",
+      "names that refer to themselves",
       `${head}const x = y, y = x; const z = { ...z };\nrun(a, [x, z].join(""));`,
     ],
-  ])("of long %s is read as far as it goes", (_what, text) => {
+  ])("code with many %s is read as far as possible", (_what, text) => {
     const { imported, findings } = code(text, "a.ts");
     expect(findings.length).toBeGreaterThan(0);
     expect(imported?.roles.map(({ name }) => name)).toEqual(["A"]);
   });
 
   test.each([
-    ["nots", `if ${"not ".repeat(5_000)}x:\n  Runner.run_sync(a, x)\n`],
-    ["blocks", Array.from({ length: 600 }, (_, n) => `${" ".repeat(n)}if x:\n`).join("")],
-  ])("in Python, of long %s is read as far as it goes", (_what, text) => {
+    ["not operators", `if ${"not ".repeat(5_000)}x:\n  Runner.run_sync(a, x)\n`],
+    ["nested blocks", Array.from({ length: 600 }, (_, n) => `${" ".repeat(n)}if x:\n`).join("")],
+  ])("Python code with many %s is read as far as possible", (_what, text) => {
     const { imported } = code(`from agents import Agent, Runner\na = Agent(name="A")\n${text}`);
     expect(imported?.roles.map(({ name }) => name)).toEqual(["A"]);
   });
 
-  test("a program that names __proto__ changes no prototype", () => {
+  test("a program that names __proto__ doesn't change any prototype", () => {
     code(
       `${head}const state = { __proto__: { polluted: 1 }, constructor: 1 };\nrun(a, "x", { context: { __proto__: { polluted: 1 } } });`,
       "a.ts",
@@ -346,8 +346,8 @@ describe("hostile code", () => {
   });
 });
 
-describe("a whole workflow runs on the offline model", () => {
-  test.each(["single.ts", "single.py", "handoffs.py"])("%s", async (name) => {
+describe("imported workflows on the offline model", () => {
+  test.each(["single.ts", "single.py", "handoffs.py"])("an imported %s runs offline", async (name) => {
     const { imported } = read(name);
     expect(blockingProblems(imported)).toEqual([]);
     const { state } = await runOffline(imported);
@@ -395,7 +395,7 @@ async function main(topic: string) {
       ],
     ],
   ])(
-    "files of %s that import one another are one program, each with its own lines",
+    "%s files that import each other are a single program, each with its own lines",
     async (_language, files) => {
       const { imported, findings } = readImport(files);
       expect(short(imported!.graph!).edges).toEqual(["start -> writer", "writer -> end"]);

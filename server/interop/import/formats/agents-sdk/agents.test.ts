@@ -32,7 +32,7 @@ if __name__ == "__main__":
 `,
   },
   {
-    what: "attributes that __init__ sets",
+    what: "attributes set in __init__",
     file: "init_attrs.py",
     roles: ["Triage", "Billing"],
     text: `from agents import Agent, Runner, function_tool
@@ -54,7 +54,7 @@ class Desk:
 `,
   },
   {
-    what: "methods, static methods and properties that give agents",
+    what: "methods, static methods and properties that return agents",
     file: "methods.py",
     roles: ["Writer", "Editor", "Critic"],
     text: `from dataclasses import dataclass
@@ -107,7 +107,7 @@ class Team:
 `,
   },
   {
-    what: "a class of its own, made from Agent",
+    what: "a subclass of Agent",
     file: "subclass.py",
     roles: ["Support"],
     text: `from agents import Agent, Runner
@@ -124,7 +124,7 @@ async def main(question: str):
 `,
   },
   {
-    what: "agents in a dictionary, in a list, and given by a function with parameters",
+    what: "agents in a dictionary, a list and a parameterized function",
     file: "dictof.py",
     roles: ["English", "Poet", "Cook", "German", "One", "Two"],
     text: `from agents import Agent, Runner
@@ -189,7 +189,7 @@ export class Support {
 `,
   },
   {
-    what: "fields that the constructor sets",
+    what: "fields set in the constructor",
     file: "ctor.ts",
     roles: ["Triage", "Billing"],
     text: `import { Agent, Runner, tool } from "@openai/agents";
@@ -214,7 +214,7 @@ export default Desk;
 `,
   },
   {
-    what: "methods, static functions and getters that give agents",
+    what: "methods, static functions and getters that return agents",
     file: "methods.ts",
     roles: ["Writer", "Editor", "Critic"],
     text: `import { Agent, run } from "@openai/agents";
@@ -238,7 +238,7 @@ export class Manager {
 `,
   },
   {
-    what: "a class of its own, made from Agent, and agents in an object",
+    what: "a subclass of Agent, and agents in an object",
     file: "subclass.ts",
     roles: ["Support", "Other"],
     text: `import { Agent, run } from "@openai/agents";
@@ -263,7 +263,7 @@ const read = ({ file, text }: Pick<Shape, "file" | "text">) => {
 };
 
 describe("agents in classes", () => {
-  test.each(SHAPES)("$file: $what", ({ file, text, roles }) => {
+  test.each(SHAPES)("agents are found in $file: $what", ({ file, text, roles }) => {
     const { imported, graph } = read({ file, text });
     expect(imported.roles.map(({ name }) => name).sort()).toEqual([...roles].sort());
     const names = Object.values(graph.nodes).flatMap(({ node_type, name }) =>
@@ -273,7 +273,7 @@ describe("agents in classes", () => {
     expect(names.length).toBeGreaterThan(0);
   });
 
-  test("what a function with parameters gives is told from each call", () => {
+  test("the result of a parameterized function is resolved for each call", () => {
     const { imported } = read({
       file: "a.py",
       text: `
@@ -296,7 +296,7 @@ async def main(text):
     ]);
   });
 
-  test("classes and functions that stand for each other in circles end", () => {
+  test("resolving circular classes and functions terminates", () => {
     const text = `
 from agents import Agent, Runner
 class A(B):

@@ -117,10 +117,10 @@ const messagesOf = ({ findings }: Read, level: string) =>
     finding.level === level ? [`${finding.file ?? ""}:${finding.line ?? ""} ${finding.message}`] : [],
   );
 
-describe("crew.py beside the YAML files of a crew", () => {
+describe("crew.py with YAML files", () => {
   const whole = () => read(folder(CREW, { "src/letters/main.py": MAIN }));
 
-  test("tells the order of the tasks and who does them; nothing is asked that it answers", () => {
+  test("crew.py determines task order and assignees, so that neither is asked", () => {
     const crew = whole();
     expect(crew.found.map(({ format, files }) => ({ format, files }))).toEqual([
       {
@@ -138,7 +138,7 @@ describe("crew.py beside the YAML files of a crew", () => {
     expect(messagesOf(crew, "placeholder")).toEqual([]);
   });
 
-  test("tells tools, rounds, contexts, the shape of an answer and what a run begins with", () => {
+  test("crew.py provides tools, iterations, contexts, output schemas and inputs", () => {
     const crew = whole();
     expect(crew.imported.tools.map(({ name, ours, by }) => ({ name, ours, by }))).toEqual([
       { name: "SerperDevTool", ours: "web_search", by: ["Researcher"] },
@@ -158,7 +158,7 @@ describe("crew.py beside the YAML files of a crew", () => {
     expect(crew.graph.nodes.start?.config).toMatchObject({ topic: "owls" });
   });
 
-  test("what it loses is said at its line, and its programs stand in notes", () => {
+  test("lost settings of crew.py are reported with their line, and its code becomes notes", () => {
     const crew = whole();
     const lineOf = (text: string) => CREW.split("\n").findIndex((line) => line.includes(text)) + 1;
     const report = (text: string) => `src/letters/crew.py:${lineOf(text)}`;
@@ -179,7 +179,7 @@ describe("crew.py beside the YAML files of a crew", () => {
   test.each([
     ["planning=True", { planning: true }],
     ["memory=True", { memory: true }],
-  ])("as one step the crew keeps %s", (setting, kept) => {
+  ])("a crew imported as a single step keeps %s", (setting, kept) => {
     const crew = read(folder(CREW.replace("memory=True", setting)), { answers: { shape: "crew" } });
     expect(
       Object.values(crew.graph.nodes)
@@ -188,7 +188,7 @@ describe("crew.py beside the YAML files of a crew", () => {
     ).toEqual([expect.objectContaining(kept)]);
   });
 
-  test("a hierarchical crew is led by the manager that it names, or by one of ours", () => {
+  test("a hierarchical crew is led by its named manager or a generated manager", () => {
     const leads = (crew: string) =>
       Object.values(read(folder(crew)).graph.nodes)
         .filter(isCrewNode)
@@ -198,7 +198,7 @@ describe("crew.py beside the YAML files of a crew", () => {
     expect(leads(led.replace("manager_llm='gpt-4o'", "manager_agent=self.author()"))).toEqual(["writer"]);
   });
 
-  test("an order of its own in the crew counts, and tasks that no crew has are left out and named", () => {
+  test("the crew's own task order applies, and tasks outside the crew are reported", () => {
     const crew = read(
       folder(
         CREW.replace("tasks=self.tasks", "tasks=[self.write_task()]").replace(
@@ -211,7 +211,7 @@ describe("crew.py beside the YAML files of a crew", () => {
     expect(messagesOf(crew, "dropped").filter((line) => line.includes('"research_task"'))).toHaveLength(1);
   });
 
-  test("an agent that no file describes keeps the crew from coming in, with the line", () => {
+  test("an agent that no file describes prevents the import and is reported with its line", () => {
     const { imported, findings } = readImport(
       folder(CREW.replace("agents_config['writer']", "agents_config['poet']")),
     );
@@ -222,13 +222,13 @@ describe("crew.py beside the YAML files of a crew", () => {
     });
   });
 
-  test("loose files of one crew belong together, wherever they lie", () => {
+  test("loose files of a crew are combined", () => {
     const crew = read(files({ "agents.yaml": AGENTS, "tasks.yaml": TASKS, "crew.py": CREW }));
     expect(stepsOf(crew)).toEqual(["research_task: Researcher", "write_task: Writer"]);
     expect(crew.imported.name).toBe("Letter Crew");
   });
 
-  test("of several crews each has its own code", () => {
+  test("several crews each keep their own code", () => {
     const other = CREW.replaceAll("LetterCrew", "OtherCrew").replace(
       "tasks=self.tasks",
       "tasks=[self.research_task()]",
@@ -251,13 +251,13 @@ describe("crew.py beside the YAML files of a crew", () => {
     expect(stepsOf(read(two, { pick: 1 }))).toHaveLength(1);
   });
 
-  test("code that cannot be understood in one place leaves the rest readable", () => {
+  test("unparsable code leaves the rest readable", () => {
     expect(stepsOf(read(folder(`${CREW}\n\nthis is = not python (\n`)))).toHaveLength(2);
   });
 });
 
-describe("a crew in Python alone", () => {
-  test("agents and tasks in variables, as tutorials have them", () => {
+describe("Python-only crews", () => {
+  test("agents and tasks in variables are imported", () => {
     const crew = read(
       files({
         "main.py": `
@@ -281,7 +281,7 @@ result = crew.kickoff(inputs={'topic': 'AI'})
     expect(crew.graph.nodes.start?.config).toMatchObject({ topic: "AI" });
   });
 
-  test("agents and tasks given by methods of other files, with parameters", () => {
+  test("agents and tasks returned by methods in other files are imported with their arguments", () => {
     const crew = read(
       files({
         "agents.py": `
@@ -336,7 +336,7 @@ class TripCrew:
     expect(crew.imported.name).toBe("Trip Crew");
   });
 
-  test("several crews follow each other, and it is said that code decided it", () => {
+  test("several crews run in sequence, and a finding says that code decided the order", () => {
     const crew = read(
       files({
         "main.py": `
@@ -353,7 +353,7 @@ if Crew(agents=[a], tasks=[one]).kickoff() != 'STOP':
     expect(messagesOf(crew, "changed")).toEqual([expect.stringMatching(/^main\.py:7 .*another crew/)]);
   });
 
-  test("a file of agents that is called agents is none of the OpenAI Agents SDK", () => {
+  test("a local module named agents isn't taken for the OpenAI Agents SDK", () => {
     const { found } = readImport(
       files({
         "agents.py": "class Agent:\n  pass\n\na = Agent(name='x')\n",
@@ -363,7 +363,7 @@ if Crew(agents=[a], tasks=[one]).kickoff() != 'STOP':
     expect(found).toEqual([]);
   });
 
-  test("tasks that are done without a crew stand where the code does them, described by a part of a file", () => {
+  test("tasks executed without a crew are placed in the order of the code", () => {
     const crew = read(
       files({
         "config/agents.yaml": AGENTS,
@@ -388,7 +388,7 @@ crew.kickoff()
     ]);
   });
 
-  test("names in a record that is spread stand for what they do where it is written", () => {
+  test("names in a spread record are resolved where the record is written", () => {
     const { imported } = readImport(
       files({
         "crew.py": `
@@ -404,14 +404,14 @@ Crew(agents=[one], tasks=[Task(description="d", expected_output="e", agent=one)]
     expect(imported?.roles).toMatchObject([{ name: "Inner", goals: ["Outer"] }]);
   });
 
-  test("agents alone are roles", () => {
+  test("agents without a crew become roles", () => {
     const { imported } = readImport(
       files({ "agents.py": "from crewai import Agent\na = Agent(role='A', goal='g', backstory='b')\n" }),
     );
     expect(imported).toMatchObject({ graph: null, roles: [{ name: "A" }] });
   });
 
-  test("what is written in circles ends, and what reaches for prototypes finds nothing", () => {
+  test("resolving circular definitions terminates, and __proto__ names resolve to nothing", () => {
     const text = `
 from crewai import Agent, Task, Crew
 def a():

@@ -58,8 +58,8 @@ const run = (read: ReturnType<typeof readImport>, input: JsonObject) =>
     }),
   }).run(graphOf(read), { input, roles: [...builtinRoles, ...(read.imported?.roles ?? [])] });
 
-describe("a crew in YAML", () => {
-  test("becomes a chain in which each task gets the results of all before it", () => {
+describe("YAML crews", () => {
+  test("a YAML crew becomes a chain in which each task gets all earlier results", () => {
     const read = crew(AGENTS, TASKS);
     expect(linesOf(read)).toEqual(["start read_task", "read_task write_task", "write_task end"]);
     expect(step(read, "write_task").input_keys).toEqual(["read_task"]);
@@ -71,20 +71,20 @@ describe("a crew in YAML", () => {
     ]);
   });
 
-  test("runs on the offline model", async () => {
+  test("a YAML crew runs on the offline model", async () => {
     const { state } = await run(crew(AGENTS, TASKS), { topic: "owls" });
     expect(state.run).toMatchObject({ final_status: "COMPLETED", reason_code: "END_REACHED", warnings: [] });
     expect(Object.keys(state.run.output ?? {})).toEqual(["write_task"]);
   });
 
-  test("as one step runs on the offline model, too", async () => {
+  test("a YAML crew imported as a single step runs on the offline model", async () => {
     const read = crew(AGENTS, TASKS, { answers: { shape: "crew" } });
     expect(linesOf(read)).toEqual(["start Config", "Config end"].map((line) => line.replace("Config", "A")));
     const { state } = await run(read, { topic: "owls" });
     expect(state.run).toMatchObject({ final_status: "COMPLETED" });
   });
 
-  test("keeps JSON's braces, fills in variables, and leaves the outer braces of doubled ones", () => {
+  test("task text keeps JSON braces, fills in variables, and keeps outer doubled braces", () => {
     const read = crew(AGENTS, TASKS.replace("Write a letter.", "Write {{topic}} and {a-b} and {}."));
     expect(step(read, "read_task").config.task_description_template).toBe(
       'Read about {{topic}}. Answer as {"points": []}',
@@ -94,7 +94,7 @@ describe("a crew in YAML", () => {
     );
   });
 
-  test("does not guess who does a task that names nobody: it asks, and the step cannot run", () => {
+  test("a task without an agent is asked about and can't run until assigned", () => {
     const read = crew(AGENTS, TASKS.replaceAll(/ {2}agent: .*\n/g, ""));
     expect(read.imported?.choices.map(({ id, value }) => [id, value])).toEqual([
       ["shape", "chain"],
@@ -110,7 +110,7 @@ describe("a crew in YAML", () => {
     ]);
   });
 
-  test("gives tasks to whom a person says", () => {
+  test("tasks are assigned to the agents that the user chooses", () => {
     const tasks = TASKS.replaceAll(/ {2}agent: .*\n/g, "");
     const roles = (answers: Record<string, string>) => {
       const read = crew(AGENTS, tasks, { answers });
@@ -125,12 +125,12 @@ describe("a crew in YAML", () => {
     expect(roles({ unassigned: "agent:nobody_of_this_name" })).toEqual(["", ""]);
   });
 
-  test("says which agent of a task is not in the files", () => {
+  test("an agent missing from the files is reported for its task", () => {
     const read = crew(AGENTS, TASKS.replace("agent: writer", "agent: poet"));
     expect(messagesOf(read, "placeholder")[0]).toContain('"poet"');
   });
 
-  test("takes the contexts that tasks name, and refuses those that come later", () => {
+  test("task contexts become inputs, and contexts from later tasks are rejected", () => {
     expect(step(crew(AGENTS, `${TASKS}  context: []\n`), "write_task").input_keys).toEqual([]);
     const read = crew(AGENTS, TASKS.replace("agent: reader", "agent: reader\n  context: [write_task]"));
     expect(read.imported).toBeNull();
@@ -141,7 +141,7 @@ describe("a crew in YAML", () => {
     });
   });
 
-  test("draws tasks that need not be waited for side by side", () => {
+  test("asynchronous tasks become parallel branches", () => {
     const tasks = `${TASKS.replace("agent: reader", "agent: reader\n  async_execution: true")}
 more_task:
   description: More
@@ -158,7 +158,7 @@ more_task:
     ]);
   });
 
-  test("keeps programs as names in words, and never looks them up", () => {
+  test("Python references are reported as names and never loaded", () => {
     const read = crew(
       AGENTS,
       TASKS.replace(
@@ -173,7 +173,7 @@ more_task:
     ]);
   });
 
-  test("may be a list, or stand under a word of its own", () => {
+  test("agents and tasks may be lists or nested under their own key", () => {
     const read = crew(
       "agents:\n  - name: reader\n    role: Reader\n    goal: Read\n",
       "tasks:\n  read_task:\n    description: Read\n    expected_output: Notes\n    agent: reader\n",
@@ -182,7 +182,7 @@ more_task:
     expect(read.findings.find(({ level }) => level === "kept")).toMatchObject({ at: "agents.0", line: 2 });
   });
 
-  test("of agents alone brings the roles", () => {
+  test("agents without tasks are imported as roles", () => {
     const { imported } = readImport(files({ "": AGENTS }));
     expect(imported).toMatchObject({
       graph: null,
@@ -190,7 +190,7 @@ more_task:
     });
   });
 
-  test("whose other half cannot be parsed is refused with the line", () => {
+  test("a crew with an unparsable file is rejected with the file name", () => {
     const read = crew(AGENTS, "read_task:\n  description: [");
     expect(read.imported).toBeNull();
     expect(read.findings.find(({ level }) => level === "error")).toMatchObject({
@@ -213,15 +213,15 @@ const CREW = `{
 const json = (text: string, more: Record<string, string> = {}) =>
   readImport(files({ "crew.jsonc": text, "agents/reader.jsonc": AGENT, ...more }));
 
-describe("a crew in JSON", () => {
-  test("may have comments and trailing commas, and knows what its inputs usually are", async () => {
+describe("JSON crews", () => {
+  test("a JSON crew may have comments and trailing commas, and its inputs become defaults", async () => {
     const read = json(CREW);
     const { state } = await run(read, {});
     expect(state.run).toMatchObject({ final_status: "COMPLETED" });
     expect(state.state.topic).toBe("owls");
   });
 
-  test("that is led by a manager becomes one step with its tasks as the goal", async () => {
+  test("a hierarchical crew becomes a single step with its tasks as the goal", async () => {
     const read = json(
       CREW.replace('"inputs"', '"process": "hierarchical", "manager_agent": "boss", "inputs"'),
       {
@@ -242,7 +242,7 @@ describe("a crew in JSON", () => {
     expect(state.run.final_status).toBe("COMPLETED");
   });
 
-  test("that is led tells its manager which results a task builds on", () => {
+  test("a hierarchical crew's goal lists the results that each task builds on", () => {
     const read = json(
       CREW.replace('"inputs"', '"process": "hierarchical", "inputs"').replace(
         '"name": "two",',
@@ -254,7 +254,7 @@ describe("a crew in JSON", () => {
     );
   });
 
-  test("asks at a router what a program decided", () => {
+  test("a task with a Python condition becomes a router without conditions", () => {
     const read = json(
       CREW.replace(
         '"name": "two",',
@@ -275,13 +275,13 @@ describe("a crew in JSON", () => {
     expect(messagesOf(read, "placeholder")[0]).toContain("m.should");
   });
 
-  test("whose files were chosen one by one, without their folders, is one crew all the same", () => {
+  test("crew files chosen without their folders form a single crew", () => {
     const read = readImport(files({ "reader.jsonc": AGENT, "crew.jsonc": CREW }));
     expect(read.found).toHaveLength(1);
     expect(read.imported).toEqual(json(CREW).imported);
   });
 
-  test("takes no other file that lies beside it for an agent, whatever its name", () => {
+  test("other JSON files next to a crew aren't taken for agents", () => {
     const read = readImport(files({ "reader.json": '{"port": 1}', "crew.jsonc": CREW }));
     expect(read.imported).toBeNull();
     expect(messagesOf(read, "error")).toContainEqual(
@@ -289,20 +289,20 @@ describe("a crew in JSON", () => {
     );
   });
 
-  test("whose agent has no file is refused with the name of the file", () => {
+  test("a crew with a missing agent file is rejected with the file name", () => {
     const read = readImport(files({ "x/crew.jsonc": CREW }));
     expect(read.imported).toBeNull();
     expect(messagesOf(read, "error")).toEqual([expect.stringContaining("agents/reader.jsonc is missing")]);
   });
 
-  test("is read with the comments that CrewAI writes into its files, however long and whatever is in them", () => {
+  test("CrewAI's generated comments are skipped, whatever their length and content", () => {
     const comment = `// "base_url": {"${"long ".repeat(40)}": [[[[,,,,\n/* "more": { */\n`;
     const read = json(comment + CREW, { "agents/reader.jsonc": comment + AGENT });
     expect(messagesOf(read, "error")).toEqual([]);
     expect(read.imported?.roles.map(({ name }) => name)).toContain("Reader");
   });
 
-  test("whose agent's file cannot be read says why, not that the file is missing", () => {
+  test("an unparsable agent file is reported with its parse error", () => {
     const read = json(CREW, { "agents/reader.jsonc": '{"role": ' });
     expect(messagesOf(read, "error")).toEqual([
       expect.stringMatching(
@@ -335,8 +335,8 @@ const methods = (text: string) => flow(`schema: crewai.flow/v1\nname: F\nmethods
 const method = (name: string, more = "") =>
   `  ${name}:\n${more}    do: {call: expression, expr: "'${name}'"}\n`;
 
-describe("a flow", () => {
-  test("keeps its loop, its labels and its texts", async () => {
+describe("flows", () => {
+  test("a flow keeps its loop, labels and texts", async () => {
     const read = flow(FLOW);
     expect(linesOf(read).sort()).toEqual(
       [
@@ -366,7 +366,7 @@ describe("a flow", () => {
     expect(state.nodes.write?.count).toBe(2);
   });
 
-  test("waits for all where it says and, for any where it says or, and both in one", () => {
+  test("and/or listeners of a flow become joins, even when nested", () => {
     const both = methods(
       [
         method("a", "    start: true\n"),
@@ -386,7 +386,7 @@ describe("a flow", () => {
     expect(step(both, "mixed_when").join).toBe("any");
   });
 
-  test("runs to its end where several branches meet", async () => {
+  test("a flow with merging branches runs to its end", async () => {
     const read = methods(
       [
         method("a", "    start: true\n"),
@@ -398,7 +398,7 @@ describe("a flow", () => {
     expect(state.run).toMatchObject({ final_status: "COMPLETED", output: { all: "all" } });
   });
 
-  test("keeps programs as text beside an empty step, which keeps it from running", () => {
+  test("a flow's code becomes a note next to an empty step, which can't run", () => {
     const read = methods(`  go:\n    start: true\n    do: {call: script, code: "import os"}\n`);
     expect(messagesOf(read, "placeholder")).toHaveLength(1);
     const notes = Object.values(graphOf(read).nodes).filter(({ node_type }) => node_type === "note");
@@ -406,7 +406,7 @@ describe("a flow", () => {
     expect(findProblems(graphOf(read), []).some(({ severity }) => severity === "error")).toBe(true);
   });
 
-  test("asks a person at a gate whose answers are the outcomes", () => {
+  test("human feedback with outcomes becomes an approval gate with those answers", () => {
     const read = methods(
       `  go:\n    start: true\n    human_feedback: {message: Good?, emit: [yes_, no_]}\n    do: {call: expression, expr: "1"}\n${method("fine", "    listen: yes_\n")}`,
     );
@@ -423,7 +423,7 @@ describe("a flow", () => {
     });
   });
 
-  test("asks a person for words by a form where no outcomes are named", () => {
+  test("human feedback without outcomes becomes a form", () => {
     const read = methods(
       `  go:\n    start: true\n    human_feedback: {message: What do you think?}\n    do: {call: expression, expr: "1"}\n`,
     );
@@ -434,7 +434,7 @@ describe("a flow", () => {
     });
   });
 
-  test("reads the crew that it names among the files, and nowhere else", () => {
+  test("a flow reads its referenced crew only from the imported files", () => {
     const text = `schema: crewai.flow/v1\nname: F\nmethods:\n  go:\n    start: true\n    do: {call: crew, from_declaration: crews/one, inputs: {topic: "\${state.subject}"}}\n`;
     const inline = CREW.replace('["reader"]', `{"reader": ${AGENT}}`);
     const read = readImport(files({ "flow.yaml": text, "crews/one/crew.jsonc": inline }));
@@ -447,7 +447,7 @@ describe("a flow", () => {
     expect(messagesOf(alone, "changed")[0]).toContain("crews/one");
   });
 
-  test("that listens to itself, or that nothing starts, is refused", () => {
+  test("a flow that listens to itself or has no start is rejected", () => {
     expect(messagesOf(methods(method("a", "    start: true\n    listen: a\n")), "error")[0]).toContain(
       "listens to itself",
     );
@@ -457,7 +457,7 @@ describe("a flow", () => {
   });
 });
 
-test("an agent that CrewAI keeps is not fetched: its tasks and steps are empty and say so", () => {
+test("an agent in CrewAI's repository isn't fetched, and its steps become placeholders", () => {
   const away = '{"from_repository": "analyst"}';
   const inCrew = json(CREW.replace('["reader"]', `{"reader": ${away}}`));
   expect(messagesOf(inCrew, "dropped")[0]).toContain("wasn't fetched");
@@ -468,7 +468,7 @@ test("an agent that CrewAI keeps is not fetched: its tasks and steps are empty a
   expect(messagesOf(inFlow, "placeholder")).toHaveLength(1);
 });
 
-test("files without a folder are named after their agents, and a year takes one line", () => {
+test("files without a folder are named after their agents, and current_year becomes a short input", () => {
   const dated = TASKS.replace("Write a letter.", "Write a letter for {current_year}.");
   const read = readImport(files({ "agents.yaml": AGENTS, "tasks.yaml": dated }));
   expect(read.imported?.name).toBe("Reader and writer");

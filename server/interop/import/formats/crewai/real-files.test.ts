@@ -33,7 +33,7 @@ function there<T>(value: T | null | undefined): T {
 }
 
 describe.runIf(isThere)("CrewAI's YAML crews", () => {
-  test.each(of("crewai-yaml"))("$name", ({ name, about }) => {
+  test.each(of("crewai-yaml"))("a real YAML crew is read as expected: $name", ({ name, about }) => {
     const { imported, found, findings } = read(name);
     expect(found.map(({ format }) => format)).toEqual(["crewai-yaml"]);
     const { graph, roles, choices } = there(imported);
@@ -56,7 +56,7 @@ describe.runIf(isThere)("CrewAI's YAML crews", () => {
 });
 
 describe.runIf(isThere)("CrewAI's JSON crews", () => {
-  test.each(of("crewai-jsonc"))("$name", ({ name, about }) => {
+  test.each(of("crewai-jsonc"))("a real JSON crew is read as expected: $name", ({ name, about }) => {
     const { imported, found, findings } = read(name);
     expect(found.map(({ format }) => format)).toEqual(["crewai-json"]);
     if (about.agent_files_missing.length > 0) {
@@ -76,7 +76,7 @@ describe.runIf(isThere)("CrewAI's JSON crews", () => {
 });
 
 describe.runIf(isThere)("CrewAI's flows", () => {
-  test.each(of("crewai-flow"))("$name", ({ name, about }) => {
+  test.each(of("crewai-flow"))("a real flow is read as expected: $name", ({ name, about }) => {
     const { imported, found } = read(name);
     expect(found.map(({ format }) => format)).toEqual(["crewai-flow"]);
     const { graph } = there(imported);
