@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
-import { chromium } from "playwright";
+import { chromium } from "@playwright/test";
 
 const [url = "http://127.0.0.1:3000"] = process.argv.slice(2);
 const images = path.resolve(import.meta.dirname, "../docs/images");

@@ -113,11 +113,11 @@ test.each<[string, string, boolean]>([
   ["^(?=a)[|]|c", "it has a lookahead or lookbehind", true],
   ["^(?=a)*b", "it repeats a lookahead", true],
   ["^(?=a){2}b", "it repeats a lookahead", true],
-])("%s is refused: %s", (source, why, isValid) => {
+])("%s is rejected: %s", (source, why, isValid) => {
   expect(rejection(source)).toEqual([why, isValid]);
 });
 
-test("a pattern may be as long, as deep and as large as its limits, and no more", () => {
+test("a pattern may reach the limits of length, depth and size, but not exceed them", () => {
   const deep = (levels: number) => `${"(".repeat(levels)}a${")".repeat(levels)}`;
   expect(rejection("a".repeat(MAX_PATTERN_CHARS))).toBeNull();
   expect(rejection(deep(100))).toBeNull();
@@ -145,11 +145,11 @@ test.each([
   ["(?:ab){2,3}", 7],
   ["(){3}", 3],
   ["^(?=ab)c", 4],
-])("a pattern's size is what it unfolds to: %s has %i places", (source, size) => {
+])("the size of a pattern counts its unrolled states: %s has %i", (source, size) => {
   expect([regexSize(source), compileRegex(source).size]).toEqual([size, size]);
 });
 
-test("a set has what one of its parts has, or what none of them has", () => {
+test("a character set contains its parts, or everything else if it is negated", () => {
   const digits: SignSet = { isNegated: false, ranges: [[48, 57]], inner: [] };
   const notDigits: SignSet = { ...digits, isNegated: true };
   const letters: SignSet = { isNegated: false, ranges: [], inner: [], property: /^\p{L}$/u };

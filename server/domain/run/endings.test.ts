@@ -21,7 +21,7 @@ const members = { ann: "Writer", bob: "Reader" };
 const { running } = crewRun({ members });
 const by = (agent_id: string, task_id?: string) => ({ agent_id, ...(task_id ? { task_id } : {}) });
 
-describe("work that ends before what it had under way", () => {
+describe("unfinished work of an agent or node that ended", () => {
   const asked = (agent: string, call_id: string, task_id?: string) =>
     of(
       "crew",
@@ -67,7 +67,7 @@ describe("work that ends before what it had under way", () => {
   const waiting = { for: "human", until: 900 };
   const [ann, bob] = ["crew#1/ann", "crew#1/bob"];
 
-  test("stops and withdraws what was an agent's own where that one failed, and leaves the others'", () => {
+  test("a failed agent stops its own calls and withdraws its questions, but not those of others", () => {
     const failed = of(
       "crew",
       "agent_finished",
@@ -86,7 +86,7 @@ describe("work that ends before what it had under way", () => {
     expect(snapshot(fold(...events, failed, last)).at(-1)).toEqual(["running", undefined]);
   });
 
-  test("leaves all of it where the agent came to its end", () => {
+  test("a completed agent leaves its calls and questions open", () => {
     expect(snapshot(fold(...events, agentFinished("ann"))).slice(0, 3)).toEqual([
       ["running", "running", "running"],
       ["running", "running", "running"],
@@ -94,7 +94,7 @@ describe("work that ends before what it had under way", () => {
     ]);
   });
 
-  test("stops all of it with the node, but for a question that nobody waits for", () => {
+  test("a node that ended stops all its calls and questions except advisory ones", () => {
     const all = [
       ["stopped", "stopped", "stopped"],
       ["stopped", "stopped", "stopped"],
@@ -118,14 +118,14 @@ describe("work that ends before what it had under way", () => {
     ]);
   });
 
-  test("leaves the work of another activation", () => {
+  test("a node that ended leaves the work of another activation", () => {
     const other = { ...tool("ann", "t9"), activation_id: "crew#2" } as NewEvent;
     const asking = { ...question("q9", "ann"), activation_id: "crew#2" } as NewEvent;
     const state = fold(...events, other, asking, completed("crew"));
     expect([state.tool_calls.t9?.status, state.interactions.q9?.status]).toEqual(["running", "open"]);
   });
 
-  test("waits until each question that holds it up is answered, and is told how long", () => {
+  test("a node waits until each blocking question is answered, and extends its deadline", () => {
     const answer = (interaction_id: string) =>
       of("crew", "interaction_answered", { interaction_id, answer: "approve", by: "eve" });
     const extended = of("crew", "interaction_extended", { interaction_id: "q1", expires_at: 950 });

@@ -3,7 +3,7 @@ import { engineOf, workerOf } from "@/server/domain/testing/engine";
 import { engineLabel, outboxLabel, placeLabel, stalledRunText } from "./engine-labels";
 import { EMBEDDED, type RunPlace } from "./engine-state";
 
-test("who carries out runs is said in a few words", () => {
+test("the engine label names this server or counts the workers", () => {
   const gone = workerOf("worker-3", { state: "gone" });
   expect(engineLabel(EMBEDDED)).toBe("This server");
   expect(engineLabel({ ...EMBEDDED, at_work: 1 })).toBe("This server; 1 run is still finishing over Restate");
@@ -17,13 +17,13 @@ test("who carries out runs is said in a few words", () => {
   expect(engineLabel(engineOf({ workers: [gone] }))).toBe("Workers over Restate; none available");
 });
 
-test("what waits for the engine is counted", () => {
+test("the outbox label counts the messages waiting for the engine", () => {
   expect(outboxLabel(0)).toBe("Empty");
   expect(outboxLabel(1)).toBe("1 message waiting for the engine");
   expect(outboxLabel(4)).toBe("4 messages waiting for the engine");
 });
 
-test("why a run does not get on is said with what comes of it", () => {
+test("the text of a stalled run has the cause and the next step", () => {
   const cause = "No worker was reachable.";
   expect(stalledRunText({ state: "tried_again", tries: 7, cause })).toBe(
     "No worker was reachable. Retrying automatically; 7 tries so far.",
@@ -36,7 +36,7 @@ test("why a run does not get on is said with what comes of it", () => {
   );
 });
 
-test("where a run is, and where it was before", () => {
+test("the place label of a run names its current and previous worker", () => {
   const at = (place: Partial<RunPlace>) =>
     placeLabel(
       { state: "at_work", worker: "worker-2", moved_from: null, moved_at: null, ...place },

@@ -70,51 +70,51 @@ const ends = (status: Payloads["agent_finished"]["status"], of_: RunError | null
 
 const hubOf = (...events: NewEvent[]) => hubState(fold(...begun, ...events));
 test.each<[string, NewEvent[], string]>([
-  ["begins", [], "LOADING"],
+  ["starts", [], "LOADING"],
   ["has a turn", [turn], "RUNNING"],
-  ["came to its end", [turn, ends("completed")], "FINISHED"],
-  ["handed over", [ends("handed_off")], "FINISHED"],
-  ["gave its task back", [ends("rejected")], "REJECTED"],
+  ["completed", [turn, ends("completed")], "FINISHED"],
+  ["handed off", [ends("handed_off")], "FINISHED"],
+  ["rejected its task", [ends("rejected")], "REJECTED"],
   ["failed", [ends("failed")], "ERROR"],
   ["was stopped", [ends("stopped")], "STOPPED"],
-  ["stops with its run at a limit", [over({ final_status: "INCOMPLETE" })], "PAUSED"],
-  ["ends with its run", [over()], "STOPPED"],
+  ["stopped with its run at a limit", [over({ final_status: "INCOMPLETE" })], "PAUSED"],
+  ["ended with its run", [over()], "STOPPED"],
   ["asks to confirm a call", [turn, question("tool_confirmation")], "AWAITING_USER_CONFIRMATION"],
-  ["asks a person something", [turn, question("question")], "AWAITING_USER_INPUT"],
-  ["works beside another that asks", [turn, question("question", "bob")], "RUNNING"],
-  ["was confirmed just now", [turn, question("review"), answer("approve")], "USER_CONFIRMED"],
-  ["was confirmed for good just now", [turn, question("review"), answer("approve_always")], "USER_CONFIRMED"],
-  ["was refused just now", [turn, question("review"), answer("reject")], "USER_REJECTED"],
-  ["went on with its model since", [turn, question("review"), answer("reject"), asked("c")], "RUNNING"],
-  ["went on with a tool since", [turn, question("review"), answer("approve"), tool], "RUNNING"],
+  ["asks a person a question", [turn, question("question")], "AWAITING_USER_INPUT"],
+  ["works while another agent asks", [turn, question("question", "bob")], "RUNNING"],
+  ["was just confirmed", [turn, question("review"), answer("approve")], "USER_CONFIRMED"],
+  ["was just confirmed permanently", [turn, question("review"), answer("approve_always")], "USER_CONFIRMED"],
+  ["was just rejected", [turn, question("review"), answer("reject")], "USER_REJECTED"],
+  ["continued with a model call", [turn, question("review"), answer("reject"), asked("c")], "RUNNING"],
+  ["continued with a tool call", [turn, question("review"), answer("approve"), tool], "RUNNING"],
   ["is paused with its run", [turn, paused], "PAUSED"],
   ["waits at a limit", [turn, of("a", "node_waiting", { for: "limit" })], "PAUSED"],
-  ["waits for its provider", [turn, asked("c"), failed("c", "RATE_LIMIT")], "RATE_LIMITED"],
-  ["has another failure", [turn, asked("c"), failed("c", "TRANSIENT")], "RUNNING"],
-  ["asks again after its provider", [turn, asked("c"), failed("c", "RATE_LIMIT"), asked("d")], "RUNNING"],
-])("the agent hub sees an agent that %s", (_how, events, state) => {
+  ["is rate-limited by its provider", [turn, asked("c"), failed("c", "RATE_LIMIT")], "RATE_LIMITED"],
+  ["has another kind of failure", [turn, asked("c"), failed("c", "TRANSIENT")], "RUNNING"],
+  ["calls its provider again", [turn, asked("c"), failed("c", "RATE_LIMIT"), asked("d")], "RUNNING"],
+])("the agent hub shows the state of an agent that %s", (_how, events, state) => {
   expect(hubOf(...events).subtasks.map(({ agent_state }) => agent_state)).toEqual([state]);
 });
 
 test.each<[string, NewEvent[], string]>([
-  ["has an agent at work", [turn], "RUNNING"],
+  ["has an active agent", [turn], "RUNNING"],
   ["is paused", [turn, paused], "PAUSED"],
   ["stopped at a limit", [over({ final_status: "INCOMPLETE" })], "PAUSED"],
-  ["is over", [over()], "FINISHED"],
+  ["completed", [over()], "FINISHED"],
   ["failed", [over({ final_status: "ERROR" })], "ERROR"],
   ["was cancelled", [over({ final_status: "CANCELLED" })], "STOPPED"],
-])("the agent hub sees a run that %s", (_how, events, state) => {
+])("the agent hub shows the state of a run that %s", (_how, events, state) => {
   expect(hubOf(...events).root_task.agent_state).toBe(state);
 });
 
-test("the agent hub sees whether a run is paused, or held up by a provider", () => {
+test("the agent hub shows whether a run is paused or rate-limited", () => {
   expect(hubOf(turn).traffic_control_state).toBe("normal");
   expect(hubOf(turn, paused).traffic_control_state).toBe("paused");
   expect(hubOf(turn, asked("c"), failed("c", "RATE_LIMIT")).traffic_control_state).toBe("throttling");
   expect(hubOf(turn, asked("c"), failed("c", "RATE_LIMIT"), asked("d")).traffic_control_state).toBe("normal");
 });
 
-test("the agent hub sees a whole run: its goal, counters, costs, what was worked out and the last failure", () => {
+test("the agent hub shows a run's goal, counters, costs, state and last error", () => {
   const s = fold(
     created(graph, {
       input: { n: 1, wish: "Write." },
@@ -168,7 +168,7 @@ test("the agent hub sees a whole run: its goal, counters, costs, what was worked
   expect(empty.subtasks).toEqual([]);
 });
 
-test("the last error is the run's where it has one, else the last agent's", () => {
+test("the last error is the run's if it has one, otherwise the last agent's", () => {
   const failedAgent = ends("failed", error("CONFIG"));
   expect(hubOf().last_error).toBeNull();
   expect(hubOf(failedAgent).last_error).toBe("CONFIG.");
@@ -176,19 +176,19 @@ test("the last error is the run's where it has one, else the last agent's", () =
   expect(hubOf(failedAgent, failedRun).last_error).toBe("TIMEOUT.");
 });
 
-test("an agent counts as almost stuck only while it is at work", () => {
+test("an agent counts as almost stuck only while it is active", () => {
   const stuck = of("a", "stuck_detected", { pattern: "x", message: "x", action: "nudge" }, by);
   expect(hubOf(stuck, stuck).subtasks[0]?.almost_stuck).toBe(2);
   expect(hubOf(stuck, ends("failed", error("CONFIG"))).subtasks[0]?.almost_stuck).toBe(0);
 });
 
-describe("what an agent did, in the hub's forms", () => {
+describe("agent history in the hub's format", () => {
   const view = (...messages: Payloads["message_added"]["message"][]) => {
     const events = messages.map((message) => of("a", "message_added", { message, origin: "template" }, by));
     return hubHistory(fold(...begun, ...events).agents["a#1/ann"]!);
   };
   const call = { id: "t1", tool_name: "look", args: { page: 1 } };
-  test("leaves out the system's words and results of calls that nobody knows", () => {
+  test("the agent history omits system messages and results of unknown calls", () => {
     const history = view(
       { role: "system", content: "You are ann." },
       { role: "user", content: "Write." },
@@ -207,7 +207,7 @@ describe("what an agent did, in the hub's forms", () => {
     ]);
   });
 
-  test("takes a result that has no status as it stands, and one with an odd status as well", () => {
+  test("a tool result without a valid status is kept unchanged", () => {
     const result = (content: string) =>
       view(
         { role: "assistant", content: "", tool_calls: [call] },

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { heldMessage, QuarantineReason } from "./quarantine";
 
-test("whoever sees a held run reads what happened and what to do", () => {
+test("a quarantine message has the cause and the next step", () => {
   expect(heldMessage("damaged_log", "Turn 1 can't be read: it ends too early")).toBe(
     "Turn 1 can't be read: it ends too early. Restore an undamaged copy of the data folder and retry, or cancel the run.",
   );

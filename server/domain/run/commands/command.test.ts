@@ -25,7 +25,7 @@ const errorOf = (command: RunCommand, events: NewEvent[], graph = line) =>
   commandError(analyse(graph), fold(...events), command);
 const begun = [created(line), ready("a")];
 
-describe("pausing and going on", () => {
+describe("pausing and resuming", () => {
   const commands: RunCommand[] = [
     { kind: "pause" },
     { kind: "pause", now: true },
@@ -34,15 +34,15 @@ describe("pausing and going on", () => {
   ];
   const isFree = "This run is not paused. Pause it first.";
   test.each<[string, NewEvent[], (string | null)[]]>([
-    ["goes on", begun, [null, null, isFree, isFree]],
+    ["is running", begun, [null, null, isFree, isFree]],
     ["is paused", [...begun, paused], ["This run is already paused.", null, null, null]],
     ["has ended", [...begun, over()], Array.from({ length: 4 }, () => "This run has ended.")],
-  ])("a run that %s", (_how, events, errors) => {
+  ])("pause, resume and step are checked in a run that %s", (_how, events, errors) => {
     expect(commands.map((command) => errorOf(command, events))).toEqual(errors);
   });
 });
 
-test("a breakpoint, or where a run is to stop, names what the drawing has", () => {
+test("a breakpoint or stop point must name a node or connection of the workflow", () => {
   const at = (...breakpoints: Extract<RunCommand, { kind: "set_breakpoints" }>["breakpoints"]) =>
     errorOf({ kind: "set_breakpoints", breakpoints }, begun);
   const [node, edge] = ['This workflow has no node "x".', 'This workflow has no connection "e9".'];
@@ -55,7 +55,7 @@ test("a breakpoint, or where a run is to stop, names what the drawing has", () =
   expect(unknownStop(line, { breakpoints: [{ on: "edge", edge_id: "e9" }], stop_at: "x" })).toEqual(edge);
 });
 
-test("a command that came too late is told apart from other warnings", () => {
+test("a command that arrived too late is distinguished from other warnings", () => {
   const warning = (code: string, message: string): NewEvent => ({
     type: "warning",
     payload: { code, message },
@@ -67,7 +67,7 @@ test("a command that came too late is told apart from other warnings", () => {
   expect(tooLate(logOf([other, late]))).toBe("It has ended.");
 });
 
-describe("a change of the state", () => {
+describe("state edits", () => {
   const graph = {
     ...line,
     global_state_schema: { type: "object", properties: { n: { type: "number" } } },
@@ -82,19 +82,23 @@ describe("a change of the state", () => {
     ["sets a key", edit({ n: 2 }), null],
     ["removes a key", edit({}, ["text"]), null],
     ["names no key", edit({}), "Name the keys to set or remove."],
-    ["removes a key that is not there", edit({ n: 2 }, ["text", "m"]), 'The state has no "m" to remove.'],
-    ["sets a key to what it may not be", edit({ text: 1, n: "two" }), '"n" violates its schema'],
-  ])("that %s", (_what, command, error) => {
+    ["removes a missing key", edit({ n: 2 }, ["text", "m"]), 'The state has no "m" to remove.'],
+    [
+      "sets a key to a value that violates its schema",
+      edit({ text: 1, n: "two" }),
+      '"n" violates its schema',
+    ],
+  ])("checks a state edit that %s", (_what, command, error) => {
     expect(errorOf(command, [...held, paused], graph)).toEqual(containing(error));
   });
 
-  test("fits a run that is paused, and no other", () => {
+  test("a state edit is accepted only while the run is paused", () => {
     expect(errorOf(edit({ n: 2 }), held, graph)).toBe(
       "Pause the run before editing its state, so that nothing else writes it.",
     );
   });
 
-  test("may fill the state to its limit and not beyond", () => {
+  test("a state edit may fill the state up to its limit but not beyond", () => {
     const size = (length: number) => errorOf(edit({ text: "x".repeat(length) }), [...held, paused], graph);
     const most = Array.from({ length: 1000 }, (_, length) => length).filter(
       (length) => size(length) === null,
@@ -122,41 +126,46 @@ describe("skipping a node", () => {
   });
   const begin = [created(typed), ready("a"), ready("r")];
   test.each<[string, RunCommand, NewEvent[], string | null]>([
-    ["that is to begin", skip("a#1", { x: 1 }), begin, null],
-    ["that is at work", skip("a#1", { x: 1 }), [...begin, started("a")], null],
-    ["that is not there", skip("a#2", {}), begin, "This run has no a#2."],
+    ["that is ready", skip("a#1", { x: 1 }), begin, null],
+    ["that is running", skip("a#1", { x: 1 }), [...begin, started("a")], null],
+    ["that does not exist", skip("a#2", {}), begin, "This run has no a#2."],
     [
-      "that is done",
+      "that is completed",
       skip("a#1", { x: 1 }),
       [...begin, started("a"), completed("a")],
       "a is no longer active",
     ],
     [
-      "that has no name and is done",
+      "that has no name and is completed",
       skip("c#1", {}),
       [...begin, ready("c"), started("c"), completed("c")],
       "c is no longer active (completed).",
     ],
     [
-      "that ends the run",
+      "that is an end node",
       skip("end#1", {}),
       [...begin, ready("end")],
       "end is an end node and can't be skipped",
     ],
-    ["without what it is to give", skip("a#1", {}), begin, 'The output of a is invalid: "x" is missing'],
-    ["with what does not fit the state", skip("a#1", { x: "one" }), begin, "The output of a is invalid: x:"],
-    ["that chooses a way, by a label", skip("r#1", {}, ["yes"]), begin, null],
+    ["without its required output", skip("a#1", {}), begin, 'The output of a is invalid: "x" is missing'],
     [
-      "that chooses a way, by a label that no way has",
+      "with an output that violates the state schema",
+      skip("a#1", { x: "one" }),
+      begin,
+      "The output of a is invalid: x:",
+    ],
+    ["with the label of a route", skip("r#1", {}, ["yes"]), begin, null],
+    [
+      "with a label that no route has",
       skip("r#1", {}, ["maybe"]),
       begin,
       expect.stringMatching(/^r chose "maybe", but no connection has that label\./),
     ],
-  ])("%s", (_what, command, events, error) => {
+  ])("checks skipping a node %s", (_what, command, events, error) => {
     expect(errorOf(command, events, typed)).toEqual(containing(error));
   });
 
-  test("gives what the node's own schema asks for, and names at most five faults", () => {
+  test("the output of a skipped node must match its schema, and at most five errors are listed", () => {
     const strict = draw("start > a > end", {
       a: {
         node_type: "agent_task",
@@ -181,7 +190,7 @@ describe("skipping a node", () => {
   });
 });
 
-describe("trying a node again", () => {
+describe("retrying a node", () => {
   const retry =
     (events: NewEvent[], activation_id = "a#1") =>
     () =>
@@ -198,81 +207,93 @@ describe("trying a node again", () => {
   const notByNode =
     "This run ended for a reason that retrying a node can't resolve. Fork it from an earlier point.";
   test.each<[string, () => string | null, string | null]>([
-    ["that is not there", retry([], "a#2"), "This run has no a#2."],
+    ["that does not exist", retry([], "a#2"), "This run has no a#2."],
     ["that has not failed", retry([]), "a has not failed (ready)."],
-    ["that is done", retry([completed("a")]), "a has not failed (completed)."],
-    ["that failed and ends the run", retry([failedRun]), null],
-    ["that waits to be tried again anyway", retry([failedWith("a", "retry")]), null],
+    ["that is completed", retry([completed("a")]), "a has not failed (completed)."],
+    ["whose failure fails the run", retry([failedRun]), null],
+    ["that is waiting for a retry", retry([failedWith("a", "retry")]), null],
     [
-      "whose failure led another way",
+      "whose failure took another route",
       retry([failedWith("a", "continue")]),
       "a failed, so the run took another path",
     ],
     ["that ended the run", retry([failedRun, ended("a#1")]), null],
-    ["beside another failure that ended the run", retry([failedRun, ended("b#1")]), notByNode],
+    ["when another node's failure ended the run", retry([failedRun, ended("b#1")]), notByNode],
     ["in a run that ended for another reason", retry([ended()]), notByNode],
     ["in a run that completed", retry([over()]), "This run has ended."],
     [
-      "in a run that was cancelled after it failed",
+      "in a run that was cancelled after the failure",
       retry([failedRun, over({ final_status: "CANCELLED", error: { ...error, activation_id: "a#1" } })]),
       "This run has ended.",
     ],
     [
-      "in a run that goes on, without a name",
+      "without a name in an active run",
       () => errorOf({ kind: "retry_node", activation_id: "b#1" }, [...begun, ready("b")]),
       "b has not failed (ready).",
     ],
-  ])("%s", (_what, actual, wanted) => {
+  ])("checks retrying a node %s", (_what, actual, wanted) => {
     expect(actual()).toEqual(containing(wanted));
   });
 
-  test("helps where a node's failure ended the run, and nothing else", () => {
+  test("a retry can continue only a run that a node's failure ended", () => {
     const runs = [[failedRun], [failedRun, ended("a#1")], [failedRun, ended()], [ended()]];
     expect(runs.map((events) => canGoOn(fold(...begun, ...events)))).toEqual([false, true, false, false]);
   });
 });
 
-describe("an instruction", () => {
+describe("instructions", () => {
   const { a, begin, running } = crewRun({ members: { ann: "Writer", bob: "Reader" } });
   const inject = (target: Extract<RunCommand, { kind: "inject" }>["target"], events: NewEvent[]) => () =>
     commandError(a, fold(...events), { kind: "inject", target, text: "Be kind." });
   const after = [...running, completed("crew"), ready("end")];
   const removed: NewEvent = of("crew", "member_changed", { agent_id: "bob", action: "removed", by: "eve" });
   test.each<[string, () => string | null, string | null]>([
-    ["for everybody", inject({ run: true }, begin), null],
-    ["for everybody after the last work", inject({ run: true }, after), "No model calls are left"],
+    ["for all agents", inject({ run: true }, begin), null],
+    ["for all agents after the last model call", inject({ run: true }, after), "No model calls are left"],
     ["for a node", inject({ node_id: "crew" }, begin), null],
-    ["for a node that is over", inject({ node_id: "crew" }, after), "Crew has finished and can't run again"],
+    [
+      "for a node that has finished",
+      inject({ node_id: "crew" }, after),
+      "Crew has finished and can't run again",
+    ],
     [
       "for a node without agents",
       inject({ node_id: "start" }, begin),
       "start calls no model, so the message",
     ],
-    ["for a node that is not there", inject({ node_id: "constructor" }, begin), "This workflow has no node"],
+    [
+      "for a node that does not exist",
+      inject({ node_id: "constructor" }, begin),
+      "This workflow has no node",
+    ],
     ["for an agent", inject({ agent_id: "bob" }, begin), null],
     [
-      "for an agent whose work is over",
+      "for an agent that has finished",
       inject({ agent_id: "bob" }, after),
       "bob has finished its work in this run",
     ],
-    ["for an agent that is not there", inject({ agent_id: "cid" }, begin), "This workflow has no agent"],
+    ["for an agent that does not exist", inject({ agent_id: "cid" }, begin), "This workflow has no agent"],
     [
-      "for an agent that was taken out",
+      "for an agent that was removed",
       inject({ agent_id: "bob" }, [...begin, removed]),
       'This workflow has no agent "bob". Its agents: ann.',
     ],
-    ["for an agent that stayed", inject({ agent_id: "ann" }, [...begin, removed]), null],
-  ])("%s", (_what, actual, wanted) => {
+    [
+      "for an agent that stayed when another was removed",
+      inject({ agent_id: "ann" }, [...begin, removed]),
+      null,
+    ],
+  ])("checks an instruction %s", (_what, actual, wanted) => {
     expect(actual()).toEqual(containing(wanted));
   });
 
-  test("in a workflow without agents names none", () => {
+  test("the error for an unknown agent lists no agents in a workflow without any", () => {
     const target = { agent_id: "ann" };
     expect(errorOf({ kind: "inject", target, text: "x" }, begun)).toBe('This workflow has no agent "ann".');
   });
 });
 
-describe("a signal", () => {
+describe("signals", () => {
   const graph = draw("start > wait > end; start > w2 > end", {
     wait: { node_type: "wait", name: "", output_keys: ["go", "why"], config: { signal: "green" } },
     w2: { node_type: "wait", name: "Second", config: { ms: 1 } },
@@ -280,20 +301,24 @@ describe("a signal", () => {
   const send = (name: string, data: JsonObject, events: NewEvent[]) => () =>
     errorOf({ kind: "signal", name, data }, [created(graph), ...events], graph);
   test.each<[string, () => string | null, string | null]>([
-    ["that a node waits for", send("green", { go: 1, why: "so" }, [ready("wait")]), null],
-    ["that nothing waits for", send("red", {}, [ready("wait")]), "Nothing in this workflow waits for a"],
+    ["that a node is waiting for", send("green", { go: 1, why: "so" }, [ready("wait")]), null],
+    ["that no node waits for", send("red", {}, [ready("wait")]), "Nothing in this workflow waits for a"],
     [
-      "that nothing waits for any more",
+      "that no node is still waiting for",
       send("green", { go: 1, why: "so" }, [ready("end")]),
       'Nothing in this run is still waiting for the signal "green".',
     ],
-    ["without what the node is to give", send("green", { go: 1 }, [ready("wait")]), "wait needs these"],
-  ])("%s", (_what, actual, wanted) => {
+    [
+      "without the outputs that the node requires",
+      send("green", { go: 1 }, [ready("wait")]),
+      "wait needs these",
+    ],
+  ])("checks a signal %s", (_what, actual, wanted) => {
     expect(actual()).toEqual(containing(wanted));
   });
 });
 
-test("an agent that goes on next is one of a crew that is at work and that goes from one to the next", () => {
+test("the next agent can be overridden only in an active crew that runs its agents in turn", () => {
   const next = (
     crew: ReturnType<typeof crewRun>,
     agent_id: string,

@@ -21,11 +21,11 @@ test.each<[PausedPlace, string]>([
   [{ point: "loop_iteration", node_id, iteration: 3 }, "at iteration 3 of “write”"],
   [{ point: "loop_iteration", node_id }, "at iteration 1 of “write”"],
   [{ point: "edge", node_id }, "on the connection to “write”"],
-])("a person reads where a run was paused: %o", (place, text) => {
+])("the label of a pause names its place: %o", (place, text) => {
   expect(describePausedPlace(place, nameOf)).toBe(text);
 });
 
-test("an instruction is for a node, an agent or everybody", () => {
+test("an instruction's target is a node, an agent or all agents of the run", () => {
   const targets = [{ node_id }, { agent_id }, { run: true as const }];
   expect(targets.map((target) => describeTarget(target, nameOf))).toEqual([
     "“write”",

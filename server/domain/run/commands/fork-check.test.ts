@@ -23,48 +23,52 @@ const held = fold(
   plan,
 );
 
-describe("what stands in the way of a fork", () => {
+describe("errors of a fork", () => {
   const edit = (activation_id: string, task_id = "t") => ({
     plan: [{ activation_id, edit: { kind: "cancel" as const, task_id } }],
   });
   const message = (agent: string, at: number) => ({ messages: [{ agent, at, content: "x" }] });
   test.each<[string, () => string[], string[]]>([
-    ["nothing, where nothing is changed", () => forkErrors(held, {}), []],
-    ["no key that is there", () => forkErrors(held, { state: { set: { m: 1 }, remove: ["n"] } }), []],
+    ["no error if nothing is changed", () => forkErrors(held, {}), []],
     [
-      "a key that is not there",
+      "no error for a key that exists",
+      () => forkErrors(held, { state: { set: { m: 1 }, remove: ["n"] } }),
+      [],
+    ],
+    [
+      "an error for a missing key",
       () => forkErrors(held, { state: { set: {}, remove: ["n", "m"] } }),
       ["The state has no “m” at that point, so it can't be removed."],
     ],
-    ["no message that an agent had", () => forkErrors(held, message("crew#1/ann", 0)), []],
+    ["no error for a message that exists", () => forkErrors(held, message("crew#1/ann", 0)), []],
     [
-      "a message that it had not",
+      "an error for a missing message",
       () => forkErrors(held, message("crew#1/ann", 1)),
       ["crew#1/ann had 1 messages at that point, and no message 1."],
     ],
     [
-      "an agent that was not at work",
+      "an error for an agent that was not active",
       () => forkErrors(held, message("crew#1/bob", 0)),
       ["Agent crew#1/bob was not active at that point."],
     ],
-    ["no change of a plan that fits", () => forkErrors(held, edit("crew#1")), []],
+    ["no error for a valid plan edit", () => forkErrors(held, edit("crew#1")), []],
     [
-      "a change of a plan that does not fit",
+      "an error for an invalid plan edit",
       () => forkErrors(held, edit("crew#1", "x")),
       ['There is no task "x". The plan has: t.'],
     ],
     [
-      "a crew that was not at work",
+      "an error for a crew that was not active",
       () => forkErrors(held, edit("crew#2")),
       ["No crew was active in crew#2 at that point."],
     ],
     [
-      "a crew without a plan",
+      "an error for a crew without a plan",
       () => forkErrors(fold(...running), edit("crew#1")),
       ["No crew was active in crew#1 at that point."],
     ],
     [
-      "a crew that had ended",
+      "an error for a crew that had ended",
       () =>
         forkErrors(
           fold(...running, plan, of("crew", "crew_finished", { status: "completed" })),
@@ -73,27 +77,27 @@ describe("what stands in the way of a fork", () => {
       ["No crew was active in crew#1 at that point."],
     ],
     [
-      "a place to stop that is not there",
+      "an error for a missing stop point",
       () => forkErrors(held, {}, undefined, { stop_at: "x" }),
       ['This workflow has no node "x".'],
     ],
     [
-      "a condition that cannot be read",
+      "an error for a condition that does not parse",
       () => forkErrors(held, {}, undefined, { breakpoints: [{ on: "error", condition: "1 +" }] }),
       [expect.any(String)],
     ],
-    ["no place to stop that is there", () => forkErrors(held, {}, undefined, { stop_at: "crew" }), []],
+    ["no error for a stop point that exists", () => forkErrors(held, {}, undefined, { stop_at: "crew" }), []],
     [
-      "a place to stop that the present drawing lacks",
+      "an error for a stop point that the current workflow lacks",
       () =>
         forkErrors(held, {}, draw("start > crew", { crew: { node_type: "crew_task" } }), { stop_at: "end" }),
       ['This workflow has no node "end".'],
     ],
-  ])("is %s", (_what, actual, wanted) => {
+  ])("the fork check reports %s", (_what, actual, wanted) => {
     expect(actual()).toEqual(wanted);
   });
 
-  test("is the present drawing, where what is at work has no place in it", () => {
+  test("a fork to the current workflow needs every active or queued node and pending connection in it", () => {
     const drawn = draw("start > a > b > end; start > c > b", { a: { name: "First" }, c: { name: "" } });
     const took = (from: string, to: string, edge_id: string) =>
       ({ ...of(to, "edge_taken", { edge_id }), activation_id: `${from}#1` }) as NewEvent;
@@ -112,7 +116,7 @@ describe("what stands in the way of a fork", () => {
     ]);
   });
 
-  test("is the present drawing without an end that was reached, and not without a step that is over", () => {
+  test("a fork to the current workflow needs end nodes that were reached, but not completed steps", () => {
     const s = fold(
       created(graph),
       ready("start"),

@@ -25,36 +25,44 @@ const sent = (to: string, events: NewEvent[], activation_id = "r#1") =>
   overrideNext(a, fold(...events), { activation_id, to }, "ann");
 const goneOn = "The run has already continued after r. Fork it from an earlier point.";
 
-describe("a person may send a run on from a node", () => {
+describe("overrides of the next node", () => {
   test.each<[string, () => string | null, string | null]>([
-    ["that is to begin", errorOf("b", begun.slice(0, 2)), null],
-    ["that is at work", errorOf("c", begun), null],
-    ["that is not there", errorOf("b", begun, "r#2"), "This run has no r#2."],
-    ["only along its ways", errorOf("end", begun), "r isn't connected to end. It's connected to: b, c."],
+    ["before the node starts", errorOf("b", begun.slice(0, 2)), null],
+    ["while the node is running", errorOf("c", begun), null],
+    ["only for an existing activation", errorOf("b", begun, "r#2"), "This run has no r#2."],
     [
-      "not along the way of its failure",
+      "only along a connection of the node",
+      errorOf("end", begun),
+      "r isn't connected to end. It's connected to: b, c.",
+    ],
+    [
+      "but not along an error connection",
       errorOf("x", begun),
       "r isn't connected to x. It's connected to: b, c.",
     ],
     [
-      "that leads nowhere, never",
+      "unless the node has no outgoing connections",
       errorOf("b", [...begun, ready("end")], "end#1"),
       "end has no outgoing connections.",
     ],
-    ["that came to its end, while its token lies on its way", errorOf("c", [...done, took("r", "b")]), null],
     [
-      "that came to its end, while what follows has not begun",
+      "after the node completed, while its token is still on the edge",
+      errorOf("c", [...done, took("r", "b")]),
+      null,
+    ],
+    [
+      "after the node completed, while the next node has not started",
       errorOf("c", [...done, took("r", "b"), comes("r", "b")]),
       null,
     ],
     [
-      "after which somebody has begun, not any more",
+      "unless the next node has started",
       errorOf("c", [...done, took("r", "b"), comes("r", "b"), started("b")]),
       goneOn,
     ],
-    ["after which nothing is left, not any more", errorOf("c", done), goneOn],
+    ["unless no token is left after the node", errorOf("c", done), goneOn],
     [
-      "after which a join takes several together, not any more",
+      "unless a join has combined its token with others",
       errorOf(
         "d",
         [created(graph), ready("b"), started("b"), completed("b"), took("b", "j"), comes("b", "j")],
@@ -63,27 +71,27 @@ describe("a person may send a run on from a node", () => {
       "The run has already continued after b. Fork it from an earlier point.",
     ],
     [
-      "that ended the run, only once it is tried again",
+      "after a failure that ended the run only once the node is retried",
       errorOf("c", [...begun, failedWith("r", "fail_run")]),
       "r failed and ended the run. Retry it first.",
     ],
     [
-      "that failed otherwise, never",
+      "unless the node failed and the run continued",
       errorOf("c", [...begun, failedWith("r", "continue")]),
       "r did not finish (failed).",
     ],
     [
-      "that was cancelled, never",
+      "unless the node was cancelled",
       errorOf("c", [...begun, of("r", "node_cancelled", { reason: "x" })]),
       "r did not finish (cancelled).",
     ],
     [
-      "that was passed through, while its token lies on its way",
+      "after the node was skipped, while its token is still on the edge",
       errorOf("c", [...begun, of("r", "node_skipped", { reason: "condition" }), took("r", "b")]),
       null,
     ],
     [
-      "whose follower was tried before, not any more",
+      "unless the next node has been retried",
       errorOf("c", [
         ...done,
         took("r", "b"),
@@ -94,12 +102,12 @@ describe("a person may send a run on from a node", () => {
       ]),
       goneOn,
     ],
-  ])("%s", (_what, actual, wanted) => {
+  ])("the next node can be overridden %s", (_what, actual, wanted) => {
     expect(actual()).toBe(wanted);
   });
 });
 
-describe("a run that is sent another way", () => {
+describe("a run with an overridden route", () => {
   const at = { node_id: "r", activation_id: "r#1" };
   const way = (to: string, label: string) => ({
     type: "edge_taken",
@@ -108,13 +116,13 @@ describe("a run that is sent another way", () => {
     payload: { edge_id: edge("r", to), label },
   });
 
-  test("before its node has ended goes there once it has", () => {
+  test("a route override before its node has ended applies once it has", () => {
     expect(sent("c", begun)).toEqual([{ type: "next_overridden", ...at, payload: { to: "c", by: "ann" } }]);
     expect(fold(...begun, ...sent("c", begun)).activations["r#1"]?.next).toBe("c");
     expect([sent("end", begun), sent("c", begun, "r#2")]).toEqual([[], []]);
   });
 
-  test("afterwards has its token taken back, and whoever was to begin is cancelled", () => {
+  test("a route override after its node has ended takes the token back and cancels the queued node", () => {
     const takes_back = [{ id: edge("r", "b"), target_node_id: "b" }];
     const lies = [...done, took("r", "b")];
     const overridden = { type: "next_overridden", ...at, payload: { to: "c", by: "ann", takes_back } };
@@ -140,7 +148,7 @@ describe("a run that is sent another way", () => {
     expect(after.activations["r#1"]?.next).toBe("c");
   });
 
-  test("moves the pause away from the node that no longer starts", () => {
+  test("a route override moves the pause away from the node that no longer starts", () => {
     const pausedBefore = (node_id: string): NewEvent => ({
       type: "run_paused",
       payload: {
@@ -155,7 +163,7 @@ describe("a run that is sent another way", () => {
     expect(after.run.paused_at).not.toHaveProperty("node_id");
   });
 
-  test("leaves the tokens of others on the same way", () => {
+  test("a route override leaves the tokens of other activations on the same edge", () => {
     const other = { ...took("r", "b"), activation_id: "r#0" } as NewEvent;
     const lies = [...done, other, took("r", "b")];
     const after = fold(...lies, ...sent("c", lies));

@@ -2,18 +2,18 @@ import { describe, expect, test } from "vitest";
 import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { addTask, changeTask, editPlan, isOpen, PlanEdit, unknownTask } from "./plan-edit";
 
-test("a change of a task touches only what it names: its priority and dependencies are not reset", () => {
+test("a task edit changes only the fields it names: priority and dependencies are not reset", () => {
   const change = { kind: "change", task_id: "write", patch: { description: "Write it again" } };
   expect(PlanEdit.parse(change)).toEqual(change);
 });
 
-test("a new task may leave out everything but what is to be done", () => {
+test("a new task needs only a description", () => {
   const add = { kind: "add", task: { description: "Check it" } };
   expect(PlanEdit.parse(add)).toEqual(add);
   expect(PlanEdit.safeParse({ kind: "add", task: {} }).success).toBe(false);
 });
 
-test("tags, the expected output and the duration of a task are changed, and taken away by an empty text", () => {
+test("a task edit changes tags, expected output and duration, and an empty string clears them", () => {
   const plan = ExecutionPlan.parse({
     tasks: [
       {
@@ -40,7 +40,7 @@ test("tags, the expected output and the duration of a task are changed, and take
   });
 });
 
-describe("a person's change of a plan", () => {
+describe("plan edits", () => {
   const task = (task_id: string, more: object = {}) => ({ task_id, description: task_id, ...more });
   const plan = ExecutionPlan.parse({
     tasks: [
@@ -60,51 +60,51 @@ describe("a person's change of a plan", () => {
 
   test.each<[string, () => unknown, unknown]>([
     [
-      "takes a task out",
+      "cancels a task",
       edited({ kind: "cancel", task_id: "b" }),
       { ok: true, change: null, cancelled: plan.tasks[1] },
     ],
-    ["takes no task out that is not there", edited({ kind: "cancel", task_id: "x" }), unknown],
-    ["takes no task out that has begun", edited({ kind: "cancel", task_id: "c" }), begun],
+    ["cannot cancel an unknown task", edited({ kind: "cancel", task_id: "x" }), unknown],
+    ["cannot cancel a task in progress", edited({ kind: "cancel", task_id: "c" }), begun],
     [
-      "takes no task out that waits for a person",
+      "cannot cancel a task that waits for approval",
       edited({ kind: "cancel", task_id: "d" }),
       rejected(409, "This task is waiting for a person's approval. Reject it there instead."),
     ],
     [
-      "gives a task to an agent",
+      "assigns a task to an agent",
       change("a", { assigned_agent: "ann" }),
       { ok: true, change: { changed: { a: { assigned_agent: "ann" } } } },
     ],
     [
-      "gives a task to a team",
+      "assigns a task to a team",
       change("a", { assigned_agent: "desk" }),
       { ok: true, change: { changed: { a: { assigned_agent: "desk" } } } },
     ],
     [
-      "gives a task to nobody by name",
+      "assigns a task to a role",
       change("d", { assigned_agent: null, required_role: "Writer" }),
       { ok: true, change: { changed: { d: { assigned_agent: null, required_role: "Writer" } } } },
     ],
     [
-      "gives no task to a stranger",
+      "cannot assign a task to an unknown agent",
       change("a", { assigned_agent: "bob" }),
       rejected(404, 'This crew has no agent or team "bob".'),
     ],
     [
-      "gives no task to a role that nobody has",
+      "cannot assign a task to a role that no member has",
       change("a", { required_role: "Poet" }),
       rejected(404, 'No member of this crew has the role "Poet".'),
     ],
-    ["changes no task that is not there", change("x", { priority: "high" }), unknown],
-    ["changes no task that has begun", change("c", { priority: "high" }), begun],
+    ["cannot change an unknown task", change("x", { priority: "high" }), unknown],
+    ["cannot change a task in progress", change("c", { priority: "high" }), begun],
     [
-      "makes no tasks wait for each other",
+      "cannot create circular dependencies",
       change("a", { dependencies: ["b"] }),
       rejected(400, expect.stringMatching(/Circular dependency between tasks: a waits for b, b for a/)),
     ],
     [
-      "makes no task wait for one that is not there",
+      "cannot add a dependency on unknown tasks",
       change("a", { dependencies: ["x", "y"] }),
       rejected(
         400,
@@ -112,20 +112,20 @@ describe("a person's change of a plan", () => {
       ),
     ],
     [
-      "adds no task that nobody does",
+      "cannot add a task without an assignee",
       add({ assigned_agent: null }),
       rejected(400, "Assign the task to an agent, a team or a role."),
     ],
     [
-      "adds no task that waits for one that is not there",
+      "cannot add a task that depends on an unknown task",
       add({ required_role: "Writer", dependencies: ["x"] }),
       rejected(400, 'Task "task_005" waits for "x", which is not in the plan.'),
     ],
-  ])("%s", (_what, outcome, wanted) => {
+  ])("a plan edit %s", (_what, outcome, wanted) => {
     expect(outcome()).toEqual(wanted);
   });
 
-  test("adds a task with the first number that is free", () => {
+  test("an added task gets a free number as its id", () => {
     const added = (of: typeof plan) => {
       const outcome = editPlan(of, crew, {
         kind: "add",
@@ -146,7 +146,7 @@ describe("a person's change of a plan", () => {
     expect(added(ExecutionPlan.parse({ tasks: [] }))).toEqual([["task_001", "ann", { tags: ["t"] }]]);
   });
 
-  test("adds no task to a full plan, none of a name that is there, and none that cannot be read", () => {
+  test("a task cannot be added to a full plan, with an existing id or without a description", () => {
     const full = (count: number) =>
       ExecutionPlan.parse({ tasks: Array.from({ length: count }, (_, n) => task(`t${n}`)) });
     expect(addTask(full(100), { description: "x" })).toEqual(

@@ -24,7 +24,7 @@ const repeated = (
 const edit = repeated({ kind: "edit_state", set: { n: 1 }, remove: ["m"] }, { while_paused: true });
 const graph = { nodes: { write: { name: "Write" } } };
 
-test("what people told a run is said with who did it and where", () => {
+test("a command is described with its author and place", () => {
   expect(describeCommand(edit, graph)).toBe(
     "ann, after Write, execution 2, while it is paused: edited the state: n, m",
   );
@@ -34,7 +34,7 @@ test("what people told a run is said with who did it and where", () => {
   expect(doneBy([edit, repeated({ kind: "resume" }), edit])).toEqual(["edited the state (2 times)"]);
 });
 
-test("where nobody did more than pause and go on there is nothing to repeat", () => {
+test("a run with only pause and step commands has nothing to repeat", () => {
   const held = [repeated({ kind: "pause" }), repeated({ kind: "step", granularity: "node" })];
   expect(worthRepeating(held)).toEqual([]);
   expect(worthRepeating([...held, edit])).toHaveLength(3);
@@ -55,11 +55,11 @@ test.each<[RepeatedCommand["command"], string]>([
   [{ kind: "pause" }, "pauses it"],
   [{ kind: "step", granularity: "turn" }, "steps it"],
   [{ kind: "set_breakpoints", breakpoints: [] }, "sets its breakpoints"],
-])("a command is told with what it was about: %o", (command, text) => {
+])("a command is described with its details: %o", (command, text) => {
   expect(describeCommand(repeated(command, { after: ["gone#1/1"] }), graph)).toBe(`ann, after gone: ${text}`);
 });
 
-test("a place that is an answer is told by its node, and one without a name by its id", () => {
+test("the place of a command is its node's name, or its id without a name", () => {
   const after = (key: string) =>
     describeCommand(repeated({ kind: "pause" }, { after: [key] }), { nodes: { a: { name: "" } } });
   expect(after("answer:a#1/q")).toBe("ann, after a: pauses it");
@@ -67,7 +67,7 @@ test("a place that is an answer is told by its node, and one without a name by i
   expect(after("b")).toBe("ann, after b: pauses it");
 });
 
-test("commands are kept and read as they were, and those of another version are passed over", () => {
+test("commands are saved and read back unchanged, and unknown ones are skipped", () => {
   const kept = keptCommands([edit, repeated({ kind: "pause" })]);
   expect(readCommands([...kept, { after: [], by: "ann", command: { kind: "fly" } }])).toEqual([
     edit,
@@ -75,7 +75,7 @@ test("commands are kept and read as they were, and those of another version are 
   ]);
 });
 
-test("what a run changed where it was forked and cannot be repeated is told once each", () => {
+test("fork edits that cannot be repeated are listed once each", () => {
   const forked = (patches: ForkPatches, graph: "original" | "latest" = "original"): NewEvent => ({
     type: "run_forked",
     payload: { from_run: "r", from_seq: 1, patches, graph, by: "ann" },

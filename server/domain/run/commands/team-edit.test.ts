@@ -5,18 +5,18 @@ import { commandError } from "./command";
 import { memberAfter, memberChanged, type TeamCommand, widening } from "./team-edit";
 import { a, add, begin, change, changed, judge, reader, remove, role, running, writer } from "./testing";
 
-describe("the member that a change makes", () => {
+describe("the member after a team edit", () => {
   const s = fold(...begin);
   const after = (command: TeamCommand, state = s) => memberAfter(state, command);
 
-  test("has a name of its own, made of its role's where none is given", () => {
+  test("a new member gets a unique id, derived from its role if none is given", () => {
     const ids = [add("Writer"), add("Writer", { agent_id: "eve" }), add("ann"), add("★")].map(
       (command) => after(command)?.agent.agent_id,
     );
     expect(ids).toEqual(["writer", "eve", "ann_2", "member"]);
   });
 
-  test("has what the change says, keeps what it does not name, and loses what it takes away", () => {
+  test("a member edit applies its fields, keeps the others and clears those set to null", () => {
     const model = { provider_id: "p", model: "m" };
     const set = change("ann", { llm_config: model, backstory: "Be kind.", tools: ["read"] });
     const full = after(set);
@@ -43,7 +43,7 @@ describe("the member that a change makes", () => {
     expect([after(remove("ann")), after(change("eve", { backstory: "x" }))]).toEqual([null, undefined]);
   });
 
-  test("is written down with what the run needs to know of it", () => {
+  test("a member change is recorded with everything that the run needs", () => {
     const model_windows = { "p/m": 9000 };
     const command = { ...add("Judge", { tools: ["read"] }), role: judge, context_windows: model_windows };
     expect(memberChanged(s, command, "ann")).toEqual([
@@ -77,53 +77,53 @@ describe("the member that a change makes", () => {
   });
 });
 
-describe("a program may not widen what agents may use", () => {
+describe("tools granted by a program", () => {
   const narrow = (command: TeamCommand): TeamCommand => ({ ...command, only_narrows: true });
   const wider = (who: string, role_name: string, tools: string) =>
     `${who} would get tools that no ${role_name} in this crew can use now: ${tools}`;
   const less = changed("ann", "Writer", ["read"]);
 
   test.each<[string, TeamCommand, NewEvent[], string | null]>([
-    ["a second one of a role that is there", add("Writer"), [], null],
+    ["another member of an existing role", add("Writer"), [], null],
     [
-      "one of a role that nobody has",
+      "a member of a new role",
       { ...add("Judge"), role: judge },
       [],
       wider("judge", "Judge", "read, mcp:law/*"),
     ],
-    ["one of a role without tools", { ...add("Poet"), role: role("Poet") }, [], null],
+    ["a member of a role without tools", { ...add("Poet"), role: role("Poet") }, [], null],
     [
-      "one of a role that nobody has with tools that others have",
+      "a member of a new role with tools that others have",
       { ...add("Judge", { tools: ["read"] }), role: judge },
       [],
       wider("judge", "Judge", "read"),
     ],
-    ["one that goes", remove("ann"), [], null],
-    ["one that is not there", change("eve", { backstory: "x" }), [], null],
+    ["removing a member", remove("ann"), [], null],
+    ["changing a missing member", change("eve", { backstory: "x" }), [], null],
     ["fewer tools", change("ann", { tools: ["read"] }), [], null],
     [
-      "the tools again that were taken",
+      "restoring tools that were removed",
       change("ann", { tools: null }),
       [less],
       wider("ann", "Writer", "read, write"),
     ],
-    ["as few as before", change("ann", { backstory: "x" }), [less], null],
-    ["a role that another member has", change("ann", { role_name: "Reader" }), [], null],
-    ["a role that another member has with more tools", change("bob", { role_name: "Writer" }), [], null],
+    ["keeping a reduced set of tools", change("ann", { backstory: "x" }), [less], null],
+    ["the role of another member", change("ann", { role_name: "Reader" }), [], null],
+    ["the role of another member that has more tools", change("bob", { role_name: "Writer" }), [], null],
     [
-      "a role that another member has, whose tools were taken",
+      "the role of another member whose tools were reduced",
       change("bob", { role_name: "Writer" }),
       [less],
       wider("bob", "Writer", "read, write"),
     ],
     [
-      "a second one of a role whose tools were taken",
+      "another member of a role whose tools were reduced",
       add("Writer"),
       [less],
       wider("writer", "Writer", "read, write"),
     ],
-    ["a second one with what the first was left", add("Writer", { tools: ["read"] }), [less], null],
-  ])("by %s", (_what, command, events, reason) => {
+    ["another member with the reduced set of tools", add("Writer", { tools: ["read"] }), [less], null],
+  ])("a program's team edit is checked for wider tool access: %s", (_what, command, events, reason) => {
     const state = fold(...begin, ...events);
     expect(widening(state, command)).toBe(reason);
     const known = commandError(a, state, narrow(command));
@@ -131,7 +131,7 @@ describe("a program may not widen what agents may use", () => {
     else expect(known?.startsWith("Only a person") ?? false).toBe(false);
   });
 
-  test("and may give one tool of a server that all of it may be used of", () => {
+  test("a program may grant a single tool of a server if the role has the whole server", () => {
     const law = crewRun({ members: { ann: "Judge", bob: "Reader" }, roles: [judge, reader] });
     const state = fold(...law.begin);
     expect(widening(state, add("Judge", { tools: ["mcp:law/find"] }))).toBeNull();

@@ -9,80 +9,83 @@ import { commandError } from "./command";
 import type { TeamCommand } from "./team-edit";
 import { a, add, begin, change, changed, judge, pair, remove, roles, running } from "./testing";
 
-describe("a change of a crew's team is refused", () => {
+describe("rejected team edits", () => {
   const errorOf = (command: TeamCommand, events: NewEvent[] = begin, analysis = a) =>
     commandError(analysis, fold(...events), command);
 
   test.each<[string, TeamCommand, NewEvent[], string | null]>([
     [
-      "at a node that is not there",
+      "at a node that does not exist",
       { ...add("Writer"), node_id: "constructor" },
       begin,
       'This workflow has no node "constructor".',
     ],
     ["at a node without a crew", { ...add("Writer"), node_id: "start" }, begin, "start has no crew."],
-    ["once its work is over", add("Writer"), [...begin, completed("crew")], "The crew of Crew has finished"],
-    ["once the run has ended", add("Writer"), [...begin, over()], "This run has ended."],
-    ["to somebody who is not in it", change("eve", { backstory: "x" }), begin, 'Crew has no agent "eve".'],
     [
-      "that takes out somebody who is not in it",
-      remove("eve"),
-      begin,
-      'Crew has no agent "eve". Its agents:',
+      "after the crew has finished",
+      add("Writer"),
+      [...begin, completed("crew")],
+      "The crew of Crew has finished",
     ],
-    ["that says nothing", change("ann", {}), begin, "Specify what to change about ann."],
+    ["after the run has ended", add("Writer"), [...begin, over()], "This run has ended."],
+    ["for an unknown member", change("eve", { backstory: "x" }), begin, 'Crew has no agent "eve".'],
+    ["if it removes an unknown member", remove("eve"), begin, 'Crew has no agent "eve". Its agents:'],
+    ["without any changes", change("ann", {}), begin, "Specify what to change about ann."],
     [
-      "that brings a name that is there, however it is written",
+      "if the member's id exists in another case",
       add("Writer", { agent_id: "ANN" }),
       begin,
       'Crew already has an agent "ANN".',
     ],
     [
-      "that brings the name of whoever asked",
+      "if the member's id is reserved",
       add("Writer", { agent_id: "User" }),
       begin,
       '"User" is reserved for the person who asked.',
     ],
-    ["that names a role that nobody knows", add("Poet"), begin, 'The library has no role "Poet".'],
+    ["for an unknown role", add("Poet"), begin, 'The library has no role "Poet".'],
     [
-      "that gives tools that the role may not use",
+      "if it adds a member with tools that its role lacks",
       add("Reader", { tools: ["read", "write"] }),
       begin,
       "The role \"Reader\" can't use write. Members can use only their role's tools: choose a role that allows it.",
     ],
     [
-      "that gives a member tools that its role may not use",
+      "if it gives a member tools that its role lacks",
       change("bob", { tools: ["write"] }),
       begin,
       "The role \"Reader\" can't use write. Members can use only their role's tools: choose a role that allows it.",
     ],
     [
-      "that takes out the last one",
+      "if it removes the last member",
       remove("bob"),
       [...begin, changed("ann", null)],
       "bob is the last member of",
     ],
-  ])("%s", (_why, command, events, error) => {
+  ])("a team edit is rejected %s", (_why, command, events, error) => {
     expect(errorOf(command, events)).toEqual(containing(error));
   });
 
   test.each<[string, TeamCommand]>([
-    ["a member of a role that the run knows", add("Writer", { agent_id: "cid", tools: ["read"] })],
-    ["a member of a role that comes with it", { ...add("Judge", { tools: ["mcp:law/find"] }), role: judge }],
-    ["a member that goes", remove("ann")],
-    ["other instructions", change("ann", { backstory: "Be kind." })],
-    ["another role, of which nothing is planned", change("ann", { role_name: "Reader" })],
-    ["the usual tools again", change("ann", { tools: null })],
-  ])("never where it fits: %s", (_what, command) => {
+    ["adding a member of a known role", add("Writer", { agent_id: "cid", tools: ["read"] })],
+    [
+      "adding a member of a role that the edit includes",
+      { ...add("Judge", { tools: ["mcp:law/find"] }), role: judge },
+    ],
+    ["removing a member", remove("ann")],
+    ["changing the instructions", change("ann", { backstory: "Be kind." })],
+    ["changing a role that no plan needs", change("ann", { role_name: "Reader" })],
+    ["restoring the default tools", change("ann", { tools: null })],
+  ])("a valid team edit is accepted: %s", (_what, command) => {
     expect([errorOf(command), errorOf(command, running)]).toEqual([null, null]);
   });
 
-  test("where the node has no name, by its id", () => {
+  test("the error names a node without a name by its id", () => {
     const graph = draw("start > crew > end", { crew: { node_type: "crew_task", name: "", config: {} } });
     expect(errorOf(add("Writer"), [created(graph), ready("crew")], analyse(graph))).toBe("crew has no crew.");
   });
 
-  test("where no agent of the run may use the tool", () => {
+  test("a team edit cannot grant a tool that the run denies", () => {
     const { a: of, begin: events } = crewRun({ ...pair, config: { denied_tools: ["write"] } });
     expect(errorOf(add("Writer", { tools: ["read"] }), events, of)).toBeNull();
     expect(errorOf(add("Writer", { tools: ["read", "write"] }), events, of)).toBe(
@@ -90,7 +93,7 @@ describe("a change of a crew's team is refused", () => {
     );
   });
 
-  test("where the crew is full", () => {
+  test("a team edit cannot add a member to a full crew", () => {
     const many = (count: number) =>
       crewRun({
         members: Object.fromEntries(Array.from({ length: count }, (_, n) => [`m${n}`, "Reader"])),
@@ -102,7 +105,7 @@ describe("a change of a crew's team is refused", () => {
     expect(errorOf(change("m0", { backstory: "x" }), full.begin, full.a)).toBeNull();
   });
 
-  test("where one agent gives all the answers, which are compared", () => {
+  test("a team edit cannot add a member if a single agent gives all the answers to compare", () => {
     const sample = crewRun({ members: { ann: "Writer" }, roles, process: "sample" });
     const error =
       "One agent gives all of this crew's answers, and they are comparable only if that agent stays the same.";
@@ -127,7 +130,7 @@ describe("a change of a crew's team is refused", () => {
     decided_by: "votes",
   });
 
-  test("while its members vote, and not before or after", () => {
+  test("a team edit is rejected only while the members vote", () => {
     const votes = crewRun({ ...pair, process: "consensus" });
     const error = "Its members are voting. The team can't change until the vote is over.";
     const at = (...more: NewEvent[]) => errorOf(add("Reader"), [...votes.running, ...more], votes.a);
@@ -136,14 +139,14 @@ describe("a change of a crew's team is refused", () => {
     );
   });
 
-  test("where the one who is taken out is to vote in a crew that works otherwise", () => {
+  test("a member that takes part in a vote cannot be removed", () => {
     const at = (id: string, ...more: NewEvent[]) => errorOf(remove(id), [...running, ...more]);
     expect(at("bob", proposal)).toBe("bob is taking part in the current vote. Wait until the vote is over.");
     expect(at("ann", proposal)).toBeNull();
     expect(at("bob", proposal, decided)).toBeNull();
   });
 
-  test("where the one who is taken out leads the crew", () => {
+  test("the leader of a crew cannot be removed", () => {
     const led = crewRun({
       members: { ann: "Writer", bob: "Reader", cid: "Reader" },
       roles,
@@ -159,7 +162,7 @@ describe("a change of a crew's team is refused", () => {
     expect(errorOf(remove("ann"), free.running, free.a)).toBeNull();
   });
 
-  test("where a crew in which each hands over would have nobody to begin with", () => {
+  test("the entry agent of a swarm cannot be removed before the crew starts", () => {
     const errorFor = (id: string) =>
       `The crew starts with ${id}. Remove it once another agent has taken over.`;
     const swarm = crewRun({ ...pair, process: "swarm" });
@@ -174,7 +177,7 @@ describe("a change of a crew's team is refused", () => {
 
   const busy = (id: string) =>
     `${id} is working. Remove it when it is done, or choose who continues instead.`;
-  test("where the one who is taken out is at work, as an agent, by a task or by its turn", () => {
+  test("a member that is active, has a task in progress or has its turn cannot be removed", () => {
     const at = (id: string, ...more: NewEvent[]) => errorOf(remove(id), [...running, ...more]);
     const begun = agentStarted("ann", "Writer");
     expect(at("ann", begun)).toEqual(busy("ann"));
@@ -205,7 +208,7 @@ describe("a change of a crew's team is refused", () => {
     expect(turns).toEqual([true, true, true, false, false]);
   });
 
-  test("where it would leave the crew with nobody to lead", () => {
+  test("the last agent besides the manager cannot be removed", () => {
     const two = crewRun({ ...pair, process: "hierarchical" });
     expect(errorOf(remove("bob"), two.begin, two.a)).toBe(
       "Without bob, the crew couldn't continue: A hierarchical crew needs at least one agent besides the manager.",
@@ -216,7 +219,7 @@ describe("a change of a crew's team is refused", () => {
   });
 });
 
-describe("a member that a plan needs", () => {
+describe("members that a plan needs", () => {
   const tasks = [
     { task_id: "draft", description: "Write it", required_role: "Writer" },
     { task_id: "check", description: "Check it", assigned_agent: "bob" },
@@ -228,7 +231,7 @@ describe("a member that a plan needs", () => {
   const asksFor = (role_name: string, names: string, ask: string, them: string) =>
     `No one else has the role "${role_name}", which the plan's ${names.includes(",") ? "tasks" : "task"} ${names} ${ask}. Reassign ${them} first.`;
 
-  test("cannot be taken out, whether the plan is drawn or was made on the way", () => {
+  test("a member that the predefined or current plan needs cannot be removed", () => {
     const crew = crewRun({ ...pair, plan: { tasks } });
     expect(errorOf(crew, remove("ann"))).toEqual(stillToDo("ann", '"draft"', "it"));
     expect(errorOf(crew, remove("bob"))).toEqual(stillToDo("bob", '"check"', "it"));
@@ -250,7 +253,7 @@ describe("a member that a plan needs", () => {
     ]).toEqual([null, stillToDo("ann", '"draft", "more"', "them"), stillToDo("ann", '"more"', "it")]);
   });
 
-  test("cannot be given another role where it is the only one of its own that the plan asks for", () => {
+  test("a member cannot change its role if the plan needs that role and no other member has it", () => {
     const crew = crewRun({ ...pair, plan: { tasks: [...tasks, { ...tasks[0], task_id: "more" }] } });
     expect([
       errorOf(crew, change("ann", { role_name: "Reader" })),
@@ -269,7 +272,7 @@ describe("a member that a plan needs", () => {
     ]);
   });
 
-  test("may go where another has its role, and where nobody follows that plan", () => {
+  test("a member can be removed if another has its role or no one follows the plan", () => {
     const three = { members: { ann: "Writer", cid: "Writer", bob: "Reader" }, roles, plan: { tasks } };
     expect(errorOf(crewRun(three), remove("ann"))).toBeNull();
     expect(errorOf(crewRun({ ...three, process: "parallel" }), remove("bob"))).toBe(

@@ -36,8 +36,8 @@ const spent = (id: string, cost_usd: number | null) =>
     { agent_id: "ann", call_id: "c" },
   );
 
-describe("two runs beside each other", () => {
-  test("tell of each node what it took in both, over all times that it ran", () => {
+describe("the comparison of two runs", () => {
+  test("a comparison sums up each node over all its activations in both runs", () => {
     const one = run(
       ready("a"),
       started("a"),
@@ -74,7 +74,7 @@ describe("two runs beside each other", () => {
   const first = (a: NewEvent[], b: NewEvent[]) => compareRuns(run(...a), run(...b)).first;
   const failed = [ready("a"), started("a"), of("a", "node_cancelled", { reason: "x" })];
   test.each<[string, NewEvent[], NewEvent[], unknown, unknown]>([
-    ["the same", ran("a", { x: 1 }, ["y"]), ran("a", { x: 1 }, ["y"]), null, []],
+    ["the same result", ran("a", { x: 1 }, ["y"]), ran("a", { x: 1 }, ["y"]), null, []],
     [
       "another output",
       ran("a", { x: 1 }),
@@ -82,8 +82,8 @@ describe("two runs beside each other", () => {
       { a: "a#1", b: "a#1", why: "output" },
       ["output"],
     ],
-    ["an output that only one has", failed, failed, null, []],
-    ["another end", ran("a"), failed, { a: "a#1", b: "a#1", why: "status" }, ["status", "output"]],
+    ["no output in either run", failed, failed, null, []],
+    ["another status", ran("a"), failed, { a: "a#1", b: "a#1", why: "status" }, ["status", "output"]],
     [
       "another route",
       ran("a", {}, ["yes"]),
@@ -91,16 +91,16 @@ describe("two runs beside each other", () => {
       { a: "a#1", b: "a#1", why: "way" },
       ["way"],
     ],
-    ["a way that only one chose", ran("a", {}, []), ran("a"), null, []],
-    ["one time more", ran("a"), [...ran("a"), ...ran("a#2")], { b: "a#2", why: "node" }, ["path"]],
-    ["one time less", [...ran("a"), ...ran("a#2")], ran("a"), { a: "a#2", why: "node" }, ["path"]],
-    ["never", ran("a"), [], { a: "a#1", why: "node" }, ["path"]],
-  ])("where a node did %s", (_what, a, b, wanted, differs) => {
+    ["an empty list of routes in one run", ran("a", {}, []), ran("a"), null, []],
+    ["one more activation", ran("a"), [...ran("a"), ...ran("a#2")], { b: "a#2", why: "node" }, ["path"]],
+    ["one fewer activation", [...ran("a"), ...ran("a#2")], ran("a"), { a: "a#2", why: "node" }, ["path"]],
+    ["no activation in one run", ran("a"), [], { a: "a#1", why: "node" }, ["path"]],
+  ])("two runs are compared if a node has %s", (_what, a, b, wanted, differs) => {
     expect(first(a, b)).toEqual(wanted);
     expect(compareRuns(run(...a), run(...b)).nodes[0]?.differs).toEqual(differs);
   });
 
-  test("tell their edges, values and totals, and nothing of ways that neither took", () => {
+  test("a comparison lists edges, values and totals, but no edges that neither run took", () => {
     const took = { ...of("b", "edge_taken", { edge_id: "e1" }), activation_id: "a#1" } as NewEvent;
     const state: NewEvent = { type: "state_initialized", payload: { state: { n: 1 }, defaults_applied: [] } };
     const comparison = compareRuns(run(took, took, ...ran("a"), over({ output: { out: 1 } })), run(state));
@@ -115,7 +115,7 @@ describe("two runs beside each other", () => {
     expect(compareRuns(fold(), fold()).totals.a.ms).toBe(0);
   });
 
-  test("know the same drawing wherever its nodes stand, and lay others over each other", () => {
+  test("a comparison ignores node positions and merges different workflows", () => {
     const moved = draw("start > a > b > end", { b: { name: "" }, a: { ui: { x: 1, y: 1 } } });
     const other = draw("start > a > x", { a: { name: "A" } });
     const over_ = compareRuns(run(), fold(created(other)));
@@ -131,7 +131,7 @@ describe("two runs beside each other", () => {
   });
 });
 
-describe("where two runs parted", () => {
+describe("the first divergence of two runs", () => {
   const at = { agent_id: "ann" };
   const call = (call_id: string, page: number, name = "look", who: object = at) =>
     of(
@@ -145,7 +145,7 @@ describe("where two runs parted", () => {
   const log = (...events: NewEvent[]) => logOf([created(graph), ready("a"), ...events]);
   const tool = (more: object, page = 1, name = "look") => log(call("t", page, name), gave("t", more));
   const answers = (a: object, b: object) => firstDivergence(tool(a), tool(b))?.answers;
-  test("is at a tool that was asked the same and gave something else, or failed otherwise", () => {
+  test("two runs diverge at a tool call with the same arguments and another result or error", () => {
     expect(firstDivergence(tool({ output: "x" }), tool({ output: "y" }))).toEqual({
       what: "tool",
       call_id: "t",
@@ -174,7 +174,7 @@ describe("where two runs parted", () => {
     });
   });
 
-  test("is not at one that was asked otherwise, that only one of them asked, or whose question is not known", () => {
+  test("two runs don't diverge at a tool call with other or unknown arguments", () => {
     expect(firstDivergence(tool({ output: "x" }), tool({ output: "y" }, 2))).toBeNull();
     expect(firstDivergence(tool({ output: "x" }), tool({ output: "y" }, 1, "see"))).toBeNull();
     expect(firstDivergence(tool({ output: "x" }), log(call("u", 1), gave("u", { output: "y" })))).toBeNull();
@@ -182,7 +182,7 @@ describe("where two runs parted", () => {
     expect(firstDivergence(tool({ output: "x" }), tool({ output: "x" }))).toBeNull();
   });
 
-  test("is the earliest of several such places", () => {
+  test("the first divergence is the earliest of several", () => {
     const two = (one: string, other: string) =>
       log(call("t", 1), gave("t", { output: one }), call("u", 2), gave("u", { output: other }));
     expect(firstDivergence(two("x", "x"), two("y", "y"))?.call_id).toBe("t");
@@ -222,7 +222,7 @@ describe("where two runs parted", () => {
     const tool_calls = tools.map((tool_name) => ({ id: "i", tool_name, args: {} }));
     return { ...event, call_id: "m", payload: { ...event.payload, content, model, tool_calls } };
   };
-  test("is at a model that was sent the very same and answered otherwise, also by what it calls", () => {
+  test("two runs diverge at a model that got the same prompt and returned other text or tool calls", () => {
     const model = (answer: NewEvent, before = reply("Hi")) => log(begun, before, asked, answer);
     const answersOf = (a: NewEvent, b: NewEvent) => firstDivergence(model(a), model(b))?.answers;
     expect(answersOf(compareReplies("x"), compareReplies("y"))).toEqual({ a: "x", b: "y" });

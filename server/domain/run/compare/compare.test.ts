@@ -10,7 +10,7 @@ const going = (label: string, text = "done") =>
     output: (node) => (node === "a" ? { a: text } : {}),
   }).state;
 
-test("a run beside itself differs in nothing, and ways that neither went are left out", () => {
+test("a run compared with itself has no differences, and edges not taken are left out", () => {
   const run = going("yes");
   const { edges, nodes, first, state, output, input, is_same_graph } = compareRuns(run, run);
   expect(nodes.flatMap(({ differs }) => differs)).toEqual([]);
@@ -18,7 +18,7 @@ test("a run beside itself differs in nothing, and ways that neither went are lef
   expect(edges).toEqual(["e0", "e1", "e2", "e3"].map((id) => ({ id, a: 1, b: 1 })));
 });
 
-test("two runs that went other ways tell where they parted, and what only one of them did", () => {
+test("a comparison of runs on different routes shows where they diverge", () => {
   const { nodes, edges, first } = compareRuns(going("yes"), going("no"));
   const path = nodes
     .filter(({ differs }) => differs.includes("path"))
@@ -38,7 +38,7 @@ test("two runs that went other ways tell where they parted, and what only one of
   ]);
 });
 
-test("a run that a person sent elsewhere differs by the node it was sent to", () => {
+test("a run with an overridden route differs at the node that was overridden", () => {
   const run = going("yes");
   const sent = {
     ...run,
@@ -49,7 +49,7 @@ test("a run that a person sent elsewhere differs by the node it was sent to", ()
   expect(nodes.find(({ id }) => id === "r")).toMatchObject({ differs: ["way"], b: { next: "c" } });
 });
 
-test("a node that came round again is told as all its times together, with what it gave and chose last", () => {
+test("a repeated node is compared by its totals and its last output and route", () => {
   const loop = draw("start > a > r; r again> a; r done> end");
   const rounds = (count: number) => {
     const { state } = simulate(loop, {

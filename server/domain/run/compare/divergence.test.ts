@@ -14,7 +14,7 @@ const answering = (content: string, instruction?: string): RunEvent[] =>
     return event;
   });
 
-test("a model that was sent the very same and answered otherwise is where two runs parted", () => {
+test("two runs diverge at a model that got the same prompt and answered differently", () => {
   const seq = approvalRun.find(({ type }) => type === "llm_call_completed")?.seq;
   expect(firstDivergence(answering("yes"), answering("no"))).toEqual({
     what: "model",
@@ -27,12 +27,12 @@ test("a model that was sent the very same and answered otherwise is where two ru
   });
 });
 
-test("who was asked something else did not part there, and neither did who answered the same", () => {
+test("two runs don't diverge at a call with another prompt or the same answer", () => {
   expect(firstDivergence(answering("yes"), answering("no", "Decide otherwise."))).toBeNull();
   expect(firstDivergence(answering("yes"), answering("yes"))).toBeNull();
 });
 
-test("who was asked the same under another id of the task parted there", () => {
+test("two runs diverge at a call whose prompts differ only in the task id", () => {
   const taskPrompt = (id: string) => `Task ID: ${id}\n\n<task id="${id}">\nDecide.\n</task>`;
   expect(
     firstDivergence(
@@ -42,7 +42,7 @@ test("who was asked the same under another id of the task parted there", () => {
   ).toMatchObject({ answers: { a: "yes", b: "no" } });
 });
 
-test("a prompt that the log holds only in part proves nothing", () => {
+test("a prompt that is only partly in the log proves no divergence", () => {
   const isKept = ({ type, payload }: RunEvent) => type !== "message_added" || payload.origin !== "system";
   expect(firstDivergence(answering("no").filter(isKept), answering("yes").filter(isKept))).toBeNull();
 });

@@ -31,7 +31,7 @@ const limits: CondenseLimits = {
   max_messages: 6,
 };
 
-test("tokens are a quarter of the bytes, rounded up, with a few for each message and all of its calls", () => {
+test("a token estimate is a quarter of the bytes plus a few per message", () => {
   expect(estimateTokens("")).toBe(0);
   expect(estimateTokens("abcd")).toBe(1);
   expect(estimateTokens("abcde")).toBe(2);
@@ -44,7 +44,7 @@ test("tokens are a quarter of the bytes, rounded up, with a few for each message
   expect(estimateTranscript([message("user", "abcd")], 2)).toBe(6);
 });
 
-test("a transcript is too long beyond its limits, not at them", () => {
+test("a transcript is too long only above its limits", () => {
   const messages = (count: number, length: number) =>
     Array.from({ length: count }, () => message("user", "x".repeat(length)));
   const at = { ...limits, context_window: 100 };
@@ -55,9 +55,9 @@ test("a transcript is too long beyond its limits, not at them", () => {
   expect(isTooLong(messages(1, 71 * 4), { ...at, ratio: 1.1 })).toBe(true);
 });
 
-describe("results of tools that may be cut", () => {
+describe("tool results to truncate", () => {
   const pieces = [call("a"), answer("a", 3000), call("b"), answer("b", 3000), call("c"), answer("c", 3000)];
-  test("are those of older pieces, and long ones only", () => {
+  test("only long tool results of older pieces are truncated", () => {
     expect(cutBefore(pieces)).toEqual([1]);
     expect(cutBefore(pieces, 1)).toEqual([1, 3]);
     expect(cutBefore(pieces, 0)).toEqual([1, 3, 5]);
@@ -73,7 +73,7 @@ describe("results of tools that may be cut", () => {
     expect(cutBefore(short)).toEqual([]);
   });
 
-  test("stay with the call that they answer, whatever stands between, and without one with what is before", () => {
+  test("a tool result stays with its call, or with the message before it if it has none", () => {
     const between = [
       call("a"),
       message("user", "wait"),
@@ -89,7 +89,7 @@ describe("results of tools that may be cut", () => {
     expect([cutBefore(leading, 2), cutBefore(leading, 3)]).toEqual([[0], []]);
   });
 
-  test("keep their beginning and their end, and say how long they were", () => {
+  test("a truncated tool result keeps its beginning and end and states its original length", () => {
     const long = `${"a".repeat(2000)}${"z".repeat(2000)}`;
     const [cut] = applyCondensation([message("tool", long)], { kind: "prune", cut: [0] });
     const notice = " [… 4000 characters in all; the rest was left out …] ";
@@ -100,7 +100,7 @@ describe("results of tools that may be cut", () => {
   });
 });
 
-describe("a summary", () => {
+describe("the summary of a conversation", () => {
   const messages = [
     message("system", "S"),
     message("user", "1"),
@@ -116,7 +116,7 @@ describe("a summary", () => {
     )[1]?.content;
   const title = "[2 earlier messages were left out. This is their summary.]\n";
 
-  test("stands in the place of what it sums up", () => {
+  test("a summary replaces the messages that it covers", () => {
     expect(
       applyCondensation(
         messages,
@@ -126,7 +126,7 @@ describe("a summary", () => {
     ).toEqual([messages[0], { role: "user", content: `${title}so` }, messages[3]]);
   });
 
-  test("is cut to its tokens, never within a character", () => {
+  test("a summary is truncated to its token limit, never within a character", () => {
     const room = Buffer.byteLength(title);
     const tokens = Math.ceil(room / 4) + 1;
     const left = tokens * 4 - room;
@@ -140,7 +140,7 @@ describe("a summary", () => {
     );
   });
 
-  test("is asked for with who said what and what was called", () => {
+  test("the summary prompt has the author and tool calls of each message", () => {
     const asked = summaryPrompt(
       [...messages, { ...message("user", "4"), name: "ann" }, { ...call("a"), content: " x " }],
       {
@@ -159,10 +159,10 @@ describe("a summary", () => {
   });
 });
 
-describe("a plan for too long a conversation", () => {
+describe("a plan to compact a conversation", () => {
   const plan = (messages: ChatMessage[], more: Partial<CondenseLimits> = {}, reset?: number) =>
     planCondensation(messages, { ...limits, ...more }, reset);
-  test("is only to cut where nothing is left to sum up", () => {
+  test("a plan only truncates results if nothing is left to summarize", () => {
     const read = [
       message("system", "x".repeat(1600)),
       call("a"),
@@ -173,7 +173,7 @@ describe("a plan for too long a conversation", () => {
     expect(plan(read, { keep_first: 2 })).toEqual({ kind: "prune", cut: [2] });
   });
 
-  test("sums up what fits neither by its length nor by its number, and keeps the newest piece in any case", () => {
+  test("a plan summarizes messages beyond the length or count limit and keeps the newest piece", () => {
     const long = Array.from({ length: 6 }, () => message("user", "x".repeat(1200)));
     expect(plan([message("system", "S"), ...long], { max_messages: 80 })).toEqual({
       kind: "summarise",
@@ -192,7 +192,7 @@ describe("a plan for too long a conversation", () => {
     });
   });
 
-  test("keeps whole pieces at the beginning", () => {
+  test("a plan keeps whole pieces at the beginning", () => {
     const messages = [
       message("system", "S"),
       call("a"),
@@ -206,7 +206,7 @@ describe("a plan for too long a conversation", () => {
     expect([from(0), from(1), from(2), from(3)]).toEqual([1, 3, 3, 4]);
   });
 
-  test("is not made at all after five resets, nor where only the system speaks", () => {
+  test("a plan is impossible after five resets or if there are only system messages", () => {
     const short = [message("user", "x")];
     expect(plan(short, {}, 5)?.kind).toBe("impossible");
     expect(plan(short, {}, 6)?.kind).toBe("impossible");

@@ -37,8 +37,8 @@ const opening = [
   message("assistant", "3"),
 ];
 
-describe("a plan", () => {
-  test("cuts old tool results where that is enough, and leaves the newest whole", () => {
+describe("a plan to compact a conversation", () => {
+  test("a plan truncates old tool results if that is enough, and keeps the newest whole", () => {
     const messages = [
       ...opening,
       call("a"),
@@ -57,7 +57,7 @@ describe("a plan", () => {
     expect(planCondensation(shorter, limits)).toBeNull();
   });
 
-  test("where shorter results are not enough, the plan names the middle for a summary", () => {
+  test("a plan summarizes the middle if truncating results is not enough", () => {
     const chat = Array.from({ length: 12 }, (_, n) =>
       message(n % 2 ? "user" : "assistant", `${n} `.repeat(120)),
     );
@@ -81,14 +81,14 @@ describe("a plan", () => {
     ]);
   });
 
-  test("summarises a long talk of short messages", () => {
+  test("a plan summarizes a long conversation of short messages", () => {
     const messages = [...opening, ...Array.from({ length: 80 }, (_, n) => message("user", `${n}`))];
     const plan = planCondensation(messages, { ...limits, context_window: 100_000 });
     // Half of 80 messages: the opening, the summary, and the newest 34.
     expect(plan).toMatchObject({ kind: "summarise", from: 5, to: 51 });
   });
 
-  test("a hard reset cuts more each time, five times", () => {
+  test("each of five hard resets removes more", () => {
     const messages = [
       ...opening,
       ...Array.from({ length: 60 }, (_, n) => message("user", `${n} `.repeat(30))),
@@ -110,7 +110,7 @@ describe("a plan", () => {
   });
 });
 
-test("the question for the summary carries the messages, cut, and the headings", () => {
+test("the summary prompt contains the truncated messages and the headings", () => {
   const messages = [...opening, call("a"), answer("a", 900), message("assistant", "done")];
   const [system, user] = summaryPrompt(messages, {
     kind: "summarise",
@@ -135,7 +135,7 @@ test("the question for the summary carries the messages, cut, and the headings",
   expect(user!.content).toMatch(/assistant: done\n<\/conversation>$/);
 });
 
-test("a result that a cut would not make shorter stays whole", () => {
+test("a result that truncating would not shorten is kept whole", () => {
   const limits = { context_window: 500, condense_at: 0.5, target: 0.3, keep_first: 0, max_messages: 10 };
   const barely = [
     message("system", "You are a clerk."),
@@ -175,7 +175,7 @@ const anyLimits = fc.record({
   ratio: fc.constantFrom(0.8, 1, 1.7),
 });
 
-test("the beginning and the newest stay, calls keep their results, and it becomes shorter", () => {
+test("compacting keeps the beginning, the newest message and all call results, and shortens the transcript", () => {
   fc.assert(
     fc.property(
       transcript,

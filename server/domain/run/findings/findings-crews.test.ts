@@ -17,19 +17,19 @@ import {
   tool,
 } from "./testing";
 
-describe("back and forth without work", () => {
+describe("ping-pong without work", () => {
   const handed = (from: string, to: string) =>
     event("handed_off", { from, to, reason: "so", count: 1 }, by(from));
   const [there, back] = [handed("writer", "chief_editor"), handed("chief_editor", "writer")];
 
-  test("the fourth handoff between the same two is where it shows", () => {
+  test("ping-pong is found at the fourth handoff between the same two agents", () => {
     expect(findingsOf(log(there, back, there, back, there, back, there, back))).toMatchObject([
       { kind: "ping_pong", seq: 5, agent_id: "chief_editor", said: containing("4 times") },
     ]);
   });
 
   const words = (count: number) => Array.from({ length: count }, () => "well").join(" ");
-  test("the fourth message of a few words between the same two is where it shows", () => {
+  test("ping-pong is found at the fourth short message between the same two agents", () => {
     const [hello, thanks] = [post("writer", "editor", words(12)), post("editor", "writer", ` ${words(12)} `)];
     expect(findingsOf(log(hello, thanks, hello, thanks))).toMatchObject([
       {
@@ -47,49 +47,49 @@ describe("back and forth without work", () => {
   const file = event("artifact_created", { artifact_id: "f", path: "f", version: 1, size: 1, kind: "file" });
   test.each<[string, NewEvent[], [string, number][]]>([
     ["three times", [there, back, there], []],
-    ["each time the same way", [there, there, there, there, there], []],
+    ["in one direction only", [there, there, there, there, there], []],
     [
-      "with a third one among them",
+      "with a third agent in between",
       [there, handed("chief_editor", "judge"), handed("judge", "writer"), there],
       [],
     ],
-    ["to one, and back from another", [hello, post("judge", "writer", "Thanks."), hello, thanks, hello], []],
-    ["with a tool used between", [there, back, ...tool("writer", "look"), there, back], []],
-    ["with a file written between", [there, back, file, there, back], []],
-    ["with a task done between", [there, back, task("completed"), there, back], []],
     [
-      "with a board written on between",
+      "with replies from another agent",
+      [hello, post("judge", "writer", "Thanks."), hello, thanks, hello],
+      [],
+    ],
+    ["with a tool call in between", [there, back, ...tool("writer", "look"), there, back], []],
+    ["with a file written in between", [there, back, file, there, back], []],
+    ["with a task completed in between", [there, back, task("completed"), there, back], []],
+    [
+      "with a board entry in between",
       [there, back, ...tool("writer", "board_write"), there, back],
       [["ping_pong", 7]],
     ],
     [
-      "with something said between",
+      "with a model reply in between",
       [there, back, modelReply("writer", "Well."), there, back],
       [["ping_pong", 6]],
     ],
     ["with work before and after", [file, there, back, there, back, file], [["ping_pong", 6]]],
-    ["with one long message", [long, thanks, hello, thanks, hello], [["ping_pong", 6]]],
+    ["with a long first message", [long, thanks, hello, thanks, hello], [["ping_pong", 6]]],
     ["with a long message in the middle", [hello, thanks, long, thanks, hello], []],
-    ["with a judgement among the words", [hello, thanks, judged, thanks, hello], []],
+    ["with a verdict among the messages", [hello, thanks, judged, thanks, hello], []],
+    ["with work between the first messages", [hello, file, thanks, hello, thanks, hello], [["ping_pong", 7]]],
     [
-      "after work that was between the first",
-      [hello, file, thanks, hello, thanks, hello],
-      [["ping_pong", 7]],
-    ],
-    [
-      "by handoffs and words at once",
+      "with handoffs and messages interleaved",
       [there, hello, back, thanks, there, hello, back, thanks],
       [
         ["ping_pong", 8],
         ["ping_pong", 9],
       ],
     ],
-  ])("two deal with each other %s", (_how, events, found) => {
+  ])("exchanges between two agents are checked for ping-pong: %s", (_how, events, found) => {
     expect(places(...events)).toEqual(found);
   });
 });
 
-describe("feedback that changed nothing", () => {
+describe("feedback without effect", () => {
   const sentBack = (outcome: string) => post("editor", "writer", "Shorter, please.", { outcome });
   const again = [
     {
@@ -101,7 +101,7 @@ describe("feedback that changed nothing", () => {
   ];
 
   test.each(["reject", "rejected", "revise", "changes_requested", "fail", "failed"])(
-    "work that came back as %s and is given again as it was is found",
+    "work that was sent back as %s and resubmitted unchanged is found",
     (outcome) => {
       const events = log(
         crew,
@@ -114,7 +114,7 @@ describe("feedback that changed nothing", () => {
     },
   );
 
-  test("feedback for somebody who has no turn any more is found where the crew ended as done", () => {
+  test("feedback for an agent that gets no other turn is found once the crew has completed", () => {
     const feedback = post("editor", "chief_writer", "Shorter, please.", { kind: "feedback" });
     expect(findingsOf(log(crew, modelReply("chief_writer", "A draft."), feedback, done))).toMatchObject([
       { kind: "feedback_unread", seq: 4, agent_id: "editor", said: containing("no turn") },
@@ -129,21 +129,21 @@ describe("feedback that changed nothing", () => {
       [],
     ],
     ["in a crew that failed", [crew, draft, sentBack("reject"), failed], []],
-    ["in a crew that is at work still", [crew, draft, sentBack("reject")], []],
+    ["in a crew that is still running", [crew, draft, sentBack("reject")], []],
     [
-      "in a crew that came to its end at a second try",
+      "in a crew that completed on a second try",
       [crew, draft, sentBack("reject"), failed, done],
       [["feedback_unread", 4]],
     ],
-    ["that is praise", [crew, draft, sentBack("approved"), done], []],
+    ["that approves the work", [crew, draft, sentBack("approved"), done], []],
     [
-      "to which another answers with the same",
+      "to which another agent replies with the same text",
       [crew, draft, sentBack("fail"), modelReply("editor", "A draft."), done],
       [["feedback_unread", 4]],
     ],
     ["that comes before any work", [crew, sentBack("fail"), draft, draft, done], []],
     [
-      "that is returned nothing twice",
+      "on work that is empty both times",
       [crew, modelReply("writer", " "), sentBack("fail"), modelReply("writer", ""), done],
       [],
     ],
@@ -153,16 +153,16 @@ describe("feedback that changed nothing", () => {
       [["feedback_unread", 6]],
     ],
     [
-      "after which an older draft comes again",
+      "after which an older draft is returned",
       [crew, draft, modelReply("writer", "B"), sentBack("fail"), draft, done],
       [],
     ],
-  ])("feedback %s", (_how, events, found) => {
+  ])("checks feedback %s", (_how, events, found) => {
     expect(places(...events)).toEqual(found);
   });
 });
 
-describe("a question that nobody answered", () => {
+describe("unanswered questions", () => {
   const asked = (title: string) =>
     event("interaction_requested", {
       interaction_id: "q",
@@ -175,7 +175,7 @@ describe("a question that nobody answered", () => {
   const answer = (answer: Payloads["interaction_answered"]["answer"], interaction_id = "q") =>
     event("interaction_answered", { interaction_id, answer, by: "ann" });
 
-  test("by a person is named with its title, or as a question where nobody knows it", () => {
+  test("a question that a person did not answer is found with its title if that is known", () => {
     expect(
       findingsOf(log(asked("Send the  letter?"), answer("expired"), answer("expired", "lost"))),
     ).toMatchObject(
@@ -189,7 +189,7 @@ describe("a question that nobody answered", () => {
   });
 
   const question = post("writer", "chief_editor", "Which title?", { kind: "question" });
-  test("by a member is named with both of them once the run has ended", () => {
+  test("a question that a member did not answer is found with both members once the run has ended", () => {
     expect(findingsOf(log(crew, question))).toEqual([]);
     expect(findingsOf(log(crew, question, finished()))).toMatchObject([
       {
@@ -208,15 +208,19 @@ describe("a question that nobody answered", () => {
       [post("chief_editor", "writer", "This one."), question],
       [["question_unanswered", 3]],
     ],
-    ["another one answers", [question, post("judge", "writer", "This one.")], [["question_unanswered", 2]]],
     [
-      "is answered to somebody else",
+      "another member answers",
+      [question, post("judge", "writer", "This one.")],
+      [["question_unanswered", 2]],
+    ],
+    [
+      "is answered to another member",
       [question, post("chief_editor", "judge", "This one.")],
       [["question_unanswered", 2]],
     ],
     ["is for the person who asked", [post("writer", "User", "Which title?", { kind: "question" })], []],
-    ["is no question", [post("writer", "chief_editor", "A title.")], []],
-  ])("that %s", (_how, events, found) => {
+    ["is an ordinary message", [post("writer", "chief_editor", "A title.")], []],
+  ])("checks a question that %s", (_how, events, found) => {
     expect(places(...events, finished())).toEqual(found);
   });
 });

@@ -19,7 +19,7 @@ import {
 } from "./testing";
 
 describe("checks of a crew's result", () => {
-  test("criteria that nobody checked are named where the crew ended as done", () => {
+  test("unchecked success criteria are found once the crew has completed", () => {
     const plan = planned({ success_criteria: ["It is kind", "It is short", "It is true"] });
     expect(findingsOf(log(crew, plan, checked(true), done))).toMatchObject([
       { kind: "not_verified", seq: 5, said: containing("“It is short”, “It is true”") },
@@ -28,7 +28,7 @@ describe("checks of a crew's result", () => {
     expect(findingsOf(log(crew, done))).toEqual([]);
   });
 
-  test("a check before the last task is named with that task", () => {
+  test("a check before the last task is found with that task", () => {
     const early = (more: Partial<NewEvent>) =>
       findingsOf(
         log(
@@ -55,7 +55,7 @@ describe("checks of a crew's result", () => {
     expect(places(crew, planned(), checked(true), task("completed"), failed)).toEqual([]);
   });
 
-  test("a criterion that was not met is named with what was seen, unless a later check says otherwise", () => {
+  test("an unmet criterion is found with its evidence, unless a later check passes", () => {
     const found = (evidence: string) => [
       {
         kind: "check_passed_over",
@@ -71,7 +71,7 @@ describe("checks of a crew's result", () => {
     expect(places(crew, planned(), checked(false), failed)).toEqual([]);
   });
 
-  test("a rule that did not hold is named where it is set to warn only", () => {
+  test("a failed guardrail that only warns is found", () => {
     const rule = (more: Partial<Payloads["guardrail_checked"]>) =>
       event(
         "guardrail_checked",
@@ -94,7 +94,7 @@ describe("checks of a crew's result", () => {
   });
 });
 
-describe("a vote", () => {
+describe("votes", () => {
   const vote = (agent_id: string, more: object = { forced: true }) =>
     event("vote_cast", {
       proposal_id: "p",
@@ -117,7 +117,7 @@ describe("a vote", () => {
       decided_by: "votes",
     });
 
-  test("that members did not give is found at the first of them, with the names of all", () => {
+  test("missing votes are found at the first of them, with the names of all members", () => {
     const found = (names: string) => ({ kind: "vote_missing", seq: 3, said: containing(names) });
     const valid = vote("judge", {});
     expect(findingsOf(log(valid, vote("chief_editor"), vote("chief_editor")))).toMatchObject([
@@ -129,7 +129,7 @@ describe("a vote", () => {
     expect(findingsOf(log(valid, decided("rejected")))).toEqual([]);
   });
 
-  test("for which too few came together is found beside", () => {
+  test("a vote without a quorum is found in addition to missing votes", () => {
     expect(findingsOf(log(vote("editor"), decided("no_quorum"), decided("approved")))).toMatchObject([
       { kind: "vote_missing", seq: 2 },
       { kind: "vote_missing", seq: 3, said: containing("Too few") },
@@ -137,12 +137,12 @@ describe("a vote", () => {
   });
 });
 
-describe("a plan", () => {
+describe("unfinished plans", () => {
   const plan = (...tasks: JsonObject[]) => planned({ tasks, success_criteria: [] });
   const draft = { task_id: "draft", description: "Write it" };
   const open = { task_id: "title", description: "Find one" };
 
-  test("that has tasks left is named with each and how it stands where the crew ended as done", () => {
+  test("a plan with open tasks is found with their statuses once the crew has completed", () => {
     const events = log(crew, plan(draft, open), task("awaiting_human"), task("failed", "title"));
     const found = [
       { kind: "plan_not_done", seq: 6, said: containing("draft (awaiting human), title (failed)") },
@@ -154,30 +154,30 @@ describe("a plan", () => {
 
   const replanned = event("plan_changed", { version: 2, by: "writer" });
   test.each<[string, NewEvent[], [string, number][]]>([
-    ["all of whose tasks are done", [plan(draft), task("completed"), done], []],
-    ["whose task was skipped", [plan(draft), task("skipped"), done], []],
-    ["that was made anew after a task failed", [plan(draft), task("failed"), replanned, done], []],
+    ["with all tasks completed", [plan(draft), task("completed"), done], []],
+    ["with a skipped task", [plan(draft), task("skipped"), done], []],
+    ["that was revised after a task failed", [plan(draft), task("failed"), replanned, done], []],
     [
-      "that was made anew before a task failed",
+      "that was revised before a task failed",
       [plan(draft), replanned, task("failed"), done],
       [["plan_not_done", 6]],
     ],
     [
-      "that was made anew for another task",
+      "that was revised for another task",
       [plan(draft, open), task("failed"), replanned, task("blocked", "title"), done],
       [["plan_not_done", 7]],
     ],
     [
-      "that was made anew while a task was at work",
+      "that was revised while a task was in progress",
       [plan(draft), task("in_progress"), replanned, done],
       [["plan_not_done", 6]],
     ],
-  ])("%s", (_how, events, found) => {
+  ])("checks a plan %s", (_how, events, found) => {
     expect(places(crew, ...events)).toEqual(found);
   });
 });
 
-describe("a task that went to the wrong one", () => {
+describe("misassigned tasks", () => {
   const plan = (more: JsonObject = {}) =>
     planned({
       tasks: [{ task_id: "draft", description: "Write it", required_role: "Writer", ...more }],
@@ -185,7 +185,7 @@ describe("a task that went to the wrong one", () => {
     });
   const begun = (assigned_agent: string) => task("in_progress", "draft", { assigned_agent });
 
-  test("is named with the role that it asks for and who did it", () => {
+  test("a task done by an agent of another role is found with the required role and the agent", () => {
     expect(findingsOf(log(crew, plan(), begun("editor")))).toMatchObject([
       {
         kind: "wrong_worker",
@@ -197,7 +197,7 @@ describe("a task that went to the wrong one", () => {
     ]);
   });
 
-  test("and is given back by it is named with the one who gave it back", () => {
+  test("a task that its agent rejected is found with that agent", () => {
     const ended = (status: Payloads["agent_finished"]["status"]) =>
       event("agent_finished", { status, error: failure, usage: usage(1), cost_usd: 0 }, by("chief_writer"));
     const [, of] = findingsOf(log(ended("rejected")));
@@ -211,26 +211,26 @@ describe("a task that went to the wrong one", () => {
   });
 
   test.each<[string, NewEvent[], number[]]>([
-    ["is of the role that it asks for", [plan(), begun("writer")], []],
-    ["is not of the crew", [plan(), begun("stranger")], []],
-    ["only has it assigned", [plan(), task("pending", "draft", { assigned_agent: "editor" })], []],
+    ["has the required role", [plan(), begun("writer")], []],
+    ["is not in the crew", [plan(), begun("stranger")], []],
+    ["has not started the task", [plan(), task("pending", "draft", { assigned_agent: "editor" })], []],
     [
       "works on a task that is not in the plan",
       [plan(), task("in_progress", "x", { assigned_agent: "editor" })],
       [],
     ],
-    ["works on one that asks for nobody", [plan({ required_role: "" }), begun("editor")], []],
+    ["works on a task that requires no role", [plan({ required_role: "" }), begun("editor")], []],
     [
-      "is named by the plan though one of the role is there",
+      "is named by the plan although another member has the role",
       [plan({ assigned_agent: "editor" }), begun("editor")],
       [4],
     ],
     [
-      "is named by the plan, and nobody of the role is there",
+      "is named by the plan when no member has the role",
       [plan({ required_role: "Poet", assigned_agent: "editor" }), begun("editor")],
       [],
     ],
-  ])("whoever %s", (_how, events, seqs) => {
+  ])("checks a task of an agent that %s", (_how, events, seqs) => {
     expect(findingsOf(log(crew, ...events)).map(({ seq }) => seq)).toEqual(seqs);
   });
 });

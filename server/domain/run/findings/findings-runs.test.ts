@@ -31,7 +31,7 @@ const nameless = ([, ...rest]: RunEvent[]): RunEvent[] => [
   ...rest,
 ];
 
-describe("a budget that became short", () => {
+describe("a low budget", () => {
   const short = event("budget_warning", { metric: "cost_usd", used: 8, limit: 10 }, by("editor"));
   const asked = (agent_id: string, input_tokens: number, output_tokens: number) => {
     const one = modelReply(agent_id, "so");
@@ -41,7 +41,7 @@ describe("a budget that became short", () => {
     } as NewEvent;
   };
 
-  test("is laid to the member that had used most of it by then, with its share", () => {
+  test("a low budget is attributed to the member that had used most of it, with its share", () => {
     const events = log(
       asked("editor", 20, 10),
       asked("chief_writer", 30, 10),
@@ -61,21 +61,21 @@ describe("a budget that became short", () => {
   });
 
   test.each<[string, NewEvent[]]>([
-    ["when no member had used most", [asked("editor", 41, 0), asked("writer", 59, 0), short]],
-    ["when one works alone", [asked("writer", 80, 0), asked("writer", 80, 0), short]],
-    ["when only one had asked by then", [asked("writer", 80, 0), short, asked("editor", 1, 0)]],
-    ["when nothing was used", [asked("editor", 0, 0), asked("writer", 0, 0), short]],
-    ["when it never became short", [asked("editor", 1, 0), asked("writer", 80, 0)]],
-  ])("is laid to nobody %s", (_how, events) => {
+    ["if none had used most of it", [asked("editor", 41, 0), asked("writer", 59, 0), short]],
+    ["if an agent works alone", [asked("writer", 80, 0), asked("writer", 80, 0), short]],
+    ["if only one had called a model by then", [asked("writer", 80, 0), short, asked("editor", 1, 0)]],
+    ["if nothing was used", [asked("editor", 0, 0), asked("writer", 0, 0), short]],
+    ["if it never ran low", [asked("editor", 1, 0), asked("writer", 80, 0)]],
+  ])("a low budget is attributed to no member %s", (_how, events) => {
     expect(findingsOf(log(...events))).toEqual([]);
   });
 });
 
-describe("a value that was cut", () => {
+describe("a truncated value", () => {
   const cut = (more: Partial<NewEvent> = {}, code = "VALUE_CUT") =>
     event("warning", { code, message: '"report" is too long.' }, more);
 
-  test("is named with who read its beginning only", () => {
+  test("a truncated value is found with the agent that read only its beginning", () => {
     const found = (more: object) => [
       { kind: "input_cut", seq: 2, ...more, said: containing("The rest was never read") },
     ];
@@ -86,18 +86,18 @@ describe("a value that was cut", () => {
   const read = tool("writer", "read_value");
   const otherActivation = read.map((one) => ({ ...one, activation_id: "work#2" }));
   test.each<[string, NewEvent[], [string, number][]]>([
-    ["and read on", [cut(), ...read], []],
-    ["and was read before", [...read, cut()], [["input_cut", 4]]],
-    ["and another activation read on", [cut(), ...otherActivation], [["input_cut", 2]]],
-    ["and another tool was used", [cut(), ...tool("writer", "look")], [["input_cut", 2]]],
-    ["of no activation", [cut({ activation_id: undefined } as never)], []],
-    ["in name only: another warning", [cut({}, "OTHER")], []],
-  ])("%s", (_how, events, found) => {
+    ["that was read further", [cut(), ...read], []],
+    ["that was read before", [...read, cut()], [["input_cut", 4]]],
+    ["that only another activation read further", [cut(), ...otherActivation], [["input_cut", 2]]],
+    ["after which another tool was called", [cut(), ...tool("writer", "look")], [["input_cut", 2]]],
+    ["without an activation", [cut({ activation_id: undefined } as never)], []],
+    ["with another warning code", [cut({}, "OTHER")], []],
+  ])("checks a truncated value %s", (_how, events, found) => {
     expect(places(...events)).toEqual(found);
   });
 });
 
-test("of two that wrote the same key, whose value was dropped is named", () => {
+test("a value lost to a write conflict is found with the node that wrote it", () => {
   const conflict = (winner: string, writers: [string, string] = ["start#1", "work#12"]) =>
     event("state_conflict", { key: "draft", writers, winner, policy: "topological_order" });
   const found = (loser: string, first = "start", second = "Crew") => ({
@@ -114,8 +114,8 @@ test("of two that wrote the same key, whose value was dropped is named", () => {
   ]);
 });
 
-describe("nobody noticed that it was time to end:", () => {
-  test("an agent that used all its turns", () => {
+describe("work past its end", () => {
+  test("an agent that used all its turns is found", () => {
     const ended = (code: string | null) =>
       event(
         "agent_finished",
@@ -132,7 +132,7 @@ describe("nobody noticed that it was time to end:", () => {
     ]);
   });
 
-  test("a loop that came to its last round", () => {
+  test("a loop that stopped at its iteration limit is found", () => {
     const { activation_id: _a, ...stopped } = event("loop_finished", {
       iterations: 5,
       reason: "limit",
@@ -159,7 +159,7 @@ describe("nobody noticed that it was time to end:", () => {
       });
     const work = post("chief_manager", "writer", "Write some more of it.");
 
-    test("that gave out more work after the request was satisfied", () => {
+    test("a manager that assigned more work after the request was satisfied is found", () => {
       expect(findingsOf(log(ledger(false), work, ledger(true), work, work))).toMatchObject([
         { kind: "end_not_noticed", seq: 5, agent_id: "chief_manager", said: containing("satisfied") },
       ]);
@@ -167,20 +167,20 @@ describe("nobody noticed that it was time to end:", () => {
 
     const empty = event("ledger_updated", { ledger: {}, stalls: 0, replans: 0 });
     test.each<[string, NewEvent[]]>([
-      ["that gives out one last thing", [work, work, ledger(true), work]],
+      ["that assigns one last task", [work, work, ledger(true), work]],
       ["that was never satisfied", [ledger(false), empty, work, work]],
       [
         "that then answers the person",
         [ledger(true), post("m", "User", "Here."), post("m", "user", "It is."), work],
       ],
       ["whose members reply", [ledger(true), work, post("writer", "m", "Done.", { kind: "reply" })]],
-    ])("is as it should be %s", (_how, events) => {
+    ])("nothing is found for a manager %s", (_how, events) => {
       expect(findingsOf(log(...events))).toEqual([]);
     });
   });
 });
 
-test("a failure that was passed over is named with its node and its message in a run that completed", () => {
+test("a failure that a completed run ignored is found with its node and message", () => {
   const failed = (next: Payloads["node_failed"]["next"]) =>
     event("node_failed", { attempt: 1, error: { ...failure, message: "No  answer." }, next });
   const found = (seq: number, name = "Crew") => ({
@@ -195,7 +195,7 @@ test("a failure that was passed over is named with its node and its message in a
   expect(findingsOf(nameless(log(failed("continue"), finished())))).toMatchObject([found(2, "work")]);
 });
 
-test("answers of another form are named from the second one on, with what was wrong with the last", () => {
+test("answers in the wrong format are found from the second one on, with the last error", () => {
   const form = (agent: string, ok: boolean, errors: string[]) => ({
     ...parsed,
     agent_id: agent,
@@ -220,7 +220,7 @@ test("answers of another form are named from the second one on, with what was wr
   expect(findingsOf(log(bad!, form("editor", false, ["so"]) as NewEvent))).toEqual([]);
 });
 
-describe("a tool that is not theirs", () => {
+describe("calls to tools of another role", () => {
   const rejected = (tool_name: string, status_code: 400 | 403 | 404 = 403, agent = "chief_writer") =>
     event(
       "tool_call_refused",
@@ -234,7 +234,7 @@ describe("a tool that is not theirs", () => {
     said: containing(request),
   });
 
-  test("is named once for each agent, with whose it is, or that there is none of that name", () => {
+  test("a call to another role's tool is found once per agent, with those roles", () => {
     const both = RoleDefinition.parse({ name: "Printer", tools: ["publish"] });
     const [first, ...rest] = log(
       rejected("publish"),
@@ -257,7 +257,7 @@ describe("a tool that is not theirs", () => {
     ]);
   });
 
-  test("is not one that its agent was given and that was declined this time, though another lacks it", () => {
+  test("a rejected call is not found if the agent has the tool, even if another agent lacks it", () => {
     const begun = (tools?: string[]) =>
       event(
         "agent_started",
@@ -276,7 +276,7 @@ describe("a tool that is not theirs", () => {
   });
 });
 
-test("what is found comes in the order in which it shows, whatever kind it is of", () => {
+test("findings are sorted by when they occurred, not by kind", () => {
   const failed = event("node_failed", { attempt: 1, error: failure, next: "continue" });
   const cut = event("warning", { code: "VALUE_CUT", message: "Too long." });
   const same = [1, 2, 3].flatMap(() => tool("writer", "look"));
@@ -287,7 +287,7 @@ test("what is found comes in the order in which it shows, whatever kind it is of
   ]);
 });
 
-test("names and long texts are said in one short line", () => {
+test("agent names and long texts are shortened to one line", () => {
   expect([named("chief_text_writer"), named(undefined)]).toEqual(["chief text writer", "an agent"]);
   expect(brief(" a\n b ", 3)).toBe("a b");
   expect(brief("abcd", 4)).toBe("abcd");

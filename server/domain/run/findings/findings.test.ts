@@ -16,7 +16,7 @@ const eventsOf = ({ turns }: (typeof recorded)[number]) => turns.flatMap(({ even
 /** Its worker, a script, gives after the checker's "not yet" what it gave before: that is true of it. */
 const NOT_CLEAN = "crew: custom";
 
-test("what is found in recorded runs is true: work sent back that came again as it was", () => {
+test("a recorded run has a finding for rejected work that came back unchanged", () => {
   const [custom] = recorded.filter(({ name }) => name === NOT_CLEAN).map((one) => findingsOf(eventsOf(one)));
   expect(custom?.map(({ kind, seq, agent_id }) => [kind, seq, agent_id])).toEqual([
     ["feedback_unread", 37, "worker"],
@@ -25,13 +25,13 @@ test("what is found in recorded runs is true: work sent back that came again as 
 });
 
 test.each(recorded.filter(({ name }) => name !== NOT_CLEAN).map((one) => [one.name, eventsOf(one)] as const))(
-  "nothing is found in a run that went well: %s",
+  "a recorded run that went well has no findings: %s",
   (_name, events) => {
     expect(findingsOf(events)).toEqual([]);
   },
 );
 
-test("a finding names its place, what happened and what to do", () => {
+test("a finding has a place, a description and advice", () => {
   const refused = event(
     "tool_call_refused",
     { tool_name: "publish", args: {}, status_code: 403, reason: "Your role may not." },
@@ -50,7 +50,7 @@ test("a finding names its place, what happened and what to do", () => {
   ]);
 });
 
-test("what is as it should be is not found: a check after the last task, a correction that worked, feedback that was heard", () => {
+test("correct work has no findings: a check after the last task, a repaired answer, applied feedback", () => {
   const heard = log(
     crew,
     modelReply("writer", "A draft."),

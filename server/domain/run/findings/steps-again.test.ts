@@ -20,8 +20,8 @@ const attempt = (call_id: string, more: object) => [
   gave("writer", call_id, more),
 ];
 
-describe("the same step again and again", () => {
-  test("is said at the third call that asks the same and gets the same, and once only", () => {
+describe("repeated steps", () => {
+  test("a tool call is found once, at the third call with the same arguments and result", () => {
     expect(findingsOf(log(...[1, 2, 3, 4, 5].flatMap(() => tool("chief_writer", "look"))))).toMatchObject([
       { kind: "repeated_step", seq: 6, agent_id: "chief_writer", said: containing("look 3 times") },
     ]);
@@ -30,42 +30,38 @@ describe("the same step again and again", () => {
   test.each<[string, NewEvent[], number[]]>([
     ["twice", [...tool("writer", "look"), ...tool("writer", "look")], []],
     [
-      "with another result each time",
+      "with a different result each time",
       ["a", "b", "c"].flatMap((output, n) => attempt(`t${n}`, { output })),
       [],
     ],
     [
-      "with another failure each time",
+      "with a different error each time",
       ["a", "b", "c"].flatMap((error, n) => attempt(`t${n}`, { status_code: 500, error })),
       [],
     ],
     [
-      "with the same failure each time",
+      "with the same error each time",
       [1, 2, 3].flatMap((n) => attempt(`t${n}`, { status_code: 500, error: "It is away." })),
       [6],
     ],
-    ["with nothing at all each time", [1, 2, 3].flatMap((n) => attempt(`t${n}`, {})), [6]],
+    ["without a result each time", [1, 2, 3].flatMap((n) => attempt(`t${n}`, {})), [6]],
     [
-      "with another status each time",
+      "with a different status each time",
       ([200, 400, 500] as const).flatMap((status_code, n) => attempt(`t${n}`, { status_code, output: "x" })),
       [],
     ],
     [
-      "by other tools each time",
+      "under a different name each time",
       [...tool("writer", "a"), ...tool("writer", "b"), ...tool("writer", "c")],
       [],
     ],
     ["by three agents", ["a", "b", "c"].flatMap((agent) => tool(agent, "look")), []],
-    [
-      "without an answer that anybody knows of",
-      [1, 2, 3, 4].map((n) => called("writer", "look", `open${n}`)),
-      [],
-    ],
-  ])("a tool that is called %s", (_how, events, seqs) => {
+    ["without a recorded result", [1, 2, 3, 4].map((n) => called("writer", "look", `open${n}`)), []],
+  ])("checks a tool that is called %s", (_how, events, seqs) => {
     expect(findingsOf(log(...events)).map(({ seq }) => seq)).toEqual(seqs);
   });
 
-  test("an agent that was told that it goes round in circles is named with what it was told", () => {
+  test("an agent that was warned about going in circles is found with the warning", () => {
     const stuck = (agent_id: string) =>
       event(
         "stuck_detected",
@@ -89,7 +85,7 @@ describe("the same step again and again", () => {
     ]);
   });
 
-  describe("a loop", () => {
+  describe("loops", () => {
     interface Round {
       output: JsonObject;
       node?: string;
@@ -119,7 +115,7 @@ describe("the same step again and again", () => {
         }),
       );
 
-    test("whose step gives the same for the third time, whatever its spaces and its case", () => {
+    test("a loop step that returns the same result three times is found, ignoring whitespace and case", () => {
       const events = rounds(
         { output: { draft: "Dear aunt" } },
         { output: { draft: "dear  Aunt" } },
@@ -137,7 +133,7 @@ describe("the same step again and again", () => {
       ]);
     });
 
-    test("a step without a name is called by its id", () => {
+    test("a finding names a step without a name by its id", () => {
       const [created, ...rest] = rounds(...[1, 2, 3].map((): Round => ({ output: { n: 1 }, node: "a" })));
       const graph = draw("start > a > end", { a: { name: "" } });
       const nameless = { ...created, payload: { ...CREATED.payload, graph } } as RunEvent;
@@ -148,21 +144,21 @@ describe("the same step again and again", () => {
 
     const same: Round = { output: { n: 1 } };
     test.each<[string, Round[], number[]]>([
-      ["gives something else each time", [1, 2, 3].map((n) => ({ output: { n } })), []],
-      ["gives the same twice and then something else", [same, same, { output: { n: 2 } }], []],
-      ["begins to give the same after something else", [{ output: { n: 2 } }, same, same, same], [13]],
-      ["comes to something else between", [same, same, { output: { n: 2 } }, same], []],
-      ["gives nothing", [1, 2, 3].map(() => ({ output: {} })), []],
-      ["asks no model", [1, 2, 3].map((): Round => ({ ...same, isDumb: true })), []],
-      ["is in no loop", [1, 2, 3].map((): Round => ({ ...same, isOnce: true })), []],
-      ["takes turns with another step", ["a", "work", "a", "work"].map((node) => ({ ...same, node })), []],
-    ])("a step that %s", (_how, all, seqs) => {
+      ["returns a different result each time", [1, 2, 3].map((n) => ({ output: { n } })), []],
+      ["returns the same result twice and then another", [same, same, { output: { n: 2 } }], []],
+      ["starts to repeat itself after another result", [{ output: { n: 2 } }, same, same, same], [13]],
+      ["returns another result in between", [same, same, { output: { n: 2 } }, same], []],
+      ["returns nothing", [1, 2, 3].map(() => ({ output: {} })), []],
+      ["calls no model", [1, 2, 3].map((): Round => ({ ...same, isDumb: true })), []],
+      ["is not in a loop", [1, 2, 3].map((): Round => ({ ...same, isOnce: true })), []],
+      ["alternates with another step", ["a", "work", "a", "work"].map((node) => ({ ...same, node })), []],
+    ])("checks a step that %s", (_how, all, seqs) => {
       expect(findingsOf(rounds(...all)).map(({ seq }) => seq)).toEqual(seqs);
     });
   });
 });
 
-describe("what was known and got lost", () => {
+describe("lost history", () => {
   const shortened = (agent_id: string) =>
     event(
       "context_condensed",
@@ -172,7 +168,7 @@ describe("what was known and got lost", () => {
   const handed = (from: string, to: string) =>
     event("handed_off", { from, to, reason: "so", count: 1 }, by(from));
 
-  test("work that is done again after the conversation was shortened is named with its tool", () => {
+  test("a tool call repeated after the conversation was compacted is found with its tool", () => {
     const pageCall = (page: number) => tool("writer", "look", { page });
     const events = log(
       ...pageCall(1),
@@ -192,7 +188,7 @@ describe("what was known and got lost", () => {
     ]);
   });
 
-  test("work that the one before had done is named where it is done again after a handoff", () => {
+  test("a tool call that the next agent repeats after a handoff is found", () => {
     const events = log(
       ...tool("writer", "look", { page: 1 }),
       handed("writer", "chief_editor"),
@@ -212,34 +208,34 @@ describe("what was known and got lost", () => {
   const toolCall = (agent: string) => tool(agent, "look");
   test.each<[string, NewEvent[]]>([
     [
-      "done twice, both before it was shortened",
+      "repeated before the conversation was compacted",
       [...toolCall("writer"), ...toolCall("writer"), shortened("writer")],
     ],
-    ["done once, after it was shortened", [shortened("writer"), ...toolCall("writer")]],
+    ["done once after the conversation was compacted", [shortened("writer"), ...toolCall("writer")]],
     [
-      "done again where another's conversation was shortened",
+      "repeated after another agent's conversation was compacted",
       [...toolCall("writer"), shortened("editor"), ...toolCall("writer")],
     ],
     [
-      "done again because it had failed",
+      "repeated because it had failed",
       [...tool("writer", "look", {}, 500), shortened("writer"), ...toolCall("writer")],
     ],
     [
       "done with other arguments",
       [...tool("writer", "look", { page: 1 }), shortened("writer"), ...tool("writer", "look", { page: 2 })],
     ],
-    ["done by another tool", [...toolCall("writer"), shortened("writer"), ...tool("writer", "see")]],
+    ["done with another tool", [...toolCall("writer"), shortened("writer"), ...tool("writer", "see")]],
     [
-      "said to another member",
+      "a message to another member",
       [...tool("writer", "post_message"), shortened("writer"), ...tool("writer", "post_message")],
     ],
-    ["done without a handoff by two", [...toolCall("writer"), ...toolCall("editor")]],
+    ["repeated by another agent without a handoff", [...toolCall("writer"), ...toolCall("editor")]],
     [
-      "done again by the one who handed off",
+      "repeated by the agent that handed off",
       [...toolCall("writer"), handed("writer", "editor"), ...toolCall("writer")],
     ],
     [
-      "done by the other one before the handoff",
+      "repeated by the other agent before the handoff",
       [...toolCall("writer"), ...toolCall("editor"), handed("writer", "editor")],
     ],
     [
@@ -247,7 +243,7 @@ describe("what was known and got lost", () => {
       [handed("writer", "editor"), ...toolCall("writer"), ...toolCall("editor")],
     ],
     [
-      "said by the other one where something else was done",
+      "not repeated by the other agent after the handoff",
       [
         ...toolCall("writer"),
         handed("writer", "editor"),
@@ -256,10 +252,10 @@ describe("what was known and got lost", () => {
       ],
     ],
     [
-      "begun, and nobody knows how it came out",
+      "started without a recorded result",
       [called("writer", "look", "open"), shortened("writer"), called("writer", "look", "again")],
     ],
-  ])("is not what was %s", (_how, events) => {
+  ])("history is not lost if work was %s", (_how, events) => {
     expect(findingsOf(log(...events))).toEqual([]);
   });
 });

@@ -49,7 +49,7 @@ const answered = (
   );
 const begun = (...forks: ForkOrigin[]) => [created(line, { forks }), ready("crew"), started("crew")];
 
-test("what was spent before a fork, or paid by another run, is inherited and none of its own", () => {
+test("costs from before a fork or paid by another run are inherited, not the run's own", () => {
   const s = fold(
     ...begun(origin(), origin()),
     answered(5, 1),
@@ -72,8 +72,8 @@ test("what was spent before a fork, or paid by another run, is inherited and non
   expect(s.run.started_at).toBe(90);
 });
 
-describe("a fork", () => {
-  test("goes on with what its maker set and took away, as their doing", () => {
+describe("a forked run", () => {
+  test("a fork continues with the state edits of the person who forked it", () => {
     const state: NewEvent = {
       type: "state_initialized",
       payload: { state: { a: 1, b: 2 }, defaults_applied: [] },
@@ -84,7 +84,7 @@ describe("a fork", () => {
     expect(Object.keys(s.versions)).toEqual(["a", "c"]);
   });
 
-  test("has messages that say something else, and passes over those that are not there", () => {
+  test("a fork applies message edits and ignores those for missing messages", () => {
     const messageAdded = (content: string) =>
       of(
         "crew",
@@ -117,7 +117,7 @@ describe("a fork", () => {
     expect(Object.keys(few.agents)).toEqual([agent]);
   });
 
-  test("goes on with another drawing, its roles, and those of members that people brought in", () => {
+  test("a fork to another workflow uses its roles and keeps those of added members", () => {
     const [writer, poet, judge] = ["Writer", "Poet", "Judge"].map((name) => RoleDefinition.parse({ name }));
     const other = draw("start > crew > x > end", { crew: { node_type: "crew_task" } });
     const latest = { graph: other, roles: [{ ...writer!, description: "new" }] };
@@ -142,7 +142,7 @@ describe("a fork", () => {
     expect([s.graph, s.roles]).toEqual([other, [{ ...writer, description: "new" }, poet]]);
   });
 
-  test("has no pins where none are to hold any more", () => {
+  test("a fork can drop its pins", () => {
     const pins = { crew: { output: {} } };
     const kept = (more: Partial<ForkOrigin>) =>
       fold(created(line, { pins, forks: [origin(more)] }), forked()).run.pins;
@@ -163,7 +163,7 @@ describe("a fork", () => {
     );
     return [run.can_hold, run.stepping, run.breakpoints, run.config.mode, run.config.max_steps];
   };
-  test("stops where the original did, unless something of that was said", () => {
+  test("a fork pauses where the original did unless its config says otherwise", () => {
     const usual = settings(undefined)[4];
     const stop = [{ on: "node_start", node_id: "crew", once: true }];
     expect(settings(undefined)).toEqual([true, "node", [held], "step", usual]);
@@ -174,7 +174,7 @@ describe("a fork", () => {
     expect(settings({ stop_at: "crew" })).toEqual([true, "node", stop, "step", usual]);
   });
 
-  test("writes its log as the one that it comes from, until it goes its own way", () => {
+  test("a fork writes its log under the ids of its ancestors up to each fork point", () => {
     const forks = [{ as: "r0" }, { as: "r1" }];
     expect(writtenAs({ id: "r2" })).toBe("r2");
     expect(writtenAs({ id: "r2", forks })).toBe("r0");

@@ -57,8 +57,8 @@ const assistant = (content: string, more: object = {}): ChatMessage => ({
   ...more,
 });
 
-describe("the prompt of a call", () => {
-  test("is what its agent was told and answered before, with what it held and how its answer was asked for", () => {
+describe("the prompt of a model call", () => {
+  test("a prompt has the conversation so far, the agent's tools and the response format", () => {
     const tool_calls = [{ id: "t", tool_name: "look", args: {} }];
     const events = log(
       begun({ tools: ["look"] }),
@@ -89,7 +89,7 @@ describe("the prompt of a call", () => {
     expect(asSent(events, "c9")).toBeNull();
   });
 
-  test("begins anew where its agent is tried again, and is all that there is where none is known", () => {
+  test("a prompt starts over when its agent is retried, and is empty if the agent is unknown", () => {
     const events = log(
       begun({ tools: ["look"] }),
       messageAdded("one"),
@@ -116,23 +116,27 @@ describe("the prompt of a call", () => {
 
   test.each<[string, NewEvent, ChatMessage[]]>([
     ["an answer", answered("c1", "x"), [assistant("x")]],
-    ["an answer that calls nothing", answered("c1", "x", { tool_calls: [] }), [assistant("x")]],
+    ["an answer without tool calls", answered("c1", "x", { tool_calls: [] }), [assistant("x")]],
     ["no refusal", answered("c1", "x", { refusal: "No." }), []],
-    ["nothing that was cut off", answered("c1", "x", { finish_reason: "length" }), []],
+    ["no truncated answer", answered("c1", "x", { finish_reason: "length" }), []],
     [
-      "what was cut off where it calls something",
+      "a truncated answer with tool calls",
       answered("c1", "x", { finish_reason: "length", tool_calls: [{ id: "t", tool_name: "l", args: {} }] }),
       [assistant("x", { tool_calls: [{ id: "t", tool_name: "l", args: {} }] })],
     ],
     ["no verdict of a judge", answered("a#1/guard1", "fine"), []],
-    ["what a tool of a like name was asked for", answered("a#1/guardian", "fine"), [assistant("fine")]],
-  ])("holds %s", (_what, event, messages) => {
+    [
+      "an answer to a call whose id resembles a guardrail's",
+      answered("a#1/guardian", "fine"),
+      [assistant("fine")],
+    ],
+  ])("the next prompt includes %s", (_what, event, messages) => {
     expect(asSent(log(begun(), asked("c1", 0), event, asked("c2", messages.length)), "c2")?.messages).toEqual(
       messages,
     );
   });
 
-  test("is in doubt where the log has another count, and where a judge was asked", () => {
+  test("a prompt is uncertain if the log has another message count or a judge was called", () => {
     const doubt = (events: NewEvent[], id: string) => {
       const sent = asSent(log(begun(), messageAdded("Write."), ...events), id);
       return [sent?.messages.length, sent?.doubt];
@@ -146,10 +150,10 @@ describe("the prompt of a call", () => {
   });
 });
 
-describe("the prompt that sums up a conversation", () => {
+describe("the prompt of a summary", () => {
   const messages = [messageAdded("one"), messageAdded("two"), messageAdded("three")];
   const summing = asked("s", 2, { purpose: "summary" });
-  test("has the part that the log names behind it, and no tools", () => {
+  test("a summary prompt has the messages that were summarized and no tools", () => {
     const events = log(
       begun({ tools: ["look"] }),
       ...messages,
@@ -171,7 +175,7 @@ describe("the prompt that sums up a conversation", () => {
     expect(after?.condensed).toBe(2);
   });
 
-  test("is not known where the log ends before it", () => {
+  test("a summary prompt is unknown if the log ends before the summary", () => {
     expect(asSent(log(begun(), ...messages, summing), "s")).toEqual({
       seq: 7,
       agent_id: "ann",
@@ -184,7 +188,7 @@ describe("the prompt that sums up a conversation", () => {
   });
 });
 
-test("a conversation that was shortened otherwise than the log tells is in doubt, and stays so", () => {
+test("prompts stay uncertain once a conversation was compacted differently than the log shows", () => {
   const long = "x".repeat(4000);
   const events = log(
     begun(),

@@ -27,8 +27,8 @@ const answered = (agent_id: string, output?: JsonObject) =>
   );
 const log = (...events: NewEvent[]) => logOf([created(line), ready("a"), ...events]);
 
-describe("who wrote a key", () => {
-  test("is the only agent that was at work there, where none of them gave the very value", () => {
+describe("writes of a key", () => {
+  test("a write is attributed to the only active agent unless an agent returned that exact value", () => {
     const by = (...events: NewEvent[]) =>
       keyHistory(log(...events, patch({ x: 1 })), "x").map(({ agent_id }) => agent_id);
     expect(by(answered("ann"))).toEqual(["ann"]);
@@ -39,7 +39,7 @@ describe("who wrote a key", () => {
     expect(by()).toEqual([undefined]);
   });
 
-  test("is a person where one wrote it or took it away, and nobody once it is gone", () => {
+  test("a write is attributed to the person who edited the key, and a removed key has no writer", () => {
     const events = log(
       began({ x: 0 }),
       patch({ x: 1 }),
@@ -56,13 +56,13 @@ describe("who wrote a key", () => {
     expect([whoWrote(events, "x", 6), whoWrote(events, "x", 5)?.by]).toEqual([null, "eve"]);
   });
 
-  test("is told also where the value stays what it was", () => {
+  test("a write is listed even if the value stays the same", () => {
     expect(
       keyHistory(log(patch({ x: 1 }), patch({ x: 1 }), patch({ y: 1 })), "x").map(({ seq }) => seq),
     ).toEqual([3, 4]);
   });
 
-  test("is asked of every event that names the key, and of no other", () => {
+  test("written keys come from every event that names a key", () => {
     const forked = { from_run: "r", from_seq: 1, graph: "original" as const, by: "ann" };
     const all: NewEvent[] = [
       began({ a: 1 }),
@@ -76,7 +76,7 @@ describe("who wrote a key", () => {
   });
 });
 
-describe("going through a run", () => {
+describe("stepping through a run", () => {
   const events = log(
     started("a"),
     agentStarted("ann", "Writer"),
@@ -86,14 +86,14 @@ describe("going through a run", () => {
     over(),
     { type: "run_resumed", payload: { by: "eve" } },
   );
-  test("stops at each event, each turn or each node, and always at its end", () => {
+  test("stepping stops at each event, turn or node, and always at the end of the run", () => {
     const stops = (["event", "turn", "node"] as const).map((unit) =>
       events.filter((event) => isStop(event, unit)).map(({ seq }) => seq),
     );
     expect(stops).toEqual([events.map(({ seq }) => seq), [5, 8], [3, 7, 8]]);
   });
 
-  test("comes to the first or the last event where no stop is left, and nowhere from there", () => {
+  test("stepping goes to the first or last event if no stop is left, and no further", () => {
     expect(nextStop(events, 1, "node", 1)).toBe(3);
     expect(nextStop(events, 8, "node", 1)).toBe(9);
     expect(nextStop(events, 9, "node", 1)).toBeNull();
@@ -104,7 +104,7 @@ describe("going through a run", () => {
     expect(nextStop([], 0, "event", 1)).toBeNull();
   });
 
-  test("finds where a key is written, a node has its part, or an agent speaks", () => {
+  test("a search finds where a key is written, a node runs or an agent acts", () => {
     const found = (kind: "key" | "node" | "agent", name: string) =>
       events.filter((event) => isOccurrence(event, { kind, name })).map(({ seq }) => seq);
     expect(found("key", "x")).toEqual([6]);
@@ -121,8 +121,8 @@ describe("going through a run", () => {
   });
 });
 
-describe("when a condition became true", () => {
-  test("is told with its node and until when, the latest first", () => {
+describe("the history of a condition", () => {
+  test("a condition's spans are listed with their nodes, latest first", () => {
     const events = log(began({ n: 0 }), patch({ n: 1 }), patch({ n: 0 }), edited({ n: 2 }));
     expect(whenTrue(events, "state.n > 0")).toEqual({
       held: [
@@ -135,7 +135,7 @@ describe("when a condition became true", () => {
     expect(whenTrue(events, "state.n == 1")).toMatchObject({ held: [{ from: 4, to: 5 }], isNow: false });
   });
 
-  test("looks at what nodes gave, and at the beginning where it held from there", () => {
+  test("a condition can read node outputs, and its span can start at the beginning", () => {
     const done = of("a", "node_completed", { output: { ok: true }, written_keys: [] });
     expect(whenTrue(log(done), "has(nodes.a) && nodes.a.output.ok").held).toEqual([
       { from: 3, to: null, node_id: "a", activation_id: "a#1" },
@@ -148,7 +148,7 @@ describe("when a condition became true", () => {
     expect(whenTrue([], "true")).toEqual({ held: [{ from: 1, to: null }], isNow: true, searched_to: 1 });
   });
 
-  test("tells so many spans and no more", () => {
+  test("the number of listed spans is limited", () => {
     const flips = Array.from({ length: 2 * MOST_SPANS + 4 }, (_, at) => patch({ n: at % 2 }));
     const found = whenTrue(log(...flips), "has(state.n) && state.n == 1");
     expect([found.held.length, found.searched_to > 1]).toEqual([MOST_SPANS, true]);

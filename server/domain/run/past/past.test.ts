@@ -53,7 +53,7 @@ const answered = (agent_id: string, output: JsonObject): NewEvent => ({
   payload: { status: "completed", output, usage, cost_usd: 0 },
 });
 
-test("a key tells who wrote it, in which step and with which agent, and what it was before", () => {
+test("the history of a key lists writers, steps, agents and previous values", () => {
   const events = log(
     began({ draft: "none" }),
     answered("writer", { draft: "one" }),
@@ -94,7 +94,7 @@ const arbitraryLog = patches.map((all) =>
   ),
 );
 
-test("of any log: the last write of a key is the value that the state has, at every moment", () => {
+test("in any log, the last write of a key matches the state at every point", () => {
   fc.assert(
     fc.property(arbitraryLog, (events) => {
       for (let at = 1; at <= events.length; at++)
@@ -116,7 +116,7 @@ test("of any log: the last write of a key is the value that the state has, at ev
 
 const CONDITIONS = ["state.n > 2", "size(state.words) > 1", "has(state.n) && state.n == state.n", "true"];
 
-test("of any log: a condition holds exactly in the spans that are told, looked at from the end backwards", () => {
+test("in any log, a condition is true exactly in the listed spans", () => {
   fc.assert(
     fc.property(arbitraryLog, fc.constantFrom(...CONDITIONS), (events, condition) => {
       const found = whenTrue(events, condition);
@@ -137,7 +137,7 @@ test("of any log: a condition holds exactly in the spans that are told, looked a
   );
 });
 
-test("a search that costs too much says how far back it came; what cannot be decided is said", () => {
+test("a search over its budget reports how far back it got, and an undecidable condition is reported", () => {
   const events = log(began({ n: 0 }), ...Array.from({ length: 50 }, (_, n) => patch({ n })));
   const found = whenTrue(events, "state.n == 3", { units: 1_000 });
   expect(found.held).toEqual([]);
@@ -147,7 +147,7 @@ test("a search that costs too much says how far back it came; what cannot be dec
   expect(() => whenTrue(events, "1 + 1")).toThrow("This must be true or false");
 });
 
-test("what a person saw: the question as it stood, and what became other before they answered", () => {
+test("a question is shown as it was asked, with the state changes before the answer", () => {
   const asked = {
     interaction_id: "q",
     kind: "tool_confirmation" as const,
@@ -181,7 +181,7 @@ test("what a person saw: the question as it stood, and what became other before 
   expect(askedPerson(events, "another")).toBeNull();
 });
 
-test("what a person set or took away in a fork is written there: it is found, and a condition turns with it", () => {
+test("state edits in a fork are found as writes and change conditions", () => {
   const events = log(
     began({ n: 1, note: "x" }),
     {
@@ -216,7 +216,7 @@ test("what a person set or took away in a fork is written there: it is found, an
   expect(nextOccurrence(untouched, 2, { kind: "key", name: "n" }, 1)).toBeNull();
 });
 
-test("what a step changed: values of the state, tokens and cost", () => {
+test("the change of a step lists state values, tokens and cost", () => {
   const before = momentOf(foldRun("r", log(began({ n: 0, gone: 1, list: [1] }))));
   const after = momentOf(foldRun("r", log(began({ n: 1, list: [1], more: "x" }))));
   const paid = {

@@ -25,25 +25,25 @@ const fillIn = rejected("name", "Required.");
 const yesOrNo = rejected("answer", "Answer with approve, approve_always, reject or cancel.");
 const oneOf = rejected("answer", "Answer with one of: Send it, Yes, No.");
 
-describe("a yes or a no", () => {
+describe("yes-or-no questions", () => {
   const question: Asked = { kind: "tool_confirmation" };
   test.each<[string, Asked, SentAnswer, ReadAnswer]>([
     [
-      "a yes with a word of the person",
+      "yes with a message",
       question,
       { answer: "approve", message: "Fine" },
       given({ answer: "approve", message: "Fine" }),
     ],
     [
-      "a no to some of the calls",
+      "no to some of the calls",
       question,
       { answer: "reject", calls: [1] },
       given({ answer: "reject", calls: [1] }),
     ],
-    ["another word", question, { answer: "maybe" }, yesOrNo],
-    ["no word at all", question, {}, yesOrNo],
-    ["the word for an option", question, { answer: "chosen" }, yesOrNo],
-    ["the word for a form", question, { answer: "given" }, yesOrNo],
+    ["an unknown word", question, { answer: "maybe" }, yesOrNo],
+    ["no answer", question, {}, yesOrNo],
+    ["the word reserved for options", question, { answer: "chosen" }, yesOrNo],
+    ["the word reserved for forms", question, { answer: "given" }, yesOrNo],
     [
       "a value",
       question,
@@ -51,29 +51,29 @@ describe("a yes or a no", () => {
       rejected("value", "Answer this question with approve or reject, without a value."),
     ],
     [
-      "leaving it open",
+      "cancel",
       question,
       { answer: "cancel" },
       rejected("answer", "Answer this question with approve or reject.", true),
     ],
     [
-      "a yes to a tool's form",
+      "yes to a tool's form",
       { kind: "question", asks },
       { answer: "approve", content: { name: "Ann" } },
       given({ answer: "approve", content: { name: "Ann" } }),
     ],
     [
-      "a yes to a tool's form that is empty",
+      "yes to a tool's form that is empty",
       { kind: "question", asks },
       { answer: "approve" },
       { ...fillIn, isForm: true } as ReadAnswer,
     ],
-  ])("%s", (_what, asked, sent, read) => {
+  ])("an answer to a yes-or-no question is read: %s", (_what, asked, sent, read) => {
     expect(readAnswer(asked, sent)).toEqual(read);
   });
 });
 
-describe("one of several options", () => {
+describe("multiple-choice questions", () => {
   const question: Asked = { kind: "approval", options };
   const drafted: Asked = { ...question, draft: "Dear aunt" };
   const filled: Asked = { ...question, response_schema: form };
@@ -86,31 +86,36 @@ describe("one of several options", () => {
       { answer: "Send it", message: "Go" },
       given({ answer: "chosen", option: "send", message: "Go" }),
     ],
-    ["with no value", question, { answer: "send", value: null }, given({ answer: "chosen", option: "send" })],
-    ["that is not there", question, { answer: "later" }, oneOf],
-    ["that nobody named", question, {}, oneOf],
-    ["with a content", question, { answer: "send", content: {} }, onlyOptions],
+    [
+      "with a null value",
+      question,
+      { answer: "send", value: null },
+      given({ answer: "chosen", option: "send" }),
+    ],
+    ["that does not exist", question, { answer: "later" }, oneOf],
+    ["that is missing", question, {}, oneOf],
+    ["with content", question, { answer: "send", content: {} }, onlyOptions],
     ["with calls", question, { answer: "send", calls: [0] }, onlyOptions],
     [
-      "with a value that nothing takes",
+      "with an unexpected value",
       question,
       { answer: "send", value: "x" },
       rejected("value", "Answer this question with one of its options, without a value."),
     ],
     [
-      "with a draft as it was",
+      "with an unchanged draft",
       drafted,
       { answer: "send", value: "Dear aunt" },
       given({ answer: "chosen", option: "send" }),
     ],
     [
-      "with a draft that was changed",
+      "with an edited draft",
       drafted,
       { answer: "send", value: "Dear uncle" },
       given({ answer: "chosen", option: "send", value: "Dear uncle" }),
     ],
     [
-      "with a draft that is no text",
+      "with a draft that is not text",
       drafted,
       { answer: "send", value: 1 },
       rejected("value", "The edited draft must be text."),
@@ -127,13 +132,13 @@ describe("one of several options", () => {
       { answer: "send", value: { name: "Ann" }, message: "Go" },
       given({ answer: "chosen", option: "send", value: { name: "Ann", age: 1 }, message: "Go" }),
     ],
-    ["with a form that is not filled in", filled, { answer: "send" }, fillIn],
-    ["with something else than a form", filled, { answer: "send", value: "Ann" }, noObject],
-  ])("%s", (_what, asked, sent, read) => {
+    ["with an incomplete form", filled, { answer: "send" }, fillIn],
+    ["with a value that is not a form", filled, { answer: "send", value: "Ann" }, noObject],
+  ])("an answer with an option is read: %s", (_what, asked, sent, read) => {
     expect(readAnswer(asked, sent)).toEqual(read);
   });
 
-  test("a draft may be as long as can be kept", () => {
+  test("an edited draft may be as long as an event can store", () => {
     const size = (length: number) => readAnswer(drafted, { answer: "send", value: "x".repeat(length) }).ok;
     const most = SIZES.event / 2;
     const longest = [0, 1, 2, 3, 4].map((less) => most - less).find(size) ?? 0;
@@ -141,7 +146,7 @@ describe("one of several options", () => {
   });
 });
 
-describe("a form", () => {
+describe("forms", () => {
   const question: Asked = { kind: "input", response_schema: form };
   const full = given({ answer: "given", value: { name: "Ann", age: 1 } });
   const value = { name: "Ann" };
@@ -150,17 +155,17 @@ describe("a form", () => {
     "Pass the form's values as `value`, or set `answer` to `reject` to decline.",
   );
   test.each<[string, Asked, SentAnswer, ReadAnswer]>([
-    ["without a word", question, { value }, full],
+    ["without an answer", question, { value }, full],
     ...["given", "submit", "submitted", "answer", "answered", "approve"].map(
       (answer): [string, Asked, SentAnswer, ReadAnswer] => [
-        `by ${answer}`,
+        `as ${answer}`,
         question,
         { answer, value },
         full,
       ],
     ),
     [
-      "as its content, with a message",
+      "as content with a message",
       question,
       { content: value, message: "So" },
       given({ answer: "given", value: { name: "Ann", age: 1 }, message: "So" }),
