@@ -8,6 +8,7 @@ import { SegmentedControl } from "@/components/ui/input/segmented-control";
 import { TextField } from "@/components/ui/input/text-field";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { sketchOf } from "@/server/domain/graph/sketch";
+import { isExecutable } from "@/server/domain/nodes";
 import { CapabilityList } from "./capability-list";
 import { FindingList } from "./finding-list";
 import { ImportQuestions } from "./import-questions";
@@ -242,7 +243,7 @@ function MissingTools({ tools }: { tools: readonly Looked["tools"][number][] }) 
 }
 
 function Found({ graph, findings }: Pick<Looked, "graph" | "findings">) {
-  const nodeCount = graph ? sketchOf(graph).nodes.length : 0;
+  const nodeCount = graph ? Object.values(graph.nodes).filter(isExecutable).length : 0;
   return (
     <section aria-label="Findings" className="flex flex-col gap-2">
       {graph ? (

@@ -80,18 +80,21 @@ interface ControlProps {
 function InputFieldControl(props: ControlProps) {
   const { field, value, error, onValueChange } = props;
   const text = typeof value === "string" ? value : "";
+  const example = field.example && text === "" ? <Example field={field} onUse={onValueChange} /> : null;
   return CONTROLS[field.as]({
     ...props,
     text,
     described: {
       label: field.title,
-      hint:
-        field.example && text === "" ? (
-          <Example field={field} onUse={onValueChange} />
+      hint: example ?? takenFor(field, value) ?? hintOf(field),
+      error:
+        error && example ? (
+          <>
+            {error} {example}
+          </>
         ) : (
-          (takenFor(field, value) ?? hintOf(field))
+          error
         ),
-      error,
       aside: field.isRequired || field.as === "switch" ? undefined : "Optional",
     },
   });

@@ -80,7 +80,7 @@ test("missing values are reported at their field, and the last inputs are prefil
   await waitFor(() => expect(topic().value).toBe("Bees"));
 });
 
-test("choosing an example focuses its field, and Ctrl+Enter starts the run", async () => {
+test("choosing an example, also after an error, focuses its field, and Ctrl+Enter starts the run", async () => {
   const graph = {
     ...draw("start > end", { start: { output_keys: ["topic"] } }),
     global_state_schema: {
@@ -89,6 +89,8 @@ test("choosing an example focuses its field, and Ctrl+Enter starts the run", asy
     },
   };
   const { again } = await openSheet(graph);
+  await again.person.click(screen.getByRole("button", { name: "Start" }));
+  await screen.findByText(/^Required/);
   await again.person.click(screen.getByRole("button", { name: "Try “Bees in cities”" }));
   expect(document.activeElement).toBe(screen.getByLabelText(/^Topic/));
   await again.person.keyboard("{Control>}{Enter}{/Control}");

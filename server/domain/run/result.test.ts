@@ -67,14 +67,14 @@ function run(handsOut: string[], given: JsonObject, output: JsonObject) {
   );
 }
 
-test("an end that names values: those are the result", () => {
+test("an end node with input keys returns those values as the result", () => {
   expect(resultOf(run(["text"], { text: "Long" }, { text: "Long" }))).toEqual({
     main: { text: "Long" },
     rest: {},
   });
 });
 
-test("an end that names nothing: the result is what was written last before it, and the rest of the state stands apart", () => {
+test("an end node without keys returns the last written values, separate from the rest of the state", () => {
   const state = { topic: "Tides", text: "Long", title: "Short", final_output_text: "Long" };
   expect(resultOf(run([], {}, state))).toEqual({
     main: { text: "Long", title: "Short" },
@@ -82,16 +82,16 @@ test("an end that names nothing: the result is what was written last before it, 
   });
 });
 
-test("a value that only looks like a repetition is kept", () => {
+test("a value that only looks like a duplicate is kept", () => {
   const { main, rest } = resultOf(run([], {}, { text: "Long", final_output_text: "Another" }));
   expect({ ...main, ...rest }).toEqual({ text: "Long", final_output_text: "Another" });
 });
 
-test("what no node is known to have written is still handed out", () => {
+test("an output that no node is known to have written is still returned", () => {
   expect(resultOf(run(["gone"], {}, { other: 1 }))).toEqual({ main: { other: 1 }, rest: {} });
 });
 
-test("a run failed at the node that its error names, else at the last one that failed; one that completed at none", () => {
+test("the failed node of a run is the one in its error, else the last that failed", () => {
   const done = run([], {}, {});
   expect(failedNode(done)).toBeNull();
   const error = { code: "INTERNAL" as const, message: "No", retryable: false, user_action: "none" as const };

@@ -12,7 +12,7 @@ const options = [
   { label: "Yes", value: "y" },
 ];
 
-test("agents read who answered what, with the value and the message where there are any", () => {
+test("an answer's text for agents has the author, the choice, the value and the message", () => {
   const textOf = (more: object) =>
     answerText({ by: "ann", answer: "chosen", option: "ship", ...more }, { options });
   expect(textOf({})).toBe("ann answered: Ship it.");
@@ -21,7 +21,7 @@ test("agents read who answered what, with the value and the message where there 
   expect(textOf({ message: "So." })).toBe("ann answered: Ship it.\nSo.");
 });
 
-test("who comes too late with an answer reads who was there before, or that nobody was in time", () => {
+test("a late answer is rejected with who answered first, or that no one did in time", () => {
   const given = (answer: Payloads["interaction_answered"]["answer"], by = "ann", option?: string) =>
     notOpen({ answer, by, ...(option ? { option } : {}) });
   expect(notOpen(null)).toBe("This question has already been answered, or is no longer open.");
@@ -31,7 +31,7 @@ test("who comes too late with an answer reads who was there before, or that nobo
   expect(given("chosen", "bob", "ship")).toBe("bob has already answered this question (ship).");
 });
 
-describe("a request that was never recorded", () => {
+describe("a request that was not recorded", () => {
   const difference: RequestDifference = {
     kind: "model",
     nearest: 0,
@@ -42,7 +42,7 @@ describe("a request that was never recorded", () => {
     more: 0,
     sentence: "It asked something else.",
   };
-  test("is told place by place, with how many more there are", () => {
+  test("a request difference is listed place by place, with the number of further differences", () => {
     const lines = [
       "messages[0].content, line 4",
       "  recorded: a",
@@ -56,7 +56,7 @@ describe("a request that was never recorded", () => {
     expect(difference.changes.map(placeOf)).toEqual(["messages[0].content, line 4", "model"]);
   });
 
-  test("is read from the error of a strict replay, and from no other", () => {
+  test("a request difference is read only from the error of a strict replay", () => {
     const detail = difference as never;
     expect(missOf({ code: "NOT_RECORDED", detail })).toEqual(difference);
     expect(missOf({ code: "CONFIG", detail })).toBeNull();
@@ -66,7 +66,7 @@ describe("a request that was never recorded", () => {
   });
 });
 
-test("a list of runs goes on after the last one's own value, nothing where it has none", () => {
+test("a list of runs continues after the last run's sort value, with 0 for a missing value", () => {
   const run = { id: "r", created_at: 5, started_at: 10, finished_at: 30, cost_usd: 0.5 };
   const places = (of: typeof run | { [K in keyof typeof run]: (typeof run)[K] | null }) =>
     (["newest", "oldest", "costliest", "longest"] as const).map(
@@ -78,8 +78,8 @@ test("a list of runs goes on after the last one's own value, nothing where it ha
   expect(placeAfter(run, "longest")).toEqual({ id: "r", value: 20 });
 });
 
-describe("the record of what people did", () => {
-  test("tells what became of a key without the key", () => {
+describe("the audit log", () => {
+  test("an audit entry about a key says how it changed without revealing it", () => {
     const fates = [
       keyFate("k", false, true),
       keyFate("k", true, true),
@@ -93,7 +93,7 @@ describe("the record of what people did", () => {
     expect(kindsOf("roles")).toEqual(["role_tools_changed"]);
   });
 
-  test("names the tools that a question was about, one or several", () => {
+  test("an audit entry names the tools that a question was about", () => {
     const call = (tool_name: string) => ({ tool_name, args: {}, risk: "LOW" as const, why: "" });
     const asked = {
       interaction_id: "q",
@@ -109,7 +109,7 @@ describe("the record of what people did", () => {
     expect(toolsAskedAbout({ ...asked, calls: [call("mail"), call("web")] })).toBe("mail, web");
   });
 
-  test("tells which tools a role gained and lost, and nothing where it is neither", () => {
+  test("an audit entry lists the tools that a role gained and lost, if any", () => {
     const role = (...tools: string[]) => RoleDefinition.parse({ name: "Writer", tools });
     const notes: unknown[] = [];
     const note = (kind: string, detail?: object) => notes.push([kind, detail]);

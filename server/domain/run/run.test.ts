@@ -16,7 +16,7 @@ const fold = (...events: NewEvent[]): RunState =>
   );
 const nudges = (state: RunState) => state.agents[agentKey("a#1", "writer")]!.nudges;
 
-test("only an agent that was told so counts as almost stuck, whatever else happens to it", () => {
+test("only a stuck warning makes an agent count as almost stuck", () => {
   const harmless: NewEvent[] = [
     { ...AGENT, type: "output_parsed", payload: { ok: true, errors: [], repair: "none", attempt: 1 } },
     { ...AGENT, type: "budget_warning", payload: { metric: "cost_usd", used: 8, limit: 10 } },
@@ -37,7 +37,7 @@ test("only an agent that was told so counts as almost stuck, whatever else happe
 });
 
 test.each(["holiday_announced", "constructor", "__proto__"])(
-  "an event of a newer version (%s) only counts on: a page that is open goes on",
+  "an event of a newer version (%s) only advances the sequence, so an open page continues",
   (type) => {
     const before = fold(STARTED);
     const after = fold(STARTED, { ...AGENT, type, payload: {} } as unknown as NewEvent);
@@ -78,7 +78,7 @@ const failed = (at: number, spent: { cost_usd?: number | null } | null): NewEven
     payload: { error: { code: "TRANSIENT", message: "" }, ...(spent ? { usage: usage(1), ...spent } : {}) },
   }) as unknown as NewEvent;
 
-test("calls whose cost nobody knows are counted, in the run and in the node, and never taken for free", () => {
+test("calls with unknown cost are counted in the run and the node, and never count as free", () => {
   const state = fold(
     ...READY,
     answered(1, 0.25),

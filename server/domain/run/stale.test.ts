@@ -23,7 +23,7 @@ const all = ["start", "a", "b", "c"];
 const run = did(drawn, all);
 const behind = (name: string) => `${name}, an upstream node, may now return a different output.`;
 
-test("nothing is stale where nothing was changed but names, places and words about it", () => {
+test("no output is stale if only names, positions and descriptions changed", () => {
   const graph = draw(text, {
     b: { ...agent, name: "Other", description: "about", ui: { x: 1, y: 2 } },
     a: { name: "A" },
@@ -36,11 +36,11 @@ test("nothing is stale where nothing was changed but names, places and words abo
   expect(staleOutputs(run, { graph: renamed, roles })).toEqual([]);
 });
 
-describe("what was changed is stale, and what comes after it", () => {
+describe("stale outputs after an edit", () => {
   const one = (node_id: string, reason: string) => ({ node_id, reason });
   test.each<[string, WorkflowGraph, RoleDefinition[], unknown[]]>([
     [
-      "settings of a step",
+      "the settings of a node",
       draw(text, { b: agent, a: { name: "", config: { set: { a: '"z"' } } } }),
       roles,
       [one("a", "It has been edited since."), one("b", behind("a")), one("c", behind("a"))],
@@ -52,13 +52,13 @@ describe("what was changed is stale, and what comes after it", () => {
       [one("b", "The role Writer has been edited since."), one("c", behind("b"))],
     ],
     [
-      "a role that is gone",
+      "a removed role",
       drawn,
       [],
       [one("b", "The role Writer has been edited since."), one("c", behind("b"))],
     ],
     [
-      "a step that is gone",
+      "a removed node",
       draw("start > b > c > end", { b: agent }),
       roles,
       [
@@ -73,11 +73,11 @@ describe("what was changed is stale, and what comes after it", () => {
       roles,
       [one("c", "Its incoming connections have changed since.")],
     ],
-  ])("%s", (_what, graph, now, stale) => {
+  ])("an edited part and the nodes after it are stale: %s", (_what, graph, now, stale) => {
     expect(staleOutputs(run, { graph, roles: now })).toEqual(stale);
   });
 
-  test("but for what never ran, and the nearest of several is named", () => {
+  test("an output that never existed isn't stale, and the nearest of several causes is named", () => {
     const graph = draw(text, {
       b: { ...agent, config: { required_role: "Writer", task_description_template: "y" } },
       a: { name: "", config: { set: { a: '"z"' } } },
@@ -89,7 +89,7 @@ describe("what was changed is stale, and what comes after it", () => {
     expect(staleOutputs(run, { graph, roles }).at(-1)).toEqual(one("c", behind("b")));
   });
 
-  test("and a loop that leads back ends the search", () => {
+  test("the search for stale outputs ends at a back edge", () => {
     const loop = draw("start > a > r; r again> a; r out> c > end");
     const ids = ["start", "a", "r", "c"];
     expect(staleOutputs(did(loop, ids), { graph: loop, roles })).toEqual([]);
@@ -104,7 +104,7 @@ describe("what was changed is stale, and what comes after it", () => {
   });
 });
 
-describe("a pinned output", () => {
+describe("pinned outputs", () => {
   const pin = (n: number, labels?: string[]): Pins => ({
     c: { output: { n }, ...(labels ? { labels } : {}) },
   });
@@ -113,21 +113,21 @@ describe("a pinned output", () => {
       (one) => one.reason,
     )[0] ?? null;
   test.each<[string, Pins | undefined, Pins | undefined, string | null]>([
-    ["that is the same is fresh", pin(1), pin(1), null],
-    ["that is the same with its ways is fresh", pin(1, ["x"]), pin(1, ["x"]), null],
-    ["without ways is the same as with none", pin(1), pin(1, []), null],
-    ["that is another is not", pin(1), pin(2), "A different output has been pinned since."],
+    ["is fresh if it is unchanged", pin(1), pin(1), null],
+    ["is fresh if its labels are unchanged", pin(1, ["x"]), pin(1, ["x"]), null],
+    ["is fresh if its labels were missing and are now empty", pin(1), pin(1, []), null],
+    ["is stale if another output is pinned", pin(1), pin(2), "A different output has been pinned since."],
     [
-      "that takes other ways is not",
+      "is stale if its labels changed",
       pin(1, ["x"]),
       pin(1, ["y"]),
       "A different output has been pinned since.",
     ],
-    ["that came since is not", undefined, pin(1), "An output has been pinned since."],
-    ["that is gone is not", pin(1), {}, "Its output was pinned in this run, but no longer is."],
-    ["is not, where nobody pins any", pin(1), undefined, "Its output was pinned in this run."],
-    ["of another node says nothing", undefined, { x: { output: {} } }, null],
-  ])("%s", (_what, then, now, expected) => {
+    ["is stale if it was pinned since", undefined, pin(1), "An output has been pinned since."],
+    ["is stale if its pin was removed", pin(1), {}, "Its output was pinned in this run, but no longer is."],
+    ["is stale if nothing is pinned now", pin(1), undefined, "Its output was pinned in this run."],
+    ["is fresh if another node is pinned", undefined, { x: { output: {} } }, null],
+  ])("a pinned output %s", (_what, then, now, expected) => {
     expect(reason(then, now)).toBe(expected);
   });
 });

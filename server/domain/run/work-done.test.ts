@@ -45,7 +45,7 @@ const row = (agent_id: string, role_name: string, counts: object) => ({
   ...counts,
 });
 
-test("what members did is counted by how it ended, and what people sent back", () => {
+test("work of members is counted by its outcome, including reviews that people rejected", () => {
   const s = fold(
     ...running,
     ...ended("ann", "completed", "1"),
@@ -75,7 +75,7 @@ test("what members did is counted by how it ended, and what people sent back", (
   expect(workDone(fold(...running))).toEqual([]);
 });
 
-test("what was counted already is not counted again", () => {
+test("work that was already counted is not counted again", () => {
   const counted = [row("ann", "Writer", { done: 2, failed: 1, sent_back: 1 })];
   const done = [
     row("ann", "Writer", { done: 5, failed: 1, sent_back: 3 }),
@@ -89,7 +89,7 @@ test("what was counted already is not counted again", () => {
   expect(workSince(done, otherNode)).toEqual(done);
 });
 
-test("a question that waits names who asks, with the role that this one has", () => {
+test("an open question names the agent that asks, with its role", () => {
   const asks = (events: NewEvent[]) =>
     openQuestions(fold(...events)).map(({ ask, ...rest }) => ({ id: ask.id, ...rest }));
   const events = [
@@ -118,7 +118,7 @@ test("a question that waits names who asks, with the role that this one has", ()
   expect(openInteractions(fold(...events, over({ final_status: "INCOMPLETE" })))).toEqual([]);
 });
 
-test("a question of a node without a name is asked by its id", () => {
+test("a question of a node without a name shows the node's id", () => {
   const [created, ...rest] = running as [NewEvent & { type: "run_created" }, ...NewEvent[]];
   const { graph } = created.payload;
   const nodes = { ...graph.nodes, crew: { ...graph.nodes.crew!, name: "" } };

@@ -41,7 +41,7 @@ const wrote = (node_id: string, ...keys: string[]) => ({
 });
 const finished = { type: "run_finished", payload: {} };
 
-describe("the way of a run", () => {
+describe("the path of a run", () => {
   const events = [began("start"), began("a"), began("a", 2), began("b"), began("a"), finished];
   const seen = ["start", "a", "b", "a"];
   const path = (mode: string, nodes: string[], run: Run = { events }) =>
@@ -60,12 +60,12 @@ describe("the way of a run", () => {
     ["visited", "failed", ["end", "x"], { node_id: "end", seq: 6 }],
     ["never", "passed", ["end"], {}],
     ["never", "failed", ["end", "a"], { node_id: "a", seq: 2 }],
-  ])("that is expected as %s: %s, of %j", (mode, status, nodes, place) => {
+  ])("checks a path in the mode %s: %s for %j", (mode, status, nodes, place) => {
     const { sentence, ...finding } = path(mode, nodes);
     expect(finding).toEqual({ status, expected: nodes, seen, ...place });
     expect(sentence).toMatch(/^[A-Za-z].+\.$/);
   });
-  test("that parted from what was expected is told at the step, by the nodes' names", () => {
+  test("a path mismatch is reported at its step, with node names", () => {
     expect(path("exactly", ["start", "b"]).sentence).toBe("Step 2: expected b, but First ran.");
     expect(path("in_order", ["b", "start"]).sentence).toBe(
       "Expected start to run after b, but it ran only earlier.",
@@ -74,7 +74,7 @@ describe("the way of a run", () => {
       "The path matched exactly, with 1 step.",
     );
   });
-  test("that never began is told at the node alone", () => {
+  test("a path expectation on a run without steps is reported at the missing node", () => {
     expect(path("visited", ["a"], {})).toEqual({
       status: "failed",
       sentence: "First should have run, but didn't.",
@@ -92,12 +92,12 @@ describe("the way of a run", () => {
     [{ at_most: 2 }, "passed"],
     [{ at_most: 1 }, "failed"],
     [{ at_least: 0, at_most: 1 }, "failed"],
-  ])("goes through a node as often as %j says: %s", (wanted, status) => {
+  ])("counts the visits of a node against %j: %s", (wanted, status) => {
     const { sentence, ...finding } = looked({ kind: "visits", node: "a", ...wanted }, { events });
     expect(finding).toEqual({ status, expected: wanted, seen: 2, node_id: "a", seq: 5 });
     expect(sentence).toContain("ran twice");
   });
-  test("that leaves a node out is told at the end", () => {
+  test("an expected absence of a node is reported at the end of the run", () => {
     expect(looked({ kind: "visits", node: "end", times: 0 }, { events })).toEqual({
       status: "passed",
       sentence: "end ran never.",
@@ -118,7 +118,7 @@ describe("the end of a run", () => {
     expect(seq).toBe(1);
     return finding;
   };
-  test("is the status that is expected, or is told at the node that failed", () => {
+  test("a status expectation compares the final status and points to the failed node", () => {
     const expected = "COMPLETED";
     const completed = { is: expected };
     expect(status(completed, {})).toEqual({ status: "failed", expected, seen: null });
@@ -129,7 +129,7 @@ describe("the end of a run", () => {
     });
     expect(status(completed, failed)).toEqual({ status: "failed", expected, seen: "ERROR", node_id: "a" });
   });
-  test("is compared with its reason where one is expected", () => {
+  test("a status expectation also compares the reason if one is given", () => {
     const finding = (reason: string, run: object) => {
       const { status: verdict, seen } = status({ is: "ERROR", reason }, run);
       return [verdict, seen];
@@ -153,7 +153,7 @@ describe("a condition at the end of a run", () => {
     ["1 == 2", "failed", {}, { seq: 4 }],
     ["1 + 1", "failed", {}, { seq: 4 }],
     ["input.given == 1.0 && nodes.a.k == 2.0 && output.done && run.id == 'r'", "passed", {}, { seq: 4 }],
-  ])("%s: %s", (when, status, seen, place) => {
+  ])("checks a condition at the end of a run, %s: %s", (when, status, seen, place) => {
     const of = {
       events,
       state,
@@ -165,7 +165,7 @@ describe("a condition at the end of a run", () => {
     expect(finding).toEqual({ status, expected: when, seen, ...place });
     expect(sentence.replace(/^Expected /, "").startsWith(when)).toBe(true);
   });
-  test("that does not hold is told with the values that it read", () => {
+  test("a false condition is reported with the values that it read", () => {
     const { sentence } = looked({ kind: "state", when: "state.y == 'a'" }, { events, state });
     expect(sentence).toBe("Expected state.y == 'a', but it is false: y is “two”.");
   });
@@ -179,36 +179,36 @@ describe("a value at the end of a run", () => {
     return [status, sentence];
   };
   test.each<[string, object, string]>([
-    ["is there", { contains: "sun" }, "passed"],
-    ["does not contain what it should", { contains: "snow" }, "failed"],
-    ["contains what it should not", { excludes: "Rain" }, "failed"],
-    ["does not contain what it should not", { excludes: "snow" }, "passed"],
-    ["matches", { matches: "^R.*n$" }, "passed"],
-    ["does not match", { matches: "^sun" }, "failed"],
-    ["is the same", { equals: "Rain and sun" }, "passed"],
-    ["is another", { equals: ["a"] }, "failed"],
-    ["has the shape", { schema: { type: "string" } }, "passed"],
-    ["is of the output", { of: "output", equals: "given" }, "passed"],
-    ["is looked at as JSON", { key: "list", contains: "[1,2]" }, "passed"],
-    ["is not there", { key: "none", equals: 1 }, "failed"],
-    ["is no key that all objects have", { key: "toString", contains: "f" }, "failed"],
-  ])("%s", (_what, expectation, status) => {
+    ["contains an expected text", { contains: "sun" }, "passed"],
+    ["lacks an expected text", { contains: "snow" }, "failed"],
+    ["contains an excluded text", { excludes: "Rain" }, "failed"],
+    ["lacks an excluded text", { excludes: "snow" }, "passed"],
+    ["matches a pattern", { matches: "^R.*n$" }, "passed"],
+    ["doesn't match a pattern", { matches: "^sun" }, "failed"],
+    ["equals the expected one", { equals: "Rain and sun" }, "passed"],
+    ["differs from the expected one", { equals: ["a"] }, "failed"],
+    ["matches a schema", { schema: { type: "string" } }, "passed"],
+    ["is in the output", { of: "output", equals: "given" }, "passed"],
+    ["is compared as JSON", { key: "list", contains: "[1,2]" }, "passed"],
+    ["is missing", { key: "none", equals: 1 }, "failed"],
+    ["is an inherited property of all objects", { key: "toString", contains: "f" }, "failed"],
+  ])("checks a value that %s", (_what, expectation, status) => {
     expect(verdictOn(expectation)[0]).toBe(status);
   });
-  test("is cut in its sentence where it is long, and said to be missing where the run gave nothing", () => {
+  test("a value's sentence truncates long values and reports missing ones", () => {
     expect(verdictOn({ key: "long", equals: "y" })[1]).toBe(
       `long should be “y”, but is “${"x".repeat(119)}…”.`,
     );
     const missing = "text is missing at the end.";
     expect(verdictOn({ of: "output", equals: 1 }, {})).toEqual(["failed", missing]);
   });
-  test("cannot be held against a pattern that cannot be read, nor have a shape that it has not", () => {
+  test("an invalid pattern or a schema violation fails the expectation", () => {
     const [pattern, shape] = [verdictOn({ matches: "(" }), verdictOn({ schema: { type: "number" } })];
     expect(pattern[0]).toBe("failed");
     expect(pattern[1]?.startsWith("text can't be matched against the pattern (: ")).toBe(true);
     expect([shape[0], shape[1]?.startsWith("text violates the schema: ")]).toEqual(["failed", true]);
   });
-  test("shows where it was written last, or at the end", () => {
+  test("a value is reported at its last write, or at the end of the run", () => {
     const places = ["text", "list"].map((key) =>
       looked({ kind: "text", key, excludes: "z" }, { events, state }),
     );
@@ -219,7 +219,7 @@ describe("a value at the end of a run", () => {
   });
 });
 
-test("what needs the word of a model is not checked", () => {
+test("an expectation that needs a model's verdict is not checked", () => {
   expect(looked({ kind: "judge", rubric: "good" })).toEqual({
     status: "not_checked",
     sentence: "This needs a model's verdict, but no model was called.",
@@ -245,7 +245,7 @@ function outcomeOf(events: object[], expectation: object, totals: object = {}) {
   return [status, sentence, node_id, seq];
 }
 
-describe("what is expected of tools", () => {
+describe("expectations about tools", () => {
   const events = [
     calledTool("1", "search", { query: "rain" }),
     calledTool("2", "search", { query: "sun" }, "b"),
@@ -253,7 +253,7 @@ describe("what is expected of tools", () => {
     rejectedCall("3"),
   ];
 
-  test("counts calls that were made, also by node and by their arguments", () => {
+  test("a tool expectation counts executed calls, optionally by node and arguments", () => {
     const tools = (more: object) => outcomeOf(events, { kind: "tools", tool: "search", ...more });
     const args = { type: "object", properties: { query: { const: "sun" } } };
     expect(tools({})).toEqual(["passed", "search was called twice.", "a", 1]);
@@ -279,7 +279,7 @@ describe("what is expected of tools", () => {
     ]);
   });
 
-  test("takes what was refused for not called", () => {
+  test("a rejected tool call doesn't count as a call", () => {
     expect(outcomeOf(events, { kind: "tools", tool: "pay", called: false })).toEqual([
       "passed",
       "pay was never called.",
@@ -290,10 +290,10 @@ describe("what is expected of tools", () => {
   });
 });
 
-describe("what is expected of questions", () => {
+describe("expectations about questions", () => {
   const events = [askedAt("a", "Send it?"), askedAt("b", "Pay it?"), askedAt("a", "Again?")];
 
-  test("is how many there are, or at which nodes in whichever order", () => {
+  test("a question expectation compares the count, or the asking nodes in any order", () => {
     const questions = (more: object, of: object[] = events) => outcomeOf(of, { kind: "questions", ...more });
     expect(questions({ count: 3 })).toEqual(["passed", "3 questions were asked.", null, null]);
     expect(questions({ nodes: ["b", "a", "a"] })).toEqual([
@@ -337,10 +337,10 @@ describe("what is expected of questions", () => {
   });
 });
 
-describe("what is expected of cost and tokens", () => {
+describe("expectations about cost and tokens", () => {
   const usage = { ...NO_USAGE, input_tokens: 900, output_tokens: 100 };
 
-  test("is at most so much, that much included", () => {
+  test("a cost or token limit is inclusive", () => {
     const cost = (at_most_usd: number) => outcomeOf([], { kind: "cost", at_most_usd }, { cost_usd: 0.5 });
     expect(cost(0.5)).toEqual(["passed", "Cost $0.500, at most $0.500.", null, null]);
     expect(cost(0.49)).toEqual(["failed", "Expected a cost of at most $0.490, got $0.500.", null, null]);
@@ -349,7 +349,7 @@ describe("what is expected of cost and tokens", () => {
     expect(tokens(999)).toEqual(["failed", "Expected at most 999 tokens, got 1000.", null, null]);
   });
 
-  test("fails where a price is unknown: unknown is not nothing", () => {
+  test("a cost limit fails if a price is unknown", () => {
     expect(outcomeOf([], { kind: "cost", at_most_usd: 9 }, { cost_usd: 0, unknown_cost_calls: 2 })).toEqual([
       "failed",
       "Expected a cost of at most $9.000, but the price of 2 calls is unknown.",

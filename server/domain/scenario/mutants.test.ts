@@ -23,7 +23,7 @@ const describeMutants = (mutants: readonly Mutant[], describe: (mutant: Mutant) 
     return [[one.node_id, one.edge_id].filter(Boolean).join(" "), describe(one)];
   });
 
-test("a plain drawing is changed by leaving its steps out and by renaming what they write, each under an id", () => {
+test("a plain workflow is mutated by removing its nodes and renaming their keys, each with an id", () => {
   const graph = draw("start > a > end", { a: { name: "First", output_keys: ["a"] } });
   const roles = [RoleDefinition.parse({ name: "Unused" })];
   expect(mutantsOf(graph, roles).map(({ graph: _, roles: same, ...one }) => [one, same])).toEqual([
@@ -32,17 +32,17 @@ test("a plain drawing is changed by leaving its steps out and by renaming what t
   ]);
 });
 
-describe("two ways out of a node", () => {
+describe("swapped edges", () => {
   const swaps = (graph: WorkflowGraph) =>
     describeMutants(ofKind("edges_swapped", graph), (one) => edgeLabels(one.graph));
-  test("are swapped where they are neighbours", () => {
+  test("neighboring routes of a node are swapped", () => {
     const graph = draw("start > r; r yes> a > end; r no> b > end; r else> end2", { r: { name: "Check" } });
     expect(swaps(graph)).toEqual([
       ["r e1", ["start > r", "r yes> b", "a > end", "r no> a", "b > end", "r else> end2"]],
       ["r e3", ["start > r", "r yes> a", "a > end", "r no> end2", "b > end", "r else> b"]],
     ]);
   });
-  test("are told by their conditions or by the names of those, and as otherwise where they have neither", () => {
+  test("swapped edges are named by their conditions or condition names, or as otherwise", () => {
     const graph = withEdge(draw("start > a; a > b; a > c; a > end"), 1, { condition: "state.x" });
     const late = withEdge(graph, 3, { condition_name: "late" });
     expect(ofKind("edges_swapped", late).map(({ sentence }) => sentence)).toEqual([
@@ -52,14 +52,14 @@ describe("two ways out of a node", () => {
   });
   test.each([
     ["lead to the same node", "start > r; r yes> a; r no> a; a > end"],
-    ["are both taken always", "start > a; a > b > end; a > c > end2"],
-    ["are one for what goes well and one for a failure", "start > a; a ok> b > end; a !> end2"],
-  ])("are left alone where they %s", (_what, text) => {
+    ["are both always taken", "start > a; a > b > end; a > c > end2"],
+    ["are a normal edge and an error edge", "start > a; a ok> b > end; a !> end2"],
+  ])("edges are not swapped if they %s", (_what, text) => {
     expect(swaps(draw(text))).toEqual([]);
   });
 });
 
-describe("a condition", () => {
+describe("negated and dropped conditions", () => {
   const both = (graph: WorkflowGraph, describe: (mutant: Mutant) => unknown) =>
     describeMutants([...ofKind("condition_negated", graph), ...ofKind("condition_dropped", graph)], describe);
   const router = (kind: string) =>
@@ -75,7 +75,7 @@ describe("a condition", () => {
         },
       },
     });
-  test("of a router is turned round and left out, one that says nothing is not", () => {
+  test("a router's condition is negated and dropped unless it is blank", () => {
     const conditions = ({ graph }: Mutant) => (graph.nodes.r?.config as { conditions: unknown }).conditions;
     expect(both(router("expression"), conditions)).toEqual([
       [
@@ -94,20 +94,20 @@ describe("a condition", () => {
       ],
     ]);
   });
-  test("that decides nothing, since a value does, is left alone", () => {
+  test("conditions of a router that routes by value are left unchanged", () => {
     expect(both(router("value"), () => null)).toEqual([]);
   });
-  test("of a way is turned round and left out, and no other way is touched", () => {
+  test("an edge's condition is negated and dropped, and no other edge changes", () => {
     const graph = withEdge(draw("start > a > end", { a: { name: "First" } }), 1, { condition: "state.x" });
     expect(both(graph, ({ graph: changed }) => changed.edges)).toEqual([
       ["a e1", withEdge(graph, 1, { condition: "!(state.x)" }).edges],
       ["a e1", draw("start > a > end").edges],
     ]);
   });
-  test("of a way that says nothing is left alone", () => {
+  test("a blank edge condition is left unchanged", () => {
     expect(both(withEdge(draw("start > a > end"), 1, { condition: " " }), () => null)).toEqual([]);
   });
-  test("of a step is turned round and left out, also of an end", () => {
+  test("a node's condition is negated and dropped, even on an end node", () => {
     const graph = draw("start > a > end", {
       a: { name: "First", when: "state.x" },
       end: { when: "state.y" },
@@ -119,7 +119,7 @@ describe("a condition", () => {
       ["end", ["state.x", undefined]],
     ]);
   });
-  test("of a step that says nothing, of a start and of a note is left alone", () => {
+  test("conditions of start nodes and notes and blank conditions are left unchanged", () => {
     const graph = draw("start > a > end; note > end", {
       start: { when: "state.x" },
       a: { when: " " },
@@ -129,10 +129,10 @@ describe("a condition", () => {
   });
 });
 
-describe("a step", () => {
+describe("removed nodes", () => {
   const skips = (graph: WorkflowGraph, kind: MutantKind = "node_skipped") =>
     describeMutants(ofKind(kind, graph), (one) => [Object.keys(one.graph.nodes), edgeLabels(one.graph)]);
-  test("is gone round, by all the ways that led to it", () => {
+  test("a removed node is bypassed by all its incoming edges", () => {
     expect(skips(draw("start > r; r yes> a; r no> a; a > end"))).toEqual([
       [
         "a",
@@ -143,17 +143,17 @@ describe("a step", () => {
       ],
     ]);
   });
-  test("is left out with its way for failures", () => {
+  test("a node is removed together with its error edge", () => {
     expect(skips(draw("start > a; a > end; a !> end2"))[0]).toEqual([
       "a",
       [["start", "end", "end2"], ["start > end"]],
     ]);
   });
-  test("stays where it has several ways, none, or leads to itself", () => {
+  test("a node with several outgoing edges, none or an edge to itself isn't removed", () => {
     expect(skips(draw("start > a; a > b; a > c"))).toEqual([]);
     expect(skips(draw("start > a; a > a"))).toEqual([]);
   });
-  test("of a person's approval is taken by its first way", () => {
+  test("an approval gate is replaced by its first route", () => {
     const gate = { node_type: "approval_gate", name: "Sign", config: {} };
     expect(
       skips(draw("start > gate; gate approved> a; gate rejected> end; a > end", { gate }), "person_removed"),
@@ -169,7 +169,7 @@ describe("a step", () => {
   });
 });
 
-test("each guardrail of a step is left out, by its name or else its number", () => {
+test("each guardrail of a node is removed, named by its name or its number", () => {
   const config = { required_role: "Writer", guardrails: [guardrail("short"), guardrail("")] };
   const graph = draw("start > a > end", { a: { node_type: "agent_task", config } });
   const left = ({ graph: { nodes } }: Mutant) =>
@@ -184,7 +184,7 @@ test("each guardrail of a step is left out, by its name or else its number", () 
   ]);
 });
 
-test("each task of a crew that a person looks at is done without", () => {
+test("each human review of a crew's task is removed", () => {
   const task = (task_id: string, human_review: boolean) => ({ task_id, description: "do it", human_review });
   const graph = draw("start > crew > end", {
     crew: {
@@ -207,7 +207,7 @@ test("each task of a crew that a person looks at is done without", () => {
   ]);
 });
 
-test("a key is renamed where it is written, not onto a key that there is, and not beyond the longest name", () => {
+test("a key is renamed where it is written, without collisions or names over the length limit", () => {
   const longest = "x".repeat(64);
   const graph = {
     ...draw("start > a > w > end", {
@@ -229,7 +229,7 @@ test("a key is renamed where it is written, not onto a key that there is, and no
   ]);
 });
 
-test("each role that works may use a tool more, and has each guardrail less", () => {
+test("each role in use gets one more tool, and loses each of its guardrails", () => {
   const role = (name: string, tools: string[], guardrails: object[] = []) =>
     RoleDefinition.parse({ name, tools, guardrails });
   const writer = role("Writer", ["http_request"], [guardrail("short"), guardrail("")]);
@@ -261,7 +261,7 @@ test("each role that works may use a tool more, and has each guardrail less", ()
   ]);
 });
 
-describe("a limit", () => {
+describe("removed limits", () => {
   const drawn = draw("start > a > end", { a: { name: "Loop", max_iterations: 3 } });
   const withBudget = (budget: object) => WorkflowGraph.parse({ ...drawn, config: { budget } });
   const lifted = (graph: WorkflowGraph) =>
@@ -271,16 +271,16 @@ describe("a limit", () => {
       one.graph.nodes.a?.max_iterations,
     ]);
   const loop = (cost: number | null, tokens: number | null) => ["a", [cost, tokens, undefined]];
-  test("of a loop is lifted", () => {
+  test("the iteration limit of a loop is removed", () => {
     expect(lifted(drawn)).toEqual([loop(null, null)]);
   });
-  test("of money is lifted alone, nothing being a limit as well", () => {
+  test("a cost limit is removed on its own, even if it is 0", () => {
     expect(lifted(withBudget({ max_cost_usd: 0, max_total_tokens: null }))).toEqual([
       ["", [null, null, 3]],
       loop(0, null),
     ]);
   });
-  test("of tokens is lifted alone", () => {
+  test("a token limit is removed on its own", () => {
     expect(lifted(withBudget({ max_cost_usd: 2, max_total_tokens: 50 })).slice(1)).toEqual([
       ["", [2, null, 3]],
       loop(2, 50),

@@ -11,7 +11,7 @@ const stateOf = (run: object, state: object = {}, input: object = {}) => {
   return { ...empty, state, input, run: { ...empty.run, ...run } } as RunState;
 };
 
-test("a run that went well lets expect its end, its way, its questions and the values that it leaves", () => {
+test("a successful run proposes expectations about its status, path, questions and values", () => {
   const long = "x".repeat(79);
   const state = stateOf(
     { final_status: "COMPLETED", reason_code: "DONE" },
@@ -41,7 +41,7 @@ test("a run that went well lets expect its end, its way, its questions and the v
   ]);
 });
 
-test("a run that failed lets expect why, and one that asked nobody that nobody is asked", () => {
+test("a failed run proposes its reason, and a run without questions proposes none", () => {
   expect(proposedExpectations([], stateOf({ final_status: "ERROR", reason_code: "BROKE" }))).toEqual([
     { kind: "status", is: "ERROR", reason: "BROKE" },
     { kind: "questions", count: 0 },
@@ -53,7 +53,7 @@ test("a run that failed lets expect why, and one that asked nobody that nobody i
   expect(proposedExpectations([], stateOf({}))).toEqual([{ kind: "questions", count: 0 }]);
 });
 
-test("what is too long to be expected is left out, or counted", () => {
+test("a path or question list over the limit is left out or counted", () => {
   const of = (steps: number, questions: number) => {
     const events = eventsOf(
       ...Array.from({ length: steps }, () => began("a")),
@@ -72,7 +72,7 @@ test("what is too long to be expected is left out, or counted", () => {
   expect(proposedExpectations([], stateOf({}, keys)).length).toBe(200);
 });
 
-test("what people answered is told in their order, without what they did not say", () => {
+test("people's answers are listed in order, without fields that were not set", () => {
   const interaction = (answered?: object, title = "Why?") => ({
     node_id: "a",
     requested: { kind: "approval", title },

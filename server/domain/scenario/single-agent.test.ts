@@ -46,11 +46,11 @@ test.each([
   ["start", {}, "start has no crew to replace with a single agent."],
   ["desk", { name: "" }, "The crew of desk is not known, so it can't be replaced with a single agent."],
   ["desk", { name: "Desk" }, "The crew of Desk is not known, so it can't be replaced with a single agent."],
-])("%s with %j has no twin, and it is said why", (id, more, error) => {
+])("%s with %j can't be replaced with a single agent, with a reason", (id, more, error) => {
   expect(singleAgentOf({ graph: graphOf({}, more), roles: [] }, id)).toEqual({ error });
 });
 
-test("a crew without a plan becomes one agent with its goal, and the turns of all its members", () => {
+test("a crew without a plan becomes one agent with its goal and all its members' iterations", () => {
   const { settings, ...made } = replaced({
     crew: { agents: [agent("ann", "Writer"), agent("bob", "Reader", { max_iterations: 5 })] },
   });
@@ -63,7 +63,7 @@ test("a crew without a plan becomes one agent with its goal, and the turns of al
   expect(made).toMatchObject({ node_type: "agent_task", output_keys: ["k"], kept: [] });
 });
 
-test("a crew with a plan becomes one agent with its steps, its criteria, its guardrails, its model and its limit", () => {
+test("a crew with a plan becomes one agent with its steps, criteria, guardrails, model and limit", () => {
   const task = (task_id: string, more: object) => ({ task_id, description: `Do ${task_id}`, ...more });
   const roles = [
     role("Reader", {
@@ -122,7 +122,7 @@ test("a crew with a plan becomes one agent with its steps, its criteria, its gua
   });
 });
 
-test("a single agent has no more turns than an agent may have, no name that is taken, and no part that is empty", () => {
+test("a single agent has capped iterations, a unique role name and no empty parts", () => {
   const crew = {
     agents: [
       agent("ann", "Writer", { max_iterations: 150 }),

@@ -19,7 +19,7 @@ const expected = (...expect: object[]) => errorsOf({ expect });
 const isNot = (who: string) => `${who} refers to the node z, which this workflow doesn't have.`;
 const neverRuns = (who: string) => `${who} refers to Look, which never runs.`;
 
-test("a test that names only what is there has nothing wrong with it", () => {
+test("a test that refers only to existing nodes and keys has no errors", () => {
   expect(
     errorsOf({
       pins: { a: { output: {} } },
@@ -40,7 +40,7 @@ test("a test that names only what is there has nothing wrong with it", () => {
   ).toEqual([]);
 });
 
-test("an input that does not fit is told by its key", () => {
+test("an invalid input is reported with its key", () => {
   const graph = draw("start > end", {
     start: {
       output_keys: ["n"],
@@ -56,11 +56,11 @@ test.each([
   ["start", ["start has no output to pin."]],
   ["end", ["Done has no output to pin."]],
   ["a", []],
-])("what pins the output of %s: %j", (id, errors) => {
+])("checks a pin on the node %s: %j", (id, errors) => {
   expect(errorsOf({ pins: { [id]: { output: {} } } })).toEqual(errors);
 });
 
-test("answers of people and commands are told by their number and the node that they name in vain", () => {
+test("invalid nodes in people's answers and commands are reported with their number", () => {
   const command = (of: object) => ({ after: [], by: "user", command: of });
   expect(
     errorsOf({
@@ -89,32 +89,28 @@ test("answers of people and commands are told by their number and the node that 
   ]);
 });
 
-describe("an expectation that could never tell anything", () => {
+describe("expectations with invalid references", () => {
   const noKey = "Expectation 1: It refers to the key nowhere, which no node writes.";
   test.each<[string, object, string[]]>([
     [
-      "names nodes of a path that are not there, each once",
+      "nodes of a path, each once",
       { kind: "path", nodes: ["z", "a", "z", "note"] },
       [isNot("Expectation 1: It"), neverRuns("Expectation 1: It")],
     ],
     [
-      "names a note without a name by its id",
+      "a note without a name",
       { kind: "visits", node: "note2", times: 1 },
       ["Expectation 1: It refers to note2, which never runs."],
     ],
-    ["names who asks in vain", { kind: "questions", nodes: ["z"] }, [isNot("Expectation 1: It")]],
-    [
-      "names in vain where a tool is called",
-      { kind: "tools", tool: "t", node: "z" },
-      [isNot("Expectation 1: It")],
-    ],
-    ["looks at a key that nobody writes", { kind: "text", key: "nowhere", equals: 1 }, [noKey]],
-    ["lets a key be judged that nobody writes", { kind: "judge", rubric: "good", key: "nowhere" }, [noKey]],
-  ])("%s", (_what, expectation, errors) => {
+    ["the asking node", { kind: "questions", nodes: ["z"] }, [isNot("Expectation 1: It")]],
+    ["the node of a tool call", { kind: "tools", tool: "t", node: "z" }, [isNot("Expectation 1: It")]],
+    ["a key that no node writes", { kind: "text", key: "nowhere", equals: 1 }, [noKey]],
+    ["a judged key that no node writes", { kind: "judge", rubric: "good", key: "nowhere" }, [noKey]],
+  ])("an expectation reports an invalid reference: %s", (_what, expectation, errors) => {
     expect(expected(expectation)).toEqual(errors);
   });
   test.each(["declared", "request", "a", "b", "given", "final_output_a"])(
-    "does not name the key %s",
+    "an expectation may refer to the key %s",
     (key) => {
       const expect_ = [
         { kind: "text", key, equals: 1 },
@@ -123,7 +119,7 @@ describe("an expectation that could never tell anything", () => {
       expect(errorsOf({ input: { request: "x", given: 1 }, expect: expect_ })).toEqual([]);
     },
   );
-  test("has a pattern, a schema or a condition that cannot be read, and is told by its number", () => {
+  test("an invalid pattern, schema or condition is reported with its expectation's number", () => {
     const found = expected(
       { kind: "text", key: "a", matches: "fine" },
       { kind: "text", key: "a", matches: "(" },
@@ -151,13 +147,13 @@ describe("recorded answers", () => {
     answers: { format: "troupe.cassette", version: 1, recorded: {}, answers },
   });
   const error = { name: "E", message: "m" };
-  test("are a value or an error, or neither", () => {
+  test("a recorded answer has a value, an error or neither, but not both", () => {
     expect(errorsOf(cassette(answer({ value: 1 }), answer({ error }), answer({})))).toEqual([]);
     expect(errorsOf(cassette(answer({ value: 1 }), answer({ value: null, error })))).toEqual([
       "Recorded answer 2 has both a value and an error.",
     ]);
   });
-  test("are kept with a workflow up to 4 MiB", () => {
+  test("recorded answers of a workflow can have up to 4 MiB", () => {
     const around = JSON.stringify(
       ScenarioFields.parse({ name: "It", ...cassette(answer({ value: "" })) }).answers,
     ).length;

@@ -7,20 +7,20 @@ const dropped = (at: string, message: string) => ({ level: "dropped", at, messag
 const made = (more: object) => ScenarioTest.parse(more);
 
 test.each<[string, unknown, object]>([
-  ["none is nothing to be told", undefined, { tests: [], findings: [] }],
-  ["none of a list is nothing to be told", [], { tests: [], findings: [] }],
+  ["a missing list", undefined, { tests: [], findings: [] }],
+  ["an empty list", [], { tests: [], findings: [] }],
   [
-    "what is no list is left out",
+    "a value that is not a list",
     { name: "It" },
     { tests: [], findings: [dropped("tests", "Tests must be a list; they were left out.")] },
   ],
   [
-    "one is read, and gets an id by its place",
+    "a single test without an id",
     [{ name: "It" }],
     { tests: [made({ id: "test_1", name: "It" })], findings: [info("Includes 1 test.")] },
   ],
   [
-    "several are read, under their own ids",
+    "several tests with and without ids",
     [{ id: "a", name: "A" }, { name: "B" }],
     {
       tests: [made({ id: "a", name: "A" }), made({ id: "test_2", name: "B" })],
@@ -28,7 +28,7 @@ test.each<[string, unknown, object]>([
     },
   ],
   [
-    "a second one with the same id is left out",
+    "a duplicate id",
     [
       { id: "a", name: "A" },
       { id: "a", name: "B" },
@@ -38,11 +38,11 @@ test.each<[string, unknown, object]>([
       findings: [dropped("tests.1", "A second test with the id a was left out."), info("Includes 1 test.")],
     },
   ],
-])("of the tests in a file, %s", (_what, value, read) => {
+])("reads tests from a file: %s", (_what, value, read) => {
   expect(readTests(value)).toEqual(read);
 });
 
-test("a test that cannot be read is left out, with the first three reasons and their places", () => {
+test("an invalid test is dropped with the first three reasons and their places", () => {
   const { tests, findings } = readTests(["odd", { name: "", people: 1, expect: 1, input: 1 }]);
   expect(tests).toEqual([]);
   expect(findings.map(({ level, at }) => [level, at])).toEqual([
@@ -54,7 +54,7 @@ test("a test that cannot be read is left out, with the first three reasons and t
   expect(parts?.split("; ").map((part) => part.split(":")[0])).toEqual(["name", "input", "people"]);
 });
 
-test("a test that is repeated cannot have to pass more often than it runs", () => {
+test("a repeated test can't require more passes than it has runs", () => {
   const repeated = (times: number, at_least: number) =>
     readTests([{ name: "It", repeats: { times, at_least } }]);
   expect(repeated(2, 2).tests.length).toBe(1);
@@ -63,7 +63,7 @@ test("a test that is repeated cannot have to pass more often than it runs", () =
   ]);
 });
 
-test("a workflow has so many tests at most", () => {
+test("tests over the limit of a workflow are dropped", () => {
   const { tests, findings } = readTests(Array.from({ length: MOST_TESTS + 1 }, () => ({ name: "It" })));
   expect(tests.length).toBe(500);
   expect(findings).toEqual([
@@ -72,7 +72,7 @@ test("a workflow has so many tests at most", () => {
   ]);
 });
 
-test("a file holds of a test what is not as it would be without it, and reads back as the same", () => {
+test("a test file omits default values and reads back unchanged", () => {
   const tests = [
     made({ id: "a", name: "A" }),
     made({

@@ -65,7 +65,7 @@ const modelsOf = ({ graph }: Pick<typeof BASE, "graph">) => {
 };
 
 describe("a variant of a workflow", () => {
-  it("has other models where the named ones are used, and leaves the workflow as it is", () => {
+  it("a variant replaces the named models and leaves the workflow unchanged", () => {
     const before = structuredClone(BASE);
     expect(modelsOf(made({ models: { big: "small" } }))).toEqual([
       { model: "small" },
@@ -90,7 +90,7 @@ describe("a variant of a workflow", () => {
     expect(BASE).toEqual(before);
   });
 
-  it("has other words, for a node's task or a role", () => {
+  it("a variant replaces the prompt of a node's task or a role", () => {
     const { graph, roles } = made({
       prompts: { a: "Write less", crew: "Make it", "role:Editor": "You cut." },
     });
@@ -101,7 +101,7 @@ describe("a variant of a workflow", () => {
     ]).toEqual(["Write less", "Make it", [undefined, "You cut.", undefined]]);
   });
 
-  it("has one agent in the place of a crew: its tools, inputs, goal, plan and turns, and nothing else", () => {
+  it("a variant replaces a crew with a single agent that keeps its tools, inputs, goal, plan and iterations", () => {
     const { graph, roles } = made({ twin: { node_id: "crew" } });
     expect(graph.nodes.crew).toMatchObject({
       node_type: "agent_task",
@@ -117,7 +117,7 @@ describe("a variant of a workflow", () => {
     expect(graph.edges).toEqual(GRAPH.edges);
   });
 
-  it("names what there is, or says what there is not", () => {
+  it("a variant reports names that don't exist, with those that do", () => {
     expect(
       errorsOf({
         models: { gone: "small" },

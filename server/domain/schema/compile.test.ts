@@ -96,7 +96,7 @@ test.each<Ruling>([
   ],
   [{ $ref: "#/x-own/a", "x-own": { a: { type: "string" } } }, [], [[1, "must be text, not a number"]]],
   [{ $ref: "#/$defs/a", $defs: { a: false } }, [], [[1, "is not allowed here"]]],
-])("a reference leads to a schema in the same one: by %j", (...row) => {
+])("a reference resolves within its schema: %j", (...row) => {
   expect(ruled(row)).toEqual(row);
 });
 
@@ -163,12 +163,12 @@ test.each<[schema: JsonSchema, places: string[], fits?: unknown]>([
   [{ if: { pattern: "(?<=a)b" }, else: { minLength: 2 } }, ["if.pattern"]],
   [{ contains: { pattern: "(?<=a)b" } }, ["contains.pattern"]],
   [{ contains: { pattern: "(?<=a)b" }, maxContains: 1 }, ["contains.pattern"]],
-])("what is not checked is told with its place, and refuses nobody: %j", (schema, places, fits) => {
+])("an unchecked part is reported with its place and rejects no value: %j", (schema, places, fits) => {
   if (fits !== undefined) expect(ruled([schema, [fits], []])).toEqual([schema, [fits], []]);
   expect(unchecked(schema).map((line) => line.slice(0, line.indexOf(": ")))).toEqual(places);
 });
 
-test("a schema may be as large and as deep as its limits, and no more", () => {
+test("a schema may reach the limits of size and depth, but not exceed them", () => {
   const large = "it is too large, so its contents are not checked";
   // The schema itself and its list are two more parts; "enum" and "const" are characters, too.
   const parts = (count: number) => ({ enum: Array.from({ length: count - 2 }, () => 1) });
@@ -184,14 +184,14 @@ test("a schema may be as large and as deep as its limits, and no more", () => {
   expect(compile(parts(SCHEMA_LIMITS.parts + 1)).root.checks).toHaveLength(1);
 });
 
-test("of thousands of things that are not checked, the first hundred are told", () => {
+test("only the first hundred unchecked keywords are reported", () => {
   const many = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`word${n}`, n]));
   expect(unchecked(many)).toEqual(
     Array.from({ length: 100 }, (_, n) => `word${n}: "word${n}" is not checked`),
   );
 });
 
-test("a long pattern is shown by its beginning", () => {
+test("a long pattern is truncated in messages", () => {
   const pattern = (length: number) => `(?<=${"a".repeat(length - 5)})`;
   expect([60, 61].map((length) => unchecked({ pattern: pattern(length) }))).toEqual([
     [`pattern: the pattern ${pattern(60)} is not checked: it has a lookahead or lookbehind`],
@@ -199,7 +199,7 @@ test("a long pattern is shown by its beginning", () => {
   ]);
 });
 
-test("patterns count together, also those that are there once", () => {
+test("the sizes of distinct patterns add up, and repeated patterns count once", () => {
   const patterns = (count: number) => ({
     allOf: Array.from({ length: count }, (_, n) => ({ pattern: `^${n}$` })),
   });

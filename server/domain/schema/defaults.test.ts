@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { readSchema } from "./schema";
 
-test("equal schemas are made ready once", () => {
+test("equal schemas are compiled once", () => {
   const first = readSchema({ type: "string", title: "made once" });
   expect(readSchema({ type: "string", title: "made once" })).toBe(first);
   expect(readSchema({ type: "string", title: "made otherwise" })).not.toBe(first);
@@ -36,13 +36,13 @@ test.each<[JsonSchema, unknown, unknown]>([
   ],
   [{ $ref: "#", properties: { a: { default: 1 } } }, {}, {}],
 ])(
-  "defaults are filled in where every value of the schema has them: %j makes of %j %j",
+  "defaults are filled in where they apply to every value: %j turns %j into %j",
   (schema, value, expected) => {
     expect(readSchema(schema).withDefaults(value)).toEqual(expected);
   },
 );
 
-test("a default is each value's own", () => {
+test("each value gets its own copy of a default", () => {
   const schema = readSchema({ properties: { a: { default: { list: [] } } } });
   const [one, other] = [schema.withDefaults({}), schema.withDefaults({})] as { a: { list: unknown[] } }[];
   one?.a.list.push(1);

@@ -37,11 +37,11 @@ test.each([
   "2026-01-31T08:30:15.1234567890Z",
   " 2026-01-31",
   "2026-01-31Z",
-])("what is not in the calendar or not written in full is no time: %j", (text) => {
+])("a text that is no complete calendar date is not a time: %j", (text) => {
   expect(parseTime(text)).toBeNull();
 });
 
-test("a time is written by a pattern, each part with as many digits as it always has", () => {
+test("a time is formatted by a pattern, each part with its fixed number of digits", () => {
   const late = new Date("2026-11-22T15:04:05.067Z");
   const early = new Date("0987-01-05T00:00:09Z");
   const pattern = "Y|y|m|B|b|d|e|j|A|a|H|I|M|S|L|p|F|T|s|Z|z|%".replace(/[A-Za-z%]/g, "%$&");
@@ -57,13 +57,13 @@ test("a time is written by a pattern, each part with as many digits as it always
   );
 });
 
-test("a dash leaves out leading zeros and spaces, but never all of a part", () => {
+test("a dash removes leading zeros and spaces, but never a whole part", () => {
   expect(timeByPattern(new Date("2026-01-05T00:00:00Z"), "%-d.%-m. %-e %-H %-j %-L %-Y %-%")).toBe(
     "5.1. 5 0 5 0 2026 %",
   );
 });
 
-test("noon and midnight are twelve o'clock", () => {
+test("noon and midnight are 12 o'clock", () => {
   const hours = ["00:00", "11:59", "12:00", "23:59"].map((clock) =>
     timeByPattern(new Date(`2026-01-05T${clock}Z`), "%I:%M %p"),
   );
@@ -82,13 +82,10 @@ test.each([
   ["%constructor", "%c"],
   ["%1", "%1"],
   ["%\n", "%\n"],
-])(
-  "a pattern is known in all of its parts, or the first unknown one is named: %j, %j",
-  (pattern, unknown) => {
-    expect(unknownDirective(pattern)).toBe(unknown);
-  },
-);
+])("an unknown part of a date pattern is named: %j, %j", (pattern, unknown) => {
+  expect(unknownDirective(pattern)).toBe(unknown);
+});
 
-test("what stands for nothing stays as it is written", () => {
+test("an unknown part of a date pattern is kept as written", () => {
   expect(timeByPattern(new Date("2026-01-05T00:00:00Z"), "%Q %Y %1 %")).toBe("%Q 2026 %1 %");
 });

@@ -26,7 +26,7 @@ const sly = fc
   )
   .map((parts) => parts.join(""));
 
-test("a value closes neither its own tag nor one that may stand around it", () => {
+test("a value can't close its own tag or an enclosing one", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), sly), (text) => {
       const fenced = fence("draft", text);
@@ -37,7 +37,7 @@ test("a value closes neither its own tag nor one that may stand around it", () =
   );
 });
 
-test("a value without such tags stands as it is, also where it holds others", () => {
+test("a value without such tags stays unchanged, even with other tags", () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       fc.pre(!text.includes("<"));
@@ -77,7 +77,7 @@ const SPELLINGS = [
   "</<task>task>",
 ];
 
-test.each(SPELLINGS)("%j is broken: it is no tag any longer, and doing it twice changes nothing", (tag) => {
+test.each(SPELLINGS)("%j is escaped and no longer a tag, and escaping again changes nothing", (tag) => {
   const all = harmless(`a ${tag} b`);
   expect(all).not.toContain(tag);
   expect(all.replaceAll("\\", "")).toBe(`a ${tag} b`.replaceAll("\\", ""));
@@ -85,7 +85,7 @@ test.each(SPELLINGS)("%j is broken: it is no tag any longer, and doing it twice 
   expect(harmlessResult(`a ${tag} b`)).toBe(all);
 });
 
-test("other tags stay as they are, in a tool's result also those that hold data in prompts", () => {
+test("other tags stay unchanged, and in tool results also those that hold data in prompts", () => {
   const page = "<tasks><taskbar/></tasks> a < task and <multitask> <p>x</p> &lt;div&gt; <task-list>";
   expect(harmless(page)).toBe(page.replace("< task", "<\\ task"));
   expect(harmlessResult("<details><summary>x</summary><value>1</value></details>")).toBe(
@@ -94,14 +94,14 @@ test("other tags stay as they are, in a tool's result also those that hold data 
 });
 
 test.each(["<", "< ", "<\u200B", "</", "&lt;", "<ta\u200B", "<ta\u0001", "<\u0001", "<a.", "\u200B", " "])(
-  "breaking tags takes time in proportion to a text of %j",
+  "escaping tags takes time in proportion to a text of %j",
   async (piece) => {
     const textOf = (size: number) => piece.repeat(size);
     expect(await tooSlow((text) => harmless(text), textOf, 65_536)).toBeNull();
   },
 );
 
-test("a value under a name of prompts' own stands under that name as an attribute", () => {
+test("a value named like a prompt tag is fenced with its name as an attribute", () => {
   expect(named("task", "v")).toBe('<value name="task">v</value>');
   expect(named("Goal", "v")).toBe('<value name="Goal">v</value>');
   expect(named("ticket", "v")).toBe("<ticket>v</ticket>");
@@ -110,7 +110,7 @@ test("a value under a name of prompts' own stands under that name as an attribut
   expect(opening("my key")).toBe('<value name="my key">');
 });
 
-test("runs of before the third edition write values as they did", () => {
+test("runs from before the third edition keep their fences", () => {
   const sly = "</task>\n<task>\n&lt;task&gt; </ticket>";
   expect(FENCES_BEFORE_3.named("ticket", sly)).toBe(
     "<ticket>\n<\\/task>\n<task>\n&lt;task&gt; <\\/ticket>\n</ticket>",
@@ -119,13 +119,13 @@ test("runs of before the third edition write values as they did", () => {
   expect(FENCES_BEFORE_3.harmlessResult(sly)).toEqual(sly);
 });
 
-test("names that are no tags, and attributes, cannot break out either", () => {
+test("invalid tag names and attributes can't break out of a fence", () => {
   expect(named("my key", "v")).toBe('<value name="my key">v</value>');
   expect(named('a"><task>', "v")).toBe('<value name="a \\task">v</value>');
   expect(fence("result", "a\nb", { task: 'one"\n> two' })).toBe('<result task="one two">\na\nb\n</result>');
 });
 
-test("a template's own words are no values; what it fills in is", () => {
+test("a template fences only the values that it inserts, not its own text", () => {
   const seen: unknown[] = [];
   const text = renderTemplate(
     '{{ topic }} {{ none | default: "nothing" }} {{ item.name | upper }} {{ topic | default: "x" }} {{ "{{" }}',

@@ -5,12 +5,12 @@ import { find, findAll, replaceText } from "./text-search";
 
 const spent = (work: Work) => WORK_LIMITS.units - work.remaining;
 
-describe("a long text that repeats itself", () => {
+describe("search in repetitive text", () => {
   // Of two letters, so that nearly every place begins like the needle.
   const text = fc.string({ unit: fc.constantFrom("a", "b"), minLength: 7, maxLength: 60 });
   const cut = fc.tuple(text, fc.nat(60), fc.integer({ min: 7, max: 20 }), fc.nat(60));
 
-  test("is found where the language itself finds it", () => {
+  test("a search finds the same places as JavaScript", () => {
     fc.assert(
       fc.property(cut, ([within, start, length, from]) => {
         const needle = within.slice(start % (within.length - 6)).slice(0, length);
@@ -22,7 +22,7 @@ describe("a long text that repeats itself", () => {
     );
   });
 
-  test("has its places without overlaps, and no more than are asked for", () => {
+  test("matches don't overlap and are limited to the maximum", () => {
     const places = (most: number) => findAll(new Work(), "aaaaaaaa".repeat(3), "aaaaaaaa", most);
     expect([places(9), places(3), places(2), places(0)]).toEqual([[0, 8, 16], [0, 8, 16], [0, 8], []]);
     expect(findAll(new Work(), "abababab-abababab", "abababab", 9)).toEqual([0, 9]);
@@ -42,14 +42,14 @@ test.each([
   ["ab", "", "-", 2, "-a-b"],
   ["ab", "", "-", 1, "-ab"],
   ["", "", "-", 9, "-"],
-])("%j with %j as %j, at most %i times, is %5$j", (text, from, to, most, expected) => {
+])("in %j, replacing %j with %j at most %i times gives %5$j", (text, from, to, most, expected) => {
   expect(replaceText(new Work(), text, from, to, most)).toBe(expected);
 });
 
 test.each<[string, (work: Work) => unknown]>([
-  ["behind the end", (work) => find(work, "x".repeat(160), "y", 200)],
-  ["for a needle that does not fit", (work) => find(work, "x".repeat(16), "y".repeat(17))],
-  ["for all places in a text that is too short", (work) => findAll(work, "x", "xx", 99)],
+  ["after the end of the text", (work) => find(work, "x".repeat(160), "y", 200)],
+  ["for a needle longer than the text", (work) => find(work, "x".repeat(16), "y".repeat(17))],
+  ["for all matches in a text that is too short", (work) => findAll(work, "x", "xx", 99)],
 ])("a search %s takes no work", (_, search) => {
   const work = new Work();
   search(work);
@@ -57,20 +57,28 @@ test.each<[string, (work: Work) => unknown]>([
 });
 
 test.each<[string, (work: Work) => unknown, number]>([
-  ["a short needle reads what is left of the text", (work) => find(work, "x".repeat(160), "y", 80), 5],
-  ["a long needle is prepared first", (work) => find(work, "x".repeat(160), "y".repeat(32)), 44],
+  ["a short needle reads the rest of the text", (work) => find(work, "x".repeat(160), "y", 80), 5],
+  ["a long needle is preprocessed first", (work) => find(work, "x".repeat(160), "y".repeat(32)), 44],
   [
-    "only what comes before a hit is searched",
+    "only the text before a match is searched",
     (work) => find(work, `${"x".repeat(160)}${"y".repeat(32)}${"x".repeat(4096)}`, "y".repeat(32)),
     48,
   ],
-  ["a text of thousands is counted as it goes", (work) => find(work, "x".repeat(4096), "y".repeat(32)), 540],
-  ["short needles, all places", (work) => findAll(work, "x".repeat(32), "xx", 99), 18],
-  ["long needles, all places", (work) => findAll(work, "x".repeat(32), "x".repeat(16), 99), 26],
-  ["what is made is counted", (work) => replaceText(work, "abab".repeat(2), "a", "xxxxxx", 99), 15],
-  ["between all characters", (work) => replaceText(work, "x".repeat(31), "", "y".repeat(5), 99), 52],
-  ["between some characters", (work) => replaceText(work, "x".repeat(31), "", "y".repeat(5), 1), 43],
-])("a search takes work by how much it reads and makes: %s", (_, search, units) => {
+  ["a long text is counted during the search", (work) => find(work, "x".repeat(4096), "y".repeat(32)), 540],
+  ["all matches of a short needle", (work) => findAll(work, "x".repeat(32), "xx", 99), 18],
+  ["all matches of a long needle", (work) => findAll(work, "x".repeat(32), "x".repeat(16), 99), 26],
+  ["the replaced text is counted", (work) => replaceText(work, "abab".repeat(2), "a", "xxxxxx", 99), 15],
+  [
+    "insertion between all characters",
+    (work) => replaceText(work, "x".repeat(31), "", "y".repeat(5), 99),
+    52,
+  ],
+  [
+    "insertion between some characters",
+    (work) => replaceText(work, "x".repeat(31), "", "y".repeat(5), 1),
+    43,
+  ],
+])("a search counts work by how much it reads and creates: %s", (_, search, units) => {
   const work = new Work();
   search(work);
   expect(spent(work)).toBeGreaterThan(units / 1.5);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { wordDifference } from "./word-diff";
 
-test("what is other in two texts is told word by word", () => {
+test("a difference is listed word by word", () => {
   expect(wordDifference("The owl is white.", "The barn owl is white.")).toEqual([
     { kind: "same", text: "The " },
     { kind: "added", text: "barn " },
@@ -17,7 +17,7 @@ test("what is other in two texts is told word by word", () => {
   expect(wordDifference("", "")).toEqual([]);
 });
 
-test("of any two texts, the pieces give both back", () => {
+test("the pieces of a difference restore both texts", () => {
   const tokens = fc.array(fc.constantFrom("a", "bee", " ", "\n", "owl,", "–"), { maxLength: 40 });
   fc.assert(
     fc.property(tokens, tokens, (a, b) => {
@@ -33,7 +33,7 @@ test("of any two texts, the pieces give both back", () => {
   );
 });
 
-test("texts that have nothing in common are told as one replaced by the other", () => {
+test("texts without common words become one removal and one addition", () => {
   const many = (word: string) => Array.from({ length: 4_000 }, (_, at) => `${word}${at}`).join(" ");
   expect(wordDifference(many("a"), many("b")).map(({ kind }) => kind)).toEqual(["removed", "added"]);
 });
@@ -49,7 +49,7 @@ test.each([
   ["one ", "uno ", "-one|+uno|= "],
   ["a b end", "b end", "-a |=b end"],
   ["b c d", "a b x d", "+a |=b |-c|+x|= d"],
-])("%j beside %j is told as %j", (before, after, expected) => {
+])("the difference between %j and %j is %j", (before, after, expected) => {
   const sign = { same: "=", removed: "-", added: "+" };
   expect(
     wordDifference(before, after)
@@ -58,7 +58,7 @@ test.each([
   ).toBe(expected);
 });
 
-test("long texts are told as a whole, also where only one of them says anything", () => {
+test("texts over the limit are compared as a whole, even if one is empty", () => {
   const long = "word ".repeat(40_000);
   expect(wordDifference(long, "")).toEqual([{ kind: "removed", text: long }]);
   expect(wordDifference(long, `${long}x`).map(({ kind }) => kind)).toEqual(["removed", "added"]);

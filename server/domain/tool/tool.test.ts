@@ -13,11 +13,11 @@ test.each([
   [["files/*"], "files/read", false],
   [["*"], "look", false],
   [[], "look", false],
-])("tools named %j grant %s: %s", (tools, name, is) => {
+])("a list of tools %j grants %s: %s", (tools, name, is) => {
   expect(isGranted(tools, name)).toBe(is);
 });
 
-test("calls share what their arguments name, standards of the tool included, texts as they are and all else as JSON", () => {
+test("tool calls share the resources in their arguments and defaults, written as text or JSON", () => {
   const spec = ToolSpec.parse({
     name: "t",
     description: "d",
@@ -32,14 +32,14 @@ test("calls share what their arguments name, standards of the tool included, tex
   expect(resourcesOf(free, { path: "a" })).toEqual([]);
 });
 
-test("a call succeeded where its status is 200 and nowhere else", () => {
+test("a tool call succeeds only with status 200", () => {
   const output = (status_code: number) => ({ status_code }) as Parameters<typeof succeeded>[0];
   expect(succeeded(output(200))).toBe(true);
   expect(succeeded(output(201))).toBe(false);
   expect(succeeded(output(500))).toBe(false);
 });
 
-test("a built-in rule is found by its own name only", () => {
+test("a built-in router function is found only by its exact name", () => {
   const [rule, ...others] = routerFunctions();
   expect(rule?.name).toBe("approval_status_router");
   expect(rule?.labels).toEqual(["approved", "rejected"]);
@@ -56,7 +56,7 @@ test.each([
   ["no", false, true],
   [" Declined", false, true],
   ["maybe", false, false],
-])("%j says yes: %s, no: %s", (name, yes, no) => {
+])("%j is an approval: %s, a rejection: %s", (name, yes, no) => {
   expect([isApproval(name), isRejection(name)]).toEqual([yes, no]);
 });
 
@@ -89,7 +89,7 @@ test.each<[object, McpBefore | null, boolean]>([
   [{ as_program: true }, saved({ client_id: null, as_program: false }), false],
   [{}, saved(null), false],
   [{}, saved(undefined), false],
-])("a form with %j names another client than %j: %s", (more, before, is) => {
+])("a form with %j has another client than %j: %s", (more, before, is) => {
   expect(isOtherClient({ ...DRAFT, ...more }, before)).toBe(is);
 });
 
@@ -110,6 +110,6 @@ test.each<[object, McpBefore | null, string[]]>([
   [{ client_id: "c" }, null, []],
   [{ as_program: true, client_id: "c" }, saved({ ...own, as_program: true }), []],
   [{ as_program: true, client_id: "c" }, saved(own), ["client_secret"]],
-])("a form with %j, kept as %j, has something wrong with %j", (more, before, fields) => {
+])("a form with %j, saved as %j, has errors in %j", (more, before, fields) => {
   expect(Object.keys(mcpErrors({ ...DRAFT, ...more }, before))).toEqual(fields);
 });

@@ -183,9 +183,9 @@ describe("forms", () => {
       { value, calls: [0] },
       rejected("calls", "Answer this question by filling in its form."),
     ],
-    ["by a word that means nothing here", question, { answer: "cancel", value }, orDecline],
+    ["with an unknown answer", question, { answer: "cancel", value }, orDecline],
     [
-      "that is no object",
+      "that is not an object",
       question,
       { value: [value] },
       rejected("value", "Pass the form's fields as an object."),
@@ -202,12 +202,12 @@ describe("forms", () => {
       { value: { name: 1 } },
       rejected("name", expect.stringContaining("text")),
     ],
-  ])("%s", (_what, asked, sent, read) => {
+  ])("an answer to a form is read: %s", (_what, asked, sent, read) => {
     expect(readAnswer(asked, sent)).toEqual(read);
   });
 });
 
-test("an option is found by its label or value, exactly before by its letters, and by a yes or a no", () => {
+test("an option is found by its label or value, preferably in the same case, or by yes or no", () => {
   const found = (name: string, of = options) => optionNamed(of, name)?.value;
   expect(
     ["Send it", " SEND ", "yes", "YES", "approve", "Reject", "never", "approved", ""].map((name) =>
@@ -228,7 +228,7 @@ test("an option is found by its label or value, exactly before by its letters, a
   expect(noOf(twice)).toBeUndefined();
 });
 
-test("what is sent as an answer has a word of one letter or more, and needs none", () => {
+test("an answer field is optional, but must not be empty", () => {
   const ok = [
     {},
     { answer: "x" },

@@ -20,11 +20,11 @@ test.each<[Parameters<typeof whenSilent>[0], number, string]>([
   [{ kind: "review", on_timeout: "fail" }, 0, "fails this step"],
   [{ kind: "review", on_timeout: "default" }, 0, "continues the run with the default answer"],
   [{ kind: "review", on_timeout: "approve" }, 0, "means yes"],
-])("what silence comes to is said as it will be: %o", (asked, levels, text) => {
+])("the consequence of a timeout is described: %o", (asked, levels, text) => {
   expect(whenSilent(asked, levels)).toEqual(containing(text));
 });
 
-test("who should answer is told in phrases", () => {
+test("urgency, assignee and required expertise of a question are listed as phrases", () => {
   expect(askedOf({ urgency: "critical", assigned_to: "ann", required_expertise: ["law", "tax"] })).toEqual([
     "Critical",
     "Assigned to ann",
@@ -33,7 +33,7 @@ test("who should answer is told in phrases", () => {
   expect(askedOf({})).toEqual([]);
 });
 
-test("an answer that chooses an option is told by its label, or by its value where nobody knows that", () => {
+test("an answer with an option shows its label, or its value if the option is unknown", () => {
   const shipped = [{ label: "Ship it", value: "ship" }];
   expect(answerLabel({ answer: "chosen", option: "ship" }, { options: shipped })).toBe("Ship it");
   expect(answerLabel({ answer: "chosen", option: "later" }, { options: shipped })).toBe("later");

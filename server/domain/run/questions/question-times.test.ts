@@ -47,18 +47,18 @@ function story(asked: Interaction): string[] {
   }
 }
 
-test("a question is open for a week where nobody says otherwise, with a reminder after half of it", () => {
+test("a question is open for a week by default, with a reminder halfway through", () => {
   expect(story(question({}))).toEqual([
     `${(3.5 * DAY) / MINUTE} min: remind`,
     `${(7 * DAY) / MINUTE} min: expire`,
   ]);
 });
 
-test("who has a moment only is not reminded", () => {
+test("a question with a short timeout sends no reminder", () => {
   expect(story(question({ timeout_s: 60 }))).toEqual(["1 min: expire"]);
 });
 
-test("others are asked as their levels say, and then the time is over all the same", () => {
+test("a question escalates at the times of its levels and still expires at its timeout", () => {
   const escalation = [
     { after_s: 600, to: "the lead" },
     { after_s: 2400, to: "the boss" },
@@ -72,7 +72,7 @@ test("others are asked as their levels say, and then the time is over all the sa
   ]);
 });
 
-test("where the end of its time escalates, each further level has the whole time again", () => {
+test("if the timeout escalates, each further level gets the whole timeout again", () => {
   const escalation = [
     { after_s: 7200, to: "the lead" },
     { after_s: 9999, to: "the boss" },

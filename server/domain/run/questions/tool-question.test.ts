@@ -21,8 +21,8 @@ const SCHEMA = {
 };
 const asks = { from: "travel", message: "For whom?", schema: SCHEMA };
 
-describe("the answer to a form", () => {
-  test("gets its defaults, and goes without what was left out on purpose", () => {
+describe("an answer to a form", () => {
+  test("an answer gets the defaults of its form, but not for fields set to null", () => {
     const full = { name: "Ann", mail: "ann@example.org", age: 41, meals: ["soup", "cake"], quiet: false };
     expect(checkAnswer(SCHEMA, full)).toEqual({ ok: true, content: { ...full, seat: "aisle" } });
     expect(checkAnswer(SCHEMA, { name: "Ann", seat: null, age: null })).toEqual({
@@ -43,13 +43,13 @@ describe("the answer to a form", () => {
     ["meals", { name: "Ann", meals: [] }, "1"],
     ["meals", { name: "Ann", meals: ["stone"] }, ""],
     ["other", { name: "Ann", other: 1 }, "Unknown field"],
-  ])("is refused at the field that is wrong: %s in %j", (key, content, text) => {
+  ])("an answer is rejected at the invalid field: %s in %j", (key, content, text) => {
     const read = checkAnswer(SCHEMA, content);
     expect(read.ok ? [] : read.errors).toEqual([{ key, message: expect.stringContaining(text) }]);
   });
 });
 
-test("an answer has a content exactly where a form is agreed to", () => {
+test("only an approved form has content in its answer", () => {
   const form = { kind: "question", asks } as const;
   const page = { kind: "question", asks: { from: "a", message: "b", url: "https://a.example/" } } as const;
   const call = { kind: "tool_confirmation" } as const;
@@ -75,7 +75,7 @@ test("an answer has a content exactly where a form is agreed to", () => {
   ]);
 });
 
-test("what no form can show, and what is no address of the web, is not asked", () => {
+test("a question with an unsupported form or a URL that is not a web URL is rejected", () => {
   expect(questionError({})).toBeNull();
   expect(questionError({ schema: SCHEMA })).toBeNull();
   expect(questionError({ url: "https://pay.example/x" })).toBeNull();
@@ -93,7 +93,7 @@ test("what no form can show, and what is no address of the web, is not asked", (
   expect(described(limit + 1)).toContain("too large");
 });
 
-test("only what a person typed counts as their words, not what the server laid out for them", () => {
+test("only texts that a person typed count as their words, not defaults and options from the server", () => {
   const schema = {
     properties: {
       to: { type: "string" },

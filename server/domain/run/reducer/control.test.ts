@@ -12,8 +12,8 @@ const continued = (as: "resume" | "step", granularity?: "node" | "turn"): NewEve
   payload: { by: "ann", as, ...(granularity ? { granularity } : {}) },
 });
 
-describe("a run that people hold", () => {
-  test("knows where and why it is paused, how far it goes then, and nothing of it once it goes on", () => {
+describe("a run under a person's control", () => {
+  test("a run's state has where and why it is paused and how far it steps, until it continues", () => {
     const snapshot = (...events: NewEvent[]) => {
       const { paused_at, stepping } = fold(created(line), ...events).run;
       return [paused_at, stepping];
@@ -26,7 +26,7 @@ describe("a run that people hold", () => {
     expect(snapshot(paused, over())).toEqual([undefined, undefined]);
   });
 
-  test("forgets a breakpoint that was to hold it once, and keeps every other", () => {
+  test("a run removes a one-time breakpoint once it pauses there, and keeps all others", () => {
     const [once, always] = [
       { on: "node_start" as const, node_id: "a", once: true },
       { on: "node_start" as const, node_id: "b" },
@@ -45,7 +45,7 @@ describe("a run that people hold", () => {
     expect(fold(created(line), set, at(always)).run.breakpoints).toEqual([once, always]);
   });
 
-  test("begins with the breakpoints of its settings, and in the modes that heed them those of its nodes", () => {
+  test("a run starts with the breakpoints of its config, and in some modes with those of its nodes", () => {
     const graph = draw("start > a > b > end", { a: { breakpoint: "before" }, b: { breakpoint: "after" } });
     const own = [
       { on: "node_start", node_id: "a" },
@@ -82,7 +82,7 @@ describe("the state of a run", () => {
     of(writer, "state_patched", { set: set as never, writer, ...more });
   const append = { reducers: { list: "append" } };
 
-  test("is written by its reducers, side by side in the order of the drawing, and tells who wrote what last", () => {
+  test("writes to the state are merged by its reducers in graph order, with the last writer", () => {
     const s = fold(
       created(line),
       began,
@@ -102,7 +102,7 @@ describe("the state of a run", () => {
     });
   });
 
-  test("takes a person's word: what is set begins anew, what is removed is gone, and their words are vouched for", () => {
+  test("a state edit resets the merged values, removes keys and marks the person's words as trusted", () => {
     const edited: NewEvent = {
       type: "state_edited",
       payload: { set: { list: ["new"] }, remove: ["n"], words: ["new"], by: "ann" },
@@ -115,7 +115,7 @@ describe("the state of a run", () => {
     expect(s.told).toEqual(["new"]);
   });
 
-  test("says in the run's warnings what was dropped and what does not fit", () => {
+  test("the run's warnings list dropped values and schema violations", () => {
     const conflict = of("a", "state_conflict", {
       key: "n",
       writers: ["a#1", "b#1"],
@@ -130,8 +130,8 @@ describe("the state of a run", () => {
   });
 });
 
-describe("what people tell a run", () => {
-  test("an instruction has its number, and each agent that read it once", () => {
+describe("messages from people to a run", () => {
+  test("an instruction has a number and lists each agent that read it once", () => {
     const injected = (text: string): NewEvent => ({
       type: "instruction_injected",
       payload: { target: { run: true }, text, by: "ann" },
@@ -163,7 +163,7 @@ describe("what people tell a run", () => {
     expect(s.told).toEqual(["one", "two"]);
   });
 
-  test("a signal is kept for the first that comes, unless somebody waits for it already", () => {
+  test("a signal is queued for the next node unless a node is already waiting for it", () => {
     const sent = (name: string, data: number): NewEvent => ({
       type: "signal_received",
       payload: { name, data, by: "ann" },
@@ -182,7 +182,7 @@ describe("what people tell a run", () => {
     expect(signals(taken)).toEqual({ go: [] });
   });
 
-  test("a node that is skipped by a person is at work until its output is there", () => {
+  test("a node that a person skips is running until its output arrives", () => {
     const skip = of("a", "node_skipped_by", { output: {}, by: "ann" });
     for (const before of [
       [],
@@ -198,7 +198,7 @@ describe("what people tell a run", () => {
   });
 });
 
-describe("a node that failed", () => {
+describe("a failed node", () => {
   const retried = (id: string) => of(id, "node_retried", { by: "ann" });
   const snapshot = (...events: NewEvent[]) => {
     const s = fold(created(line), ...events);
@@ -211,7 +211,7 @@ describe("a node that failed", () => {
   };
   const [a, b] = ["a", "b"].map((id) => [ready(id), started(id)]) as [NewEvent[], NewEvent[]];
 
-  test("is tried again first of all, and no other failure is forgotten for it", () => {
+  test("a retried node runs first, and other failures that end the run are kept", () => {
     const both = [...a, ...b, failedWith("a", "fail_run"), failedWith("b", "fail_run")];
     expect(snapshot(...both)).toEqual({ ready: [], running: [], work: {}, failing: "a#1" });
     expect(snapshot(...both, retried("a"))).toEqual({
@@ -245,7 +245,7 @@ describe("a node that failed", () => {
     expect(s.nodes.a?.status).toBe("ready");
   });
 
-  test("waits for its next attempt, leads another way with a warning, or ends the run", () => {
+  test("a failed node waits for its retry, continues with a warning or ends the run", () => {
     const state = (next: Payloads["node_failed"]["next"], ...more: NewEvent[]) => {
       const s = fold(created(line), ...a, failedWith("a", next), ...more);
       const { status, waiting, ends_run } = s.activations["a#1"] ?? {};
@@ -284,7 +284,7 @@ describe("the end of a run", () => {
   const none = [[], [], [], {}];
   const work = [["b#1"], ["a#1"], ["end"], { a: 1, b: 1 }];
 
-  test("cancels what it had yet to do, but for one that stopped at a limit and may go on", () => {
+  test("the end of a run cancels pending work, except after a limit that can be raised", () => {
     expect(snapshot(over())).toEqual(["finished", ["cancelled", "cancelled"], none, null]);
     expect(snapshot(over({ final_status: "INCOMPLETE" }))).toEqual([
       "finished",
@@ -300,7 +300,7 @@ describe("the end of a run", () => {
     ]);
   });
 
-  test("is taken back where a person lets it go on: what was left is to be done again", () => {
+  test("a resumed run is active again and repeats its pending work", () => {
     expect(snapshot(over({ final_status: "ERROR" }), resumed)).toEqual([
       "running",
       ["cancelled", "ready"],
@@ -327,14 +327,14 @@ describe("the end of a run", () => {
     ).toBe("waiting");
   });
 
-  test("keeps the warnings of its way where it names none of its own", () => {
+  test("a finished run keeps its earlier warnings if its end lists none", () => {
     const warned: NewEvent = { type: "warning", payload: { code: "X", message: "careful" } };
     expect(
       [over(), over({ warnings: ["other"] })].map((end) => fold(...rest, warned, end).run.warnings),
     ).toEqual([["careful"], ["other"]]);
   });
 
-  test("comes later where a limit is raised, whichever it is", () => {
+  test("raising a limit updates the run's config", () => {
     const raised = (limit: Payloads["run_limit_raised"]["limit"], to: number): NewEvent => ({
       type: "run_limit_raised",
       payload: { limit, from: null, to, by: "ann" },
@@ -350,7 +350,7 @@ describe("the end of a run", () => {
   });
 });
 
-test("what a node gave is kept with its labels, and where it was pinned; its input is that of its last attempt", () => {
+test("a completed node keeps its output, labels and pin, and the input of its last attempt", () => {
   const s = fold(
     ...begun,
     of("a", "node_started", { attempt: 2, input: { x: 1 } }),
@@ -375,7 +375,7 @@ test("what a node gave is kept with its labels, and where it was pinned; its inp
   expect([plain?.labels, plain?.pinned]).toEqual([undefined, undefined]);
 });
 
-test("a node that never comes to its turn is shown as skipped, and one that is passed through has ended", () => {
+test("a node that is never reached shows as skipped, and a skipped activation has ended", () => {
   const skipped = (more: object = {}) =>
     ({ type: "node_skipped", node_id: "b", payload: { reason: "condition" }, ...more }) as NewEvent;
   const never = fold(...begun, skipped());

@@ -44,7 +44,7 @@ describe("a crew", () => {
     proposals: {},
   };
 
-  test("begins with its members, and with its manager where it has one", () => {
+  test("a crew starts with its members, and with its manager if it has one", () => {
     expect(crewOf()).toEqual(begun);
     const led = crewRun({ members, process: "hierarchical" });
     expect(fold(...led.running).crews["crew#1"]).toEqual({
@@ -54,7 +54,7 @@ describe("a crew", () => {
     });
   });
 
-  test("keeps what its members said, handed over, delegated and voted, each in the round of its time", () => {
+  test("a crew records posts, handoffs, delegations and votes, each with its round", () => {
     const proposal = { decision: "so", rationale: "why", by: "ann", stakeholders: ["bob"] };
     const outcome = {
       proposal_id: "p",
@@ -104,7 +104,7 @@ describe("a crew", () => {
 
   const team = (action: Payloads["team_changed"]["action"], agents: string[], purpose?: string) =>
     of("crew", "team_changed", { team: "desk", action, agents, by: "ann", ...(purpose ? { purpose } : {}) });
-  test("has teams, whose purpose stays where a change names none", () => {
+  test("a crew has teams, and a team change without a purpose keeps the old one", () => {
     expect(crewOf(team("created", ["ann"]))?.teams).toEqual({ desk: { agents: ["ann"], purpose: "" } });
     expect(crewOf(team("created", ["ann"], "writing"), team("modified", ["ann", "bob"]))?.teams).toEqual({
       desk: { agents: ["ann", "bob"], purpose: "writing" },
@@ -124,7 +124,7 @@ describe("a crew", () => {
       by: "eve",
     });
   const next = (agent_id: string) => of("crew", "next_overridden", { agent_id, by: "eve" });
-  test("loses a member, whose teams go on without it or end with it, and who is not next any more", () => {
+  test("a removed member leaves its teams, dissolves those left empty and is no longer next", () => {
     const two = of("crew", "team_changed", {
       team: "all",
       action: "created",
@@ -141,7 +141,7 @@ describe("a crew", () => {
     expect(crewOf(next("ann"), changed("bob", null))?.next_agent).toBe("ann");
   });
 
-  test("gets a member, or another one in its place, with what its role is described by", () => {
+  test("a crew gets an added or replaced member with the description of its role", () => {
     const poet = RoleDefinition.parse({ name: "Poet", description: "rhymes" });
     const state = fold(
       ...running,
@@ -167,7 +167,7 @@ describe("a crew", () => {
     );
   });
 
-  test("that has ended keeps the members that it had, and a change is kept for the next time", () => {
+  test("a crew that has ended keeps its members, and a member change applies to its next activation", () => {
     const ended = of("crew", "crew_finished", { status: "completed" });
     const state = fold(...running, ended, changed("bob", null));
     expect(state.crews["crew#1"]).toEqual({ ...begun, status: "completed" });

@@ -21,7 +21,7 @@ describe("a plan", () => {
   const planOf = (...events: NewEvent[]) => fold(...running, made, ...events).plans["crew#1"];
   const [first, second] = plan.tasks;
 
-  test("has its tasks with who does them, when they began and ended, and what they came to", () => {
+  test("a plan's tasks have their assignee, start and end times, errors and outputs", () => {
     expect(
       planOf(
         task("in_progress", "a", { assigned_agent: "ann", chosen_because: "so" }),
@@ -51,7 +51,7 @@ describe("a plan", () => {
     expect(planOf(task("blocked", "a"))?.overall_status).toBe("pending");
   });
 
-  test("counts work by the task that it is named after, the nearest of several", () => {
+  test("costs are attributed to the task with the longest matching id", () => {
     const spent = (task_id: string, cost_usd: number | null) =>
       of(
         "crew",
@@ -74,7 +74,7 @@ describe("a plan", () => {
     ]);
   });
 
-  test("is changed on the way, and every change is kept", () => {
+  test("a plan can change during the run, and every change is kept", () => {
     const extra = { ...second, task_id: "c" } as never;
     const change = { version: 2, by: "eve", added: [extra], changed: { a: { description: "A2" } } };
     const events = [
@@ -92,7 +92,7 @@ describe("a plan", () => {
     expect([planless.plans, planless.plan_changes["crew#1"]?.length]).toEqual([{}, 2]);
   });
 
-  test("keeps each check of its criteria, and the files of its tasks once each", () => {
+  test("a plan keeps every check of its criteria, and each file of its tasks once", () => {
     const check = { criterion: "kind", met: true, evidence: "" };
     const file = (path: string) =>
       of(
@@ -115,7 +115,7 @@ describe("a plan", () => {
     expect(Object.keys(state.files)).toEqual(["x", "y"]);
   });
 
-  test("ends with its crew's work: what waits or is at work is cancelled, what came to its end stays", () => {
+  test("a plan ends with its crew: open tasks are cancelled, finished ones stay as they are", () => {
     const all = [
       "pending",
       "in_progress",

@@ -14,7 +14,7 @@ const failed = (id: string, next: string, attempt = 1, more: object = error) => 
   payload: { attempt, error: { ...more, ...at(id) }, next },
 });
 
-describe("a node that has its result", () => {
+describe("a completed node", () => {
   const graph = draw("start > a > b; a > c > end; a !> x");
   const written = (set: JsonObject) => ({
     type: "state_patched",
@@ -28,7 +28,7 @@ describe("a node that has its result", () => {
   });
   const edgeEvents = [took("a", "b", "e1"), took("a", "c", "e2"), passed("a", "x", "e4")];
 
-  test("writes what it declares, says what it does not, and goes on along all its ways but that of a failure", () => {
+  test("a completed node writes its declared keys, warns about others and takes all edges except error edges", () => {
     expect(done(graph, "a", { output: { a: 1 } })).toEqual([
       written({ a: 1 }),
       end({ a: 1 }, ["a"]),
@@ -50,7 +50,7 @@ describe("a node that has its result", () => {
     expect(done(graph, "a", { output: {} })).toEqual([end({}, []), ...edgeEvents]);
   });
 
-  test("keeps what it cost, that it was pinned, and what it wrote beside its output", () => {
+  test("a completed node records its cost, its pin and additional writes", () => {
     const usage = {
       input_tokens: 1,
       output_tokens: 2,
@@ -68,7 +68,7 @@ describe("a node that has its result", () => {
     ]);
   });
 
-  test("gives what its output mapping says, unless it is pinned", () => {
+  test("a node returns what its output mapping computes, unless it is pinned", () => {
     const mapped = draw("start > a > end", { a: { output_mapping: { a: "output.n + 1" } } });
     const outputs = (given: Parameters<typeof complete>[3]) =>
       done(mapped, "a", given).flatMap((event) =>
@@ -83,7 +83,7 @@ describe("a node that has its result", () => {
     );
   });
 
-  test("refers to what is long and stands in the state, instead of saying it again", () => {
+  test("a long output is stored as a reference to the state instead of a copy", () => {
     const long = "x".repeat(300);
     expect(done(graph, "a", { output: { a: long } })).toEqual([
       written({ a: long }),
@@ -103,20 +103,20 @@ describe("a node that has its result", () => {
     ).toEqual([{}, ["a"]]);
   });
 
-  test("fails where what it gives is larger than the state may be", () => {
+  test("a node fails if its output exceeds the size limit of the state", () => {
     const most = (max_state_chars: number) =>
       done(graph, "a", { output: { a: "x".repeat(2000) } }, { max_state_chars }).map(({ type }) => type)[0];
     expect([most(100_000), most(1000)]).toEqual(["state_patched", "node_failed"]);
   });
 });
 
-describe("a node that failed", () => {
+describe("a failed node", () => {
   const after = (settings: JsonObject, text = "start > a > b > end", mayRetry = true) => {
     const graph = draw(text, { a: settings });
     return fail(analyse(graph), running(graph, "a"), "a#1", error, undefined, mayRetry);
   };
   const retry = { max_attempts: 2, retry_on: ["PROVIDER"], initial_delay_ms: 100, jitter: 0 };
-  test("is tried again while it may be, for the reasons that its settings name", () => {
+  test("a failed node is retried within its attempts, for the error codes in its settings", () => {
     expect(after({ retry })).toEqual([
       failed("a", "retry"),
       { type: "node_retry_scheduled", ...at("a"), payload: { attempt: 2, delay_ms: 100 } },
@@ -128,7 +128,7 @@ describe("a node that failed", () => {
     expect(after({})).toEqual(ends);
   });
 
-  test("leads along the way for failures, and tells the state what it was", () => {
+  test("a failed node takes its error edge and writes the error to the state", () => {
     const along = [
       failed("a", "error_edge"),
       {
@@ -143,7 +143,7 @@ describe("a node that failed", () => {
     expect(after({ on_error: "error_edge" })).toEqual([failed("a", "fail_run")]);
   });
 
-  test("goes on with its standard output where it is to, or leaves its branch", () => {
+  test("a failed node continues with its default output, or skips its branch", () => {
     expect(after({ on_error: "continue", default_output: { a: 0 } })).toEqual([
       failed("a", "continue"),
       { type: "state_patched", ...at("a"), payload: { set: { a: 0 }, writer: "a#1" } },
@@ -153,7 +153,7 @@ describe("a node that failed", () => {
     expect(after({ on_error: "skip_branch" })).toEqual([failed("a", "skip_branch"), passed("a", "b", "e1")]);
   });
 
-  test("ends the run where its standard output does not fit, or a way cannot be decided", () => {
+  test("a failed node ends the run if its default output or an edge condition is invalid", () => {
     const graph = draw("start > a > b > end", { a: { on_error: "continue", default_output: { a: "x" } } });
     const typed = {
       ...graph,
@@ -190,7 +190,7 @@ describe("a node that failed", () => {
     ]);
   });
 
-  test("and that routes goes on by the way for all else", () => {
+  test("a failed router continues on its default route", () => {
     const graph = draw("start > r; r yes> b > end; r else> c > end", {
       r: { on_error: "continue", config: { kind: "value", value: "state.r", mode: "all" } },
     });
@@ -202,7 +202,7 @@ describe("a node that failed", () => {
   });
 });
 
-describe("a node with a condition of its own", () => {
+describe("a node with a condition", () => {
   const graph = (when?: string) => draw("start > a > b > end", { a: when === undefined ? {} : { when } });
   const wanted = (when?: string) => {
     const s = running(
@@ -213,7 +213,7 @@ describe("a node with a condition of its own", () => {
     );
     return isWanted(s, s.graph.nodes.a!);
   };
-  test("runs where it holds, and is a failure where nobody can say", () => {
+  test("a node runs if its condition is true, and fails if it can't be evaluated", () => {
     expect([wanted(), wanted("state.n == 1"), wanted("state.n == 2")]).toEqual([true, true, false]);
     expect(wanted('int("x") == 2')).toEqual({
       error: expect.objectContaining({
@@ -222,7 +222,7 @@ describe("a node with a condition of its own", () => {
     });
   });
 
-  test("is passed through where it does not hold: along its ways, or by a router's way for all else", () => {
+  test("a node whose condition is false is skipped along its edges, or along a router's default route", () => {
     const through = (of: WorkflowGraph, id: string) => passThrough(analyse(of), running(of, id), `${id}#1`);
     const skipped = (id: string) => ({ type: "node_skipped", ...at(id), payload: { reason: "condition" } });
     expect(through(graph("false"), "a")).toEqual({ events: [skipped("a"), took("a", "b", "e1")] });

@@ -6,7 +6,7 @@ import { draw } from "@/server/domain/testing/drawing";
 import { complete } from "./outcomes";
 import { at, done, passed, running, took } from "./testing";
 
-describe("a router that has chosen", () => {
+describe("the routes of a router", () => {
   const router = (text: string, config: JsonObject = {}) =>
     draw(text, { r: { config: { kind: "value", value: "state.r", mode: "first", ...config } } });
   const takenEdges = (graph: WorkflowGraph, labels?: string[]) => () =>
@@ -23,40 +23,40 @@ describe("a router that has chosen", () => {
   ];
   test.each<[string, () => string[], string[]]>([
     ["one label", takenEdges(router(two), ["no"]), ["e3"]],
-    ["several, of which one counts", takenEdges(router(two), ["yes", "no"]), ["e1"]],
-    ["several, all of which count", takenEdges(router(two, { mode: "all" }), ["yes", "no"]), ["e1", "e3"]],
-    ["a label that no way has", takenEdges(router(two), ["maybe"]), none('"maybe"')],
-    ["nothing", takenEdges(router(two)), none("nothing")],
+    ["several labels of which only the first counts", takenEdges(router(two), ["yes", "no"]), ["e1"]],
+    ["several labels that all count", takenEdges(router(two, { mode: "all" }), ["yes", "no"]), ["e1", "e3"]],
+    ["a label without a route", takenEdges(router(two), ["maybe"]), none('"maybe"')],
+    ["no label", takenEdges(router(two)), none("nothing")],
     [
-      "a label that no way has beside a way for all else",
+      "a label without a route but with an else route",
       takenEdges(router("start > r; r yes> a > end; r else> b > end"), ["maybe"]),
       ["e3"],
     ],
     [
-      "a label that no way has where its settings name one",
+      "a label without a route but with a default label",
       takenEdges(router(two, { default_label: "no" }), ["maybe"]),
       ["e3"],
     ],
     [
-      "a label that no way has beside a way without a name",
+      "a label without a route but with an unlabeled route",
       takenEdges(router("start > r; r yes> a > end; r > b > end"), ["maybe"]),
       ["e3"],
     ],
     [
-      "a label of one way beside a way without a name",
+      "the label of a route next to an unlabeled route",
       takenEdges(router("start > r; r yes> a > end; r > b > end"), ["yes"]),
       ["e1"],
     ],
     [
-      "nothing, where a failure has a way",
+      "a label without a route but with an error edge",
       takenEdges(router("start > r; r !> a > end; r yes> b > end"), ["maybe"]),
       [...none('"maybe"'), "e1"],
     ],
-  ])("%s", (_what, taken, wanted) => {
+  ])("a router takes the matching edges for %s", (_what, taken, wanted) => {
     expect(taken()).toEqual(wanted);
   });
 
-  test("says what it chose and why, before it is done", () => {
+  test("a router records its decision and the reason before it completes", () => {
     const graph = router(two);
     expect(done(graph, "r", { output: {}, labels: ["yes"], why: { reason: "so", confidence: 0.5 } })).toEqual(
       [
@@ -72,7 +72,7 @@ describe("a router that has chosen", () => {
     );
   });
 
-  test("goes where a person sent it, whatever it chose", () => {
+  test("a router takes the route that a person chose, regardless of its own choice", () => {
     const graph = router(two);
     const s = running(graph, "r");
     const sent = { ...s, activations: { "r#1": { ...s.activations["r#1"]!, next: "b" } } };
@@ -83,7 +83,7 @@ describe("a router that has chosen", () => {
   });
 });
 
-describe("the ways out of a node that have conditions", () => {
+describe("edges with conditions", () => {
   const plain = draw("start > a > b > end; a > c > end");
   const withEdges = (one: object, other: object = {}): WorkflowGraph => ({
     ...plain,
@@ -112,38 +112,46 @@ describe("the ways out of a node that have conditions", () => {
   const large = { condition: "output.a > 2" };
   const otherwise = { is_default: true };
   test.each<[string, () => string[], string[]]>([
-    ["are taken where they hold", taken(withEdges(large), { a: 3 }), ["e1", "e3"]],
-    ["are not where they do not", taken(withEdges(large), { a: 2 }), ["e3"]],
+    ["are taken if the condition is true", taken(withEdges(large), { a: 3 }), ["e1", "e3"]],
+    ["are not taken if the condition is false", taken(withEdges(large), { a: 2 }), ["e3"]],
     [
-      "see the state with what was given just now",
+      "see the state including the latest output",
       taken(withEdges({ condition: "state.a > state.n" }), { a: 3 }, { n: 2, a: 0 }),
       ["e1", "e3"],
     ],
-    ["leave the default where another holds", taken(withEdges(large, otherwise), { a: 3 }), ["e1"]],
-    ["take the default where none holds", taken(withEdges(large, otherwise), { a: 2 }), ["e3"]],
-    ["take nothing where none holds and none is the default", taken(withEdges(large, large), { a: 2 }), []],
+    ["exclude the default edge if a condition is true", taken(withEdges(large, otherwise), { a: 3 }), ["e1"]],
     [
-      "take the named flag of the output",
+      "include the default edge if no condition is true",
+      taken(withEdges(large, otherwise), { a: 2 }),
+      ["e3"],
+    ],
+    [
+      "are not taken if no condition is true and there is no default",
+      taken(withEdges(large, large), { a: 2 }),
+      [],
+    ],
+    [
+      "read a named flag from the output",
       taken(withEdges({ condition_name: "go" }), { go: true }),
       ["e1", "e3"],
     ],
     [
-      "take the named flag of the state",
+      "read a named flag from the state",
       taken(withEdges({ condition_name: "go" }), {}, { go: true }),
       ["e1", "e3"],
     ],
     [
-      "need the flag to be true, no less",
+      "need a flag to be exactly true",
       taken(withEdges({ condition_name: "go" }), { go: "yes" }, { go: 1 }),
       ["e3"],
     ],
     [
-      "need the flag and the condition",
+      "need both the flag and the condition",
       taken(withEdges({ condition_name: "go", ...large }), { go: true, a: 1 }),
       ["e3"],
     ],
     [
-      "say which cannot be read",
+      "report a condition that can't be evaluated",
       taken(withEdges({ condition: 'int("x") > 1' }), { a: 1 }),
       [
         expect.stringMatching(
@@ -151,7 +159,7 @@ describe("the ways out of a node that have conditions", () => {
         ),
       ],
     ],
-  ])("%s", (_what, edges, wanted) => {
+  ])("edges with conditions %s", (_what, edges, wanted) => {
     expect(edges()).toEqual(wanted);
   });
 });

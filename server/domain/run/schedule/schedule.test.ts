@@ -25,7 +25,7 @@ describe("workflow patterns (van der Aalst)", () => {
     expect(counts(done.state)).toEqual({ start: 1, a: 1, b: 1, j: 1, end: 1 });
     expect(done.state.activations["j#1"]!.causes.toSorted()).toEqual(["a#1", "b#1"]);
   });
-  test("4, 5 exclusive choice and simple merge: the branch not taken does not hold up the merge", () => {
+  test("4, 5 exclusive choice and simple merge: the merge doesn't wait for a branch not taken", () => {
     expect(counts(run("start > r; r yes> a > m > end; r no> b > m", { r: [["no"]] }).state)).toEqual({
       start: 1,
       r: 1,
@@ -34,7 +34,7 @@ describe("workflow patterns (van der Aalst)", () => {
       end: 1,
     });
   });
-  test("a way called else, in whatever letters, is taken when nothing else fits, and no problem is made of it", () => {
+  test("a route labeled else, in any case, is taken if no other matches, and is no error", () => {
     for (const word of ["else", "Else", "DEFAULT", "*"]) {
       const text = `start > r; r yes> a > end; r ${word}> b > end`;
       expect(counts(run(text, { r: [["maybe"]] }).state)).toMatchObject({ b: 1 });
@@ -43,7 +43,7 @@ describe("workflow patterns (van der Aalst)", () => {
       expect(findProblems(drawn, []).filter(({ severity }) => severity === "error")).toEqual([]);
     }
   });
-  test("6, 7 multi-choice and structured synchronizing merge: waits for those that were chosen", () => {
+  test("6, 7 multi-choice and structured synchronizing merge: the merge waits for the chosen branches", () => {
     const text = "start > r; r one> a > m > end; r two> b > m; r three> c > m";
     expect(counts(run(text, { r: [["one", "three"]] }).state)).toEqual({
       start: 1,
@@ -54,7 +54,7 @@ describe("workflow patterns (van der Aalst)", () => {
       end: 1,
     });
   });
-  test("8 multi-merge: each token runs it", () => {
+  test("8 multi-merge: the node runs for each token", () => {
     expect(counts(run("start > a > m > end; start > b > m", {}, { m: { join: "each" } }).state)).toEqual({
       start: 1,
       a: 1,
@@ -63,7 +63,7 @@ describe("workflow patterns (van der Aalst)", () => {
       end: 2,
     });
   });
-  test("9 discriminator: the first of a wave runs it, the rest is absorbed", () => {
+  test("9 discriminator: the first token of a wave runs the node, the rest are absorbed", () => {
     const done = run("start > a > m > end; start > b > m; start > c > m", {}, { m: { join: "any" } });
     expect(counts(done.state)).toEqual({ start: 1, a: 1, b: 1, c: 1, m: 1, end: 1 });
     expect(done.events.filter((e) => e.type === "token_absorbed")).toHaveLength(2);
@@ -76,16 +76,16 @@ describe("workflow patterns (van der Aalst)", () => {
       { iteration: 3, max: 25 },
     ]);
   });
-  test("11 implicit termination: ends when nothing is left", () => {
+  test("11 implicit termination: the run ends when nothing is left", () => {
     const { state } = run("start > a; start > b");
     expect([state.parked.size, state.ready.length, state.running.size]).toEqual([0, 0, 0]);
   });
-  test("28, 30 partial join: runs when two of three are there", () => {
+  test("28, 30 partial join: the join runs once two of three tokens have arrived", () => {
     const done = run("start > a > j > end; start > b > j; start > c > j", {}, { j: { join: { n: 2 } } });
     expect(counts(done.state)).toMatchObject({ j: 1, end: 1 });
     expect(done.state.activations["j#1"]!.causes).toHaveLength(2);
   });
-  test("a partial join that fewer reach than it needs: error, skip or fire, as it says", () => {
+  test("a partial join with too few tokens fails, is skipped or runs, depending on its settings", () => {
     const text = "start > r; r one> a > j > end; r two> b > j";
     const outcome = (on_shortfall: string) =>
       run(text, { r: [["one"]] }, { j: { join: { n: 2, on_shortfall } } }).state;
@@ -93,14 +93,14 @@ describe("workflow patterns (van der Aalst)", () => {
     expect(outcome("skip").nodes.j?.status).toBe("skipped");
     expect(counts(outcome("fire"))).toMatchObject({ j: 1, end: 1 });
   });
-  test("37, 38 a join inside a loop synchronizes every iteration anew", () => {
+  test("37, 38 a join inside a loop synchronizes every iteration again", () => {
     const done = run("start > h; h > a > j > r; h > b > j; r again> h; r out> end", {
       r: [["again"], ["out"]],
     });
     expect(counts(done.state)).toEqual({ start: 1, h: 2, a: 2, b: 2, j: 2, r: 2, end: 1 });
   });
   test.each([20, 21, 25, 300, 5000])(
-    "a join inside a loop that goes on with the first branch does so in every round, with another that takes %i ms",
+    "a join on the first branch inside a loop fires once per iteration if the other branch takes %i ms",
     (slow) => {
       for (const join of ["any", { n: 1 }, { n: 1, on_shortfall: "skip" }]) {
         const done = simulate(
@@ -115,25 +115,25 @@ describe("workflow patterns (van der Aalst)", () => {
       }
     },
   );
-  test("nested loops count on their own", () => {
+  test("nested loops count their iterations independently", () => {
     const done = run("start > o > i > ri; ri again> i; ri out> ro; ro again> o; ro out> end", {
       ri: [["again"], ["out"], ["again"], ["out"]],
       ro: [["again"], ["out"]],
     });
     expect(counts(done.state)).toEqual({ start: 1, o: 2, i: 4, ri: 4, ro: 2, end: 1 });
   });
-  test("a way out of two loops at once", () => {
+  test("a route can leave two loops at once", () => {
     const done = run("start > o > i > ri; ri again> i; ri next> ro; ri stop> end; ro again> o; ro out> end", {
       ri: [["again"], ["stop"]],
       ro: [["out"]],
     });
     expect(counts(done.state)).toEqual({ start: 1, o: 1, i: 2, ri: 2, end: 1 });
   });
-  test("a join behind a router on one of its branches waits for that branch alone", () => {
+  test("a join after a router on one of its branches waits only for the other branch", () => {
     const done = run("start > a > r; r yes> c > j; r no> x; start > b > j; j > end", { r: [["no"]] });
     expect(counts(done.state)).toEqual({ start: 1, a: 1, r: 1, x: 1, b: 1, j: 1, end: 1 });
   });
-  test("a loop back to the start begins everything again", () => {
+  test("a loop back to the start runs everything again", () => {
     expect(counts(run("start > r; r again> start; r out> end", { r: [["again"], ["out"]] }).state)).toEqual({
       start: 2,
       r: 2,
@@ -142,8 +142,8 @@ describe("workflow patterns (van der Aalst)", () => {
   });
 });
 
-describe("loops that reach their limit", () => {
-  test("leave by a default edge, and say so in the state", () => {
+describe("loops at their limit", () => {
+  test("a loop at its limit leaves by its default edge and writes the limit to the state", () => {
     const done = simulate(draw("start > a > r; r again> a; r else> end"), {
       maxLoop: 3,
       labels: () => ["again"],
@@ -151,7 +151,7 @@ describe("loops that reach their limit", () => {
     expect(counts(done.state)).toEqual({ start: 1, a: 3, r: 3, end: 1 });
     expect(done.state.state._loop_limit).toBe("a");
   });
-  test("without another way out they fail the run", () => {
+  test("a loop at its limit fails the run if it has no default edge", () => {
     const done = simulate(draw("start > a > r; r again> a; r out> end"), {
       maxLoop: 3,
       labels: () => ["again"],
@@ -160,7 +160,7 @@ describe("loops that reach their limit", () => {
   });
 });
 
-test("a loop that can be entered past its beginning is found", () => {
+test("a loop that can be entered in its middle is detected", () => {
   const a = analyse(draw("start > r; r one> a > b; r two> b > a; b > end"));
   expect(a.irreducible).toHaveLength(1);
 });
@@ -203,7 +203,7 @@ function randomGraph(random: () => number): WorkflowGraph {
 const GRAPHS = sized(300, 20_000);
 const MOST_STEPS = 600;
 
-test(`${GRAPHS} random graphs end under 4 timings each, with no token left and nothing that depends on timing`, {
+test(`${GRAPHS} random graphs end under 4 timings each, with no token left and independent of timing`, {
   timeout: 240_000,
 }, () => {
   let reducible = 0;
@@ -265,7 +265,7 @@ test(`${GRAPHS} random graphs end under 4 timings each, with no token left and n
   expect(choosy).toBeGreaterThan(GRAPHS / 10);
 });
 
-test("a run cut at any batch boundary and continued ends the same", () => {
+test("a run interrupted at any batch boundary ends the same once it continues", () => {
   let crashes = 0;
   for (let seed = 1; seed <= sized(50, 150); seed++) {
     const graph = randomGraph(seeded(seed));

@@ -9,7 +9,7 @@ import { decide } from "./tokens";
 
 const at = (id: string) => ({ node_id: id, activation_id: `${id}#1` });
 
-describe("branches that write the same key side by side", () => {
+describe("parallel branches that write the same key", () => {
   const graph = draw("start > a > end; start > b > end", {
     b: { output_keys: ["a"], config: { set: { a: "1" } } },
   });
@@ -36,7 +36,7 @@ describe("branches that write the same key side by side", () => {
     payload: { key: "a", writers, winner: "b#1", policy },
   });
 
-  test("leave the value of the later one in the drawing, whoever was done first", () => {
+  test("parallel writes keep the value of the later node in graph order, regardless of timing", () => {
     expect(second("a")).toEqual([
       conflict(["a#1", "b#1"]),
       { type: "state_patched", ...at("b"), payload: { set: { a: "second" }, writer: "b#1" } },
@@ -44,7 +44,7 @@ describe("branches that write the same key side by side", () => {
     expect(second("b")).toEqual([conflict(["b#1", "a#1"])]);
   });
 
-  test("fail the run where it is strict", () => {
+  test("parallel writes to a key fail the run if the state is strict", () => {
     const [failure, ...rest] = second("a", { strict_state: true });
     expect(rest).toEqual([]);
     expect(failure).toEqual({
@@ -66,13 +66,13 @@ describe("branches that write the same key side by side", () => {
   });
 });
 
-describe("a join that fewer reach than it needs", () => {
+describe("a join with too few tokens", () => {
   const shortfall = (on_shortfall: string) => {
     const graph = draw("start > r; r yes> a > j > end; r no> b > j", { j: { join: { n: 2, on_shortfall } } });
     const token = { ...of("j", "edge_taken", { edge_id: "e2" }), activation_id: "a#1" } as NewEvent;
     return decide(analyse(graph), fold(created(graph), token));
   };
-  test("ends the run, is skipped or runs all the same, as it says", () => {
+  test("a join with too few tokens ends the run, is skipped or runs, depending on its settings", () => {
     const shortfallEvent = (action: string) => ({
       type: "join_shortfall",
       node_id: "j",

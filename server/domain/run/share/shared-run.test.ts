@@ -55,7 +55,7 @@ const call = (more: Partial<NewEvent> = by) =>
 const gave = (more: object) =>
   of("a", "tool_call_completed", { tool_name: "look", status_code: 200, ...more }, { ...by, call_id: "c1" });
 
-test("each step is told in words that hold nothing of what was said, written or read", () => {
+test("step texts of a shared run contain nothing that was said, written or read", () => {
   const events: NewEvent[] = [
     created(graph),
     { type: "run_started", payload: {} },
@@ -119,7 +119,7 @@ test("each step is told in words that hold nothing of what was said, written or 
     expect(texts).toContainEqual(expect.stringContaining(words));
 });
 
-test("a step says when, where and by whom it was, and what it changed with all that nobody saw happen before it", () => {
+test("a step has its time, node, agent and changes, including those of unlisted events before it", () => {
   const events: NewEvent[] = [
     created(graph),
     of("a", "state_initialized", { state: { x: 1, y: 1 }, defaults_applied: [] }),
@@ -153,7 +153,7 @@ test("a step says when, where and by whom it was, and what it changed with all t
   expect(stepsOf(events)[1]).toEqual({ seq: 2, at: 10, text: "State initialized", ...place });
 });
 
-describe("what was said in full goes in with the part that was chosen:", () => {
+describe("details in a shared run", () => {
   const about = (event: NewEvent, choice: ShareChoice) =>
     stepsOf([created(graph), ready("a"), event], choice)[1]?.detail;
   const prompts = { ...NOTHING, prompts: true };
@@ -171,30 +171,40 @@ describe("what was said in full goes in with the part that was chosen:", () => {
   const mail = { tool_name: "mail", args: { to: "bob" }, risk: "LOW" as const, why: "so" };
   test.each<[string, NewEvent, unknown, unknown]>([
     [
-      "what an agent was told",
+      "a message to an agent",
       messageAdded("user", "Write."),
       [{ title: "Instructed", text: "Write." }],
       undefined,
     ],
-    ["what a tool told it is the tool's, and told there", messageAdded("tool", "Page"), undefined, undefined],
-    ["what a model answered", answered("l", "Hello"), [{ title: "Answered", text: "Hello" }], undefined],
-    ["nothing where it only called tools", answered("l", ""), undefined, undefined],
     [
-      "what members wrote",
+      "a tool message to an agent, which belongs to the tool",
+      messageAdded("tool", "Page"),
+      undefined,
+      undefined,
+    ],
+    ["the answer of a model", answered("l", "Hello"), [{ title: "Answered", text: "Hello" }], undefined],
+    ["an answer with tool calls only", answered("l", ""), undefined, undefined],
+    [
+      "a post between members",
       of("a", "post_sent", { from: "a", to: "b", message: "Hi", kind: "post" }, by),
       [{ title: "Message", text: "Hi" }],
       undefined,
     ],
-    ["what a tool was asked", call(), undefined, [{ title: "Arguments", text: '{\n  "page": 1\n}' }]],
-    ["what a tool gave", gave({ output: "Page" }), undefined, [{ title: "Result", text: "Page" }]],
-    ["what a tool gave as data", gave({ output: [1] }), undefined, [{ title: "Result", text: "[\n  1\n]" }]],
+    ["the arguments of a tool call", call(), undefined, [{ title: "Arguments", text: '{\n  "page": 1\n}' }]],
+    ["the result of a tool call", gave({ output: "Page" }), undefined, [{ title: "Result", text: "Page" }]],
     [
-      "what a tool failed with",
+      "the result of a tool call as JSON",
+      gave({ output: [1] }),
+      undefined,
+      [{ title: "Result", text: "[\n  1\n]" }],
+    ],
+    [
+      "the error of a tool call",
       gave({ status_code: 500, error: "Away", output: "x" }),
       undefined,
       [{ title: "Result", text: "Away" }],
     ],
-    ["that a tool gave nothing", gave({}), undefined, [{ title: "Result", text: "" }]],
+    ["an empty result of a tool call", gave({}), undefined, [{ title: "Result", text: "" }]],
     [
       "a question without a call",
       question({ body: "Dear" }),
@@ -218,16 +228,16 @@ describe("what was said in full goes in with the part that was chosen:", () => {
       [{ title: "A person answered", text: 'Approved\n{\n  "n": 1\n}' }],
       undefined,
     ],
-  ])("%s", (_what, event, withPrompts, withTools) => {
+  ])("only the chosen parts include the details of a step: %s", (_what, event, withPrompts, withTools) => {
     expect(about(event, prompts)).toEqual(withPrompts);
     expect(about(event, tools)).toEqual(withTools);
     expect(about(event, NOTHING)).toBeUndefined();
   });
 });
 
-describe("the head of a shared run", () => {
+describe("metadata of a shared run", () => {
   const bare = { format: "troupe-run", version: 1, files: [], steps: [] };
-  test("says its name, its end and when it began, and whether its price is known", () => {
+  test("a shared run has its name, status and start time, and whether its cost is unknown", () => {
     const file = { path: "a.txt", size: 1, text: "x" };
     const events = logOf([
       created(graph, { workflow_name: "Letters" }),
@@ -252,7 +262,7 @@ describe("the head of a shared run", () => {
     expect(sharedRun(events, NOTHING, [file]).files).toEqual([]);
   });
 
-  test("of a run without a name, an end or events is there all the same", () => {
+  test("a shared run without a name, an end or events has default metadata", () => {
     const unnamed = sharedRun(logOf([created(graph, { workflow_name: "" })]), NOTHING);
     expect(unnamed.name).toBe("A run");
     expect(unnamed.status).toBe("created");
@@ -272,7 +282,7 @@ describe("the head of a shared run", () => {
     });
   });
 
-  test("never lets a step be before the run began, also where a clock went back", () => {
+  test("a step is never before the start of the run, even if the clock went back", () => {
     const [first, second] = logOf([created(graph), ready("a"), started("a")]).map((event) => ({
       ...event,
       ts: 100 - event.ts,
@@ -285,12 +295,12 @@ describe("the head of a shared run", () => {
   });
 });
 
-describe("the drawing of a shared run", () => {
+describe("the graph of a shared run", () => {
   const drawn = (of: WorkflowGraph) => sharedRun(logOf([created(of)]), NOTHING);
   const places = (of: WorkflowGraph) =>
     Object.fromEntries(drawn(of).nodes.map(({ id, x, y }) => [id, [x, y]]));
 
-  test("has each node by its name and kind, and each edge by its label", () => {
+  test("a shared graph has each node's name and type and each edge's label", () => {
     const graph = draw("start > r; r yes> b > end", {
       b: { name: "" },
       end: { name: "Gone" },
@@ -309,12 +319,12 @@ describe("the drawing of a shared run", () => {
     ]);
   });
 
-  test("is as it was laid out where all of it was", () => {
+  test("a shared graph keeps its layout if every node has a position", () => {
     const laid = draw("start > end", { start: { ui: { x: 5, y: 7 } }, end: { ui: { x: 50, y: 0 } } });
     expect(places(laid)).toEqual({ start: [5, 7], end: [50, 0] });
   });
 
-  test("is one column for each step from the start where a part never was, with a loop's way back left out", () => {
+  test("a shared graph without a full layout has one column per step, ignoring back edges", () => {
     const loop = draw("start > a > c > end; start > b > c; c > a; start > end; x > y", {
       start: { ui: { x: 5, y: 7 } },
     });

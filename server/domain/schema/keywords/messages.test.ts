@@ -88,11 +88,11 @@ test.each<Ruling>([
     [["a", "matches neither branch of if, then and else"]],
   ],
   [{ properties: { a: false } }, [{}], [[{ a: 1 }, "a: is not allowed here"]]],
-])("a value that does not fit is told why: %j", (...row) => {
+])("an invalid value is rejected with the reason: %j", (...row) => {
   expect(ruled(row)).toEqual(row);
 });
 
-test.each(FORMATS)("text in another format than %s is refused by the format's name", (format) => {
+test.each(FORMATS)("text that violates the format %s is rejected with the format's name", (format) => {
   expect(ruled([{ format }, [5], [["(", ""]]])).toEqual([
     { format },
     [5],
@@ -108,7 +108,7 @@ test.each<[string, string[], string[]]>([
   ],
   ["time", ["22:59:60-01:00", "00:29:60+00:30"], ["24:00:00Z", "22:59:60Z", "23:59:59+24:00", "23:59:59"]],
   ["ipv6", ["::", "1:2:3:4:5:6:1.2.3.4", "1:2:3:4:5:6:7::"], ["1::2::3", "12345::", "1.2.3.4::", ":1"]],
-])("the format %s follows its calendar or its standard to the edge", (format, fits, refused) => {
+])("the format %s follows its calendar or standard in edge cases", (format, fits, refused) => {
   const [, taken] = ruled([{ format }, [...fits, ...refused], []]);
   expect(taken).toEqual(fits);
 });

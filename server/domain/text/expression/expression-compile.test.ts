@@ -5,7 +5,7 @@ import { given, type Rejected, rejection, rejectionOf } from "../testing/outcome
 test.each<[string, Json]>([
   ["state.yes ? 1 : 2", 1],
   ["!state.yes ? 1 : 2", 2],
-])("a choice follows its condition: %s gives %j", (text, expected) => {
+])("a conditional follows its condition: %s gives %j", (text, expected) => {
   expect(given(text)).toEqual(expected);
 });
 
@@ -19,12 +19,9 @@ test.each<[string, Json]>([
   ["!state.yes && state.none == 1", false],
   ["state.n && false", false],
   ["false && state.n", false],
-])(
-  "of && and || one side may decide alone, also where the other cannot be evaluated: %s gives %j",
-  (text, expected) => {
-    expect(given(text)).toEqual(expected);
-  },
-);
+])("one side of && or || may decide even if the other has an error: %s gives %j", (text, expected) => {
+  expect(given(text)).toEqual(expected);
+});
 
 test.each<[string, Json]>([
   ["{1: 'a', true: 'b', 2u: 'c', 3.0: 'd'}", { "1": "a", "2": "c", "3": "d", true: "b" }],
@@ -57,12 +54,9 @@ test.each<[string, Json]>([
   ["has(state.?o.deep)", true],
   ["has(state.?none.deep)", false],
   ["has(state.?nothing)", false],
-])(
-  "keys and items are read where they are, and by ? also where they may be missing: %s gives %j",
-  (text, expected) => {
-    expect(given(text)).toEqual(expected);
-  },
-);
+])("keys and items are read, and with ? they may be missing: %s gives %j", (text, expected) => {
+  expect(given(text)).toEqual(expected);
+});
 
 test.each<[string, Json]>([
   ["state.?n", 1.5],
@@ -79,7 +73,7 @@ test.each<[string, Json]>([
   ["{'a': {'b': [1, 1.5, true, null, 'x']}}", { a: { b: [1, 1.5, true, null, "x"] } }],
   ["output", null],
   ["item", null],
-])("a result becomes JSON without loss: %s gives %j", (text, expected) => {
+])("a result is converted to JSON without loss: %s gives %j", (text, expected) => {
   expect(given(text)).toEqual(expected);
 });
 
@@ -141,6 +135,6 @@ test.each<Rejected>([
   ["has(state.n, state.s)", "There is no function has()."],
   ["output.a", 'There is no "a".', "output.a", "a"],
   ["run.id", 'There is no "id".', "run.id", "id"],
-])("a part that cannot be evaluated is refused with its place: %s", (text, ...expected) => {
+])("a part that cannot be evaluated is rejected with its place: %s", (text, ...expected) => {
   expect(rejectionOf(text)).toEqual(rejection(text, ...expected));
 });

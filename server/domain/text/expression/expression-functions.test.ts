@@ -40,11 +40,11 @@ test.each<[string, Json]>([
   ["string(now + duration('36h'))", "2026-11-23T23:30:00Z"],
   ["string(duration('1.5s') + duration('-250ms'))", "1.25s"],
   ["bytes('{\"a\": [1]}').json().a[0]", 1],
-])("%s", (text, expected) => {
+])("evaluates %s", (text, expected) => {
   expect(evaluateExpression(text, { state, now })).toEqual(expected);
 });
 
-test("the first item of an empty list is a value that is not there", () => {
+test("the first item of an empty list is reported as missing", () => {
   const found = (text: string) => {
     try {
       return evaluateExpression(text, { state });
@@ -57,7 +57,7 @@ test("the first item of an empty list is a value that is not there", () => {
   expect(found("[][0]")).toBe("[][0]");
 });
 
-test("what the editor offers has a name and words", () => {
+test("every function that the editor offers has a name, a hint and a signature", () => {
   const offered = offeredFunctions();
   expect(offered.length).toBeGreaterThan(40);
   for (const { name, hint, signature } of offered) {

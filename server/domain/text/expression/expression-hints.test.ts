@@ -26,7 +26,7 @@ test.each<Rejected>([
   ["undefined", 'Unknown name "undefined"; use has(state.key) to check if a key exists.'],
   ["Math.abs(1)", "There is no function value.abs(). Write math.abs(x)."],
   ["today", 'Unknown name "today"; write now.'],
-])("what cannot be read is said with its place, and what to write instead: %s", (text, ...expected) => {
+])("a syntax error is reported with its place and a suggestion: %s", (text, ...expected) => {
   expect(rejectionOf(text)).toEqual(rejection(text, ...expected));
 });
 
@@ -52,7 +52,7 @@ test.each<Rejected>([
   ["cel.bind(x, 1, x)", "cel.bind is not supported. Use a Transform node for intermediate values."],
   ["state.bind(x, 1, x)", "There is no function value.bind()."],
 ])(
-  "a function that is not there, or takes something else, is said with those that are: %s",
+  "an unknown function or wrong argument is reported with the available functions: %s",
   (text, ...expected) => {
     expect(rejectionOf(text)).toEqual(rejection(text, ...expected));
   },

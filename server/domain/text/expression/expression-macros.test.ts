@@ -27,7 +27,7 @@ test.each<[string, Json]>([
   ["[].map(x, x)", []],
   ["[[1, 2], [3]].map(x, x.map(y, y + x.size()))", [[3, 4], [4]]],
   ["[1, 2].map(state, state)", [1, 2]],
-])("a list, or an object by its keys, is gone through: %s gives %j", (text, expected) => {
+])("a macro iterates over a list or the keys of an object: %s gives %j", (text, expected) => {
   expect(given(text)).toEqual(expected);
 });
 
@@ -53,6 +53,6 @@ test.each<Rejected>([
   ["{'__proto__': 1}.transformMap(k, v, v)", '"__proto__" is a reserved word and can\'t be', "'__proto__'"],
   ["[1].all(x, x.y == 1)", 'There is no "y".', "x.y", "y"],
   ["[1].map(x, y)", 'Unknown name "y". Read values of the run', "y"],
-])("what cannot be gone through, or not in that way, is refused with its place: %s", (text, ...expected) => {
+])("an invalid macro call is rejected with its place: %s", (text, ...expected) => {
   expect(rejectionOf(text)).toEqual(rejection(text, ...expected));
 });

@@ -34,14 +34,14 @@ test.each([
   ["state.list.all(state, x, state.a && x.a)", ["state list"]],
   ["state.s.replace(state.a, state.b)", ["state s", "state a", "state b"]],
   ["[1].map(x, x == state.x)", ["state x"]],
-])("an expression reads the keys that it names, in their order: %s reads %j", (text, expected) => {
+])("an expression reads the keys that it names, in order: %s reads %j", (text, expected) => {
   const reads = expressionReads(text).map(
     ({ variable, key, optional, negated }) => `${variable} ${key}${optional ? "?" : ""}${negated ? "!" : ""}`,
   );
   expect(reads).toEqual(expected);
 });
 
-test("a pattern is refused wherever it stands, and only the first fault is said", () => {
+test("a call of matches is rejected anywhere, and only one error is reported", () => {
   const message = "matches is not supported. Use contains, startsWith or ==.";
   expect(
     ["matches('a', 'b')", "[matches('a', 'b'), matches('a', 'c')]", "!'a'.matches('b')"].map((text) =>
@@ -58,7 +58,7 @@ test("a pattern is refused wherever it stands, and only the first fault is said"
   ]);
 });
 
-test("keys that no node writes are named, unless they may be missing or are not of the state", () => {
+test("keys that no node writes are reported unless they are optional or not in the state", () => {
   const keys = ["a"];
   const diagnosticsOf = (text: string) =>
     checkExpression(text, { keys }).map(({ message, from, to }) => [message, text.slice(from, to)]);
@@ -86,7 +86,7 @@ test.each<[string, string]>([
   ["'true'", 'the text "true"'],
   [`'${"x".repeat(40)}'`, `the text "${"x".repeat(40)}"`],
   [`'${"x".repeat(41)}'`, `the text "${"x".repeat(40)}…"`],
-])("a condition that is neither true nor false says what it gives instead: %s gives %s", (text, gives) => {
+])("a condition that is not a boolean is rejected with its value: %s gives %s", (text, gives) => {
   const error = refusal(() => evaluateCondition(text, { state: {} }));
   expect({ message: error.message, from: error.from, to: error.to, expression: error.expression }).toEqual({
     message: `A condition must be true or false, but this is ${gives}.`,
@@ -107,11 +107,11 @@ test.each<[string, Record<string, Json>, unknown]>([
     { value: false, note: '"state.a[0]" doesn\'t exist yet, so this counts as false.' },
   ],
   ["state.?a.value()", {}, { value: false, note: '"value" doesn\'t exist yet, so this counts as false.' }],
-])("a condition asks for a value that may not be there yet: %s with %j", (text, state, expected) => {
+])("a condition may read a value that does not exist yet: %s with %j", (text, state, expected) => {
   expect(evaluateCondition(text, { state })).toEqual(expected);
 });
 
-test("an expression may be as long as the limit, and no longer", () => {
+test("an expression may be as long as the limit, but not longer", () => {
   const most = `1${" ".repeat(MAX_EXPRESSION_LENGTH - 1)}`;
   expect(checkExpression(most)).toEqual([]);
   expect(checkExpression(`${most} `)).toEqual([
@@ -123,7 +123,7 @@ test("an expression may be as long as the limit, and no longer", () => {
   expect(expressionKeys(`state.a + ${most}`)).toEqual([]);
 });
 
-test("a bare name of a key is kept as state.key, every time that it stands there", () => {
+test("every bare name of a key is saved as state.key", () => {
   const keys = ["a", "count", "size"];
   expect(
     [

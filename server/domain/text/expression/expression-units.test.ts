@@ -25,7 +25,7 @@ test.each([
   ["[[1], [1]].distinct()", 48],
   ["timestamp('2026-01-01').getHours('UTC')", 272],
 ])(
-  "what an expression costs is the same in every replay: %s takes %i units beyond reading it",
+  "an expression costs the same in every replay: %s takes %i units in addition to parsing",
   (text, units) => {
     expect(unitsOf(text.replaceAll("LONG", LONG).replaceAll("OTHER", OTHER))).toBe(units);
   },

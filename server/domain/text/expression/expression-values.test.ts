@@ -42,7 +42,7 @@ test.each<[string, Json]>([
   ["duration('1s') == duration('2s')", false],
   ["dyn(now) == dyn(1)", false],
   ["dyn(duration('1s')) == dyn(1)", false],
-])("two values are equal where their types and what they hold are: %s gives %j", (text, expected) => {
+])("values are equal if their types and contents match: %s gives %j", (text, expected) => {
   expect(given(text)).toEqual(expected);
 });
 
@@ -63,7 +63,7 @@ test.each<[string, Json]>([
   ["double('NaN') == double('NaN')", false],
   ["double('NaN') < 1.0", false],
   ["double('NaN') != 1.0", true],
-])("what has an order is compared by it: %s gives %j", (text, expected) => {
+])("values with an order are compared by it: %s gives %j", (text, expected) => {
   expect(given(text)).toEqual(expected);
 });
 
@@ -79,7 +79,7 @@ test.each<[string, Json]>([
   ["null in {'null': 'x'}", false],
   ["'x' in []", false],
   ["[1] in [[1], [2]]", true],
-])("a value is in a list, a key in an object: %s gives %j", (text, expected) => {
+])("the in operator finds a value in a list or a key in an object: %s gives %j", (text, expected) => {
   expect(given(text)).toEqual(expected);
 });
 
@@ -113,7 +113,7 @@ test.each<[string, Json]>([
   ["!state.yes", false],
   ["!(1 == 2)", true],
   ["-(9223372036854775807)", "-9223372036854775807"],
-])("a sum of values of one kind is of that kind: %s gives %j", (text, expected) => {
+])("arithmetic works on numbers, texts, lists and times: %s gives %j", (text, expected) => {
   expect(given(text)).toEqual(expected);
 });
 
@@ -131,14 +131,11 @@ test.each<Rejected>([
   ["-duration('1s')", "duration can't be negated."],
   ["-'a'", "string can't be negated."],
   ["-dyn(1u)", "uint can't be negated."],
-])(
-  "what does not go together, or leaves the range of its type, is refused with its place: %s",
-  (text, ...expected) => {
-    expect(rejectionOf(text)).toEqual(rejection(text, ...expected));
-  },
-);
+])("mismatched or out-of-range operands are rejected with their place: %s", (text, ...expected) => {
+  expect(rejectionOf(text)).toEqual(rejection(text, ...expected));
+});
 
-test("type() gives the type of a value, which is a value of its own", () => {
+test("type() returns the type of a value, and the type is a value itself", () => {
   const types: Record<string, string> = {
     int: "1",
     uint: "1u",

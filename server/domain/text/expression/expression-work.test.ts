@@ -33,7 +33,7 @@ function tried(text: string, state: Record<string, Json> = big) {
   }
 }
 
-describe("an expression that would hold the server ends in an error that names it", () => {
+describe("expressions over the limits", () => {
   test.each<[string, RegExp]>([
     [
       "state.letters.split('').map(a, state.letters.split('').map(b, 1).size()).size()",
@@ -66,7 +66,7 @@ describe("an expression that would hold the server ends in an error that names i
     ["state.names.all(x, state.names.sort().size() > 0)", /^Too much work for one step/],
     ["state.numbers.map(x, 1 / 0 == 1 || true)", /^Too much work for one step/],
     ["'%.200f'.format([1.5])", /^Use at most 20 decimals/],
-  ])("%s", (text, message) => {
+  ])("an expression over a limit fails with an error that names it: %s", (text, message) => {
     expect(checkExpression(text)).toEqual([]);
     const { outcome, spent } = tried(text);
     expect(outcome).toMatch(message);
@@ -75,7 +75,7 @@ describe("an expression that would hold the server ends in an error that names i
     expect(spent).toBeGreaterThan(0);
   });
 
-  test("what people do with large values is not in its way", () => {
+  test("ordinary expressions on large values stay within the limits", () => {
     for (const text of [
       "state.text.contains('approved') && !state.text.contains('rejected')",
       "state.text.contains(state.needle)",
@@ -91,7 +91,7 @@ describe("an expression that would hold the server ends in an error that names i
       expect([text, tried(text).outcome]).toEqual([text, "ok"]);
   });
 
-  test("a text that is long, or nested deeply, is refused in words, whatever its length", () => {
+  test("an expression that is too long or too deeply nested is rejected with a message", () => {
     for (const text of [
       "(".repeat(1_000_000),
       `${"!".repeat(1900)}true`,
@@ -108,7 +108,7 @@ describe("an expression that would hold the server ends in an error that names i
     }
   });
 
-  test("reading an expression counts, the first time and every time", () => {
+  test("parsing an expression counts as work every time", () => {
     const text = `${"1 + ".repeat(200)}1`;
     const [first, second] = [tried(text), tried(text)];
     expect(first).toEqual(second);
@@ -121,7 +121,7 @@ describe("an expression that would hold the server ends in an error that names i
     expect(evaluateMany).toThrow(/^Too much work for one step/);
   });
 
-  test("the same work is counted each time", () => {
+  test("evaluating an expression again counts the same work", () => {
     const text =
       "state.names.filter(x, x.contains('99')).map(x, x.replace('9', '0')).distinct().sort().join(',')";
     const state = { names: (big.names as Json[]).slice(0, 5000) };
@@ -131,7 +131,7 @@ describe("an expression that would hold the server ends in an error that names i
   });
 });
 
-describe("any expression over any values", () => {
+describe("random expressions", () => {
   const leaf = fc.constantFrom(
     "state.text",
     "state.half",
@@ -189,7 +189,7 @@ describe("any expression over any values", () => {
     ),
   }));
 
-  test("never begins more work than it may do, and what is refused is named", () => {
+  test("a random expression never starts more work than allowed, and errors name the expression", () => {
     // One step at most is begun beyond the budget: a step counts itself before it is done.
     const largestStep = WORK_LIMITS.textLength;
     fc.assert(
@@ -203,10 +203,10 @@ describe("any expression over any values", () => {
   });
 });
 
-describe("a text is found in another", () => {
+describe("text search", () => {
   const text = fc.string({ unit: fc.constantFrom("a", "b", "ж", "😀"), maxLength: 40 });
 
-  test("where JavaScript finds it", () => {
+  test("a text search finds the same places as JavaScript", () => {
     fc.assert(
       fc.property(
         text,
@@ -223,7 +223,7 @@ describe("a text is found in another", () => {
     );
   });
 
-  test("in work that grows with their lengths, not with the product", () => {
+  test("a text search takes work in proportion to the lengths, not to their product", () => {
     const spent = (size: number) => {
       const work = new Work();
       find(work, "a".repeat(size), `${"a".repeat(size / 2)}b`);

@@ -33,8 +33,8 @@ const failure = (text: string, more: Record<string, Json> = {}) => {
   return null;
 };
 
-describe("values", () => {
-  test("every variable of the scope", () => {
+describe("variables", () => {
+  test("an expression can read every variable of the scope", () => {
     const scope = {
       state: { a: 1 },
       input: { a: 2 },
@@ -57,7 +57,7 @@ describe("values", () => {
 });
 
 describe("conditions", () => {
-  test("a value that is not there makes a condition false, and it says so", () => {
+  test("a condition on a missing value is false, with a note", () => {
     expect(evaluateCondition("state.missing == 1", { state })).toEqual({
       value: false,
       note: '"missing" doesn\'t exist yet, so this counts as false.',
@@ -70,7 +70,7 @@ describe("conditions", () => {
     expect(evaluateCondition("state.yes || state.missing", { state })).toEqual({ value: true });
   });
 
-  test("what is neither true nor false is an error", () => {
+  test("a condition that is neither true nor false throws an error", () => {
     expect(() => evaluateCondition("state.n", { state })).toThrow(
       "A condition must be true or false, but this is the number 1.",
     );
@@ -78,8 +78,8 @@ describe("conditions", () => {
   });
 });
 
-describe("what is refused", () => {
-  test("the syntax for optional values of other dialects, in one sentence with what to write instead", () => {
+describe("rejected expressions", () => {
+  test("optional syntax of other dialects is rejected with a supported alternative", () => {
     const message =
       "Optional entries ({?k: x}, [?x]), ??, optMap and ofNonZeroValue are not supported. Write has(x) ? ... : ... instead.";
     const optional = [
@@ -101,7 +101,7 @@ describe("what is refused", () => {
     ).toEqual([2, 3, 4]);
   });
 
-  test("the same faults are found before it runs, as far as they can be", () => {
+  test("a check finds the same errors before the expression runs", () => {
     expect(checkExpression("state.n >")).toEqual([
       { message: "The expression is incomplete.", from: 9, to: 9 },
     ]);
@@ -121,13 +121,13 @@ describe("what is refused", () => {
     ]);
   });
 
-  test("what is too long or too deep", () => {
+  test("an expression that is too long or too deep is rejected", () => {
     expect(failure(`1${" + 1".repeat(600)}`)?.message).toMatch(/at most 2000 characters/);
     expect(failure("(".repeat(1000))?.message).toMatch(/maxDepth/);
     expect(failure(`${"!".repeat(1900)}true`)?.message).toMatch(/maxAstNodes/);
   });
 
-  test("no way leads to JavaScript's objects", () => {
+  test("an expression can't reach JavaScript objects", () => {
     for (const name of [
       "constructor",
       "__proto__",
@@ -153,7 +153,7 @@ describe("what is refused", () => {
 });
 
 describe("keys", () => {
-  test("each once, in order, without those that a macro binds", () => {
+  test("the keys of an expression are listed once, in order, without those that a macro binds", () => {
     expect(expressionKeys('state.a > state["b"] && has(state.c) || state.?d.orValue(state.a)')).toEqual([
       "a",
       "b",
@@ -170,8 +170,8 @@ describe("keys", () => {
   });
 });
 
-describe("any text", () => {
-  test("is refused with an ExpressionError inside its bounds, or gives JSON", () => {
+describe("arbitrary texts", () => {
+  test("any text throws an ExpressionError within its bounds or evaluates to JSON", () => {
     const piece = fc.constantFrom(
       "state.n",
       "state.s",
@@ -223,7 +223,7 @@ describe("any text", () => {
     );
   });
 
-  test("gives the same answer when asked again, also from the cache", () => {
+  test("an expression gives the same result again, even from the cache", () => {
     for (let i = 0; i < 1200; i++) expect(evaluate(`state.n + ${i % 700}`)).toBe(1 + (i % 700));
   });
 });

@@ -46,11 +46,11 @@ test.each<[Operator, string[]]>([
   ["*", numbers],
   ["/", numbers],
   ["%", numbers],
-])("which types go together is known before an expression runs: %s", (operator, expected) => {
+])("the result types of an operator are known before an expression runs: %s", (operator, expected) => {
   expect(known(operator, certain)).toEqual(expected);
 });
 
-test("numbers have an order among each other, and some other types within themselves", () => {
+test("numbers can be ordered with each other, and some other types among themselves", () => {
   const kinds = ["int", "uint", "double"];
   const expected = certain.flatMap((left) => {
     const others = kinds.includes(left)
@@ -61,7 +61,7 @@ test("numbers have an order among each other, and some other types within themse
   for (const operator of ["<", "<=", ">", ">="] as const) expect(known(operator, certain)).toEqual(expected);
 });
 
-test("two values of one type, two numbers, and anything with null can be equal", () => {
+test("values of one type, numbers, and any value and null can be compared for equality", () => {
   const numeric = ["int", "uint", "double"];
   const expected = certain.flatMap((left) =>
     certain
@@ -77,13 +77,13 @@ test("two values of one type, two numbers, and anything with null can be equal",
   for (const operator of ["==", "!="] as const) expect(known(operator, certain)).toEqual(expected);
 });
 
-test("something can be in a list or an object, or in what is not known yet", () => {
+test("the in operator accepts a list, an object or an unknown type on its right", () => {
   expect(known("in", TYPES)).toEqual(
     TYPES.flatMap((left) => ["dyn", "list", "map"].map((right) => `${left} ${right}: bool`)),
   );
 });
 
-test("with a value that is known only when it runs, everything that could go together is tried", () => {
+test("an operand of unknown type is accepted wherever a matching type exists", () => {
   const tried = (operator: Operator) =>
     TYPES.flatMap((type) => {
       const [left, right] = [operatorType(operator, type, "dyn"), operatorType(operator, "dyn", type)];
@@ -111,7 +111,7 @@ test("with a value that is known only when it runs, everything that could go tog
   expect(OPERATORS).toHaveLength(12);
 });
 
-test("operands that do not go together are refused before a run, and in it where only the run knows the types", () => {
+test("mismatched operands are rejected before a run, or during it if their types were unknown", () => {
   const samples = {
     null: "null",
     bool: "true",

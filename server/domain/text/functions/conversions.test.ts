@@ -63,7 +63,7 @@ test.each<[string, Json]>([
   ["'%s'.format([{'b': 1, 'a': {'c': 'd'}}])", '{"a": {"c": "d"}, "b": 1}'],
   ["'%s'.format([[optional.of([1])]])", "[[1]]"],
   ["'%s'.format([[type(1)]])", "[int]"],
-])("a value has a size, and becomes one of another type: %s gives %j", (text, expected) => {
+])("values have a size and can be converted: %s gives %j", (text, expected) => {
   expect(given(text)).toEqual(expected);
 });
 
@@ -85,6 +85,6 @@ test.each<Rejected>([
   ["bytes('abc').at(3)", "The position"],
   ["bytes('abc').at(-1)", "The position -"],
   ["bytes('x').json()", "This text isn't valid JSON."],
-])("what is no value of that type is refused: %s", (text, ...expected) => {
+])("a value that can't be converted is rejected: %s", (text, ...expected) => {
   expect(rejectionOf(text)).toEqual(rejection(text, ...expected));
 });

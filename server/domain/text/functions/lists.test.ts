@@ -36,12 +36,9 @@ test.each<[string, Json]>([
   ["[[1], [[2]], 3].flatten(0)", [[1], [[2]], 3]],
   ["[[1], [[2]], 3].flatten(2)", [1, 2, 3]],
   ["[[1]].flatten(64)", [1]],
-])(
-  "numbers in a list count by what they are worth, and a list stays as it was: %s gives %j",
-  (text, expected) => {
-    expect(given(text)).toEqual(expected);
-  },
-);
+])("list functions compare numbers by value and leave the list unchanged: %s gives %j", (text, expected) => {
+  expect(given(text)).toEqual(expected);
+});
 
 test.each<Rejected>([
   ["[duration('1s'), 1].sum()", "Type mismatch: duration + int."],
@@ -52,6 +49,6 @@ test.each<Rejected>([
   ["[1, 2, 3].slice(0, 4)", "The position"],
   ["[[1]].flatten(65)", "The depth 65 is not between 0 and 64."],
   ["[[1]].flatten(0.5)", "Expected a whole number, not 0.5."],
-])("what cannot be added up, sorted or cut out is refused: %s", (text, ...expected) => {
+])("a list that can't be summed, sorted, sliced or flattened is rejected: %s", (text, ...expected) => {
   expect(rejectionOf(text)).toEqual(rejection(text, ...expected));
 });

@@ -41,7 +41,7 @@ test.each<[string, Json]>([
   ["math.max([1, double('nan')])", 1],
   ["optional.of(1).value()", 1],
   ["optional.none().hasValue()", false],
-])("a number keeps its type where it can, whatever is computed with it: %s gives %j", (text, expected) => {
+])("math functions keep the type of a number if possible: %s gives %j", (text, expected) => {
   expect(given(text)).toEqual(expected);
 });
 
@@ -54,6 +54,6 @@ test.each<Rejected>([
   ["math.least([1, null])", "Maximum and minimum need numbers, but one value is null."],
   ["math.least([])", "An empty list has no maximum or minimum."],
   ["math.max([double('nan'), 1])", "The result is not a number (division by zero?)."],
-])("what is no number, or leaves the range of numbers, is refused: %s", (text, ...expected) => {
+])("an argument that is not a number or is out of range is rejected: %s", (text, ...expected) => {
   expect(rejectionOf(text)).toEqual(rejection(text, ...expected));
 });

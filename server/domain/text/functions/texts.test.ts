@@ -54,7 +54,7 @@ test.each<[string, Json]>([
   ["'%x %X %o %b'.format([255, 255, 8, 5])", "ff FF 10 101"],
   ["'%x %X %o %b'.format([255u, 255.0, 8u, 5u])", "ff FF 10 101"],
   ["'100%%'.format([])", "100%"],
-])("places in a text are counted in characters: %s gives %j", (text, expected) => {
+])("positions in a text are counted in characters: %s gives %j", (text, expected) => {
   expect(given(text)).toEqual(expected);
 });
 
@@ -71,9 +71,6 @@ test.each<Rejected>([
   ["'%x'.format(['a'])", "%x needs a number, but this is string. Use %s."],
   ["'%s'.format([1, 2])", "format has 1 placeholders, but 2 values."],
   ["'%s'.format([])", "format has more placeholders than values (0)."],
-])(
-  "a place outside of a text, or a format that does not fit its values, is refused: %s",
-  (text, ...expected) => {
-    expect(rejectionOf(text)).toEqual(rejection(text, ...expected));
-  },
-);
+])("a position outside a text or a mismatched format is rejected: %s", (text, ...expected) => {
+  expect(rejectionOf(text)).toEqual(rejection(text, ...expected));
+});

@@ -17,7 +17,7 @@ test.each<[string, Json]>([
     [1, 90, 5400, 1500],
   ],
   ["duration('-90m').getHours()", -1],
-])("a time and a length of time are read from text: %s gives %j", (text, expected) => {
+])("timestamps and durations are parsed: %s gives %j", (text, expected) => {
   expect(given(text)).toEqual(expected);
 });
 
@@ -32,7 +32,7 @@ test.each<Rejected>([
   ["now.getHours('+5:30')", 'Unknown time zone "+5:30". Write it like Europe/Paris or +02:00.'],
   ["now.getHours('')", 'Unknown time zone "". Write it like Europe/Paris or +02:00.'],
   ["now.getHours('+24:00')", 'Unknown time zone "+24:00". Write it like Europe/Paris or +02:00.'],
-])("what is no time, or outside of the years 1 to 9999, is refused: %s", (text, ...expected) => {
+])("an invalid time, duration or time zone is rejected: %s", (text, ...expected) => {
   expect(rejectionOf(text)).toEqual(rejection(text, ...expected));
 });
 
@@ -58,7 +58,7 @@ test.each([
   ["'+05:30'", [2026, 2, 9, 8, 1, 67, 4, 35, 9, 123]],
   ["'-05:30'", [2026, 2, 8, 7, 0, 66, 17, 35, 9, 123]],
   ["'+23:59'", [2026, 2, 9, 8, 1, 67, 23, 4, 9, 123]],
-])("the parts of a time are those that a clock of the zone shows: %s", (zone, expected) => {
+])("the parts of a time follow the clock of its zone: %s", (zone, expected) => {
   const at = "timestamp('2026-03-08T23:05:09.123Z')";
   expect(given(`[${parts.map((part) => `${at}.get${part}(${zone})`).join(", ")}]`)).toEqual(expected);
 });
@@ -69,6 +69,6 @@ test.each<[string, Json]>([
   ["timestamp('2024-01-01').getDayOfYear()", 0],
   ["timestamp('0001-01-01').getFullYear('Asia/Tokyo')", 1],
   ["timestamp('1969-12-31T23:59:59.900Z').getMilliseconds('Europe/Paris')", 900],
-])("also at the ends of a year and before 1970: %s gives %j", (text, expected) => {
+])("the parts of a time are correct at year ends and before 1970: %s gives %j", (text, expected) => {
   expect(given(text)).toEqual(expected);
 });

@@ -113,7 +113,7 @@ test.each([
   ["{{ a | truncate: 1, 'x' }}", "x"],
   ["{{ a | truncate: true }}", "..."],
   ["{{ a | date: b }}", "IN"],
-])("a template is written with its values: %j", (text, expected) => {
+])("a template renders its values: %j", (text, expected) => {
   expect(render(text)).toBe(expected);
 });
 
@@ -172,13 +172,13 @@ test.each<[string, ...[says: string, at: string][]]>([
     ["Add the name of a filter after |", "{{c |}}"],
   ],
   ["{{ä}} {{ b", ["A name must start with a letter, not", "{{ä}}"], ['This "{{" is never closed.', "{{"]],
-])("each fault of a template is said with its place: %j", (text, ...faults) => {
+])("each error in a template is reported with its place: %j", (text, ...faults) => {
   expect(checkTemplate(text).map(({ message, from, to }) => [message, text.slice(from, to)])).toEqual(
     faults.map(([says, at]) => [expect.stringContaining(says), at]),
   );
 });
 
-test("a template may be as long as the limit, and no longer", () => {
+test("a template may be as long as the limit, but not longer", () => {
   const most = "x".repeat(MAX_TEMPLATE_LENGTH);
   expect(checkTemplate(most)).toEqual([]);
   expect(checkTemplate(`${most}x`)).toEqual([
@@ -186,7 +186,7 @@ test("a template may be as long as the limit, and no longer", () => {
   ]);
 });
 
-test("what a filter goes through is counted before it is done", () => {
+test("the work of a filter is counted before it runs", () => {
   const units = (text: string) => {
     const work = new Work();
     render(text, work);

@@ -17,11 +17,11 @@ const render = (text: string, state: Record<string, Json> = {}, input?: Record<s
   renderTemplate(text, input ? { state, input } : { state });
 
 describe("rendering", () => {
-  test("puts in what the input says, then what the state says, then nothing", () => {
+  test("a template reads a key from the input, then from the state, and else renders nothing", () => {
     expect(render("{{a}} {{ b }}|{{c}}|", { a: "state", b: "state" }, { a: "input" })).toBe("input state||");
   });
 
-  test("what to write instead may be another value", () => {
+  test("a default in a template may be another value", () => {
     expect(render("{{ nobody | default: other.name }}", { other: { name: "Ada" } })).toBe("Ada");
     expect(templateReads("{{ a | default: b.c }}").map(({ key, optional }) => [key, optional])).toEqual([
       ["a", true],
@@ -32,12 +32,12 @@ describe("rendering", () => {
     ).toEqual(["b", "e"]);
   });
 
-  test("what a value contains is never read as a template again", () => {
+  test("a rendered value is never parsed as a template again", () => {
     const value = "{{secret}} {% raw %} {{ state.secret | json }}";
     expect(render("{{a}}", { a: value, secret: "s3cret" })).toBe(value);
   });
 
-  test("reaches nothing but own values of plain data", () => {
+  test("a template can read only own properties of plain data", () => {
     const state = Object.assign(Object.create({ inherited: "no" }), { o: {}, s: "text", l: [1] }) as Record<
       string,
       Json
@@ -61,7 +61,7 @@ describe("rendering", () => {
       expect([path, render(`{{${path}}}`, state)]).toEqual([path, ""]);
   });
 
-  test("stops a template that would take too long, and names the place", () => {
+  test("a template that takes too much work is stopped with its place", () => {
     const state = { big: "x".repeat(2_000_000), list: Array.from({ length: 200_000 }, (_, i) => i) };
     for (const part of [
       "{{ big | upper | truncate: 1 }}",
@@ -85,18 +85,18 @@ describe("rendering", () => {
     expect(render("{{ big | size }} {{ list | size }} {{ list.last }}", state)).toBe("2000000 200000 199999");
   });
 
-  test("stops a text that grows without bound", () => {
+  test("a template whose output grows too large is stopped", () => {
     const state = { big: "x".repeat(1_000_000) };
     expect(() => render("{{big}}".repeat(5), state)).toThrow(TemplateError);
   });
 });
 
 describe("checking", () => {
-  test("a template with a fault is not rendered", () => {
+  test("a template with an error is not rendered", () => {
     expect(() => render("{{ a | shout }}", { a: "x" })).toThrow(TemplateError);
   });
 
-  test("keys, each once, with where they stand", () => {
+  test("the keys of a template are listed once, with their places", () => {
     expect(
       templateKeys("{{a}} {{b.c}} {{a | upper}} {{state.d}} {{'text'}} {{ input.e | default: 1 }}"),
     ).toEqual(["a", "b", "d", "e"]);
@@ -105,13 +105,13 @@ describe("checking", () => {
     ]);
   });
 
-  test("missing values are named, unless the template says what to write instead", () => {
+  test("missing values are reported unless the template has a default", () => {
     expect(
       missingKeys("{{a}} {{b}} {{c.d}} {{e | default: 'x'}} {{n}}", { state: { a: 0, c: {}, n: null } }),
     ).toEqual(["b", "c.d", "n"]);
   });
 
-  test("any text is parsed without throwing, and in one pass", () => {
+  test("any text is parsed without throwing, in a single pass", () => {
     const piece = fc.constantFrom(
       "{{",
       "}}",
@@ -150,7 +150,7 @@ describe("checking", () => {
   });
 });
 
-describe("compared with Liquid", () => {
+describe("comparison with Liquid", () => {
   const liquid = new Liquid({
     strictFilters: true,
     ownPropertyOnly: true,
@@ -195,7 +195,7 @@ describe("compared with Liquid", () => {
   );
   const state = fc.dictionary(key, value, { maxKeys: 4 }) as fc.Arbitrary<Record<string, Json>>;
 
-  test("gives the same text and the same keys", () => {
+  test("a template renders the same text and reads the same keys as in Liquid", () => {
     fc.assert(
       fc.property(template, state, (text, values) => {
         expect(checkTemplate(text)).toEqual([]);
@@ -228,7 +228,7 @@ describe("compared with Liquid", () => {
   });
 });
 
-test("a text as a template renders to itself", () => {
+test("a text escaped as a template renders to itself", () => {
   const text = fc.string({ unit: fc.constantFrom("{", "}", "%", "-", '"', "'", "a", " ", "\n", "|", ".") });
   fc.assert(fc.property(text, (given) => renderTemplate(asTemplate(given), { state: {} }) === given));
 });
