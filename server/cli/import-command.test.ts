@@ -34,7 +34,9 @@ test("an import lists what a folder contains, asks and omits, and runs nothing",
   expect(out).toContain("This is a CrewAI crew");
   expect(out).toContain("It adds 3 nodes, 2 edges, 1 role.");
   expect(out).toContain("unassigned=agent:reader");
-  expect(out).toContain('config/tasks.yaml:1 read_task.agent: The file doesn\'t assign "read_task" to an agent.');
+  expect(out).toContain(
+    'config/tasks.yaml:1 read_task.agent: The file doesn\'t assign "read_task" to an agent.',
+  );
   expect(out).toContain("Skipped: crew.py.");
 });
 
