@@ -298,9 +298,34 @@ test("a step named __proto__ expands without errors", () => {
   expect(findProblems(answer.graph, roles).filter(({ severity }) => severity === "error")).toEqual([]);
 });
 
+test("a step named like a word of the expression language expands without errors", () => {
+  const agents = [{ agent_id: "ann", role_name: "Writer" }];
+  const steps = [
+    { step: "in", agent: "start" },
+    { step: "start", agent: "start" },
+  ];
+  const crew = CrewConfig.parse({ agents, ...pattern(...steps) });
+  const answer = unfoldCrew(inside({ agents, process: "sequential" }), "crew", crew);
+  if ("reason" in answer) throw new Error(answer.reason);
+  const roles = ["Writer", "start"].map((name) => ({ name, tools: [] }));
+  expect(findProblems(answer.graph, roles).filter(({ severity }) => severity === "error")).toEqual([]);
+});
+
 test("any pattern expands to a workflow without errors", () => {
   const word = fc.oneof(
-    fc.constantFrom("start", "a", "crew", "other", "outcome", "topic", "Done", "{{ x", "é ü", "constructor"),
+    fc.constantFrom(
+      "start",
+      "in",
+      "a",
+      "crew",
+      "other",
+      "outcome",
+      "topic",
+      "Done",
+      "{{ x",
+      "é ü",
+      "constructor",
+    ),
     fc.string({ minLength: 1, maxLength: 70 }),
   );
   const step = fc

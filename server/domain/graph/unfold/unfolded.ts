@@ -12,6 +12,9 @@ import { asTemplate } from "@/server/domain/text/template/template";
 import { analyse } from "../analysis";
 import { type WorkflowEdge, WorkflowGraph, type WorkflowNode } from "../graph";
 
+/** Words that CEL doesn't read as a field, as in `state.in`. */
+const CEL_WORDS: ReadonlySet<string> = new Set(["in", "true", "false", "null"]);
+
 export type CrewNode = Extract<WorkflowNode, { node_type: "crew_task" }>;
 type NodeInput = z.input<typeof WorkflowNode>;
 type EdgeInput = Pick<WorkflowEdge, "source_node_id" | "target_node_id"> & Partial<WorkflowEdge>;
@@ -67,7 +70,8 @@ export class Unfolded {
 
   key(wanted: string): string {
     const plain = wanted.replace(/[^A-Za-z0-9_]+/g, "_").slice(0, 56);
-    const key = freshId(StateKey.safeParse(plain).success ? plain : `step_${plain}`, this.takenKeys);
+    const isPlain = StateKey.safeParse(plain).success && !CEL_WORDS.has(plain);
+    const key = freshId(isPlain ? plain : `step_${plain}`, this.takenKeys);
     this.takenKeys.add(key);
     return key;
   }
