@@ -5,6 +5,7 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { chromium } from "@playwright/test";
+import { ensureBrowser } from "./browser.mjs";
 
 const [url = "http://127.0.0.1:3000"] = process.argv.slice(2);
 const images = path.resolve(import.meta.dirname, "../docs/images");
@@ -110,9 +111,10 @@ async function recorded(page) {
   };
 }
 
+const installed = ensureBrowser()?.CHROMIUM_PATH;
 const browser = await chromium.launch({
   args: ["--no-sandbox"],
-  ...(process.env.TROUPE_CHROMIUM ? { executablePath: process.env.TROUPE_CHROMIUM } : {}),
+  ...(installed ? { executablePath: installed } : {}),
 });
 for (const scheme of ["light", "dark"]) {
   const page = await browser.newPage({ viewport: { width: 1440, height: 811 }, colorScheme: scheme });

@@ -34,7 +34,7 @@ export function ImportQuestions({
     <section aria-label="Questions" className="flex flex-col gap-3">
       {parts.length > 1 ? (
         <Select
-          label={"Item to import"}
+          label="Item to import"
           value={String(picked ?? 0)}
           onValueChange={(value) => onPick(Number(value))}
           options={parts.map(({ title, label, is_readable }, at) => ({

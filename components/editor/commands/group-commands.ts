@@ -1,3 +1,4 @@
+import { countOf } from "@/components/display/format";
 import { edits } from "@/components/editor/editing/edits";
 import { freshId } from "@/server/domain/base/ids";
 import type { NodeGroup } from "@/server/domain/graph/graph";
@@ -45,7 +46,7 @@ export function groupCommands({ store, ui, announce, graph, pickedNodes, focus }
       );
     const count = found.node_ids.length;
     announce(
-      `${found.name || "Group"}: ${is_collapsed ? `collapsed, ${count} ${count === 1 ? "node" : "nodes"}` : "expanded"}`,
+      `${found.name || "Group"}: ${is_collapsed ? `collapsed, ${countOf(count, "node")}` : "expanded"}`,
     );
     if (is_collapsed) focus(found.id);
     else if (found.node_ids[0]) focus(found.node_ids[0]);

@@ -1,4 +1,5 @@
 import { type Direction, neighbour } from "@/components/canvas/navigation";
+import { countOf } from "@/components/display/format";
 import { edits } from "@/components/editor/editing/edits";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import type { CommandContext } from "./command-context";
@@ -18,7 +19,7 @@ export function selectionCommands({
     const all = graph();
     store.getState().select({ nodes: Object.keys(all.nodes), edges: all.edges.map(({ id }) => id) });
     const count = Object.keys(all.nodes).length;
-    announce(`${count} ${count === 1 ? "node" : "nodes"} selected`);
+    announce(`${countOf(count, "node")} selected`);
   }
 
   /** Takes a node into the selection, or out of it. */

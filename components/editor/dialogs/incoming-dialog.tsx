@@ -1,6 +1,7 @@
 "use client";
 
 import { useState } from "react";
+import { countOf } from "@/components/display/format";
 import { ImportDialog } from "@/components/import-export/import-dialog";
 import { pastedFile } from "@/components/import-export/sent-files";
 import { Button } from "@/components/ui/button";
@@ -36,7 +37,7 @@ function Open({ text, at }: { text: string; at: { x: number; y: number } }) {
       onOpenChange={close}
       size="sm"
       title={name ? `Paste “${name}”` : "Paste workflow"}
-      description={`${count} ${count === 1 ? "node" : "nodes"} and ${graph.edges.length} ${graph.edges.length === 1 ? "connection" : "connections"}. Insert them here or import them as a new workflow?`}
+      description={`${countOf(count, "node")} and ${countOf(graph.edges.length, "connection")}. Insert them here or import them as a new workflow?`}
       footer={
         <>
           <Button onClick={insert}>Insert here</Button>

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { CARD_WIDTH } from "@/components/canvas/cards/card-size";
 import { layout } from "@/components/canvas/layout/layout";
+import { countOf } from "@/components/display/format";
 import { FindingList } from "@/components/import-export/finding-list";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
@@ -78,7 +79,7 @@ function Offer({
     const placed = await placesInstead(graph, id, unfolding.graph, nodes);
     ui.setState({ unfold: null });
     store.getState().edit(UNFOLD, { graph: placed }, { select: {} });
-    commands.announce(`Expanded into ${nodes.length} ${nodes.length === 1 ? "node" : "nodes"}`);
+    commands.announce(`Expanded into ${countOf(nodes.length, "node")}`);
     // After the new positions are rendered.
     requestAnimationFrame(() => commands.view.fit());
   }
@@ -86,7 +87,7 @@ function Offer({
   return (
     <div className="flex flex-col gap-4">
       <p className="text-sm text-ink-2">
-        {nodes.length} {nodes.length === 1 ? "node" : "nodes"} will replace the crew. Its agents will run in:
+        {countOf(nodes.length, "node")} will replace the crew. Its agents will run in:
       </p>
       <ol
         aria-label="Agent nodes"

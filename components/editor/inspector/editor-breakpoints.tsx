@@ -5,6 +5,7 @@ import { type ReactNode, useMemo } from "react";
 import { useStore } from "zustand";
 import { BreakpointsContext } from "@/components/canvas/breakpoint-context";
 import { BreakpointSign } from "@/components/canvas/breakpoint-dot";
+import { countOf } from "@/components/display/format";
 import { breakpointsOf } from "@/components/run/breakpoints/breakpoint-store";
 import { newCanvasBreakpoints } from "@/components/run/breakpoints/canvas-breakpoints";
 import { useEditorCommands } from "../commands";
@@ -60,7 +61,7 @@ export function BreakpointCount() {
   const commands = useEditorCommands();
   if (list.length === 0) return null;
   const on = list.filter(({ enabled }) => enabled !== false).length;
-  const label = `${list.length} ${list.length === 1 ? "breakpoint" : "breakpoints"}${on === list.length ? "" : `, ${on} enabled`}`;
+  const label = `${countOf(list.length, "breakpoint")}${on === list.length ? "" : `, ${on} enabled`}`;
   return (
     <button
       type="button"

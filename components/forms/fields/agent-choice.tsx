@@ -1,6 +1,7 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
+import { countOf } from "@/components/display/format";
 import { FaceOfRole } from "@/components/display/role-face";
 import { type Answers, useTrpc, useTrpcClient } from "@/components/trpc";
 import { Picker } from "@/components/ui/input/picker";
@@ -96,7 +97,7 @@ export function AgentReading({
     return <p className="text-[13px] text-failed">Agent “{id}” isn't in the library. Choose another.</p>;
   const about = [
     agent.llm_config?.model,
-    `up to ${agent.max_iterations} ${agent.max_iterations === 1 ? "turn" : "turns"}`,
+    `up to ${countOf(agent.max_iterations, "turn")}`,
     agent.allow_delegation ? "can delegate" : null,
   ].filter(Boolean);
   return (

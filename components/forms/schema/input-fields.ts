@@ -1,3 +1,4 @@
+import { countOf } from "@/components/display/format";
 import { defined } from "@/server/domain/base/defined";
 import { Json, type JsonObject, type JsonSchema } from "@/server/domain/base/values";
 import { type Choice, choicesOf, fieldsOfSchema, objectOf } from "@/server/domain/graph/form-fields";
@@ -166,7 +167,7 @@ export function takenFor(field: InputField, entered: Entered): string | undefine
     value === null
       ? "empty (null)"
       : Array.isArray(value)
-        ? `a list of ${value.length} ${value.length === 1 ? "item" : "items"}`
+        ? `a list of ${countOf(value.length, "item")}`
         : typeof value === "object"
           ? objectLabel(Object.keys(value).length)
           : typeof value === "number"
@@ -175,7 +176,7 @@ export function takenFor(field: InputField, entered: Entered): string | undefine
   return `Read as ${what}. Use quotes for text.`;
 }
 
-const objectLabel = (count: number) => `an object with ${count} ${count === 1 ? "field" : "fields"}`;
+const objectLabel = (count: number) => `an object with ${countOf(count, "field")}`;
 
 /** The option with this text. */
 export const optionOf = ({ options = [] }: InputField, text: string): Choice | undefined =>

@@ -259,6 +259,6 @@ function describeServer(server: Answers["mcp"]["list"][number]): string {
   if (!server.is_enabled) return "Disabled";
   if (server.state === "needs_sign_in") return "Needs sign-in";
   const waiting = server.tools.filter(({ state }) => state === "new" || state === "changed").length;
-  if (waiting > 0) return `${waiting} ${waiting === 1 ? "tool" : "tools"} awaiting approval`;
+  if (waiting > 0) return `${countOf(waiting, "tool")} awaiting approval`;
   return countOf(server.tools.length, "tool");
 }

@@ -133,7 +133,7 @@ function withheldText(withheld: NonNullable<Setting["withheld"]>): string {
   for (const { tool_name, reason } of withheld)
     byReason.set(reason, [...(byReason.get(reason) ?? []), tool_name]);
   const lines = [...byReason].map(([reason, names]) => `${names.join(", ")} (${reason.replace(/\.$/, "")})`);
-  return `These tools are unavailable here:  ${lines.join("; ")}. Skip what only they could do, and say in your answer what is missing and why.`;
+  return `These tools are unavailable here: ${lines.join("; ")}. Skip what only they could do, and say in your answer what is missing and why.`;
 }
 
 /** Writes values into a prompt. */

@@ -32,7 +32,7 @@ export function sharePage(json: string): string {
 <header><h1 id="name">Run</h1><span id="status"></span><span id="took"></span></header>
 <main><div id="canvas" role="region" aria-label="Workflow" tabindex="0"></div><aside id="panel" aria-label="Current step"></aside></main>
 <footer><button type="button" id="play">Play</button><button type="button" id="back" aria-label="Step back">‹</button><button type="button" id="forward" aria-label="Step forward">›</button><input type="range" id="at" min="0" value="0" aria-label="Timeline position"></footer>
-<noscript>This file needs JavaScript to show the run. Allow JavaScript for it, or ask for the events instead.</noscript>
+<noscript>This file needs JavaScript to show the run. Allow JavaScript for it, or request the events instead.</noscript>
 <script type="application/json" id="run">${inBlock(json)}</script>
 <script>${VIEWER_SCRIPT}</script>
 </body>

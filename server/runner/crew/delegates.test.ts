@@ -36,7 +36,7 @@ describe("delegate tools", () => {
       "Ask a coworker a question. It knows only what you tell it; you get its answer. It has no tools that you lack: web works without browse.",
     );
     expect(delegate).toContain(
-      "These tools are unavailable here:  browse (The agent that delegated this task may not use it).",
+      "These tools are unavailable here: browse (The agent that delegated this task may not use it).",
     );
   });
 
@@ -50,6 +50,6 @@ describe("delegate tools", () => {
   test("an installation rule overrides a crew that lets delegates keep their own tools", async () => {
     const { offered, delegate } = await run({ delegate_tools: "own" }, { delegate_tools: "shared" });
     expect(offered).not.toContain("browse");
-    expect(delegate).toContain("These tools are unavailable here:  browse");
+    expect(delegate).toContain("These tools are unavailable here: browse");
   });
 });

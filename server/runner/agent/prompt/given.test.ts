@@ -84,7 +84,7 @@ describe("reading truncated values", () => {
   test("reading a value that was not truncated fails", () => {
     expect(read(given, { name: "book" })).toEqual({
       status_code: 404,
-      error: "No truncated value has that name. Available:  page.",
+      error: "No truncated value has that name. Available: page.",
     });
   });
 });

@@ -90,7 +90,7 @@ export class Given implements WriteValues {
     if (text === undefined)
       return rejected(
         404,
-        `No truncated value has that name. Available:  ${[...this.whole.keys()].join(", ")}.`,
+        `No truncated value has that name. Available: ${[...this.whole.keys()].join(", ")}.`,
       );
     const end = Math.min(text.length, offset + limit);
     return done({

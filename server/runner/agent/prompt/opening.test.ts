@@ -79,7 +79,7 @@ describe("prompt inputs", () => {
   test("the prompt asks for plain text and lists unavailable tools with the reason", async () => {
     const { user, system } = await asked({ letter: "Hi" }, { role: clerk({ tools: ["web_search"] }) });
     expect(user).toMatch(/Reply with the text itself \(stored as "reply"\), without a label before it/);
-    expect(system).toContain("These tools are unavailable here:  web_search (There is no such tool here).");
+    expect(system).toContain("These tools are unavailable here: web_search (There is no such tool here).");
     expect(system).toContain("Rely first on the material provided. Beyond");
     const able = await asked({ letter: "Hi" }, { role: clerk({ tools: ["store_memory"] }) });
     expect(able.system).toContain("Rely first on the material provided and your tools. Beyond");

@@ -130,8 +130,8 @@ class Mediation {
       answer_schema: decisionSchema(this.workers, output_keys, mayForward(crew)),
       check: (value) => {
         const decision = Decision.parse(value);
-        const { forward } = decision;
-        return forward && this.lastReply(forward) === undefined
+        const { forward, stop } = decision;
+        return stop === "Completed" && forward && this.lastReply(forward) === undefined
           ? [`${forward} has not replied yet, so there is nothing to forward.`]
           : validateDecision(decision, output_keys);
       },
