@@ -16,7 +16,6 @@ import { freshKey } from "../fields/named-rows";
 import { JsonField } from "./json-field";
 import { asSchema, describeType } from "./schema-labels";
 import {
-  besideRows,
   choicesError,
   choicesOfText,
   newRow,
@@ -26,6 +25,7 @@ import {
   type SchemaRow,
   type SchemaType,
   schemaTypes,
+  unlistedKeywords,
   withType,
   writeSchema,
 } from "./schema-rows";
@@ -92,7 +92,7 @@ function Rows({
   const write = (next: SchemaRow[]) => onChange(writeSchema(next, schema));
   const names = rows.map(({ name }) => name);
   const [added, setAdded] = useState<number | null>(null);
-  const beside = besideRows(schema);
+  const otherKeywords = unlistedKeywords(schema);
   return (
     <Field {...{ label, hideLabel, hint, error }} group>
       {rows.length > 0 && (
@@ -111,9 +111,9 @@ function Rows({
           ))}
         </ul>
       )}
-      {beside.length > 0 && (
+      {otherKeywords.length > 0 && (
         <p className="text-xs text-ink-3">
-          Also in the JSON: {beside.join(", ")}. Editing rows doesn't change this.
+          Also in the JSON: {otherKeywords.join(", ")}. Editing rows doesn't change this.
         </p>
       )}
       <div className="flex gap-1">

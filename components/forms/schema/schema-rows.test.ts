@@ -5,12 +5,12 @@ import { isSameJson, parseJson } from "@/server/domain/base/json";
 import { asSchema } from "@/server/domain/base/json-schema";
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import {
-  besideRows,
   choicesError,
   choicesOfText,
   newRow,
   presetError,
   readSchema,
+  unlistedKeywords,
   withType,
   writeSchema,
 } from "./schema-rows";
@@ -65,7 +65,7 @@ describe("schema rows", () => {
       required: ["user_request", "described_elsewhere"],
     };
     expect(thereAndBack(schema)).toEqual(schema);
-    expect(besideRows(schema)).toEqual(["title", "additionalProperties"]);
+    expect(unlistedKeywords(schema)).toEqual(["title", "additionalProperties"]);
   });
 
   test("a property of an unsupported type is a JSON row, and the others stay rows", () => {

@@ -87,7 +87,7 @@ export function writeSchema(rows: readonly SchemaRow[], before?: JsonSchema | nu
 }
 
 /** The keywords of a schema that its rows do not show. */
-export const besideRows = (schema: JsonSchema | undefined): string[] =>
+export const unlistedKeywords = (schema: JsonSchema | undefined): string[] =>
   Object.keys(schema ?? {}).filter((key) => !["type", "properties", "required"].includes(key));
 
 export const newRow = (name: string): SchemaRow => ({

@@ -210,7 +210,7 @@ function keysOf(schema: JsonSchema, kind: typeof kindOf): string {
     .join("\n");
 }
 
-/** What a schema allows, with the shape of lists and objects: not every provider enforces a schema. */
+/** A schema as text, with the types inside lists and objects: not every provider enforces schemas. */
 function kindOf(schema: JsonSchema): string {
   const inner = Object.entries(propertiesOf(schema));
   if (schema.enum || schema.anyOf) return briefKind(schema, kindOf);

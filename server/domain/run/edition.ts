@@ -1,6 +1,6 @@
 /**
  * The current edition of what nodes and crews do. A run keeps the edition in its `run_created` to its end, so that an
- * older log replays as it was recorded; absent: 1.
+ * older log replays to the same events. Defaults to 1.
  *
  * 2: Answers of a sample keep their signs when they are compared ("-5" is not "5"), a refused handoff is not counted,
  * a task's status is set before its plan is written, and an invalid default output names its node.

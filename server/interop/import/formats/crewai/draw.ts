@@ -324,7 +324,10 @@ class Chain {
       config: { kind: "expression", conditions: [], default_label: "skip" },
     });
     drawing.edge(router, id, { label: "run" });
-    drawing.note(`Only ran under this condition in code: ${task.condition}`, `Condition for ${task.key}`);
+    drawing.note(
+      `Ran only if this condition in code was true: ${task.condition}`,
+      `Condition for ${task.key}`,
+    );
     task.report.placeholder(
       "condition",
       `Code decided whether this task runs (${task.condition}). Write this condition in the router for the route "run"; the workflow can't run until then.`,

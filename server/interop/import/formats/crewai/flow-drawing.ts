@@ -205,7 +205,7 @@ export class FlowDrawing {
     drawing.edge(start, router);
     context.report.changed(
       "conversational",
-      "This flow is a chat. Here, each run answers one message and doesn't see earlier ones.",
+      "This flow is a chat. In Troupe, each run answers one message and doesn't see earlier ones.",
       router,
     );
     return router;
@@ -299,7 +299,7 @@ export class FlowDrawing {
     if (calls !== null)
       context.report.changed(
         "config.max_method_calls",
-        `The limit of ${calls} method calls became a limit on steps, which also counts routers and the start and end nodes.`,
+        `The limit of ${calls} method calls was replaced by a limit on steps, which also counts routers and the start and end nodes.`,
       );
     for (const field of ["persist", "conversational.persist"])
       if (isRaw(flow[field]) && flow[field].enabled !== false)
@@ -338,7 +338,7 @@ function stateOf(flow: Raw, report: Findings): Raw {
   if (flow.state.type === "pydantic" || flow.state.type === "unknown")
     report.changed(
       "state",
-      "The state's schema is defined in code, so it wasn't imported; the rest of the state was.",
+      "The state's schema is defined in code and wasn't imported, unlike the rest of the state.",
     );
   const guessed = Object.fromEntries(
     Object.entries(defaults)
