@@ -13,7 +13,7 @@ import { analyse } from "../analysis";
 import { type WorkflowEdge, WorkflowGraph, type WorkflowNode } from "../graph";
 
 /** Words that CEL doesn't read as a field, as in `state.in`. */
-const CEL_WORDS: ReadonlySet<string> = new Set(["in", "true", "false", "null"]);
+const CEL_KEYWORDS: ReadonlySet<string> = new Set(["in", "true", "false", "null"]);
 
 export type CrewNode = Extract<WorkflowNode, { node_type: "crew_task" }>;
 type NodeInput = z.input<typeof WorkflowNode>;
@@ -70,7 +70,7 @@ export class Unfolded {
 
   key(wanted: string): string {
     const plain = wanted.replace(/[^A-Za-z0-9_]+/g, "_").slice(0, 56);
-    const isPlain = StateKey.safeParse(plain).success && !CEL_WORDS.has(plain);
+    const isPlain = StateKey.safeParse(plain).success && !CEL_KEYWORDS.has(plain);
     const key = freshId(isPlain ? plain : `step_${plain}`, this.takenKeys);
     this.takenKeys.add(key);
     return key;
