@@ -18,8 +18,10 @@
  *
  * 4: Prompts are reworded, name the day the run started, and describe nested JSON. A manager can forward a
  * reply. Older requests are found by their old wording (`replay/edition-3.json`).
+ *
+ * 5: Runs can start runs of other workflows (`sub_workflow`, `map`).
  */
-export const EDITION = 4;
+export const EDITION = 5;
 
 /** Whether a run goes by that edition, or a newer one. */
 export const isSince = ({ edition = 1 }: { edition?: number }, wanted: number): boolean => edition >= wanted;
