@@ -2,17 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import { builtinRoles, findBuiltinRole } from "@/server/domain/agent/builtin-roles";
 import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
 import { newRoleFolder } from "@/server/interop/role-folder";
-import { newModels } from "@/server/llm/models";
-import { newOfflineFetch } from "@/server/llm/offline";
-import { memoryProviders, offlineProvider } from "@/server/llm/testing";
-import { newStage } from "@/server/runner/testing";
 import { runJavascript } from "@/server/tools/sandbox/run-javascript";
 import { runWithCalls } from "@/server/tools/sandbox/sandbox";
-import { agent, as, call, calls, crewGraph, newScriptedStage, of, role, runCrew } from "./stage";
+import { agent, as, call, calls, newScriptedStage, of, role, runCrew } from "./stage";
 
 // The promises of the reference "taskweaver-roles" (README.md of this folder), in its order.
 
@@ -240,17 +236,26 @@ describe("extra roles", () => {
     }
   });
 
-  test("the Echo role repeats the message", async () => {
-    const models = newModels({
-      providers: memoryProviders([offlineProvider]),
-      offlineFetch: newOfflineFetch({ speed: 0 }),
-    });
-    const graph = crewGraph(
-      { agents: [{ agent_id: "echo", role_name: "Echo" }] },
-      { tasks: [{ task_id: "t", description: "Hello, is anybody there?", required_role: "Echo" }] },
+  test("the planner sends the Echo role a message, and Echo repeats it without a model", async () => {
+    const { models, events, state } = await runCrew(
+      [decide("echo", "Hello, is anybody there?"), decide("User", "Echo said: Hello, is anybody there?")],
+      { ...team, agents: [agent("planner"), { agent_id: "echo", role_name: "Echo" }] },
+      { roles: [findBuiltinRole("Echo")!, role("planner")] },
     );
-    const { state } = await newStage({ models }).run(graph, { roles: builtinRoles });
-    expect(state.state.result).toBe("Hello, is anybody there?");
+    expect(of(events, "post_sent").map(({ from, to, message }) => `${from} > ${to}: ${message}`)).toEqual([
+      "planner > echo: Hello, is anybody there?",
+      "echo > planner: Hello, is anybody there?",
+      "planner > User: Echo said: Hello, is anybody there?",
+    ]);
+    expect(models.calls).toHaveLength(2);
+    expect(models.calls.every(({ messages }) => messages[0]!.content.startsWith("You are planner"))).toBe(
+      true,
+    );
+    const echo = Object.values(state.agents).find(({ agent_id }) => agent_id === "echo")!;
+    expect(echo).toMatchObject({ by_rule: "echo", status: "completed" });
+    const finished = events.find(({ type, agent_id }) => type === "agent_finished" && agent_id === "echo");
+    expect(finished?.payload).toMatchObject({ cost_usd: 0, usage: { requests: 0 } });
+    expect(state.state.result).toBe("Echo said: Hello, is anybody there?");
   });
 
   test("the planner and the code interpreter are roles like any other", () => {

@@ -10,6 +10,7 @@ import { Disclosure } from "@/components/ui/disclosure";
 import { useDialog } from "@/components/ui/overlay/use-dialog";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { Spinner } from "@/components/ui/spinner";
+import { ROLE_RULES } from "@/server/domain/agent/role";
 import { isObject } from "@/server/domain/base/guards";
 import type { JsonObject } from "@/server/domain/base/values";
 import { formatCost, ofOneCall } from "@/server/domain/model/cost";
@@ -35,6 +36,7 @@ export function AgentTranscript({ agentKey }: { agentKey: string }) {
   if (!agent) return null;
   return (
     <div className={clsx("flex flex-col gap-2", agent.delegate_level > 0 && "border-l-2 border-line pl-3")}>
+      {agent.by_rule ? <Badge className="self-start">{`By rule: ${ROLE_RULES[agent.by_rule]}`}</Badge> : null}
       {agent.tainted ? (
         <Badge tone="waiting" icon={<ShieldAlert aria-hidden />} className="self-start">
           Read untrusted content

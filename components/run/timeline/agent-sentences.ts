@@ -42,7 +42,7 @@ export const agentSentences = {
   agent_started: ({ payload, agent_id, task_id, activation_id }, names) => {
     const id = task_id ?? payload.task_id;
     const turn = id ? describeTurn(id) : null;
-    const agent = agent_id ? person(agent_id) : payload.role_name;
+    const agent = `${agent_id ? person(agent_id) : payload.role_name}${payload.by_rule ? " (by rule)" : ""}`;
     if (turn) return story(`${agent} ${turn}`, "running");
     const task = id ? names.task(activation_id, id) : null;
     return story(task ? `${agent} started the task “${task}”` : `${agent} started`, "running");
@@ -58,6 +58,7 @@ export const agentSentences = {
       tool: "Tool result added",
       handoff: "Handoff context added",
       person: "Message from a person added",
+      rule: "Message passed to the rule",
     };
     if (payload.message.role === "assistant") return detail("Response added");
     return detail(origin[payload.origin]);

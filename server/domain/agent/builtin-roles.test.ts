@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import { builtinRoles, findBuiltinRole } from "./builtin-roles";
 import { rolePrompt } from "./prompt";
 
-test("every built-in role has a unique name, goals, responsibilities and a valid prompt", () => {
+test("every built-in role has a unique name, a valid prompt, and goals and responsibilities unless it answers by rule", () => {
   expect(new Set(builtinRoles.map(({ name }) => name)).size).toBe(builtinRoles.length);
   for (const role of builtinRoles) {
     expect(rolePrompt(role)).toContain(`You are ${role.name}. ${role.description}`);
     expect(role.name).toEqual(role.name);
-    expect(role.goals.length > 0).toBe(true);
-    expect(role.responsibilities.length > 0).toBe(true);
+    expect(role.rule !== undefined || role.goals.length > 0).toBe(true);
+    expect(role.rule !== undefined || role.responsibilities.length > 0).toBe(true);
     expect(findBuiltinRole(role.name)).toBe(role);
   }
 });

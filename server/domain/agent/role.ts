@@ -59,6 +59,29 @@ export type ConfirmationPolicy = z.infer<typeof ConfirmationPolicy>;
 export const OnLimit = z.enum(["stop", "ask"]);
 export type OnLimit = z.infer<typeof OnLimit>;
 
+/** How a role answers without a model. Expressions read `input` (see role-rule.ts), `state` and `now`. */
+export const RoleRule = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("echo") }),
+  /** Its value is the answer: a text, or an object with a value per output key. */
+  z.object({ kind: z.literal("expression"), expression: Expr }),
+  z.object({
+    kind: z.literal("lookup"),
+    table: z.record(z.string(), Json),
+    /** What is looked up; absent: the message. */
+    key: Expr.optional(),
+    /** The answer where the table has no entry; absent: the task fails. */
+    default: Json.optional(),
+  }),
+]);
+export type RoleRule = z.infer<typeof RoleRule>;
+
+/** Labels for how a role answers by rule. */
+export const ROLE_RULES: Record<RoleRule["kind"], string> = {
+  echo: "Echo",
+  expression: "Expression",
+  lookup: "Lookup table",
+};
+
 export const RoleName = z.string().trim().min(1, "A role needs a name").max(80);
 
 /** What a kind of agent is for: the blueprint behind an agent's prompt. The name is the key everywhere. */
@@ -75,6 +98,8 @@ export const RoleDefinition = z.object({
   knowledge: Knowledge.optional(),
   /** Replaces the standard prompt of prompt.ts. */
   system_prompt_template: z.string().max(65_536).optional(),
+  /** Answers instead of a model; then its prompt, tools and model settings are unused. */
+  rule: RoleRule.optional(),
   guardrails: z.array(Guardrail).default([]),
   confirmation: ConfirmationPolicy.optional(),
   /** Where a limit of the run stands in its way; absent: as the run says. */

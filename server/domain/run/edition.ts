@@ -19,7 +19,8 @@
  * 4: Prompts are reworded, name the day the run started, and describe nested JSON. A manager can forward a
  * reply. Older requests are found by their old wording (`replay/edition-3.json`).
  *
- * 5: Runs can start runs of other workflows (`sub_workflow`, `map`).
+ * 5: Runs can start runs of other workflows (`sub_workflow`, `map`). A role's `rule` answers instead of a model. A run
+ * can ask a person after a number of errors, a cost or a time (`escalate`).
  */
 export const EDITION = 5;
 

@@ -9,7 +9,7 @@ import {
   type RunError,
   type Usage,
 } from "@/server/domain/agent/outcome";
-import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { RoleDefinition, RoleRule } from "@/server/domain/agent/role";
 import type { Version } from "@/server/domain/base/changes";
 import { newRecord } from "@/server/domain/base/json";
 import type { Json, JsonObject } from "@/server/domain/base/values";
@@ -20,6 +20,7 @@ import type { Instruction } from "./commands/instructions";
 import type { Pins } from "./commands/pins";
 import { type CrewState, newCrewState } from "./crew-state";
 import type { CallPurpose, ChatMessage, PeopleRules, RunEventOf } from "./events";
+import type { CalledWorkflow, ChildBudget, ParentRun } from "./events/child-events";
 import type { PausedPlace, PauseReason, StepGranularity } from "./events/control-events";
 import type { ForeignText, ForkOrigin, Inherited } from "./fork/lineage";
 
@@ -64,6 +65,25 @@ export interface Activation {
   cost_usd: number;
   unknown_cost_calls: number;
   calls: readonly string[];
+  /** Runs and items that it started; absent where it starts none. */
+  children?: ChildCounts;
+}
+
+/** How far a node is with what it started. `total`: items of a map; absent for a single run. */
+export interface ChildCounts {
+  total?: number;
+  running: number;
+  done: number;
+  failed: number;
+}
+
+/** A run that a node started. */
+export interface ChildRun {
+  run_id: string;
+  activation_id: string;
+  item?: number;
+  status: "running" | "completed" | "failed";
+  budget?: ChildBudget;
 }
 
 /** One model call. */
@@ -112,6 +132,8 @@ export interface AgentView {
   delegate_level: number;
   /** Key of the agent that delegated to it. */
   parent?: string;
+  /** Its role's rule answers, not a model. */
+  by_rule?: RoleRule["kind"];
   /** It read untrusted content. */
   tainted?: boolean;
   /** It stored something that is to be forgotten when its task ends. */
@@ -152,6 +174,10 @@ export interface RunState extends CrewState {
     /** Of what nodes and crews do; absent: the first. */
     edition?: number;
     prompt_seed?: string;
+    /** The node of another run that started it. */
+    parent?: ParentRun;
+    /** The workflows that its nodes run, by id. */
+    workflows?: Readonly<Record<string, CalledWorkflow>>;
     /** Where it comes from, if it began as another run went, and where that one comes from; the oldest first. */
     forks?: readonly ForkOrigin[];
     /** How many of these the run has left behind it: as many times it went its own way. */
@@ -226,6 +252,8 @@ export interface RunState extends CrewState {
   team_news: readonly { node_id: string; agent_id: string; action: "added" | "removed" | "changed" }[];
   /** Tools that brought untrusted content into the run, in order. */
   taint_sources: readonly string[];
+  /** Runs that its nodes started, by `childKey`. */
+  children: Map<string, ChildRun>;
   totals: {
     usage: Usage;
     cost_usd: number;
@@ -283,6 +311,7 @@ export function newRun(id = ""): RunState {
     instructions: [],
     team_news: [],
     taint_sources: [],
+    children: new Map(),
     ...newCrewState(),
     totals: {
       usage: NO_USAGE,
@@ -298,3 +327,7 @@ export function newRun(id = ""): RunState {
 /** The key of an agent's transcript in `RunState.agents`. */
 export const agentKey = (activationId: string, agentId: string, taskId?: string) =>
   taskId === undefined ? `${activationId}/${agentId}` : `${activationId}/${agentId}/${taskId}`;
+
+/** Which run of an activation: the only one, or the one for an item of a map. */
+export const childKey = (activationId: string, item?: number) =>
+  item === undefined ? activationId : `${activationId}/${item}`;

@@ -13,8 +13,10 @@ import type { ToolCall } from "@/server/domain/tool/tool";
 import type { ModelAnswer } from "@/server/llm/model";
 import { MAX_REPAIR_CHARS } from "@/server/llm/tool-calls/json";
 import { type OutputShape, parseOutput, reaskMessage } from "@/server/llm/tool-calls/structured-output";
+import type { Grants } from "@/server/tools/policy";
 import type { AgentRuntime } from "../node/ports";
 import { Agent } from "./agent";
+import { answerByRule } from "./by-rule";
 import { callModel, errorOf } from "./call-model";
 import { condense } from "./condense";
 import { checkGuardrails } from "./guardrails";
@@ -27,6 +29,7 @@ import { executeCalls } from "./tools/tool-calls";
 
 const MAX_ITERATIONS = 10;
 const MAX_REASKS = 2;
+const NO_TOOLS: Grants = { granted: [], withheld: [] };
 const LAST_TURN = "Give your best final answer now.";
 
 /** Details of a model's refusal of a long prompt. */
@@ -43,7 +46,8 @@ export function* runAgent(run: AgentRuntime, task: AgentTask): Flow<AgentResult>
   const agent = new Agent(run, task, role);
   const shape = shapeOf(agent);
   const limit = task.max_iterations ?? MAX_ITERATIONS;
-  const { granted, withheld } = yield* agent.equip();
+  const rule = isSince(run.s.run, 5) ? role.rule : undefined;
+  const { granted, withheld } = rule ? NO_TOOLS : yield* agent.equip();
   run.emit({
     type: "agent_started",
     ...agent.about,
@@ -56,12 +60,13 @@ export function* runAgent(run: AgentRuntime, task: AgentTask): Flow<AgentResult>
         withheld: withheld.length > 0 ? withheld : undefined,
         delegate_level: agent.level > 0 ? agent.level : undefined,
         parent: task.parent ? task.parent.key : undefined,
+        by_rule: rule?.kind,
       }),
     },
   });
   // An agent may have passed what it read on to any later one.
   for (const source of run.s.taint_sources) agent.taint(source);
-  yield* openConversation(agent, shape, withheld);
+  if (!rule) yield* openConversation(agent, shape, withheld);
   const { spent } = agent;
   let hasEnded = false;
   const over = (payload: Omit<Payloads["agent_finished"], keyof typeof spent>) => {
@@ -70,7 +75,9 @@ export function* runAgent(run: AgentRuntime, task: AgentTask): Flow<AgentResult>
   };
   try {
     yield* guardInput(agent);
-    const end = yield* new Iterations(agent, shape, limit).work();
+    const end: WorkEnd = rule
+      ? { kind: "answer", output: yield* answerByRule(agent, rule, shape) }
+      : yield* new Iterations(agent, shape, limit).work();
     if (end.kind === "reject") {
       over({ status: "rejected" });
       throw new NodeFailure("REJECTED", `${role.name} rejected the task: ${end.reason}`, {

@@ -16,6 +16,8 @@ export interface AgentTask extends AgentRequest {
   /** A role of our own making, instead of one that people defined. */
   role?: RoleDefinition;
   purpose?: Payloads["llm_call_started"]["purpose"];
+  /** What a rule answers, where `task` is only an instruction for a model. */
+  message?: string;
   /** The task in the words of a prompt, where it is not filled in from a template. */
   prompt?: string;
   /** Who else than the workflow asks for it. */

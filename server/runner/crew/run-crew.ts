@@ -86,6 +86,7 @@ function* swarm(crew: Crew): Flow<JsonObject> {
     first,
     {
       task: "Reach the goal, or hand off to a team member who can do it better.",
+      message: crew.goal,
       output_keys: crew.request.output_keys,
       inputs: run.input,
       history: [],

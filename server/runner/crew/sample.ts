@@ -64,6 +64,7 @@ function* answer(crew: Crew, agent: AgentConfig, nth: number): Flow<JsonObject> 
   const { output } = yield* crew.work(agent, {
     task_id: `sample-${nth}`,
     task: "Reach the goal.",
+    message: crew.goal,
     output_keys: crew.request.output_keys,
     // A provider that repeats itself for the same seed would give one answer many times.
     llm_config: {

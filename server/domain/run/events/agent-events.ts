@@ -1,4 +1,5 @@
 import type { RunError, Usage } from "@/server/domain/agent/outcome";
+import type { RoleRule } from "@/server/domain/agent/role";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { ToolCall, ToolProtocol } from "@/server/domain/tool/tool";
 import type { ChatMessage } from "./chat-message";
@@ -21,11 +22,13 @@ export interface AgentEvents {
     delegate_level?: number;
     /** Key of the agent that delegated to this one. */
     parent?: string;
+    /** The kind of its role's rule, if that answers instead of a model. */
+    by_rule?: RoleRule["kind"];
   };
   iteration_started: { global_iteration: number; local_iteration: number; delegate_level?: number };
   message_added: {
     message: ChatMessage;
-    origin: "system" | "template" | "reask" | "nudge" | "tool" | "handoff" | "person";
+    origin: "system" | "template" | "reask" | "nudge" | "tool" | "handoff" | "person" | "rule";
     /** The instruction of a person that it brings, by its number. */
     instruction?: number;
   };

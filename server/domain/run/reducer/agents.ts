@@ -17,7 +17,7 @@ function read(s: RunState, number: number, agent_id: string): void {
 
 export const agents: Handlers<keyof AgentEvents> = {
   agent_started(s, event) {
-    const { role_name, tools, withheld, delegate_level, parent } = event.payload;
+    const { role_name, tools, withheld, delegate_level, parent, by_rule } = event.payload;
     const key = agentKey(must(event, "activation_id"), must(event, "agent_id"), event.task_id);
     const round = s.crews[event.activation_id ?? ""]?.round ?? 0;
     s.agents[key] = {
@@ -32,6 +32,7 @@ export const agents: Handlers<keyof AgentEvents> = {
       delegate_level: delegate_level ?? 0,
       started_at: event.ts,
       ...defined({
+        by_rule,
         parent: parent || undefined,
         task_id: event.task_id || undefined,
         round: round > 0 ? round : undefined,

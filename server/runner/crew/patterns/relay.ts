@@ -47,6 +47,7 @@ export function* relay(
       ...same,
       task_id: idOf(hop + 1),
       task: `You take over from ${from}. ${wish} What ${from} says:\n${crew.fences.fence("reason", handoff.reason)}${context}`,
+      message: handoff.reason,
       history,
       gives_goal: isBrief && work.gives_goal !== false,
       ...(isBrief ? {} : { inputs: {}, earlier: {} }),

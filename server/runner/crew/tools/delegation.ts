@@ -39,7 +39,12 @@ export function delegationTools(crew: Crew, agent: AgentConfig): RunTool[] {
         context: input.context,
       }),
       call: ({ question, ...request }, caller, key) =>
-        delegate(crew, caller, key, { ...request, task: `Answer this question: ${question}`, kind: "ask" }),
+        delegate(crew, caller, key, {
+          ...request,
+          task: `Answer this question: ${question}`,
+          message: question,
+          kind: "ask",
+        }),
     }),
   ];
 }
@@ -57,6 +62,7 @@ function withoutTools(crew: Crew, agent: AgentConfig, others: readonly AgentConf
 interface Delegation {
   coworker: string;
   task: string;
+  message?: string;
   context?: string;
   kind: Payloads["delegation_started"]["kind"];
 }
@@ -66,7 +72,7 @@ export function* delegate(
   crew: Crew,
   caller: Caller,
   key: string,
-  { coworker, task, context, kind }: Delegation,
+  { coworker, task, message = task, context, kind }: Delegation,
 ): Flow<RunToolResult> {
   const { run } = crew;
   const agent = crew.member(coworker);
@@ -106,6 +112,7 @@ export function* delegate(
     const result = yield* crew.work(agent, {
       task_id,
       task,
+      message,
       prompt: crew.fences.harmless(task),
       from,
       gives_goal: false,
