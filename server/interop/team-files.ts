@@ -185,7 +185,11 @@ function readCrew(value: unknown, at: string, reading: Reading, isForeign = fals
   if (typeof raw.entry_agent === "string") raw.entry_agent = names.own(raw.entry_agent);
   if (isRaw(raw.manager) && typeof raw.manager.agent_id === "string")
     raw.manager = { ...raw.manager, agent_id: names.own(raw.manager.agent_id) };
-  const ready = { ...raw, agents, ...defined({ collaboration_patterns: patterns.list }) };
+  const members = agents.map((agent) => ({
+    ...agent,
+    ...defined({ handoffs: agent.handoffs?.map((name) => names.own(name)) }),
+  }));
+  const ready = { ...raw, agents: members, ...defined({ collaboration_patterns: patterns.list }) };
   return readLeniently(CrewConfig, ready, at, findings);
 }
 

@@ -160,7 +160,10 @@ export function readLeniently<S extends z.ZodType>(
     }
     // Files from Python write what is absent as null.
     if (valueAt(current, culprit) !== null)
-      findings.dropped(culprit.reduce<string>(join, at), `${issueText(issue)} It was left out.`);
+      findings.dropped(
+        culprit.reduce<string>(join, at),
+        `"${culprit.join(".")}" was left out: ${issueText(issue)}`,
+      );
     current = without(current, culprit);
   }
   findings.dropped(at, `${at || "This"} has too many errors to be read.`);

@@ -117,8 +117,8 @@ describe("lenient reading", () => {
       { name: "a", tags: ["b", 1, "c", 2] },
       { name: "a", tags: ["b", "c"] },
       [
-        "dropped file.tags.1: A tag is text. It was left out.",
-        "dropped file.tags.2: A tag is text. It was left out.",
+        'dropped file.tags.1: "tags.1" was left out: A tag is text.',
+        'dropped file.tags.2: "tags.2" was left out: A tag is text.',
       ],
     ],
     [{ name: "a", tags: null, extra: null }, { name: "a" }, []],
@@ -126,8 +126,8 @@ describe("lenient reading", () => {
       { name: "a", inner: { n: "x" } },
       { name: "a" },
       [
-        "dropped file.inner.n: This is a number. It was left out.",
-        "dropped file.inner: This is a number. It was left out.",
+        'dropped file.inner.n: "inner.n" was left out: This is a number.',
+        'dropped file.inner: "inner" was left out: This is a number.',
       ],
     ],
     [
@@ -142,7 +142,7 @@ describe("lenient reading", () => {
       { name: 5 },
       null,
       [
-        "dropped file.name: A name is text. It was left out.",
+        'dropped file.name: "name" was left out: A name is text.',
         "dropped file: file can't be read: A name is text.",
       ],
     ],
@@ -151,7 +151,7 @@ describe("lenient reading", () => {
       { name: "a", tags: Array.from({ length: 60 }, () => 1) },
       null,
       [
-        ...Array.from({ length: 50 }, () => "dropped file.tags.0: A tag is text. It was left out."),
+        ...Array.from({ length: 50 }, () => 'dropped file.tags.0: "tags.0" was left out: A tag is text.'),
         "dropped file: file has too many errors to be read.",
       ],
     ],

@@ -8,6 +8,7 @@ import { crewaiYaml } from "./crewai/yaml";
 import { langchain } from "./langchain";
 import { LANGGRAPH } from "./langgraph";
 import { ROBOCO } from "./roboco";
+import { robocoTeam } from "./roboco-team";
 import { markdownAgents, troupeRoles, troupeTeams, troupeWorkflow } from "./troupe";
 import { UNSUPPORTED_FORMATS } from "./unsupported-formats";
 
@@ -22,6 +23,7 @@ export const FORMATS: readonly Format[] = [
   ...LANGGRAPH,
   ...AUTOGEN,
   langchain,
+  robocoTeam,
   ...ROBOCO,
   ...UNSUPPORTED_FORMATS,
   troupeTeams,

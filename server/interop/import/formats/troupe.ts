@@ -14,7 +14,7 @@ import { rawsOf } from "../values";
 const whole = (source: Source): unknown => (source.kind === "json" ? source.original : source.value);
 
 /** Findings of a reader that knows no files, with their file and line. */
-function addFindings(own: readonly Finding[], source: Source, { findings }: Reading): void {
+export function addFindings(own: readonly Finding[], source: Source, { findings }: Reading): void {
   const report = source.on(findings);
   for (const { level, at, message } of own) report.add(level, at, message);
 }
