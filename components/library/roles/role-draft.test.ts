@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { builtinRoles, findBuiltinRole } from "@/server/domain/agent/builtin-roles";
 import { rolePrompt } from "@/server/domain/agent/prompt";
+import type { RoleRule } from "@/server/domain/agent/role";
 import { itemErrors, newRole, roleErrors, STANDARD_TEMPLATE, tidied } from "./role-draft";
 
 test("a custom template that equals the standard template produces the same prompt", () => {
@@ -26,4 +27,13 @@ test("empty lines and whitespace don't count as changes", () => {
   const role = newRole("A");
   expect(tidied({ ...role, name: " A ", goals: ["", "  "] })).toEqual(tidied(role));
   expect(tidied({ ...role, system_prompt_template: "  " })).toEqual(role);
+});
+
+test("a rule that can't be used is reported at the rule", () => {
+  const withRule = (rule: RoleRule) => roleErrors({ ...newRole("A"), rule }, []);
+  expect(withRule({ kind: "echo" })).toEqual({});
+  expect(withRule({ kind: "expression", expression: "input.task +" })).toEqual({
+    rule: "The expression is incomplete.",
+  });
+  expect(withRule({ kind: "lookup", table: {} })).toEqual({ rule: "Add an entry or a default." });
 });

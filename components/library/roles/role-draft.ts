@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { systemPrompt } from "@/server/domain/agent/prompt";
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { ruleError } from "@/server/domain/agent/role-rule";
 import { defined } from "@/server/domain/base/defined";
 
 /** Errors by field, with an index in lists: `goals.2`. */
@@ -36,6 +37,8 @@ export function roleErrors(role: RoleDefinition, others: readonly string[]): Rol
   if (!read.success) for (const issue of read.error.issues) errors[placeOf(issue)] ??= issue.message;
   const { error } = readPrompt(role);
   if (error) errors.system_prompt_template ??= error;
+  const wrongRule = role.rule && ruleError(role.rule);
+  if (wrongRule) errors.rule = wrongRule;
   if (others.includes(role.name.trim())) errors.name = "Another role has this name.";
   return errors;
 }

@@ -10,7 +10,7 @@ import { UsesList } from "@/components/library/uses-list";
 import { type Answers, useInvalidate, useTrpc, useTrpcClient } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { CopyButton } from "@/components/ui/json-view";
-import type { RoleDefinition } from "@/server/domain/agent/role";
+import { ROLE_RULES, type RoleDefinition } from "@/server/domain/agent/role";
 import { withoutKey } from "@/server/domain/base/objects";
 import { countUses } from "@/server/domain/library/uses";
 import { newRole, type RoleErrors, readPrompt, roleErrors, tidied } from "./role-draft";
@@ -81,7 +81,9 @@ export function RoleEditor({ saved, name = "" }: { saved: RoleListed | null; nam
                 />
               )}
               <div className="flex flex-col gap-6 @4xl:sticky @4xl:top-0 @4xl:max-h-[calc(100dvh-7.5rem)] @4xl:self-start">
-                <PromptPreview role={{ ...tidied(role), name: role.name.trim() || "…" }} />
+                {role.rule ? null : (
+                  <PromptPreview role={{ ...tidied(role), name: role.name.trim() || "…" }} />
+                )}
                 {saved ? (
                   <UsesList uses={saved.used_by} nobody="Not used by any workflow, crew or agent." />
                 ) : null}
@@ -173,6 +175,7 @@ function RoleReading({ role }: { role: RoleDefinition }) {
       <Part title="Description">{role.description || "None"}</Part>
       <Lines title="Goals" items={role.goals} />
       <Lines title="Responsibilities" items={role.responsibilities} />
+      {role.rule ? <Part title="Answered by">{`Rule: ${ROLE_RULES[role.rule.kind]}`}</Part> : null}
       <Lines title="Tools" items={role.tools} mono />
       <Lines
         title="Guardrails"

@@ -20,6 +20,7 @@ import type { JsonSchema } from "@/server/domain/base/values";
 import { checkTemplate } from "@/server/domain/text/template/template";
 import { RoleAppearance } from "./role-appearance";
 import { itemErrors, type RoleErrors, STANDARD_TEMPLATE } from "./role-draft";
+import { RoleRuleField } from "./role-rule-field";
 
 export interface RoleFormProps {
   role: RoleDefinition;
@@ -33,7 +34,7 @@ export function RoleForm(props: RoleFormProps) {
   return (
     <div className="flex flex-col gap-8">
       <Identity {...props} />
-      <Prompt {...props} />
+      <Answers {...props} />
       <Schemas {...props} />
       <Rights {...props} />
     </div>
@@ -85,7 +86,19 @@ function Identity({ role, onChange, errors }: RoleFormProps) {
   );
 }
 
-function Prompt({ role, onChange, errors }: RoleFormProps) {
+function Answers(props: RoleFormProps) {
+  const { role, onChange, onTextErrorChange } = props;
+  const field = (
+    <RoleRuleField
+      role={role}
+      onChange={(rule) => onChange({ rule })}
+      onTextErrorChange={onTextErrorChange}
+    />
+  );
+  return role.rule ? <Part title="Rule">{field}</Part> : <Prompt {...props} field={field} />;
+}
+
+function Prompt({ role, onChange, errors, field }: RoleFormProps & { field: ReactNode }) {
   const hasTemplate = role.system_prompt_template !== undefined;
   return (
     <Part
@@ -105,6 +118,7 @@ function Prompt({ role, onChange, errors }: RoleFormProps) {
         />
       }
     >
+      {field}
       {hasTemplate ? (
         <CodeArea
           label="Prompt template"

@@ -53,6 +53,25 @@ test("choosing a role's knowledge source updates its prompt immediately", async 
   expect(troupe.roles.find("Clerk")?.role.knowledge).toBe("material");
 });
 
+test("a role that answers by rule has an expression instead of a prompt", async () => {
+  const { person, show, troupe } = openPage(<RolesPage />, "/roles?role=Clerk");
+  troupe.roles.put(RoleDefinition.parse({ name: "Clerk" }));
+  show();
+  await screen.findByRole("region", { name: "Prompt text" });
+  await person.click(await screen.findByLabelText("Answered by"));
+  await person.click(await screen.findByRole("option", { name: "Expression" }));
+  expect(screen.queryByRole("region", { name: "Prompt text" })).toBeNull();
+  await screen.findByText("Enter an expression, for example state.count > 3.");
+  const editor = EditorView.findFromDOM(await screen.findByRole("textbox", { name: "Answer" }))!;
+  act(() => editor.dispatch({ changes: { from: 0, insert: "input.task.upperAscii()" } }));
+  await person.click(screen.getByRole("button", { name: "Save" }));
+  await screen.findByText("Saved “Clerk”");
+  expect(troupe.roles.find("Clerk")?.role.rule).toEqual({
+    kind: "expression",
+    expression: "input.task.upperAscii()",
+  });
+});
+
 test("tools of a role are picked by search, and unknown names are marked", async () => {
   const { person, show, troupe } = openPage(<RolesPage />, "/roles?role=Clerk");
   troupe.roles.put(RoleDefinition.parse({ name: "Clerk" }));

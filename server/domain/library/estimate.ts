@@ -77,6 +77,7 @@ function partOf(node: WorkflowGraph["nodes"][string], findRole: FindRole): Estim
   if (isAgentNode(node)) {
     const { required_role, agent, llm_config, max_iterations } = node.config;
     const role = findRole(agent?.role_name ?? required_role);
+    if (role?.rule) return null;
     const turns = turnsOf(role, max_iterations ?? agent?.max_iterations);
     return made(
       llmOver(agent?.llm_config, llm_config),

@@ -46,7 +46,9 @@ export class Report {
 
 /** What the checks need of a role. */
 export type NamedRole = Pick<RoleDefinition, "name" | "tools"> &
-  Partial<Pick<RoleDefinition, "guardrails" | "output_schema">>;
+  Partial<
+    Pick<RoleDefinition, "guardrails" | "output_schema" | "rule" | "system_prompt_template" | "knowledge">
+  >;
 
 export interface Check {
   graph: WorkflowGraph;

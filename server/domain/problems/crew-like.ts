@@ -1,8 +1,8 @@
-import type { Guardrail } from "@/server/domain/agent/role";
+import type { Guardrail, LlmConfig } from "@/server/domain/agent/role";
 
 /** What the checks need of a crew in the settings of any kind of node. */
 export interface CrewLike {
-  agents?: readonly { agent_id: string; role_name: string }[];
+  agents?: readonly { agent_id: string; role_name: string; llm_config?: LlmConfig | undefined }[];
 }
 
 /** A plan, likewise. */

@@ -95,3 +95,41 @@ test("plan tasks need a member of the crew and a valid condition", () => {
   expect(problemsOf({ condition: "state.t1 ==" })).toEqual(["E_BAD_EXPRESSION plan.tasks.0.condition"]);
   expect(problemsOf({ condition: "true" })).toEqual([]);
 });
+
+describe("roles that answer by rule", () => {
+  const byRule = (rule: object, more: object = {}) => [
+    RoleDefinition.parse({ name: "Clerk", rule, ...more }),
+  ];
+  const messages = (node: object, all: RoleDefinition[]) =>
+    findProblems(draw("start > a > end", { a: { name: "Task", output_keys: ["x"], ...node } }), all)
+      .filter(({ code }) => /RULE/.test(code))
+      .map(({ severity, at, message }) => `${severity} at ${at.field}: ${message}`);
+
+  test("a sound rule has no problems", () => {
+    expect(messages(task({ required_role: "Clerk" }), byRule({ kind: "echo" }))).toEqual([]);
+  });
+
+  test("a broken expression is an error at every node that uses the role", () => {
+    const broken = byRule({ kind: "expression", expression: "input.task +" });
+    const error = "The rule of the role Clerk can't be used: The expression is incomplete.";
+    expect(messages(task({ required_role: "Clerk" }), broken)).toEqual([`error at required_role: ${error}`]);
+    expect(messages(crew([agent("x", "Clerk")]), broken)).toEqual([`error at crew: ${error}`]);
+  });
+
+  test("a lookup needs something to answer", () => {
+    expect(messages(task({ required_role: "Clerk" }), byRule({ kind: "lookup", table: {} }))).toEqual([
+      "error at required_role: The rule of the role Clerk can't be used: Add an entry or a default.",
+    ]);
+  });
+
+  test("tools, prompt and model settings do nothing, and a warning says so", () => {
+    const rich = byRule({ kind: "echo" }, { tools: ["look"], system_prompt_template: "You are it." });
+    expect(messages(task({ required_role: "Clerk", llm_config: { model: "m" } }), rich)).toEqual([
+      "warning at required_role: The role Clerk answers by rule, without a model: tools, prompt template, model settings do nothing. Remove them, or remove the rule.",
+    ]);
+    const member = { ...agent("x", "Clerk"), llm_config: { model: "m" } };
+    expect(messages(crew([member]), byRule({ kind: "echo" }))).toEqual([
+      "warning at crew: The role Clerk answers by rule, without a model: model settings do nothing. Remove them, or remove the rule.",
+    ]);
+  });
+});

@@ -1,3 +1,5 @@
+import type { LlmConfig } from "@/server/domain/agent/role";
+import { ruleError, unusedByRule } from "@/server/domain/agent/role-rule";
 import { settingsOf } from "@/server/domain/nodes";
 import { checkExpression } from "@/server/domain/text/expression/expression";
 import { isGranted } from "@/server/domain/tool/tool";
@@ -34,7 +36,7 @@ export function checkRoles(check: NodeCheck): void {
 /** The role that a node names, itself or by its agent. */
 function checkRole(check: NodeCheck, field: string, name: string, agent?: string): void {
   const { report, at, node, roleByName } = check;
-  const { tools } = settingsOf(node);
+  const { tools, llm_config, agent: config } = settingsOf(node);
   const role = roleByName.get(name);
   if (!role) {
     if (agent === undefined) return reportUnknown(check, name, [field], nameOf(node));
@@ -44,6 +46,7 @@ function checkRole(check: NodeCheck, field: string, name: string, agent?: string
       `The agent "${agent}" has the role "${name}", which doesn't exist. Choose another role, or create this one.`,
     );
   }
+  if (role.rule) return checkRule(check, field, role, [llm_config, config?.llm_config]);
   const beyond = Array.isArray(tools)
     ? tools.filter((tool) => !role.tools.includes(tool) && !isGranted(role.tools, tool))
     : [];
@@ -75,8 +78,30 @@ function checkMembers(check: NodeCheck, field: string, members: Members): void {
   });
   for (const name of new Set(members.map(({ role_name }) => role_name))) {
     const role = roleByName.get(name);
-    if (role) checkRoleTools(check, field, role);
+    const models = members.flatMap((member) => (member.role_name === name ? [member.llm_config] : []));
+    if (role?.rule) checkRule(check, field, role, models);
+    else if (role) checkRoleTools(check, field, role);
   }
+}
+
+/** A role that answers by rule: whether it can, and which settings do nothing. `models`: those of its agents here. */
+function checkRule(
+  { report, at }: NodeCheck,
+  field: string,
+  role: NamedRole,
+  models: readonly (LlmConfig | undefined)[],
+): void {
+  const error = role.rule ? ruleError(role.rule) : null;
+  if (error !== null)
+    report.error("E_BAD_RULE", { ...at, field }, `The rule of the role ${role.name} can't be used: ${error}`);
+  const hasModel = models.some((model) => Object.keys(model ?? {}).length > 0);
+  const unused = [...unusedByRule(role), ...(hasModel ? ["model settings"] : [])];
+  if (unused.length > 0)
+    report.advice(
+      "W_UNUSED_BY_RULE",
+      { ...at, field },
+      `The role ${role.name} answers by rule, without a model: ${unused.join(", ")} ${unused.length === 1 && !unused[0]?.endsWith("s") ? "does" : "do"} nothing. Remove them, or remove the rule.`,
+    );
 }
 
 /** The conditions of planned tasks, and who is to do them. */
