@@ -166,7 +166,7 @@ function Excerpt({ name, text, tone = "text-ink-2" }: { name: string; text: stri
 
 /** Whether the run waits for a person or a time, and how much time is left. */
 export function WaitsFor({ run: { waits_for, wakes_at, status } }: { run: RunSummary }) {
-  if (!waits_for || status === "held" || status === "finished") return null;
+  if (!waits_for || waits_for === "run" || status === "held" || status === "finished") return null;
   return (
     <span
       className={clsx(
@@ -201,7 +201,8 @@ function Duration({ run }: { run: RunSummary }) {
   const end = run.finished_at ?? run.held?.at;
   if (end != null) return <span>{formatDuration(end - run.started_at)}</span>;
   // A ticking clock would suggest that a waiting run is working.
-  return run.waits_for !== null || run.status === "paused" ? null : <Ticking from={run.started_at} />;
+  const isWaiting = run.waits_for !== null && run.waits_for !== "run";
+  return isWaiting || run.status === "paused" ? null : <Ticking from={run.started_at} />;
 }
 
 const TRIGGERS: Record<string, string> = {
@@ -209,4 +210,5 @@ const TRIGGERS: Record<string, string> = {
   api: "through the API",
   cli: "from the command line",
   test: "by a test",
+  workflow: "by another workflow",
 };

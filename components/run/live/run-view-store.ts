@@ -168,11 +168,17 @@ export class RunViewStore {
   }
 }
 
-/** Whether a started run is only waiting: for a person, a time or a signal, or because it is paused or finished. */
+/**
+ * Whether a started run is only waiting: for a person, a time or a signal, or because it is paused or finished. A run that
+ * waits for another one is working.
+ */
 export function isIdle({ run, running, ready, activations }: RunState): boolean {
   if (run.status === "finished" || run.paused_at) return true;
   if (running.size === 0 || ready.length > 0) return false;
-  for (const id of running) if (activations[id]?.status !== "waiting") return false;
+  for (const id of running) {
+    const activation = activations[id];
+    if (activation?.status !== "waiting" || activation.waiting?.for === "run") return false;
+  }
   return true;
 }
 

@@ -75,6 +75,7 @@ const WAITS: Record<string, string> = {
   human: "Waiting for a person.",
   limit: "Waiting at a limit. Raise the limit to continue.",
   retry: "Failed. Waiting to retry.",
+  run: "Waiting for another run.",
 };
 
 function ActivationWaiting({ activation }: { activation: Activation }) {

@@ -99,6 +99,11 @@ const ANNOUNCED: Readonly<Record<EventType, boolean>> = {
   loop_iteration: false,
   loop_finished: false,
 
+  map_started: false,
+  map_progressed: false,
+  child_started: false,
+  child_finished: false,
+
   agent_started: false,
   iteration_started: false,
   message_added: false,

@@ -10,6 +10,12 @@ const NEXT_LABELS: Record<RunEventOf<"node_failed">["payload"]["next"], string> 
   fail_run: "The run ends here.",
 };
 
+const ENDED = {
+  ERROR: "failed",
+  INCOMPLETE: "stopped at a limit",
+  CANCELLED: "was cancelled",
+};
+
 /** What happens to nodes and along edges, in sentences. */
 export const nodeSentences = {
   node_ready: ({ node_id, payload }, names) =>
@@ -30,6 +36,7 @@ export const nodeSentences = {
       signal: "for a signal",
       human: "for a person",
       limit: "at a limit that can be raised",
+      run: "for another run",
     };
     return story(`${names.node(node_id)} is waiting ${what[payload.for]}`, "waiting");
   },
@@ -95,4 +102,24 @@ export const nodeSentences = {
       payload.labels.length > 0 ? "completed" : "warning",
     ),
   timer_fired: () => detail("Timer fired"),
+
+  map_started: ({ node_id, payload: { total } }, names) =>
+    story(`${names.node(node_id)} runs for ${countOf(total, "item")}`, "running"),
+  map_progressed: ({ payload: { done, failed } }) =>
+    detail(
+      `${countOf(done + failed, "item")} computed${failed > 0 ? `, ${failed.toLocaleString("en-US")} failed` : ""}`,
+      failed > 0 ? "warning" : "completed",
+    ),
+  // A map may start thousands.
+  child_started: ({ payload: { workflow_name, item } }) =>
+    item === undefined
+      ? story(`Started run of “${workflow_name}”`, "running")
+      : detail(`Started run of “${workflow_name}” for item ${item + 1}`, "running"),
+  child_finished: ({ payload: { item, final_status, error, reused } }) => {
+    const what = item === undefined ? "The run" : `Item ${item + 1}`;
+    if (final_status !== "COMPLETED")
+      return story(`${what} ${ENDED[final_status]}${error ? `: ${error.message}` : ""}`, "failed");
+    const text = `${what} completed${reused ? ", with the recorded result" : ""}`;
+    return item === undefined ? story(text, "completed") : detail(text, "completed");
+  },
 } satisfies SentencesOf;

@@ -30,6 +30,7 @@ export const runSentences = {
       api: "through the API",
       cli: "from the command line",
       test: "by a test",
+      workflow: "by another workflow",
     };
     const model = payload.provider_summary
       ? `, using ${payload.provider_summary.name}${payload.provider_summary.simulated ? " (simulated)" : ""}`

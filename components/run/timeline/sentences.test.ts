@@ -17,6 +17,16 @@ const error: RunError = {
 const plan = ExecutionPlan.parse({ tasks: [{ task_id: "draft", description: "Draft the text" }] });
 const names = newNames(approvalGraph, () => ({ "get#1": plan }));
 
+const ended = {
+  run_id: "r",
+  usage: NO_USAGE,
+  cost_usd: 0,
+  unknown_cost_calls: 0,
+  model_calls: 1,
+  taint_sources: [],
+  simulated: false,
+};
+
 /** Where a sentence decides something; that each type of event has one is the compiler's business. */
 const sentence = <T extends EventType>(type: T, payload: Payloads[T], text: string) => ({
   type,
@@ -89,6 +99,27 @@ test.each([
     { proposal_id: "p", round: 1, agent_id: "ada", vote: "reject", reasoning: "Too soon", confidence: 0.8 },
     "Ada voted against it: Too soon",
   ),
+  sentence("node_waiting", { for: "run" }, "Get approval is waiting for another run"),
+  sentence("map_started", { total: 10_000 }, "Get approval runs for 10,000 items"),
+  sentence("map_progressed", { done: 488, failed: 12 }, "500 items computed, 12 failed"),
+  sentence("child_started", { run_id: "r", workflow_name: "Summarize" }, "Started run of “Summarize”"),
+  sentence(
+    "child_started",
+    { run_id: "r", workflow_name: "Summarize", item: 3 },
+    "Started run of “Summarize” for item 4",
+  ),
+  sentence("child_finished", { ...ended, final_status: "COMPLETED" }, "The run completed"),
+  sentence(
+    "child_finished",
+    { ...ended, item: 3, final_status: "COMPLETED", reused: "run_before" },
+    "Item 4 completed, with the recorded result",
+  ),
+  sentence(
+    "child_finished",
+    { ...ended, item: 3, final_status: "ERROR", error },
+    "Item 4 failed: It took too long",
+  ),
+  sentence("child_finished", { ...ended, final_status: "INCOMPLETE" }, "The run stopped at a limit"),
   sentence("budget_warning", { metric: "cost_usd", used: 0.8, limit: 1 }, "$0.800 of $1.000 used"),
 ])("the timeline describes a $type event by names and outcome", ({ type, payload, text }) => {
   const event = {

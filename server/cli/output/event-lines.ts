@@ -86,6 +86,16 @@ const lines: { readonly [T in EventType]: Line<T> } = {
   loop_iteration: silent,
   loop_finished: silent,
 
+  map_started: ({ payload: { total } }, { mark, name }) =>
+    `${mark("running")} ${name}: ${total.toLocaleString("en-US")} ${total === 1 ? "item" : "items"}`,
+  map_progressed: silent,
+  child_started: ({ payload: { workflow_name, item } }, { mark, name }) =>
+    item === undefined ? `${mark("running")} ${name}: running ${workflow_name}` : null,
+  child_finished: ({ payload: { item, final_status, error } }, { mark, name }) =>
+    item === undefined || final_status === "COMPLETED"
+      ? null
+      : `  ${mark("failed")} ${name}: item ${item + 1}: ${error?.message ?? final_status.toLowerCase()}`,
+
   agent_started: silent,
   iteration_started: silent,
   message_added: silent,

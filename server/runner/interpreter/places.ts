@@ -72,6 +72,11 @@ const places: { readonly [T in EventType]: PlacesOf<T> } = {
   loop_iteration: ({ payload }, at) => [{ ...at, point: "loop_iteration", iteration: payload.iteration }],
   loop_finished: nowhere,
 
+  map_started: nowhere,
+  map_progressed: nowhere,
+  child_started: nowhere,
+  child_finished: nowhere,
+
   agent_started: nowhere,
   iteration_started: nowhere,
   message_added: nowhere,

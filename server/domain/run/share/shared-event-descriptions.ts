@@ -67,6 +67,11 @@ const sentences: { readonly [T in EventType]: Sentence<T> } = {
   loop_iteration: byType,
   loop_finished: byType,
 
+  map_started: ({ payload }, { node }) => `${node} has ${payload.total.toLocaleString("en-US")} items`,
+  map_progressed: byType,
+  child_started: (_event, { node }) => `${node} started a run`,
+  child_finished: ({ payload }, { node }) => `${node}: a run ended: ${payload.final_status.toLowerCase()}`,
+
   agent_started: ({ payload }, { agent }) => `${agent} started as ${payload.role_name}`,
   iteration_started: byType,
   message_added: (_event, { agent }) => `${agent} received a message`,
