@@ -80,8 +80,8 @@ export const runs = sqliteTable(
     /** The beginning of its input, and of its result or of why there is none, as words to be searched. */
     inputText: text("input_text").notNull().default(""),
     outcomeText: text("outcome_text").notNull().default(""),
-    /** person | time: what stands between it and its going on; null where it waits for nothing. */
-    waitsFor: text("waits_for", { enum: ["person", "time"] }),
+    /** person | time | run: what stands between it and its going on; null where it waits for nothing. */
+    waitsFor: text("waits_for", { enum: ["person", "time", "run"] }),
     /** The run that it began as, up to which event, and the first of that lineage; null where it began by itself. */
     forkedFrom: text("forked_from"),
     forkedSeq: integer("forked_seq"),
@@ -90,11 +90,18 @@ export const runs = sqliteTable(
     lineage: text("lineage", { enum: ["fork", "replay"] }),
     /** Of a fork: the turn of its original in which it goes its own way, as JSON. */
     forkTurn: text("fork_turn"),
+    /** Of a run that a node of another run started: that run, the activation, and the item of a map from 0. */
+    parentRun: text("parent_run"),
+    parentActivation: text("parent_activation"),
+    parentItem: integer("parent_item"),
     /** Set while the run lies in the bin. */
     deletedAt: integer("deleted_at"),
   },
   (t) => [
     index("runs_root").on(t.rootRun).where(sql`${t.rootRun} is not null`),
+    index("runs_parent")
+      .on(t.parentRun, t.parentActivation, t.parentItem)
+      .where(sql`${t.parentRun} is not null`),
     index("runs_wake").on(t.wakeAt).where(sql`${t.wakeAt} is not null`),
     index("runs_created").on(t.createdAt),
     index("runs_workflow").on(t.workflowId, t.createdAt),

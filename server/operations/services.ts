@@ -40,6 +40,7 @@ export interface Services {
   runs: Pick<
     RunStore,
     | "find"
+    | "children"
     | "counts"
     | "family"
     | "input"

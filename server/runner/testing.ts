@@ -148,6 +148,8 @@ interface StartOptions {
   windows?: Record<string, number>;
   /** Somebody agrees to whatever is asked. */
   agrees?: boolean;
+  /** The workflows that the graph runs, by id. */
+  workflows?: Record<string, WorkflowGraph>;
 }
 
 /** A server in miniature: a database in memory and a host on it. */
@@ -212,6 +214,7 @@ export function newStage(
           idempotency_key: more.key || undefined,
           installation: more.installation,
           context_windows: more.windows,
+          workflows: more.workflows && calledWorkflowsOf(more),
         }),
       }).run_id;
     },
@@ -225,6 +228,14 @@ export function newStage(
   };
   return stage;
 }
+
+const calledWorkflowsOf = ({ workflows = {}, roles = [] }: StartOptions) =>
+  Object.fromEntries(
+    Object.entries(workflows).map(([id, graph]) => [
+      id,
+      { name: id, graph, roles: [...roles], provider_summary: null },
+    ]),
+  );
 
 /** Agrees to everything that a run asks, until it has ended. */
 async function agree(host: Host, id: string): Promise<void> {

@@ -80,7 +80,7 @@ interface RecordedCall {
  * What a step asks outside, without what differs between runs that ask the same. By its hash a recorded answer is found again.
  */
 export interface StepRequest {
-  kind: "model" | "tool";
+  kind: "model" | "tool" | "run";
   /**
    * What a run that begins with another's log does where that one asked the same: takes its answer; has a person agree
    * first, since asking twice may do something twice; or asks all the same, since it concerns nothing but the run itself.
@@ -96,6 +96,8 @@ export interface StepRequest {
   isInherited?: boolean;
   /** What becomes of it where it was in flight when its process ended; absent: it is asked for again. */
   onCrash?: "repeat" | "ask" | "fail" | undefined;
+  /** Nothing waits for the answer any longer. Also called when a replay comes to that place, so it must be repeatable. */
+  abandoned?(): void;
 }
 
 /** A failure as data: `name` is the class of the error, `detail` what a ModelError or the like carries. */

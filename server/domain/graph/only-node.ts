@@ -60,8 +60,8 @@ export function graphOfNode(graph: WorkflowGraph, nodeId: string): WorkflowGraph
   });
 }
 
-/** Asks for what the node reads, each key by its schema in the workflow. */
-function inputSchemaOf(graph: WorkflowGraph, required: string[], optional: string[]) {
+/** Asks for these keys, each by its schema in the workflow. */
+export function inputSchemaOf(graph: WorkflowGraph, required: string[], optional: string[]) {
   const known = stateProperties(graph);
   return {
     type: "object",

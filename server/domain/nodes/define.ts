@@ -39,6 +39,8 @@ export type FieldVariant =
   | "own_rule"
   | "tool"
   | "arguments"
+  | "workflow"
+  | "body"
   | "code"
   | "label";
 
@@ -52,7 +54,7 @@ interface VariantKeys {
   plan: "plan";
   guardrails: "guardrails";
   schema: "input_schema" | "output_schema" | "schema";
-  assignments: "set";
+  assignments: "set" | "input";
 }
 
 /** Few need what is rare: it is folded away. */
@@ -129,6 +131,7 @@ export type KindIconName =
   | "flag"
   | "function-square"
   | "globe"
+  | "layers"
   | "play"
   | "split"
   | "sticky-note"
@@ -183,6 +186,12 @@ export interface NodeKind<T extends string = string, S extends z.ZodType = z.Zod
   readonly works?: WorkerOf<z.output<S>>;
   /** What it does without any agent. */
   uses?(config: z.output<S>): readonly OwnUse[];
+  /** The workflow that it runs, by its id. */
+  calls?(config: z.output<S>): string | undefined;
+  /** The node or group of its own workflow that it runs, which then is no part of the flow. */
+  body?(config: z.output<S>): string | undefined;
+  /** Its result follows from what it reads alone, so a map computes it without starting runs. */
+  readonly isPure?: true;
   /** Words for people, which the canvas shows in place of a card. */
   noteText?(config: z.output<S>): string;
   /** A run begins at a node of this kind. */
@@ -266,9 +275,30 @@ export interface NodeContext {
   code(source: string, input: Json): Flow<Json>;
   /** Asks a person and waits, durably, unless nobody is to wait. */
   askPerson(key: string, question: NodeQuestion): Flow<NodeAnswer>;
+  /** Runs another workflow as a run of its own, and waits for it. Throws NodeFailure if it does not complete. */
+  callWorkflow(workflow_id: string, input: JsonObject): Flow<JsonObject>;
+  /** Runs a workflow or a part of this one for each item of a list; the outcomes have the order of the items. */
+  map(request: MapRequest): Flow<ItemOutcome[]>;
   /** Writes a diagnostic into the run's events. */
   warn(code: string, message: string): void;
 }
+
+export interface MapRequest {
+  items: readonly Json[];
+  /** What is run for each item: a workflow by its id, or a node or group of this workflow. */
+  target: { workflow_id: string } | { body: string };
+  /** Name of an input to an expression over `state`, `item` and `index`. */
+  input: Readonly<Record<string, string>>;
+  /** An expression over `output`, `item` and `index`; absent: the whole output. */
+  output?: string | undefined;
+  /** How many items run at the same time. */
+  concurrency: number;
+  /** Whether the first failure ends the others. */
+  stopsAtFailure: boolean;
+}
+
+/** What became of one item of a map. */
+export type ItemOutcome = { ok: true; value: Json } | { ok: false; error: RunError };
 
 export interface AgentRequest {
   agent_id?: string;

@@ -7,9 +7,11 @@ import { crewTask } from "./crew-task";
 import type { AgentSettings, CrewSettings, NodeKind, OwnUse, RouterSettings } from "./define";
 import { end } from "./end";
 import { httpRequest } from "./http-request";
+import { map } from "./map";
 import type { nodeBase } from "./node-base";
 import { note } from "./note";
 import { start } from "./start";
+import { subWorkflow } from "./sub-workflow";
 import { toolCall } from "./tool-call";
 import { transform } from "./transform";
 import { userInput } from "./user-input";
@@ -21,6 +23,8 @@ const list = [
   agentTask,
   crewTask,
   conditionalRouter,
+  subWorkflow,
+  map,
   approvalGate,
   userInput,
   toolCall,
@@ -123,6 +127,14 @@ export const noteTextOf = (node: WorkflowNode): string | undefined =>
 /** What a node does without any agent. */
 export const usesOf = (node: WorkflowNode): readonly OwnUse[] =>
   getNodeKind(node.node_type).uses?.(node.config) ?? [];
+
+/** The workflow that a node runs, by its id. */
+export const calledBy = (node: WorkflowNode): string | undefined =>
+  getNodeKind(node.node_type).calls?.(node.config);
+
+/** The node or group of the same workflow that a node runs. */
+export const bodyIdOf = (node: WorkflowNode): string | undefined =>
+  getNodeKind(node.node_type).body?.(node.config);
 
 export type {
   Field,

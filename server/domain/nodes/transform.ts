@@ -9,6 +9,7 @@ export const transform = defineNode({
   hint: "Sets values with expressions",
   icon: "function-square",
   group: "data",
+  isPure: true,
   config: ({ z, Expr, StateKey }: SchemaParts) => z.object({ set: z.record(StateKey, Expr).default({}) }),
   fields: [
     {

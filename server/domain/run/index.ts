@@ -1,5 +1,6 @@
 import type { EventType, RunEvent, RunEventOf } from "./events";
 import { agents } from "./reducer/agents";
+import { children } from "./reducer/children";
 import { control } from "./reducer/control";
 import { crews } from "./reducer/crews";
 import { edges } from "./reducer/edges";
@@ -23,6 +24,7 @@ const handlers: Handlers<EventType> = {
   ...edges,
   ...agents,
   ...modelCalls,
+  ...children,
   ...tools,
   ...people,
   ...crews,

@@ -14,7 +14,7 @@ export type RequestChange = z.infer<typeof RequestChange>;
 
 /** A call's request, compared to the nearest recorded request that is still unused. */
 export const RequestDifference = z.object({
-  kind: z.enum(["model", "tool"]),
+  kind: z.enum(["model", "tool", "run"]),
   /** Of a call of a tool. */
   tool: z.string().optional(),
   /** Its place among the recorded requests, from 0; null: none of this kind is left. */

@@ -5,11 +5,11 @@ import type { PastWork } from "@/server/domain/crew/past-work";
 /** `chars`: of its JSON. */
 export const CASSETTE_LIMITS = { answers: 5000, chars: 4 * 1024 * 1024 } as const;
 
-/** The answer to one request to a model or a tool. */
+/** The answer to one request to a model, a tool or another workflow. */
 export const CassetteAnswer = z.strictObject({
   /** SHA-256 of the request in canonical JSON, hex. */
   request: z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 hash in hexadecimal"),
-  kind: z.enum(["model", "tool"]),
+  kind: z.enum(["model", "tool", "run"]),
   /** The request without the parts that differ between runs. */
   asked: Json,
   /** Absent if the call failed or was never answered. */

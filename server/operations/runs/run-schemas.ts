@@ -73,7 +73,7 @@ export const RunSummary = z.object({
   outcome_excerpt: z
     .string()
     .meta({ description: "The beginning of its result, or why there is none, on one line" }),
-  waits_for: z.enum(["person", "time"]).nullable().meta({
+  waits_for: z.enum(["person", "time", "run"]).nullable().meta({
     description: "What it waits for; the run's `waiting_for` has details",
   }),
   wakes_at: Time.nullable().meta({
@@ -88,6 +88,14 @@ export const RunSummary = z.object({
     })
     .nullable()
     .meta({ description: "The run it was forked or replayed from; null if none" }),
+  parent: z
+    .object({
+      run_id: z.string(),
+      activation_id: z.string(),
+      item: z.int().nullable().meta({ description: "The item of a map, from 0; null for a sub-workflow" }),
+    })
+    .nullable()
+    .meta({ description: "The node of another run that started it; null if none" }),
 });
 
 /** Where runs execute; stalled runs include their workflow. */
@@ -109,7 +117,7 @@ export const RunFilter = z.object({
   workflow_id: z.string().optional(),
   final_status: FinalStatus.optional().meta({ description: "Only runs with this final status" }),
   waits_for: z
-    .enum(["person", "time"])
+    .enum(["person", "time", "run"])
     .optional()
     .meta({ description: "Only runs that are waiting for this" }),
   search: z

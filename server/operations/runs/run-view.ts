@@ -53,6 +53,7 @@ export function toRun(
     waits_for: run.waits_for,
     wakes_at: run.wakes_at,
     origin: run.origin,
+    parent: run.parent,
     inherited: state.run.inherited
       ? {
           cost_usd: knownCost(state.run.inherited),

@@ -11,7 +11,7 @@ import { operationsOf } from "../operation";
 import { notFound } from "../rejections";
 import type { Services } from "../services";
 import { lastResults, nodeResult } from "./node-result";
-import { RunFile, RunFilePart, RunFilter, RunStatus, Spending } from "./run-schemas";
+import { RunSummary as ListedRun, RunFile, RunFilePart, RunFilter, RunStatus, Spending } from "./run-schemas";
 import { stateOf } from "./run-view";
 
 const { mutation, query } = operationsOf("Runs");
@@ -133,6 +133,27 @@ export const runOperations = {
     }).prefault({}),
     http: { own: "pages in SQL by status and order; a derived page sorts the whole list in memory" },
     run: ({ runs }, query): RunSummary[] => runs.list(query),
+  }),
+
+  children: query({
+    name: "listChildRuns",
+    summary: "List the runs that a run started",
+    about:
+      "Runs of sub-workflows and of a map's items, by activation and item. `after` is the ID of the last run of the previous page.",
+    needs: "read",
+    input: ByRun.extend({
+      activation_id: z.string().max(400).optional(),
+      status: z.enum(["running", "completed", "failed"]).optional(),
+      after: z.string().optional(),
+      limit: z.coerce.number<number>().int().min(1).max(200).default(50),
+    }),
+    output: z.array(ListedRun),
+    problems: ["not_found"],
+    http: { route: "GET /runs/{id}/children", success: "The runs", as: "runs" },
+    run(services, { run_id, ...query }) {
+      runOf(services, run_id);
+      return services.runs.children(run_id, query);
+    },
   }),
 
   spent: query({

@@ -7,7 +7,7 @@ import { findProblems } from "@/server/domain/problems/problems";
 import { type ScenarioFields, ScenarioTest, TestId } from "@/server/domain/scenario/scenario-test";
 import { testErrorTexts } from "@/server/domain/scenario/test-errors";
 import { writtenTests } from "@/server/domain/scenario/test-file";
-import { foreignText } from "@/server/runner/lifecycle/launch";
+import { calledBy, foreignText } from "@/server/runner/lifecycle/launch";
 import type { JudgeBook } from "@/server/runner/scenario/judging";
 import type { Tested } from "@/server/runner/scenario/run-scenario";
 import { SpendingCap } from "@/server/runner/scenario/spending-cap";
@@ -106,12 +106,13 @@ export const WithRealModels = {
 };
 
 /** The workflow with everything that it refers to in the library. */
-export function testedOf(services: Services, { name, graph: drawn, withheld }: StoredWorkflow): Tested {
+export function testedOf(services: Services, { id, name, graph: drawn, withheld }: StoredWorkflow): Tested {
   const graph = withLibrary(drawn, services.library);
   const roles = services.roles.all();
   return {
     ...{ name, graph, roles },
     ...foreignText(services, { graph, roles }, withheld),
+    ...calledBy(services, graph, [id]),
     installation: services.installation,
   };
 }

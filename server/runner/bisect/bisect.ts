@@ -183,7 +183,9 @@ function missing({ good, bad }: Both, { key, kind, asked }: Wanted): string {
   if (kind === "step" || kind === "time") return `Neither run listed the tools for ${key}.`;
   if (kind === "person") return `Neither run asked a person this question: ${key.slice("answer:".length)}.`;
   const recorded = [...bad.answers, ...good.answers].flatMap((one) =>
-    one.kind === "model" || one.kind === "tool" ? [{ kind: one.kind, asked: one.asked }] : [],
+    one.kind === "model" || one.kind === "tool" || one.kind === "run"
+      ? [{ kind: one.kind, asked: one.asked }]
+      : [],
   );
   return differenceFrom({ kind, asked }, recorded).sentence;
 }

@@ -44,7 +44,7 @@ export function both(good: Recording, bad: Recording): Both {
   const text = newNamelessText(madeUpNames(values));
   const hash: Both["hash"] = ({ key, kind, asked }) =>
     // A question is this node's, at this time; of tools that there are it is only known who looked.
-    hashOf(text([kind, kind === "model" || kind === "tool" ? null : key, asked]));
+    hashOf(text([kind, kind === "model" || kind === "tool" || kind === "run" ? null : key, asked]));
   const byAsked = ({ answers }: Recording): Map<string, RetracedAnswer[]> => {
     const found = new Map<string, RetracedAnswer[]>();
     for (const answer of answers.toSorted((a, b) => a.order - b.order)) {
@@ -143,7 +143,8 @@ function answeredOtherwise(
     const { node_id, activation_id } = placeOf(one, good);
     return [
       {
-        kind: one.kind === "step" || one.kind === "time" ? "installed" : one.kind,
+        kind:
+          one.kind === "step" || one.kind === "time" ? "installed" : one.kind === "run" ? "tool" : one.kind,
         title: titleOf(one, nameOf(good.created.payload.graph, node_id)),
         ...defined({ node_id, activation_id }),
         good: describeAnswer(one),
@@ -175,6 +176,7 @@ const nameOf = ({ nodes }: WorkflowGraph, id: string | undefined) =>
 function titleOf({ kind, asked }: RetracedAnswer, where: string): string {
   const { tool } = recordOf(asked);
   if (kind === "model") return `Model response in ${where}`;
+  if (kind === "run") return `Result of the workflow run by ${where}`;
   if (kind === "tool") return `Result of ${typeof tool === "string" ? tool : "a tool"} in ${where}`;
   return kind === "person" ? `Person's answer in ${where}` : `Available tools for ${where}`;
 }

@@ -151,7 +151,9 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
 
   abandon({ key }: Durable): void {
     const handle = this.handles.get(key);
-    if (handle) this.handles.giveUp(handle);
+    if (!handle) return;
+    this.handles.giveUp(handle);
+    handle.request?.abandoned?.();
   }
 
   next(_pending: readonly Durable[]): Promise<Settlement> | Settlement {

@@ -95,17 +95,20 @@ export class Handles {
     this.byKey.delete(handle.key);
   }
 
-  /** How many steps are running. */
+  /** How many steps are running; what another run does is not among them. */
   get inFlight(): number {
     let count = 0;
-    for (const handle of this.byKey.values()) if (handle.kind === "step" && handle.started) count++;
+    for (const handle of this.byKey.values())
+      if (handle.kind === "step" && handle.started && !isRun(handle)) count++;
     return count;
   }
 
-  /** Whether nothing is running: it waits only for signals, and for sleeps with fixed due instants. */
+  /** Whether nothing is running here: it waits only for signals, other runs, and sleeps with fixed due instants. */
   get onlyRest(): boolean {
-    for (const { kind, started } of this.byKey.values())
-      if (!started || (kind !== "signal" && kind !== "sleep")) return false;
+    for (const handle of this.byKey.values()) {
+      const { kind, started } = handle;
+      if (!started || (kind !== "signal" && kind !== "sleep" && !isRun(handle))) return false;
+    }
     return true;
   }
 
@@ -125,6 +128,8 @@ export class Handles {
     this.byKey.clear();
   }
 }
+
+const isRun = ({ request }: Handle): boolean => request?.kind === "run";
 
 function release(handle: Handle): void {
   handle.waiting?.stop();

@@ -143,7 +143,9 @@ export class VirtualRun implements DurableContext<RunEvent> {
 
   abandon({ key }: Durable): void {
     this.inline.delete(key);
-    this.waiting.get(key)?.abort?.abort();
+    const waiting = this.waiting.get(key);
+    waiting?.abort?.abort();
+    waiting?.request?.abandoned?.();
     this.waiting.delete(key);
     this.due.delete(key);
   }

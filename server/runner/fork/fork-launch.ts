@@ -8,7 +8,14 @@ import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/librar
 import type { Models } from "@/server/llm/model";
 import type { RunStore } from "@/server/store/runs/runs";
 import type { Host } from "../lifecycle/host";
-import { foreignText, notStarted, readyToRun, refusePriceless, type TextSources } from "../lifecycle/launch";
+import {
+  calledBy,
+  foreignText,
+  notStarted,
+  readyToRun,
+  refusePriceless,
+  type TextSources,
+} from "../lifecycle/launch";
 import type { ForkRequest } from "./fork";
 
 export type ForkLaunch = Omit<ForkRequest, "latest">;
@@ -16,7 +23,9 @@ export type ForkLaunch = Omit<ForkRequest, "latest">;
 /** Creates forks and replays: looks up the current workflow, checks it, and hands over to the host. */
 export function newForkLauncher(parts: {
   workflows: TextSources["workflows"] & {
-    find(id: string): { graph: WorkflowGraph; withheld?: readonly string[] } | undefined;
+    find(
+      id: string,
+    ): { id: string; name: string; graph: WorkflowGraph; withheld?: readonly string[] } | undefined;
   };
   roles: TextSources["roles"] & { all(): RoleDefinition[] };
   library?: Library;
@@ -49,7 +58,12 @@ export function newForkLauncher(parts: {
       { input, withheld, ...defined({ config: config || undefined }) },
       models,
     );
-    return { graph, roles, ...foreignText(parts, { graph, roles }, withheld) };
+    return {
+      graph,
+      roles,
+      ...foreignText(parts, { graph, roles }, withheld),
+      ...calledBy(parts, graph, [workflow.id]),
+    };
   };
 
   return {

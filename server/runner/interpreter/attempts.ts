@@ -1,6 +1,6 @@
 import type { RunError } from "@/server/domain/agent/outcome";
 import { defined } from "@/server/domain/base/defined";
-import type { Durable, Settlement, StepWork } from "@/server/domain/base/durable";
+import type { Durable, Settlement } from "@/server/domain/base/durable";
 import { must, present } from "@/server/domain/base/must";
 import { sizeOf } from "@/server/domain/base/sizes";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
@@ -17,7 +17,7 @@ import type { Engine } from "./engine";
 import { toRunError } from "./node-error";
 import { readInput } from "./node-input";
 import type { RunLog } from "./run-log";
-import type { Steps } from "./steps";
+import { INLINE, NOTHING_TO_DO, type Steps } from "./steps";
 import type { OpenAttempt, Outcome, Tasks } from "./tasks";
 
 /** The attempts of a run's nodes: begins them, hands them their answers, records what became of them. */
@@ -116,7 +116,7 @@ export class Attempts {
   armTimeout(task: OpenAttempt): void {
     const node = this.nodeOf(task.activationId);
     const ms = timeoutOf(node);
-    if (!ms) return;
+    if (!ms || this.engine.escalation.isAsking) return;
     task.timeout = this.engine.context.timeout(`${task.activationId}/timeout${++this.timeouts}`, ms);
     this.tasks.wait(task, task.timeout);
   }
@@ -295,10 +295,6 @@ export const timeoutOf = (node: WorkflowNode): number =>
   node.run_timeout_ms ?? getNodeKind(node.node_type).timeoutMs ?? 0;
 
 export const planEditSignal = (activationId: string) => `${activationId}/plan_edited`;
-
-/** An inline step that only marks where the turn of what is known already comes. */
-export const NOTHING_TO_DO: StepWork = () => null;
-export const INLINE = { inline: true };
 
 /** How many characters an outcome holds while it waits for its turn. */
 export const heldBy = (outcome: Outcome): number => ("result" in outcome ? sizeOf(outcome.result) : 0);

@@ -16,17 +16,18 @@ import { dueFork, forkedEvent, type MessageEdit, messageEdits, questionsMoved } 
 import type { Effects } from "../node/ports";
 import { missIn } from "../replay/recorded-answers";
 import { Advice } from "./advice";
-import { Attempts, INLINE, NOTHING_TO_DO } from "./attempts";
+import { Attempts } from "./attempts";
 import { CommandHandler } from "./command-handler";
 import { keptOf, outputOf } from "./ends";
 import type { Engine } from "./engine";
+import { Escalation } from "./escalation";
 import { limitError } from "./limits";
 import { noteOf, questionsExtended, recovered, unread } from "./notes";
 import { isActive, Pauses } from "./pauses";
 import { leftOut } from "./repeating";
 import { RunLimits } from "./run-limits";
 import { RunLog } from "./run-log";
-import { Steps } from "./steps";
+import { INLINE, NOTHING_TO_DO, Steps } from "./steps";
 import { Tasks } from "./tasks";
 
 /** The present version of the interpreter: what a run began with, it ends with. */
@@ -54,6 +55,7 @@ class Interpreter implements Engine {
   readonly steps: Steps;
   readonly pauses: Pauses;
   readonly limits: RunLimits;
+  readonly escalation: Escalation;
   readonly advice: Advice;
   readonly tasks: Tasks;
   private readonly commands: CommandHandler;
@@ -75,6 +77,7 @@ class Interpreter implements Engine {
     this.attempts = new Attempts(this.log, this.tasks, this.steps, this);
     this.pauses = new Pauses(this.log, this.tasks, this.steps, this.attempts);
     this.limits = new RunLimits(this.log, this.tasks, this.attempts, this);
+    this.escalation = new Escalation(this, this);
     this.commands = new CommandHandler(context, created, this);
   }
 
@@ -98,6 +101,7 @@ class Interpreter implements Engine {
           ...this.tasks.pending,
           ...this.advice.pending,
           ...this.limits.pending,
+          ...this.escalation.pending,
           this.commands.control,
         ]);
         this.receive(next instanceof Promise ? await next : next);
@@ -106,7 +110,7 @@ class Interpreter implements Engine {
     } catch (error) {
       if (!(error instanceof Cancelled)) throw error;
       this.log.at = error.at ?? this.log.at;
-      this.cancelRun(error);
+      this.cancelRun(error, isSince(this.log.s.run, 3) ? { command_id: "cancel" } : {});
     }
   }
 
@@ -114,6 +118,10 @@ class Interpreter implements Engine {
   private proceed(): "ended" | "again" | "waits" {
     const { isOver, repeating, control } = this.commands;
     if (isOver && !repeating.isRetryNext && !this.context.isSent(control.key)) return "ended";
+    if (this.escalation.stopped) {
+      this.cancelRun(this.escalation.stopped, {});
+      return "ended";
+    }
     this.limits.openIfDue();
     this.attempts.readAgain();
     if (!isOver) this.advance();
@@ -135,7 +143,7 @@ class Interpreter implements Engine {
       !this.log.isPaused &&
       !this.yieldPoint &&
       !this.tasks.areMoving &&
-      !this.isAskingAtLimit()
+      !this.isAsking()
     );
   }
 
@@ -171,6 +179,7 @@ class Interpreter implements Engine {
     for (const id of [...s.ready]) {
       if (this.reached()) return true;
       if (this.isFull || this.attempts.heldChars >= SIZES.event || this.needsYield()) return false;
+      if (this.escalation.holds(must(s.activations, id).node_id)) return false;
       const limit = this.limits.beforeNode();
       const node = present(
         s.graph.nodes[must(s.activations, id).node_id],
@@ -188,9 +197,11 @@ class Interpreter implements Engine {
     return false;
   }
 
-  /** Whether a person is asked about a limit, and anything can still come of it. */
-  private isAskingAtLimit(): boolean {
-    return this.limits.isAsking && !this.attempts.terminated && !this.log.s.failing;
+  /** Whether a person is asked whether the run continues, and anything can still come of it. */
+  private isAsking(): boolean {
+    return (
+      (this.limits.isAsking || this.escalation.isAsking) && !this.attempts.terminated && !this.log.s.failing
+    );
   }
 
   /** Whether no other node may start now; a node that waits for a time or a person doesn't count. */
@@ -233,6 +244,7 @@ class Interpreter implements Engine {
     this.steps.heard(answer);
     if (note === "recovered" || note === "clock") return this.note(note, answer);
     if (this.limits.waitsFor(answer.key)) return this.limits.receive(answer);
+    if (this.escalation.waitsFor(answer.key)) return this.escalation.receive(answer);
     const advised = this.advice.receive(answer, this.log.s);
     if (advised) return this.log.applyAll(advised);
     const task = this.tasks.settled(answer.key);
@@ -240,7 +252,8 @@ class Interpreter implements Engine {
     if (!task) return;
     const miss = missIn(answer.result);
     if (miss) return this.attempts.failRun(task, miss);
-    if (!this.pauses.isKept(task, answer)) this.attempts.hand(task, answer);
+    if (!this.pauses.isKept(task, answer) && !this.escalation.keeps(task, answer))
+      this.attempts.hand(task, answer);
   }
 
   /** A note of the engine: it was down, or its machine slept, or the clock was set. */
@@ -326,12 +339,13 @@ class Interpreter implements Engine {
     return false;
   }
 
-  private cancelRun({ by, reason, untaken }: Cancelled): void {
-    const isNamed = isSince(this.log.s.run, 3);
-    const id = isNamed ? { command_id: "cancel" } : {};
+  private cancelRun(
+    { by, reason, untaken = [] }: Pick<Cancelled, "by" | "reason"> & { untaken?: readonly string[] },
+    id: { command_id?: string },
+  ): void {
     this.log.apply({ type: "run_cancel_requested", payload: { by, reason }, ...id });
     this.attempts.cancelTasks(reason || "The run was cancelled.");
-    if (isNamed) this.log.applyAll(untaken.map(dropped));
+    if (isSince(this.log.s.run, 3)) this.log.applyAll(untaken.map(dropped));
     this.log.apply({
       type: "run_finished",
       payload: {
@@ -350,6 +364,7 @@ class Interpreter implements Engine {
     const paused = Math.max(0, fork.at - this.log.at);
     this.log.at += paused;
     this.limits.activeMs = 0;
+    this.escalation.restart();
     this.edits.push(...messageEdits(this.log.s, fork.patches));
     const { state, messages = [], plan = [] } = fork.patches;
     const isPatched = (id: string) =>

@@ -7,6 +7,10 @@ import { attemptOf } from "@/server/domain/run/state-reads";
 import type { StepOptions } from "../node/ports";
 import type { OpenAttempt, Tasks } from "./tasks";
 
+/** An inline step that only marks where the turn of what is known already comes. */
+export const NOTHING_TO_DO: StepWork = () => null;
+export const INLINE = { inline: true };
+
 export const tooLarge = (what: string, size: number, most: number): NodeFailure =>
   new NodeFailure(
     "TOO_LARGE",

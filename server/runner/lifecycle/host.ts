@@ -21,6 +21,7 @@ import { placeOf } from "../log/turn-write";
 import type { Effects } from "../node/ports";
 import { CommandWaiters } from "../people/command-waiters";
 import { Steering } from "../people/steering";
+import { ChildRuns } from "./child-runs";
 import { Computing } from "./crash-suspects";
 import { CreationCache } from "./creation-cache";
 import type { HostLog } from "./host-log";
@@ -87,6 +88,7 @@ export class Host {
   private readonly endings: RunEndings;
   private readonly runs: RunExecutor;
   private readonly recovery: Recovery;
+  private readonly children: ChildRuns;
   private readonly due: WakeDue;
   private readonly clockTimer: ReturnType<typeof setInterval>;
   /** Whether runs of an earlier process may still wait outside the memory of this one. */
@@ -111,9 +113,25 @@ export class Host {
       (message, error) => log?.("warn", message, { error: errorMessage(error) }),
     );
     const turns = new TurnRecorder({ writer, disk, live, frames, followers, watchers, waiters, log });
-    const endings = new RunEndings({ store, writer, disk, live, followers, watchers, clock, log });
+    const endings = new RunEndings({
+      ...{ store, writer, disk, live, followers, watchers, clock, log },
+      ended: (id) => this.children.cancelChildren(id),
+    });
+    const children = new ChildRuns({
+      ...{ store, live, watchers },
+      runs: { start: (id, workflowId) => this.runs.start(id, workflowId) },
+      creation: (request) => this.creation(request),
+      now: () => clock.now(),
+      begin: (id, created, isFork) => {
+        if (!isFork) creationCache.keep(id, created);
+        this.begin(id, created.payload.workflow_id);
+      },
+      cancel: (id, about) => this.cancel(id, about),
+    });
     const runs = new RunExecutor({
-      ...{ store, effects, remoteEngine, rules, redact, time, workerId, maxRuns },
+      mayLeave: (id) => children.mayLeave(id),
+      effects: { ...effects, runs: children },
+      ...{ store, remoteEngine, rules, redact, time, workerId, maxRuns },
       ...{ live, creationCache, computing, waiters, frames, followers, turns, endings },
     });
     this.steering = new Steering({ store, waiters, clock, live, runs });
@@ -121,6 +139,7 @@ export class Host {
       remoteEngine && new SegmentReceiver({ remoteEngine, store, turns, endings, live, runs, time });
     this.recovery = new Recovery({ store, live, runs, endings, remoteEngine });
     this.due = new WakeDue({ store, live, runs });
+    this.children = children;
     this.time = time;
     this.computing = computing;
     this.frames = frames;
@@ -151,9 +170,7 @@ export class Host {
   start(request: StartRequest): { run_id: string; created: boolean } {
     this.refuseMore();
     const id = newId("run");
-    const { people, redact } = this.options;
-    const past_work = this.store.pastWork(placeOf(request), request.graph);
-    const created = creationOf(request, { now: this.now, past_work, people, redact });
+    const created = this.creation(request);
     const made = this.store.create({
       id,
       created,
@@ -166,6 +183,12 @@ export class Host {
       this.begin(id, request.workflow_id);
     }
     return { run_id: made.id, created: made.created };
+  }
+
+  private creation(request: StartRequest) {
+    const { people, redact } = this.options;
+    const past_work = this.store.pastWork(placeOf(request), request.graph);
+    return creationOf(request, { now: this.now, past_work, people, redact });
   }
 
   /** Creates a run that begins as another one went, and queues it. Throws Rejection, DamagedLog. */
@@ -204,6 +227,7 @@ export class Host {
     for (const id of this.options.remoteEngine?.runs() ?? []) this.resumeRemote(id);
     this.recovery.begin(this.now + RESUME_DUE_WITHIN_MS, stopped);
     this.retryQuarantined();
+    this.children.cancelOrphans();
     this.runs.startQueued();
     return this.store.countUnfinished();
   }

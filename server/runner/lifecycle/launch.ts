@@ -8,6 +8,7 @@ import { must } from "@/server/domain/base/must";
 import { sizeOf, sizeText } from "@/server/domain/base/sizes";
 import type { JsonObject } from "@/server/domain/base/values";
 import { Rejection } from "@/server/domain/errors/rejection";
+import { calledWorkflows } from "@/server/domain/graph/called";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findInputErrors } from "@/server/domain/graph/input-check";
 import { graphOfNode, singleNodeError } from "@/server/domain/graph/only-node";
@@ -20,6 +21,7 @@ import { getNodeKind } from "@/server/domain/nodes";
 import { findProblems, type Problem, type ProblemContext } from "@/server/domain/problems/problems";
 import { unknownStop } from "@/server/domain/run/commands/command";
 import type { Pins } from "@/server/domain/run/commands/pins";
+import type { CalledWorkflow } from "@/server/domain/run/events/child-events";
 import { textHash } from "@/server/domain/text/text-hash";
 import type { Models } from "@/server/llm/model";
 import type { ForeignTexts } from "@/server/store/library/foreign-texts";
@@ -89,6 +91,7 @@ export function newLauncher(parts: {
       return parts.host.start({
         ...ready,
         ...foreignText(parts, ready, withheld),
+        ...calledBy(parts, ready.graph, [workflow.id]),
         ...pinsOf(launch, whole),
         ...defined({ only_node }),
         workflow_id: workflow.id,
@@ -184,17 +187,7 @@ export function readyToRun(
   given: Pick<Launch, "input" | "config"> & Pick<ProblemContext, "withheld">,
   models: Models,
 ): Pick<StartRequest, "graph" | "roles" | "input" | "config" | "provider_summary" | "context_windows"> {
-  const problems = findProblems(graph, [...roles], undefined, {
-    library: EMPTY_LIBRARY,
-    withheld: given.withheld,
-  }).filter(({ severity }) => severity === "error");
-  if (problems.length > 0)
-    throw notStarted(
-      problems.length === 1
-        ? `This workflow can't run yet: ${must(problems, 0).message}`
-        : `This workflow can't run yet: it has ${problems.length} problems.`,
-      { problems },
-    );
+  refuseProblems("This workflow", graph, roles, given.withheld);
   const errors = findInputErrors(graph, given.input);
   if (errors.length > 0) throw notStarted("The input is invalid.", { errors });
   const config = RunConfig.parse({ ...graph.config, ...given.config });
@@ -212,6 +205,30 @@ export function readyToRun(
         })),
     });
   refusePriceless(graph, config, models);
+  return { ...whatItNeeds(graph, roles, models), input: given.input, config };
+}
+
+/** Throws Rejection. `name`: how the sentence begins. */
+function refuseProblems(
+  name: string,
+  graph: WorkflowGraph,
+  roles: readonly RoleDefinition[],
+  withheld: readonly string[] | undefined,
+): void {
+  const problems = findProblems(graph, [...roles], undefined, { library: EMPTY_LIBRARY, withheld }).filter(
+    ({ severity }) => severity === "error",
+  );
+  if (problems.length > 0)
+    throw notStarted(
+      problems.length === 1
+        ? `${name} can't run yet: ${must(problems, 0).message}`
+        : `${name} can't run yet: it has ${problems.length} problems.`,
+      { problems },
+    );
+}
+
+/** The roles that a graph names, and what is known of the models that it asks. */
+function whatItNeeds(graph: WorkflowGraph, roles: readonly RoleDefinition[], models: Pick<Models, "describe">) {
   const windows = [{}, ...modelUses(graph).map(({ choice }) => choice)].flatMap((choice) => {
     const tokens = models.describe(choice)?.context_window;
     return tokens === undefined ? [] : [[choiceKey(choice), tokens] as const];
@@ -220,12 +237,51 @@ export function readyToRun(
   return {
     graph,
     roles: roles.filter(({ name }) => used.has(name)),
-    input: given.input,
-    config,
     provider_summary: whoAnswers(graph, models),
     context_windows: Object.fromEntries(windows),
   };
 }
+
+/** What is needed to copy the workflows that a graph runs. */
+export interface CalledSources extends TextSources {
+  workflows: TextSources["workflows"] & {
+    find(id: string): { name: string; graph: WorkflowGraph; withheld?: readonly string[] } | undefined;
+  };
+  roles: TextSources["roles"] & { all(): RoleDefinition[] };
+  library?: Library;
+  models: Pick<Models, "describe">;
+}
+
+/**
+ * Copies of the workflows that a graph runs, and of those that these run, as they are saved now. `path`: the ids of the
+ * workflow and of those that run it. Throws Rejection if one is missing, has errors, or runs itself.
+ */
+export function calledBy(
+  parts: CalledSources,
+  graph: WorkflowGraph,
+  path: readonly string[],
+  found: Record<string, CalledWorkflow> = {},
+): { workflows?: Record<string, CalledWorkflow> } {
+  for (const id of calledWorkflows(graph)) {
+    const workflow = parts.workflows.find(id);
+    if (!workflow) throw notCalled(`It runs the workflow "${id}", which doesn't exist.`);
+    if (path.includes(id)) throw notCalled(`It runs ${workflow.name}, which runs itself.`);
+    let called = found[id];
+    if (!called) {
+      const drawn = withLibrary(workflow.graph, parts.library ?? EMPTY_LIBRARY);
+      const roles = parts.roles.all();
+      refuseProblems(workflow.name, drawn, roles, workflow.withheld);
+      const needs = whatItNeeds(drawn, roles, parts.models);
+      called = { name: workflow.name, ...needs, ...foreignText(parts, needs, workflow.withheld) };
+      found[id] = called;
+    }
+    calledBy(parts, called.graph, [...path, id], found);
+  }
+  return Object.keys(found).length > 0 ? { workflows: found } : {};
+}
+
+const notCalled = (message: string) =>
+  notStarted(`This workflow can't run yet: ${message}`, { errors: [{ key: "workflow_id", message }] });
 
 /** Refuses a budget in dollars that could not be kept. Throws Rejection. */
 export function refusePriceless(
@@ -248,7 +304,7 @@ export function refusePriceless(
 }
 
 /** Who will be asked in a run, as the settings are now; null where no model is. What answered stands with each call. */
-function whoAnswers(graph: WorkflowGraph, models: Models): StartRequest["provider_summary"] {
+function whoAnswers(graph: WorkflowGraph, models: Pick<Models, "describe">): StartRequest["provider_summary"] {
   const asked = modelUses(graph).flatMap(({ choice }) => models.describe(choice) ?? []);
   if (asked.length === 0) return null;
   const together = (names: string[]) => [...new Set(names)].join(" and ");

@@ -22,6 +22,9 @@ export class LiveRuns {
   isHere(runId: string): boolean {
     return this.live.has(runId) || this.asleep.has(runId);
   }
+  isAsleep(runId: string): boolean {
+    return this.asleep.has(runId);
+  }
   /** How many are in memory. */
   get size(): number {
     return this.live.size;

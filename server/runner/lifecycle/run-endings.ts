@@ -24,6 +24,8 @@ interface Parts {
   watchers: Watchers;
   clock: Clock;
   log?: HostLog | undefined;
+  /** A run was ended without being computed any further. */
+  ended(runId: string): void;
 }
 
 /** What becomes of runs that are not computed any further: held with a reason, or ended as they are. */
@@ -87,6 +89,7 @@ export class RunEndings {
       const { final_status } = payload;
       watchers.notify({ run_id: runId, workflow_id: row.workflow_id, status: "finished", final_status });
       if (!live.has(runId)) followers.send(runId, { kind: "end" });
+      this.parts.ended(runId);
     } catch (error) {
       log?.("error", "A run could not be finished.", { run_id: runId, error: errorMessage(error) });
     }

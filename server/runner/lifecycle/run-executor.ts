@@ -3,6 +3,7 @@ import { defined } from "@/server/domain/base/defined";
 import { errorMessage } from "@/server/domain/base/guards";
 import { isPassing } from "@/server/domain/base/transient-error";
 import type { Json } from "@/server/domain/base/values";
+import { startsRuns } from "@/server/domain/graph/called";
 import { DamagedLog } from "@/server/domain/run/quarantine";
 import { registerKeysIn } from "@/server/secrets/redact";
 import type { RunStore } from "@/server/store/runs/runs";
@@ -42,6 +43,8 @@ interface Parts {
   followers: Followers;
   turns: Pick<TurnRecorder, "record">;
   endings: RunEndings;
+  /** Whether a run that waits for others can leave the memory. */
+  mayLeave(runId: string): boolean;
   maxRuns?: number | (() => number) | undefined;
 }
 
@@ -113,8 +116,12 @@ export class RunExecutor {
   private executeRun(runId: string, workflowId: string | null): void {
     if (this.draining || this.parts.live.has(runId)) return;
     const { remoteEngine } = this.parts;
-    if (remoteEngine && (remoteEngine.isPreferred || remoteEngine.activeSegment(runId) !== null))
-      return this.dispatchRemote(remoteEngine, runId, workflowId);
+    // What starts other runs stays where these are started; they themselves may go elsewhere.
+    const isRemote =
+      remoteEngine &&
+      (remoteEngine.activeSegment(runId) !== null ||
+        (remoteEngine.isPreferred && !startsRuns(this.parts.store.creation(runId).created.payload.graph)));
+    if (isRemote) return this.dispatchRemote(remoteEngine, runId, workflowId);
     this.parts.computing.note([runId]);
     const journal = this.journalOf(runId);
     const created = journal.turns[0]?.events[0];
@@ -209,9 +216,11 @@ export class RunExecutor {
   /** A run that only waits, and for long, leaves the memory; what wakes it takes it up again. */
   private putToSleep(runId: string, run: LiveRun): void {
     if (this.draining || this.parts.live.get(runId) !== run) return;
-    const sleeps = run.engine.sleepsUntil;
+    const sleeps = this.parts.mayLeave(runId) ? run.engine.sleepsUntil : null;
     if (!sleeps || (sleeps.wakeAt !== null && sleeps.wakeAt < this.parts.time.clock.now() + SHORT_MS)) return;
     run.engine.stop();
     this.parts.live.putToSleep(runId, sleeps.seen);
+    const parentId = this.parts.store.standing(runId)?.parent ?? null;
+    if (parentId !== null) this.release(parentId);
   }
 }

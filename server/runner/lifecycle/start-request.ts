@@ -25,6 +25,8 @@ export interface StartRequest {
   foreign?: Creation["foreign"];
   pins?: Creation["pins"];
   only_node?: Creation["only_node"];
+  parent?: Creation["parent"];
+  workflows?: Creation["workflows"];
   idempotency_key?: string;
   /** Of what was asked for with the key, so that the same key is not taken for something else. */
   request_hash?: string;
@@ -63,6 +65,8 @@ export function creationOf(
         foreign: request.foreign,
         pins: request.pins,
         only_node: request.only_node,
+        parent: request.parent,
+        workflows: request.workflows,
       }),
       people: { ...(people ?? USUAL_PEOPLE), ...RULES_NOW },
       edition: EDITION,

@@ -85,8 +85,8 @@ function progressOf(s: RunState): RunProgress {
         ? null
         : isAsking(s)
           ? "person"
-          : isWaiting(s) && !run.paused_at && waitsForTime(s)
-            ? "time"
+          : isWaiting(s) && !run.paused_at
+            ? waitsAlone(s)
             : null,
   };
 }
@@ -115,10 +115,12 @@ function isWaiting(s: RunState): boolean {
   return true;
 }
 
-/** Whether a time brings one of those that wait on. */
-function waitsForTime(s: RunState): boolean {
-  for (const id of s.running) if (s.activations[id]?.waiting?.for !== "signal") return true;
-  return false;
+/** What brings one of those that wait on, without a person: another run, or a time. */
+function waitsAlone(s: RunState): "run" | "time" | null {
+  const waits = new Set([...s.running].map((id) => s.activations[id]?.waiting?.for));
+  if (waits.delete("run")) return "run";
+  waits.delete("signal");
+  return waits.size > 0 ? "time" : null;
 }
 
 const isSameProgress = (a: RunProgress | null, b: RunProgress) =>

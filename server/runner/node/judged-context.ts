@@ -67,6 +67,16 @@ function approvedForGood({
   return approved;
 }
 
+/** Whole texts that persons gave this run: its input, answers and instructions. */
+export const personsTexts = ({ run, input, interactions, told }: RunState): Set<string> => {
+  const foreign = new Set(run.foreign?.texts);
+  return new Set([
+    ...textsIn(input).filter((text) => !foreign.has(textHash(text))),
+    ...personTexts(Object.values(interactions)),
+    ...told,
+  ]);
+};
+
 /** What `judge` is to know of a run, for an agent of this role or for the node itself. */
 export function judgedContext(
   s: RunState,

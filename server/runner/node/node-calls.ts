@@ -14,7 +14,7 @@ import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox
 import { askForTool } from "../people/tool-question";
 import { type Caller, makeCall } from "../replay/make-call";
 import { GrantedTools, RanCode, toolOutputFrom } from "../replay/read-result";
-import { toolRequest } from "../replay/requests";
+import { continuedRequest, toolRequest } from "../replay/requests";
 import type { About, Effects, ToolCaller, ToolInvocation, ToolRuntime } from "./ports";
 
 // How a node's attempt calls tools, each call as its own step; the caller decides which.
@@ -87,11 +87,11 @@ function callerOf(run: CallingRun, agent: ToolCaller | null): Pick<ToolScope, "r
  * again with the answer.
  */
 export function* callTool(run: CallingRun, key: string, call: ToolInvocation): Flow<ToolOutput> {
-  const { name, args, agent, again = 0 } = call;
+  const { name, args, agent, again = 0, called } = call;
   // The events define the plan, and its file only shows it: nobody may write another one there.
   if (FILE_TOOLS.has(name) && isPlanPath(args.path, planPaths(run)))
     return { status_code: 403, error: PLAN_IS_KEPT };
-  const step = again === 0 ? key : `${key}/again${again}`;
+  const step = called ? `${key}/called${called.nth}` : again === 0 ? key : `${key}/again${again}`;
   const answers: ToolAnswer[] = [];
   for (;;) {
     const at = answers.length === 0 ? step : `${step}/answered${answers.length}`;
@@ -143,7 +143,7 @@ export function* writePlanFile(run: CallingRun, key: string, content: string): F
 function* callOnce(
   run: CallingRun,
   key: string,
-  { name, args, agent, spec }: ToolInvocation,
+  { name, args, agent, spec, callable, called }: ToolInvocation,
   {
     asked = args,
     ...about
@@ -151,15 +151,17 @@ function* callOnce(
 ): Flow<ToolOutput> {
   const { tools } = run.effects;
   const caller = callerOf(run, agent);
-  const onCrash = spec && isSince(run.s.run, 3) ? onCrashOf(spec) : null;
+  // A program continues only in the process in which it began.
+  const onCrash = spec && !called && isSince(run.s.run, 3) ? onCrashOf(spec) : null;
+  const request = toolRequest({ tool: name, args: asked, answers: about.answers ?? [] }, spec, onCrash);
   const call = {
     key,
-    request: toolRequest({ tool: name, args: asked, answers: about.answers ?? [] }, spec, onCrash),
+    request: called ? continuedRequest(request, called) : request,
     onRepeated() {
       const message = `${name} may have been executed twice: the server stopped while the call was in flight, and it was repeated (idempotency key ${about.idempotencyKey}).`;
       run.emit({ type: "warning", ...agent?.about, payload: { code: "MAY_HAVE_HAPPENED_TWICE", message } });
     },
-    isRepeatable: spec?.read_only === true,
+    isRepeatable: spec?.read_only === true && !called,
     question: {
       about: agent?.about ?? { agent_id: run.node.id },
       tool_name: name,
@@ -178,6 +180,7 @@ function* callOnce(
         signal: abort,
         ...about,
         ...caller,
+        ...defined({ callable, called: called && { nth: called.nth, output: called.output } }),
       });
       return asJson(output);
     },

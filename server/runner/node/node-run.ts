@@ -29,6 +29,8 @@ import type {
   ChooseRequest,
   CrewAnswer,
   CrewRequest,
+  ItemOutcome,
+  MapRequest,
 } from "@/server/domain/nodes/define";
 import type { RunState } from "@/server/domain/run";
 import type { NewEvent, Payloads } from "@/server/domain/run/events";
@@ -45,11 +47,14 @@ import { CODE_IS_OFF, failureOf } from "@/server/tools/sandbox/custom-tool";
 import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox";
 import { chooseLabel } from "../agent/choose";
 import { runAgent } from "../agent/loop";
+import { runChild } from "../children/child-run";
+import { calledTarget, mapItems } from "../children/map-items";
 import { runCrew } from "../crew/run-crew";
 import type { MessageEdit } from "../fork/apply-fork";
 import { signalKey } from "../interpreter/commands";
 import type { Engine } from "../interpreter/engine";
 import type { Place } from "../interpreter/places";
+import { INLINE, NOTHING_TO_DO } from "../interpreter/steps";
 import { askPerson, readNodeAnswer } from "../people/ask";
 import { MODEL_CALL, makeCall } from "../replay/make-call";
 import { type GrantedTools, modelAnswerFrom } from "../replay/read-result";
@@ -212,6 +217,19 @@ export class NodeRun implements NodeContext, CrewRuntime {
     return chooseLabel(this, request);
   }
 
+  *callWorkflow(workflow_id: string, input: JsonObject): Flow<JsonObject> {
+    return yield* runChild(this, calledTarget(this, workflow_id), input);
+  }
+  map(request: MapRequest): Flow<ItemOutcome[]> {
+    return mapItems(this, request);
+  }
+  get runs() {
+    return this.effects.runs;
+  }
+  breathe(key: string): Durable {
+    return this.interpreter.context.step(this.keyOf(key), NOTHING_TO_DO, INLINE);
+  }
+
   ownRule(name: string): OwnRule | undefined {
     const rules = writtenRules(this.s.graph).filter((one) => one.name === name);
     return (rules.find(({ node_id }) => node_id === this.node.id) ?? rules[0])?.rule;
@@ -245,8 +263,9 @@ export class NodeRun implements NodeContext, CrewRuntime {
   }
 
   /** Comes to a place of this activation at which the run may be held; waits there while it is. */
-  arrive(place: Omit<Place, "node_id" | "activation_id">): Flow<void> {
-    return this.interpreter.pauses.arrive({
+  *arrive(place: Omit<Place, "node_id" | "activation_id">): Flow<void> {
+    yield* this.interpreter.escalation.hold(this.node.id);
+    yield* this.interpreter.pauses.arrive({
       node_id: this.node.id,
       activation_id: this.activationId,
       ...place,

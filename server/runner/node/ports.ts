@@ -1,18 +1,20 @@
 import type { RaisableLimit, RunConfig } from "@/server/domain/agent/outcome";
 import type { AgentConfig, ConfirmationPolicy, LlmConfig, RoleDefinition } from "@/server/domain/agent/role";
 import type { Durable, Flow, StepRequest } from "@/server/domain/base/durable";
-import type { JsonObject } from "@/server/domain/base/values";
+import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import type { NodeContext } from "@/server/domain/nodes";
 import type { RunState } from "@/server/domain/run";
 import type { NewEvent, Payloads } from "@/server/domain/run/events";
-import type { ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
+import type { CallableTool, ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
 import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
 import type { ToolHost } from "@/server/tools/host";
 import type { Context } from "@/server/tools/policy";
 import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox";
 import type { MessageEdit } from "../fork/apply-fork";
 import type { Place } from "../interpreter/places";
+import type { StartRequest } from "../lifecycle/start-request";
+import type { Caller } from "../replay/make-call";
 
 // What the parts of the runner need of one another. `NodeRun` is one attempt of one node and offers all of it; a node's
 // behaviour sees `NodeContext` of the domain, tool calls see `ToolRuntime`, agents `AgentRuntime`, crews `CrewRuntime`.
@@ -23,6 +25,35 @@ export interface Effects {
   models: Models;
   /** Absent where runs have no tools. */
   tools?: ToolHost;
+  /** Absent where runs start no others. */
+  runs?: ChildRunner;
+}
+
+/** Starts runs for runs. */
+export interface ChildRunner {
+  /** The result of the run of that id, once it has ended; starts it unless it was started before. */
+  run(start: ChildStart, abort: AbortSignal): Promise<Json>;
+  /** Cancels a run that nothing waits for; nothing where it has ended, or never began. */
+  cancel(runId: string, reason: string): void;
+}
+
+/** A run that a node starts. */
+export interface ChildStart {
+  run_id: string;
+  request: StartRequest;
+  /** In a fork, the runs that its originals started at the same place: the new one begins as the first of them that there is. */
+  originals: readonly string[];
+}
+
+/** What a run that a node starts needs of the attempt. */
+export interface ChildRuntime
+  extends Caller,
+    Pick<
+      AgentRuntime,
+      "s" | "activationId" | "attempt" | "config" | "now" | "state" | "emit" | "hold" | "limitBeforeCall"
+    > {
+  readonly node: WorkflowNode;
+  readonly runs: ChildRunner | undefined;
 }
 
 /** An answer that was not requested again: that run had the answer to the same request. */
@@ -64,6 +95,10 @@ export interface ToolInvocation {
   /** How often the same call was made before; it keeps its idempotency key. */
   again?: number;
   spec?: ToolSpec | undefined;
+  /** The tools that its program may call. */
+  callable?: readonly CallableTool[];
+  /** The result of the `nth` call (from 1) of its program, which continues with it. */
+  called?: { nth: number; output: ToolOutput } & Reused;
 }
 
 /** What a person is asked; the rest is filled in where it is asked. */

@@ -12,7 +12,7 @@ import type { RunExecutor } from "../lifecycle/run-executor";
 import type { CommandWaiters, Heard } from "./command-waiters";
 
 interface Parts {
-  store: Pick<RunStore, "command" | "find" | "sent" | "signal" | "state">;
+  store: Pick<RunStore, "command" | "find" | "openChildren" | "sent" | "signal" | "state">;
   waiters: CommandWaiters;
   clock: Clock;
   live: LiveRuns;
@@ -35,6 +35,9 @@ export class Steering {
   }
 
   command(runId: string, command: RunCommand, by: string): Promise<CommandResult> {
+    // What a run started pauses and goes on with it.
+    if (command.kind === "pause" || command.kind === "resume")
+      for (const id of this.parts.store.openChildren(runId)) void this.command(id, command, by);
     return this.keep(runId, parseJson(JSON.stringify({ ...command, by })));
   }
 

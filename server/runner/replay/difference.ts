@@ -43,6 +43,7 @@ const toolOf = ({ kind, asked }: AskedRequest): { tool?: string } => {
 
 const whatOf = (request: AskedRequest): string => {
   const { tool } = toolOf(request);
+  if (request.kind === "run") return "another workflow";
   return request.kind === "model" ? "a model" : `the tool ${tool ?? "without a name"}`;
 };
 

@@ -1,7 +1,13 @@
 import { z } from "zod";
 import { Usage } from "@/server/domain/agent/outcome";
 import type { Json } from "@/server/domain/base/values";
-import { type ToolOutput, ToolQuestion, ToolSpec, ToolStatus } from "@/server/domain/tool/tool";
+import {
+  ToolCallNeeded,
+  type ToolOutput,
+  ToolQuestion,
+  ToolSpec,
+  ToolStatus,
+} from "@/server/domain/tool/tool";
 import type { ModelAnswer } from "@/server/llm/model";
 import { CallsStep } from "@/server/tools/sandbox/sandbox";
 
@@ -28,6 +34,7 @@ const Output = z.looseObject({
   error: z.string().optional(),
   tainted: z.boolean().optional(),
   asks: ToolQuestion.optional(),
+  needs: ToolCallNeeded.optional(),
 });
 const isToolOutput = (value: unknown): value is ToolOutput => Output.safeParse(value).success;
 

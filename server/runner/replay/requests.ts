@@ -4,7 +4,7 @@ import { recordOf } from "@/server/domain/base/guards";
 import { asJson, asStored } from "@/server/domain/base/json";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { isSince } from "@/server/domain/run/edition";
-import type { OnCrash, ToolAnswer, ToolSpec } from "@/server/domain/tool/tool";
+import type { OnCrash, ToolAnswer, ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
 import type { ModelRequest, Models } from "@/server/llm/model";
 import wordingOf3 from "./edition-3.json";
 
@@ -69,3 +69,16 @@ export function toolRequest(
     ...defined({ onCrash: onCrash || undefined }),
   };
 }
+
+/**
+ * The call of a program that continues with the result of a call of its own. It is executed if the program's beginning
+ * was, and else has the recorded answer. `reused`: see `Reused` of the beginning.
+ */
+export const continuedRequest = (
+  { kind, asked }: StepRequest,
+  { nth, output, reused }: { nth: number; output: ToolOutput; reused?: string },
+): StepRequest => ({
+  kind,
+  again: reused === undefined ? "ask" : "reuse",
+  asked: () => asJson({ ...recordOf(asked()), called: { nth, output } }),
+});

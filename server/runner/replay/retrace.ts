@@ -40,7 +40,7 @@ export interface RetracedCall extends RetracedRequest {
 export interface RetracedAnswer {
   key: string;
   /** `step` asks nothing outside, such as which tools there are; `person` is a question; `time` is a wait. */
-  kind: "model" | "tool" | "person" | "step" | "time";
+  kind: "model" | "tool" | "run" | "person" | "step" | "time";
   /** What was asked; null for a step, milliseconds for a wait. */
   asked: Json;
   /** Null: nothing came before the run waited no longer. */
@@ -95,7 +95,7 @@ export const retracedRequests = (...of: Parameters<typeof retraced>): RetracedRe
 /** All that a run asked models and tools: those answered in the order in which they were, then those that were not. */
 export function retracedCalls(...of: Parameters<typeof retraced>): RetracedCall[] {
   const calls = retraced(...of).flatMap(({ key, kind, asked, result, since, ms }): RetracedCall[] => {
-    if (kind !== "model" && kind !== "tool") return [];
+    if (kind !== "model" && kind !== "tool" && kind !== "run") return [];
     const request = requestHash({ kind, asked: () => asked });
     if (result && result.request !== request) return [];
     const answered_at = result ? since + ms : since;

@@ -62,6 +62,7 @@ export function simulatedAnswers(parts: TestParts, always: boolean, now: () => n
       tools: withScratch(parts.tools, scratch.host),
     },
     serve(request, key) {
+      if (request.kind === "run") return undefined;
       if (request.kind === "model" ? isDemo(request) : scratch.has(toolOf(request))) return undefined;
       throw new Missed(
         missedOf(
@@ -94,7 +95,7 @@ export function realAnswers(
     isReal: true,
     effects: { models: spendingCap.paying(parts.models), tools: withScratch(parts.tools, scratch.host) },
     serve(request, key) {
-      if (request.kind === "model") return undefined;
+      if (request.kind === "model" || request.kind === "run") return undefined;
       const tool = toolOf(request);
       const served = player?.next(requestHash(request));
       if (served) return served;

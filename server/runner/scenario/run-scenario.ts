@@ -10,15 +10,19 @@ import type { RunState } from "@/server/domain/run";
 import { keptCommands } from "@/server/domain/run/commands/repeated";
 import { EDITION } from "@/server/domain/run/edition";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
+import type { CalledWorkflow } from "@/server/domain/run/events/child-events";
 import type { ForeignText } from "@/server/domain/run/fork/lineage";
 import { openInteractions } from "@/server/domain/run/questions/open-questions";
 import { readAnswer } from "@/server/domain/run/questions/person-answer";
 import { RULES_NOW, USUAL_PEOPLE } from "@/server/domain/run/questions/question-times";
 import type { MissedAnswer, UnansweredQuestion } from "@/server/domain/scenario/report";
 import { type PeopleAnswer, type ScenarioFields, USUAL_START } from "@/server/domain/scenario/scenario-test";
+import { childResultOf } from "../children/child-run";
 import { BrokenOff, NothingLeft, VirtualRun } from "../durable/virtual-run";
 import { execute } from "../interpreter/execute";
 import { storedCreation } from "../lifecycle/creation-cache";
+import { creationOf as creationOfStart } from "../lifecycle/start-request";
+import type { ChildRunner } from "../node/ports";
 import { type Answering, Missed } from "./answering";
 
 /** The workflow under test, with everything it refers to. */
@@ -29,6 +33,8 @@ export interface Tested {
   roles: readonly RoleDefinition[];
   installation?: InstallationRules | undefined;
   foreign?: ForeignText | undefined;
+  /** The workflows that it runs, and those that these run, by id. */
+  workflows?: Record<string, CalledWorkflow> | undefined;
 }
 
 /** The run of a test, complete or not. */
@@ -74,20 +80,12 @@ export async function runScenario(
   const begunAt = test.starts_at ?? USUAL_START;
   const created = creationOf(tested, test, begunAt, world);
   const runId = test.answers?.recorded.run_id ?? RUN_ID;
-  let state: RunState | null = null;
-  const people = new People(test.people);
-  const context = new VirtualRun(runId, begunAt, {
-    ...(world.isReal ? { first: "by_time", measures: true } : { first: "by_place" }),
-    serve: ({ request, key }) => request && world.serve(request, key),
-    idle: (deliver) => (state ? people.answer(state, deliver) : false),
-    aborted,
-  });
+  const virtual = newVirtual(runId, begunAt, { world, people: new People(test.people), aborted });
+  const { context } = virtual;
   const run = { missed: null, question: null, wrongAnswer: null };
   let ended: Partial<Pick<ScenarioRun, "missed" | "question" | "wrongAnswer">> = {};
   try {
-    await execute(context, created, world.effects, (s) => {
-      state = s;
-    });
+    await virtual.execute(created);
   } catch (error) {
     if (error instanceof Missed) ended = { missed: error.missed };
     else if (error instanceof Unanswered) ended = { question: error.question };
@@ -99,9 +97,45 @@ export async function runScenario(
     ...ended,
     notRepeated: notRepeatedIn(context.events),
     events: [created, ...context.events],
-    state: present<RunState>(state ?? undefined, "state"),
+    state: virtual.state(),
     unused: world.unused(),
     duration_ms: context.now - begunAt,
+  };
+}
+
+interface Around {
+  world: Answering;
+  people: People;
+  aborted: AbortSignal | undefined;
+}
+
+/** A run that stores nothing; the runs that its nodes start are such runs as well, with the same answers. */
+function newVirtual(runId: string, begunAt: number, around: Around) {
+  const { world, people, aborted } = around;
+  let state: RunState | null = null;
+  const context = new VirtualRun(runId, begunAt, {
+    ...(world.isReal ? { first: "by_time", measures: true } : { first: "by_place" }),
+    serve: ({ request, key }) => request && world.serve(request, key),
+    idle: (deliver) => (state ? people.answer(state, deliver) : false),
+    aborted,
+  });
+  const known = () => present<RunState>(state ?? undefined, "state");
+  const runs: ChildRunner = {
+    async run({ run_id, request }) {
+      const child = newVirtual(run_id, context.now, around);
+      const about = { now: context.now, past_work: [] };
+      await child.execute(creationOfStart({ ...request, trigger: "test" }, about));
+      return childResultOf(child.state());
+    },
+    cancel() {},
+  };
+  return {
+    context,
+    state: known,
+    execute: (created: RunEventOf<"run_created">) =>
+      execute(context, created, { ...world.effects, runs }, (s) => {
+        state = s;
+      }),
   };
 }
 
@@ -111,7 +145,7 @@ function notRepeatedIn(events: readonly RunEvent[]): string | null {
 }
 
 function creationOf(
-  { name, graph, roles, installation, foreign }: Tested,
+  { name, graph, roles, installation, foreign, workflows }: Tested,
   { input, pins, config: changes, answers, commands = [] }: ScenarioFields,
   ts: number,
   { effects: { models }, isReal }: Answering,
@@ -147,6 +181,7 @@ function creationOf(
               simulated: asked.every(({ simulated }) => simulated),
             },
       foreign,
+      workflows,
       people: { ...USUAL_PEOPLE, ...RULES_NOW },
       // What was recorded is found by what was asked then.
       edition: answers && !isReal ? (answers.recorded.edition ?? LAST_UNRECORDED) : EDITION,

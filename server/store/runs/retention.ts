@@ -185,7 +185,8 @@ export class Retention {
   /** The oldest finished runs of one rule that it does not keep. `whose`: the runs that it is about. */
   private outdatedBy(rule: KeepRule, whose: SQL | undefined, limit: number): string[] {
     const found = new Set<string>();
-    const finished = and(eq(runs.status, "finished"), whose);
+    // Runs that other runs started go with those.
+    const finished = and(eq(runs.status, "finished"), isNull(runs.parentRun), whose);
     const addOldest = (condition: SQL | undefined, most: number) => {
       const oldest = this.db
         .select({ id: runs.id })
@@ -214,6 +215,17 @@ export class Retention {
       .limit(limit)
       .all()
       .map(({ id }) => id);
+  }
+
+  /** A run whose parent is deleted. */
+  private left(): string | undefined {
+    return this.client
+      .prepare<[], string>(
+        `select id from runs c where parent_run is not null and status = 'finished'
+         and not exists (select 1 from runs p where p.id = c.parent_run) limit 1`,
+      )
+      .pluck()
+      .get();
   }
 
   private outdated(limit: number): string[] {
@@ -254,7 +266,7 @@ export class Retention {
       this.settings.set(REMOVING_KEY, JSON.stringify(this.removing().slice(1)));
       return "removed";
     }
-    const next = this.outdated(1)[0] ?? this.binned(1)[0];
+    const next = this.outdated(1)[0] ?? this.binned(1)[0] ?? this.left();
     if (next !== undefined) {
       this.takeAway(next);
       return "worked";

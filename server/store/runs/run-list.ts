@@ -15,7 +15,7 @@ export interface RunQuery {
   workflow_id?: string | undefined;
   status?: RunStatus | readonly RunStatus[] | undefined;
   final_status?: FinalStatus | undefined;
-  waits_for?: "person" | "time" | undefined;
+  waits_for?: "person" | "time" | "run" | undefined;
   /** Words that must occur in its workflow's name, its input or its outcome, in any order. */
   search?: string | undefined;
   /** Created at this time or later, at this time or before. */
@@ -61,6 +61,7 @@ export function listRuns(db: Db, query: RunQuery): (typeof runs.$inferSelect)[] 
     .where(
       and(
         isNull(runs.deletedAt),
+        isNull(runs.parentRun),
         is(query.workflow_id, (id) => eq(runs.workflowId, id)),
         is(query.status, (status) => inArray(runs.status, [status].flat())),
         is(query.final_status, (status) => eq(runs.finalStatus, status)),

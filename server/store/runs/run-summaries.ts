@@ -7,6 +7,7 @@ import { knownCost, type Paid } from "@/server/domain/model/cost";
 import type { QuarantineReason } from "@/server/domain/run/quarantine";
 import { RUN_TEXT } from "@/server/domain/run/result";
 import { ownJson } from "../own-json";
+import { type ChildQuery, listChildren } from "./child-runs";
 import { listRuns, type RunQuery, type RunStatus } from "./run-list";
 
 /** What lists show of a run. Times in Unix milliseconds, cost in US dollars. */
@@ -33,11 +34,20 @@ export interface RunSummary {
   input_excerpt: string;
   outcome_excerpt: string;
   /** What it waits for before it can resume; null if nothing. */
-  waits_for: "person" | "time" | null;
+  waits_for: "person" | "time" | "run" | null;
   /** When it resumes by itself, or when its question times out; null if neither applies. */
   wakes_at: number | null;
   /** The run it was created from; null if none. */
   origin: RunOrigin | null;
+  /** The node of another run that started it; null if none. */
+  parent: RunParent | null;
+}
+
+/** `item`: of a map, from 0; null for a single run. */
+export interface RunParent {
+  run_id: string;
+  activation_id: string;
+  item: number | null;
 }
 
 /** The run that another one began as. `root`: the first of the lineage; `seq`: the last event that both have. */
@@ -111,6 +121,9 @@ export function newRunSummaries(db: Db) {
 
     list: (query: RunQuery = {}): RunSummary[] => listRuns(db, query).map(summaryOf),
 
+    /** The runs that a run started, by activation and item. */
+    children: (id: string, query: ChildQuery): RunSummary[] => listChildren(db, id, query).map(summaryOf),
+
     /** What runs since a time cost together, also those in the bin. */
     spent(since: number): { runs: number } & Paid {
       const sums = db
@@ -120,7 +133,8 @@ export function newRunSummaries(db: Db) {
           unknown: sql<number>`coalesce(sum(${runs.unknownCostCalls}), 0)`,
         })
         .from(runs)
-        .where(gte(runs.createdAt, since))
+        // A run's cost includes that of the runs that it started.
+        .where(and(gte(runs.createdAt, since), isNull(runs.parentRun)))
         .get();
       const paid = { cost_usd: sums?.cost ?? 0, unknown_cost_calls: sums?.unknown ?? 0 };
       return {
@@ -139,7 +153,7 @@ export function newRunSummaries(db: Db) {
           newest: sql<number>`max(${runs.createdAt})`,
         })
         .from(runs)
-        .where(isNull(runs.deletedAt))
+        .where(and(isNull(runs.deletedAt), isNull(runs.parentRun)))
         .groupBy(runs.workflowId)
         .all();
       const found = new Map<string, { last_run: RunSummary; run_count: number }>();
@@ -223,5 +237,9 @@ function toSummary(row: typeof runs.$inferSelect, answerBy: number | null): RunS
     // A run that waits for a person also wakes to remind them.
     wakes_at: row.waitsFor === "time" ? row.wakeAt : answerBy,
     origin: originOf(row),
+    parent:
+      row.parentRun === null
+        ? null
+        : { run_id: row.parentRun, activation_id: row.parentActivation ?? "", item: row.parentItem },
   };
 }

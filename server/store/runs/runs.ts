@@ -16,6 +16,7 @@ import { openQuestions } from "@/server/domain/run/questions/open-questions";
 import { forgetMemoriesOf } from "../library/memories/memories";
 import { ownJson } from "../own-json";
 import { newAncestors } from "./ancestors";
+import { newChildRuns } from "./child-runs";
 import { newCrewWorkStore } from "./crew-work";
 import { newRunQuestions } from "./questions";
 import { newLogReader } from "./read-log";
@@ -47,6 +48,7 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
     ...newLogWriter(db, { questions, crewWork }),
     ...newRunSummaries(db),
     ...newUnfinishedRuns(db),
+    ...newChildRuns(db),
     ...newRunSignals(db),
     ...newRunRemoval(db, now),
 

@@ -87,7 +87,8 @@ export function newUnfinishedRuns(db: Db) {
 }
 
 const isUnfinished = inArray(runs.status, ["queued", "running", "waiting", "paused"]);
-const isActive = inArray(runs.status, ["queued", "running"]);
+/** A run that waits for another one may have missed its end. */
+const isActive = or(inArray(runs.status, ["queued", "running"]), eq(runs.waitsFor, "run"));
 /** Its time comes before that, or it has a signal that was not taken yet. */
 const hasToWake = (before: number) =>
   sql`(${runs.wakeAt} <= ${before} or exists (select 1 from run_signals s where s.run_id = ${runs.id} and not exists

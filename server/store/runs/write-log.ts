@@ -100,6 +100,9 @@ export function newLogWriter(
     `insert into runs (id, workflow_id, workflow_name, status, interpreter_version, trigger, simulated, idempotency_key,
      request_hash, created_at, log_hash, input_text) values (?, ?, ?, 'queued', ?, ?, 0, ?, ?, ?, ?, ?)`,
   );
+  const updateParent = client.prepare(
+    "update runs set parent_run = @run_id, parent_activation = @activation_id, parent_item = @item where id = @id",
+  );
   /** Appends a turn to what its log ends with; answers the hash that it ends with then. */
   const appendTurn = (write: TurnWrite, before: string): string => {
     const { runId, turn, at, key, inlined } = write;
@@ -175,6 +178,10 @@ export function newLogWriter(
       valuesText(payload.input),
     );
     if (run.origin || run.fork) beginAsAnother(run);
+    if (payload.parent) {
+      const { run_id, activation_id, item = null } = payload.parent;
+      updateParent.run({ id: run.id, run_id, activation_id, item });
+    }
     return { id: run.id, created: true };
   });
 

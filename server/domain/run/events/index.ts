@@ -15,6 +15,7 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { Pins } from "../commands/pins";
 import type { ForeignText, ForkGraph, ForkOrigin, ForkPatches } from "../fork/lineage";
 import type { AgentEvents, ModelCallEvents } from "./agent-events";
+import type { CalledWorkflow, ChildEvents, ParentRun } from "./child-events";
 import type { ControlEvents, KeptCommand } from "./control-events";
 import type { CrewEvents, PlanEvents } from "./crew-events";
 import type { PeopleRules, PersonEvents } from "./people-events";
@@ -35,7 +36,7 @@ export interface RunEvents {
     workflow_name: string;
     input: JsonObject;
     config: RunConfig;
-    trigger: "editor" | "api" | "cli" | "test";
+    trigger: "editor" | "api" | "cli" | "test" | "workflow";
     provider_summary: { name: string; model: string; simulated: boolean } | null;
     /** How much each model that it may ask reads, in tokens, by choiceKey; absent in older runs. */
     context_windows?: Record<string, number>;
@@ -61,6 +62,10 @@ export interface RunEvents {
     edition?: number;
     /** What the ids of tasks in prompts are made of: unknown to all data of before the run; absent in older runs. */
     prompt_seed?: string;
+    /** The node of another run that started it; absent where a person or a program did. */
+    parent?: ParentRun;
+    /** The workflows that its nodes run, and those that these run, by id. */
+    workflows?: Record<string, CalledWorkflow>;
   };
   run_started: Record<string, never>;
   /**
@@ -137,7 +142,7 @@ export interface NodeEvents {
   };
   /** `from_state`: further keys of the input, whose long values are those that the state has at this moment. */
   node_started: { attempt: number; input: JsonObject; from_state?: string[] };
-  node_waiting: { for: "timer" | "signal" | "human" | "limit"; until?: number; name?: string };
+  node_waiting: { for: "timer" | "signal" | "human" | "limit" | "run"; until?: number; name?: string };
   timer_fired: Record<string, never>;
   router_decided: {
     kind: string;
@@ -196,6 +201,7 @@ export interface Payloads
     AgentEvents,
     ModelCallEvents,
     ToolEvents,
+    ChildEvents,
     PersonEvents,
     CrewEvents,
     PlanEvents,

@@ -34,6 +34,7 @@ export const run_forked: Handlers<keyof Pick<RunEvents, "run_forked">>["run_fork
     const texts = [...(s.run.foreign?.texts ?? []), ...(foreign?.texts ?? [])];
     if (foreign) s.run = { ...s.run, foreign: { ...foreign, texts } };
     s.roles = [...latest.roles, ...broughtRoles(s, latest.roles)];
+    if (latest.workflows) s.run = { ...s.run, workflows: latest.workflows };
   }
   if (config) setSettings(s, config);
   if (patches.state) editState(s, patches.state, forkWriter(by));
@@ -73,7 +74,8 @@ export function inherit(s: RunState, paid: { usage: Usage; cost_usd: number | nu
   addInherited(s, { usage, cost_usd: cost_usd ?? 0, unknown_cost_calls: cost_usd === null ? 1 : 0 });
 }
 
-function addInherited(s: RunState, more: NonNullable<RunState["run"]["inherited"]>): void {
+/** Adds what other runs had paid. */
+export function addInherited(s: RunState, more: NonNullable<RunState["run"]["inherited"]>): void {
   const before = s.run.inherited ?? { usage: NO_USAGE, cost_usd: 0, unknown_cost_calls: 0 };
   s.run = {
     ...s.run,

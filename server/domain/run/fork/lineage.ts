@@ -4,6 +4,7 @@ import type { RoleDefinition } from "@/server/domain/agent/role";
 import { Json, StateKey } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { PlanEdit } from "../commands/plan-edit";
+import type { CalledWorkflow } from "../events/child-events";
 
 /** Values of the state that a person sets or takes away. */
 export const StatePatch = z.strictObject({
@@ -66,7 +67,12 @@ export interface ForkOrigin {
   /** The run takes all its answers from the original's log. */
   replay?: ReplayMode;
   /** The workflow version that it continues with, if it changed, and the roles that it names. */
-  latest?: { graph: WorkflowGraph; roles: RoleDefinition[]; foreign?: ForeignText | undefined };
+  latest?: {
+    graph: WorkflowGraph;
+    roles: RoleDefinition[];
+    foreign?: ForeignText | undefined;
+    workflows?: Record<string, CalledWorkflow> | undefined;
+  };
   /** From the fork on no pin of the original holds: pins are for trying things out in the editor. */
   without_pins?: true;
 }

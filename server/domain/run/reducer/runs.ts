@@ -30,11 +30,14 @@ export const runs: Handlers<keyof RunEvents> = {
         forks: payload.forks,
         edition: payload.edition || undefined,
         prompt_seed: payload.prompt_seed || undefined,
+        parent: payload.parent,
+        workflows: payload.workflows,
       }),
       config: payload.config,
       created_at: ts,
       ...holding(payload),
     };
+    if (payload.parent) s.taint_sources = payload.parent.taint_sources;
   },
   run_started(s, { ts }) {
     s.run = { ...s.run, status: "running", started_at: ts };

@@ -15,6 +15,7 @@ const NAMES: readonly (readonly [string, Type])[] = [
   ["output", "dyn"],
   ["item", "dyn"],
   ["now", "timestamp"],
+  ["index", "int"],
 ];
 /** The slot and the type of each name. */
 export const names = {

@@ -25,7 +25,9 @@ export interface ExpressionScope {
   nodes?: Readonly<Record<string, Json>>;
   run?: Readonly<Record<string, Json>>;
   output?: Json;
+  /** The item of a list that a node goes through, and its position from 0. */
   item?: Json;
+  index?: number;
   /** What `now` is: the recorded time of the step (Unix time in milliseconds), so that a replay sees the same. */
   now?: number | undefined;
 }
@@ -124,6 +126,7 @@ export function evaluateExpression(text: string, scope: ExpressionScope, work = 
       scope.output ?? null,
       scope.item ?? null,
       scope.now === undefined ? undefined : new Date(scope.now),
+      scope.index === undefined ? undefined : BigInt(scope.index),
     ],
     at: root,
   };

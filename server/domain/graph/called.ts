@@ -1,0 +1,145 @@
+import { bodyIdOf, calledBy, getNodeKind, isExecutable, type WorkflowNode, writtenKeys } from "../nodes";
+import { analyse } from "./analysis";
+import { bodyNodes, nodesOfBody, withInnerBodies } from "./bodies";
+import type { NodeGroup, WorkflowEdge } from "./graph";
+import { WorkflowGraph } from "./graph";
+import { keysAvailableAt } from "./keys/data-flow";
+import { keysRead } from "./keys/keys-read";
+import { inputSchemaOf } from "./only-node";
+import { isStartNode } from "./run-input";
+
+// Workflows within workflows: which others a graph runs, and which parts of it run as workflows of their own.
+
+/** The ids of the workflows that its nodes run, each once. */
+export const calledWorkflows = (graph: Pick<WorkflowGraph, "nodes">): string[] => [
+  ...new Set(Object.values(graph.nodes).flatMap((node) => calledBy(node) ?? [])),
+];
+
+/** Whether its nodes start runs. */
+export const startsRuns = ({ nodes }: Pick<WorkflowGraph, "nodes">): boolean =>
+  Object.values(nodes).some((node) => calledBy(node) !== undefined || bodyIdOf(node) !== undefined);
+
+/** Why a node or group can't be the body of a node, as a message; null if it can. */
+export function bodyError(graph: WorkflowGraph, ownerId: string, bodyId: string): string | null {
+  const ids = nodesOfBody(graph, bodyId);
+  if (ids.length === 0) return `There is no node or group "${bodyId}" to run.`;
+  if (withInnerBodies(graph, ids).has(ownerId)) return "A node can't run itself.";
+  for (const id of ids) {
+    const node = graph.nodes[id];
+    if (!node) continue;
+    if (isStartNode(node) || getNodeKind(node.node_type).ends)
+      return `${node.name || id} can't be repeated: start and end nodes belong to the whole workflow.`;
+  }
+  const inside = new Set(ids);
+  const crossing = graph.edges.find(
+    ({ source_node_id, target_node_id }) => inside.has(source_node_id) !== inside.has(target_node_id),
+  );
+  if (!crossing) return null;
+  const [id, other] = inside.has(crossing.source_node_id)
+    ? [crossing.source_node_id, crossing.target_node_id]
+    : [crossing.target_node_id, crossing.source_node_id];
+  const name = (of: string) => graph.nodes[of]?.name || of;
+  return `${name(id)} is connected to ${name(other)}. What is repeated can't have connections to other nodes.`;
+}
+
+/**
+ * The body of a node as a workflow of its own: it starts with what its nodes read and ends with what they write. Null if
+ * there is no such node or group.
+ */
+export function graphOfBody(graph: WorkflowGraph, bodyId: string): WorkflowGraph | null {
+  const inside = withInnerBodies(graph, nodesOfBody(graph, bodyId));
+  if (inside.size === 0) return null;
+  const nodes = Object.fromEntries(Object.entries(graph.nodes).filter(([id]) => inside.has(id)));
+  const edges = graph.edges.filter(
+    ({ source_node_id, target_node_id }) => inside.has(source_node_id) && inside.has(target_node_id),
+  );
+  return partGraph(graph, nodes, edges);
+}
+
+/**
+ * Some nodes of a graph as a workflow of its own. `edges`: those among them. Nodes that no edge leads to follow the start,
+ * and those that none leaves lead to the end. It asks for what they read before they certainly wrote it.
+ */
+export function partGraph(
+  graph: WorkflowGraph,
+  nodes: WorkflowGraph["nodes"],
+  edges: readonly WorkflowEdge[],
+): WorkflowGraph {
+  const start = freeId("start", nodes);
+  const end = freeId("end", nodes);
+  const { groups: _groups, dismissed_advice: _advice, ...rest } = graph;
+  const groups = groupsWithin(graph, new Set(Object.keys(nodes)));
+  const bodies = bodyNodes({ nodes, groups });
+  const flow = Object.values(nodes).filter((node) => isExecutable(node) && !bodies.has(node.id));
+  const written = new Set(flow.flatMap(writtenKeys));
+  const isEntered = new Set(edges.map(({ target_node_id }) => target_node_id));
+  const isLeft = new Set(edges.map(({ source_node_id }) => source_node_id));
+  const draw = (required: string[], optional: string[]) =>
+    WorkflowGraph.parse({
+      ...rest,
+      ...(groups.length > 0 ? { groups } : {}),
+      start_node_id: start,
+      nodes: {
+        [start]: {
+          id: start,
+          node_type: "start",
+          name: "Start",
+          output_keys: [...required, ...optional],
+          config: { input_schema: inputSchemaOf(graph, required, optional) },
+        },
+        ...nodes,
+        [end]: {
+          id: end,
+          node_type: "end",
+          name: "End",
+          optional_input_keys: [...written],
+          config: {},
+        },
+      },
+      edges: [
+        ...edges,
+        ...flow.filter(({ id }) => !isEntered.has(id)).map(({ id }) => edge(`in_${id}`, start, id)),
+        ...flow.filter(({ id }) => !isLeft.has(id)).map(({ id }) => edge(`out_${id}`, id, end)),
+      ],
+    });
+  const { required, optional } = keysWanted(draw([], []), flow, written);
+  return draw(required, optional);
+}
+
+/** What nodes of a graph read that it does not certainly write before. `required`: a run can't do without them. */
+function keysWanted(
+  { global_state_schema: _defaults, ...graph }: WorkflowGraph,
+  flow: readonly WorkflowNode[],
+  written: ReadonlySet<string>,
+): { required: string[]; optional: string[] } {
+  const analysis = analyse(graph);
+  const required = new Set<string>();
+  const optional = new Set<string>();
+  for (const node of flow) {
+    const reads = keysRead(node);
+    const isOwn = [...reads.required, ...reads.optional].some((key) => written.has(key));
+    const known = new Map(
+      isOwn ? keysAvailableAt(graph, node.id, analysis).map(({ key, certain }) => [key, certain]) : [],
+    );
+    for (const key of reads.required) if (!known.has(key)) required.add(key);
+    for (const key of [...reads.required, ...reads.optional]) if (!known.get(key)) optional.add(key);
+  }
+  return { required: [...required], optional: [...optional].filter((key) => !required.has(key)) };
+}
+
+const edge = (id: string, source_node_id: string, target_node_id: string) => ({
+  id: id.slice(0, 64),
+  source_node_id,
+  target_node_id,
+});
+
+const groupsWithin = (graph: WorkflowGraph, ids: ReadonlySet<string>): NodeGroup[] =>
+  (graph.groups ?? []).filter(
+    ({ node_ids }) => node_ids.length < ids.size && node_ids.every((id) => ids.has(id)),
+  );
+
+function freeId(wanted: string, nodes: WorkflowGraph["nodes"]): string {
+  let id = wanted;
+  while (Object.hasOwn(nodes, id)) id = `_${id}`;
+  return id;
+}

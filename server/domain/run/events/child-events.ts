@@ -1,0 +1,65 @@
+import type { FinalStatus, RunError, Usage } from "@/server/domain/agent/outcome";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { ForeignText } from "../fork/lineage";
+import type { RunEvents } from ".";
+
+/** A workflow that a node runs, as it was saved when the run was created. */
+export interface CalledWorkflow {
+  name: string;
+  graph: WorkflowGraph;
+  roles: RoleDefinition[];
+  provider_summary: RunEvents["run_created"]["provider_summary"];
+  context_windows?: Record<string, number>;
+  foreign?: ForeignText | undefined;
+}
+
+/** The node of another run that started a run. */
+export interface ParentRun {
+  run_id: string;
+  activation_id: string;
+  workflow_name: string;
+  /** The item of a map, from 0. */
+  item?: number;
+  /** How many runs there are above it, from 1. */
+  depth: number;
+  /** Tools that had brought untrusted content into the parent. */
+  taint_sources: readonly string[];
+}
+
+/** What one run may use of its parent's budget: US dollars and tokens. */
+export interface ChildBudget {
+  max_cost_usd: number | null;
+  max_total_tokens: number | null;
+}
+
+/** Runs that nodes start, each with a log of its own. */
+export interface ChildEvents {
+  /** A map begins to go through its items. */
+  map_started: { total: number };
+  /** So many items were computed here, without runs of their own. */
+  map_progressed: { done: number; failed: number };
+  child_started: {
+    run_id: string;
+    workflow_name: string;
+    item?: number;
+    /** Reserved until it ends. */
+    budget?: ChildBudget;
+  };
+  child_finished: {
+    run_id: string;
+    item?: number;
+    final_status: FinalStatus;
+    error?: RunError;
+    /** The run whose answer this is, where nothing ran anew: what it used was paid there. */
+    reused?: string;
+    /** What it used, which counts as used by this run. */
+    usage: Usage;
+    cost_usd: number;
+    unknown_cost_calls: number;
+    model_calls: number;
+    /** Tools that brought untrusted content into it. */
+    taint_sources: readonly string[];
+    simulated: boolean;
+  };
+}

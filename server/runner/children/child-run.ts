@@ -1,0 +1,295 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { FinalStatus, RunConfig, RunError, Usage } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
+import type { Flow, StepRequest } from "@/server/domain/base/durable";
+import { asJson, canonicalJson, textsIn } from "@/server/domain/base/json";
+import { type Json, JsonObject } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { findInputErrors } from "@/server/domain/graph/input-check";
+import { NodeFailure } from "@/server/domain/nodes";
+import { childKey, type RunState } from "@/server/domain/run";
+import type { CalledWorkflow, ChildBudget } from "@/server/domain/run/events/child-events";
+import { type ForeignText, writtenAs } from "@/server/domain/run/fork/lineage";
+import { textHash } from "@/server/domain/text/text-hash";
+import { personsTexts } from "../node/judged-context";
+import type { ChildRuntime, ChildStart } from "../node/ports";
+import { makeCall } from "../replay/make-call";
+
+/** What a child run gives back, as its parent's log keeps it. */
+export const ChildResult = z.object({
+  run_id: z.string(),
+  final_status: FinalStatus,
+  error: RunError.optional(),
+  output: JsonObject,
+  usage: Usage,
+  cost_usd: z.number(),
+  unknown_cost_calls: z.number(),
+  model_calls: z.number(),
+  taint_sources: z.array(z.string()),
+  simulated: z.boolean(),
+});
+export type ChildResult = z.infer<typeof ChildResult>;
+
+/** The result of a run that has ended. */
+export const childResultOf = ({ run, totals, taint_sources }: RunState): Json =>
+  asJson(
+    defined({
+      run_id: run.id,
+      final_status: run.final_status ?? "ERROR",
+      error: run.error,
+      output: run.output ?? {},
+      usage: totals.usage,
+      cost_usd: totals.cost_usd,
+      unknown_cost_calls: totals.unknown_cost_calls,
+      model_calls: totals.global_iterations,
+      taint_sources: [...taint_sources],
+      simulated: run.simulated,
+    }),
+  );
+
+/** What a node runs: another workflow, or a part of its own. */
+export interface Target {
+  /** Null for a part of the parent's workflow. */
+  workflow_id: string | null;
+  workflow: CalledWorkflow;
+  /** How many runs share the parent's budget beside this one. */
+  shares: number;
+}
+
+/**
+ * Runs a workflow as a run of its own and waits for its end. The id of the run follows from the place in the parent, so that
+ * a repeated step finds the run that it had started. Throws NodeFailure if it does not complete.
+ */
+export function* runChild(
+  run: ChildRuntime,
+  target: Target,
+  input: JsonObject,
+  item?: number,
+): Flow<JsonObject> {
+  const { workflow } = target;
+  const depth = (run.s.run.parent?.depth ?? 0) + 1;
+  if (depth > run.config.max_subrun_depth)
+    throw new NodeFailure(
+      "SUBRUN_FAILED",
+      `${workflow.name} would be nested ${depth} levels deep; the maximum is ${run.config.max_subrun_depth}.`,
+    );
+  const [wrong] = findInputErrors(workflow.graph, input);
+  if (wrong)
+    throw new NodeFailure(
+      "INPUT_MISSING",
+      `The input "${wrong.key}" of ${workflow.name} is invalid: ${wrong.message}`,
+    );
+  const budget = yield* budgetFor(run, target.shares);
+  const start = startOf(run, target, { input, item, depth, budget });
+  run.emit({
+    type: "child_started",
+    payload: defined({
+      run_id: start.run_id,
+      workflow_name: workflow.name,
+      item,
+      budget: budget ?? undefined,
+    }),
+  });
+  if (run.s.activations[run.activationId]?.status !== "waiting")
+    run.emit({ type: "node_waiting", payload: { for: "run" } });
+  const { value, reused } = yield* makeCall(run, {
+    key: item === undefined ? "run" : `run${item}`,
+    request: requestOf(run, target, start),
+    work: ({ abort }) => {
+      if (!run.runs) throw new NodeFailure("CONFIG", "Workflows can't be run from here.");
+      return run.runs.run(start, abort);
+    },
+    question: { about: {}, tool_name: workflow.name, args: input },
+  });
+  const { output, error, ...result } = ChildResult.parse(value);
+  run.emit({ type: "child_finished", payload: { ...result, ...defined({ item, error, reused }) } });
+  if (result.final_status === "COMPLETED") return output;
+  throw new NodeFailure(
+    "SUBRUN_FAILED",
+    `${workflow.name} ${ENDED[result.final_status]}${error ? `: ${error.message}` : "."}`,
+    { retryable: error?.retryable ?? false, user_action: error?.user_action ?? "retry" },
+  );
+}
+
+const ENDED: Readonly<Record<Exclude<FinalStatus, "COMPLETED">, string>> = {
+  ERROR: "failed",
+  INCOMPLETE: "stopped before its end",
+  CANCELLED: "was cancelled",
+};
+
+/** A run that completed in an earlier attempt is found again, any other starts anew. */
+function startOf(
+  run: ChildRuntime,
+  { workflow, workflow_id }: Target,
+  about: { input: JsonObject; item: number | undefined; depth: number; budget: ChildBudget | null },
+): ChildStart {
+  const { s, activationId } = run;
+  const { input, item, depth, budget } = about;
+  const before = s.children.get(childKey(activationId, item));
+  const place = `${activationId}/${run.attempt}/${item ?? ""}`;
+  return {
+    run_id: before?.status === "completed" ? before.run_id : childId(writtenAs(s.run), place),
+    // The nearest run of the lineage first.
+    originals: (s.run.forks ?? []).map(({ from_run }) => childId(from_run, place)).reverse(),
+    request: {
+      workflow_id,
+      workflow_name: workflow.name,
+      graph: workflow.graph,
+      roles: workflow.roles,
+      input,
+      config: configFor(s, workflow.graph, budget),
+      trigger: "workflow",
+      provider_summary: workflow.provider_summary,
+      ...defined({
+        context_windows: workflow.context_windows,
+        installation: s.run.installation,
+        foreign: foreignFor(s, run.node, workflow.foreign, input),
+        workflows: s.run.workflows && { ...s.run.workflows },
+      }),
+      parent: {
+        run_id: s.run.id,
+        activation_id: activationId,
+        workflow_name: s.run.workflow_name,
+        depth,
+        taint_sources: s.taint_sources,
+        ...defined({ item }),
+      },
+    },
+  };
+}
+
+/** An id as `newId` makes them, which is the same for the same place. */
+function childId(parent: string, place: string): string {
+  const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+  const bytes = createHash("sha256").update(`${parent}/${place}`).digest().subarray(0, 20);
+  return `run_${[...bytes].map((byte) => alphabet[byte & 31]).join("")}`;
+}
+
+function requestOf(
+  run: ChildRuntime,
+  { workflow_id, workflow }: Target,
+  { request, run_id }: ChildStart,
+): StepRequest {
+  const isReplay = run.s.run.forks?.at(-1)?.replay !== undefined;
+  return {
+    kind: "run",
+    again: "reuse",
+    asked: () => asJson({ workflow: workflow_id, graph: hashOf(workflow.graph), input: request.input }),
+    // A fork runs again what had failed.
+    fits: (value) => isReplay || ChildResult.safeParse(value).data?.final_status === "COMPLETED",
+    abandoned: () => run.runs?.cancel(run_id, "The node that started this run no longer waits for it."),
+  };
+}
+
+const hashes = new WeakMap<WorkflowGraph, string>();
+
+/** Worked out once for all items of a map. */
+function hashOf(graph: WorkflowGraph): string {
+  let known = hashes.get(graph);
+  if (known === undefined)
+    hashes.set(graph, (known = createHash("sha256").update(canonicalJson(graph)).digest("hex")));
+  return known;
+}
+
+/** Its workflow's own settings, within what is left of its parent's limits. */
+function configFor(s: RunState, graph: WorkflowGraph, budget: ChildBudget | null): RunConfig {
+  const own = RunConfig.parse(graph.config ?? {});
+  const { config, stepping } = s.run;
+  return {
+    ...own,
+    mode: stepping ? "step" : own.mode,
+    budget: {
+      ...own.budget,
+      max_cost_usd: least(own.budget.max_cost_usd, budget?.max_cost_usd),
+      max_total_tokens: least(own.budget.max_total_tokens, budget?.max_total_tokens),
+    },
+    max_active_ms: Math.min(own.max_active_ms, config.max_active_ms),
+    max_global_iterations: Math.max(
+      1,
+      Math.min(own.max_global_iterations, config.max_global_iterations - s.totals.global_iterations),
+    ),
+    max_subrun_depth: Math.min(own.max_subrun_depth, config.max_subrun_depth),
+    denied_tools: [...new Set([...own.denied_tools, ...config.denied_tools])],
+    confirmation: config.confirmation.kind === "always" ? config.confirmation : own.confirmation,
+  };
+}
+
+const least = (a: number | null | undefined, b: number | null | undefined): number | null =>
+  a == null ? (b ?? null) : b == null ? a : Math.min(a, b);
+
+/**
+ * The part of the parent's budget that a run may use: what neither the parent nor its other runs have taken, in equal
+ * shares. Waits at the limit while nothing is left. Null if the parent has no budget.
+ */
+function* budgetFor(run: ChildRuntime, shares: number): Flow<ChildBudget | null> {
+  for (;;) {
+    const limit = run.limitBeforeCall();
+    const left = leftOf(run.s);
+    const spent =
+      limit ??
+      (left.max_cost_usd !== null && left.max_cost_usd <= 0
+        ? "max_cost_usd"
+        : left.max_total_tokens !== null && left.max_total_tokens <= 0
+          ? "max_total_tokens"
+          : null);
+    if (spent !== null && !(limit === null && isReserved(run.s))) {
+      yield* run.hold(spent);
+      continue;
+    }
+    if (left.max_cost_usd === null && left.max_total_tokens === null) return null;
+    const others = Math.max(1, shares - runningIn(run.s, run.activationId)) + busyBeside(run.s);
+    const share = (amount: number | null) => (amount === null ? null : Math.max(0, amount / others));
+    const tokens = share(left.max_total_tokens);
+    return {
+      max_cost_usd: share(left.max_cost_usd),
+      max_total_tokens: tokens === null ? null : Math.floor(tokens),
+    };
+  }
+}
+
+const runningIn = ({ activations }: RunState, activationId: string): number =>
+  activations[activationId]?.children?.running ?? 0;
+
+/** Activations that may use the budget at the same time, beside those that wait for runs. */
+const busyBeside = ({ activations, running, ready }: RunState): number =>
+  Math.max(0, [...running].filter((id) => activations[id]?.status === "running").length + ready.length - 1);
+
+const isReserved = (s: RunState): boolean =>
+  [...s.children.values()].some(({ status, budget }) => status === "running" && budget !== undefined);
+
+function leftOf({ run, totals, children }: RunState): ChildBudget {
+  const { max_cost_usd = null, max_total_tokens = null } = run.config.budget;
+  let cost = totals.cost_usd;
+  let tokens = totals.usage.input_tokens + totals.usage.output_tokens;
+  if (max_cost_usd !== null || max_total_tokens !== null)
+    for (const { status, budget } of children.values())
+      if (status === "running") {
+        cost += budget?.max_cost_usd ?? 0;
+        tokens += budget?.max_total_tokens ?? 0;
+      }
+  return {
+    max_cost_usd: max_cost_usd === null ? null : max_cost_usd - cost,
+    max_total_tokens: max_total_tokens === null ? null : max_total_tokens - tokens,
+  };
+}
+
+/** Texts of a child's input that no person wrote: what models and tools made, and what came with files. */
+function foreignFor(
+  s: RunState,
+  node: ChildRuntime["node"],
+  own: ForeignText | undefined,
+  input: JsonObject,
+): ForeignText | undefined {
+  const persons = personsTexts(s);
+  const written = textsIn(asJson(node.config));
+  const made = textsIn(input).filter(
+    (text) => text !== "" && !persons.has(text) && !written.some((part) => part.includes(text)),
+  );
+  const texts = new Set([...(own?.texts ?? []), ...made.map(textHash)]);
+  if (texts.size === 0) return own;
+  return {
+    texts: [...texts],
+    allowed: [...new Set([...(own?.allowed ?? []), ...(s.run.foreign?.allowed ?? [])])],
+  };
+}
