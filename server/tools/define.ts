@@ -3,7 +3,13 @@ import { parseJson } from "@/server/domain/base/json";
 import { asSchema } from "@/server/domain/base/json-schema";
 import { namedError } from "@/server/domain/base/named-error";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
-import { type ToolAnswer, type ToolOutput, ToolSpec, type ToolStatus } from "@/server/domain/tool/tool";
+import {
+  type CallableTool,
+  type ToolAnswer,
+  type ToolOutput,
+  ToolSpec,
+  type ToolStatus,
+} from "@/server/domain/tool/tool";
 
 /** What a tool may know and use while it works. */
 export interface ToolScope {
@@ -16,6 +22,10 @@ export interface ToolScope {
   readonly again?: number;
   /** A person's answers to what this call asked before; absent if nobody can be asked. */
   readonly answers?: readonly ToolAnswer[];
+  /** The tools that its program may call. */
+  readonly callable?: readonly CallableTool[];
+  /** The result of the `nth` call (from 1) that its program made, with which this call continues the program. */
+  readonly called?: { nth: number; output: ToolOutput };
   /**
    * The run has read untrusted content, so what this call stores is untrusted too. Absent: unknown, so it counts as
    * true.

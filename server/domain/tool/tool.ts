@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { propertiesOf } from "@/server/domain/base/json-schema";
-import { Json, type JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 
 /** How a call ended, in the numbers of HTTP: 200 done, 4xx the caller's fault, 5xx the tool's. */
 export const ToolStatus = z.union([
@@ -50,6 +50,13 @@ export interface ToolAnswer {
   content?: JsonObject;
 }
 
+/** A call that a program of the tool makes, and for whose result it waits. */
+export const ToolCallNeeded = z.object({ tool: z.string().max(200), args: JsonObject });
+
+/** A tool that a program may call, with the names of its arguments in order. */
+export const CallableTool = z.object({ name: z.string(), parameters: z.array(z.string()) });
+export type CallableTool = z.infer<typeof CallableTool>;
+
 /** What every call of a tool gives, whatever the tool: a result or an error, never both. */
 export const ToolOutput = z.object({
   output: Json.exactOptional(),
@@ -65,6 +72,8 @@ export const ToolOutput = z.object({
   withdrawn: z.boolean().exactOptional(),
   /** It stopped to ask a question; called again with the answer, it continues. */
   asks: ToolQuestion.exactOptional(),
+  /** It stopped to have another tool called; with that tool's result, it continues. */
+  needs: ToolCallNeeded.exactOptional(),
 });
 export type ToolOutput = z.infer<typeof ToolOutput>;
 
@@ -134,6 +143,8 @@ export const ToolSpec = z.object({
    */
   resources: z.array(z.string().max(200)).optional(),
   timeout_ms: z.number().int().positive().default(60_000),
+  /** It runs programs, which can call the caller's other tools. */
+  runs_programs: z.boolean().optional(),
   /** Why it cannot be called now, with what to do about it; absent: it can. */
   unavailable: z.string().optional(),
   /** Counts the changes of a custom tool. */

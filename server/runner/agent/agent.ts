@@ -21,6 +21,7 @@ import { fencesOf } from "./prompt/prompt-edition";
 import type { AgentTask, Caller, RunTool } from "./task";
 import { personTools } from "./tools/person-tools";
 import { defineRunTool, done } from "./tools/run-tool";
+import { callableBy, callsText } from "./tools/program-calls";
 
 /** Where nothing is recorded of how much a model reads; tokens. */
 const USUAL_WINDOW = 128_000;
@@ -205,10 +206,10 @@ export class Agent implements Caller {
     return this.tools.has(name) || this.known.includes(name);
   }
   get offers(): ToolOffer[] {
-    return [...this.tools.values()].map(({ name, description, input_schema }) => ({
-      name,
-      description,
-      parameters: input_schema,
+    return [...this.tools.values()].map((spec) => ({
+      name: spec.name,
+      description: spec.description + callsText(callableBy(this, spec)),
+      parameters: spec.input_schema,
     }));
   }
 

@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { z } from "zod";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
+import { type CallableTool, ToolCallNeeded, type ToolOutput } from "@/server/domain/tool/tool";
 import { ToolFailure } from "../define";
 import { environmentIn } from "./environment";
 
@@ -17,8 +18,15 @@ export interface SessionOrder {
   /** After this idle time, it is ended. */
   idle_ms: number;
 }
-export interface Cell {
+export interface Cell extends Part {
   code: string;
+  /** The tools that it may call. */
+  tools: readonly CallableTool[];
+}
+/** What holds until a program's next call of a tool, or its end. */
+interface Part {
+  /** Names the program. */
+  program: string;
   timeout_ms: number;
   max_output_bytes: number;
   signal: AbortSignal;
@@ -30,17 +38,29 @@ const Answer = z.object({
   result: z.string().nullish(),
   error: z.string().optional(),
 });
-export interface CellAnswer extends z.infer<typeof Answer> {
-  /** It is the first one of its process, in which nothing is defined yet. */
-  is_first: boolean;
-}
+const Call = z.object({ call: ToolCallNeeded });
+type Line = z.infer<typeof Answer> | z.infer<typeof Call>;
+
+/** The end of a cell, or the call of a tool at which it waits. */
+export type CellStep =
+  | z.infer<typeof Call>
+  | (z.infer<typeof Answer> & {
+      /** It is the first one of its process, in which nothing is defined yet. */
+      is_first: boolean;
+    });
 
 /** Processes that may live at the same time. */
 const MOST = 16;
+/** Calls of tools that one program may make. */
+const MOST_CALLS = 50;
+const PROCESS_GONE =
+  "The program can't continue after its call: its process was ended, and its variables are lost. Run it again.";
 
 interface Session {
   child: ChildProcessByStdio<Writable, Readable, null>;
   cells: number;
+  /** The program that waits for the result of a call, and the number of that call. */
+  held: { program: string; calls: number } | null;
   /** Who waits for the next line; null while nothing runs. */
   waiting: ((line: string | ToolFailure) => void) | null;
   idle: NodeJS.Timeout | undefined;
@@ -51,20 +71,62 @@ interface Session {
 export class Sessions {
   private readonly sessions = new Map<string, Session>();
 
-  /** Runs one cell in the owner's process, and starts the process if necessary. Throws ToolFailure. */
-  async run(owner: string, order: SessionOrder, cell: Cell): Promise<CellAnswer> {
+  /**
+   * Runs one cell in the owner's process up to its first call of a tool, and starts the process if necessary. Throws
+   * ToolFailure.
+   */
+  async run(owner: string, order: SessionOrder, cell: Cell): Promise<CellStep> {
     if (cell.signal.aborted) throw new ToolFailure(408, "It was stopped.");
+    // A program whose call nobody will answer any more.
+    if (this.sessions.get(owner)?.held) this.end(owner);
     const known = this.sessions.get(owner);
     if (known?.waiting)
       throw new ToolFailure(429, "The program before is still running; wait for its answer.");
     if (!known && this.sessions.size >= MOST)
       throw new ToolFailure(429, `${MOST} such processes are already running; try again later.`);
     const session = known ?? this.start(owner, order);
+    session.cells++;
+    const { code, tools, max_output_bytes: most } = cell;
+    return this.step(session, { code, tools, most }, cell, order.idle_ms);
+  }
+
+  /** Continues a program with the result of its latest call, the `nth` from 1. Throws ToolFailure. */
+  async resume(
+    owner: string,
+    { nth, output, idle_ms, ...part }: Part & { nth: number; output: ToolOutput; idle_ms: number },
+  ): Promise<CellStep> {
+    const session = this.sessions.get(owner);
+    if (session?.held?.program !== part.program || session.held.calls !== nth)
+      throw new ToolFailure(409, PROCESS_GONE);
+    const { status_code, error } = output;
+    const result =
+      status_code === 200
+        ? { output: output.output ?? null }
+        : { error: error ?? "The call failed.", status_code };
+    return this.step(session, result, part, idle_ms, nth);
+  }
+
+  private async step(
+    session: Session,
+    message: unknown,
+    part: Part,
+    idle_ms: number,
+    calls = 0,
+  ): Promise<CellStep> {
     clearTimeout(session.idle);
-    const is_first = session.cells++ === 0;
-    const line = await this.ask(session, cell);
-    session.idle = setTimeout(() => session.end(), order.idle_ms).unref();
-    return { ...line, is_first };
+    session.held = null;
+    const line = await this.ask(session, message, part);
+    session.idle = setTimeout(() => session.end(), idle_ms).unref();
+    if (!("call" in line)) return { ...line, is_first: session.cells === 1 };
+    if (calls >= MOST_CALLS) {
+      session.end();
+      throw new ToolFailure(
+        429,
+        `It called tools more than ${MOST_CALLS} times. Its process was ended, and its variables are lost.`,
+      );
+    }
+    session.held = { program: part.program, calls: calls + 1 };
+    return line;
   }
 
   /** Ends the owner's process, if there is one, with everything that it started. */
@@ -72,8 +134,8 @@ export class Sessions {
     this.sessions.get(owner)?.end();
   }
 
-  private ask(session: Session, { code, timeout_ms, max_output_bytes, signal }: Cell) {
-    return new Promise<z.infer<typeof Answer>>((resolve, reject) => {
+  private ask(session: Session, message: unknown, { timeout_ms, signal }: Part) {
+    return new Promise<Line>((resolve, reject) => {
       const stop = (why: string) => {
         settle(new ToolFailure(408, `${why} Its process was ended, and its variables are lost.`));
         session.end();
@@ -95,7 +157,7 @@ export class Sessions {
         else reject(new ToolFailure(500, "The process returned an unexpected response."));
       };
       session.waiting = settle;
-      session.child.stdin.write(`${JSON.stringify({ code, most: max_output_bytes })}\n`);
+      session.child.stdin.write(`${JSON.stringify(message)}\n`);
     });
   }
 
@@ -113,6 +175,7 @@ export class Sessions {
     const session: Session = {
       child,
       cells: 0,
+      held: null,
       waiting: null,
       idle: undefined,
       end: () => {
@@ -146,10 +209,10 @@ export class Sessions {
   }
 }
 
-function answerIn(line: string): z.infer<typeof Answer> | null {
+function answerIn(line: string): Line | null {
   if (jsonTextProblem(line)) return null;
   try {
-    return Answer.parse(JSON.parse(line));
+    return z.union([Call, Answer]).parse(JSON.parse(line));
   } catch {
     return null;
   }

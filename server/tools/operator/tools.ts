@@ -89,13 +89,18 @@ function sessionTool(tool: SessionTool, folder: string, env: NodeJS.ProcessEnv):
       const code = String(recordOf(input).code);
       // Tried out by a person, it keeps nothing.
       const owner = ownerOf(scope) ?? scope.idempotencyKey;
+      const part = {
+        program: scope.idempotencyKey,
+        timeout_ms: tool.timeout_ms,
+        max_output_bytes: tool.max_output_kb * 1024,
+        signal: scope.signal,
+      };
       try {
-        const { is_first, ok, ...answer } = await sessions.run(owner, await newOrder(), {
-          code,
-          timeout_ms: tool.timeout_ms,
-          max_output_bytes: tool.max_output_kb * 1024,
-          signal: scope.signal,
-        });
+        const step = scope.called
+          ? await sessions.resume(owner, { ...scope.called, ...part, idle_ms: tool.idle_ms })
+          : await sessions.run(owner, await newOrder(), { ...part, code, tools: scope.callable ?? [] });
+        if ("call" in step) return { status_code: 200, needs: step.call };
+        const { is_first, ok, ...answer } = step;
         if (!ok)
           return { status_code: 500, error: `${tool.name}: ${answer.error ?? ""}\n${answer.output}`.trim() };
         const { output, result = null } = answer;
@@ -139,7 +144,7 @@ export const operatorSpec = (tool: OperatorTool): ToolSpec =>
     // The process has the time; ending it takes a moment more.
     timeout_ms: tool.timeout_ms + 5_000,
     // One program of an agent after another.
-    ...defined({ resources: tool.type === "python_session" ? [`session:${tool.name}`] : undefined }),
+    ...(tool.type === "python_session" ? { resources: [`session:${tool.name}`], runs_programs: true } : {}),
   });
 
 function operatorTool(tool: CalledTool, folder: string, env: NodeJS.ProcessEnv): ToolInterface {

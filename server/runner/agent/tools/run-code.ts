@@ -1,12 +1,13 @@
 import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { isObject, isText } from "@/server/domain/base/guards";
-import type { ToolCall, ToolOutput } from "@/server/domain/tool/tool";
+import type { ToolOutput } from "@/server/domain/tool/tool";
 import { CODE_IS_OFF, failureOf } from "@/server/tools/sandbox/custom-tool";
 import { RUN_JAVASCRIPT } from "@/server/tools/sandbox/run-javascript";
 import type { RecordedCall } from "@/server/tools/sandbox/sandbox";
 import type { Agent } from "../agent";
 import type { CallOutcome, Job } from "../job";
+import { callOfProgram } from "./program-calls";
 
 /**
  * Runs an agent's code. Its calls go through the same pipeline as the agent's own calls, each with its events; after
@@ -52,19 +53,7 @@ export function* runAgentsCode(
       };
     }
     const { tool, args } = step.needs;
-    const call: ToolCall = {
-      id: `${job.call.id}.${results.length + 1}`,
-      tool_name: tool,
-      args: isObject(args) ? args : {},
-    };
-    const inner = {
-      ...job,
-      call,
-      at: 0,
-      key: `${job.key}/call${results.length + 1}`,
-      id: `${job.id}/call${results.length + 1}`,
-      spec: agent.tool(tool),
-    };
+    const inner = callOfProgram(agent, job, results.length + 1, { tool, args: isObject(args) ? args : {} });
     const { output } = yield* executeOne(agent, inner);
     results.push({ tool, args, output });
   }

@@ -20,6 +20,7 @@ import { backOff } from "../call-model";
 import { checkGuardrails } from "../guardrails";
 import { asking, type CallOutcome, inConflict, type Job, newJob } from "../job";
 import type { AgentEnd, RunToolResult } from "../task";
+import { callableBy, followCalls } from "./program-calls";
 import { runAgentsCode } from "./run-code";
 
 /** More calls in one message are refused. */
@@ -204,7 +205,12 @@ function* executeCall(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutco
         ? yield* crewTool.call(input, agent, job.key)
         : spec.name === RUN_JAVASCRIPT
           ? yield* runAgentsCode(agent, job, executeCall)
-          : yield* callPatiently(agent, job, spec);
+          : yield* followCalls(
+              agent,
+              job,
+              { spec, output: yield* callPatiently(agent, job, spec) },
+              executeCall,
+            );
       return { output: yield* guardOutput(agent, spec, output, job.key), ...defined({ ends }) };
     },
   );
@@ -234,6 +240,7 @@ function* callPatiently(agent: Agent, job: Job, spec: ToolSpec): Flow<ToolOutput
     run.emit({
       type: "tool_call_retried",
       ...agent.about,
+      ...defined({ callable: callableBy(agent, spec) }),
       call_id: job.id,
       payload: {
         tool_name: spec.name,

@@ -1,0 +1,75 @@
+import { defined } from "@/server/domain/base/defined";
+import type { Flow } from "@/server/domain/base/durable";
+import { propertiesOf } from "@/server/domain/base/json-schema";
+import { isSince } from "@/server/domain/run/edition";
+import type { CallableTool, ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
+import type { Reused } from "@/server/runner/node/ports";
+import { RUN_JAVASCRIPT } from "@/server/tools/sandbox/run-javascript";
+import type { Agent } from "../agent";
+import type { CallOutcome, Job } from "../job";
+
+/** The agent's tools that a program of `spec` may call: registered ones that run no programs themselves. */
+export function callableBy(agent: Agent, spec: ToolSpec): CallableTool[] | undefined {
+  if (!spec.runs_programs || !isSince(agent.run.s.run, 5)) return undefined;
+  return agent.toolNames.flatMap((name) => {
+    const tool = agent.tool(name);
+    if (!tool || tool.runs_programs || name === RUN_JAVASCRIPT || agent.crewTools.has(name)) return [];
+    return [{ name, parameters: Object.keys(propertiesOf(tool.input_schema)) }];
+  });
+}
+
+/** How a program calls them, for the description of its tool. */
+export function callsText(callable: readonly CallableTool[] = []): string {
+  const [first] = callable;
+  if (!first) return "";
+  const { name, parameters } = first;
+  const given = parameters.length > 0 ? `${parameters[0]}=...` : "";
+  return ` Programs can call your other tools with JSON values, such as tools["${name}"](${given}), or as a function of that name if Python allows it. A failed call raises ToolError.`;
+}
+
+/** The `nth` call of a program, from 1, as a job of its own. */
+export function callOfProgram(
+  agent: Agent,
+  job: Job,
+  nth: number,
+  { tool, args }: NonNullable<ToolOutput["needs"]>,
+): Job {
+  return {
+    ...job,
+    call: { id: `${job.call.id}.${nth}`, tool_name: tool, args },
+    at: 0,
+    key: `${job.key}/call${nth}`,
+    id: `${job.id}/call${nth}`,
+    spec: agent.tool(tool),
+  };
+}
+
+/**
+ * Makes the calls of a program whose process waits for them, each like a call of the agent, and continues it with their
+ * results. `output`: of the program's beginning.
+ */
+export function* followCalls(
+  agent: Agent,
+  job: Job,
+  { spec, output: beginning }: { spec: ToolSpec; output: ToolOutput & Reused },
+  executeOne: (agent: Agent, job: Job) => Flow<CallOutcome>,
+): Flow<ToolOutput> {
+  const callable = callableBy(agent, spec) ?? [];
+  const { reused } = beginning;
+  let step: ToolOutput = beginning;
+  for (let nth = 1; step.needs; nth++) {
+    const { needs } = step;
+    // The process is a program's, which may ask for anything.
+    const output = callable.some(({ name }) => name === needs.tool)
+      ? (yield* executeOne(agent, callOfProgram(agent, job, nth, needs))).output
+      : { status_code: 403 as const, error: `Programs can't call ${needs.tool}.` };
+    step = yield* agent.run.callTool(job.key, {
+      name: spec.name,
+      args: job.call.args,
+      agent,
+      spec,
+      called: { nth, output, ...defined({ reused }) },
+    });
+  }
+  return step;
+}
