@@ -158,6 +158,8 @@ export class Evaluator {
   /** `of.key` or `of[0]`: an attribute of its class, an entry or an item, else the value of that name. */
   private partOf({ expr, scope }: Bound): Bound | null {
     if (expr.is !== "member" && expr.is !== "index") return null;
+    // A state's defaults aren't its values.
+    if (pathOf(expr.of)?.join(".") === "self.state") return null;
     const of = this.resolve({ expr: expr.of, scope });
     if (expr.is === "index")
       return expr.index.is === "number" ? (this.items(of)?.[expr.index.value] ?? null) : null;

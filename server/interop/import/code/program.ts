@@ -70,7 +70,13 @@ interface StatementShapes {
   do: { value: Expr };
   return: { value: Expr | null };
   /** `if`, `for`, `while`, or any other block: all its branches together. `head`: what decides about them. */
-  block: { kind: BlockKind; head: readonly Expr[]; body: readonly Statement[] };
+  block: {
+    kind: BlockKind;
+    head: readonly Expr[];
+    body: readonly Statement[];
+    /** Of Python's `if`, in order; their statements are those of `body`. */
+    branches?: readonly Branch[];
+  };
   function: {
     name: string;
     params: readonly Param[];
@@ -85,6 +91,11 @@ interface StatementShapes {
     body: readonly Statement[];
   };
   import: { names: readonly Taken[] };
+}
+/** One way of an `if`. `test`: null for `else`. */
+export interface Branch {
+  test: Expr | null;
+  body: readonly Statement[];
 }
 export type BlockKind = "if" | "for" | "while" | "other";
 type StatementOf<K extends keyof StatementShapes> = { is: K } & StatementShapes[K] & Place;

@@ -3,6 +3,7 @@ import { parser } from "@lezer/python";
 import type { Work } from "@/server/domain/base/work-budget";
 import {
   type BlockKind,
+  type Branch,
   type Expr,
   type Field,
   MAX_NESTING,
@@ -57,6 +58,7 @@ class Reader {
       case "ExpressionStatement":
         return first ? [{ is: "do", value: this.expressions.expression(first, depth), ...place }] : [];
       case "IfStatement":
+        return [this.choiceOf(node, depth)];
       case "MatchStatement":
         return [this.blockOf("if", node, depth)];
       case "WhileStatement":
@@ -85,6 +87,23 @@ class Reader {
       }
     }
     return [];
+  }
+
+  private choiceOf(node: SyntaxNode, depth: number): Statement {
+    const branches: Branch[] = [];
+    let test: Expr | null = null;
+    for (const part of partsOf(node)) {
+      if (part.name === "Body") branches.push({ test, body: this.block(part, depth) });
+      test = /^(Body|if|elif|else)$/.test(part.name) ? null : this.expressions.expression(part, depth);
+    }
+    return {
+      is: "block",
+      kind: "if",
+      head: branches.flatMap((branch) => branch.test ?? []),
+      body: branches.flatMap(({ body }) => body),
+      branches,
+      ...placeOf(node),
+    };
   }
 
   /** A statement with blocks: its branches together, and its expressions. */

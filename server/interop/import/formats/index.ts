@@ -4,6 +4,7 @@ import { AUTOGEN } from "./autogen";
 import { crewaiCode } from "./crewai/code-format";
 import { crewaiFlow } from "./crewai/flow";
 import { crewaiJson } from "./crewai/json";
+import { crewaiPythonFlow } from "./crewai/python-flow";
 import { crewaiYaml } from "./crewai/yaml";
 import { langchain } from "./langchain";
 import { LANGGRAPH } from "./langgraph";
@@ -16,6 +17,7 @@ import { UNSUPPORTED_FORMATS } from "./unsupported-formats";
 export const FORMATS: readonly Format[] = [
   troupeWorkflow,
   crewaiFlow,
+  crewaiPythonFlow,
   crewaiYaml,
   crewaiJson,
   crewaiCode,

@@ -15,7 +15,7 @@ export interface CrewProgram {
   users: Source[];
 }
 
-const isPython = ({ path, value }: Source): boolean =>
+export const isPython = ({ path, value }: Source): boolean =>
   value === undefined && (/\.py$/i.test(path) || !/\.[a-z]{1,8}$/i.test(path));
 const isCrewAi = (source: Source): boolean => isPython(source) && IMPORTS_CREWAI.test(source.text);
 
@@ -30,7 +30,7 @@ export function crewPrograms(sources: readonly Source[]): CrewProgram[] {
   return [...programs, ...rest.map((main) => programOf(main, rest))];
 }
 
-function programOf(main: Source, sources: readonly Source[]): CrewProgram {
+export function programOf(main: Source, sources: readonly Source[]): CrewProgram {
   const files: Source[] = [];
   const visit = (file: Source, above: ReadonlySet<Source>): void => {
     if (files.includes(file) || above.has(file)) return;

@@ -20,9 +20,10 @@ export interface CodePart {
   raw: Raw;
   place: PlaceOf;
 }
-/** A crew as code makes it, or a task that works alone. `tasks`: names of its tasks, in their order. */
+/** A crew as code makes it, or a task that works alone. `agents`, `tasks`: their names, in their order. */
 export interface CodeCrew {
   raw: Raw | null;
+  agents: string[];
   tasks: string[];
   place: PlaceOf;
 }
@@ -74,16 +75,17 @@ function readProgram(
   reading: Pick<Reading, "findings" | "work">,
 ): CrewCode | null {
   const joined = readFiles(files, readPython, reading, "dropped");
-  return joined && new Reader(source, joined, reading).read();
+  return joined && new CrewReader(source, joined, reading).read();
 }
 
-class Reader {
+/** Reads what code says of agents, tasks and crews, all of it or one by one. */
+export class CrewReader {
   private readonly findings: Findings;
   private readonly program: Program;
-  private readonly placeOf: (place: Place) => PlaceOf;
+  readonly placeOf: (place: Place) => PlaceOf;
   /** Where the file begins that makes the crew. */
   private readonly begin: number;
-  private readonly evaluator: Evaluator;
+  readonly evaluator: Evaluator;
   private readonly agents = new Map<string, CodePart>();
   private readonly tasks = new Map<string, CodePart>();
   private readonly known = new Map<string, string>();
@@ -103,7 +105,7 @@ class Reader {
     this.evaluator = new Evaluator(program, work);
   }
 
-  private report(place: Place): Findings {
+  report(place: Place): Findings {
     return this.findings.of(this.placeOf(place));
   }
 
@@ -135,6 +137,34 @@ class Reader {
       tasks: this.tasks,
       crews,
       inputs: inputsOf(evaluator),
+      programs: this.programs,
+    };
+  }
+
+  /** The agent that an expression makes, if it makes one. */
+  agentOf(bound: Bound): CodePart | null {
+    const made = this.made("agent", bound);
+    return made && (this.agents.get(this.part("agent", made)) ?? null);
+  }
+
+  /** The crew that an expression makes, with no more than what it uses. */
+  crewOf(bound: Bound): CrewCode | null {
+    const made = this.evaluator.made(bound, ({ expr }) => isCallOf(expr, "Crew"));
+    if (!made) return null;
+    const crew = this.crew(made);
+    const tasks = new Map(crew.tasks.flatMap((name) => entryOf(this.tasks, name)));
+    const doers = [...tasks.values()].flatMap(({ raw }) => [raw.agent]);
+    const names = [...crew.agents, crew.raw?.manager_agent, ...doers].filter(
+      (name) => typeof name === "string",
+    );
+    const agents = new Map(names.flatMap((name) => entryOf(this.agents, name)));
+    return {
+      source: this.source,
+      title: null,
+      agents,
+      tasks,
+      crews: [crew],
+      inputs: {},
       programs: this.programs,
     };
   }
@@ -307,9 +337,9 @@ class Reader {
       const read = this.setting(`${kind}s`, field);
       return Array.isArray(read) ? read.filter((name) => typeof name === "string") : all();
     };
-    list("agent");
     return {
       raw,
+      agents: list("agent"),
       tasks: list("task"),
       place: (at) => this.placeOf(places.get(at.split(".")[0] ?? "") ?? made.expr)(at),
     };
@@ -321,7 +351,9 @@ class Reader {
     // Those within tools of other files are no part of the crew.
     if (call.from < this.begin) return [];
     const made = this.made("task", { expr: call.callee.of, scope: NO_SCOPE });
-    return made ? [{ raw: null, tasks: [this.part("task", made)], place: this.placeOf(call) }] : [];
+    return made
+      ? [{ raw: null, agents: [], tasks: [this.part("task", made)], place: this.placeOf(call) }]
+      : [];
   }
 
   /** The names of tools; those that this code makes stay as text. */
@@ -380,6 +412,11 @@ class Reader {
     return sourceOf(this.program, place, 120).replace(/\s+/g, " ");
   }
 }
+
+const entryOf = <T>(map: ReadonlyMap<string, T>, name: string): [string, T][] => {
+  const value = map.get(name);
+  return value === undefined ? [] : [[name, value]];
+};
 
 /** The name of an interpolated value: `{self.topic}` is topic. */
 function variableOf(expr: Expr): string | null {

@@ -71,8 +71,11 @@ export class FlowDrawing {
   private method(method: Method): void {
     const { name, isRouter, feedback, emit } = method;
     const key = this.names.output(name);
+    const before = (method.before ?? []).map((one) => this.steps.draw(one, this.names.output(one.name)));
     const id = this.steps.draw(method, key);
-    this.entries.set(name, id);
+    const steps = [...before, id];
+    for (const [at, step] of before.entries()) this.drawing.edge(step, steps[at + 1] ?? id);
+    this.entries.set(name, steps[0] ?? id);
     this.written.push(key);
     const description = textOf(method.raw.description);
     if (description) this.drawing.change(id, { description: description.slice(0, 4000) });
@@ -163,7 +166,9 @@ export class FlowDrawing {
   /** What a run asks for: what the flow's state declares, and what its texts read of it. */
   private inputs() {
     const { declared, reads, drawing, context } = this;
-    const more = [...reads].filter((name) => !(name in declared) && name !== "id");
+    const more = [...reads].filter(
+      (name) => !(name in declared) && name !== "id" && !this.steps.written.has(name),
+    );
     for (const name of more)
       context.report.info(
         "state",

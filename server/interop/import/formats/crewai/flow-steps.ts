@@ -23,6 +23,9 @@ export interface FlowContext {
 
 /** Draws what each method of a flow does. */
 export class FlowSteps {
+  /** Fields of the state that steps write. */
+  readonly written = new Set<string>();
+
   constructor(
     private readonly drawing: Drawing,
     private readonly roleRegistry: RoleRegistry,
@@ -43,12 +46,16 @@ export class FlowSteps {
         break;
       }
       case "expression": {
-        const expression = toExpression(textOf(action.expr), this.names);
-        if (expression !== null)
+        const written = [...(method.writes ?? [])].map(
+          ([field, expr]) => [this.fieldKey(field), expr] as const,
+        );
+        const own = action.expr === null ? [] : [[key, textOf(action.expr)] as const];
+        const set = [...written, ...own].map(([to, expr]) => [to, toExpression(expr, this.names)] as const);
+        if (set.length > 0 && set.every(([, expression]) => expression !== null))
           return this.drawing.add(name, {
             node_type: "transform",
             name: humanize(name),
-            config: { set: { [key]: expression } },
+            config: { set: Object.fromEntries(set) },
           });
         break;
       }
@@ -56,17 +63,25 @@ export class FlowSteps {
     return this.unknown(method, key, report);
   }
 
-  private unknown({ action, name }: Method, key: string, report: Findings): string {
-    const what = WHAT[String(action.call)] ?? `Unknown action ${JSON.stringify(action.call ?? null)}.`;
+  private fieldKey(field: string): string {
+    this.written.add(field);
+    return this.drawing.keyFor(field, "state");
+  }
+
+  private unknown({ action, name, writes, code }: Method, key: string, report: Findings): string {
+    const what =
+      action.call === undefined || action.call === null
+        ? 'Its "do" has no "call", so what it does is unknown.'
+        : (WHAT[String(action.call)] ?? `Unknown action ${JSON.stringify(action.call)}.`);
     if (action.call === "tool")
       this.roleRegistry.wants(humanize(name), [textOf(action.ref)].filter(Boolean), "do.ref", report);
     return this.drawing.placeholder(name, {
       name: humanize(name),
-      original: writeText(action, "yaml"),
+      original: code ?? writeText(action, "yaml"),
       at: "do",
       findings: report,
       why: what,
-      node: { output_keys: [key] },
+      node: { output_keys: [key, ...[...(writes?.keys() ?? [])].map((field) => this.fieldKey(field))] },
     });
   }
 
@@ -80,7 +95,10 @@ export class FlowSteps {
         "input",
         `The expression ${JSON.stringify(source.slice(0, 200))} can't be read and is kept as text in the task.`,
       );
-    if (raw.response_format)
+    const { schema } = isRaw(raw.response_format) ? raw.response_format : {};
+    const answer =
+      isRouter && emit.length > 0 ? { type: "string", enum: emit } : isRaw(schema) ? schema : null;
+    if (raw.response_format && !isRaw(schema))
       place.dropped(
         "response_format",
         "The output schema is code and was left out. Describe it in the step.",
@@ -98,21 +116,17 @@ export class FlowSteps {
           max_iterations: agent.max_iter ? Math.min(agent.max_iter, 200) : undefined,
         }),
         // A router's answer must be one of its labels.
-        ...(isRouter && emit.length > 0
-          ? {
-              output_schema: {
-                type: "object",
-                properties: { [key]: { type: "string", enum: emit } },
-                required: [key],
-              },
-            }
-          : {}),
+        ...defined({
+          output_schema: answer
+            ? { type: "object", properties: { [key]: answer }, required: [key] }
+            : undefined,
+        }),
       },
     });
   }
 
   /** Null where the crew cannot be found. */
-  private crew({ name, action, report }: Method, key: string): string | null {
+  private crew({ name, action, report, crew }: Method, key: string): string | null {
     const path = textOf(action.from_declaration);
     const file = path ? this.context.load(path) : undefined;
     const raw = file ? file.value : action.with;
@@ -122,8 +136,8 @@ export class FlowSteps {
         "do.from_declaration",
         `The crew ${path} isn't in the imported files. Import the whole folder, or a zip of it.`,
       );
-    if (!isRaw(raw)) return null;
-    const model = readCrew({ name: humanize(name), ...raw }, place, missing);
+    if (!crew && !isRaw(raw)) return null;
+    const model = crew ?? readCrew({ name: humanize(name), ...(isRaw(raw) ? raw : {}) }, place, missing);
     if (model.agents.size === 0) return null;
     const agents = new Map(
       [...model.agents].map(([id, agent]) => [id, importAgent(agent, this.roleRegistry)]),

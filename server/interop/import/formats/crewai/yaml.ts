@@ -117,8 +117,14 @@ export const crewaiYaml: ReadableFormat = {
   },
 };
 
+/** The YAML files that a program reads its agents and tasks from. */
+export const configsOf = (program: CrewProgram, sources: readonly Source[]): Source[] =>
+  sources.filter(
+    (source) => (holdsAgents(source) || holdsTasks(source)) && readsFolder(program, source.folder),
+  );
+
 /** What the files describe, with the place of each. */
-function describedIn(
+export function describedIn(
   files: readonly Source[],
   findings: Findings,
 ): { agents: Map<string, Described>; tasks: Map<string, Described> } {
