@@ -21,6 +21,8 @@
  *
  * 5: Runs can start runs of other workflows (`sub_workflow`, `map`). A role's `rule` answers instead of a model. A run
  * can ask a person after a number of errors, a cost or a time (`escalate`).
+ * Delegates keep their role's tools, and crews can let every agent hand off, also delegates. Agents can start and fail
+ * their own tasks of a plan. Tasks pass urgency on to what they wait for. Questions in words have a form.
  */
 export const EDITION = 5;
 

@@ -114,8 +114,8 @@ const DEFAULT_OPTIONS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The answers to choose from; `label` and `value` can both be given. */
-function optionsOf({ kind, options, tool_name }: Requested) {
-  if (options) return options;
+function optionsOf({ kind, options, response_schema, tool_name }: Requested) {
+  if (options || response_schema) return options ?? [];
   const values = kind === "escalation" && tool_name ? OF_TOOLS : (DEFAULT_OPTIONS[kind] ?? []);
   return values.map((word) => ({ label: word, value: word }));
 }

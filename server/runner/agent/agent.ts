@@ -6,12 +6,13 @@ import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { canonicalJson } from "@/server/domain/base/json";
 import { Json, type JsonObject } from "@/server/domain/base/values";
+import { freeTools, NEEDS_CREW } from "@/server/domain/crew/crew-tools";
 import { choiceKey } from "@/server/domain/library/model-uses";
 import { agentKey } from "@/server/domain/run";
 import { isSince } from "@/server/domain/run/edition";
 import type { ChatMessage, Payloads } from "@/server/domain/run/events";
 import type { Fences } from "@/server/domain/text/fence";
-import type { ToolSpec } from "@/server/domain/tool/tool";
+import { NO_SUCH_TOOL, type ToolSpec } from "@/server/domain/tool/tool";
 import type { Reads, ToolOffer } from "@/server/llm/model";
 import { type Grants, grantTools } from "@/server/tools/policy";
 import { changeMessages } from "../fork/apply-fork";
@@ -20,8 +21,8 @@ import { Given } from "./prompt/given";
 import { fencesOf } from "./prompt/prompt-edition";
 import type { AgentTask, Caller, RunTool } from "./task";
 import { personTools } from "./tools/person-tools";
-import { defineRunTool, done } from "./tools/run-tool";
 import { callableBy, callsText } from "./tools/program-calls";
+import { defineRunTool, done } from "./tools/run-tool";
 
 /** Where nothing is recorded of how much a model reads; tokens. */
 const USUAL_WINDOW = 128_000;
@@ -83,6 +84,7 @@ export class Agent implements Caller {
   cheaper: CheaperModel | undefined;
   private model: LlmConfig | undefined;
   private readonly tools = new Map<string, ToolSpec>();
+  private readonly withheld = new Map<string, string>();
   private known: readonly string[] = [];
   private modelsLeftOut = 0;
   private editsTaken = 0;
@@ -141,6 +143,7 @@ export class Agent implements Caller {
   *equip(): Flow<Grants> {
     const { run, task, role } = this;
     if (task.may_use_tools === false) return { granted: [], withheld: [] };
+    const isFifth = isSince(run.s.run, 5);
     // Runs from before people had rules were told that there are no such tools.
     const toPeople = run.s.run.people ? personTools(run) : [];
     const byRole = [...(task.crew_tools_by_role ?? []), ...toPeople, ...ENDINGS];
@@ -155,8 +158,14 @@ export class Agent implements Caller {
         only: task.tools,
         without: task.without,
         parent: task.parent && !task.keeps_tools ? task.parent.toolNames : undefined,
+        whyMissing: isFifth
+          ? (name: string) => (!task.team && freeTools.has(name) ? NEEDS_CREW : undefined)
+          : undefined,
       }),
     });
+    if (isFifth)
+      for (const { tool_name, reason } of grants.withheld)
+        if (reason !== NO_SUCH_TOOL) this.withheld.set(tool_name, reason);
     const granted = new Set(grants.granted.map(({ name }) => name));
     for (const spec of grants.granted) this.tools.set(spec.name, spec);
     for (const tool of [...(task.crew_tools ?? []), ...byRole.filter(({ spec }) => granted.has(spec.name))]) {
@@ -200,6 +209,10 @@ export class Agent implements Caller {
   }
   tool(name: string): ToolSpec | undefined {
     return this.tools.get(name);
+  }
+  /** Why it doesn't get a tool that its role or task names. */
+  whyWithheld(name: string): string | undefined {
+    return this.withheld.get(name);
   }
   /** Whether there is such a tool at all, permitted or not. */
   isKnown(name: string): boolean {

@@ -9,6 +9,7 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findInputErrors } from "@/server/domain/graph/input-check";
 import { NodeFailure } from "@/server/domain/nodes";
 import { childKey, type RunState } from "@/server/domain/run";
+import { childId } from "@/server/domain/run/child-id";
 import type { CalledWorkflow, ChildBudget } from "@/server/domain/run/events/child-events";
 import { type ForeignText, writtenAs } from "@/server/domain/run/fork/lineage";
 import { textHash } from "@/server/domain/text/text-hash";
@@ -82,15 +83,17 @@ export function* runChild(
     );
   const budget = yield* budgetFor(run, target.shares);
   const start = startOf(run, target, { input, item, depth, budget });
-  run.emit({
-    type: "child_started",
-    payload: defined({
-      run_id: start.run_id,
-      workflow_name: workflow.name,
-      item,
-      budget: budget ?? undefined,
-    }),
-  });
+  const isDone = run.s.children.get(childKey(run.activationId, item))?.status === "completed";
+  if (!isDone)
+    run.emit({
+      type: "child_started",
+      payload: defined({
+        run_id: start.run_id,
+        workflow_name: workflow.name,
+        item,
+        budget: budget ?? undefined,
+      }),
+    });
   if (run.s.activations[run.activationId]?.status !== "waiting")
     run.emit({ type: "node_waiting", payload: { for: "run" } });
   const { value, reused } = yield* makeCall(run, {
@@ -103,7 +106,8 @@ export function* runChild(
     question: { about: {}, tool_name: workflow.name, args: input },
   });
   const { output, error, ...result } = ChildResult.parse(value);
-  run.emit({ type: "child_finished", payload: { ...result, ...defined({ item, error, reused }) } });
+  if (!isDone)
+    run.emit({ type: "child_finished", payload: { ...result, ...defined({ item, error, reused }) } });
   if (result.final_status === "COMPLETED") return output;
   throw new NodeFailure(
     "SUBRUN_FAILED",
@@ -127,7 +131,7 @@ function startOf(
   const { s, activationId } = run;
   const { input, item, depth, budget } = about;
   const before = s.children.get(childKey(activationId, item));
-  const place = `${activationId}/${run.attempt}/${item ?? ""}`;
+  const place = `${childKey(activationId, item)}/${run.attempt}`;
   return {
     run_id: before?.status === "completed" ? before.run_id : childId(writtenAs(s.run), place),
     // The nearest run of the lineage first.
@@ -159,18 +163,8 @@ function startOf(
   };
 }
 
-/** An id as `newId` makes them, which is the same for the same place. */
-function childId(parent: string, place: string): string {
-  const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
-  const bytes = createHash("sha256").update(`${parent}/${place}`).digest().subarray(0, 20);
-  return `run_${[...bytes].map((byte) => alphabet[byte & 31]).join("")}`;
-}
-
-function requestOf(
-  run: ChildRuntime,
-  { workflow_id, workflow }: Target,
-  { request, run_id }: ChildStart,
-): StepRequest {
+function requestOf(run: ChildRuntime, { workflow_id, workflow }: Target, start: ChildStart): StepRequest {
+  const { request } = start;
   const isReplay = run.s.run.forks?.at(-1)?.replay !== undefined;
   return {
     kind: "run",
@@ -178,7 +172,7 @@ function requestOf(
     asked: () => asJson({ workflow: workflow_id, graph: hashOf(workflow.graph), input: request.input }),
     // A fork runs again what had failed.
     fits: (value) => isReplay || ChildResult.safeParse(value).data?.final_status === "COMPLETED",
-    abandoned: () => run.runs?.cancel(run_id, "The node that started this run no longer waits for it."),
+    abandoned: () => run.runs?.cancel(start),
   };
 }
 

@@ -21,7 +21,7 @@ interface Load {
 /**
  * Chooses the member for a task: the named agent, or the least busy of the named team or role. Without a name: the
  * member whose role description, responsibilities and tools fit best, then the one with fewer failures in this and
- * earlier runs.
+ * earlier runs, then the one that needs fewer tokens.
  */
 export function chooseMember(crew: Crew, task: Task, load: Load): ChosenMember | undefined {
   const { agents } = crew.config;
@@ -51,6 +51,7 @@ function bestOf(crew: Crew, task: Task, load: Load): ChosenMember | undefined {
         failed: crew.countFailed(agent_id),
         at_work: load.activeTasks(agent_id),
         given: load.given(agent_id),
+        tokens: crew.tokensPerTask(agent_id),
         past: crew.pastOf(agent_id),
       };
     }),

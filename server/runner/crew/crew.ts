@@ -52,6 +52,8 @@ export class Crew {
   readonly spent: Spent = { usage: NO_USAGE, cost_usd: 0 };
   /** What all of them did, for telling whether they only hand the work to and fro. */
   readonly steps: AgentStep[] = [];
+  /** Tasks of the plan that agents set to in_progress, and by whom. */
+  readonly taken = new Map<string, string>();
   /** What each agent has been told of the crew's status: once per conversation. */
   private readonly sentParts = new Map<string, Set<string>>();
 
@@ -174,6 +176,15 @@ export class Crew {
     ).length;
   }
 
+  /** How many tokens a completed task of the plan took a member, delegates included; undefined before edition 5. */
+  tokensPerTask(agent_id: string): number | undefined {
+    const own = (this.plan?.tasks ?? []).filter(
+      (task) => task.assigned_agent === agent_id && task.status === "completed",
+    );
+    if (own.length === 0 || !isSince(this.run.s.run, 5)) return undefined;
+    return own.reduce((sum, { tokens_used = 0 }) => sum + tokens_used, 0) / own.length;
+  }
+
   /** A member's work in earlier runs, as known when this run started. */
   pastOf(agent_id: string): PastWork | undefined {
     const { node, s } = this.run;
@@ -254,7 +265,9 @@ export class Crew {
 
   /** Whether a delegate keeps the tools of its own role. */
   get keepsTools(): boolean {
-    return this.config.delegate_tools === "own" && this.run.s.run.installation?.delegate_tools !== "shared";
+    const { run } = this.run.s;
+    const { delegate_tools = isSince(run, 5) ? "own" : "shared" } = this.config;
+    return delegate_tools === "own" && run.installation?.delegate_tools !== "shared";
   }
 
   /** An id for work that is no task of the plan: no task has it. */

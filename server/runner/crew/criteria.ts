@@ -8,6 +8,7 @@ import { leaderOf } from "@/server/domain/crew/leader";
 import { isSince } from "@/server/domain/run/edition";
 import { evaluateCondition } from "@/server/domain/text/expression/expression";
 import type { Crew } from "./crew";
+import { workOrHandOff } from "./patterns/relay";
 import { textOf, valueOf } from "./values";
 
 const VERDICTS: JsonSchema = {
@@ -63,13 +64,15 @@ export function* meetCriteria(
   let better = output;
   if (agent) {
     const unmetText = unmet.map(({ criterion, evidence }) => `- ${criterion}: ${evidence}`).join("\n");
-    const result = yield* crew.work(agent, {
+    const task = `Improve the result so that it meets these criteria, which it does not meet yet:\n${crew.fences.fence("criteria", unmetText)}\nReturn the complete improved result.`;
+    const work = {
       task_id: crew.idBesideTasks("correction"),
-      task: `Improve the result so that it meets these criteria, which it does not meet yet:\n${crew.fences.fence("criteria", unmetText)}\nReturn the complete improved result.`,
+      task,
       output_keys: crew.request.output_keys,
       inputs: { goal: crew.goal, result: valueOf(output) },
       earlier,
-    });
+    };
+    const { result } = yield* workOrHandOff(crew, agent, work, task);
     better = crew.outputs(valueOf(result.output));
   }
   const still = yield* check(crew, criteria, { output: better, outputs }, 2);

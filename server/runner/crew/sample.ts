@@ -10,6 +10,7 @@ import { isSince } from "@/server/domain/run/edition";
 import { concernsRun, errorOf } from "../agent/call-model";
 import { Children } from "../node/flow";
 import type { Crew } from "./crew";
+import { workOrHandOff } from "./patterns/relay";
 import { textOf, valueOf } from "./values";
 
 /**
@@ -61,9 +62,10 @@ function* answersOf(crew: Crew, agent: AgentConfig): Flow<JsonObject[]> {
 }
 
 function* answer(crew: Crew, agent: AgentConfig, nth: number): Flow<JsonObject> {
-  const { output } = yield* crew.work(agent, {
+  const task = "Reach the goal.";
+  const work = {
     task_id: `sample-${nth}`,
-    task: "Reach the goal.",
+    task,
     message: crew.goal,
     output_keys: crew.request.output_keys,
     // A provider that repeats itself for the same seed would give one answer many times.
@@ -73,8 +75,9 @@ function* answer(crew: Crew, agent: AgentConfig, nth: number): Flow<JsonObject> 
         seed: agent.llm_config?.seed === undefined ? undefined : agent.llm_config.seed + nth - 1,
       }),
     },
-  });
-  return output;
+  };
+  const { result } = yield* workOrHandOff(crew, agent, work, task);
+  return result.output;
 }
 
 function* judged(crew: Crew, agent: AgentConfig, values: readonly Json[]): Flow<number> {

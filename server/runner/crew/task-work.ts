@@ -1,9 +1,18 @@
 import { z } from "zod";
+import type { RunError } from "@/server/domain/agent/outcome";
 import { defined } from "@/server/domain/base/defined";
 import { must } from "@/server/domain/base/must";
 import { Json, type JsonObject, type JsonSchema } from "@/server/domain/base/values";
 import type { Task } from "@/server/domain/crew/plan";
 import type { Work } from "./crew";
+
+/** The error of a task that failed by what somebody said of it. */
+export const failedTask = (message: string): RunError => ({
+  code: "REJECTED",
+  message,
+  retryable: false,
+  user_action: "edit_graph",
+});
 
 /** How a task is to be answered: as its own schema says, else its role's, else in one text. */
 export function shapeOf(

@@ -17,7 +17,7 @@ test("the documented crew tools are those that a run implements", () => {
     const run = {
       findRole: () => undefined,
       node: { id: "crew" },
-      s: { team_changes: {} },
+      s: { run: {}, team_changes: {} },
     } as unknown as CrewRuntime;
     const crew = new Crew(run, config, { description: "a goal", output_keys: [], crew: config }, toolsOf);
     const { always, byRole } = toolsOf(crew, config.agents[0]!, 0);

@@ -1,4 +1,5 @@
 import { CREW_TOOL_NOTES } from "@/server/domain/crew/crew-tools";
+import { isSince } from "@/server/domain/run/edition";
 import type { RunTool } from "../agent/task";
 import type { CrewTools } from "./crew";
 import { boardTools } from "./tools/board";
@@ -16,11 +17,11 @@ export const toolsOf: CrewTools = (crew, agent, level) => {
   const { process } = crew.config;
   const always: RunTool[] = [];
   const byRole: RunTool[] = [...planTools(crew), ...teamTools(crew), ...consensusTools(crew)];
-  // A delegate reports to its delegator; it can't hand off the whole task.
-  if (level === 0 && crew.config.agents.length > 1) {
+  // What a delegate hands off is its own part, whose result goes to its delegator.
+  if ((level === 0 || isSince(crew.run.s.run, 5)) && crew.config.agents.length > 1) {
     const [handoff, parallelHandoff] = handoffTools(crew, agent);
-    (process === "swarm" ? always : byRole).push(handoff);
-    byRole.push(parallelHandoff);
+    (process === "swarm" || crew.config.allow_handoffs ? always : byRole).push(handoff);
+    if (level === 0) byRole.push(parallelHandoff);
   }
   (process === "hierarchical" ? always : byRole).push(...boardTools(crew));
   if (agent.allow_delegation && crew.config.agents.length > 1 && level < agent.max_delegation_depth)

@@ -40,6 +40,8 @@ export interface ForkRequest {
   by: string;
   /** Answers come only from the original's log; the run starts from the beginning. */
   replay?: ReplayMode | undefined;
+  /** Calls that only read and failed are made again. */
+  retries?: true | undefined;
   trigger: RunEventOf<"run_created">["payload"]["trigger"];
 }
 
@@ -65,7 +67,7 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
   const forks = [
     ...keptForks(state),
     {
-      ...defined({ replay }),
+      ...defined({ replay, retries: request.retries }),
       ...origin,
       ...defined({
         config,

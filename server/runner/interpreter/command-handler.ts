@@ -13,6 +13,7 @@ import type { RunEvent } from "@/server/domain/run/events";
 import { complete } from "@/server/domain/run/schedule/outcomes";
 import { type Attempts, planEditSignal } from "./attempts";
 import { Command, limitRaised, planEdited, type SkipCommand, signalKey, stateEdited } from "./commands";
+import type { Escalation } from "./escalation";
 import { limitsAskEverywhere, openLimitQuestion, raisedNow } from "./limits";
 import type { Pauses } from "./pauses";
 import { notFitting, Repeating } from "./repeating";
@@ -26,6 +27,7 @@ interface Parts {
   attempts: Attempts;
   pauses: Pauses;
   limits: RunLimits;
+  escalation: Escalation;
 }
 
 /** What people tell a run on its way, and what the run that it repeats was told. Each is taken in between two answers. */
@@ -141,6 +143,7 @@ export class CommandHandler {
   private continueRun(...how: Parameters<Pauses["continueRun"]>): void {
     this.parts.pauses.continueRun(...how);
     this.parts.limits.receiveKept();
+    this.parts.escalation.receiveKept();
   }
 
   /** Resumes every node that waits for this signal. */

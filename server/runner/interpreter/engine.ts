@@ -14,6 +14,11 @@ export interface Engine {
   readonly log: Pick<RunLog, "s" | "a" | "at" | "apply">;
   readonly steps: Pick<Steps, "step">;
   readonly pauses: { arrive(place: Place): Flow<void> };
+  readonly escalation: {
+    readonly isAsking: boolean;
+    /** Waits while a person is asked whether the run continues. */
+    hold(node_id: string): Flow<void>;
+  };
   readonly limits: {
     /** The limit that forbids another call now, if any. */
     beforeCall(): RaisableLimit | null;

@@ -1,8 +1,7 @@
 import type { RaisableLimit } from "@/server/domain/agent/outcome";
 import type { Durable, DurableContext, Flow, Settlement } from "@/server/domain/base/durable";
 import { must } from "@/server/domain/base/must";
-import type { NewEvent } from "@/server/domain/run/events";
-import { type Answered, askPerson } from "../people/ask";
+import type { Answered } from "../people/ask";
 import type { Advice } from "./advice";
 import type { Attempts } from "./attempts";
 import { limitRaised } from "./commands";
@@ -14,16 +13,9 @@ import {
   openLimitQuestion,
   raisedTo,
 } from "./limits";
+import { RunAsk } from "./run-ask";
 import type { RunLog } from "./run-log";
 import type { Tasks } from "./tasks";
-
-/** While it is open nothing new starts, and the clock of the run stands still. */
-interface Question {
-  id: string;
-  limit: RaisableLimit;
-  flow: Flow<Answered>;
-  waits: readonly Durable[];
-}
 
 /** The limits of a run: which one it has reached, who waits for it to be raised, and what people say about it. */
 export class RunLimits {
@@ -33,28 +25,29 @@ export class RunLimits {
   /** A person let those continue that wait at a limit. */
   private isOpened = false;
   /** The question that is open where a limit keeps a node from starting. It belongs to no activation: none has begun. */
-  private question: Question | null = null;
+  private readonly question: RunAsk;
+  private asked: RaisableLimit | null = null;
   private questionCount = 0;
   /** Limits at which a person let the run stop. */
   private readonly stopped = new Set<RaisableLimit>();
-  /** The answer that came by time while the run was paused. */
-  private kept: Settlement | null = null;
 
   constructor(
     private readonly log: RunLog,
     private readonly tasks: Tasks,
     private readonly attempts: Attempts,
-    private readonly engine: { context: DurableContext; advice: Pick<Advice, "expect"> },
-  ) {}
+    engine: { context: DurableContext; advice: Pick<Advice, "expect"> },
+  ) {
+    this.question = new RunAsk(log, engine);
+  }
 
   get isAsking(): boolean {
-    return this.question !== null;
+    return this.question.isOpen;
   }
   get pending(): readonly Durable[] {
-    return this.kept ? [] : (this.question?.waits ?? []);
+    return this.question.pending;
   }
   waitsFor(key: string): boolean {
-    return this.question?.waits.some((handle) => handle.key === key) ?? false;
+    return this.question.waitsFor(key);
   }
 
   /** The limit that forbids another model call now, if any. */
@@ -116,29 +109,20 @@ export class RunLimits {
 
   /** What a person said about the limit that kept the run from starting a node. */
   receive(answer: Settlement): void {
-    if (this.log.isPaused && answer.key !== `answer:${this.question?.id}`) {
-      this.kept = answer;
-      return;
-    }
-    if (!this.question) return;
-    const { limit, flow, waits } = this.question;
-    const next = flow.next(answer);
-    const left = next.done ? [] : next.value;
-    for (const old of waits)
-      if (old.key !== answer.key && !left.some(({ key }) => key === old.key))
-        this.engine.context.abandon(old);
-    this.question = next.done ? null : { ...this.question, waits: left };
-    if (!next.done) return;
-    const to = raisedTo(next.value, limit, this.log.s);
-    if (to === null) this.stopped.add(limit);
-    else if (to > (limitValue(limit, this.log.s) ?? 0)) this.raise(limit, to, next.value.by);
+    this.follow(this.question.receive(answer));
   }
 
   /** Takes in what came by time while the run was paused. */
   receiveKept(): void {
-    const { kept } = this;
-    this.kept = null;
-    if (kept) this.receive(kept);
+    this.follow(this.question.receiveKept());
+  }
+
+  private follow(answered: Answered | null): void {
+    const { asked: limit } = this;
+    if (!answered || !limit) return;
+    const to = raisedTo(answered, limit, this.log.s);
+    if (to === null) this.stopped.add(limit);
+    else if (to > (limitValue(limit, this.log.s) ?? 0)) this.raise(limit, to, answered.by);
   }
 
   /** Asks whether the run is to continue; false where it is to stop without a question. */
@@ -147,26 +131,9 @@ export class RunLimits {
     if (s.run.config.on_limit !== "ask" || !limitsAskEverywhere(s)) return false;
     if (openLimitQuestion(s, limit)) return true;
     if (this.stopped.has(limit) || !mayRaise(limit, limitValue(limit, s) ?? 0)) return false;
-    const asked = limitQuestion(limit, s, "The run reached a limit");
+    this.asked = limit;
     const id = `limit/${limit}/${++this.questionCount}`;
-    const flow = askPerson(this.askingFor(node_id), id, { ...asked, mode: "sync", about: {} });
-    const first = flow.next();
-    if (!first.done) this.question = { id, limit, flow, waits: first.value };
+    this.question.ask(id, node_id, limitQuestion(limit, s, "The run reached a limit"));
     return true;
-  }
-
-  private askingFor(node_id: string) {
-    const { log, engine } = this;
-    return {
-      s: log.s,
-      get now() {
-        return log.at;
-      },
-      context: engine.context,
-      emit: (event: NewEvent) => log.apply({ node_id, ...event }),
-      stopClock: () => {},
-      startClock: () => {},
-      adviseLater: (id: string) => engine.advice.expect(id),
-    };
   }
 }

@@ -6,6 +6,7 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { evolve, newRun, type RunState } from "@/server/domain/run";
 import type { NewEvent, RunEvent } from "@/server/domain/run/events";
 import { StateReads } from "@/server/domain/run/state-reads";
+import { ErrorCount } from "./error-count";
 import { LoopWatch } from "./loop-watch";
 import { PausePoints } from "./pause-points";
 import { tooLarge } from "./steps";
@@ -23,6 +24,7 @@ export class RunLog {
   chars: number;
   readonly reads = new StateReads();
   readonly pausePoints: PausePoints;
+  readonly errors: ErrorCount;
   private readonly loops = new LoopWatch();
   private skippedTargets: string[] = [];
   /** The command that is being applied, until an event carries its id. */
@@ -36,6 +38,7 @@ export class RunLog {
     this.s = evolve(newRun(ctx.runId), created);
     this.chars = sizeOf(created.payload);
     this.a = analysisOf(this.s.graph);
+    this.errors = new ErrorCount(this.s);
     this.pausePoints = new PausePoints(this.s, () => this.at);
   }
 
@@ -64,6 +67,7 @@ export class RunLog {
     if (event.type === "edge_skipped") this.skippedTargets.push(must(event, "node_id"));
     if (event.type === "loop_iteration") this.watchLoop(must(event, "node_id"));
     this.pausePoints.heed(event);
+    this.errors.heed(event);
   }
 
   applyAll(events: readonly NewEvent[]): void {

@@ -15,8 +15,8 @@ export interface OpenAttempt {
 
 export type Outcome = { result: NodeResult } | { error: unknown };
 
-/** What keeps a gate shut: a limit, or a pause of the run. */
-type GateKind = "limit" | "pause";
+/** What keeps a gate shut: a limit, a pause of the run, or a question of the run. */
+type GateKind = "limit" | "pause" | "question";
 
 /** The tasks of a run, and which of them waits for what. */
 export class Tasks {

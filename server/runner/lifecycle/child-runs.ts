@@ -2,6 +2,7 @@ import { reasonOf } from "@/server/domain/base/guards";
 import { canonicalJson } from "@/server/domain/base/json";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { forkedChildId } from "@/server/domain/run/child-id";
 import type { NewRun, RunStore } from "@/server/store/runs/runs";
 import { childResultOf } from "../children/child-run";
 import { planFork } from "../fork/fork";
@@ -46,19 +47,17 @@ export class ChildRuns implements ChildRunner {
   }
 
   run(start: ChildStart, abort: AbortSignal): Promise<Json> {
-    const { store } = this.parts;
-    const id = start.run_id;
-    const known = store.standing(id);
+    const id = this.idOf(start);
+    const known = this.parts.store.standing(id);
     if (known?.status === "finished") return Promise.resolve(this.resultOf(id));
     return new Promise((resolve, reject) => {
-      const parent = start.request.parent?.run_id ?? "";
-      this.wait(id, { parent, resolve });
+      this.wait(id, { parent: start.request.parent.run_id, resolve });
       abort.addEventListener("abort", () => {
         this.forget(id);
         reject(reasonOf(abort));
       });
       try {
-        if (!known) this.create(start);
+        if (!known) this.create(id, start);
       } catch (error) {
         this.forget(id);
         reject(error);
@@ -66,7 +65,18 @@ export class ChildRuns implements ChildRunner {
     });
   }
 
-  cancel(runId: string, reason: string): void {
+  cancel(start: ChildStart): void {
+    this.end(this.idOf(start), "The node that started this run no longer waits for it.");
+  }
+
+  /** A fork asks for the run that its original had started; unless that has completed, it gets one of its own. */
+  private idOf({ run_id, request: { parent } }: ChildStart): string {
+    const known = this.parts.store.standing(run_id);
+    const isOthers = known && known.parent !== parent.run_id && known.final_status !== "COMPLETED";
+    return isOthers ? forkedChildId(parent.run_id, run_id) : run_id;
+  }
+
+  private end(runId: string, reason: string): void {
     const standing = this.parts.store.standing(runId);
     if (standing && standing.status !== "finished") this.parts.cancel(runId, { by: "run", reason });
   }
@@ -74,12 +84,12 @@ export class ChildRuns implements ChildRunner {
   /** Ends what a run started, once it has ended otherwise than by its own computation. */
   cancelChildren(parent: string): void {
     for (const id of this.parts.store.openChildren(parent))
-      this.cancel(id, "The run that started this one has ended.");
+      this.end(id, "The run that started this one has ended.");
   }
 
   /** After a start: ends the runs whose parents have ended meanwhile. */
   cancelOrphans(): void {
-    for (const id of this.parts.store.orphans()) this.cancel(id, "The run that started this one has ended.");
+    for (const id of this.parts.store.orphans()) this.end(id, "The run that started this one has ended.");
   }
 
   /** Whether a run that waits can leave the memory: everything that it waits for has left it too. */
@@ -120,10 +130,9 @@ export class ChildRuns implements ChildRunner {
     return childResultOf(state);
   }
 
-  private create(start: ChildStart): void {
+  private create(id: string, { run_id, request, originals }: ChildStart): void {
     const { store, creation, begin } = this.parts;
-    const { run_id: id, request } = start;
-    const original = start.originals.find((one) => store.standing(one));
+    const original = [run_id, ...originals].find((one) => one !== id && store.standing(one));
     const run: NewRun =
       original === undefined
         ? { id, created: creation(request), interpreterVersion: INTERPRETER_VERSION, idempotencyKey: null }
@@ -156,6 +165,7 @@ export class ChildRuns implements ChildRunner {
         ...(isSame ? {} : { latest: { graph, roles, foreign, workflows } }),
         by: "run",
         trigger,
+        retries: true,
       },
       now(),
     );

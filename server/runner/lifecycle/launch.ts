@@ -228,7 +228,11 @@ function refuseProblems(
 }
 
 /** The roles that a graph names, and what is known of the models that it asks. */
-function whatItNeeds(graph: WorkflowGraph, roles: readonly RoleDefinition[], models: Pick<Models, "describe">) {
+function whatItNeeds(
+  graph: WorkflowGraph,
+  roles: readonly RoleDefinition[],
+  models: Pick<Models, "describe">,
+) {
   const windows = [{}, ...modelUses(graph).map(({ choice }) => choice)].flatMap((choice) => {
     const tokens = models.describe(choice)?.context_window;
     return tokens === undefined ? [] : [[choiceKey(choice), tokens] as const];
@@ -304,7 +308,10 @@ export function refusePriceless(
 }
 
 /** Who will be asked in a run, as the settings are now; null where no model is. What answered stands with each call. */
-function whoAnswers(graph: WorkflowGraph, models: Pick<Models, "describe">): StartRequest["provider_summary"] {
+function whoAnswers(
+  graph: WorkflowGraph,
+  models: Pick<Models, "describe">,
+): StartRequest["provider_summary"] {
   const asked = modelUses(graph).flatMap(({ choice }) => models.describe(choice) ?? []);
   if (asked.length === 0) return null;
   const together = (names: string[]) => [...new Set(names)].join(" and ");

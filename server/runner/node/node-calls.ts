@@ -153,7 +153,10 @@ function* callOnce(
   const caller = callerOf(run, agent);
   // A program continues only in the process in which it began.
   const onCrash = spec && !called && isSince(run.s.run, 3) ? onCrashOf(spec) : null;
-  const request = toolRequest({ tool: name, args: asked, answers: about.answers ?? [] }, spec, onCrash);
+  const request = toolRequest({ tool: name, args: asked, answers: about.answers ?? [] }, spec, {
+    onCrash,
+    retries: run.s.run.forks?.at(-1)?.retries === true,
+  });
   const call = {
     key,
     request: called ? continuedRequest(request, called) : request,

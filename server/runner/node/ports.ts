@@ -6,6 +6,7 @@ import type { WorkflowNode } from "@/server/domain/graph/graph";
 import type { NodeContext } from "@/server/domain/nodes";
 import type { RunState } from "@/server/domain/run";
 import type { NewEvent, Payloads } from "@/server/domain/run/events";
+import type { ParentRun } from "@/server/domain/run/events/child-events";
 import type { CallableTool, ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
 import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
 import type { ToolHost } from "@/server/tools/host";
@@ -33,14 +34,14 @@ export interface Effects {
 export interface ChildRunner {
   /** The result of the run of that id, once it has ended; starts it unless it was started before. */
   run(start: ChildStart, abort: AbortSignal): Promise<Json>;
-  /** Cancels a run that nothing waits for; nothing where it has ended, or never began. */
-  cancel(runId: string, reason: string): void;
+  /** Cancels a run that nothing waits for any longer; nothing where it has ended, or never began. */
+  cancel(start: ChildStart): void;
 }
 
 /** A run that a node starts. */
 export interface ChildStart {
   run_id: string;
-  request: StartRequest;
+  request: StartRequest & { parent: ParentRun };
   /** In a fork, the runs that its originals started at the same place: the new one begins as the first of them that there is. */
   originals: readonly string[];
 }

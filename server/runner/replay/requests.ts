@@ -56,17 +56,26 @@ export function modelRequest(
   };
 }
 
-/** A call of a tool by its name, its arguments and what a person answered on the way. `onCrash`: see there. */
+const hasSucceeded = (value: Json): boolean => {
+  const { status_code } = recordOf(value);
+  return typeof status_code !== "number" || status_code < 400;
+};
+
+/** A call of a tool by its name, its arguments and what a person answered on the way. `retries`: a recorded failure of a tool that only reads is no
+ * answer. */
 export function toolRequest(
   call: { tool: string; args: JsonObject; answers: readonly ToolAnswer[] },
   spec: Pick<ToolSpec, "read_only"> | undefined,
-  onCrash?: OnCrash | null,
+  { onCrash, retries = false }: { onCrash?: OnCrash | null; retries?: boolean } = {},
 ): StepRequest {
   return {
     kind: "tool",
     again: OF_THE_RUN.has(call.tool) ? "ask" : spec?.read_only ? "reuse" : "agree",
     asked: () => asJson(call),
-    ...defined({ onCrash: onCrash || undefined }),
+    ...defined({
+      onCrash: onCrash || undefined,
+      fits: retries && spec?.read_only ? (value: Json) => hasSucceeded(value) : undefined,
+    }),
   };
 }
 

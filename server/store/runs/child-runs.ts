@@ -7,8 +7,8 @@ export function newChildRuns(db: Db) {
   const { $client: client } = db;
   const selectChild = client.prepare<
     [string],
-    { status: string; parent: string | null; workflow_id: string | null }
-  >("select status, parent_run as parent, workflow_id from runs where id = ?");
+    { status: string; final_status: string | null; parent: string | null; workflow_id: string | null }
+  >("select status, final_status, parent_run as parent, workflow_id from runs where id = ?");
   const selectOpen = client
     .prepare<[string], string>("select id from runs where parent_run = ? and status <> 'finished'")
     .pluck();

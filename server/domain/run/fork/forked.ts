@@ -6,6 +6,7 @@ import {
   withForkSettings,
 } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import { forkedChildId } from "../child-id";
 import type { RunEvents } from "../events";
 import { holding } from "../reducer/control";
 import type { Handlers } from "../reducer/handlers";
@@ -26,6 +27,10 @@ export const run_forked: Handlers<keyof Pick<RunEvents, "run_forked">>["run_fork
   s.totals = { ...s.totals, usage: NO_USAGE, cost_usd: 0, unknown_cost_calls: 0 };
   const { forks, forked = 0 } = s.run;
   s.run = { ...s.run, started_at: ts, forked: forked + 1 };
+  // What was still going on goes on in runs of its own.
+  for (const [key, child] of s.children)
+    if (child.status === "running")
+      s.children.set(key, { ...child, run_id: forkedChildId(s.run.id, child.run_id) });
   const { latest, without_pins, config } = forks?.[forked] ?? {};
   if (without_pins) delete s.run.pins;
   if (latest) {

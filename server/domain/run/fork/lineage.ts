@@ -73,6 +73,8 @@ export interface ForkOrigin {
     foreign?: ForeignText | undefined;
     workflows?: Record<string, CalledWorkflow> | undefined;
   };
+  /** Calls that only read and failed are made again. */
+  retries?: true;
   /** From the fork on no pin of the original holds: pins are for trying things out in the editor. */
   without_pins?: true;
 }

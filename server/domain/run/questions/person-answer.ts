@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { AgreedCalls } from "@/server/domain/agent/outcome";
 import { defined } from "@/server/domain/base/defined";
+import { isSameJson } from "@/server/domain/base/json";
 import { SIZES, sizeOf, sizeText } from "@/server/domain/base/sizes";
 import { Json, type JsonSchema } from "@/server/domain/base/values";
 import { isApproval, isRejection } from "@/server/domain/base/yes-no";
 import { objectOf } from "@/server/domain/graph/form-fields";
 import type { FieldError } from "@/server/domain/graph/input-check";
-import type { AnswerOption } from "@/server/domain/tool/person-question";
+import { ANSWER_IN_WORDS, type AnswerOption } from "@/server/domain/tool/person-question";
 import type { Payloads } from "../events";
 import { answerErrors, checkAnswer, PersonsAnswer } from "./tool-question";
 
@@ -112,7 +113,8 @@ function readChoiceWithForm(option: AnswerOption, schema: JsonSchema, sent: Sent
 
 function readForm({ response_schema = {} }: Asked, sent: SentAnswer): ReadAnswer {
   const { answer = "given", calls } = sent;
-  const value = sent.value ?? sent.content;
+  const inWords = sent.message !== undefined && isSameJson(response_schema, ANSWER_IN_WORDS);
+  const value = sent.value ?? sent.content ?? (inWords ? { message: sent.message } : undefined);
   if (calls !== undefined) return rejected("calls", "Answer this question by filling in its form.");
   if (answer === "reject") return { ok: true, answer: { answer, ...withMessage(sent) } };
   if (!SUBMIT.has(answer))

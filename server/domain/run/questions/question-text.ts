@@ -34,6 +34,7 @@ export function whenSilent(
 function whenRejected(kind: Silence["kind"], options: NonNullable<Silence["options"]>): string {
   if (kind === "input") return "fails this step";
   if (kind === "budget") return "leaves the run stopped";
+  if (kind === "escalation" && options.length > 0) return "stops the run";
   if (options.length === 0) return "counts as rejection";
   const no = quoted(noOf(options)?.label);
   return no === undefined ? "fails this step" : `means ${no}`;

@@ -26,8 +26,10 @@ function count(s: RunState, activationId: string, add: Partial<ChildCounts>): vo
 export const children: Handlers<keyof ChildEvents> = {
   map_started(s, event) {
     const id = must(event, "activation_id");
-    // A further attempt keeps the items that completed.
-    const { done = 0 } = s.activations[id]?.children ?? {};
+    // A further attempt keeps the runs that completed.
+    let done = 0;
+    for (const child of s.children.values())
+      if (child.activation_id === id && child.status === "completed") done++;
     setActivation(s, id, { children: { total: event.payload.total, running: 0, done, failed: 0 } });
   },
   map_progressed(s, event) {

@@ -2,7 +2,10 @@ import { z } from "zod";
 import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { Json, type JsonObject, type JsonSchema } from "@/server/domain/base/values";
+import { isSince } from "@/server/domain/run/edition";
 import {
+  ANSWER_IN_WORDS,
+  answerInWords,
   EscalationLevel,
   type QuestionParts,
   TimeoutSeconds,
@@ -98,18 +101,22 @@ export const personTools = (run: AgentRuntime): RunTool[] => [
     }),
     *call({ issue, urgency, required_expertise }, caller, key) {
       const isUrgent = urgency === "high" || urgency === "critical";
-      const { answer, message, by } = yield* ask(run, caller, key, {
+      const answered = yield* ask(run, caller, key, {
         kind: "escalation",
         title: `${caller.role.name} needs a decision`,
         why: "It can't or shouldn't decide this alone.",
         body: issue,
         urgency,
-        ...defined({ required_expertise: required_expertise.length > 0 ? required_expertise : undefined }),
+        ...defined({
+          required_expertise: required_expertise.length > 0 ? required_expertise : undefined,
+          response_schema: isSince(run.s.run, 5) ? ANSWER_IN_WORDS : undefined,
+        }),
         mode: isUrgent ? "sync" : "async",
       });
+      const { answer, by } = answered;
       if (answer === "expired")
         return done({ go_on: false, by: "nobody", answer: "No answer before the deadline." });
-      return done({ go_on: answer === "approve" || answer === "approve_always", by, answer: message ?? "" });
+      return done({ go_on: answer !== "reject", by, answer: answerInWords(answered) ?? "" });
     },
   }),
 ];

@@ -62,3 +62,20 @@ test("a failing program returns its error, and a program can catch errors of its
     [200, { result: "Invalid arguments for look", logs: [] }],
   ]);
 });
+
+test("a program that misses a variable of an earlier declaration is told how to keep it", async () => {
+  const { gave } = await ran(
+    { code: "const { rows, y } = { rows: [1], y: 5 }; return y" },
+    { code: "return y + 1" },
+    { code: "return never" },
+  );
+  expect(gave.slice(1)).toEqual([
+    [
+      500,
+      expect.stringMatching(
+        /y'? is not defined.*An earlier program declared y with const, and it ended with that program\. Assign it without const \(y = \.\.\.\) to keep it\.$/,
+      ) as string,
+    ],
+    [500, expect.not.stringContaining("declared")],
+  ]);
+});

@@ -1,6 +1,7 @@
 import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { isObject, isText } from "@/server/domain/base/guards";
+import { isSince } from "@/server/domain/run/edition";
 import type { ToolOutput } from "@/server/domain/tool/tool";
 import { CODE_IS_OFF, failureOf } from "@/server/tools/sandbox/custom-tool";
 import { RUN_JAVASCRIPT } from "@/server/tools/sandbox/run-javascript";
@@ -36,7 +37,11 @@ export function* runAgentsCode(
     if (step === null) return { status_code: 503, error: CODE_IS_OFF };
     if ("done" in step) {
       const { done } = step;
-      if (!done.ok) return failureOf(RUN_JAVASCRIPT, done);
+      if (!done.ok) {
+        const failure = failureOf(RUN_JAVASCRIPT, done);
+        const advice = isSince(run.s.run, 5) ? lostVariable(agent, done.error?.message ?? "") : null;
+        return advice === null ? failure : { ...failure, error: `${failure.error} ${advice}` };
+      }
       const { values = {}, lost = [] } = done.variables ?? {};
       agent.variables = values;
       const variables = Object.keys(values);
@@ -57,4 +62,18 @@ export function* runAgentsCode(
     const { output } = yield* executeOne(agent, inner);
     results.push({ tool, args, output });
   }
+}
+
+/** How to keep the variable that a program misses, if an earlier one declared it; null for any other error. */
+function lostVariable(agent: Agent, error: string): string | null {
+  const name = /^ReferenceError: '?([\w$]+)'? is not defined/.exec(error)?.[1];
+  if (name === undefined) return null;
+  const declaration = new RegExp(`\\b(const|let|var)\\s[^=;]{0,200}(?<![\\w$])${RegExp.escape(name)}(?![\\w$])`);
+  for (const step of agent.steps) {
+    if (step.kind !== "action" || step.tool_name !== RUN_JAVASCRIPT || !isText(step.args.code)) continue;
+    const keyword = declaration.exec(step.args.code)?.[1];
+    if (keyword !== undefined)
+      return `An earlier program declared ${name} with ${keyword}, and it ended with that program. Assign it without ${keyword} (${name} = ...) to keep it.`;
+  }
+  return null;
 }

@@ -154,6 +154,12 @@ function resolveCall(agent: Agent, { call, spec, at }: Job) {
   if (call.fault !== undefined) return refused(400, call.fault);
   if (at >= MAX_CALLS)
     return refused(400, `At most ${MAX_CALLS} calls in one message; this one was not executed.`);
+  const withheld = agent.whyWithheld(call.tool_name);
+  if (withheld !== undefined && !spec)
+    return refused(
+      403,
+      `${call.tool_name} is unavailable here. ${withheld} Tools you may use: ${agent.toolNames.join(", ") || "none"}.`,
+    );
   if (!agent.isKnown(call.tool_name)) return refused(404, unknownTool(call.tool_name, agent.toolNames));
   if (!spec) {
     const may = agent.toolNames.length > 0 ? agent.toolNames.join(", ") : "none";
@@ -234,13 +240,13 @@ function* callPatiently(agent: Agent, job: Job, spec: ToolSpec): Flow<ToolOutput
       agent,
       again: attempt - 1,
       spec,
+      ...defined({ callable: callableBy(agent, spec) }),
     });
     if (attempt >= attempts || spec.unavailable || !TRANSIENT.has(output.status_code)) return output;
     const delay_ms = backOff(job.id, attempt);
     run.emit({
       type: "tool_call_retried",
       ...agent.about,
-      ...defined({ callable: callableBy(agent, spec) }),
       call_id: job.id,
       payload: {
         tool_name: spec.name,

@@ -3,6 +3,7 @@ import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
+import { isSince } from "@/server/domain/run/edition";
 import type { ChatMessage } from "@/server/domain/run/events";
 import type { AgentResult, HandoffMode } from "@/server/runner/agent/task";
 import { type Crew, HANDED_OVER, type Work } from "../crew";
@@ -10,6 +11,13 @@ import { textOf, valueOf } from "../values";
 
 /** How many messages "last_n" means. */
 const LAST_MESSAGES = 10;
+
+/** Who answered in the end, as which task. */
+interface Relayed {
+  result: AgentResult;
+  agent: AgentConfig;
+  task_id: string;
+}
 
 /**
  * Lets a member work, and every agent it hands off to continue the same work, until one answers; returns that agent.
@@ -21,20 +29,20 @@ export function* relay(
   first: AgentConfig,
   work: Work,
   { idOf, wish }: { idOf: (hop: number) => string; wish: string },
-): Flow<{ result: AgentResult; agent: AgentConfig }> {
+): Flow<Relayed> {
   let agent = first;
-  let given: Work = { ...work, task_id: idOf(1) };
+  let given = { ...work, task_id: idOf(1) };
   for (let hop = 1; ; hop++) {
     const result: AgentResult = yield* crew.work(agent, given);
-    const handoff = goesOn(crew, agent, result);
-    if (!handoff) return { result, agent };
+    const handoff = goesOn(crew, agent, result, work);
+    if (!handoff) return { result, agent, task_id: given.task_id };
     const from = agent.agent_id;
     if (!crew.member(handoff.to)) {
       given = { ...given, ...alone(handoff.to, wish, result.transcript), task_id: idOf(hop + 1) };
       continue;
     }
-    yield* note(crew, agent, idOf(hop), handoff);
-    const history = yield* goingAlong(crew, agent, idOf(hop), {
+    yield* note(crew, agent, given.task_id, handoff);
+    const history = yield* goingAlong(crew, agent, given.task_id, {
       mode: handoff.mode,
       transcript: result.transcript,
     });
@@ -42,7 +50,7 @@ export function* relay(
     // With the whole conversation come goal, inputs and earlier results.
     const isBrief = handoff.mode !== "full";
     const context = handoff.context ? `\n${crew.fences.fence("context", handoff.context)}` : "";
-    const { prompt: _own, continues: _hers, from: _asker, ...same } = work;
+    const { prompt: _own, continues: _hers, from: _asker, llm_config: _model, ...same } = work;
     given = {
       ...same,
       task_id: idOf(hop + 1),
@@ -55,6 +63,21 @@ export function* relay(
   }
 }
 
+/** As `relay`, for work whose agents couldn't hand off before edition 5. */
+export function* workOrHandOff(
+  crew: Crew,
+  agent: AgentConfig,
+  work: Work & { task_id: string },
+  wish: string,
+): Flow<Relayed> {
+  const { task_id } = work;
+  if (!isSince(crew.run.s.run, 5)) return { result: yield* crew.work(agent, work), agent, task_id };
+  return yield* relay(crew, agent, work, {
+    idOf: (hop) => (hop === 1 ? task_id : crew.idBesideTasks(`${task_id}.h${hop}`)),
+    wish,
+  });
+}
+
 /** How an agent continues when a person removed the agent that it handed off to. */
 const alone = (to: string, wish: string, history: readonly ChatMessage[]): Partial<Work> => ({
   task: `${to} is no longer in the crew, so continue yourself. ${wish}`,
@@ -64,8 +87,14 @@ const alone = (to: string, wish: string, history: readonly ChatMessage[]): Parti
 });
 
 /** The agent to hand off to, or the one that a person chose to continue; undefined if the answer is final. */
-function goesOn(crew: Crew, agent: AgentConfig, { handoff }: AgentResult): AgentResult["handoff"] {
-  const chosen = crew.config.process === "swarm" ? crew.takeNext() : undefined;
+function goesOn(
+  crew: Crew,
+  agent: AgentConfig,
+  { handoff }: AgentResult,
+  { parent }: Work,
+): AgentResult["handoff"] {
+  // Who continues after a delegate is the delegator.
+  const chosen = crew.config.process === "swarm" && !parent ? crew.takeNext() : undefined;
   if (!chosen || chosen.agent_id === agent.agent_id) return handoff;
   const reason = handoff?.reason ?? "A person asked you to continue.";
   return { kind: "handoff", mode: "full", ...handoff, reason, to: chosen.agent_id };

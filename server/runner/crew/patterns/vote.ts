@@ -13,6 +13,7 @@ import { errorOf } from "@/server/runner/agent/call-model";
 import { Children } from "@/server/runner/node/flow";
 import { askForCrew } from "../ask";
 import type { Crew } from "../crew";
+import { workOrHandOff } from "./relay";
 
 const PROPOSAL: JsonSchema = {
   type: "object",
@@ -52,24 +53,22 @@ export function* vote(crew: Crew): Flow<JsonObject> {
   const { run } = crew;
   const rules = crew.config.consensus;
   const chair = leaderOf(crew.config);
-  const proposed = yield* crew.work(chair, {
-    task_id: "proposal",
-    task: "Turn the goal into one decision that the crew can approve or reject, and give the reasons for it.",
-    output_keys: [],
-    answer_schema: PROPOSAL,
-  });
+  const task =
+    "Turn the goal into one decision that the crew can approve or reject, and give the reasons for it.";
+  const work = { task_id: "proposal", task, output_keys: [], answer_schema: PROPOSAL };
+  const { result, agent: proposer } = yield* workOrHandOff(crew, chair, work, task);
   // From here on it stays unchanged until the decision.
   const { config } = crew;
-  const { decision, rationale } = Proposal.parse(proposed.output);
+  const { decision, rationale } = Proposal.parse(result.output);
   const proposal_id = `proposal_${Object.keys(crew.view.proposals).length + 1}`;
   const proposal: Proposed = {
     proposal_id,
     decision,
     rationale,
-    by: chair.agent_id,
+    by: proposer.agent_id,
     stakeholders: config.agents.map(({ agent_id }) => agent_id),
   };
-  run.emit({ type: "proposal_created", agent_id: chair.agent_id, payload: proposal });
+  run.emit({ type: "proposal_created", agent_id: proposer.agent_id, payload: proposal });
 
   let votes: Vote[] = [];
   let counted = tally([], config.agents.length, rules);

@@ -10,6 +10,7 @@ import { asksOnError, interventionPoint } from "@/server/domain/crew/interventio
 import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/crew/plan";
 import { byUrgency, inOrder, lastTasks } from "@/server/domain/crew/starting-plan";
 import { NodeFailure } from "@/server/domain/nodes";
+import { isSince } from "@/server/domain/run/edition";
 import type { Payloads } from "@/server/domain/run/events";
 import { evaluateCondition } from "@/server/domain/text/expression/expression";
 import { errorOf } from "@/server/runner/agent/call-model";
@@ -19,7 +20,7 @@ import { type ChosenMember, chooseMember, unroutable } from "../choose-member";
 import type { Crew, Work } from "../crew";
 import { meetCriteria, noteProgress } from "../criteria";
 import { relay } from "../patterns/relay";
-import { instructionOf, shapeOf } from "../task-work";
+import { failedTask, instructionOf, shapeOf } from "../task-work";
 import { textOf, valueOf } from "../values";
 import { beginPlan } from "./begin-plan";
 import { replan } from "./planner";
@@ -61,6 +62,8 @@ class PlanWork {
   private readonly children = new Children<TaskDone>();
   private readonly parallel: number;
   private failure: RunError | null = null;
+  /** Failed tasks that were taken notice of. */
+  private readonly failures = new Set<string>();
   private replans = 0;
   /** Flows that run next to the tasks. Their ids contain a space, those of tasks don't. */
   private readonly besides = new Set<string>();
@@ -86,7 +89,10 @@ class PlanWork {
 
   *execute(): Flow<void> {
     for (const { task_id, status, error_message } of this.tasks)
-      if (status === "failed") yield* this.afterFailure(task_id, failedBefore(task_id, error_message));
+      if (status === "failed") {
+        this.failures.add(task_id);
+        yield* this.afterFailure(task_id, errorNoted(task_id, error_message));
+      }
     try {
       for (;;) {
         // The handling of a failure may change the plan.
@@ -102,6 +108,9 @@ class PlanWork {
           continue;
         }
         this.busy.delete(done.id);
+        this.heedStatuses();
+        // Its agent may have said so.
+        if (this.task(done.id).status === "failed") continue;
         if (done.ok) {
           this.outputs[done.id] = done.value.output;
           this.move(done.id, "completed", { output: done.value.output });
@@ -114,6 +123,20 @@ class PlanWork {
       this.children.stop();
     }
     this.conclude();
+  }
+
+  /** Acts on the statuses that agents set: handles new failures, and takes back tasks that were left unfinished. */
+  private heedStatuses(): void {
+    for (const { task_id: id, status, error_message } of this.tasks)
+      if (status === "failed" && !this.failures.has(id)) {
+        this.failures.add(id);
+        this.addBeside(`${id} failed`, this.afterFailure(id, errorNoted(id, error_message)));
+      }
+    for (const [id, by] of this.crew.taken) {
+      if ([...this.busy.values()].includes(by)) continue;
+      this.crew.taken.delete(id);
+      if (this.task(id).status === "in_progress") this.move(id, "pending");
+    }
   }
 
   /** Runs a flow concurrently with the tasks: waiting for it alone would drop their wake-ups. */
@@ -131,6 +154,7 @@ class PlanWork {
     to: TaskStatus,
     more: Omit<Payloads["task_status_changed"], "from" | "to"> = {},
   ): void {
+    if (to === "failed") this.failures.add(id);
     const from = this.task(id).status;
     this.crew.run.emit({ type: "task_status_changed", task_id: id, payload: { from, to, ...more } });
   }
@@ -142,7 +166,7 @@ class PlanWork {
     const budget = new Budget();
     for (let hasChanged = true; hasChanged; ) {
       hasChanged = false;
-      for (const { task_id: id } of byUrgency(inOrder(this.tasks))) {
+      for (const { task_id: id } of byUrgency(inOrder(this.tasks), { passedOn: isSince(run.s.run, 5) })) {
         if (this.busy.size >= this.parallel) return;
         const task = this.task(id);
         if (task.status !== "pending") continue;
@@ -405,10 +429,6 @@ class PlanWork {
   }
 }
 
-/** The error of a task that had failed before this crew started. */
-const failedBefore = (id: string, message: string | null | undefined): RunError => ({
-  code: "REJECTED",
-  message: message || `Task "${id}" failed earlier.`,
-  retryable: false,
-  user_action: "edit_graph",
-});
+/** The error of a failed task, as the plan notes it. */
+const errorNoted = (id: string, message: string | null | undefined): RunError =>
+  failedTask(message || `Task "${id}" failed earlier.`);

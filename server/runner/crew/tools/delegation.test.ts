@@ -120,7 +120,7 @@ describe("description of the delegation tool", () => {
     return models.calls[0]!.tools!.find(({ name }) => name === "delegate_task")!;
   };
   test("the delegation tool lists the tools that a coworker works without", async () => {
-    const { description, parameters } = await descriptionOf({}, ["see", "look"]);
+    const { description, parameters } = await descriptionOf({ delegate_tools: "shared" }, ["see", "look"]);
     expect(description).toBe(
       "Delegate a task to a coworker. It knows only what you tell it; you get its result. It has no tools that you lack: bob works without look.",
     );
@@ -129,7 +129,8 @@ describe("description of the delegation tool", () => {
     });
   });
   test("the delegation tool lists no restrictions if no coworker loses a tool", async () => {
-    expect((await descriptionOf({}, ["see"])).description).toMatch(/ It has no tools that you lack\.$/);
+    const { description } = await descriptionOf({ delegate_tools: "shared" }, ["see"]);
+    expect(description).toMatch(/ It has no tools that you lack\.$/);
   });
   test("the delegation tool says if coworkers use all tools of their roles", async () => {
     expect((await descriptionOf({ delegate_tools: "own" }, ["look"])).description).toMatch(

@@ -4,11 +4,13 @@ import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { lostTools } from "@/server/domain/crew/crew-tools";
 import { agentKey } from "@/server/domain/run";
+import { isSince } from "@/server/domain/run/edition";
 import type { Payloads } from "@/server/domain/run/events";
 import { concernsRun, errorOf } from "../../agent/call-model";
 import type { Caller, RunTool, RunToolResult } from "../../agent/task";
 import { defineRunTool, done, rejected } from "../../agent/tools/run-tool";
 import type { Crew } from "../crew";
+import { workOrHandOff } from "../patterns/relay";
 import { textOf, valueOf } from "../values";
 
 /** Tools for asking coworkers; each works with its own transcript. */
@@ -59,6 +61,13 @@ function withoutTools(crew: Crew, agent: AgentConfig, others: readonly AgentConf
   return lost.length > 0 ? `: ${lost.join("; ")}` : "";
 }
 
+/** Whether that agent waits for what this one does, or for what comes of it. */
+export function waitsFor(caller: Caller, agent_id: string): boolean {
+  for (let above = caller.task.parent; above; above = above.task.parent)
+    if (above.task.agent_id === agent_id) return true;
+  return false;
+}
+
 interface Delegation {
   coworker: string;
   task: string;
@@ -85,12 +94,11 @@ export function* delegate(
     );
   }
   if (agent.agent_id === from) return rejected(400, "You cannot delegate a task to yourself.");
-  for (let above = caller.task.parent; above; above = above.task.parent)
-    if (above.task.agent_id === agent.agent_id)
-      return rejected(
-        409,
-        `${agent.agent_id} is waiting for this result. Do it yourself, or ask someone else.`,
-      );
+  if (waitsFor(caller, agent.agent_id))
+    return rejected(
+      409,
+      `${agent.agent_id} is waiting for this result. Do it yourself, or ask someone else.`,
+    );
 
   const task_id = key.replaceAll("/", ".");
   const child = agentKey(run.activationId, agent.agent_id, task_id);
@@ -109,30 +117,41 @@ export function* delegate(
     });
   };
   try {
-    const result = yield* crew.work(agent, {
-      task_id,
-      task,
-      message,
-      prompt: crew.fences.harmless(task),
-      from,
-      gives_goal: false,
-      output_keys: [],
-      inputs: context ? { context } : {},
-      parent: caller,
-    });
+    const worked = yield* workOrHandOff(
+      crew,
+      agent,
+      {
+        task_id,
+        task,
+        message,
+        prompt: crew.fences.harmless(task),
+        from,
+        gives_goal: false,
+        output_keys: [],
+        inputs: context ? { context } : {},
+        parent: caller,
+      },
+      `Do the task that ${from} delegated to it: ${crew.fences.harmless(task)}`,
+    );
     over("completed");
     // If a delegate read untrusted content, its result is untrusted too.
-    const tainted = run.s.agents[child]?.tainted ?? false;
-    const text = textOf(valueOf(result.output));
+    const by = agentKey(run.activationId, worked.agent.agent_id, worked.task_id);
+    const tainted = run.s.agents[by]?.tainted;
+    const text = textOf(valueOf(worked.result.output));
     return {
-      ...done(caller.fitted(`the result of ${agent.agent_id}`, text)),
+      ...done(caller.fitted(`the result of ${worked.agent.agent_id}`, text)),
       ...defined({ tainted: tainted || undefined }),
     };
   } catch (error) {
     over("failed");
     const cause = errorOf(error);
     if (concernsRun(cause)) throw error;
-    return rejected(500, `${agent.agent_id} could not do it: ${cause.message}`);
+    // So are its reasons.
+    const tainted = isSince(run.s.run, 5) && run.s.agents[child]?.tainted;
+    return {
+      ...rejected(500, `${agent.agent_id} could not do it: ${cause.message}`),
+      ...defined({ tainted: tainted || undefined }),
+    };
   } finally {
     // Enough others were done.
     if (!hasEnded) over("stopped");

@@ -11,7 +11,7 @@ import { Children } from "@/server/runner/node/flow";
 import type { RunTool, RunToolResult } from "../../agent/task";
 import { defineRunTool, done, rejected } from "../../agent/tools/run-tool";
 import type { Crew } from "../crew";
-import { delegate } from "./delegation";
+import { delegate, waitsFor } from "./delegation";
 
 /** The ids of the agents that an agent may hand off to; its own list may also name roles. */
 export function destinationsOf(crew: Crew, { agent_id: self, handoffs }: AgentConfig): string[] {
@@ -57,6 +57,8 @@ function handoffTool(crew: Crew, agent: AgentConfig): RunTool {
           `You cannot hand off to "${destination_agent}". You can hand off to: ${destinations.join(", ")}.`,
         );
       }
+      if (waitsFor(caller, to.agent_id))
+        return rejected(409, `${to.agent_id} is waiting for this result. Answer it instead.`);
       if (crew.view.handoffs >= crew.config.max_handoffs)
         return rejected(409, `The crew reached its limit of ${crew.view.handoffs} handoffs. Answer now.`);
       const before = crew.steps.length;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { agent, as, call, calls, of, runCrew } from "@/server/conformance/stage";
+import type { RunState } from "@/server/domain/run";
 import { answersTo, runTalk, skilled } from "./testing";
 
 const agents = ["ann", "bob"].map((name) => agent(name));
@@ -88,6 +89,108 @@ describe("task updates by an agent", () => {
       [200, '{"task_id":"turn_1","version":2}'],
     ]);
     expect(of(events, "plan_changed")).toHaveLength(1);
+  });
+});
+
+describe("tasks that agents start and fail", () => {
+  const [own, bobs] = ["ann", "bob"].map((assigned_agent) => ({
+    task_id: `${assigned_agent}s`,
+    description: "do it",
+    assigned_agent,
+    priority: "low" as const,
+  }));
+  const statusOf = (state: RunState, id: string) =>
+    Object.values(state.plans)[0]!.tasks.find(({ task_id }) => task_id === id)!;
+
+  test("an agent starts and completes a task of its own, which then isn't started again", async () => {
+    const { events, state } = await runTalk(
+      [
+        ["ann", update({ status: "in_progress" }, "anns")],
+        ["ann", update({ status: "completed" }, "anns")],
+      ],
+      { agents },
+      { tasks: [{ ...own!, dependencies: [] }] },
+    );
+    const moves = events.filter(({ type, task_id }) => type === "task_status_changed" && task_id === "anns");
+    expect(answersTo(state, "ann").map(([status]) => status)).toEqual([200, 200]);
+    // What was left unfinished at the end of its agent's turn begins like any other task.
+    expect(of(moves, "task_status_changed").map(({ from, to }) => `${from} > ${to}`)).toEqual([
+      "pending > in_progress",
+      "in_progress > pending",
+      "pending > completed",
+    ]);
+    expect(state.run.final_status).toBe("COMPLETED");
+  });
+
+  test("a task that an agent starts and finishes in one turn isn't started again", async () => {
+    const { state, models } = await runTalk(
+      [["ann", update({ status: "in_progress" }, "anns"), update({ status: "completed" }, "anns")]],
+      { agents },
+      { tasks: [own!] },
+    );
+    expect(statusOf(state, "anns")).toMatchObject({ status: "completed", assigned_agent: "ann" });
+    expect(models.calls).toHaveLength(2);
+  });
+
+  test("an agent that fails its own task gives the reason, and the crew acts as configured", async () => {
+    const fails = update({ status: "failed", reason: "the server is gone" }, "turn_1");
+    const { state, events } = await runTalk([["ann", fails]], { agents }, { tasks: [bobs!] });
+    expect(statusOf(state, "turn_1")).toMatchObject({
+      status: "failed",
+      error_message: 'ann set "turn_1" to failed: the server is gone',
+    });
+    expect(of(events, "task_status_changed").filter(({ to }) => to === "failed")).toHaveLength(1);
+    expect(state.run.error?.message).toContain("the server is gone");
+    const spared = await runTalk(
+      [["ann", fails]],
+      { agents, on_task_failure: "continue_independent" },
+      { tasks: [bobs!] },
+    );
+    expect(spared.state.run.final_status).toBe("COMPLETED_WITH_WARNINGS");
+  });
+
+  test("a pending task that its agent fails blocks what waits for it", async () => {
+    const { state } = await runTalk(
+      [["ann", update({ status: "failed", reason: "not needed" }, "anns")]],
+      { agents, on_task_failure: "continue_independent" },
+      { tasks: [own!, { ...bobs!, dependencies: ["anns"] }] },
+    );
+    expect(["anns", "bobs"].map((id) => statusOf(state, id).status)).toEqual(["failed", "blocked"]);
+  });
+
+  test("tasks of others, finished tasks and failures without a reason are refused", async () => {
+    const { state, events } = await runTalk(
+      [
+        ["bob"],
+        [
+          "ann",
+          update({ status: "in_progress" }, "bobs"),
+          update({ status: "failed", reason: "no" }, "bobs"),
+          update({ status: "in_progress" }, "turn_1"),
+          update({ status: "failed", reason: "no" }, "turn_1"),
+          update({ status: "failed" }, "turn_2"),
+          update({ status: "in_progress" }, "waits"),
+          update({ status: "completed" }, "turn_2"),
+        ],
+      ],
+      { agents },
+      {
+        tasks: [
+          { ...bobs!, dependencies: ["turn_2"] },
+          { ...own!, task_id: "waits", dependencies: ["bobs"] },
+        ],
+      },
+    );
+    expect(answersTo(state, "ann")).toEqual([
+      [403, 'Task "bobs" belongs to bob. You can set only your own tasks to in_progress.'],
+      [403, 'Task "bobs" belongs to bob. You can set only your own tasks to failed.'],
+      [409, 'Task "turn_1" is completed, so it cannot become in progress.'],
+      [409, 'Task "turn_1" is completed, so it cannot become failed.'],
+      [400, 'Give the reason why "turn_2" failed.'],
+      [409, 'Task "waits" waits for bobs.'],
+      [409, 'Task "turn_2" is in progress, so its status cannot be set.'],
+    ]);
+    expect(of(events, "plan_changed")).toEqual([]);
   });
 });
 

@@ -5,15 +5,37 @@ import { asJson } from "@/server/domain/base/json";
 import { must } from "@/server/domain/base/must";
 import { Json } from "@/server/domain/base/values";
 import { Task, TaskStatus } from "@/server/domain/crew/plan";
-import { addTask, changeTask, type PlanChange, unknownTask } from "@/server/domain/run/commands/plan-edit";
+import {
+  addTask,
+  changeTask,
+  isOpen,
+  type PlanChange,
+  type PlanEditError,
+  unknownTask,
+} from "@/server/domain/run/commands/plan-edit";
 import { isSince } from "@/server/domain/run/edition";
 import type { Caller, RunTool, RunToolResult } from "../../agent/task";
 import { defineRunTool, done, rejected } from "../../agent/tools/run-tool";
 import type { Crew } from "../crew";
+import { failedTask } from "../task-work";
+import { shared } from "./shared";
 
 const taskId = z.string().describe("The task's id");
-/** The statuses that an agent may set; the run sets the others when they occur. */
+/** The statuses that an agent may set of any task that isn't running. */
 const SETTABLE = ["pending", "completed", "skipped", "cancelled", "blocked"] as const;
+
+const Update = z.object({
+  task_id: taskId,
+  status: z
+    .enum([...SETTABLE, "in_progress", "failed"])
+    .optional()
+    .describe("in_progress and failed only for your own tasks"),
+  reason: z.string().min(1).max(4000).optional().describe("Why it failed; required for failed"),
+  description: z.string().min(1).max(4000).optional(),
+  metadata: z.record(z.string(), Json).optional().describe("Merged into the existing notes"),
+});
+/** Before edition 5, the run alone set in_progress and failed. */
+const UpdateBefore5 = Update.omit({ reason: true }).extend({ status: z.enum(SETTABLE).optional() });
 
 /** The tools for reading and changing plan.json. */
 export function planTools(crew: Crew): RunTool[] {
@@ -24,7 +46,7 @@ export function planTools(crew: Crew): RunTool[] {
       read_only: true,
       input: z.object({}),
       *call() {
-        return crew.plan ? done(asJson(crew.plan)) : rejected(404, "The crew has no plan.");
+        return crew.plan ? shared(crew, asJson(crew.plan)) : rejected(404, "The crew has no plan.");
       },
     }),
     defineRunTool({
@@ -60,20 +82,16 @@ export function planTools(crew: Crew): RunTool[] {
     defineRunTool({
       name: "plan_update_task",
       description: "Change a task's status or notes.",
-      input: z.object({
-        task_id: taskId,
-        status: z.enum(SETTABLE).optional(),
-        description: z.string().min(1).max(4000).optional(),
-        metadata: z.record(z.string(), Json).optional().describe("Merged into the existing notes"),
-      }),
-      *call({ task_id, status, description, metadata }, caller) {
+      input: isSince(crew.run.s.run, 5) ? Update : UpdateBefore5,
+      *call({ task_id, status, description, metadata, ...more }, caller) {
+        const reason = "reason" in more ? more.reason : undefined;
         const task = crew.plan?.tasks.find((other) => other.task_id === task_id);
         if (!task) {
           const { status: code, message } = unknownTask(crew.plan, task_id);
           return rejected(code, message);
         }
-        if (status && task.status === "in_progress")
-          return rejected(409, `Task "${task_id}" is in progress, so its status cannot be set.`);
+        const error = status && statusError(crew, caller, task, { status, reason });
+        if (error) return rejected(error.status, error.message);
         const merged = Task.shape.metadata.safeParse({ ...task.metadata, ...metadata });
         if (!merged.success)
           return rejected(400, merged.error.issues.map(({ message }) => message).join("; "));
@@ -83,12 +101,7 @@ export function planTools(crew: Crew): RunTool[] {
         noteChange(crew, caller, { changed: { [task_id]: noted } });
         // A caller that waited for the file continues with a status that another agent may have changed meanwhile.
         if (!isSince(crew.run.s.run, 2)) yield* crew.savePlan();
-        if (status && status !== task.status)
-          crew.run.emit({
-            type: "task_status_changed",
-            task_id,
-            payload: { from: TaskStatus.parse(task.status), to: status },
-          });
+        if (status && status !== task.status) setStatus(crew, caller, task, { status, reason });
         yield* crew.savePlan();
         return done({ task_id, version: must(crew, "plan").version });
       },
@@ -128,6 +141,71 @@ export function planTools(crew: Crew): RunTool[] {
       },
     }),
   ];
+}
+
+interface NewStatus {
+  status: TaskStatus;
+  reason: string | undefined;
+}
+
+/** Why an agent may not give a task this status. */
+function statusError(
+  crew: Crew,
+  caller: Caller,
+  task: Task,
+  { status, reason }: NewStatus,
+): PlanEditError | undefined {
+  const { task_id } = task;
+  const error = (code: PlanEditError["status"], message: string) => ({ status: code, message });
+  const by = caller.task.agent_id;
+  if (status !== "in_progress" && status !== "failed")
+    return task.status === "in_progress" && crew.taken.get(task_id) !== by
+      ? error(409, `Task "${task_id}" is in progress, so its status cannot be set.`)
+      : undefined;
+  if (!isOpen(task) && task.status !== "in_progress")
+    return error(
+      409,
+      `Task "${task_id}" is ${task.status}, so it cannot become ${status.replace("_", " ")}.`,
+    );
+  if (!isOwn(crew, caller, task))
+    return error(
+      403,
+      `Task "${task_id}" belongs to ${task.assigned_agent ?? task.required_role}. You can set only your own tasks to ${status}.`,
+    );
+  if (status === "failed")
+    return reason === undefined ? error(400, `Give the reason why "${task_id}" failed.`) : undefined;
+  const waitsFor = task.dependencies.filter((id) =>
+    crew.plan?.tasks.some(
+      (other) => other.task_id === id && (isOpen(other) || other.status === "in_progress"),
+    ),
+  );
+  return waitsFor.length > 0 ? error(409, `Task "${task_id}" waits for ${waitsFor.join(", ")}.`) : undefined;
+}
+
+/** Whether a task is the agent's, or anybody's. */
+function isOwn({ view }: Crew, { task: { agent_id, required_role } }: Caller, task: Task): boolean {
+  const { assigned_agent: agent, required_role: role } = task;
+  if (agent) return agent === agent_id || view.teams[agent]?.agents.includes(agent_id) === true;
+  return role === undefined || role === required_role;
+}
+
+function setStatus(crew: Crew, caller: Caller, task: Task, { status, reason }: NewStatus): void {
+  const { task_id } = task;
+  const by = caller.task.agent_id;
+  crew.taken.delete(task_id);
+  if (status === "in_progress") crew.taken.set(task_id, by);
+  crew.run.emit({
+    type: "task_status_changed",
+    task_id,
+    payload: {
+      from: TaskStatus.parse(task.status),
+      to: status,
+      ...defined({
+        assigned_agent: status === "in_progress" ? by : undefined,
+        error: status === "failed" ? failedTask(`${by} set "${task_id}" to failed: ${reason}`) : undefined,
+      }),
+    },
+  });
 }
 
 /** Changes a task that has not begun. */
