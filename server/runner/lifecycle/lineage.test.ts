@@ -9,7 +9,8 @@ import { fakeModels, fakeTools, newStage, role } from "../testing";
 
 /*
  * Runs that come from one another, by chance: forks and replays of originals, of forks, of replays, of runs that still ask,
- * of cancelled ones, and of runs whose call is in flight or was when they were cancelled. Outside happens what the original did, what people approved, and what no run of the lineage had
+ * of cancelled ones, and of runs whose call is in flight or was when they were cancelled. Some of what they do is done by
+ * runs that they start. Outside happens what the original did, what people approved, and what no run of the lineage had
  * done before; nothing else.
  */
 
@@ -38,12 +39,27 @@ const write = (line: string) => ({
   config: { tool_name: "write", args: { line: { $template: line } } },
 });
 
+/** The same by a run of its own. */
+const writeInChild = (line: string) => ({
+  node_type: "sub_workflow",
+  config: { workflow_id: "writes", input: { line: `"${line.replace("{{n}}", "")}" + string(state.n)` } },
+});
+const WRITES = draw("start > s > end", {
+  start: { node_type: "start", output_keys: ["line"] },
+  s: write("{{line}}"),
+});
+
 /** Some rounds of a loop in which lines are written: the same each time, or another one in each round. */
 function arbitraryGraph({ below, chance, pick }: Random) {
   const rounds = below(3);
   const names = Array.from({ length: 1 + below(3) }, (_, k) => `s${k}`);
   const parts = chance(0.5) ? [...names, "a"] : names;
-  const lines = Object.fromEntries(names.map((name) => [name, write(pick(["same", `${name} {{n}}`, name]))]));
+  const lines = Object.fromEntries(
+    names.map((name) => {
+      const line = pick(["same", `${name} {{n}}`, name]);
+      return [name, chance(0.4) ? writeInChild(line) : write(line)];
+    }),
+  );
   const body = chance(0.25) ? "gate > n" : "n";
   return draw(`start > ${body}; n > ${parts.join(" > ")} > r; r again> n; r done> end`, {
     n: {
@@ -123,13 +139,21 @@ const made = (events: readonly RunEvent[], line: string) => {
 };
 
 /** Drives a run until it has ended, waits for a person who leaves it open, or is left with a call in flight. */
-async function drive({ stage, approved, hanging }: ReturnType<typeof newWorld>, id: string, random: Random) {
+async function drive(world: ReturnType<typeof newWorld>, id: string, random: Random) {
+  const { stage, approved, hanging } = world;
   const left = new Set<string>();
   for (;;) {
     const { status, waits_for } = stage.store.find(id)!;
     if (status === "finished") return stage.host.settled(id);
+    if (waits_for === "run") {
+      const [child] = stage.store.openChildren(id);
+      // What is left open there is left open here.
+      if (child && (await drive(world, child, random)) === "left") return "left";
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      continue;
+    }
     if (hanging.some(({ run }) => run === id)) {
-      if (random.chance(0.5)) return;
+      if (random.chance(0.5)) return "left";
       stage.host.cancel(id, { by: "ann", reason: "" });
       await expect.poll(() => stage.store.find(id)?.status, { interval: 1 }).toBe("finished");
       continue;
@@ -140,7 +164,7 @@ async function drive({ stage, approved, hanging }: ReturnType<typeof newWorld>, 
         (one) => one.status === "open" && !left.has(one.id) && !isAnswered(stage, id, one.id),
       );
       const [question] = open;
-      if (!question && left.size > 0) return;
+      if (!question && left.size > 0) return "left";
       if (question) {
         const { fingerprint, kind } = question.requested;
         const choice = random.pick([
@@ -183,7 +207,7 @@ test.each(Array.from({ length: LINEAGES }, (_, seed) => [seed]))(
     const world = newWorld(random);
     const { stage, models, written } = world;
     const first: Born = {
-      id: stage.start(arbitraryGraph(random), { roles: [role("Worker")] }),
+      id: stage.start(arbitraryGraph(random), { roles: [role("Worker")], workflows: { writes: WRITES } }),
       isPlain: true,
     };
     await drive(world, first.id, random);
@@ -220,7 +244,8 @@ test.each(Array.from({ length: LINEAGES }, (_, seed) => [seed]))(
         expect([from, outcome(stage, run_id)]).toEqual([from, outcome(stage, from.id)]);
     }
     expect(world.unasked).toEqual([]);
-    for (const { run, key, original } of written)
+    const isChild = (run: string) => stage.store.find(run)?.parent != null;
+    for (const { run, key, original } of written.filter((one) => !isChild(one.run)))
       expect(original ?? key).toBe(`${first.id}${key.slice(run.length)}`);
   },
 );
