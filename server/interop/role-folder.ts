@@ -187,7 +187,8 @@ export function readRoleFile(
   return /\.md$/i.test(name) ? readMarkdown(name, text, isTool) : readRoles(text);
 }
 
-const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)(?:\r?\n)?---[ \t]*(?:\r?\n|$)([\s\S]*)$/;
+/** Matches a text with front matter: its head and its body. */
+export const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)(?:\r?\n)?---[ \t]*(?:\r?\n|$)([\s\S]*)$/;
 
 /** As `.claude/agents` and `.github/agents` hold them: what the role is in the head, its prompt in the body. */
 function readMarkdown(name: string, text: string, isTool: (name: string) => boolean) {

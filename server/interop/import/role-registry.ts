@@ -16,8 +16,17 @@ export class RoleRegistry {
   private readonly given = new Map<string, string>();
   private readonly wanted = new Map<string, WantedTool>();
 
-  /** `prompt`: replaces the standard prompt; a text, not a template. Answers the role's name here. */
-  add(role: { name: string; description?: string; goals?: readonly string[]; prompt?: string }): string {
+  /**
+   * `prompt`: replaces the standard prompt; a text, not a template. `more`: further settings as they are. Answers the
+   * role's name here.
+   */
+  add(role: {
+    name: string;
+    description?: string;
+    goals?: readonly string[];
+    prompt?: string;
+    more?: Pick<RoleDefinition, "rule" | "input_schema" | "output_schema">;
+  }): string {
     const known = this.given.get(JSON.stringify(role));
     if (known !== undefined) return known;
     const plain = role.name.replace(/\s+/g, " ").trim().slice(0, LONGEST.name).trim() || "Agent";
@@ -35,6 +44,7 @@ export class RoleRegistry {
           ].join("\n\n")
         : "");
     const made = RoleDefinition.parse({
+      ...role.more,
       name,
       description: description.slice(0, LONGEST.description),
       goals: goals.map((goal) => goal.slice(0, LONGEST.goal)),

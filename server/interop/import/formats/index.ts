@@ -8,8 +8,13 @@ import { crewaiPythonFlow } from "./crewai/python-flow";
 import { crewaiYaml } from "./crewai/yaml";
 import { langchain } from "./langchain";
 import { LANGGRAPH } from "./langgraph";
+import { microAgents } from "./openhands/micro-agents";
+import { openHandsPython } from "./openhands/python-code";
 import { ROBOCO } from "./roboco";
 import { robocoTeam } from "./roboco-team";
+import { taskWeaverPlugins } from "./taskweaver/plugin";
+import { taskWeaverRoles } from "./taskweaver/role";
+import { toolsYaml } from "./tools-yaml";
 import { markdownAgents, troupeRoles, troupeTeams, troupeWorkflow } from "./troupe";
 import { UNSUPPORTED_FORMATS } from "./unsupported-formats";
 
@@ -27,8 +32,13 @@ export const FORMATS: readonly Format[] = [
   langchain,
   robocoTeam,
   ...ROBOCO,
+  toolsYaml,
+  taskWeaverRoles,
+  taskWeaverPlugins,
+  microAgents,
   ...UNSUPPORTED_FORMATS,
   troupeTeams,
   troupeRoles,
+  openHandsPython,
   markdownAgents,
 ];

@@ -93,10 +93,9 @@ class TeamReader {
     for (const [, agent] of members) this.names.add(textOf(agent.name));
     const hasPatterns = entries(collaboration_patterns, "").length > 0;
     const rules = this.handoffs(handoffs, hasPatterns);
-    const settings = [
-      this.rounds(orchestrator, "orchestrator", hasPatterns),
-      this.rounds(execution, "execution", hasPatterns),
-    ].reduce(tighter);
+    const settings: Raw = {};
+    this.limits(orchestrator, { at: "orchestrator", hasPatterns, settings });
+    this.limits(execution, { at: "execution", hasPatterns, settings });
     const entry = settings.entry_agent ?? rules.entry;
     if (rules.entry !== undefined && entry !== rules.entry)
       this.report.changed(
@@ -221,18 +220,21 @@ class TeamReader {
     return found;
   }
 
-  /** What `execution` and `orchestrator` say of the whole team. */
-  private rounds(value: unknown, at: string, hasPatterns: boolean): Raw {
-    if (!isRaw(value)) return {};
+  /** What `execution` and `orchestrator` say of the whole team; of two limits, the smaller holds. */
+  private limits(
+    value: unknown,
+    { at, hasPatterns, settings }: { at: string; hasPatterns: boolean; settings: Raw },
+  ): void {
+    if (!isRaw(value)) return;
     const { max_rounds, timeout, timeout_seconds, mode, initial_agent, brain_config, llm_config, ...rest } =
       withoutNulls(value);
     const report = this.report.under(at);
-    const settings: Raw = {};
     if (typeof max_rounds === "number" && max_rounds >= 1) {
-      const most = Math.min(Math.floor(max_rounds), MOST_ROUNDS);
       // Each turn but the first follows a handoff.
-      Object.assign(settings, hasPatterns ? { max_rounds: most } : { max_handoffs: most - 1 });
-      report.keeps("max_rounds", hasPatterns ? `At most ${most} rounds.` : `At most ${most - 1} handoffs.`);
+      const [key, less] = hasPatterns ? (["max_rounds", 0] as const) : (["max_handoffs", 1] as const);
+      const most = Math.min(Math.floor(max_rounds), MOST_ROUNDS) - less;
+      settings[key] = Math.min(most, Number(settings[key] ?? most));
+      report.keeps("max_rounds", `At most ${most} ${hasPatterns ? "rounds" : "handoffs"}.`);
     } else if (max_rounds !== undefined) report.dropped("max_rounds", '"max_rounds" isn\'t a number.');
     const limit = timeout_seconds ?? timeout;
     if (limit !== undefined)
@@ -249,14 +251,13 @@ class TeamReader {
       settings.entry_agent = initial_agent;
     else if (initial_agent !== undefined)
       report.dropped("initial_agent", `${JSON.stringify(initial_agent)} isn't an agent of this team.`);
-    const router = ["brain_config", "llm_config"].find((key) => isRaw(value[key]));
-    if (router !== undefined)
+    const router = brain_config === undefined ? "llm_config" : "brain_config";
+    if ((brain_config ?? llm_config) !== undefined)
       report.changed(
         router,
         "A model chose the next agent; here each agent decides itself whom it hands off to.",
       );
     for (const [key, inner] of Object.entries(rest)) this.leaveOut(join(at, key), inner);
-    return settings;
   }
 
   private memory(value: unknown): unknown {
@@ -318,17 +319,6 @@ class TeamReader {
     if (!isEmpty) this.report.dropped(at, `"${key}" has no equivalent and was left out.`);
   }
 }
-
-/** The settings of both, with the smaller of two limits. */
-const tighter = (one: Raw, other: Raw): Raw => ({
-  ...one,
-  ...Object.fromEntries(
-    Object.entries(other).map(([key, value]) => {
-      const before = one[key];
-      return [key, typeof before === "number" && typeof value === "number" ? Math.min(before, value) : value];
-    }),
-  ),
-});
 
 /** A prompt with the team's variables; other template code stays text and is named. */
 function filledIn(prompt: string, variables: unknown, report: Findings): string {

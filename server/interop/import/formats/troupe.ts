@@ -9,6 +9,7 @@ import { readTeams } from "../../team-files";
 import { claimEach, nothingImported, type ReadableFormat, type Reading } from "../format";
 import type { Source } from "../source";
 import { rawsOf } from "../values";
+import { isMicroAgent } from "./openhands/micro-agents";
 
 /** What the file holds, with nothing taken out of it: it is one of ours. */
 const whole = (source: Source): unknown => (source.kind === "json" ? source.original : source.value);
@@ -16,7 +17,7 @@ const whole = (source: Source): unknown => (source.kind === "json" ? source.orig
 /** Findings of a reader that knows no files, with their file and line. */
 export function addFindings(own: readonly Finding[], source: Source, { findings }: Reading): void {
   const report = source.on(findings);
-  for (const { level, at, message } of own) report.add(level, at, message);
+  for (const { level, at, message, snippet } of own) report.add(level, at, message, { snippet });
 }
 
 const has = (raw: Raw, ...keys: string[]) => keys.some((key) => raw[key] !== undefined);
@@ -119,6 +120,7 @@ export const markdownAgents: ReadableFormat = {
     const files = sources.filter(
       ({ kind, path, text }) =>
         kind === "text" &&
+        !isMicroAgent({ path, text }) &&
         /\.md$/i.test(path) &&
         /^\uFEFF?---[ \t]*\r?\n/.test(text) &&
         /^(name|description|tools):/m.test(text.slice(0, 4000)),

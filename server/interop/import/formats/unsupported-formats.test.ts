@@ -31,7 +31,7 @@ const EXAMPLES: Record<string, unknown> = {
   "a Docker cagent file": { agents: { root: { model: "openai/gpt-4o", instruction: "Help" } } },
   "a Taskmaster task list": { master: { tasks: [{ id: 1, title: "A", details: "b" }] } },
   "a Spec Kit workflow": { schema_version: "1.0", workflow: { id: "x" }, steps: [{ id: "a", command: "b" }] },
-  "a TaskWeaver file": { alias: "Echo", module: "taskweaver.echo" },
+  "a TaskWeaver example of a conversation": { enabled: true, rounds: [{ post_list: [] }] },
 };
 
 describe("unsupported formats", () => {
@@ -48,6 +48,9 @@ describe("unsupported formats", () => {
 test.each([
   ["from crewai import Crew\n", /CrewAI.*whole folder/],
   ["import os\nfrom langgraph.graph import StateGraph\n", /LangGraph.*to_json/],
+  ["from langchain_core.prompts import ChatPromptTemplate\nchain = prompt | model\n", /LangChain.*dumps/],
+  ['import { ChatOpenAI } from "@langchain/openai";\n', /LangChain.*dumps/],
+  ["from langchain_openai import ChatOpenAI\nfrom langgraph.graph import StateGraph\n", /LangGraph.*to_json/],
   ["from autogen_agentchat.teams import Swarm\n", /AutoGen.*dump_component/],
 ])("framework code is rejected with a supported alternative: %s", (text, message) => {
   const { imported, findings } = readImport(files({ "a.py": text }));

@@ -57,6 +57,12 @@ export const UNSUPPORTED_FORMATS: readonly UnsupportedFormat[] = [
     "Import the output of graph.get_graph().to_json() or graph.get_graph().draw_mermaid() instead.",
   ),
   codeOf(
+    "langchain-code",
+    "LangChain code, which is not supported",
+    /^[\uFEFF \t]*(from|import)[ \t]+langchain(_\w+)?\b|["'](@langchain\/|langchain(\/|["']))/m,
+    "Import the output of langchain_core.load.dumps(chain), or the file that prompt.save() writes, instead.",
+  ),
+  codeOf(
     "autogen-code",
     "AutoGen Python code, which is not supported",
     /^[\uFEFF \t]*(from|import)[ \t]+autogen(_agentchat|_ext|_core)?\b/m,
@@ -200,22 +206,10 @@ export const UNSUPPORTED_FORMATS: readonly UnsupportedFormat[] = [
       !("nodes" in value.workflow),
   ),
   unsupported(
-    "taskweaver",
-    "a TaskWeaver file",
-    ({ alias, module, rounds }) =>
-      (typeof alias === "string" && typeof module === "string") ||
-      rawsOf(rounds).some((round) => Array.isArray(round.post_list)),
-  ),
-  unsupported(
-    "openhands-micro-agent",
-    "an OpenHands microagent",
-    ({ name, description, inputs, outputs, nodes }) =>
-      nodes === undefined &&
-      typeof name === "string" &&
-      typeof description === "string" &&
-      (isRaw(inputs) || inputs === null) &&
-      (isRaw(outputs) || outputs === null),
-    { sure: 1 },
+    "taskweaver-example",
+    "a TaskWeaver example of a conversation",
+    ({ rounds }) => rawsOf(rounds).some((round) => Array.isArray(round.post_list)),
+    { instead: "A record can't be executed. Import the files of the roles instead." },
   ),
   {
     id: "metagpt-plan",
