@@ -43,7 +43,7 @@ function newBench() {
     maxRuns: 32,
     maxQueued: 200_000,
   });
-  const start = (graph: WorkflowGraph) =>
+  const start = (graph: WorkflowGraph, called?: WorkflowGraph) =>
     host.start({
       workflow_id: null,
       workflow_name: "bench",
@@ -53,13 +53,17 @@ function newBench() {
       config: RunConfig.parse({ max_steps: 5_000, max_parallel_nodes: 256 }),
       trigger: "test",
       provider_summary: null,
+      ...(called
+        ? { workflows: { called: { name: "called", graph: called, roles: [], provider_summary: null } } }
+        : {}),
     }).run_id;
   /** Milliseconds from the first start to the last end. */
-  const run = (graph: WorkflowGraph, times = 1) =>
+  const run = (graph: WorkflowGraph, times = 1, called?: WorkflowGraph) =>
     new Promise<number>((resolve, reject) => {
       let left = times;
-      const stop = host.watchers.watch(({ status, final_status }) => {
-        if (status !== "finished") return;
+      const begun = new Set<string>();
+      const stop = host.watchers.watch(({ run_id, status, final_status }) => {
+        if (status !== "finished" || !begun.has(run_id)) return;
         if (final_status !== "COMPLETED") reject(new Error(`A run ended as ${final_status}.`));
         left -= 1;
         if (left > 0) return;
@@ -67,7 +71,7 @@ function newBench() {
         resolve(performance.now() - began);
       });
       const began = performance.now();
-      for (let at = 0; at < times; at++) start(graph);
+      for (let at = 0; at < times; at++) begun.add(start(graph, called));
     });
   /** The same for runs of which each begins when the one before it has ended. */
   const runInTurn = async (graph: WorkflowGraph, times: number) => {
@@ -195,6 +199,69 @@ export function chainOf(length: number): WorkflowGraph {
     ],
     all.slice(1).map((id, at) => [all[at]!, id]),
   );
+}
+
+/** start, a map over that many numbers, end. `settings`: what it runs. */
+function mapOver(items: number, settings: Record<string, unknown>): WorkflowGraph {
+  return graphOf(
+    [
+      { id: "start", node_type: "start", config: {} },
+      {
+        id: "list",
+        node_type: "transform",
+        config: { set: { list: `"${"1 ".repeat(items).trim()}".split(" ")` } },
+        output_keys: ["list"],
+      },
+      {
+        id: "map",
+        node_type: "map",
+        config: { items: "state.list", input: { n: "index" }, concurrency: 32, ...settings },
+        output_keys: ["results"],
+      },
+      { id: "double", node_type: "transform", config: { set: { m: "state.n * 2" } } },
+      { id: "end", node_type: "end", input_keys: ["results"] },
+    ],
+    [
+      ["start", "list"],
+      ["list", "map"],
+      ["map", "end"],
+    ],
+  );
+}
+
+/** Items of maps: computed in the run itself, and as runs of their own beside as many runs that were started directly. */
+export async function measureMaps(): Promise<Figure[]> {
+  const bench = newBench();
+  try {
+    const pure = mapOver(900, { node: "double", output: "output.m" });
+    const runs = mapOver(900, { workflow_id: "called" });
+    const single = chainOf(1);
+    await bench.run(pure, 3);
+    const rates = { pure: [] as number[], children: [] as number[], direct: [] as number[] };
+    for (let round = 0; round < 7; round++) {
+      rates.pure.push(9_000 / ((await bench.run(pure, 10)) / 1_000));
+      rates.children.push(900 / ((await bench.run(runs, 1, single)) / 1_000));
+      rates.direct.push(900 / ((await bench.run(single, 900)) / 1_000));
+    }
+    const [children, direct] = [median(rates.children), median(rates.direct)];
+    return [
+      {
+        name: "Map over a transform",
+        measured: median(rates.pure),
+        unit: "items/s",
+        target: { atLeast: 5_000 },
+      },
+      {
+        name: "Map over a workflow, of the same runs started directly",
+        measured: children / direct,
+        unit: "times",
+        target: { atLeast: 0.4 },
+        note: `${Math.round(children)} items/s, ${Math.round(direct)} runs/s`,
+      },
+    ];
+  } finally {
+    await bench.close();
+  }
 }
 
 /** Branches that wait at the same time, joined at the end. */

@@ -7,6 +7,7 @@ const PARTS: Record<string, () => Promise<Figure[]>> = {
     ...(await (await import("./engine")).measureEngine()),
     ...(await (await import("./cluster")).measureCluster()),
   ],
+  maps: async () => (await import("./engine")).measureMaps(),
   freezing: async () => (await import("./freezing")).measureFreezing(),
   thread: async () => (await import("./thread")).measureThread(),
   waiting: async () => (await import("./engine")).measureWaiting(),

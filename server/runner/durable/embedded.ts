@@ -22,7 +22,7 @@ import { requestHash } from "../replay/request-hash";
 import { waitOut } from "./clock";
 import { ClockWatch, type Seen } from "./clock-watch";
 import { CANCEL, type EmbeddedHost, type Journal } from "./embedded-contract";
-import { type Answer, type Handle, Handles, note, Scope } from "./handles";
+import { type Answer, type Handle, Handles, isRun, note, Scope } from "./handles";
 import { KnownTurns } from "./known-turns";
 import { OpenTurn } from "./open-turn";
 import { UnrecordedTurns } from "./unrecorded-turns";
@@ -340,7 +340,10 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
       ...this.open.made,
       ...defined({ resultText: text }),
       touchesWorld:
-        isLast || kind === "step" || kind === "signal" || this.fresh.some((handle) => handle.kind === "step"),
+        isLast ||
+        kind === "step" ||
+        kind === "signal" ||
+        this.fresh.some((handle) => handle.kind === "step" && !isRun(handle)),
       wakeAt: isLast ? null : this.handles.wakeAt,
     });
   }
@@ -423,7 +426,7 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
     const { key, kind, hash, mark } = handle;
     const redacted = this.host.redact ? this.host.redact(result) : result;
     const whole = hash === undefined ? redacted : { ...redacted, request: hash, ...mark };
-    this.settled.push({ key, kind, ...storedResult(whole, this.host.longestResult) });
+    this.settled.push({ key, kind: isRun(handle) ? "run" : kind, ...storedResult(whole, this.host.longestResult) });
     this.rouse();
   }
 

@@ -36,7 +36,7 @@ export interface Answer {
   result: Settled;
   /** The stored form of an external result. */
   text?: string;
-  kind: Handle["kind"] | "note";
+  kind: Handle["kind"] | "run" | "note";
 }
 
 /** An answer that the engine gives of itself. */
@@ -129,7 +129,8 @@ export class Handles {
   }
 }
 
-const isRun = ({ request }: Handle): boolean => request?.kind === "run";
+/** Whether it waits for another run: what that does outside is recorded there. */
+export const isRun = ({ request }: Handle): boolean => request?.kind === "run";
 
 function release(handle: Handle): void {
   handle.waiting?.stop();

@@ -95,6 +95,23 @@ describe("deletion of old runs", () => {
     expect(retention.sizes()).toMatchObject({ files: 9 * 20_000, runs: { finished: 1, held: 1, other: 1 } });
   });
 
+  test("runs that a run started are kept and deleted with it", async () => {
+    const { ids, retention, left, ...stage } = await finished(["a", "a"]);
+    const inner = draw("start > a > end");
+    const outer = draw("start > sub > end", {
+      sub: { node_type: "sub_workflow", config: { workflow_id: "inner" } },
+    });
+    const { id } = await stage.run(outer, { workflow: "a", workflows: { inner } });
+    const [child] = stage.store.children(id, { limit: 1 });
+    retention.save(rules({ runs: 2 }));
+    expect([await retention.sweep(), left(), stage.store.find(child!.id)?.id]).toEqual([1, [1], child!.id]);
+    stage.store.remove(id);
+    retention.purge(id);
+    await retention.sweep();
+    expect([stage.store.find(id), stage.store.find(child!.id)]).toEqual([null, null]);
+    expect(stage.store.events(child!.id, 0, 10)).toEqual([]);
+  });
+
   test("a deletion that a shutdown interrupted is completed afterwards", async () => {
     const { retention, ids, db, left } = await finished(["a", "a"]);
     retention.save(rules({ runs: 1 }));
