@@ -1,5 +1,6 @@
 import type { FormPart } from "@/server/domain/base/form";
 import { SIZES } from "@/server/domain/base/sizes";
+import { ESCALATE_FORM } from "./escalate";
 import type { RunConfig } from "./outcome";
 
 const COST = {
@@ -35,6 +36,15 @@ export const WORKFLOW_LIMITS: readonly FormPart<RunConfig>[] = [
       { key: "max_global_iterations", ...TURNS, empty: 1 },
       { key: "max_parallel_nodes", label: "Max parallel nodes", as: "number", min: 1, max: 256, empty: 1 },
       {
+        key: "max_subrun_depth",
+        label: "Sub-workflow depth",
+        as: "number",
+        hint: "Levels of workflows within workflows",
+        min: 0,
+        max: 5,
+        empty: 5,
+      },
+      {
         key: "max_state_chars",
         label: "State size",
         ...SIZE,
@@ -67,6 +77,7 @@ export const WORKFLOW_LIMITS: readonly FormPart<RunConfig>[] = [
     hint: "Type mismatches are errors instead of warnings",
   },
   { key: "on_limit", ...ASKS, on: "ask", off: "stop" },
+  ...ESCALATE_FORM,
 ];
 
 /** The limits of one run; null where there is none. Time in minutes. */

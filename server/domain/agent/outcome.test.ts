@@ -11,7 +11,7 @@ describe("run settings", () => {
     [{ budget: { max_total_tokens: 2 ** 53 } }, "budget.max_total_tokens"],
     [{ budget: { warn_at: -5 } }, "budget.warn_at"],
     [{ max_subrun_depth: -3 }, "max_subrun_depth"],
-    [{ max_subrun_depth: 2 }, "max_subrun_depth: max_subrun_depth isn't supported yet. Remove it."],
+    [{ max_subrun_depth: 6 }, "max_subrun_depth"],
     [{ mode: "sideways" }, "mode"],
     [{ max_steps: 1.5 }, "max_steps"],
   ])("%j is rejected with the name of the invalid setting", (config, name) => {
@@ -23,16 +23,16 @@ describe("run settings", () => {
   });
 
   test("valid run settings are accepted without added defaults", () => {
-    const config = { max_steps: 5, mode: "continuous" as const, denied_tools: ["x"] };
+    const config = { max_steps: 5, max_subrun_depth: 2, mode: "continuous" as const, denied_tools: ["x"] };
     expect(RunConfigChanges.parse(config)).toEqual(config);
   });
 
-  test("importing a workflow reports invalid and unsupported run settings", () => {
+  test("importing a workflow reports invalid run settings", () => {
     const { graph, findings } = readWorkflow({
       graph_id: "g",
       nodes: { start: { id: "start", node_type: "start" } },
       edges: [],
-      config: { max_stepz: 5, mode: "sideways", max_subrun_depth: 1, budget: { warn_at: -5 } },
+      config: { max_stepz: 5, mode: "sideways", max_subrun_depth: 9, budget: { warn_at: -5 } },
     });
     expect(graph?.config?.budget.warn_at).toBe(0.8);
     const places = findings.filter(({ at }) => at.startsWith("config")).map(({ at }) => at);

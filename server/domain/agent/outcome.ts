@@ -2,6 +2,7 @@ import { z } from "zod";
 import { SIZES } from "@/server/domain/base/sizes";
 import { Json, Ms } from "@/server/domain/base/values";
 import { Breakpoint, MOST_BREAKPOINTS } from "./breakpoint/breakpoint";
+import { Escalate } from "./escalate";
 import { ConfirmationPolicy, OnLimit } from "./role";
 
 /** How a run ended: reached an end, failed, hit a limit (and may go on), or was stopped by a person. */
@@ -155,10 +156,12 @@ export const RunConfig = z.object({
   /** All that the run writes down, counted in the same way. */
   max_log_chars: z.number().int().min(10_000).max(SIZES.log.most).default(SIZES.log.standard),
   max_parallel_nodes: z.number().int().min(1).max(256).default(16),
+  /** How many levels of runs within runs there may be below it. */
   max_subrun_depth: z.number().int().min(0).max(5).default(5),
   budget: Budget.prefault({}),
   /** At its limits; `stop` where it is absent. Of those that an agent reaches, its node, crew or role may say otherwise. */
   on_limit: OnLimit.optional(),
+  escalate: Escalate.optional(),
   /** Tools that no agent of this run gets, whatever its role says. */
   denied_tools: z.array(z.string().max(200)).default([]),
   confirmation: ConfirmationPolicy.default(USUAL_CONFIRMATION),
@@ -177,40 +180,19 @@ export interface InstallationRules {
   delegate_tools?: "shared";
 }
 
-/** Settings that runs of other programs know and that nothing here reads yet: what is to be done instead. */
-const NOT_YET = {
-  max_subrun_depth: {
-    harmless: undefined,
-    instead: "isn't supported yet. Remove it",
-  },
-} as const;
-
-/** What is said of settings that are understood and do nothing; empty where all of them count. */
-export function settingsWithoutEffect(
-  config: Readonly<Record<string, unknown>>,
-): { key: string; message: string }[] {
-  return Object.entries(NOT_YET).flatMap(([key, { harmless, instead }]) =>
-    config[key] === undefined || config[key] === harmless ? [] : [{ key, message: `${key} ${instead}.` }],
-  );
-}
-
 /**
  * Settings of a run that differ from the workflow's own. Without the defaults: a setting that was not given must not
- * replace the workflow's. What is not known, and what would do nothing, is refused by name: somebody who misspells a
- * limit must not run without it.
+ * replace the workflow's. What is not known is refused by name: somebody who misspells a limit must not run without
+ * it.
  */
-export const RunConfigChanges = z
-  .strictObject({
-    ...Object.fromEntries(
-      Object.entries(RunConfig.shape).map(([key, schema]) => [key, z.optional(withoutDefault(schema))]),
-    ),
-    budget: Budget.strict().optional(),
-  })
-  .superRefine((config, context) => {
-    for (const { key, message } of settingsWithoutEffect(config))
-      context.addIssue({ code: "custom", path: [key], message });
-    // The fields are those of RunConfig; a record of them has lost which is which.
-  }) as z.ZodType<Partial<RunConfig>>;
+export const RunConfigChanges = z.strictObject({
+  ...Object.fromEntries(
+    Object.entries(RunConfig.shape).map(([key, schema]) => [key, z.optional(withoutDefault(schema))]),
+  ),
+  budget: Budget.strict().optional(),
+  escalate: Escalate.strict().optional(),
+  // The fields are those of RunConfig; a record of them has lost which is which.
+}) as z.ZodType<Partial<RunConfig>>;
 
 /** Of these, what a run that begins as another one went may have otherwise: where it stops, and how far it goes. */
 export const ForkSettings = z.strictObject({

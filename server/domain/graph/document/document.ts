@@ -16,7 +16,7 @@ import { writeTersely } from "@/server/domain/base/terse-writer";
 import type { Json, Result } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "../graph";
 import { keysIn } from "../secrets";
-import { firstText, readGraph } from "./graph-reader";
+import { countNodes, firstText, readGraph } from "./graph-reader";
 import { writeGraph } from "./graph-writer";
 import { toOriginal } from "./original-format";
 import { readPlanAsWorkflow } from "./plan-reader";
@@ -105,7 +105,7 @@ function readParts(value: Raw, findings: Findings): Omit<ReadWorkflow, "findings
     const plan = value.troupe === undefined ? value : value.workflow;
     if (!isRaw(plan) || !Array.isArray(plan.tasks)) return fail(findings, "", describeForeign(value));
     const roles = readRoleList(value.roles, "roles", findings);
-    const planned = readPlanAsWorkflow(plan, findings);
+    const planned = readPlanAsWorkflow(plan, findings, roles);
     const name = firstText(value.name) || "Imported plan";
     return planned && { graph: planned.graph, name, roles: [...roles, ...planned.roles] };
   }
@@ -121,10 +121,10 @@ function readParts(value: Raw, findings: Findings): Omit<ReadWorkflow, "findings
 export function tooManyParts(source: unknown): string | null {
   const { inner } = isRaw(source) ? findGraph(source) : { inner: null };
   if (!inner) return null;
-  const nodes = countOf(inner.nodes);
+  const nodes = countNodes(inner.nodes);
   const edges = countOf(inner.edges);
   return nodes > GRAPH_LIMITS.nodes || edges > GRAPH_LIMITS.edges
-    ? `A workflow can have at most ${GRAPH_LIMITS.nodes} nodes and ${GRAPH_LIMITS.edges} connections; this one has ${nodes} and ${edges}. Split it.`
+    ? `A workflow can have at most ${GRAPH_LIMITS.nodes} nodes and ${GRAPH_LIMITS.edges} connections; this one has ${nodes} and ${edges}. Move parts of it into sub-workflows.`
     : null;
 }
 

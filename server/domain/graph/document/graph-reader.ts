@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RunConfig, settingsWithoutEffect } from "@/server/domain/agent/outcome";
+import { RunConfig } from "@/server/domain/agent/outcome";
 import { ProjectContext } from "@/server/domain/agent/project";
 import { defined } from "@/server/domain/base/defined";
 import { freshId, toId } from "@/server/domain/base/ids";
@@ -13,10 +13,11 @@ import {
   withoutNulls,
 } from "@/server/domain/base/lenient-reader";
 import { Id, JsonSchema } from "@/server/domain/base/values";
-import { type AnyNodeKind, findNodeKind } from "@/server/domain/nodes";
+import { type AnyNodeKind, findNodeKind, withSettings } from "@/server/domain/nodes";
 import { WorkflowNode } from "@/server/domain/nodes/schemas";
 import { MAX_EXPRESSION_LENGTH } from "@/server/domain/text/expression/expression";
 import { MAX_TEMPLATE_LENGTH } from "@/server/domain/text/template/template-parser";
+import { bodyFieldOf, withBodyId } from "../bodies";
 import { DismissedAdvice, NodeGroup, WorkflowEdge, WorkflowGraph } from "../graph";
 import { upgradeGraph } from "./graph-upgrades";
 
@@ -58,9 +59,15 @@ export function readGraph(source: Raw, at: string, findings: Findings): Workflow
       `The start node "${raw.start_node_id}" doesn't exist and was left out.`,
     );
   const part: Source = { raw, at, findings };
+  const groups = readGroups(part, read.ids);
+  const nodes = Object.entries(read.nodes).map(([id, node]) => [
+    id,
+    // Bodies that were lifted out have their new ids already.
+    read.owners.has(id) ? node : withBodyId(node, (body) => read.ids.get(body) ?? groups?.ids.get(body)),
+  ]);
   const graph: z.input<typeof WorkflowGraph> = {
     graph_id: readGraphId(part),
-    nodes: read.nodes,
+    nodes: Object.fromEntries(nodes),
     edges,
     ...defined({
       start_node_id: start,
@@ -68,30 +75,33 @@ export function readGraph(source: Raw, at: string, findings: Findings): Workflow
       version: readField(part, "version", z.coerce.number().int()),
       global_state_schema: readField(part, "global_state_schema", JsonSchema),
       config: readField(part, "config", RunConfig),
-      groups: readGroups(part, read.ids),
+      groups: groups?.groups,
       dismissed_advice: readField(part, "dismissed_advice", DismissedAdvice),
       project_context: readField(part, "project_context", ProjectContext),
     }),
   };
-  if (isRaw(raw.config))
-    for (const { key, message } of settingsWithoutEffect(raw.config))
-      findings.info(join(at, `config.${key}`), message);
   const parsed = WorkflowGraph.safeParse(graph);
   if (parsed.success) return parsed.data;
   findings.error(at, `Can't read the workflow: ${z.prettifyError(parsed.error).split("\n")[0]}`);
   return null;
 }
 
-/** Frames by the ids that their nodes have now. */
-function readGroups(part: Source, ids: ReadonlyMap<string, string>): NodeGroup[] | undefined {
-  const groups = readField(part, "groups", z.array(NodeGroup).max(200));
+/** Frames by the ids that their nodes have now, and their own new ids by those of the file. */
+function readGroups(
+  part: Source,
+  nodes: ReadonlyMap<string, string>,
+): { groups: NodeGroup[]; ids: Map<string, string> } | undefined {
+  const given = readField(part, "groups", z.array(NodeGroup).max(200));
   // A collapsed group is a card among the nodes' cards: their ids must differ.
-  const taken = new Set(ids.values());
-  return groups?.map((group) => {
+  const taken = new Set(nodes.values());
+  const ids = new Map<string, string>();
+  const groups = given?.map((group) => {
     const id = freshId(group.id, taken);
     taken.add(id);
-    return { ...group, id, node_ids: group.node_ids.flatMap((node) => ids.get(node) ?? []) };
+    ids.set(group.id, id);
+    return { ...group, id, node_ids: group.node_ids.flatMap((node) => nodes.get(node) ?? []) };
   });
+  return groups && { groups, ids };
 }
 
 function readField<S extends z.ZodType>(
@@ -119,18 +129,21 @@ interface ReadNodes {
   ids: Map<string, string>;
   /** The ids of all nodes in the file, including those that were left out. */
   given: Set<string>;
+  /** The nodes that held a node in their settings. */
+  owners: Set<string>;
 }
 
 function readNodes(source: unknown, at: string, findings: Findings): ReadNodes {
   const nodes: Record<string, WorkflowNode> = {};
   const ids = new Map<string, string>();
   const given = new Set<string>();
+  const owners = new Map<string, Entry>();
   const entries = nodeEntries(source, at);
   const taken = { has: (id: string) => Object.hasOwn(nodes, id) };
-  for (const [key, value, place] of entries) {
+  const readEntry = ([key, value, place]: Entry): string | null => {
     if (!isRaw(value)) {
       findings.dropped(place, "Skipped: not a node.");
-      continue;
+      return null;
     }
     const raw = withoutNulls(value);
     renameField(raw, ["id", "node_id"]);
@@ -145,23 +158,55 @@ function readNodes(source: unknown, at: string, findings: Findings): ReadNodes {
     const kind = kindOf(raw.node_type);
     if (!kind) {
       findings.dropped(place, `${describeNode(raw, original)} and was left out with its connections.`);
-      continue;
+      return null;
     }
     const wanted = original === null ? toId(firstText(raw.name)) : validId(original);
     const id = freshId(wanted || kind.type, taken);
     if (original === null) findings.changed(place, `This node had no ID. Its ID is now "${id}".`);
     else if (id !== original) findings.changed(join(place, "id"), `Renamed the ID "${original}" to "${id}".`);
-    const node = readNode({ raw, at: place, findings }, id, kind);
-    if (!node) continue;
+    const inner = innerNode(raw, kind);
+    const node = readNode({ raw: inner?.outer ?? raw, at: place, findings }, id, kind);
+    if (!node) return null;
     nodes[id] = node;
+    if (inner) owners.set(id, [null, inner.value, join(place, `config.${inner.field}`)]);
     if (original !== null && !ids.has(original)) ids.set(original, id);
+    return id;
+  };
+  for (const entry of entries) readEntry(entry);
+  // After the others, which keep their ids. An inner node may have one of its own.
+  for (const [owner, entry] of owners) {
+    const id = readEntry(entry);
+    const node = nodes[owner];
+    const field = node && bodyFieldOf(node.node_type);
+    if (id === null || !node || field === undefined) continue;
+    nodes[owner] = withSettings(node, { ...node.config, [field]: id });
+    findings.changed(entry[2], `The node inside ${owner} is now the node "${id}" on the canvas.`, id);
   }
   if (entries.length === 0) findings.info(at, "The workflow has no nodes.");
-  return { nodes, ids, given };
+  return { nodes, ids, given, owners: new Set(owners.keys()) };
 }
 
+/** A node that stands in the settings of another one, and that one without it. */
+function innerNode(raw: Raw, kind: AnyNodeKind): { field: string; value: Raw; outer: Raw } | null {
+  const field = bodyFieldOf(kind.type);
+  if (field === undefined || !isRaw(raw.config)) return null;
+  const { [field]: value, ...config } = raw.config;
+  return isRaw(value) ? { field, value, outer: { ...raw, config } } : null;
+}
+
+/** Of all nodes in a file, including those in the settings of others. */
+export function countNodes(source: unknown): number {
+  return nodeEntries(source, "").reduce((sum, [, value]) => {
+    const kind = isRaw(value) ? kindOf(value.node_type ?? value.type) : undefined;
+    const inner = isRaw(value) && kind ? innerNode(value, kind) : null;
+    return sum + 1 + (inner ? countNodes([inner.value]) : 0);
+  }, 0);
+}
+
+type Entry = [key: string | null, value: unknown, at: string];
+
 /** The nodes of a file, in a list or by their ids. */
-function nodeEntries(source: unknown, at: string): [key: string | null, value: unknown, at: string][] {
+function nodeEntries(source: unknown, at: string): Entry[] {
   if (Array.isArray(source)) return source.map((value, position) => [null, value, join(at, position)]);
   return isRaw(source) ? Object.entries(source).map(([key, value]) => [key, value, join(at, key)]) : [];
 }
