@@ -34,7 +34,11 @@ export function bodyError(graph: WorkflowGraph, ownerId: string, bodyId: string)
   const crossing = graph.edges.find(
     ({ source_node_id, target_node_id }) => inside.has(source_node_id) !== inside.has(target_node_id),
   );
-  if (!crossing) return null;
+  const entered = new Set(graph.edges.map(({ target_node_id }) => target_node_id));
+  if (!crossing)
+    return ids.every((id) => entered.has(id))
+      ? "It has no first node, because each of its nodes follows another one."
+      : null;
   const [id, other] = inside.has(crossing.source_node_id)
     ? [crossing.source_node_id, crossing.target_node_id]
     : [crossing.target_node_id, crossing.source_node_id];
@@ -56,6 +60,16 @@ export function graphOfBody(graph: WorkflowGraph, bodyId: string): WorkflowGraph
   return partGraph(graph, nodes, edges);
 }
 
+/** How a part is entered and left, if not where no edge leads. */
+interface PartEnds {
+  /** The nodes that follow the start. */
+  entries?: readonly string[];
+  /** Edges of its nodes that lead to the end instead. */
+  exits?: readonly Omit<WorkflowEdge, "target_node_id">[];
+  /** Keys that it asks for besides those that it needs. */
+  asks?: readonly string[];
+}
+
 /**
  * Some nodes of a graph as a workflow of its own. `edges`: those among them. Nodes that no edge leads to follow the start,
  * and those that none leaves lead to the end. It asks for what they read before they certainly wrote it.
@@ -64,6 +78,7 @@ export function partGraph(
   graph: WorkflowGraph,
   nodes: WorkflowGraph["nodes"],
   edges: readonly WorkflowEdge[],
+  { entries, exits, asks = [] }: PartEnds = {},
 ): WorkflowGraph {
   const start = freeId("start", nodes);
   const end = freeId("end", nodes);
@@ -72,8 +87,12 @@ export function partGraph(
   const bodies = bodyNodes({ nodes, groups });
   const flow = Object.values(nodes).filter((node) => isExecutable(node) && !bodies.has(node.id));
   const written = new Set(flow.flatMap(writtenKeys));
-  const isEntered = new Set(edges.map(({ target_node_id }) => target_node_id));
-  const isLeft = new Set(edges.map(({ source_node_id }) => source_node_id));
+  const entered = new Set(edges.map(({ target_node_id }) => target_node_id));
+  const left = new Set(edges.map(({ source_node_id }) => source_node_id));
+  const first = entries ?? flow.flatMap(({ id }) => (entered.has(id) ? [] : id));
+  const last = flow.flatMap(({ id }) =>
+    left.has(id) ? [] : { id: `out_${id}`.slice(0, 64), source_node_id: id },
+  );
   const draw = (required: string[], optional: string[]) =>
     WorkflowGraph.parse({
       ...rest,
@@ -98,12 +117,16 @@ export function partGraph(
       },
       edges: [
         ...edges,
-        ...flow.filter(({ id }) => !isEntered.has(id)).map(({ id }) => edge(`in_${id}`, start, id)),
-        ...flow.filter(({ id }) => !isLeft.has(id)).map(({ id }) => edge(`out_${id}`, id, end)),
+        ...first.map((id) => ({ id: `in_${id}`.slice(0, 64), source_node_id: start, target_node_id: id })),
+        ...(exits ?? last).map((edge) => ({ ...edge, target_node_id: end })),
       ],
     });
   const { required, optional } = keysWanted(draw([], []), flow, written);
-  return draw(required, optional);
+  const all = [...new Set([...required, ...asks])];
+  return draw(
+    all,
+    optional.filter((key) => !asks.includes(key)),
+  );
 }
 
 /** What nodes of a graph read that it does not certainly write before. `required`: a run can't do without them. */
@@ -126,12 +149,6 @@ function keysWanted(
   }
   return { required: [...required], optional: [...optional].filter((key) => !required.has(key)) };
 }
-
-const edge = (id: string, source_node_id: string, target_node_id: string) => ({
-  id: id.slice(0, 64),
-  source_node_id,
-  target_node_id,
-});
 
 const groupsWithin = (graph: WorkflowGraph, ids: ReadonlySet<string>): NodeGroup[] =>
   (graph.groups ?? []).filter(

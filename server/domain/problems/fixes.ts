@@ -4,6 +4,7 @@ import { freshEdgeId, freshNodeId } from "@/server/domain/base/ids";
 import { canonicalJson } from "@/server/domain/base/json";
 import { asSchema } from "@/server/domain/base/json-schema";
 import type { Json } from "@/server/domain/base/values";
+import { bodyNodes } from "@/server/domain/graph/bodies";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import { type AnyNodeKind, getNodeKind, type NodeBase, nodeKinds } from "../nodes";
 import { newConfigOf } from "../nodes/new-node";
@@ -133,7 +134,10 @@ function addStart(graph: WorkflowGraph): WorkflowGraph {
   const kind = nodeKinds.find(({ begins }) => begins);
   if (!kind) return graph;
   const entered = new Set(graph.edges.map((edge) => edge.target_node_id));
-  const first = Object.values(graph.nodes).filter((node) => executes(node) && !entered.has(node.id));
+  const bodies = bodyNodes(graph);
+  const first = Object.values(graph.nodes).filter(
+    (node) => executes(node) && !entered.has(node.id) && !bodies.has(node.id),
+  );
   const id = freshNodeId(kind.type, graph.nodes);
   const node = newNode(kind, id, besides(graph, "left"));
   return connect(
@@ -148,9 +152,10 @@ function addEnd(graph: WorkflowGraph): WorkflowGraph {
   const left = new Set(
     graph.edges.filter((edge) => edge.kind !== "error").map((edge) => edge.source_node_id),
   );
+  const bodies = bodyNodes(graph);
   const last = Object.values(graph.nodes).filter((node) => {
     const { hasExit, routes } = getNodeKind(node.node_type);
-    return executes(node) && hasExit !== false && !routes && !left.has(node.id);
+    return executes(node) && !bodies.has(node.id) && hasExit !== false && !routes && !left.has(node.id);
   });
   const id = freshNodeId(kind.type, graph.nodes);
   const node = newNode(kind, id, besides(graph, "right"));

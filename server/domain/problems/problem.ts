@@ -1,3 +1,4 @@
+import type { CalledWorkflows } from "@/server/domain/graph/callable";
 import type { Library } from "@/server/domain/library/library";
 import type { ModelChoice } from "@/server/domain/library/model-uses";
 import type { Fix } from "./fixes";
@@ -33,6 +34,8 @@ export interface ProblemContext {
   actsOutside?: ((name: string) => boolean) | undefined;
   /** The crews and agents that nodes may refer to. */
   library?: Library | undefined;
+  /** The workflows that nodes may run. */
+  workflows?: CalledWorkflows | undefined;
   /** Whether crews may let delegates keep the tools of their own roles; default true. */
   delegatesMayKeepTools?: boolean | undefined;
   /** Keys of the grants that this workflow needs and that no one gave when its file was imported. */

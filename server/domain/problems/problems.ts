@@ -1,6 +1,7 @@
 import { type Analysis, analyse } from "@/server/domain/graph/analysis";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import { type Check, type NamedRole, Report } from "./check";
+import { checkCalls } from "./checks/calls";
 import { checkCycles } from "./checks/cycles";
 import { checkEdges } from "./checks/edges";
 import { checkEnds } from "./checks/ends";
@@ -14,6 +15,7 @@ import { checkLibrary, checkParallelWrites, checkPrices, checkStateSchema } from
 import type { Problem, ProblemContext } from "./problem";
 import { planReading } from "./reading";
 
+export type { CallableWorkflow } from "@/server/domain/graph/callable";
 export { type AvailableKey, keysAvailableAt } from "@/server/domain/graph/keys/data-flow";
 export { applyFix, type Fix } from "./fixes";
 export type { Problem, ProblemContext } from "./problem";
@@ -25,6 +27,7 @@ const CHECKS: readonly ((check: Check) => void)[] = [
   checkEdges,
   checkNodes,
   checkLibrary,
+  checkCalls,
   checkRouters,
   checkCycles,
   checkKeys,

@@ -167,6 +167,13 @@ describe("tools that delegates would lose", () => {
     expect(found(applyFix(graph, found(graph)[0]!.fix!))).toEqual([]);
   });
 
+  test("delegates keep their tools unless the crew says otherwise", () => {
+    const graph = draw("start > crew > end", {
+      crew: { ...graphOf({}).nodes.crew, config: { plan_description_template: "go", crew: { agents } } },
+    });
+    expect(found(graph)).toEqual([]);
+  });
+
   test("lost delegate tools have no fix if the installation forbids keeping them", () => {
     const [problem] = found(graphOf({}), { delegatesMayKeepTools: false });
     expect(problem).toMatchObject({ code: "W_DELEGATE_TOOLS" });
@@ -175,7 +182,7 @@ describe("tools that delegates would lose", () => {
 
   test("lost delegate tools of a library crew have no fix in the workflow", () => {
     const graph = graphOf({});
-    const crew = CrewConfig.parse({ agents });
+    const crew = CrewConfig.parse({ agents, ...shared });
     const node = {
       ...graph.nodes.crew!,
       config: { crew_id_or_config_ref: "c1", plan_description_template: "" },
@@ -191,8 +198,20 @@ describe("tools that delegates would lose", () => {
   });
 });
 
-test("a handoff tool in a consensus crew gets a warning", () => {
+test("a handoff tool in a consensus crew or of an agent without a crew gets a warning", () => {
   expect(codes({ process: "consensus" })).toEqual(["warning W_HANDOFF_IDLE"]);
+  const alone = (required_role: string) =>
+    draw("start > crew > end", {
+      crew: {
+        node_type: "agent_task",
+        output_keys: ["result"],
+        config: { required_role, task_description_template: "go" },
+      },
+    });
+  expect(found(alone("Lead"))).toMatchObject([
+    { severity: "warning", code: "W_HANDOFF_IDLE", at: { field: "required_role" } },
+  ]);
+  expect(found(alone("Browser"))).toEqual([]);
 });
 
 describe("advice", () => {

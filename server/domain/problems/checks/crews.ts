@@ -12,6 +12,15 @@ import { quoted } from "../names";
 /** Settings of a crew and its plan that have no effect, or another one than they seem to. */
 export function checkCrew(check: NodeCheck): void {
   const { node, report, at, here } = check;
+  if (node.node_type === "agent_task") {
+    const { required_role: name } = node.config;
+    if (canHandOff(check, name))
+      report.warning(
+        "W_HANDOFF_IDLE",
+        { ...at, field: "required_role" },
+        `${quoted([name])} can hand off, but works alone here. Use a crew, or remove its handoff tools.`,
+      );
+  }
   if (!isCrewNode(node)) return;
   const { crew_id_or_config_ref: ref, plan, crew: own } = node.config;
   const crew = (ref ? here.library?.crew(ref) : undefined) ?? own;
@@ -42,9 +51,10 @@ function roleFacts({ roleByName, here }: NodeCheck, name: string): RoleFacts {
   };
 }
 
-/** Which tools agents lose when others delegate to them, where delegates have only the tools of both roles. */
+/** Which tools agents lose when others delegate to them, where the crew or the admin wants that. */
 function lostByDelegates({ roleByName, here }: NodeCheck, crew: CrewConfig): CrewDiagnostic[] {
-  if (crew.delegate_tools === "own" && here.delegatesMayKeepTools !== false) return [];
+  const forbidden = here.delegatesMayKeepTools === false;
+  if (crew.delegate_tools !== "shared" && !forbidden) return [];
   const toolsOf = (name: string) => roleByName.get(name)?.tools ?? [];
   const lost = crew.agents.flatMap((from) => {
     const own = toolsOf(from.role_name);
@@ -57,7 +67,6 @@ function lostByDelegates({ roleByName, here }: NodeCheck, crew: CrewConfig): Cre
     });
   });
   if (lost.length === 0) return [];
-  const forbidden = crew.delegate_tools === "own";
   return [
     {
       severity: "warning",
@@ -76,11 +85,14 @@ function lostByDelegates({ roleByName, here }: NodeCheck, crew: CrewConfig): Cre
   ];
 }
 
+const canHandOff = ({ roleByName }: NodeCheck, name: string): boolean =>
+  roleByName.get(name)?.tools.some((tool) => tool === "handoff" || tool === "parallel_handoff") ?? false;
+
 /** Where agents vote, no one can take over. */
-function idleHandoffs({ roleByName }: NodeCheck, crew: CrewConfig): CrewDiagnostic[] {
+function idleHandoffs(check: NodeCheck, crew: CrewConfig): CrewDiagnostic[] {
   if (crew.process !== "consensus") return [];
   const named = [...new Set(crew.agents.map(({ role_name }) => role_name))].filter((name) =>
-    roleByName.get(name)?.tools.some((tool) => tool === "handoff" || tool === "parallel_handoff"),
+    canHandOff(check, name),
   );
   return named.length === 0
     ? []

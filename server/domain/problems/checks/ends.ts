@@ -1,4 +1,5 @@
 import { must } from "@/server/domain/base/must";
+import { bodyNodes } from "@/server/domain/graph/bodies";
 import { getNodeKind, isExecutable } from "@/server/domain/nodes";
 import type { Check } from "../check";
 import { named, nameOf } from "../names";
@@ -61,9 +62,11 @@ function checkEnd({ graph, analysis, report }: Check): void {
 }
 
 function checkReachable({ graph, analysis, report, outgoing }: Check): void {
+  const bodies = bodyNodes(graph);
   for (const node of Object.values(graph.nodes)) {
     const kind = getNodeKind(node.node_type);
-    if (kind.executes === false || kind.begins || analysis.position.has(node.id)) continue;
+    if (kind.executes === false || kind.begins || analysis.position.has(node.id) || bodies.has(node.id))
+      continue;
     const isLoose = !graph.edges.some((edge) => edge.target_node_id === node.id);
     report.warning(
       "W_UNREACHABLE",

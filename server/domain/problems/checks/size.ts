@@ -2,6 +2,8 @@ import { GRAPH_LIMITS } from "@/server/domain/base/sizes";
 import type { Check } from "../check";
 import { formatCount, nameOf } from "../names";
 
+const SPLIT = "Move part of it into a sub-workflow: select nodes, then Extract to workflow.";
+
 /** What is too large to run. */
 export function checkSize({ graph, report, reading }: Check): void {
   const nodes = Object.keys(graph.nodes).length;
@@ -10,13 +12,13 @@ export function checkSize({ graph, report, reading }: Check): void {
     report.error(
       "E_GRAPH_TOO_LARGE",
       at,
-      `This workflow has ${nodes} nodes; the maximum is ${GRAPH_LIMITS.nodes}. Split it.`,
+      `This workflow has ${nodes} nodes; the maximum is ${GRAPH_LIMITS.nodes}. ${SPLIT}`,
     );
   if (graph.edges.length > GRAPH_LIMITS.edges)
     report.error(
       "E_GRAPH_TOO_LARGE",
       at,
-      `This workflow has ${graph.edges.length} connections; the maximum is ${GRAPH_LIMITS.edges}. Split it.`,
+      `This workflow has ${graph.edges.length} connections; the maximum is ${GRAPH_LIMITS.edges}. ${SPLIT}`,
     );
   let all = 0;
   for (const node of Object.values(graph.nodes)) {
