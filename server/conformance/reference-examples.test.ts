@@ -25,8 +25,8 @@ type Fate =
   | { held: { file: string; title: string } }
   | { notHere: string };
 
-const AS_PROGRAM =
-  "It is a Python class; nobody's classes are loaded into the server. The same is said as data: a role, an agent, a crew, a plan";
+const SIGNATURE =
+  "It is the signature of a Python method, without a body: it shows what a class of an agent has to have";
 
 /** By the document and a piece of the example that only it has. */
 const EXAMPLES: readonly (readonly [document: string, piece: string, Fate])[] = [
@@ -34,9 +34,7 @@ const EXAMPLES: readonly (readonly [document: string, piece: string, Fate])[] = 
   [
     "openhands-role-based-agents",
     "class MyCustomTool(ToolInterface)",
-    {
-      held: testIn("openhands-roles.test.ts", "ToolInterface has a name, a description and an input schema"),
-    },
+    { rejected: /"my_custom_tool" is a tool in code.*TROUPE_TOOLS_FILE/s },
   ],
   [
     "openhands-role-based-agents",
@@ -53,18 +51,9 @@ const EXAMPLES: readonly (readonly [document: string, piece: string, Fate])[] = 
       ),
     },
   ],
-  [
-    "openhands-role-based-agents",
-    "planner_role_def = RoleDefinition(",
-    {
-      held: testIn(
-        "openhands-roles.test.ts",
-        "tasks run in order on the agents of their roles, and the plan records their results",
-      ),
-    },
-  ],
-  ["openhands-role-based-agents", "class MyCustomAgentWithTools(AbstractBaseAgent)", { notHere: AS_PROGRAM }],
-  ["openhands-agent-hub", "def step(self, state", { notHere: AS_PROGRAM }],
+  ["openhands-role-based-agents", "planner_role_def = RoleDefinition(", { imports: "crew" }],
+  ["openhands-role-based-agents", "class MyCustomAgentWithTools(AbstractBaseAgent)", { imports: "role" }],
+  ["openhands-agent-hub", "def step(self, state", { notHere: SIGNATURE }],
   [
     "openhands-agent-hub",
     "-- TASK STARTS (SUBTASK 0 STARTS) --",
@@ -83,11 +72,7 @@ const EXAMPLES: readonly (readonly [document: string, piece: string, Fate])[] = 
   ],
   ["roboco-collaboration-and-planning", "parallel_groups:", { imports: "crew" }],
   ["roboco-collaboration-and-planning", 'name: "code_review_cycle"', { imports: "crew" }],
-  [
-    "roboco-collaboration-and-planning",
-    'name: "custom_analyzer"',
-    { rejected: /list of tools.*TROUPE_TOOLS_FILE/ },
-  ],
+  ["roboco-collaboration-and-planning", 'name: "custom_analyzer"', { imports: "role" }],
   [
     "roboco-collaboration-and-planning",
     "TOOL_CALL:",
@@ -109,7 +94,7 @@ const EXAMPLES: readonly (readonly [document: string, piece: string, Fate])[] = 
       held: testIn("taskweaver.test.ts", "the planner and the code interpreter are roles like any other"),
     },
   ],
-  ["taskweaver-roles", "def reply(self, memory: Memory", { notHere: AS_PROGRAM }],
+  ["taskweaver-roles", "def reply(self, memory: Memory", { notHere: SIGNATURE }],
   [
     "taskweaver-roles",
     'B --"step 1"--> C[Role 1]',
@@ -127,11 +112,7 @@ const EXAMPLES: readonly (readonly [document: string, piece: string, Fate])[] = 
       held: testIn("taskweaver.test.ts", "write_board and read_board keep the last bulletin of each alias"),
     },
   ],
-  [
-    "openhands-graph-workflows",
-    "example_workflow_dict = {",
-    { held: testIn("openhands-graphs.test.ts", "the example is read without findings") },
-  ],
+  ["openhands-graph-workflows", "example_workflow_dict = {", { imports: "workflow" }],
   [
     "openhands-graph-workflows",
     "def approval_status_router(",
@@ -166,6 +147,17 @@ describe.skipIf(documents.length === 0)("the examples of the reference documents
     }));
     expect(spoken.filter(({ by }) => by !== 1)).toEqual([]);
     expect(examples).toHaveLength(EXAMPLES.length);
+  });
+
+  test.each(documents)("a whole document pasted is its examples, of which one is picked: %s", (name) => {
+    const { found, findings } = readImport([
+      { path: "", text: readFileSync(path.join(folder, name), "utf8") },
+    ]);
+    const own = EXAMPLES.filter(
+      ([document, , fate]) => name.startsWith(document) && ("imports" in fate || "rejected" in fate),
+    );
+    expect(found.length).toBeGreaterThanOrEqual(own.length);
+    if (found.length === 0) expect(findings.at(-1)?.level).toBe("error");
   });
 
   test.each(EXAMPLES.map(([document, piece, fate]) => ({ document, piece, fate })))(

@@ -120,7 +120,11 @@ function parseYaml(text: string, skipped: number): ParsedText {
 }
 
 /** Steps of a dotted place; keys may hold dots themselves, so that each is compared as a whole. */
-function walk<N>(root: N, at: string, children: (node: N) => Iterable<[key: string, place: N, inner: N]>): N {
+export function walk<N>(
+  root: N,
+  at: string,
+  children: (node: N) => Iterable<[key: string, place: N, inner: N]>,
+): N {
   let current = root;
   let found = root;
   let rest = at;

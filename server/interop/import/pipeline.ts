@@ -3,6 +3,7 @@ import { Work, WorkError } from "@/server/domain/base/work-budget";
 import { withPlainNames } from "@/server/domain/library/plain-names";
 import { isExecutable } from "@/server/domain/nodes";
 import { MAX_ROLES } from "../role-files";
+import { examplesIn } from "./fenced";
 import { filesProblem, IMPORT_LIMITS } from "./files";
 import type { Claim, Format, Imported } from "./format";
 import { FORMATS } from "./formats";
@@ -69,6 +70,8 @@ export function readImport(
   const sources = parsed.map(({ source }) => source);
   const claims = claimsOf(sources, formats);
   const found = claims.map(({ format, claim }) => seen(format, claim));
+  const examples = claims.length === 0 ? examplesIn(files) : [];
+  if (examples.length > 0) return readImport(examples, { pick, answers }, formats);
   if (claims.length === 0) {
     reportUnread(sources, findings);
     return { found, picked: null, imported: null, findings: findings.all() };

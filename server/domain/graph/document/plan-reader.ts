@@ -8,10 +8,11 @@ import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import { readPlan } from "@/server/domain/crew/read-plan";
 import { WorkflowGraph } from "../graph";
 
-/** Reads a bare plan.json as a workflow with one crew that executes it. */
+/** Reads a bare plan.json as a workflow with one crew that executes it. `known`: the roles that come with it. */
 export function readPlanAsWorkflow(
   source: Raw,
   findings: Findings,
+  known: readonly RoleDefinition[] = [],
 ): { graph: WorkflowGraph; roles: RoleDefinition[] } | null {
   const plan = readPlan(source, findings);
   if (!plan) return null;
@@ -21,7 +22,7 @@ export function readPlanAsWorkflow(
     if (task.assigned_agent)
       task.assigned_agent = agents.get(task.assigned_agent)?.agent_id ?? task.assigned_agent;
   const roles = [...new Set([...agents.values()].map(({ role_name }) => role_name))]
-    .filter((name) => !findBuiltinRole(name))
+    .filter((name) => !findBuiltinRole(name) && !known.some((role) => role.name === name))
     .map((name) =>
       RoleDefinition.parse({
         name: name.slice(0, 80),
