@@ -53,7 +53,7 @@ export function FormParts<C extends object, S extends string = never>(props: For
 
 function keyOf<C, S extends string>(part: FormPart<C, S>): string {
   if ("slot" in part) return `slot ${part.slot}`;
-  if ("text" in part) return part.text;
+  if ("text" in part) return typeof part.text === "string" ? part.text : "text";
   if (!("parts" in part)) return part.key;
   const [first] = part.parts;
   return `${part.as} ${first ? keyOf(first) : ""}`;
@@ -64,7 +64,12 @@ function PartView<C extends object, S extends string>({
   ...props
 }: FormPartsProps<C, S> & { part: FormPart<C, S> }) {
   if ("slot" in part) return props.slots?.[part.slot];
-  if ("text" in part) return <p className="text-[13px] text-ink-2">{part.text}</p>;
+  if ("text" in part)
+    return (
+      <p className="text-[13px] text-ink-2">
+        {typeof part.text === "string" ? part.text : part.text(props.value)}
+      </p>
+    );
   if ("parts" in part) return <Group {...props} group={part} />;
   return <OneField {...props} field={part} />;
 }

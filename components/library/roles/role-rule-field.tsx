@@ -5,9 +5,8 @@ import { JsonField } from "@/components/forms/schema/json-field";
 import { Select } from "@/components/ui/input/select";
 import { ROLE_RULES, type RoleDefinition, type RoleRule } from "@/server/domain/agent/role";
 import { ruleError, unusedByRule } from "@/server/domain/agent/role-rule";
-import { choicesOf } from "@/server/domain/base/form";
+import { choicesOf, withSetting } from "@/server/domain/base/form";
 import { isObject } from "@/server/domain/base/guards";
-import { withoutKey } from "@/server/domain/base/objects";
 
 const READS = ["input.task", "input.goal", "input.results", "input.board"];
 const MAY_READ = `Can read ${READS.join(", ")}, the role's input fields and the state`;
@@ -74,16 +73,14 @@ export function RoleRuleField({
             placeholder="input.task.lowerAscii()"
             variables={READS}
             value={rule.key ?? ""}
-            onChange={(key) => onChange({ ...withoutKey(rule, "key"), ...(key.trim() ? { key } : {}) })}
+            onChange={(key) => onChange(withSetting(rule, "key", key.trim() ? key : undefined))}
           />
           <JsonField
             label="Default"
             hint="The answer without an entry. If empty, the task fails"
             value={rule.default}
             onErrorChange={(error) => onTextErrorChange("rule.default", error)}
-            onChange={(value) =>
-              onChange({ ...withoutKey(rule, "default"), ...(value === undefined ? {} : { default: value }) })
-            }
+            onChange={(value) => onChange(withSetting(rule, "default", value))}
           />
         </>
       ) : null}

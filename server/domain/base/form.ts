@@ -102,7 +102,7 @@ export type FormGroup<C, S extends string> = {
 export type FormPart<C, S extends string = never> =
   | FormField<C>
   | FormGroup<C, S>
-  | { text: string }
+  | { text: string | ((config: C) => string) }
   | { slot: S; showIf?: (config: C) => boolean };
 
 /** What each value of an enum is called, as choices. */

@@ -17,7 +17,7 @@ export interface Engine {
   readonly escalation: {
     readonly isAsking: boolean;
     /** Waits while a person is asked whether the run continues. */
-    hold(node_id: string): Flow<void>;
+    hold(node_id: string, activation_id: string): Flow<void>;
   };
   readonly limits: {
     /** The limit that forbids another call now, if any. */

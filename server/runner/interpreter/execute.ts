@@ -5,6 +5,7 @@ import { SIZES, sizeOf } from "@/server/domain/base/sizes";
 import { WORK_LIMITS, workSoFar } from "@/server/domain/base/work-budget";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { startingState } from "@/server/domain/graph/run-input";
+import { getNodeKind } from "@/server/domain/nodes";
 import type { RunState } from "@/server/domain/run";
 import { dropped } from "@/server/domain/run/commands/command";
 import { isSince } from "@/server/domain/run/edition";
@@ -179,12 +180,13 @@ class Interpreter implements Engine {
     for (const id of [...s.ready]) {
       if (this.reached()) return true;
       if (this.isFull || this.attempts.heldChars >= SIZES.event || this.needsYield()) return false;
-      if (this.escalation.holds(must(s.activations, id).node_id)) return false;
       const limit = this.limits.beforeNode();
       const node = present(
         s.graph.nodes[must(s.activations, id).node_id],
         "s.graph.nodes[s.activations[id]!.node_id]",
       );
+      // Nothing is left to stop before an end.
+      if (!getNodeKind(node.node_type).ends && this.escalation.holds(node.id)) return false;
       if (limit !== null) {
         this.limits.stopBefore(node.id, limit);
         return false;

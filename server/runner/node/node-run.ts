@@ -264,7 +264,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
 
   /** Comes to a place of this activation at which the run may be held; waits there while it is. */
   *arrive(place: Omit<Place, "node_id" | "activation_id">): Flow<void> {
-    yield* this.interpreter.escalation.hold(this.node.id);
+    yield* this.interpreter.escalation.hold(this.node.id, this.activationId);
     yield* this.interpreter.pauses.arrive({
       node_id: this.node.id,
       activation_id: this.activationId,

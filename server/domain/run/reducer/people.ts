@@ -65,6 +65,7 @@ export const people: Handlers<keyof PersonEvents> = {
         answered: event.payload,
         answered_at: event.ts,
       };
-    goOnUnlessAsked(s, event.activation_id ?? "");
+    // A question of the run holds every activation that comes to a call.
+    for (const id of event.activation_id ? [event.activation_id] : s.running) goOnUnlessAsked(s, id);
   },
 };
