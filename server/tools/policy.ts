@@ -37,7 +37,8 @@ export function grantTools(about: GrantRequest): Grants {
     if (!about.role_tools.includes(name) && !isGranted(about.role_tools, name))
       withheld.push({ tool_name: name, reason: "The task lists it, but its role may not use it." });
   for (const name of about.role_tools)
-    if (!matched.has(name)) withheld.push({ tool_name: name, reason: NO_SUCH_TOOL });
+    if (!matched.has(name))
+      withheld.push({ tool_name: name, reason: about.whyMissing?.(name) ?? NO_SUCH_TOOL });
   return { granted, withheld };
 }
 
@@ -52,6 +53,8 @@ interface GrantRequest {
   denied: readonly string[];
   /** Tools that the crew does without, and why. */
   without?: { tools: readonly string[]; reason: string };
+  /** Why there is no tool of this name, if that is known. */
+  whyMissing?: (name: string) => string | undefined;
   /** What the delegating agent may call; absent for an agent without one. */
   parent?: readonly string[];
 }

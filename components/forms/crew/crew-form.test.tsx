@@ -43,13 +43,18 @@ test("a planning crew has a configurable failure policy and planner", async () =
   await person.click(screen.getByText("More"));
   await choose("Planner", "bo");
   await person.click(screen.getByRole("switch", { name: "Delegates keep tools" }));
+  expect(screen.queryByRole("textbox", { name: "Max handoffs" })).toBeNull();
+  await person.click(screen.getByRole("switch", { name: "Allow handoffs" }));
+  await enter("Max handoffs", "3");
   expect(crew()).toEqual({
     ...before,
     planning: true,
     on_task_failure: "replan",
     max_replans: 4,
     manager: { agent_id: "bo" },
-    delegate_tools: "own",
+    allow_handoffs: true,
+    max_handoffs: 3,
+    delegate_tools: "shared",
   });
 });
 

@@ -219,10 +219,11 @@ function Answer({ ticked, ...props }: AskProps & { ticked: readonly number[] | n
 }
 
 function FormOfAsk({ ticked, ...props }: AskProps & { ticked: readonly number[] | null }) {
-  const { asks, options, response_schema } = props.ask.requested;
+  const { kind, asks, options, response_schema } = props.ask.requested;
   if (asks) return <QuestionForm {...props} asks={asks} />;
   if (options) return <ChoiceForm {...props} options={options} />;
-  if (response_schema) return <ResponseForm {...props} schema={response_schema} />;
+  // A question in words is answered next to its yes and no.
+  if (response_schema && kind !== "escalation") return <ResponseForm {...props} schema={response_schema} />;
   return <AnswerForm {...props} ticked={ticked} />;
 }
 

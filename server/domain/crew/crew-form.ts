@@ -47,6 +47,17 @@ const goes =
     processes.includes(process);
 const byPlan = goes("sequential", "parallel");
 
+const mayAllowHandoffs = goes("sequential", "parallel", "hierarchical", "custom");
+
+const MAX_HANDOFFS: FormField<CrewConfig> = {
+  key: "max_handoffs",
+  label: "Max handoffs",
+  as: "number",
+  min: 0,
+  max: 200,
+  empty: 12,
+};
+
 const MOST_REPLANS: FormField<CrewConfig> = {
   key: "max_replans",
   label: "Max replans",
@@ -126,15 +137,7 @@ const PROCESS_FORM: readonly FormPart<CrewConfig, CrewSlot>[] = [
     unset: "First in the list",
     showIf: goes("swarm"),
   },
-  {
-    key: "max_handoffs",
-    label: "Max handoffs",
-    as: "number",
-    min: 0,
-    max: 200,
-    empty: 12,
-    showIf: goes("swarm"),
-  },
+  { ...MAX_HANDOFFS, showIf: goes("swarm") },
 
   {
     key: "consensus.rule",
@@ -223,12 +226,22 @@ export const CREW_FORM: readonly FormPart<CrewConfig, CrewSlot>[] = [
   ...PROCESS_FORM,
   { slot: "unfollowed" },
   {
+    key: "allow_handoffs",
+    label: "Allow handoffs",
+    as: "switch",
+    hint: "Off: only agents whose roles list handoff can hand off",
+    usual: () => false,
+    showIf: mayAllowHandoffs,
+  },
+  { ...MAX_HANDOFFS, showIf: (crew) => mayAllowHandoffs(crew) && crew.allow_handoffs === true },
+  {
     key: "delegate_tools",
     label: "Delegates keep tools",
     as: "switch",
     hint: "Off: delegates get only tools both roles allow",
     on: "own",
     off: "shared",
+    usual: () => "own",
   },
   {
     key: "memory",

@@ -14,7 +14,7 @@ export const CREW_TOOL_NOTES: readonly CrewToolNote[] = [
   {
     name: "handoff",
     description:
-      "Hands the work off to another agent permanently. All agents of a swarm have it; in other crews, only roles that list it.",
+      "Hands the work off to another agent permanently. All agents of a swarm have it; in other crews, roles that list it, or all agents if the crew allows handoffs.",
     grant: "way",
   },
   {
@@ -90,6 +90,9 @@ const crewNames: ReadonlySet<string> = new Set(CREW_TOOL_NOTES.map(({ name }) =>
  */
 export const lostTools = (caller: readonly string[], delegate: readonly string[]): string[] =>
   delegate.filter((tool) => !crewNames.has(tool) && !isGranted(caller, tool));
+
+/** Why an agent without coworkers doesn't get a crew tool that its role names. */
+export const NEEDS_CREW = "It needs a crew with other agents.";
 
 /** Tools without effects outside their crew: they never need approval. */
 export const freeTools: ReadonlySet<string> = crewNames;

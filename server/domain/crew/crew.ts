@@ -26,6 +26,8 @@ export const CrewConfig = z.object({
   max_handoffs: z.number().int().default(12),
   max_stalls: z.number().int().default(3),
   max_replans: z.number().int().default(2),
+  /** Every agent may hand off, not only those whose roles name `handoff`. A swarm's agents always may. */
+  allow_handoffs: z.boolean().optional(),
   max_parallel: z.number().int().min(1).max(16).default(3),
   on_task_failure: z.enum(["stop", "continue_independent", "replan", "escalate"]).default("stop"),
   /** What happens when a member reaches a limit of the run; by default what the member's role says, then the run. */
@@ -33,10 +35,10 @@ export const CrewConfig = z.object({
   planning: z.boolean().default(false),
   memory: z.boolean().default(true),
   /**
-   * The tools of a delegate. shared: only those that both roles may use, which can't be circumvented; own: those of its
-   * own role, for crews of specialists.
+   * The tools of a delegate. own: those of its own role; shared: only those that both roles may use. Absent: own, and
+   * shared in runs before edition 5.
    */
-  delegate_tools: z.enum(["shared", "own"]).default("shared"),
+  delegate_tools: z.enum(["shared", "own"]).optional(),
   consensus: z
     .object({
       rule: z.enum(["majority", "two_thirds", "unanimous", "weighted"]).default("majority"),

@@ -27,6 +27,8 @@ export interface Standing {
   /** How many tasks it is working on, and how many it was given. */
   at_work: number;
   given: number;
+  /** How many tokens a task took it in this run, on average; undefined if it did none. */
+  tokens?: number | undefined;
   past?: PastWork | undefined;
 }
 
@@ -40,30 +42,33 @@ const lostOf = ({ failed, sent_back }: PastCounts) => failed + sent_back;
 const judgedBy = (past: PastWork | undefined): PastCounts | undefined =>
   [past?.own, past?.role].find((counts) => counts && sizeOf(counts) >= ENOUGH_WORK);
 
-/** The share of work that came to nothing, for each member; who has no past is taken to be like the others. */
-function lostShares(members: readonly Standing[]): number[] {
-  const known = members.map(({ past }) => {
-    const counts = judgedBy(past);
-    return counts && lostOf(counts) / sizeOf(counts);
-  });
-  const shares = known.filter((share) => share !== undefined);
-  const usual = shares.reduce((sum, share) => sum + share, 0) / Math.max(1, shares.length);
-  return known.map((share) => share ?? usual);
+/** The share of a member's work that came to nothing. */
+function lostShare({ past }: Standing): number | undefined {
+  const counts = judgedBy(past);
+  return counts && lostOf(counts) / sizeOf(counts);
+}
+
+/** What is known of each member; of whom nothing is known is taken to be like the others. */
+function withUsual(known: readonly (number | undefined)[]): number[] {
+  const values = known.filter((value) => value !== undefined);
+  const usual = values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+  return known.map((value) => value ?? usual);
 }
 
 /**
  * Chooses who does an unassigned task: the member whose role fits best; among equals, the one with fewer failures in
- * this run, less lost work in earlier runs, less to do, then the first. `why` completes a sentence if there was a
+ * this run, less lost work in earlier runs, less to do, fewer tokens per task in this run, then the first. `why` completes a sentence if there was a
  * choice. Undefined if no role fits.
  */
 export function whoIsChosen(members: readonly Standing[]): { agent_id: string; why?: string } | undefined {
   const fitting = members.filter(({ fits }) => fits > 0);
-  const shares = lostShares(fitting);
+  const shares = withUsual(fitting.map(lostShare));
+  const tokens = withUsual(fitting.map((one) => one.tokens));
   const [best, next] = fitting
     .map((one, at) => ({
       one,
       // Whoever is lower in the first that differs comes first.
-      ranks: [-one.fits, one.failed, shares[at] ?? 0, one.at_work, one.given, at],
+      ranks: [-one.fits, one.failed, shares[at] ?? 0, one.at_work, tokens[at] ?? 0, one.given, at],
     }))
     .sort((a, b) => compared(a.ranks, b.ranks));
   if (!best) return undefined;
@@ -76,6 +81,7 @@ export function whoIsChosen(members: readonly Standing[]): { agent_id: string; w
     "failed less often in this run",
     `in earlier runs ${pastBeside(best.one, next.one)}`,
     "is less busy",
+    "used fewer tokens per task in this run",
     "was given fewer tasks",
     "comes first in the crew",
   ][decided];

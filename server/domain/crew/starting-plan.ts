@@ -1,3 +1,4 @@
+import { must } from "@/server/domain/base/must";
 import type { CrewConfig } from "./crew";
 import type { ExecutionPlan, Task, TaskStatus } from "./plan";
 import { type SyncDiagnostic, withSyncPoints } from "./sync-points";
@@ -58,16 +59,25 @@ function asNew({
 
 const PRIORITY = { critical: 0, high: 1, medium: 2, low: 3 } as const;
 
-/** Tasks in the order in which they should begin: by priority, then by deadline, then as written. */
-export function byUrgency(tasks: readonly Task[]): Task[] {
+/**
+ * Tasks in the order in which they should begin: by priority, then by deadline, then as written. `passedOn`: a task is
+ * as urgent as the most urgent task that waits for it.
+ */
+export function byUrgency(tasks: readonly Task[], { passedOn }: { passedOn: boolean }): Task[] {
+  const urgencies = new Map<string, { rank: number; due: number }>(
+    tasks.map((task) => [task.task_id, { rank: PRIORITY[task.priority], due: deadlineOf(task) }]),
+  );
+  // Those that wait come first, so that what they pass on is final.
+  for (const { task_id, dependencies } of passedOn ? inOrder(tasks).reverse() : [])
+    for (const id of dependencies) {
+      const [waiting, before] = [must(urgencies, task_id), urgencies.get(id)];
+      if (!before) continue;
+      before.rank = Math.min(before.rank, waiting.rank);
+      before.due = Math.min(before.due, waiting.due);
+    }
   return tasks
-    .map((task, at) => ({ task, at, due: deadlineOf(task) }))
-    .sort(
-      (a, b) =>
-        PRIORITY[a.task.priority] - PRIORITY[b.task.priority] ||
-        (a.due === b.due ? 0 : a.due - b.due) ||
-        a.at - b.at,
-    )
+    .map((task, at) => ({ task, at, ...must(urgencies, task.task_id) }))
+    .sort((a, b) => a.rank - b.rank || (a.due === b.due ? 0 : a.due - b.due) || a.at - b.at)
     .map(({ task }) => task);
 }
 

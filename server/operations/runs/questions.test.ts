@@ -71,6 +71,46 @@ test("the API lists the questions of all runs and answers one with a listed opti
   });
 });
 
+test("the API asks for a manager's missing fact by a form, and takes the answer as its value", async () => {
+  const yes = { answer: true, reason: "so" };
+  const decision = (message: string, stop: string) => ({
+    plan: [],
+    current_plan_step: "ask",
+    send_to: "User",
+    message,
+    ledger: { is_request_satisfied: yes, is_in_loop: { ...yes, answer: false }, is_progress_being_made: yes },
+    stop,
+  });
+  const api = newApi(({ messages }) => {
+    const [, town] = /<answer>(.*)<\/answer>/.exec(messages.at(-1)!.content) ?? [];
+    return JSON.stringify(town ? decision(town, "Completed") : decision("Which town?", "Clarification"));
+  });
+  const members = ["boss", "bob"].map((agent_id) => ({ agent_id, role_name: "Writer" }));
+  const graph = draw("start > crew > end", {
+    crew: {
+      node_type: "crew_task",
+      output_keys: ["result"],
+      config: { crew: { process: "hierarchical", manager: { agent_id: "boss" }, agents: members } },
+    },
+  });
+  api.roles.create({ ...api.roles.list()[0]!.role, name: "Writer", tools: [], guardrails: [] });
+  const workflow = api.workflows.create({ name: "Trip", graph });
+  const { body } = await api.ask("POST", `/workflows/${workflow}/runs`, { input: {} });
+  const open = async () => (await api.ask("GET", "/questions")).body.questions;
+  await soon(async () => (await open()).length).toBe(1);
+  const [{ interaction_id, fingerprint, ...question }] = await open();
+  expect(question).toMatchObject({
+    kind: "escalation",
+    why: "Which town?",
+    options: [],
+    response_schema: { type: "object", properties: { message: { type: "string" } } },
+  });
+  const answer = { interaction_id, fingerprint, value: { message: "Ghent" } };
+  expect((await api.ask("POST", `/runs/${body.run_id}/answers`, answer)).status).toBe(200);
+  await api.host.settled(body.run_id);
+  expect(api.runs.state(body.run_id)?.state.result).toBe("Ghent");
+});
+
 test("a listed run shows its answer deadline and not its next reminder", async () => {
   const { ask, list, ids } = await twoRuns();
   const [question] = await list();

@@ -3,16 +3,25 @@ import type { RunError } from "@/server/domain/agent/outcome";
 import { defined } from "@/server/domain/base/defined";
 import { must } from "@/server/domain/base/must";
 import { Json, type JsonObject, type JsonSchema } from "@/server/domain/base/values";
-import type { Task } from "@/server/domain/crew/plan";
+import { interventionPoint } from "@/server/domain/crew/intervention";
+import type { ExecutionPlan, Task } from "@/server/domain/crew/plan";
 import type { Work } from "./crew";
 
-/** The error of a task that failed by what somebody said of it. */
-export const failedTask = (message: string): RunError => ({
+/** The error of a task that the plan says has failed. */
+export const failedTask = (id: string, message: string | null | undefined): RunError => ({
   code: "REJECTED",
-  message,
+  message: message || `Task "${id}" failed earlier.`,
   retryable: false,
   user_action: "edit_graph",
 });
+
+/** Why a person reviews a task's result; undefined if no one does. */
+export function reviewReason(plan: ExecutionPlan | undefined, task: Task): string | undefined {
+  const after = plan && interventionPoint(task, "after", plan);
+  if (after) return `The plan says ${after}.`;
+  if (task.human_review) return "The plan requires a person's review of this task.";
+  return plan?.execution_mode === "hitl" ? "The plan runs in human-in-the-loop mode." : undefined;
+}
 
 /** How a task is to be answered: as its own schema says, else its role's, else in one text. */
 export function shapeOf(

@@ -169,7 +169,11 @@ describe("tools that delegates would lose", () => {
 
   test("delegates keep their tools unless the crew says otherwise", () => {
     const graph = draw("start > crew > end", {
-      crew: { ...graphOf({}).nodes.crew, config: { plan_description_template: "go", crew: { agents } } },
+      crew: {
+        node_type: "crew_task",
+        output_keys: ["result"],
+        config: { plan_description_template: "go", crew: { agents } },
+      },
     });
     expect(found(graph)).toEqual([]);
   });

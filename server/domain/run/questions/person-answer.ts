@@ -113,8 +113,8 @@ function readChoiceWithForm(option: AnswerOption, schema: JsonSchema, sent: Sent
 
 function readForm({ response_schema = {} }: Asked, sent: SentAnswer): ReadAnswer {
   const { answer = "given", calls } = sent;
-  const inWords = sent.message !== undefined && isSameJson(response_schema, ANSWER_IN_WORDS);
-  const value = sent.value ?? sent.content ?? (inWords ? { message: sent.message } : undefined);
+  const inWords = isSameJson(response_schema, ANSWER_IN_WORDS) ? withMessage(sent) : undefined;
+  const value = sent.value ?? sent.content ?? inWords;
   if (calls !== undefined) return rejected("calls", "Answer this question by filling in its form.");
   if (answer === "reject") return { ok: true, answer: { answer, ...withMessage(sent) } };
   if (!SUBMIT.has(answer))

@@ -3,6 +3,7 @@ import { agent, call, calls, crewGraph, newScriptedStage, role } from "@/server/
 import type { JsonObject } from "@/server/domain/base/values";
 import type { PersonsAnswer } from "@/server/domain/run/questions/tool-question";
 import { draw } from "@/server/domain/testing/drawing";
+import { ANSWER_IN_WORDS } from "@/server/domain/tool/person-question";
 import type { ScriptedStep } from "@/server/llm/scripted";
 
 const TOOLS = ["request_approval", "approval_gateway", "request_feedback", "escalate_to_human"];
@@ -195,12 +196,21 @@ test("declined feedback is reported to the agent as declined", async () => {
 test.each<[PersonsAnswer, JsonObject]>([
   [{ answer: "approve" }, { go_on: true, by: "ann", answer: "" }],
   [
+    { answer: "given", value: { message: "wait a day" } },
+    { go_on: true, by: "ann", answer: "wait a day" },
+  ],
+  [
     { answer: "reject", message: "stop" },
     { go_on: false, by: "ann", answer: "stop" },
   ],
-])("an escalation is answered with yes or no: %j", async (answer, output) => {
+])("an escalation is answered in words, or with yes or no: %j", async (answer, output) => {
   const { output: actual, requested } = await turnsTo("escalate_to_human", { issue: "What now?" }, answer);
   expect(actual).toEqual(output);
-  expect(requested).toMatchObject({ urgency: "normal", mode: "async", body: "What now?" });
+  expect(requested).toMatchObject({
+    urgency: "normal",
+    mode: "async",
+    body: "What now?",
+    response_schema: ANSWER_IN_WORDS,
+  });
   expect(requested).not.toHaveProperty("required_expertise");
 });

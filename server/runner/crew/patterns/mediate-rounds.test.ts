@@ -320,6 +320,13 @@ describe("questions to the person", () => {
     ]);
     expect(managerPrompts(run)[1]).toContain("User answers:\n<answer>Continue as you think best.</answer>");
   });
+  test.each([
+    { answer: "given", value: { message: "Ghent" } },
+    { answer: "approve", message: "Ghent" },
+  ] as const)("a manager reads an answer in words: %j", async (answer) => {
+    const run = await runAsked([asks, done()], crew(), [answer]);
+    expect(managerPrompts(run)[1]).toContain("User answers:\n<answer>Ghent</answer>");
+  });
   test("a question that a person rejects ends the crew", async () => {
     const { state } = await runAsked([asks], crew(), [{ answer: "reject" }]);
     expect(state.run.error).toMatchObject({

@@ -7,7 +7,7 @@ import { must, present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { Work as Budget } from "@/server/domain/base/work-budget";
 import { asksOnError, interventionPoint } from "@/server/domain/crew/intervention";
-import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/crew/plan";
+import type { Task, TaskStatus } from "@/server/domain/crew/plan";
 import { byUrgency, inOrder, lastTasks } from "@/server/domain/crew/starting-plan";
 import { NodeFailure } from "@/server/domain/nodes";
 import { isSince } from "@/server/domain/run/edition";
@@ -20,7 +20,7 @@ import { type ChosenMember, chooseMember, unroutable } from "../choose-member";
 import type { Crew, Work } from "../crew";
 import { meetCriteria, noteProgress } from "../criteria";
 import { relay } from "../patterns/relay";
-import { failedTask, instructionOf, shapeOf } from "../task-work";
+import { failedTask, instructionOf, reviewReason, shapeOf } from "../task-work";
 import { textOf, valueOf } from "../values";
 import { beginPlan } from "./begin-plan";
 import { replan } from "./planner";
@@ -91,7 +91,7 @@ class PlanWork {
     for (const { task_id, status, error_message } of this.tasks)
       if (status === "failed") {
         this.failures.add(task_id);
-        yield* this.afterFailure(task_id, errorNoted(task_id, error_message));
+        yield* this.afterFailure(task_id, failedTask(task_id, error_message));
       }
     try {
       for (;;) {
@@ -130,7 +130,7 @@ class PlanWork {
     for (const { task_id: id, status, error_message } of this.tasks)
       if (status === "failed" && !this.failures.has(id)) {
         this.failures.add(id);
-        this.addBeside(`${id} failed`, this.afterFailure(id, errorNoted(id, error_message)));
+        this.addBeside(`${id} failed`, this.afterFailure(id, failedTask(id, error_message)));
       }
     for (const [id, by] of this.crew.taken) {
       if ([...this.busy.values()].includes(by)) continue;
@@ -214,7 +214,6 @@ class PlanWork {
   private *executeTask(planned: Task, chosen: AgentConfig): Flow<TaskDone> {
     const { crew } = this;
     const id = planned.task_id;
-    const mode = crew.plan?.execution_mode;
     let agent = yield* this.confirmStart(planned, chosen);
     const task = this.task(id);
     const earlier = this.contextOf(task);
@@ -235,7 +234,7 @@ class PlanWork {
       }
       const own = worked.result.output;
       const output: Json = Object.hasOwn(own, id) && Object.keys(own).length === 1 ? must(own, id) : own;
-      const why = this.reviewReason(task, mode);
+      const why = reviewReason(crew.plan, task);
       if (why === undefined || review >= MAX_REVIEWS) return { output };
       feedback = yield* this.askForReview(task, agent, { key: `${id}/review${review}`, why, output });
       if (feedback === undefined) return { output };
@@ -290,15 +289,6 @@ class PlanWork {
       earlier,
       guardrails: task.guardrails,
     };
-  }
-
-  /** Why a person reviews a task's result; undefined if no one does. */
-  private reviewReason(task: Task, mode: ExecutionPlan["execution_mode"] | undefined): string | undefined {
-    const { plan } = this.crew;
-    const after = plan && interventionPoint(task, "after", plan);
-    if (after) return `The plan says ${after}.`;
-    if (task.human_review) return "The plan requires a person's review of this task.";
-    return mode === "hitl" ? "The plan runs in human-in-the-loop mode." : undefined;
   }
 
   /** A person's feedback on a result; undefined if it is accepted. */
@@ -428,7 +418,3 @@ class PlanWork {
     );
   }
 }
-
-/** The error of a failed task, as the plan notes it. */
-const errorNoted = (id: string, message: string | null | undefined): RunError =>
-  failedTask(message || `Task "${id}" failed earlier.`);

@@ -10,7 +10,6 @@ import {
   changeTask,
   isOpen,
   type PlanChange,
-  type PlanEditError,
   unknownTask,
 } from "@/server/domain/run/commands/plan-edit";
 import { isSince } from "@/server/domain/run/edition";
@@ -84,14 +83,14 @@ export function planTools(crew: Crew): RunTool[] {
       description: "Change a task's status or notes.",
       input: isSince(crew.run.s.run, 5) ? Update : UpdateBefore5,
       *call({ task_id, status, description, metadata, ...more }, caller) {
-        const reason = "reason" in more ? more.reason : undefined;
+        const { reason }: { reason?: string | undefined } = more;
         const task = crew.plan?.tasks.find((other) => other.task_id === task_id);
         if (!task) {
           const { status: code, message } = unknownTask(crew.plan, task_id);
           return rejected(code, message);
         }
         const error = status && statusError(crew, caller, task, { status, reason });
-        if (error) return rejected(error.status, error.message);
+        if (error) return error;
         const merged = Task.shape.metadata.safeParse({ ...task.metadata, ...metadata });
         if (!merged.success)
           return rejected(400, merged.error.issues.map(({ message }) => message).join("; "));
@@ -154,32 +153,33 @@ function statusError(
   caller: Caller,
   task: Task,
   { status, reason }: NewStatus,
-): PlanEditError | undefined {
+): RunToolResult | undefined {
   const { task_id } = task;
-  const error = (code: PlanEditError["status"], message: string) => ({ status: code, message });
   const by = caller.task.agent_id;
   if (status !== "in_progress" && status !== "failed")
     return task.status === "in_progress" && crew.taken.get(task_id) !== by
-      ? error(409, `Task "${task_id}" is in progress, so its status cannot be set.`)
+      ? rejected(409, `Task "${task_id}" is in progress, so its status cannot be set.`)
       : undefined;
   if (!isOpen(task) && task.status !== "in_progress")
-    return error(
+    return rejected(
       409,
       `Task "${task_id}" is ${task.status}, so it cannot become ${status.replace("_", " ")}.`,
     );
   if (!isOwn(crew, caller, task))
-    return error(
+    return rejected(
       403,
       `Task "${task_id}" belongs to ${task.assigned_agent ?? task.required_role}. You can set only your own tasks to ${status}.`,
     );
   if (status === "failed")
-    return reason === undefined ? error(400, `Give the reason why "${task_id}" failed.`) : undefined;
+    return reason === undefined ? rejected(400, `Give the reason why "${task_id}" failed.`) : undefined;
   const waitsFor = task.dependencies.filter((id) =>
     crew.plan?.tasks.some(
       (other) => other.task_id === id && (isOpen(other) || other.status === "in_progress"),
     ),
   );
-  return waitsFor.length > 0 ? error(409, `Task "${task_id}" waits for ${waitsFor.join(", ")}.`) : undefined;
+  return waitsFor.length > 0
+    ? rejected(409, `Task "${task_id}" waits for ${waitsFor.join(", ")}.`)
+    : undefined;
 }
 
 /** Whether a task is the agent's, or anybody's. */
@@ -202,7 +202,10 @@ function setStatus(crew: Crew, caller: Caller, task: Task, { status, reason }: N
       to: status,
       ...defined({
         assigned_agent: status === "in_progress" ? by : undefined,
-        error: status === "failed" ? failedTask(`${by} set "${task_id}" to failed: ${reason}`) : undefined,
+        error:
+          status === "failed"
+            ? failedTask(task_id, `${by} set "${task_id}" to failed: ${reason}`)
+            : undefined,
       }),
     },
   });
