@@ -1,6 +1,7 @@
 import { defined } from "@/server/domain/base/defined";
 import { isObject } from "@/server/domain/base/guards";
 import { freshEdgeId, freshId } from "@/server/domain/base/ids";
+import { withBodyId } from "@/server/domain/graph/bodies";
 import type { NodeGroup, WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { withGroups } from "@/server/domain/graph/groups";
 import { type Place, placeOf } from "./placing";
@@ -80,23 +81,31 @@ export function withFragment(
     return [{ ...edge, id, source_node_id: source, target_node_id: target }];
   });
   const added = { ...graph, nodes, edges: [...graph.edges, ...edges] };
-  return fragment.groups ? withCopiedGroups(added, fragment.groups, ids) : added;
+  return withCopiedParts(added, fragment.groups ?? [], ids);
 }
 
-/** With the groups of a fragment around the nodes that came of it. */
-function withCopiedGroups(
+/** With the groups of a fragment around the nodes that came of it, and with bodies that are copies, too. */
+function withCopiedParts(
   graph: WorkflowGraph,
   groups: readonly NodeGroup[],
   ids: Record<string, string>,
 ): WorkflowGraph {
   const known = graph.groups ?? [];
   const taken = new Set([...Object.keys(graph.nodes), ...known.map(({ id }) => id)]);
+  const groupIds = new Map<string, string>();
   const copies = groups.map((group) => {
     const id = freshId("group", taken);
     taken.add(id);
+    groupIds.set(group.id, id);
     return { ...group, id, node_ids: group.node_ids.flatMap((node) => ids[node] ?? []) };
   });
-  return withGroups(graph, [...known, ...copies]);
+  const added = new Set(Object.values(ids));
+  const bodyOf = (body: string) => groupIds.get(body) ?? ids[body];
+  const nodes = Object.entries(graph.nodes).map(
+    ([id, node]) => [id, added.has(id) ? withBodyId(node, bodyOf) : node] as const,
+  );
+  const copied: WorkflowGraph = { ...graph, nodes: Object.fromEntries(nodes) };
+  return groups.length > 0 ? withGroups(copied, [...known, ...copies]) : copied;
 }
 
 /** The upper left corner of what a fragment covers. */

@@ -33,6 +33,19 @@ const linked = (from: string, to: string) => (graph: WorkflowGraph) => ({
 });
 
 describe("merging two versions", () => {
+  test("a map that one side gave a node which the other deleted is a conflict", () => {
+    const repeats = (graph: WorkflowGraph): WorkflowGraph => ({
+      ...graph,
+      nodes: {
+        ...graph.nodes,
+        ...draw("m", { m: { node_type: "map", config: { items: "[1]", node: "b" } } }).nodes,
+      },
+    });
+    const { merged, clashes } = mergeVersions(base, version(repeats), version(without("b")));
+    expect(merged).toBeNull();
+    expect(clashes).toContainEqual({ kind: "node", id: "m" });
+  });
+
   test("changes to different nodes are merged", () => {
     const { merged } = mergeVersions(
       base,

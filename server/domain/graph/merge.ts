@@ -1,5 +1,7 @@
 import { keysOf } from "@/server/domain/base/guards";
 import { isSameJson } from "@/server/domain/base/json";
+import { bodyIdOf } from "../nodes";
+import { nodesOfBody } from "./bodies";
 import type { WorkflowGraph } from "./graph";
 
 /** A workflow as it stood at some moment. */
@@ -62,6 +64,14 @@ function joined(base: Version, mine: Version, theirs: Version): { version: Versi
   for (const edge of Object.values(edges))
     if (isLoose(edge, { nodes })) clashes.push({ kind: "edge", id: edge.id });
   const graph: WorkflowGraph = { ...settings, nodes, edges: Object.values(edges) };
+  // What one side let a node run that the other took away.
+  for (const node of Object.values(nodes)) {
+    const body = bodyIdOf(node);
+    const wasThere = (side: Version) =>
+      side.graph.nodes[node.id] && nodesOfBody(side.graph, body ?? "").length > 0;
+    if (body !== undefined && nodesOfBody(graph, body).length === 0 && (wasThere(mine) || wasThere(theirs)))
+      clashes.push({ kind: "node", id: node.id });
+  }
   if (graph.start_node_id && !Object.hasOwn(nodes, graph.start_node_id))
     clashes.push({ kind: "setting", id: "start_node_id" });
   return { version: { name, graph }, clashes };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { bodyIdOf } from "@/server/domain/nodes";
-import { readWorkflow, writeWorkflow } from "./document";
+import { lossesOf, readWorkflow, writeWorkflow } from "./document";
 
 const read = (nodes: unknown, more: object = {}) => {
   const { graph, findings } = readWorkflow({ graph_id: "g", nodes, edges: [], ...more });
@@ -95,4 +95,7 @@ test("maps and sub-workflows are written as they are read", () => {
   expect(again.findings).toEqual([]);
   expect(again.graph).toEqual(graph);
   expect(writeWorkflow(again.graph!, { flavour: "troupe" })).toBe(text);
+  expect(lossesOf(graph, { flavour: "troupe" }).map(({ at, message }) => `${at}: ${message}`)).toEqual([
+    'nodes.sub.config.workflow_id: The workflow that "sub" runs isn\'t part of this file, only its ID. Export it as well, and choose it again after importing.',
+  ]);
 });

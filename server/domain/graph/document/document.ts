@@ -14,6 +14,7 @@ import {
 import { GRAPH_LIMITS } from "@/server/domain/base/sizes";
 import { writeTersely } from "@/server/domain/base/terse-writer";
 import type { Json, Result } from "@/server/domain/base/values";
+import { calledBy } from "@/server/domain/nodes";
 import type { WorkflowGraph } from "../graph";
 import { keysIn } from "../secrets";
 import { countNodes, firstText, readGraph } from "./graph-reader";
@@ -223,16 +224,30 @@ export function lossesOf(graph: WorkflowGraph, { flavour, roles = [], tests = []
     if (tests.length > 0) findings.dropped("tests", "Tests aren't part of this format.");
     return [...toOriginal(graph).losses, ...findings.all()];
   }
-  return Object.values(graph.nodes).flatMap((node) =>
-    [...new Set(keysIn(node.config).map(({ place }) => place))].map(
-      (place): Finding => ({
-        level: "dropped",
-        at: `nodes.${node.id}.config.${place}`,
-        message:
+  return Object.values(graph.nodes).flatMap((node) => {
+    const dropped = (place: string, message: string): Finding => ({
+      level: "dropped",
+      at: `nodes.${node.id}.config.${place}`,
+      message,
+    });
+    const called = calledBy(node);
+    return [
+      ...[...new Set(keysIn(node.config).map(({ place }) => place))].map((place) =>
+        dropped(
+          place,
           "This looks like a secret. Exported files never contain secrets; enter it again after importing.",
-      }),
-    ),
-  );
+        ),
+      ),
+      ...(called === undefined
+        ? []
+        : [
+            dropped(
+              "workflow_id",
+              `The workflow that "${node.name || node.id}" runs isn't part of this file, only its ID. Export it as well, and choose it again after importing.`,
+            ),
+          ]),
+    ];
+  });
 }
 
 const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);

@@ -60,11 +60,11 @@ export function readGraph(source: Raw, at: string, findings: Findings): Workflow
     );
   const part: Source = { raw, at, findings };
   const groups = readGroups(part, read.ids);
-  const nodes = Object.entries(read.nodes).map(([id, node]) => [
-    id,
-    // Bodies that were lifted out have their new ids already.
-    read.owners.has(id) ? node : withBodyId(node, (body) => read.ids.get(body) ?? groups?.ids.get(body)),
-  ]);
+  const bodyOf = (body: string) => read.ids.get(body) ?? groups?.ids.get(body);
+  // Bodies that were lifted out have their new ids already.
+  const nodes = Object.entries(read.nodes).map(
+    ([id, node]) => [id, read.owners.has(id) ? node : withBodyId(node, bodyOf)] as const,
+  );
   const graph: z.input<typeof WorkflowGraph> = {
     graph_id: readGraphId(part),
     nodes: Object.fromEntries(nodes),

@@ -29,7 +29,10 @@ export function renameKey(graph: WorkflowGraph, from: string, to: string): Workf
   return {
     ...written,
     nodes: Object.fromEntries(
-      Object.entries(written.nodes).map(([id, node]) => [id, inShapes(node, from, to)]),
+      Object.entries(written.nodes).map(([id, node]) => [
+        id,
+        withReturnedKeys(inShapes(node, from, to), graph.nodes[id]?.output_keys ?? [], { from, to }),
+      ]),
     ),
     ...defined({
       global_state_schema: written.global_state_schema
@@ -94,6 +97,19 @@ function occurrencesIn(text: string, name: string): number[] {
   return places;
 }
 
+/** The outputs of another workflow keep their names: they are mapped to the new key. */
+function withReturnedKeys(
+  node: WorkflowNode,
+  before: readonly string[],
+  { from, to }: { from: string; to: string },
+): WorkflowNode {
+  const { calls, body } = getNodeKind(node.node_type);
+  if (!calls || body || !before.includes(from)) return node;
+  const returned = before.map((key) => [key === from ? to : key, `output.${key}`] as const);
+  const output_mapping = node.output_mapping ?? Object.fromEntries(returned);
+  return { ...node, output_keys: [...before], output_mapping };
+}
+
 /** Names of keys that are names of properties: in mappings, defaults and shapes. */
 function inShapes(node: WorkflowNode, from: string, to: string): WorkflowNode {
   const config: Record<string, unknown> = { ...node.config };
@@ -109,7 +125,9 @@ function inShapes(node: WorkflowNode, from: string, to: string): WorkflowNode {
     delete config[from];
   }
   for (const field of kind.fields) {
-    const assigned = field.as === "assignments" ? settings[field.key] : undefined;
+    // The inputs of another workflow have names of their own.
+    const isHere = field.as === "assignments" && !kind.calls?.(node.config);
+    const assigned = isHere ? settings[field.key] : undefined;
     if (assigned) config[field.key] = renamedIn(assigned, from, to);
   }
   return {

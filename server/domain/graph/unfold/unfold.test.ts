@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "@/server/domain/base/values";
 import { CrewConfig } from "@/server/domain/crew/crew";
+import { bodyIdOf } from "@/server/domain/nodes";
 import { findProblems } from "@/server/domain/problems/problems";
 import { draw } from "@/server/domain/testing/drawing";
 import { templateOf } from "@/server/templates";
@@ -352,4 +353,13 @@ test("any pattern expands to a workflow without errors", () => {
       expect(Object.keys(answer.graph.nodes)).not.toContain("crew");
     }),
   );
+});
+
+test("a map that ran the crew runs a group of its nodes", () => {
+  const crew = crewOf(review);
+  const { crew: node } = review.nodes;
+  const line = draw("start > m > end", { m: { node_type: "map", config: { items: "[1]", node: "crew" } } });
+  const after = unfolded(unfoldCrew({ ...line, nodes: { ...line.nodes, crew: node! } }, "crew", crew));
+  expect(after.graph.groups?.[0]).toMatchObject({ id: "group", node_ids: after.nodes });
+  expect(bodyIdOf(after.graph.nodes.m!)).toBe("group");
 });

@@ -7,10 +7,12 @@ import { type Finding, Findings } from "@/server/domain/base/lenient-reader";
 import { must } from "@/server/domain/base/must";
 import { type JsonSchema, StateKey } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
-import { getNodeKind } from "@/server/domain/nodes";
+import { bodyIdOf, getNodeKind } from "@/server/domain/nodes";
 import { asTemplate } from "@/server/domain/text/template/template";
 import { analyse } from "../analysis";
+import { withBodyId } from "../bodies";
 import { type WorkflowEdge, WorkflowGraph, type WorkflowNode } from "../graph";
+import { grouped } from "../groups";
 
 /** Words that CEL doesn't read as a field, as in `state.in`. */
 const CEL_KEYWORDS: ReadonlySet<string> = new Set(["in", "true", "false", "null"]);
@@ -194,8 +196,13 @@ export class Unfolded {
         id === node.id ? [...this.added] : [[id, other]],
       ),
     );
+    const groups = (graph.groups ?? []).map((group) => ({
+      ...group,
+      node_ids: group.node_ids.flatMap((id) => (id === node.id ? [...this.added.keys()] : id)),
+    }));
     const parsed = WorkflowGraph.parse({
       ...graph,
+      ...(graph.groups ? { groups } : {}),
       nodes,
       edges,
       ...defined({ start_node_id: graph.start_node_id === node.id && entry ? entry : undefined }),
@@ -205,7 +212,8 @@ export class Unfolded {
       const header = parsed.nodes[id];
       if (header && this.added.has(id)) parsed.nodes[id] = { ...header, max_iterations: crew.max_rounds };
     }
-    return { graph: parsed, nodes: [...this.added.keys()], warnings: this.findings.all() };
+    const added = [...this.added.keys()];
+    return { graph: withBodyGroup(parsed, node.id, added), nodes: added, warnings: this.findings.all() };
   }
 
   /** Reports the settings that an agent of a crew has and a node doesn't. */
@@ -218,6 +226,16 @@ export class Unfolded {
         `Dropped from ${agent.agent_id}: ${lost.map(([, name]) => name).join(", ")}.`,
       );
   }
+}
+
+/** Where another node ran the crew as its body, it runs a group of these nodes. */
+function withBodyGroup(graph: WorkflowGraph, body: string, nodes: readonly string[]): WorkflowGraph {
+  const owners = Object.entries(graph.nodes).filter(([, node]) => bodyIdOf(node) === body);
+  if (owners.length === 0) return graph;
+  const taken = new Set([...Object.keys(graph.nodes), ...(graph.groups ?? []).map(({ id }) => id)]);
+  const id = freshId("group", taken);
+  const rewritten = owners.map(([owner, node]) => [owner, withBodyId(node, () => id)] as const);
+  return grouped({ ...graph, nodes: { ...graph.nodes, ...Object.fromEntries(rewritten) } }, id, nodes);
 }
 
 const DEFAULTS = AgentConfig.parse({ agent_id: "agent", role_name: "" });
