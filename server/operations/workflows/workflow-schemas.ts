@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { Json } from "@/server/domain/base/values";
 import { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { CAPABILITY_KINDS } from "@/server/domain/library/capabilities";
 import { Time, Values } from "../common-schemas";
@@ -45,6 +46,17 @@ export const CapabilityGrant = z.object({
   where: z.array(z.object({ node_id: z.string().optional(), role: z.string().optional() })),
   detail: z.string().optional().meta({ description: "The program of a code node" }),
   allowed: z.boolean(),
+});
+
+/** What nodes of other workflows need to know in order to run a workflow. */
+export const WorkflowInterface = z.object({
+  id: z.string(),
+  name: z.string(),
+  inputs: z.array(
+    z.object({ key: z.string(), schema: Values, required: z.boolean(), default: Json.optional() }),
+  ),
+  outputs: z.array(z.string()).meta({ description: "Keys that a run may return" }),
+  calls: z.array(z.string()).meta({ description: "IDs of the workflows that it runs" }),
 });
 
 export const WorkflowSummary = z.object({

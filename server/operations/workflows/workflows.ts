@@ -20,10 +20,16 @@ import type { Place } from "../paging";
 import { notFound } from "../rejections";
 import { bringTests, scenarioOf, testsForFile } from "../scenarios/stored-tests";
 import { bringRoles } from "./role-import";
-import { ById, workflowOf } from "./stored-workflow";
+import { ById, interfaceOf, workflowOf, workflowsAround } from "./stored-workflow";
 import { capabilityOperations } from "./workflow-capabilities";
 import { estimateWorkflow } from "./workflow-estimate";
-import { OpenHandsGraph, WorkflowFile, WorkflowProblem, WorkflowSummary } from "./workflow-schemas";
+import {
+  OpenHandsGraph,
+  WorkflowFile,
+  WorkflowInterface,
+  WorkflowProblem,
+  WorkflowSummary,
+} from "./workflow-schemas";
 
 const { mutation, query } = operationsOf("Workflows");
 
@@ -60,6 +66,21 @@ export const workflowOperations = {
         run_count: runs.get(id)?.run_count ?? 0,
       }));
     },
+  }),
+
+  callable: query({
+    name: "listWorkflowInterfaces",
+    summary: "List what workflows ask for and return",
+    about: "For choosing a workflow that a node runs, and its inputs. By name.",
+    needs: "read",
+    input: z.void(),
+    output: z.array(WorkflowInterface),
+    http: { route: "GET /workflows/callable", success: "All workflows", as: "workflows" },
+    run: ({ workflows }) =>
+      workflows
+        .list()
+        .map(interfaceOf)
+        .sort((a, b) => a.name.localeCompare(b.name)),
   }),
 
   get: query({
@@ -278,6 +299,7 @@ export const workflowOperations = {
         withheld,
         isPriceKnown: (choice) => services.models.describe(choice)?.price_known !== false,
         library,
+        workflows: workflowsAround(services, id),
         delegatesMayKeepTools: services.installation.delegate_tools !== "shared",
         ...toolFacts(services.registry.list()),
         isToolKnown: newIsToolKnown(
