@@ -3,6 +3,7 @@ import { edgeFrom, type Port, portOf, portsOf } from "@/components/forms/ports";
 import { defined } from "@/server/domain/base/defined";
 import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, noteTextOf } from "@/server/domain/nodes";
+import { type Caption, captionsOf, isSameCaption } from "./cards/captions";
 import { CARD_WIDTH, type CardSize, cardHandles, cardHeight, PLAIN_HEIGHT } from "./cards/card-size";
 import { sizeOfNote } from "./cards/note-size";
 import { withRoom } from "./layout/make-room";
@@ -30,6 +31,8 @@ export interface Dressing {
   routes?: ReadonlyMap<string, XY[]> | undefined;
   /** Cards that show their content, by node id, with their sizes; the others make room. */
   grown?: ReadonlyMap<string, CardSize> | undefined;
+  /** Names of the workflows that nodes run, by id. */
+  workflows?: ReadonlyMap<string, string> | undefined;
 }
 
 export type CardData = {
@@ -37,6 +40,7 @@ export type CardData = {
   ports: readonly Port[];
   mark: Mark | undefined;
   grown: CardSize | undefined;
+  caption: Caption | undefined;
 };
 export type LineData = { edge: WorkflowEdge; mark: Mark | undefined; route: readonly XY[] | undefined };
 export type FlowNode = Node<CardData, "card" | "note">;
@@ -47,10 +51,11 @@ export function toFlowNodes(
   graph: WorkflowGraph,
   selected: ReadonlySet<string>,
   previous: readonly FlowNode[] = [],
-  { marks, classNames, grown }: Dressing = {},
+  { marks, classNames, grown, workflows }: Dressing = {},
 ): FlowNode[] {
   const before = new Map(previous.map((node) => [node.id, node]));
   const outgoing = groupBySource(graph.edges);
+  const captions = captionsOf(graph, workflows);
   const places = Object.values(graph.nodes).some(({ ui }) => !ui) ? fallbackPlaces(graph) : null;
   const cards = Object.values(graph.nodes).map((node) => ({
     node,
@@ -67,6 +72,7 @@ export function toFlowNodes(
       mark: marks?.get(node.id),
       className: classNames?.get(node.id),
       grown: grown?.get(node.id),
+      caption: captions.get(node.id),
     }),
   );
 }
@@ -179,14 +185,15 @@ interface Drawn {
   mark: Mark | undefined;
   className: string | undefined;
   grown: CardSize | undefined;
+  caption: Caption | undefined;
 }
 
-function newFlowNode({ node, ports, position, selected, mark, className, grown }: Drawn): FlowNode {
+function newFlowNode({ node, ports, position, selected, mark, className, grown, caption }: Drawn): FlowNode {
   return {
     id: node.id,
     type: getNodeKind(node.node_type).executes === false ? "note" : "card",
     position,
-    data: { node, ports, mark, grown },
+    data: { node, ports, mark, grown, caption },
     selected,
     ...defined({ className: className || undefined }),
     initialWidth: CARD_WIDTH,
@@ -200,9 +207,10 @@ function newFlowNode({ node, ports, position, selected, mark, className, grown }
 /** The old node itself if nothing changed, so that its card doesn't render again. */
 function merge(old: FlowNode | undefined, drawn: Drawn): FlowNode {
   if (!old) return newFlowNode(drawn);
-  const { node, ports, position, selected, mark, className, grown } = drawn;
+  const { node, ports, position, selected, mark, className, grown, caption } = drawn;
   const isSameSize = isSameCardSize(old.data.grown, grown) && arePortsSame(old.data.ports, ports);
-  const isSameData = old.data.node === node && isSameSize && isSameMark(old.data.mark, mark);
+  const isSameText = isSameMark(old.data.mark, mark) && isSameCaption(old.data.caption, caption);
+  const isSameData = old.data.node === node && isSameSize && isSameText;
   const isSamePlace = isSameXY(old.position, position);
   if (isSameData && isSamePlace && !!old.selected === selected && old.className === className) return old;
   const { className: _dropped, ...kept } = old;
@@ -210,7 +218,7 @@ function merge(old: FlowNode | undefined, drawn: Drawn): FlowNode {
     ...kept,
     ...defined({ handles: isSameData || !old.handles ? undefined : cardHandles(node, ports, grown) }),
     ...(isSameSize ? {} : knownSize(node, ports, grown)),
-    data: isSameData ? old.data : { node, ports, mark, grown },
+    data: isSameData ? old.data : { node, ports, mark, grown, caption },
     position: isSamePlace ? old.position : position,
     selected,
     ...defined({ className: className || undefined }),

@@ -1,15 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { startTransition, useEffect, useMemo } from "react";
+import { useCalledWorkflows } from "@/components/forms/use-callable-workflows";
 import { useTrpc } from "@/components/trpc";
 import { whenSettled } from "@/components/ui/when-idle";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { newIsToolKnown, toolFacts } from "@/server/domain/crew/crew-tools";
+import { calledWorkflows } from "@/server/domain/graph/called";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { agentUses } from "@/server/domain/library/agent-use";
 import { crewUses } from "@/server/domain/library/crew-use";
 import type { Library } from "@/server/domain/library/library";
 import { type ModelChoice, modelUses } from "@/server/domain/library/model-uses";
 import { findProblems, type Problem, type ProblemContext } from "@/server/domain/problems/problems";
+import { useEditor } from "./editing/editor-store";
 import { useWithheld } from "./use-grants";
 
 const keyOf = ({ provider_id = "", model = "" }: ModelChoice) => JSON.stringify([provider_id, model]);
@@ -51,6 +54,10 @@ function useProblemContext(graph: WorkflowGraph): ProblemContext {
     const agentOf = new Map(agents?.map(({ id, agent }) => [id, agent]));
     return { crew: (id) => crewOf.get(id), agent: (id) => agentOf.get(id) };
   }, [namesCrews, crews, namesAgents, agents]);
+  const workflows = useCalledWorkflows(
+    useEditor(({ id }) => id),
+    calledWorkflows(graph).length > 0,
+  );
   return useMemo(
     () => ({
       isPriceKnown,
@@ -62,10 +69,11 @@ function useProblemContext(graph: WorkflowGraph): ProblemContext {
         ),
       ...(tools ? toolFacts(tools.tools) : {}),
       library,
+      workflows,
       withheld,
       delegatesMayKeepTools: tools?.delegates_may_keep_tools,
     }),
-    [isPriceKnown, tools, library, withheld],
+    [isPriceKnown, tools, library, workflows, withheld],
   );
 }
 

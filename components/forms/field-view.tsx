@@ -1,9 +1,10 @@
 "use client";
 
 import dynamic from "next/dynamic";
-import type { ComponentType } from "react";
+import { type ComponentType, useContext } from "react";
 import { CodeArea } from "@/components/ui/input/code-area";
 import { Skeleton } from "@/components/ui/skeleton";
+import { bodyFieldOf } from "@/server/domain/graph/bodies";
 import type { Field, FieldVariant } from "@/server/domain/nodes";
 import type { FieldProps } from "./field-props";
 import { asText, basicVariants, orNothing } from "./fields/basic-fields";
@@ -11,6 +12,7 @@ import { ExpressionField } from "./fields/expression-field";
 import { LabelField } from "./fields/label-field";
 import { RoleField } from "./fields/role-field";
 import { TemplateField } from "./fields/template-field";
+import { FormScopeContext } from "./form-scope";
 import { ValueField } from "./schema/value-field";
 
 type VariantProps = FieldProps & { field: Field };
@@ -20,6 +22,33 @@ const lazy = (load: Load) => dynamic(load, { loading: () => <Skeleton className=
 /** For fields that may render nothing. */
 const lazyWithoutPlace = (load: Load) => dynamic(load, { loading: () => null });
 
+const AssignmentsField = dynamic(() => import("./crew/assignments-field").then((m) => m.AssignmentsField), {
+  loading: () => <Skeleton className="h-16 w-full" />,
+});
+
+function Assignments({ field, ...props }: VariantProps) {
+  return <AssignmentsField {...props} variables={useVariables(field)} />;
+}
+
+function Expression({ field, value, onChange, ...labelProps }: VariantProps) {
+  return (
+    <ExpressionField
+      {...labelProps}
+      variables={useVariables(field)}
+      value={asText(value)}
+      onChange={(text) => onChange(orNothing(text))}
+    />
+  );
+}
+
+/** What an expression may read besides the state: of a node that repeats something, the item and its position. */
+function useVariables({ key, as }: Field): readonly string[] {
+  const node = useContext(FormScopeContext)?.node;
+  if (!node || bodyFieldOf(node.node_type) === undefined) return [];
+  if (as === "assignments") return ["item", "index"];
+  return key === "output" ? ["output", "item", "index"] : [];
+}
+
 /** One component per variant: a node kind only names the variant it wants. */
 const variants: Record<FieldVariant, ComponentType<VariantProps>> = {
   ...basicVariants,
@@ -27,13 +56,7 @@ const variants: Record<FieldVariant, ComponentType<VariantProps>> = {
   text: (props) => basicVariants.text({ ...props, field: { ...props.field, empty: "" } }),
   multiline: (props) => basicVariants.multiline({ ...props, field: { ...props.field, empty: "" } }),
   template: ({ field, ...props }) => <TemplateField {...props} minLines={field.lines} />,
-  expression: (props) => (
-    <ExpressionField
-      {...props}
-      value={asText(props.value)}
-      onChange={(text) => props.onChange(orNothing(text))}
-    />
-  ),
+  expression: Expression,
   role: RoleField,
   label: LabelField,
   value: ({ value, onChange, field: _field, ...labelProps }) => (
@@ -45,7 +68,7 @@ const variants: Record<FieldVariant, ComponentType<VariantProps>> = {
   schema: lazy(() => import("./schema/schema-field").then((m) => m.SchemaField)),
   arguments: lazy(() => import("./schema/arguments-field").then((m) => m.ArgumentsField)),
   ways: lazy(() => import("./fields/routes-field").then((m) => m.RoutesField)),
-  assignments: lazy(() => import("./crew/assignments-field").then((m) => m.AssignmentsField)),
+  assignments: Assignments,
   pairs: lazy(() => import("./fields/pairs-field").then((m) => m.PairsField)),
   crew: lazy(() => import("./crew/crew-field").then((m) => m.CrewField)),
   crew_ref: lazyWithoutPlace(() => import("./crew/crew-field").then((m) => m.CrewRefField)),
@@ -53,6 +76,8 @@ const variants: Record<FieldVariant, ComponentType<VariantProps>> = {
   plan: lazy(() => import("./crew/plan-field").then((m) => m.NodePlanField)),
   guardrails: lazy(() => import("./fields/guardrails-field").then((m) => m.TaskGuardrails)),
   llm: lazy(() => import("./fields/llm-field").then((m) => m.TaskLlm)),
+  workflow: lazy(() => import("./fields/workflow-field").then((m) => m.WorkflowField)),
+  body: lazy(() => import("./fields/workflow-field").then((m) => m.BodyField)),
   tool: lazy(() => import("./tools/tool-fields").then((m) => m.ToolField)),
   tools: lazy(() => import("./tools/tool-fields").then((m) => m.ToolsField)),
   router_function: lazy(() => import("./fields/rule-fields").then((m) => m.RuleNameField)),

@@ -6,6 +6,8 @@ import type { AvailableKey } from "@/server/domain/problems/problems";
 /** The context of the fields of a form. */
 export interface FormScope {
   graph: WorkflowGraph;
+  /** The id of the workflow, if it is saved. */
+  workflowId?: string;
   /** The node in the form; null for the workflow itself. */
   node: WorkflowNode | null;
   /** Keys that can exist when this node starts. */

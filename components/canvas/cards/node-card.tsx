@@ -12,6 +12,7 @@ import { BreakpointSign, breakpointId, CardBreakpoint } from "../breakpoint-dot"
 import { CanvasContext, TinyContext, useCanvas } from "../canvas-context";
 import { type NodeRunView, useNodeRunView, useRunParts } from "../canvas-run-context";
 import type { FlowNode, Mark } from "../flow-mapping";
+import type { Caption } from "./captions";
 import { doerOf, NodeFace } from "./card-face";
 import { Ports, useFreshPorts } from "./card-ports";
 import { type CardSize, cardHeight, PLAIN_HEIGHT } from "./card-size";
@@ -89,7 +90,7 @@ export function CardTools({ nodeId, name }: { nodeId: string; name: string }) {
 
 /** The card of a node: its kind, who does it, and its status in a run. */
 export const NodeCard = memo(function NodeCard({ data }: NodeProps<FlowNode>) {
-  const { node, ports, mark, grown } = data;
+  const { node, ports, mark, grown, caption } = data;
   const kind = getNodeKind(node.node_type);
   const run = useNodeRunView(node.id);
   const hasRun = useRunParts() !== null;
@@ -125,7 +126,7 @@ export const NodeCard = memo(function NodeCard({ data }: NodeProps<FlowNode>) {
       {isTiny ? (
         <Plate node={node} run={run} />
       ) : (
-        <CardContent node={node} ports={ports} mark={mark} run={run} grown={grown} />
+        <CardContent {...{ node, ports, mark, run, grown, caption }} />
       )}
     </article>
   );
@@ -185,14 +186,21 @@ function PlateBreakpoint({ nodeId }: { nodeId: string }) {
   ) : null;
 }
 
-function CardContent({ node, ports, mark, run, grown }: InsideProps & { mark: Mark | undefined }) {
+function CardContent({
+  node,
+  ports,
+  mark,
+  run,
+  grown,
+  caption,
+}: InsideProps & { mark: Mark | undefined; caption: Caption | undefined }) {
   const kind = getNodeKind(node.node_type);
   const { agents } = useCanvas();
   const parts = useRunParts();
   const tried = useCardTry(node.id);
   const stale = useStaleReason(node.id) ?? tried?.stale ?? undefined;
   const name = node.name || kind.title;
-  const text = doerOf(node, agents).name ?? kind.summary(node.config, node);
+  const text = doerOf(node, agents).name ?? caption?.summary ?? kind.summary(node.config, node);
   useFreshPorts(node.id, ports, grown);
   return (
     <>
@@ -209,6 +217,7 @@ function CardContent({ node, ports, mark, run, grown }: InsideProps & { mark: Ma
         </span>
       </header>
       <Marks mark={mark} run={run} tried={tried} stale={stale} />
+      {caption?.owner === undefined ? null : <span className="node-owner">Runs in {caption.owner}</span>}
       <CardBreakpoint nodeId={node.id} name={name} />
       <Ports node={node} ports={ports} />
       {grown && parts?.Inside ? (

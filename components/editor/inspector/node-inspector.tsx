@@ -108,6 +108,7 @@ function Inspector({ graph, node, roles }: Props) {
   const store = useEditorStore();
   const scope: FormScope = {
     graph,
+    workflowId: store.getState().id,
     node,
     roles,
     keys,

@@ -31,7 +31,7 @@ export function AssignmentsField({
           hideLabel
           value={value}
           onChange={onChange}
-          placeholder="state.count + 1"
+          placeholder={variables?.includes("item") ? "item" : "state.count + 1"}
           variables={variables}
         />
       )}

@@ -8,8 +8,13 @@ import { OVER_THE_PAGE } from "./choice-list";
 import { Field, type FieldLabelProps } from "./field";
 import type { SelectOption } from "./select";
 
+export interface PickerOption<V extends string = string> extends SelectOption<V> {
+  /** Shown, but not to be chosen; the hint says why. */
+  disabled?: boolean | undefined;
+}
+
 export interface PickerProps<V extends string> extends FieldLabelProps {
-  options: readonly SelectOption<V>[];
+  options: readonly PickerOption<V>[];
   /** Null if nothing is chosen. */
   value: V | null;
   onValueChange: (value: V) => void;
@@ -107,7 +112,9 @@ function RowView({ row }: { row: Row }) {
   return (
     <Base.Item
       value={row}
+      disabled={row.disabled}
       className={clsx(
+        row.disabled && "opacity-55",
         "grid cursor-default grid-cols-[1rem_1fr] items-start gap-x-2 rounded-md px-2 py-1.5 text-sm outline-none data-[highlighted]:bg-ink/6 pointer-coarse:py-2.5",
         row.value === CREATE && "font-medium text-accent",
       )}
@@ -130,7 +137,7 @@ function RowView({ row }: { row: Row }) {
   );
 }
 
-type Row = SelectOption;
+type Row = PickerOption;
 
 /** Whether the name or description contains every word of the search. */
 function fits({ label, hint = "" }: Row, wanted: string): boolean {
