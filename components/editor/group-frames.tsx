@@ -237,6 +237,10 @@ function Head({ graph, group, onShift }: HeadProps) {
             onSelect: () => set({ color }),
           })),
           "separator",
+          {
+            label: "Extract to workflow…",
+            onSelect: () => ui.setState({ extract: group.node_ids }),
+          },
           { label: "Ungroup", onSelect: () => store.getState().edit(edits.ungroup, { id: group.id }) },
           ...((graph.groups?.length ?? 0) > 1
             ? [{ label: "Ungroup all", onSelect: () => store.getState().edit(edits.ungroupAll, {}) }]

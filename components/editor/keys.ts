@@ -57,6 +57,13 @@ export const keyCommands: readonly KeyCommand[] = [
     run: (it) => it.unfold(),
   },
   {
+    id: "extract",
+    label: "Extract to workflow",
+    keys: "X",
+    where: "drawing",
+    run: (it) => it.extract(),
+  },
+  {
     id: "move",
     label: "Nudge (Shift: larger steps)",
     keys: "alt+ArrowLeft alt+ArrowRight alt+ArrowUp alt+ArrowDown alt+shift+ArrowLeft alt+shift+ArrowRight alt+shift+ArrowUp alt+shift+ArrowDown",

@@ -35,6 +35,7 @@ export function menuItems(menu: EditorUi["menu"], commands: EditorCommands): Men
         },
         { label: "Conditional breakpoint…", onSelect: commands.editBreakpoint },
         { label: "Group", shortcut: "Ctrl G", onSelect: commands.group },
+        { label: "Extract to workflow…", shortcut: "X", onSelect: commands.extract },
         ...(commands.pickedGroup() === null
           ? []
           : [

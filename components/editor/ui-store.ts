@@ -59,6 +59,8 @@ export interface EditorUi {
   runTo: string | null;
   /** The crew that is to be unfolded into nodes. */
   unfold: string | null;
+  /** The nodes that are to become a workflow of their own. */
+  extract: readonly string[] | null;
   /** Nodes that were added here and never run: what is missing there is a to-do, not an error. */
   fresh: ReadonlySet<string>;
   /** Fields of such nodes that were focused and left; see `fieldKey`. */
@@ -87,6 +89,7 @@ export function newUiStore(side: SidePanel | null, isNew = false): UiStore {
     tryOut: null,
     runTo: null,
     unfold: null,
+    extract: null,
     fresh: new Set(),
     left: new Set(),
     isNew,

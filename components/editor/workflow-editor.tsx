@@ -51,6 +51,9 @@ const IncomingDialog = dynamic(() => import("./dialogs/incoming-dialog").then((m
 const UnfoldDialog = dynamic(() => import("./dialogs/unfold-dialog").then((m) => m.UnfoldDialog), {
   ssr: false,
 });
+const ExtractDialog = dynamic(() => import("./dialogs/extract-dialog").then((m) => m.ExtractDialog), {
+  ssr: false,
+});
 const ImportDialog = dynamic(
   () => import("@/components/import-export/import-dialog").then((m) => m.ImportDialog),
   {
@@ -233,12 +236,14 @@ function Dialogs({
   const isConflict = useEditor(({ save }) => save.state === "conflict");
   const hasIncoming = useUi(({ incoming }) => incoming !== null);
   const isUnfolding = useUi(({ unfold }) => unfold !== null);
+  const isExtracting = useUi(({ extract }) => extract !== null);
   return (
     <>
       {isPicking && <QuickPicker roles={roles} />}
       {isConflict && <ConflictDialog onSettled={onSettled} />}
       {hasIncoming && <IncomingDialog />}
       {isUnfolding && <UnfoldDialog />}
+      {isExtracting && <ExtractDialog />}
     </>
   );
 }

@@ -36,6 +36,13 @@ export function panelCommands({ store, ui, announce, graph, pickedNodes }: Comma
     ui.setState({ unfold: id });
   }
 
+  /** Asks to move the selected nodes into a new workflow. */
+  function extract() {
+    const nodes = pickedNodes();
+    if (nodes.length === 0) return announce("Select nodes to extract");
+    ui.setState({ extract: nodes });
+  }
+
   return {
     goToField,
     openInspector: () => goToField(""),
@@ -44,5 +51,6 @@ export function panelCommands({ store, ui, announce, graph, pickedNodes }: Comma
     rename,
     pickedCrew,
     unfold,
+    extract,
   };
 }

@@ -114,6 +114,9 @@ function Several({ nodes, edges }: { nodes: number; edges: number }) {
         <Button size="sm" onClick={commands.group} disabled={nodes === 0}>
           Group
         </Button>
+        <Button size="sm" onClick={commands.extract} disabled={nodes === 0}>
+          Extract to workflow
+        </Button>
         <Button size="sm" variant="danger" onClick={commands.remove}>
           Delete
         </Button>
