@@ -15,19 +15,27 @@ export const ASKS_TO_RUN = "?run=1";
 /** A file that leaves out parts of its workflow; confirmed before the download. */
 export type LossyFile = Answers["workflows"]["export"];
 
+/** A workflow to delete that others run. */
+interface UsedWorkflow {
+  name: string;
+  callers: readonly { id: string; name: string }[];
+  remove(): Promise<void>;
+}
+
 /** The actions of the workflow list. Each confirms with a toast, and deleting can be undone. */
 export function useWorkflowActions() {
   const trpc = useTrpc();
   const client = useTrpcClient();
   const router = useRouter();
   const queryClient = useQueryClient();
-  const refresh = () => queryClient.invalidateQueries(trpc.workflows.list.queryFilter());
+  const refresh = () => queryClient.invalidateQueries(trpc.workflows.pathFilter());
   const open = async ({ id }: { id: string }, then = "") => {
     router.push(`/workflows/${id}${then}`);
     await refresh();
   };
 
   const [lossy, setLossy] = useState<LossyFile | null>(null);
+  const [used, setUsed] = useState<UsedWorkflow | null>(null);
 
   const create = useMutation(trpc.workflows.create.mutationOptions({ onSuccess: (made) => open(made) }));
   const fromTemplate = useMutation(trpc.workflows.fromTemplate.mutationOptions());
@@ -49,9 +57,17 @@ export function useWorkflowActions() {
       await duplicate.mutateAsync({ id });
       toast(`Duplicated “${name}”`);
     },
-    remove: async (id: string, name: string) => {
-      await remove.mutateAsync({ id });
-      toast(`Deleted “${name}”`, { undo: () => restore.mutate({ id }) });
+    /** Asks first if other workflows run it. */
+    remove: async (id: string, name: string, onRemoved?: () => void) => {
+      const all = await client.workflows.callable.query();
+      const callers = all.filter((other) => other.id !== id && other.calls.includes(id));
+      const removeNow = async () => {
+        await remove.mutateAsync({ id });
+        toast(`Deleted “${name}”`, { undo: () => restore.mutate({ id }) });
+        onRemoved?.();
+      };
+      if (callers.length > 0) setUsed({ name, callers, remove: removeNow });
+      else await removeNow();
     },
     exportFile: async (id: string, kind: ExportKind) => {
       const file = await client.workflows.export.query({
@@ -66,6 +82,9 @@ export function useWorkflowActions() {
     /** For ExportLosses, next to the component that offers exports. */
     lossy,
     settleLossy: () => setLossy(null),
+    /** For RemoveUsed, next to the component that deletes. */
+    used,
+    settleUsed: () => setUsed(null),
   };
 }
 export type WorkflowActions = ReturnType<typeof useWorkflowActions>;

@@ -3,7 +3,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { FileDown, LayoutTemplate, Plus, Search, SearchX } from "lucide-react";
 import dynamic from "next/dynamic";
-import { useState } from "react";
+import { useMemo, useState } from "react";
+import { useCallableWorkflows, type WorkflowInterface } from "@/components/forms/use-callable-workflows";
 import { ImportDoor, useImporting } from "@/components/import-export/import-door";
 import { LoadError } from "@/components/page/error-text";
 import { Page } from "@/components/page/page";
@@ -17,6 +18,7 @@ import { Menu } from "@/components/ui/overlay/menu";
 import { Skeleton } from "@/components/ui/skeleton";
 import "../display/sketch.css";
 import { ExportLosses } from "@/components/import-export/export-losses";
+import { RemoveUsed } from "@/components/import-export/remove-used";
 import { useWorkflowActions, type WorkflowActions } from "@/components/import-export/workflow-actions";
 import { useRunTicks } from "@/components/run/live/run-ticks";
 import { TemplateCards } from "./template-cards";
@@ -127,6 +129,7 @@ export function WorkflowList() {
       )}
       <ImportDoor importing={importing} what="a workflow" />
       <ExportLosses actions={actions} />
+      <RemoveUsed actions={actions} />
     </>
   );
 }
@@ -167,6 +170,7 @@ function FilteredWorkflows({
 }) {
   const [search, setSearch] = useState("");
   const [order, setOrder] = useState<Order>("changed");
+  const users = useUsers();
   const terms = search.trim().toLowerCase().split(/\s+/);
   const found = workflows
     .filter(({ name, description }) =>
@@ -206,7 +210,12 @@ function FilteredWorkflows({
           className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface"
         >
           {found.map((workflow) => (
-            <WorkflowRow key={workflow.id} workflow={workflow} actions={actions} />
+            <WorkflowRow
+              key={workflow.id}
+              workflow={workflow}
+              usedBy={users.get(workflow.id) ?? NOBODY}
+              actions={actions}
+            />
           ))}
         </ul>
       ) : (
@@ -221,6 +230,19 @@ function FilteredWorkflows({
       </p>
     </>
   );
+}
+
+const NOBODY: readonly WorkflowInterface[] = [];
+
+/** Which workflows run a workflow, by its id; empty while they load. */
+function useUsers(): ReadonlyMap<string, readonly WorkflowInterface[]> {
+  const workflows = useCallableWorkflows();
+  return useMemo(() => {
+    const users = new Map<string, WorkflowInterface[]>();
+    for (const workflow of workflows ?? [])
+      for (const id of workflow.calls) users.set(id, [...(users.get(id) ?? []), workflow]);
+    return users;
+  }, [workflows]);
 }
 
 const lastRun = (workflow: WorkflowListed) => workflow.last_run?.created_at ?? 0;

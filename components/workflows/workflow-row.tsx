@@ -1,6 +1,16 @@
 "use client";
 
-import { Copy, Download, FlaskConical, FolderOpen, History, PencilLine, Play, Trash2 } from "lucide-react";
+import {
+  Copy,
+  Download,
+  FlaskConical,
+  FolderOpen,
+  History,
+  PencilLine,
+  Play,
+  Trash2,
+  Workflow,
+} from "lucide-react";
 import Link from "next/link";
 import { useRef, useState } from "react";
 import { SketchPicture } from "@/components/display/sketch-picture";
@@ -22,7 +32,16 @@ const EXPORTS = [
 ] as const;
 
 /** A workflow in the list: its sketch, name and last run. */
-export function WorkflowRow({ workflow, actions }: { workflow: WorkflowListed; actions: WorkflowActions }) {
+export function WorkflowRow({
+  workflow,
+  usedBy,
+  actions,
+}: {
+  workflow: WorkflowListed;
+  /** The workflows that run it. */
+  usedBy: readonly { id: string; name: string }[];
+  actions: WorkflowActions;
+}) {
   const { id, name, description, node_count, sketch, updated_at, last_run } = workflow;
   const [renaming, setRenaming] = useState(false);
   const link = useRef<HTMLAnchorElement>(null);
@@ -89,7 +108,7 @@ export function WorkflowRow({ workflow, actions }: { workflow: WorkflowListed; a
         >
           Run
         </ButtonLink>
-        <RowMenu workflow={workflow} actions={actions} onRename={() => setRenaming(true)} />
+        <RowMenu workflow={workflow} usedBy={usedBy} actions={actions} onRename={() => setRenaming(true)} />
       </div>
     </li>
   );
@@ -97,10 +116,12 @@ export function WorkflowRow({ workflow, actions }: { workflow: WorkflowListed; a
 
 function RowMenu({
   workflow: { id, name },
+  usedBy,
   actions,
   onRename,
 }: {
   workflow: WorkflowListed;
+  usedBy: readonly { id: string; name: string }[];
   actions: WorkflowActions;
   onRename: () => void;
 }) {
@@ -113,6 +134,17 @@ function RowMenu({
         { label: "Tests", icon: <FlaskConical />, href: `/workflows/${id}/tests` },
         { label: "Rename", icon: <PencilLine />, shortcut: "F2", onSelect: onRename },
         { label: "Duplicate", icon: <Copy />, onSelect: () => void actions.duplicate(id, name) },
+        ...(usedBy.length === 0
+          ? []
+          : [
+              "separator" as const,
+              { heading: "Used by" },
+              ...usedBy.map((user) => ({
+                label: user.name,
+                icon: <Workflow />,
+                href: `/workflows/${user.id}`,
+              })),
+            ]),
         "separator",
         { heading: "Export" },
         ...EXPORTS.map(({ format, ...entry }) => ({

@@ -24,6 +24,7 @@ import {
 import { useRouter, useSearchParams } from "next/navigation";
 import { type KeyboardEvent, type ReactNode, useContext, useState } from "react";
 import { ExportLosses } from "@/components/import-export/export-losses";
+import { RemoveUsed } from "@/components/import-export/remove-used";
 import { type ExportKind, useWorkflowActions } from "@/components/import-export/workflow-actions";
 import { usePageTitle } from "@/components/page/page-title";
 import { RunLauncher } from "@/components/run/start/run-launcher";
@@ -333,11 +334,12 @@ function More({
             label: "Delete workflow",
             icon: <Trash2 />,
             danger: true,
-            onSelect: () => void actions.remove(id, name).then(() => router.push("/")),
+            onSelect: () => void actions.remove(id, name, () => router.push("/")),
           },
         ]}
       />
       <ExportLosses actions={actions} />
+      <RemoveUsed actions={actions} />
     </>
   );
 }
