@@ -34,6 +34,8 @@ import supportDeskAnswers from "./support-desk/answers.json";
 import supportDesk from "./support-desk/workflow.json";
 import supportTriageAnswers from "./support-triage/answers.json";
 import supportTriage from "./support-triage/workflow.json";
+import ticketSummariesAnswers from "./ticket-summaries/answers.json";
+import ticketSummaries from "./ticket-summaries/workflow.json";
 import translationReviewAnswers from "./translation-review/answers.json";
 import translationReview from "./translation-review/workflow.json";
 import weeklyBriefAnswers from "./weekly-brief/answers.json";
@@ -59,6 +61,7 @@ export const exampleFiles = {
   "review-cycle": { workflow: reviewCycle, answers: reviewCycleAnswers },
   "support-desk": { workflow: supportDesk, answers: supportDeskAnswers },
   "support-triage": { workflow: supportTriage, answers: supportTriageAnswers },
+  "ticket-summaries": { workflow: ticketSummaries, answers: ticketSummariesAnswers },
   "translation-review": { workflow: translationReview, answers: translationReviewAnswers },
   "weekly-brief": { workflow: weeklyBrief, answers: weeklyBriefAnswers },
 };

@@ -76,6 +76,7 @@ export const gallery: readonly Template[] = [
       "release-notes",
       "weekly-brief",
       "hiring-screen",
+      "ticket-summaries",
     ] as const
   ).map(templateOf),
 ];
