@@ -13,6 +13,7 @@ import { useBreakpointMark } from "./breakpoint-context";
 import { BreakpointSign } from "./breakpoint-dot";
 import { CanvasContext, type NamedAgents, useCanvas } from "./canvas-context";
 import { type CanvasRun, CanvasRunContext, useNodeRunView } from "./canvas-run-context";
+import { type Caption, captionsOf } from "./cards/captions";
 import { doerOf, NodeFace } from "./cards/card-face";
 import { MarkIcon } from "./cards/mark-icon";
 import { StaleMark, useStaleReason } from "./cards/stale-mark";
@@ -25,6 +26,8 @@ export interface NodeListProps {
   graph: WorkflowGraph;
   roles?: ReadonlyMap<string, RoleDefinition>;
   agents?: NamedAgents;
+  /** Names of the workflows that nodes run, by id. */
+  workflows?: ReadonlyMap<string, string> | undefined;
   /** The run whose states it shows. */
   run?: CanvasRun | null;
   marks?: ReadonlyMap<string, Mark> | undefined;
@@ -40,9 +43,20 @@ const NO_AGENTS: NamedAgents = new Map();
 
 /** The nodes as a list, in reading order: for phones, screen readers and large workflows. */
 export function NodeList(props: NodeListProps) {
-  const { graph, roles = NO_ROLES, agents = NO_AGENTS, run = null, marks, selected, onPick, onOpen } = props;
+  const {
+    graph,
+    roles = NO_ROLES,
+    agents = NO_AGENTS,
+    run = null,
+    marks,
+    selected,
+    onPick,
+    onOpen,
+    workflows,
+  } = props;
   const canvas = useMemo(() => ({ editing: null, roles, agents }), [roles, agents]);
   const order = useMemo(() => readingOrder(graph), [graph]);
+  const captions = useMemo(() => captionsOf(graph, workflows), [graph, workflows]);
   return (
     <CanvasContext.Provider value={canvas}>
       <CanvasRunContext.Provider value={run}>
@@ -62,7 +76,7 @@ export function NodeList(props: NodeListProps) {
                   )}
                 >
                   <NodeFace node={node} size={32} />
-                  <ItemContent graph={graph} node={node} />
+                  <ItemContent graph={graph} node={node} caption={captions.get(id)} />
                   <State nodeId={id} mark={marks?.get(id)} />
                 </button>
                 {props.under?.(id)}
@@ -76,7 +90,15 @@ export function NodeList(props: NodeListProps) {
 }
 
 /** The name, who does it, and its result in the run, or the next nodes. */
-function ItemContent({ graph, node }: { graph: WorkflowGraph; node: WorkflowNode }) {
+function ItemContent({
+  graph,
+  node,
+  caption,
+}: {
+  graph: WorkflowGraph;
+  node: WorkflowNode;
+  caption: Caption | undefined;
+}) {
   const { agents } = useCanvas();
   const run = useNodeRunView(node.id);
   const kind = getNodeKind(node.node_type);
@@ -92,8 +114,9 @@ function ItemContent({ graph, node }: { graph: WorkflowGraph; node: WorkflowNode
       <span className="block font-medium [overflow-wrap:anywhere]">{node.name || kind.title}</span>
       <span className="block text-xs text-ink-2 [overflow-wrap:anywhere]">
         {note === undefined
-          ? (doerOf(node, agents).name ?? kind.summary(node.config, node))
+          ? (doerOf(node, agents).name ?? caption?.summary ?? kind.summary(node.config, node))
           : plainText(note)}
+        {caption?.owner === undefined ? null : ` · Runs in ${caption.owner}`}
       </span>
       {text && (
         <span className={clsx("mt-0.5 line-clamp-2 text-xs", run?.error ? "text-failed" : "text-ink")}>

@@ -9,6 +9,7 @@ import type { Dressing } from "@/components/canvas/flow-mapping";
 import { GraphCanvas } from "@/components/canvas/graph-canvas";
 import { COLUMN } from "@/components/canvas/layout/places";
 import { subjectOf, useViewBeside } from "@/components/canvas/use-view-beside";
+import { useWorkflowNames } from "@/components/forms/use-callable-workflows";
 import { useNamedAgents } from "@/components/forms/use-named-agents";
 import { isTyping } from "@/components/page/typing";
 import { ContextMenu } from "@/components/ui/overlay/context-menu";
@@ -97,9 +98,10 @@ export function Stage({ roles, marks }: StageProps) {
   const agents = useNamedAgents(graph);
   const menu = useUi((state) => state.menu);
   const isFinding = useUi(({ find }) => find !== null);
+  const workflows = useWorkflowNames(graph);
   const dressing = useMemo(
-    () => ({ marks, classNames: connect ? targetClasses(graph, connect) : undefined }),
-    [marks, connect, graph],
+    () => ({ marks, workflows, classNames: connect ? targetClasses(graph, connect) : undefined }),
+    [marks, workflows, connect, graph],
   );
   const shown = useMemo(() => withFolded(graph), [graph]);
   const isEmpty = Object.keys(graph.nodes).length === 0;
@@ -117,6 +119,7 @@ export function Stage({ roles, marks }: StageProps) {
           graph={graph}
           roles={roles}
           agents={agents}
+          workflows={workflows}
           marks={marks}
           selected={selection.nodes}
           onPick={(id) => {
