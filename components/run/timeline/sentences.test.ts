@@ -22,7 +22,6 @@ const ended = {
   usage: NO_USAGE,
   cost_usd: 0,
   unknown_cost_calls: 0,
-  model_calls: 1,
   taint_sources: [],
   simulated: false,
 };

@@ -26,7 +26,6 @@ export const ChildResult = z.object({
   usage: Usage,
   cost_usd: z.number(),
   unknown_cost_calls: z.number(),
-  model_calls: z.number(),
   taint_sources: z.array(z.string()),
   simulated: z.boolean(),
 });
@@ -43,7 +42,6 @@ export const childResultOf = ({ run, totals, taint_sources }: RunState): Json =>
       usage: totals.usage,
       cost_usd: totals.cost_usd,
       unknown_cost_calls: totals.unknown_cost_calls,
-      model_calls: totals.global_iterations,
       taint_sources: [...taint_sources],
       simulated: run.simulated,
     }),
@@ -199,10 +197,6 @@ function configFor(s: RunState, graph: WorkflowGraph, budget: ChildBudget | null
       max_total_tokens: least(own.budget.max_total_tokens, budget?.max_total_tokens),
     },
     max_active_ms: Math.min(own.max_active_ms, config.max_active_ms),
-    max_global_iterations: Math.max(
-      1,
-      Math.min(own.max_global_iterations, config.max_global_iterations - s.totals.global_iterations),
-    ),
     max_subrun_depth: Math.min(own.max_subrun_depth, config.max_subrun_depth),
     denied_tools: [...new Set([...own.denied_tools, ...config.denied_tools])],
     confirmation: config.confirmation.kind === "always" ? config.confirmation : own.confirmation,

@@ -1,15 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
-import { z } from "zod";
+import { describe, expect, test } from "vitest";
 import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
-import { defineTool } from "@/server/tools/define";
-import { cutAt, fakeModels, fakeTools, killed, newStage, role } from "../testing";
-
-const folder = mkdtempSync(path.join(tmpdir(), "troupe-children-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+import { fakeModels, newStage, role } from "../testing";
 
 const calls = (workflow_id: string, input: JsonObject, more: JsonObject = {}) => ({
   node_type: "sub_workflow",
@@ -61,7 +53,7 @@ describe("a sub-workflow", () => {
     expect(stage.store.list().map((run) => run.id)).toEqual([id]);
   });
 
-  test("its tokens, cost and model calls count as its parent's", async () => {
+  test("its tokens and cost count as its parent's, its model turns as its own", async () => {
     const stage = newStage();
     const ask = draw("start > a > end", {
       start: start("n"),
@@ -76,7 +68,7 @@ describe("a sub-workflow", () => {
     expect(state.run.output).toEqual({ result: { answer: "done" } });
     expect(state.totals).toMatchObject({
       cost_usd: 0.001,
-      global_iterations: 1,
+      global_iterations: 0,
       usage: { input_tokens: 10 },
     });
     expect(state.activations["sub#1"]).toMatchObject({ cost_usd: 0.001 });

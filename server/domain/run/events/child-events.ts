@@ -57,7 +57,6 @@ export interface ChildEvents {
     usage: Usage;
     cost_usd: number;
     unknown_cost_calls: number;
-    model_calls: number;
     /** Tools that brought untrusted content into it. */
     taint_sources: readonly string[];
     simulated: boolean;

@@ -47,7 +47,7 @@ export const children: Handlers<keyof ChildEvents> = {
     count(s, activation_id, { running: 1 });
   },
   child_finished(s, event) {
-    const { run_id, item, final_status, usage, cost_usd, unknown_cost_calls, model_calls } = event.payload;
+    const { run_id, item, final_status, usage, cost_usd, unknown_cost_calls } = event.payload;
     const activation_id = must(event, "activation_id");
     const isDone = final_status === "COMPLETED";
     s.children.set(childKey(activation_id, item), {
@@ -59,7 +59,6 @@ export const children: Handlers<keyof ChildEvents> = {
     count(s, activation_id, { running: -1, done: isDone ? 1 : 0, failed: isDone ? 0 : 1 });
     if (event.payload.reused) addInherited(s, { usage, cost_usd, unknown_cost_calls });
     else pay(s, event);
-    s.totals = { ...s.totals, global_iterations: s.totals.global_iterations + model_calls };
     if (event.payload.simulated && !s.run.simulated) s.run = { ...s.run, simulated: true };
     const sources = event.payload.taint_sources.filter((source) => !s.taint_sources.includes(source));
     if (sources.length > 0) s.taint_sources = [...s.taint_sources, ...sources];
