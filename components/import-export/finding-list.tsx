@@ -1,5 +1,6 @@
 import { Check, CircleX, Info, PencilLine, Scissors, SquareDashed } from "lucide-react";
 import { Disclosure } from "@/components/ui/disclosure";
+import { JsonView } from "@/components/ui/json-view";
 import { FINDING_LEVELS, type Finding } from "@/server/domain/base/lenient-reader";
 
 export type FindingView = Finding;
@@ -56,7 +57,7 @@ export function FindingList({
 }
 
 function Item({
-  finding: { level, at, message, file, line },
+  finding: { level, at, message, file, line, snippet },
   isGrouped = false,
 }: {
   finding: FindingView;
@@ -77,6 +78,7 @@ function Item({
         <span className="sr-only">{word}: </span>
         {message}
         {place ? <span className="block truncate font-mono text-xs text-ink-3">{place}</span> : null}
+        {snippet === undefined ? null : <JsonView value={snippet} label="entry" className="mt-1.5" />}
       </div>
       {isGrouped ? null : (
         <span aria-hidden="true" className="text-xs whitespace-nowrap text-ink-3">

@@ -123,3 +123,14 @@ test("a file that replaces a workflow requests no capability the workflow alread
   await waitFor(async () => expect((await ask.workflows.list())[0]?.revision).toBeGreaterThan(1));
   expect(await ask.workflows.list()).toHaveLength(1);
 });
+
+test("what only the admin can add is shown as an entry to copy", async () => {
+  const { dialog, person } = await choose({
+    "tools.yaml": "tools:\n  - {name: analyze, type: custom, path: ./a.py, function: analyze}\n",
+  });
+  const entry = await dialog.findByRole("region", { name: "entry" });
+  expect(entry.textContent).toContain("function: analyze");
+  await person.click(within(entry).getByRole("button", { name: "Copy entry" }));
+  await within(entry).findByRole("button", { name: "Copied" });
+  expect(await navigator.clipboard.readText()).toContain("- name: analyze\n");
+});

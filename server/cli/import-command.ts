@@ -137,7 +137,15 @@ function linesOf({ found, picked, imported, findings }: ImportRead): string[] {
   if (imported) lines.push(...broughtLines(imported));
   for (const level of FINDING_LEVELS) {
     const list = findings.filter((finding) => finding.level === level);
-    if (list.length > 0) lines.push("", `${LEVEL_LABELS[level]}:`, ...list.map(findingLine));
+    if (list.length > 0)
+      lines.push(
+        "",
+        `${LEVEL_LABELS[level]}:`,
+        ...list.flatMap((finding) => [
+          findingLine(finding),
+          ...(finding.snippet?.trimEnd().split("\n") ?? []).map((entry) => `      ${entry}`),
+        ]),
+      );
   }
   return lines;
 }

@@ -908,10 +908,12 @@ tools:
     const messagesFor = (name: string) =>
       findings.flatMap(({ message }) => (message.startsWith(`"${name}"`) ? [message] : [])).join("\n");
     expect(messagesFor("web_search")).toContain("is built in; roles that list it can use it");
-    expect(messagesFor("custom_analyzer")).toMatch(/team files don't import.*tools file/);
-    expect(messagesFor("external_api")).toMatch(
-      /http:\/\/localhost:8080\/mcp.*no connection was made.*Tools page/,
-    );
+    expect(messagesFor("custom_analyzer")).toMatch(/can't add programs.*TROUPE_TOOLS_FILE/);
+    expect(messagesFor("external_api")).toMatch(/no connection was made.*Tools page/);
+    expect(findings.flatMap(({ snippet }) => snippet ?? [])).toEqual([
+      expect.stringContaining("function: analyze_code"),
+      expect.stringContaining("http://localhost:8080/mcp"),
+    ]);
     expect(messagesFor("approval_gateway")).toContain("roles that list it use it to ask a person");
     expect(messagesFor("timeout")).toContain("agents set it with each request");
     expect(messagesFor("teleport")).toContain("unknown type");

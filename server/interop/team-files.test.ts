@@ -66,7 +66,7 @@ tools:
     expect(findings.map(({ level, at }) => `${level} ${at}`)).toEqual([
       "info tools.0",
       "dropped tools.1",
-      "changed tools.2",
+      "dropped tools.2",
       "info tools.3",
       "dropped tools.3.config.timeout",
       "dropped tools.3.config.escalation_policy",
@@ -78,9 +78,11 @@ tools:
       "changed collaboration_patterns.parallel_groups.0.agents.3",
       "info process",
     ]);
-    expect(findings[1]?.message).toContain(
-      '"custom_analyzer" is custom code, which team files don\'t import. The admin can declare it in the tools file, or you can write it in JavaScript on the Tools page under the same name.',
-    );
+    expect(findings[1]).toMatchObject({
+      message:
+        '"custom_analyzer" is a program, and files can\'t add programs. The admin can review it and declare it with this entry under "tools" in the file that TROUPE_TOOLS_FILE names.',
+      snippet: expect.stringContaining("function: analyze_code") as string,
+    });
   });
 
   test("a Roboco team with a custom pattern is read and compiles", () => {

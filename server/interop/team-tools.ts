@@ -1,4 +1,5 @@
 import { type Findings, isRaw, join, type Raw } from "@/server/domain/base/lenient-reader";
+import { declaredName, programEntry, serverEntry } from "./tool-declarations";
 import { BUILTIN_TOOLS } from "./tool-names";
 
 /** The items of a list, or of a map whose keys are their names, with their places. */
@@ -37,28 +38,46 @@ type ToolReader = (name: string, tool: Raw, at: string, findings: Findings) => s
 
 const TOOL_READERS: ReadonlyMap<unknown, ToolReader> = new Map<unknown, ToolReader>([
   ["builtin", readBuiltin],
-  [
-    "custom",
-    (name, _tool, at, findings) => {
-      findings.dropped(
-        at,
-        `"${name}" is custom code, which team files don't import. The admin can declare it in the tools file, or you can write it in JavaScript on the Tools page under the same name.`,
-      );
-      return name;
-    },
-  ],
-  [
-    "mcp",
-    (name, { server_url: url }, at, findings) => {
-      findings.changed(
-        at,
-        `"${name}" is an MCP server${typeof url === "string" ? ` (${url.slice(0, 200)})` : ""}; no connection was made. Add it under this name on the Tools page: roles that list it can then use all of its tools.`,
-      );
-      return `mcp:${name}/*`;
-    },
-  ],
+  ["custom", readProgram],
+  ["python_function", readProgram],
+  ["mcp", readServer],
   ["hitl", readPersonTool],
 ]);
+
+/** Suggests what the admin can add, or says that there is too little to suggest it. */
+function suggest(findings: Findings, at: string, message: string, entry: string | null): void {
+  if (entry === null) findings.dropped(at, `${message} See server/tools/operator/README.md.`);
+  else findings.suggests(at, message, entry);
+}
+
+function readProgram(name: string, tool: Raw, at: string, findings: Findings): string {
+  const entry = programEntry(name, tool);
+  suggest(
+    findings,
+    at,
+    `"${name}" is a program, and files can't add programs. The admin can review it and declare it${entry === null ? "" : " with this entry"} under "tools" in the file that TROUPE_TOOLS_FILE names.`,
+    entry,
+  );
+  return declaredName(name);
+}
+
+function readServer(name: string, tool: Raw, at: string, findings: Findings): string {
+  const entry = serverEntry(name, tool);
+  const how =
+    typeof tool.command === "string"
+      ? 'The admin can review it and declare it with this entry under "mcp_servers" in the file that TROUPE_TOOLS_FILE names.'
+      : "Add it under this name on the Tools page.";
+  const near = entry?.includes("TROUPE_MCP_ALLOWED_HOSTS")
+    ? " It is on a private network, so the admin has to allow its host."
+    : "";
+  suggest(
+    findings,
+    at,
+    `"${name}" is an MCP server; no connection was made. ${how}${near} Roles that list it can then use its approved tools.`,
+    entry,
+  );
+  return `mcp:${declaredName(name)}/*`;
+}
 
 function readBuiltin(name: string, { config }: Raw, at: string, findings: Findings): string | null {
   const isBuiltin = BUILTIN_TOOLS.has(name);
@@ -71,7 +90,7 @@ function readBuiltin(name: string, { config }: Raw, at: string, findings: Findin
 
 function readPersonTool(name: string, { config }: Raw, at: string, findings: Findings): string {
   const isBuiltin = BUILTIN_TOOLS.has(name);
-  const own = isBuiltin ? name : "request_approval";
+  const own = isBuiltin ? name : personToolFor(name);
   if (isBuiltin) findings.info(at, `"${name}" is built in; roles that list it use it to ask a person.`);
   else findings.changed(at, `"${name}" asks a person; it was kept as "${own}".`);
   for (const key of isRaw(config) ? Object.keys(config) : [])
@@ -81,3 +100,10 @@ function readPersonTool(name: string, { config }: Raw, at: string, findings: Fin
     );
   return own;
 }
+
+const personToolFor = (name: string): string =>
+  /escalat/i.test(name)
+    ? "escalate_to_human"
+    : /feedback|review|question/i.test(name)
+      ? "request_feedback"
+      : "request_approval";

@@ -16,6 +16,7 @@ export const Finding = z.object({
   file: z.string().optional().meta({ description: "Which file, if there are several" }),
   line: z.int().optional().meta({ description: "Line in that file, starting at 1" }),
   node_id: z.string().optional().meta({ description: "The node it was imported as" }),
+  snippet: z.string().optional().meta({ description: "What to add elsewhere instead, ready to copy" }),
 });
 
 export const ApiErrorBody = z.object({

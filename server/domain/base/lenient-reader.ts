@@ -23,6 +23,8 @@ export interface Finding {
   line?: number;
   /** The node that came of it. */
   node_id?: string;
+  /** What a person can add elsewhere instead, ready to copy. */
+  snippet?: string;
 }
 
 /** Where findings of one file are; `at`: the place as they are told it, dotted. */
@@ -53,27 +55,35 @@ export class Findings {
   get list(): readonly Finding[] {
     return this.kept.list;
   }
-  /** `node_id`: the node that came of what is at this place. */
-  add(level: Finding["level"], at: string, message: string, node_id?: string): void {
+  add(
+    level: Finding["level"],
+    at: string,
+    message: string,
+    more: { [K in "node_id" | "snippet"]?: Finding[K] | undefined } = {},
+  ): void {
     const { list } = this.kept;
     if (list.length < MAX_FINDINGS || (level === "error" && !this.hasError()))
-      list.push({ level, at, message, ...this.place(at), ...defined({ node_id }) });
+      list.push({ level, at, message, ...this.place(at), ...defined(more) });
     else this.kept.more++;
   }
   info(at: string, message: string): void {
     this.add("info", at, message);
   }
   keeps(at: string, message: string, node_id?: string): void {
-    this.add("kept", at, message, node_id);
+    this.add("kept", at, message, { node_id });
   }
   changed(at: string, message: string, node_id?: string): void {
-    this.add("changed", at, message, node_id);
+    this.add("changed", at, message, { node_id });
   }
   placeholder(at: string, message: string, node_id?: string): void {
-    this.add("placeholder", at, message, node_id);
+    this.add("placeholder", at, message, { node_id });
   }
   dropped(at: string, message: string, node_id?: string): void {
-    this.add("dropped", at, message, node_id);
+    this.add("dropped", at, message, { node_id });
+  }
+  /** Not imported; `snippet`: what the person can add elsewhere instead. */
+  suggests(at: string, message: string, snippet: string): void {
+    this.add("dropped", at, message, { snippet });
   }
   error(at: string, message: string): void {
     this.add("error", at, message);

@@ -31,7 +31,6 @@ test.each([
     '{"step_id": "s", "agent_name": "a", "parts": [{"type": "text", "text": "x"}]}',
     /plan\.json/,
   ],
-  ["a tool list", '{"tools": [{"name": "web_search", "type": "builtin"}]}', /TROUPE_TOOLS_FILE/],
 ])("%s is rejected with instructions", (_what, text, message) => {
   const { imported, findings } = read(text);
   expect(imported).toBeNull();

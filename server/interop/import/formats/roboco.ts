@@ -18,21 +18,4 @@ const taskStep: UnsupportedFormat = {
   ),
 };
 
-const TYPES: ReadonlySet<unknown> = new Set(["builtin", "custom", "mcp", "hitl"]);
-
-/** The tools of an installation. */
-const tools: UnsupportedFormat = {
-  id: "roboco-tools",
-  label: "a list of tools",
-  instead:
-    "Imports never add tools: the admin decides what runs here. Built-in tools already exist. Declare programs (custom) in the tools file set by TROUPE_TOOLS_FILE (see server/tools/operator/README.md), add MCP servers on the Tools page, and set required approvals (hitl) in roles.",
-  recognise: claimEach(({ value }) =>
-    isRaw(value) &&
-    Object.keys(value).length === 1 &&
-    rawsOf(value.tools).some(({ name, type }) => isText(name) && TYPES.has(type))
-      ? 2
-      : null,
-  ),
-};
-
-export const ROBOCO: readonly UnsupportedFormat[] = [taskStep, tools];
+export const ROBOCO: readonly UnsupportedFormat[] = [taskStep];

@@ -477,3 +477,8 @@ test("files without a folder are named after their agents, and current_year beco
     input_schema: { properties: { topic: { type: "string" }, current_year: { maxLength: 120 } } },
   });
 });
+
+test("a method whose action names no call becomes an empty node that says so", () => {
+  const { findings } = methods('  go:\n    start: true\n    do: {with: {expr: "1"}}\n');
+  expect(findings.map(({ message }) => message).join("\n")).toContain('Its "do" has no "call"');
+});

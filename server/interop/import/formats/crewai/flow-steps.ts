@@ -72,7 +72,7 @@ export class FlowSteps {
     const what =
       action.call === undefined || action.call === null
         ? 'Its "do" has no "call", so what it does is unknown.'
-        : (WHAT[String(action.call)] ?? `Unknown action ${JSON.stringify(action.call)}.`);
+        : (WHAT[textOf(action.call)] ?? `Unknown action ${JSON.stringify(action.call)}.`);
     if (action.call === "tool")
       this.roleRegistry.wants(humanize(name), [textOf(action.ref)].filter(Boolean), "do.ref", report);
     return this.drawing.placeholder(name, {
