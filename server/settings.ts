@@ -113,7 +113,7 @@ export const Settings = z.object({
     .enum(["own", "shared"], { error: "TROUPE_DELEGATE_TOOLS must be own or shared" })
     .default("own")
     .describe(
-      "own: a crew can let members keep their role's tools when others delegate to them. shared: they get only tools that both can use, regardless of the crew's setting",
+      "own: delegates keep their role's tools unless the crew says otherwise. shared: they get only tools that both can use, regardless of the crew's setting",
     ),
   TROUPE_ALLOWED_DESTINATIONS: z
     .string()

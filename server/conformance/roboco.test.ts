@@ -162,6 +162,11 @@ describe("1. plan.json", () => {
             }),
             call("plan_assign_task", { task_id: "build", agent_name: "coder" }),
             call("plan_estimate_duration", { task_id: "build", duration: "30m" }),
+            call("plan_update_task", {
+              task_id: "begin",
+              status: "in_progress",
+              metadata: { progress_percentage: 60 },
+            }),
             call("plan_update_task", { task_id: "build", metadata: { progress_percentage: 60 } }),
             call("plan_set_dependencies", { task_id: "build", dependencies: ["begin"] }),
           ),
@@ -181,8 +186,8 @@ describe("1. plan.json", () => {
         },
       },
     );
-    expect(statuses(state, "analyst")).toEqual([200, 200, 200, 200, 200, 200]);
-    expect(of(events, "plan_changed").map(({ version }) => version)).toEqual([2, 3, 4, 5, 6]);
+    expect(statuses(state, "analyst")).toEqual([200, 200, 200, 200, 200, 200, 200]);
+    expect(of(events, "plan_changed").map(({ version }) => version)).toEqual([2, 3, 4, 5, 6, 7]);
     expect(planOf(state).tasks).toMatchObject([
       { task_id: "begin", status: "completed" },
       {
@@ -848,6 +853,65 @@ describe("4. autonomous execution", () => {
         event.type === "task_status_changed" && event.payload.to === "in_progress" ? [event.task_id] : [],
       ),
     ).toEqual(["urgent", "soon", "late"]);
+  });
+
+  test("4.3 a task is as urgent as the most urgent task that waits for it", async () => {
+    const task = (task_id: string, more: object = {}) => ({
+      task_id,
+      description: "x",
+      required_role: "a",
+      ...more,
+    });
+    const due = (deadline: string) => ({ metadata: { deadline } });
+    const { events } = await runCrew(
+      Array.from({ length: 5 }, () => ({ text: "done" })),
+      { agents: [agent("a")] },
+      {
+        plan: {
+          tasks: [
+            task("usual"),
+            task("late", due("2030-02-01T00:00:00Z")),
+            task("prepare"),
+            task("soon", { dependencies: ["prepare"], ...due("2030-01-01T00:00:00Z") }),
+            task("urgent", { dependencies: ["soon"], priority: "high" }),
+          ],
+        },
+      },
+    );
+    expect(
+      events.flatMap((event) =>
+        event.type === "task_status_changed" && event.payload.to === "in_progress" ? [event.task_id] : [],
+      ),
+    ).toEqual(["prepare", "soon", "urgent", "late", "usual"]);
+  });
+
+  test("4.2 among equals, the agent that used fewer tokens per task gets the next one", async () => {
+    const tasks = ["first", "second", "third", "fourth"].map((task_id) => ({
+      task_id,
+      description: "write a text",
+    }));
+    const short = { text: "short" };
+    const { events } = await runCrew(
+      [
+        as("one", calls(call("look", { text: "x" }))),
+        as("one", calls(call("look", { text: "y" }))),
+        as("one", short),
+        as("two", short),
+        as("two", short),
+        as("two", short),
+      ],
+      { agents: [agent("one"), agent("two")] },
+      {
+        plan: { tasks },
+        roles: ["one", "two"].map((name) => role(name, ["look"], { description: "writes text" })),
+        tools: [tool("look")],
+      },
+    );
+    const begun = of(events, "task_status_changed").filter(({ to }) => to === "in_progress");
+    expect(begun.map(({ assigned_agent }) => assigned_agent)).toEqual(["one", "two", "two", "two"]);
+    expect(begun.at(-1)?.chosen_because).toBe(
+      "it matches as well as one, and used fewer tokens per task in this run",
+    );
   });
 });
 

@@ -651,8 +651,9 @@ describe("A16: unanswered questions", () => {
 
 describe("A17: permissions of delegates", () => {
   const write = tool("file_write", { read_only: false });
+  const delegate_tools = "shared";
 
-  test("a delegate can use only tools that its delegator also has", async () => {
+  test("where a crew shares tools, a delegate can use only those that its delegator also has", async () => {
     const { events, tools, state } = await runCrew(
       [
         as("boss", calls(call("delegate_task", { coworker: "hand", task: "write it" }))),
@@ -660,7 +661,7 @@ describe("A17: permissions of delegates", () => {
         as("hand", { text: "could only look" }),
         as("boss", { text: "done" }),
       ],
-      { agents: [agent("boss", { allow_delegation: true }), agent("hand")] },
+      { agents: [agent("boss", { allow_delegation: true }), agent("hand")], delegate_tools },
       {
         roles: [role("boss", ["look"]), role("hand", ["look", "file_write"])],
         tools: [write, tool("look")],
@@ -676,7 +677,7 @@ describe("A17: permissions of delegates", () => {
     expect(state.state.result).toBe("done");
   });
 
-  test("delegation over two levels grants no tool that the first agent lacks", async () => {
+  test("where a crew shares tools, delegation over two levels grants none that the first agent lacks", async () => {
     const { tools } = await runCrew(
       [
         as("a", calls(call("delegate_task", { coworker: "b", task: "x" }))),
@@ -688,6 +689,7 @@ describe("A17: permissions of delegates", () => {
       ],
       {
         agents: [agent("a", { allow_delegation: true }), agent("b", { allow_delegation: true }), agent("c")],
+        delegate_tools,
       },
       {
         roles: [role("a"), role("b", ["file_write"]), role("c", ["file_write"])],
@@ -764,7 +766,10 @@ describe("A17: permissions of delegates", () => {
       [write],
     );
     const graph = crewGraph(
-      { agents: [agent("a", { allow_delegation: true }), agent("b", { max_iterations: 50 })] },
+      {
+        agents: [agent("a", { allow_delegation: true }), agent("b", { max_iterations: 50 })],
+        delegate_tools,
+      },
       { tasks: [{ task_id: "t", description: "t", required_role: "a" }] },
     );
     const { state } = await stage.run(graph, {

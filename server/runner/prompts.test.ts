@@ -55,7 +55,7 @@ async function sentBy({ key, graph }: (typeof templates)[number]): Promise<Asked
       agrees: true,
     },
   );
-  expect([key, state.run.final_status]).toEqual([key, "COMPLETED"]);
+  expect([key, state.run.final_status, state.run.error?.message]).toEqual([key, "COMPLETED", undefined]);
   return asked.calls;
 }
 
