@@ -219,7 +219,7 @@ describe("AutoGen teams", () => {
     expect((await runOffline(whole(result))).state.run).toMatchObject({ final_status: "COMPLETED" });
   });
 
-  test("a swarm team becomes a swarm crew, and participants that aren't agents are reported", () => {
+  test("a swarm team becomes a swarm crew, and a handoff to the user asks a person", () => {
     const result = read(
       team(
         "Swarm",
@@ -239,12 +239,13 @@ describe("AutoGen teams", () => {
     expect(whole(result).graph?.nodes.My_Swarm?.config).toMatchObject({
       crew: { process: "swarm", entry_agent: "a", agents: [{ handoffs: ["b"] }, { handoffs: ["a"] }] },
     });
-    expect(messagesOf(result, "dropped")).toEqual(
+    expect(messagesOf(result, "changed")).toEqual(
       expect.arrayContaining([
-        expect.stringContaining("HandoffTermination"),
-        expect.stringContaining('"a" hands off to "user"'),
+        expect.stringContaining('A handoff to "user" ended the team'),
+        expect.stringContaining('"a" hands off to "user"; here it asks a person with escalate_to_human'),
       ]),
     );
+    expect(whole(result).roles[0]?.tools).toEqual(["escalate_to_human"]);
     expect(blockingProblems(whole(result))).toEqual([]);
   });
 

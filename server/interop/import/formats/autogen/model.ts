@@ -80,6 +80,12 @@ export function terminationOf(value: unknown, report: Findings, depth = 0): Term
     }
     case "MaxMessageTermination":
       return { mentions: [], messages: numberOf(config.max_messages) };
+    case "HandoffTermination":
+      report.changed(
+        "termination_condition",
+        `A handoff to "${textOf(config.target)}" ended the team; here the team goes on.`,
+      );
+      return termination;
     default:
       report.dropped(
         "termination_condition",

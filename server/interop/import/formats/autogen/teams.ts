@@ -14,6 +14,9 @@ interface Team {
 }
 
 const MOST_ROUNDS = 10;
+/** What people are called whom agents of a swarm hand off to. */
+const PERSON = /^(user|human)(_?proxy)?$/i;
+const ESCALATE = "escalate_to_human";
 const TASK = "task";
 
 /** Draws a team as it works: a round through its members, a graph of them, or a crew. */
@@ -134,7 +137,13 @@ function drawCrew(
       ? {
           handoffs: handoffs.flatMap((target) => {
             const to = known.get(target);
-            if (!to)
+            if (!to && PERSON.test(target)) {
+              report.changed(
+                "config.participants",
+                `"${name}" hands off to "${target}"; here it asks a person with escalate_to_human and goes on with the answer.`,
+              );
+              participants.roleRegistry.wants(agent.role_name, [ESCALATE], "config.participants", report);
+            } else if (!to)
               report.dropped(
                 "config.participants",
                 `"${name}" hands off to "${target}", which is not an agent of this team.`,

@@ -88,13 +88,14 @@ export function crewSettings(
     return {
       crew,
       plan_description_template: model.tasks
-        .map(({ description, expected_output, agent, context }, place) =>
+        .map(({ description, expected_output, agent, context, guardrails }, place) =>
           template(
             [
               `${place + 1}. ${description}`,
               ...(expected_output ? [`Expected: ${expected_output}`] : []),
               ...(agent ? [`Meant for: ${idOf(agent)}`] : []),
               ...(context?.length ? [`Builds on: ${numbersOf(context)}`] : []),
+              ...guardrails.map((rule) => `Its result must satisfy: ${rule}`),
             ].join("\n"),
           ),
         )

@@ -242,15 +242,18 @@ describe("JSON crews", () => {
     expect(state.run.final_status).toBe("COMPLETED");
   });
 
-  test("a hierarchical crew's goal lists the results that each task builds on", () => {
+  test("a hierarchical crew's goal lists what each task builds on and must satisfy", () => {
     const read = json(
       CREW.replace('"inputs"', '"process": "hierarchical", "inputs"').replace(
         '"name": "two",',
-        '"name": "two", "context": ["one"],',
+        '"name": "two", "context": ["one"], "guardrail": "One line only",',
       ),
     );
+    expect(messagesOf(read, "changed")).toContainEqual(
+      expect.stringContaining("the manager is told the rule"),
+    );
     expect(step(read, "Readers").config.plan_description_template).toContain(
-      "2. Sum up\nExpected: A line\nMeant for: reader\nBuilds on: 1",
+      "2. Sum up\nExpected: A line\nMeant for: reader\nBuilds on: 1\nIts result must satisfy: One line only",
     );
   });
 
@@ -364,6 +367,42 @@ describe("flows", () => {
     });
     expect(state.run).toMatchObject({ final_status: "COMPLETED", output: { shout: "Owls!" } });
     expect(state.nodes.write?.count).toBe(2);
+  });
+
+  test("a flow whose only start waits for a label begins with it and returns to it", async () => {
+    const read = flow(FLOW.replace("    start: true\n    listen: again\n", "    start: again\n"));
+    expect(linesOf(read)).toEqual(expect.arrayContaining(["start write", "judge_route write again"]));
+    let judged = 0;
+    const models = fakeModels((request) =>
+      JSON.stringify(request.messages).includes("You are Judge")
+        ? JSON.stringify({ judge: judged++ < 2 ? "again" : "good" })
+        : "Owls",
+    );
+    const { state } = await newStage({ models }).run(graphOf(read), {
+      input: {},
+      roles: read.imported?.roles ?? [],
+    });
+    expect(state.run).toMatchObject({ final_status: "COMPLETED", output: { shout: "Owls!" } });
+    expect(state.nodes.write?.count).toBe(3);
+  });
+
+  test("only starts without a condition begin where there are both, and a start may wait for several", () => {
+    const read = methods(
+      [method("a", "    start: true\n"), method("b", "    start: a\n"), method("c", "    listen: b\n")].join(
+        "",
+      ),
+    );
+    expect(linesOf(read).filter((line) => line.startsWith("start "))).toEqual(["start a"]);
+    const both = methods(
+      [
+        method("a", "    start: {and: [b, c]}\n"),
+        method("b", "    listen: a\n"),
+        method("c", "    listen: a\n"),
+      ].join(""),
+    );
+    expect(linesOf(both)).toEqual(expect.arrayContaining(["start a", "a_when a", "b a_when", "c a_when"]));
+    expect(step(both, "a").join).not.toMatchObject({ n: 2 });
+    expect(step(both, "a_when").join).toMatchObject({ n: 2 });
   });
 
   test("and/or listeners of a flow become joins, even when nested", () => {

@@ -203,9 +203,9 @@ export function reportCrewChanges(
         id,
       );
     if (isLed && task.guardrails.length > 0)
-      task.report.dropped(
+      task.report.changed(
         "guardrail",
-        "Tasks in a crew with a manager can't have guardrails, so they were left out.",
+        "Tasks in a crew with a manager can't have guardrails; the manager is told the rule instead.",
         id,
       );
     if (task.schema)

@@ -222,9 +222,14 @@ export class FlowDrawing {
     const { name, report, start: begins, listen } = method;
     const target = this.entries.get(name);
     if (target === undefined) return;
-    if (begins === true) drawing.edge(start, target);
+    // Where every start waits for something, CrewAI begins with all of them.
+    const isEntry = begins === true || (begins !== null && !this.methods.some((one) => one.start === true));
+    if (isEntry) drawing.edge(start, target);
     const conditions = [begins === true ? null : begins, listen].flatMap((one) => one ?? []);
-    for (const condition of conditions) this.lead(condition, target, method, conversation);
+    for (const condition of conditions)
+      if (isEntry && typeof condition !== "string" && condition.how === "and")
+        drawing.edge(this.gather(condition, method, conversation), target);
+      else this.lead(condition, target, method, conversation);
     if (begins !== true && conditions.length === 0)
       report.dropped("", `Nothing triggers "${name}", so it never runs. Connect it.`, target);
   }

@@ -105,7 +105,7 @@ function conditionOf(value: unknown, report: Findings, at: string): Condition | 
 function checkMethods(methods: readonly Method[], flow: Raw, report: Findings): void {
   for (const { name, listen, report: place } of methods)
     if (triggersIn(listen).includes(name)) place.error("listen", `"${name}" listens to itself.`);
-  const begins = methods.some(({ start }) => start === true);
+  const begins = methods.some(({ start }) => start !== null);
   if (methods.length > 0 && !begins && !isRaw(flow.conversational) && flow.conversational !== true)
     report.error("methods", 'This flow has no start method. Set "start: true" on one.');
   if (methods.length === 0 && !report.hasError()) report.error("methods", "This flow has no methods.");
