@@ -144,6 +144,42 @@ for (const [name, graph] of Object.entries({ chain, parallel, asksFirst })) {
   });
 }
 
+test("a change under a crew at work says that its members continue with the old value", async () => {
+  const crew = {
+    agents: [{ agent_id: "ann", role_name: "Worker" }],
+    process: "sequential",
+  };
+  const tasks = ["first", "second"].map((task_id) => ({ task_id, description: `${task_id} part` }));
+  const graph = draw("start > a > crew > end", {
+    a: { config: { set: { y: "'first'" } }, output_keys: ["y"] },
+    crew: {
+      node_type: "crew_task",
+      input_keys: ["y"],
+      output_keys: ["z"],
+      config: {
+        plan_description_template: "Use {{y}}",
+        crew,
+        plan: { tasks: tasks.map((task) => ({ ...task, assigned_agent: "ann" })) },
+      },
+    },
+  });
+  const models = newModels();
+  const stage = newStage({ models });
+  const breakpoints = [{ on: "llm_call", node_id: "crew", hit_count: 2, once: true }];
+  const id = stage.start(graph, { roles, config: { mode: "breakpoint", breakpoints } as never });
+  await settle(stage, id);
+  await stage.host.steering.command(id, { kind: "edit_state", set: { y: "changed" }, remove: [] }, "ann");
+  await stage.host.steering.command(id, { kind: "resume" }, "ann");
+  await stage.host.settled(id);
+  const { run, activations } = stage.store.state(id)!;
+  const seen = models.requests.map((request) => /Use (?:<y>)?(\w+)/.exec(promptText(request))?.[1]);
+  expect(seen).toEqual(["first", "first"]);
+  expect(activations["crew#1"]!.attempt).toBe(1);
+  expect(run.warnings).toEqual([
+    "crew read “y” before this change and keeps the old value. To change that, fork the run before crew.",
+  ]);
+});
+
 test("a node that restarts after a state change resumes after a crash at any turn and ends the same", async () => {
   const stage = newStage({ models: newModels() });
   const breakpoints = [{ on: "llm_call", node_id: "c", once: true }];

@@ -4,7 +4,7 @@ import { crewAdvice, type RoleFacts } from "@/server/domain/crew/crew-advice";
 import { type CrewDiagnostic, crewDiagnostics, planDiagnostics } from "@/server/domain/crew/crew-diagnostics";
 import { lostTools } from "@/server/domain/crew/crew-tools";
 import { lastTasks } from "@/server/domain/crew/starting-plan";
-import { isCrewNode } from "@/server/domain/nodes";
+import { isAgentNode, isCrewNode } from "@/server/domain/nodes";
 import type { NodeCheck } from "../check";
 import type { Fix } from "../fixes";
 import { quoted } from "../names";
@@ -12,7 +12,7 @@ import { quoted } from "../names";
 /** Settings of a crew and its plan that have no effect, or another one than they seem to. */
 export function checkCrew(check: NodeCheck): void {
   const { node, report, at, here } = check;
-  if (node.node_type === "agent_task") {
+  if (isAgentNode(node)) {
     const { required_role: name } = node.config;
     if (canHandOff(check, name))
       report.warning(

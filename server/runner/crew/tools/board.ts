@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { RunTool } from "../../agent/task";
 import { defineRunTool, done, rejected } from "../../agent/tools/run-tool";
 import type { Crew } from "../crew";
-import { shared } from "./shared";
+import { fromCoworkers } from "./from-coworkers";
 
 /** The board of a crew: one bulletin per role or agent, the last one stands. */
 export function boardTools(crew: Crew): RunTool[] {
@@ -29,9 +29,9 @@ export function boardTools(crew: Crew): RunTool[] {
       input: z.object({ role_alias: z.string().max(80).optional().describe("Whose bulletin to read") }),
       *call({ role_alias }) {
         const { board } = crew.view;
-        if (role_alias === undefined) return shared(crew, { ...board });
+        if (role_alias === undefined) return fromCoworkers(crew, { ...board });
         const id = crew.member(role_alias)?.agent_id ?? role_alias;
-        return shared(crew, board[id] ?? null);
+        return fromCoworkers(crew, board[id] ?? null);
       },
     }),
   ];

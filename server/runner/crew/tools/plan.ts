@@ -17,7 +17,7 @@ import type { Caller, RunTool, RunToolResult } from "../../agent/task";
 import { defineRunTool, done, rejected } from "../../agent/tools/run-tool";
 import type { Crew } from "../crew";
 import { failedTask } from "../task-work";
-import { shared } from "./shared";
+import { fromCoworkers } from "./from-coworkers";
 
 const taskId = z.string().describe("The task's id");
 /** The statuses that an agent may set of any task that isn't running. */
@@ -45,7 +45,7 @@ export function planTools(crew: Crew): RunTool[] {
       read_only: true,
       input: z.object({}),
       *call() {
-        return crew.plan ? shared(crew, asJson(crew.plan)) : rejected(404, "The crew has no plan.");
+        return crew.plan ? fromCoworkers(crew, asJson(crew.plan)) : rejected(404, "The crew has no plan.");
       },
     }),
     defineRunTool({
