@@ -20,8 +20,8 @@ import type { AgentRuntime, CheaperModel } from "../node/ports";
 import { Given } from "./prompt/given";
 import { fencesOf } from "./prompt/prompt-edition";
 import type { AgentTask, Caller, RunTool } from "./task";
+import { callableBy, callsText } from "./tools/callable-tools";
 import { personTools } from "./tools/person-tools";
-import { callableBy, callsText } from "./tools/program-calls";
 import { defineRunTool, done } from "./tools/run-tool";
 
 /** Where nothing is recorded of how much a model reads; tokens. */

@@ -41,7 +41,7 @@ const lookup = (execute: (input: z.infer<typeof Lookup>) => unknown, more: objec
     risk: "LOW",
     read_only: true,
     ...more,
-    execute: (input) => z.json().parse(execute(Lookup.parse(input))),
+    execute: async (input) => z.json().parse(await execute(Lookup.parse(input))),
   });
 const repeated = lookup(({ word, times = 1 }) => ({ words: Array(times).fill(word) }));
 const graph = draw("start > ask > end", {
@@ -99,12 +99,12 @@ describe.skipIf(!isPythonHere)("tools as functions of a Python session", () => {
 
   test("the model is told how programs call its tools", async () => {
     const { models } = await ran(["1"], [repeated]);
-    const told = models.calls[0]!.tools.find(({ name }) => name === "notebook")!.description;
+    const told = models.calls[0]!.tools?.find(({ name }) => name === "notebook")!.description;
     expect(told).toContain(
       'Runs Python. Programs can call your other tools with JSON values, such as tools["lookup"](word=...)',
     );
     const alone = await ran(["1"], []);
-    expect(alone.models.calls[0]!.tools.find(({ name }) => name === "notebook")!.description).toBe(
+    expect(alone.models.calls[0]!.tools?.find(({ name }) => name === "notebook")!.description).toBe(
       "Runs Python.",
     );
   });
@@ -185,16 +185,20 @@ describe.skipIf(!isPythonHere)("tools as functions of a Python session", () => {
   });
 
   test("a thread that outlives its program can't call tools", async () => {
-    const { gave } = await ran(
-      [
-        "import threading, time\nseen = []\ndef later():\n    time.sleep(0.3)\n    try:\n        lookup('a')\n    except ToolError as error:\n        seen.append(str(error))\nthreading.Thread(target=later).start()",
-        "time.sleep(0.1)\n1",
-        "time.sleep(0.6)\nseen",
-      ],
-      [],
-      { grants: ["notebook"] },
+    const slow = lookup(() => new Promise((resolve) => setTimeout(() => resolve("late"), 800)));
+    const thread =
+      "import threading, time\nseen = []\ndef later():\n    time.sleep(0.2)\n    try:\n        lookup('a')\n    except ToolError as error:\n        seen.append(str(error))\nthreading.Thread(target=later).start()";
+    const stage = newScriptedStage(
+      [cell(thread), calls(call("lookup", { word: "b" })), cell("seen"), { text: "done" }],
+      [...notebook(), slow],
     );
-    expect(gave[2]).toMatchObject({ result: "[]" });
+    const { events } = await stage.run(graph, { roles: [role("Worker", ["notebook", "lookup"])] });
+    expect(of(events, "tool_call_completed").at(-1)!.output).toMatchObject({
+      result: "['lookup can only be called while a program runs']",
+    });
+    expect(stage.tools.calls.filter((line) => line.includes(" lookup "))).toEqual([
+      'Worker lookup {"word":"b"}',
+    ]);
   });
 
   test("after a crash during a call, that call is repeated and its program fails with an error", async () => {

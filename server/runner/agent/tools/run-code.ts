@@ -68,12 +68,11 @@ export function* runAgentsCode(
 function lostVariable(agent: Agent, error: string): string | null {
   const name = /^ReferenceError: '?([\w$]+)'? is not defined/.exec(error)?.[1];
   if (name === undefined) return null;
-  const declaration = new RegExp(`\\b(const|let|var)\\s[^=;]{0,200}(?<![\\w$])${RegExp.escape(name)}(?![\\w$])`);
   for (const step of agent.steps) {
     if (step.kind !== "action" || step.tool_name !== RUN_JAVASCRIPT || !isText(step.args.code)) continue;
-    const keyword = declaration.exec(step.args.code)?.[1];
-    if (keyword !== undefined)
-      return `An earlier program declared ${name} with ${keyword}, and it ended with that program. Assign it without ${keyword} (${name} = ...) to keep it.`;
+    for (const [, keyword, declared = ""] of step.args.code.matchAll(/\b(const|let|var)\s([^=;]{1,200})/g))
+      if (declared.split(/[^\w$]+/).includes(name))
+        return `An earlier program declared ${name} with ${keyword}, and it ended with that program. Assign it without ${keyword} (${name} = ...) to keep it.`;
   }
   return null;
 }

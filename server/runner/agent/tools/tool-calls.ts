@@ -20,7 +20,8 @@ import { backOff } from "../call-model";
 import { checkGuardrails } from "../guardrails";
 import { asking, type CallOutcome, inConflict, type Job, newJob } from "../job";
 import type { AgentEnd, RunToolResult } from "../task";
-import { callableBy, followCalls } from "./program-calls";
+import { callableBy } from "./callable-tools";
+import { followCalls } from "./program-calls";
 import { runAgentsCode } from "./run-code";
 
 /** More calls in one message are refused. */
