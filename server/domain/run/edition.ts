@@ -23,6 +23,7 @@
  * can ask a person after a number of errors, a cost or a time (`escalate`).
  * Delegates keep their role's tools, and crews can let every agent hand off, also delegates. Agents can start and fail
  * their own tasks of a plan. Tasks pass urgency on to what they wait for. Questions in words have a form.
+ * Programs of a Python session can call the agent's tools, and a missing variable's declaration is named.
  */
 export const EDITION = 5;
 
