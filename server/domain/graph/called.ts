@@ -63,9 +63,9 @@ export function graphOfBody(graph: WorkflowGraph, bodyId: string): WorkflowGraph
 /** How a part is entered and left, if not where no edge leads. */
 interface PartEnds {
   /** The nodes that follow the start. */
-  entries?: readonly string[];
+  entries?: readonly string[] | undefined;
   /** Edges of its nodes that lead to the end instead. */
-  exits?: readonly Omit<WorkflowEdge, "target_node_id">[];
+  exits?: readonly WorkflowEdge[] | undefined;
   /** Keys that it asks for besides those that it needs. */
   asks?: readonly string[];
 }
@@ -78,7 +78,7 @@ export function partGraph(
   graph: WorkflowGraph,
   nodes: WorkflowGraph["nodes"],
   edges: readonly WorkflowEdge[],
-  { entries, exits, asks = [] }: PartEnds = {},
+  { entries = [], exits, asks = [] }: PartEnds = {},
 ): WorkflowGraph {
   const start = freeId("start", nodes);
   const end = freeId("end", nodes);
@@ -88,8 +88,10 @@ export function partGraph(
   const flow = Object.values(nodes).filter((node) => isExecutable(node) && !bodies.has(node.id));
   const written = new Set(flow.flatMap(writtenKeys));
   const entered = new Set(edges.map(({ target_node_id }) => target_node_id));
-  const left = new Set(edges.map(({ source_node_id }) => source_node_id));
-  const first = entries ?? flow.flatMap(({ id }) => (entered.has(id) ? [] : id));
+  const left = new Set(
+    edges.flatMap(({ source_node_id, kind }) => (kind === "normal" ? source_node_id : [])),
+  );
+  const first = entries.length > 0 ? entries : flow.flatMap(({ id }) => (entered.has(id) ? [] : id));
   const last = flow.flatMap(({ id }) =>
     left.has(id) ? [] : { id: `out_${id}`.slice(0, 64), source_node_id: id },
   );

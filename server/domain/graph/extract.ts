@@ -75,8 +75,8 @@ interface Ends {
   before: WorkflowEdge[];
   /** The edges that lead on from there. */
   after: WorkflowEdge[];
-  /** The edges that lead to the end of the new workflow. */
-  exits: Omit<WorkflowEdge, "target_node_id">[];
+  /** Edges that lead to the end of the new workflow instead; absent: its last nodes do. */
+  exits?: WorkflowEdge[];
 }
 
 function endsOf(selection: Selection): Ends | { reason: string } {
@@ -102,22 +102,14 @@ function endsOf(selection: Selection): Ends | { reason: string } {
 const routeOf = ({ source_node_id, edge_label, kind, condition, condition_name, is_default }: WorkflowEdge) =>
   JSON.stringify([source_node_id, edge_label ?? null, kind, condition, condition_name ?? null, is_default]);
 
-function entriesOf({
-  flow,
-  inner,
-  incoming,
-  nameOf,
-}: Selection): Pick<Ends, "entries" | "before"> | { reason: string } {
+function entriesOf(selection: Selection): Pick<Ends, "entries" | "before"> | { reason: string } {
+  const { flow, inner, incoming, nameOf } = selection;
   const entries = [...new Set(incoming.map(({ target_node_id }) => target_node_id))];
   const follows = new Set(inner.map(({ target_node_id }) => target_node_id));
   const lost = flow.find(({ id }) => entries.length > 0 && !entries.includes(id) && !follows.has(id));
   if (lost) return { reason: `Nothing leads to ${nameOf(lost.id)}, so it never runs. Leave it out.` };
   const [first, second] = entries;
-  if (first === undefined || second === undefined)
-    return {
-      entries: first === undefined ? flow.flatMap(({ id }) => (follows.has(id) ? [] : id)) : [first],
-      before: incoming,
-    };
+  if (first === undefined || second === undefined) return { entries, before: incoming };
   const isOneRoute = new Set(incoming.map(routeOf)).size === 1 && incoming.length === entries.length;
   return isOneRoute
     ? { entries, before: incoming.slice(0, 1) }
@@ -129,13 +121,8 @@ function entriesOf({
 const isConditional = ({ condition, condition_name }: WorkflowEdge) =>
   condition !== undefined || !!condition_name;
 
-function exitsOf({
-  graph,
-  flow,
-  inner,
-  outgoing,
-  nameOf,
-}: Selection): Pick<Ends, "after" | "exits"> | { reason: string } {
+function exitsOf(selection: Selection): Pick<Ends, "after" | "exits"> | { reason: string } {
+  const { graph, flow, inner, outgoing, nameOf } = selection;
   const error = outgoing.find(({ kind }) => kind === "error");
   if (error)
     return {
@@ -162,29 +149,8 @@ function exitsOf({
         reason: `${nameOf(id)} may lead nowhere, because all its connections have conditions. Add a connection without one.`,
       };
   }
-  const out = ({ target_node_id: _target, ...edge }: WorkflowEdge) => edge;
-  if (last !== null)
-    return {
-      after: outgoing,
-      exits: [{ id: `out_${last}`.slice(0, 64), source_node_id: last, is_default: false, kind: "normal" }],
-    };
   const [exit, other] = outgoing;
-  if (!exit)
-    return {
-      after: [],
-      exits: flow.flatMap(({ id }) =>
-        normal(inner, id).length > 0
-          ? []
-          : [
-              {
-                id: `out_${id}`.slice(0, 64),
-                source_node_id: id,
-                is_default: false,
-                kind: "normal" as const,
-              },
-            ],
-      ),
-    };
+  if (last !== null || !exit) return { after: outgoing };
   const apart = outgoing.find(({ target_node_id }) => target_node_id !== exit.target_node_id);
   if (apart)
     return {
@@ -197,7 +163,7 @@ function exitsOf({
       reason: `${nameOf(exit.target_node_id)} doesn't simply wait for the selection. Select it as well, or fewer nodes.`,
     };
   const { condition: _if, condition_name: _named, edge_label: _label, ...plain } = exit;
-  return { after: [{ ...plain, is_default: false }], exits: outgoing.map(out) };
+  return { after: [{ ...plain, is_default: false }], exits: outgoing };
 }
 
 interface Part {
@@ -218,7 +184,7 @@ function drawPart(selection: Selection, ends: Ends): Part | { reason: string } {
   const written = new Set(flow.flatMap(writtenKeys));
   const merged = [...written].filter((key) => reducerOf(graph, key) !== "last");
   const draw = (asks: readonly string[]) =>
-    partGraph(withoutDefaults(graph, merged), own, inner, { entries: ends.entries, exits: ends.exits, asks });
+    partGraph(withoutDefaults(graph, merged), own, inner, { ...ends, asks });
   const draft = draw([]);
   // With one node in its place, so that what it writes itself isn't there before.
   const around = replace(selection, ends, { graph: draft, input: {}, returns: [...written] }, "", "");

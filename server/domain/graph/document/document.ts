@@ -17,7 +17,7 @@ import type { Json, Result } from "@/server/domain/base/values";
 import { calledBy } from "@/server/domain/nodes";
 import type { WorkflowGraph } from "../graph";
 import { keysIn } from "../secrets";
-import { countNodes, firstText, readGraph } from "./graph-reader";
+import { countInnerNodes, firstText, readGraph } from "./graph-reader";
 import { writeGraph } from "./graph-writer";
 import { toOriginal } from "./original-format";
 import { readPlanAsWorkflow } from "./plan-reader";
@@ -122,7 +122,9 @@ function readParts(value: Raw, findings: Findings): Omit<ReadWorkflow, "findings
 export function tooManyParts(source: unknown): string | null {
   const { inner } = isRaw(source) ? findGraph(source) : { inner: null };
   if (!inner) return null;
-  const nodes = countNodes(inner.nodes);
+  const outer = countOf(inner.nodes);
+  const nodes =
+    outer > GRAPH_LIMITS.nodes ? outer : outer + countInnerNodes(Object.values(inner.nodes ?? {}));
   const edges = countOf(inner.edges);
   return nodes > GRAPH_LIMITS.nodes || edges > GRAPH_LIMITS.edges
     ? `A workflow can have at most ${GRAPH_LIMITS.nodes} nodes and ${GRAPH_LIMITS.edges} connections; this one has ${nodes} and ${edges}. Move parts of it into sub-workflows.`

@@ -194,12 +194,13 @@ function innerNode(raw: Raw, kind: AnyNodeKind): { field: string; value: Raw; ou
   return isRaw(value) ? { field, value, outer: { ...raw, config } } : null;
 }
 
-/** Of all nodes in a file, including those in the settings of others. */
-export function countNodes(source: unknown): number {
-  return nodeEntries(source, "").reduce((sum, [, value]) => {
-    const kind = isRaw(value) ? kindOf(value.node_type ?? value.type) : undefined;
-    const inner = isRaw(value) && kind ? innerNode(value, kind) : null;
-    return sum + 1 + (inner ? countNodes([inner.value]) : 0);
+/** How many nodes stand in the settings of these, at any depth. */
+export function countInnerNodes(nodes: readonly unknown[]): number {
+  return nodes.reduce<number>((count, node) => {
+    if (!isRaw(node) || !isRaw(node.config)) return count;
+    const kind = kindOf(node.node_type ?? node.type);
+    const inner = node.config[(kind && bodyFieldOf(kind.type)) ?? ""];
+    return isRaw(inner) ? count + 1 + countInnerNodes([inner]) : count;
   }, 0);
 }
 

@@ -15,8 +15,10 @@ export function keysRead(node: WorkflowNode): { required: string[]; optional: st
     for (const key of keys) reads.push({ key, optional });
   };
   const addExpression = (text = "") => {
-    for (const { variable, key, optional } of expressionReads(text))
-      if (variable === "state") add([key], optional);
+    const found = expressionReads(text).filter(({ variable }) => variable === "state");
+    // `has(state.a) ? state.a : 0` does without it.
+    const asked = new Set(found.flatMap(({ key, optional }) => (optional ? key : [])));
+    for (const { key } of found) add([key], asked.has(key));
   };
   if (mapped) for (const text of Object.values(mapped)) addExpression(text);
   else {
