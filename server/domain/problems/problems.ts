@@ -15,7 +15,6 @@ import { checkLibrary, checkParallelWrites, checkPrices, checkStateSchema } from
 import type { Problem, ProblemContext } from "./problem";
 import { planReading } from "./reading";
 
-export type { CallableWorkflow } from "@/server/domain/graph/callable";
 export { type AvailableKey, keysAvailableAt } from "@/server/domain/graph/keys/data-flow";
 export { applyFix, type Fix } from "./fixes";
 export type { Problem, ProblemContext } from "./problem";
