@@ -53,7 +53,7 @@ export function outputsOf(graph: WorkflowGraph): string[] {
 }
 
 /** What running a workflow leads to. */
-export interface CallPath {
+interface CallPath {
   /** Whether it leads back to itself. */
   isCycle: boolean;
   /** The names along the way, the workflow at hand first; the longest one, or the one that is a cycle. */
