@@ -271,6 +271,24 @@ def rest(self):
     expect(linesOf(read)).toContain("choose_route end few");
   });
 
+  test("helpers and inputs that code builds are reported", () => {
+    const read = flow(`
+def clean(self, text):
+    return text.strip()
+
+@start()
+def write(self):
+    writer = Agent(role="Writer", goal="Write", backstory="You write.")
+    task = Task(description="Write about {topic}.", expected_output="A page", agent=writer)
+    return Crew(agents=[writer], tasks=[task]).kickoff(inputs=build())
+`);
+    expect(said(read, "dropped")).toContain(
+      '8: "clean" is code that no step of the flow is made of; it was left out.',
+    );
+    expect(said(read, "changed").join()).toContain("15: The crew's inputs are built in code");
+    expect(node(read, "write").input_mapping).toEqual({ topic: "state.topic" });
+  });
+
   test("a person's feedback chooses the way", () => {
     const read = flow(`
 @start("revise")

@@ -1,3 +1,4 @@
+import { textsOf } from "@/server/domain/base/guards";
 import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
 import { type Bound, NO_SCOPE, type Routine } from "../../code/evaluator";
 import { readFiles } from "../../code/files";
@@ -139,12 +140,13 @@ class FlowReader {
       return condition;
     };
     const [start, listen, router] = ["start", "listen", "router"].map(decorator);
-    if (!start && !listen && !router) return null;
+    if (!start && !listen && !router) {
+      report.dropped("", `"${routine.name}" is code that no step of the flow is made of; it was left out.`);
+      return null;
+    }
     const asked = decorator("human_feedback");
     const feedback = asked?.is === "call" ? this.arguments(asked) : null;
-    const outcomes = Array.isArray(feedback?.emit)
-      ? feedback.emit.filter((one) => typeof one === "string")
-      : [];
+    const outcomes = textsOf(feedback?.emit);
     const trigger = when("listen") ?? when("router");
     const before = new MethodBody(
       routine,
@@ -170,11 +172,10 @@ class FlowReader {
   }
 
   private arguments(call: CallExpr): Raw {
-    const given = call.args.map(({ name, value }) => [
-      name ?? "message",
-      this.reader.evaluator.json({ expr: value, scope: NO_SCOPE }) ?? "code",
-    ]);
-    return Object.fromEntries(given);
+    const given: Raw = {};
+    for (const { name, value } of call.args)
+      given[name ?? "message"] = this.evaluator.json({ expr: value, scope: NO_SCOPE }) ?? "code";
+    return given;
   }
 
   /** A method, a label, or_(...) and and_(...). */
@@ -250,6 +251,11 @@ class FlowReader {
     const inputs = this.evaluator.argument(call, "inputs") ?? this.evaluator.positional(call);
     const given = inputs && this.evaluator.resolve(inputs).expr;
     const entries = given?.is === "record" ? given.entries : [];
+    if (inputs && (given?.is !== "record" || entries.some((entry) => "spread" in entry)))
+      this.report(inputs.expr).changed(
+        "",
+        "The crew's inputs are built in code; what isn't written here comes from the state, by name.",
+      );
     const values = entries.flatMap((entry) =>
       // What can't be written is no expression: the flow asks for it.
       "spread" in entry ? [] : [[entry.key, write.text(entry.value) ?? "${?}"] as const],
@@ -269,10 +275,13 @@ class FlowReader {
       ? list.map((item) => this.message(item, write))
       : [{ isSystem: false, text: input && write.text(input.expr) }];
     if (texts.some(({ text }) => text === null)) return null;
-    const said = (isSystem: boolean) =>
+    const contentOf = (isSystem: boolean) =>
       texts.flatMap((one) => (one.isSystem === isSystem ? [one.text] : [])).join("\n\n");
     return {
-      action: { call: "agent", with: { ...raw, backstory: raw.backstory ?? said(true), input: said(false) } },
+      action: {
+        call: "agent",
+        with: { ...raw, backstory: raw.backstory ?? contentOf(true), input: contentOf(false) },
+      },
     };
   }
 
