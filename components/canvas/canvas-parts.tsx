@@ -1,9 +1,17 @@
 import { MiniMap, useStore, ViewportPortal } from "@xyflow/react";
 import { Maximize, Minus, Plus } from "lucide-react";
-import { useEffect, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
+import { createPortal } from "react-dom";
 import { whenSettled } from "@/components/ui/when-idle";
+import { elementOf } from "./hits";
 import type { Alignment } from "./layout/helplines";
 import { useCanvasView } from "./use-canvas-view";
+
+/** What is drawn over the cards of a canvas, in its coordinates. React Flow's own portal leads into canvases within cards. */
+export function CanvasLayer({ children }: { children: ReactNode }) {
+  const layer = useStore(({ domNode }) => elementOf(domNode, ".react-flow__viewport-portal"));
+  return layer && createPortal(children, layer);
+}
 
 /** The lines to which a dragged card snaps. */
 export function Guides({ guides }: { guides: Alignment | null }) {

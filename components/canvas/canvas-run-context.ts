@@ -1,6 +1,6 @@
 import { type ComponentType, createContext, useContext, useSyncExternalStore } from "react";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
-import type { NodeStatus } from "@/server/domain/run";
+import type { ChildCounts, NodeStatus } from "@/server/domain/run";
 
 export type { NodeStatus };
 
@@ -23,6 +23,8 @@ export interface NodeRunView {
   error?: string;
   /** The output in one line. */
   summary?: string;
+  /** How far it is with the runs and items that it started. */
+  children?: ChildCounts;
   /** The cost as text; absent if it called no model. */
   cost?: string;
   /** When two runs are compared: the only one that reached this node. */

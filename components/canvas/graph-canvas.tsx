@@ -21,6 +21,7 @@ import {
 } from "react";
 import { isTyping } from "@/components/page/typing";
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import {
   CanvasContext,
@@ -39,7 +40,7 @@ import { EdgeLine } from "./edge-line";
 import type { Dressing, FlowEdge, FlowNode } from "./flow-mapping";
 import { edgeIdAt, isPane } from "./hits";
 import { HoverContext, newHover } from "./hover";
-import { MIN_ZOOM, MINIMAP_FROM } from "./layout/view-fit";
+import { MIN_ZOOM, MINIMAP_FROM, type View } from "./layout/view-fit";
 import { FirstView, MANY_NODES, useDetail } from "./opening";
 import { useCanvasView } from "./use-canvas-view";
 import { useConnecting } from "./use-connecting";
@@ -70,6 +71,14 @@ const OPTIONS: Partial<ReactFlowProps<FlowNode, FlowEdge>> = {
   maxZoom: 2,
   attributionPosition: "bottom-right",
 };
+/** It moves with the canvas around it. */
+const STILL: Partial<ReactFlowProps<FlowNode, FlowEdge>> = {
+  panOnDrag: false,
+  panOnScroll: false,
+  zoomOnScroll: false,
+  zoomOnPinch: false,
+  proOptions: { hideAttribution: true },
+};
 const NO_ROLES: ReadonlyMap<string, RoleDefinition> = new Map();
 const NO_AGENTS: NamedAgents = new Map();
 
@@ -96,15 +105,17 @@ export interface GraphCanvasProps {
   onKeyDown?: (event: KeyboardEvent<HTMLElement>) => void;
   /** Called when a person moves the view: stop following the run. */
   onUserMove?: () => void;
+  /** The view that it keeps, without controls: it is part of another canvas. */
+  still?: View;
   /** Panels on the canvas; they may use `useCanvasView`. */
   children?: ReactNode;
 }
 
 /** Goes around a GraphCanvas; everything inside may use `useCanvasView`. */
-export function CanvasProvider({ children }: { children: ReactNode }) {
+export function CanvasProvider({ isStill, children }: { isStill?: boolean; children: ReactNode }) {
   return (
     <ReactFlowProvider>
-      <KnownSizes />
+      <KnownSizes {...defined({ isStill })} />
       {children}
     </ReactFlowProvider>
   );
@@ -112,7 +123,7 @@ export function CanvasProvider({ children }: { children: ReactNode }) {
 
 /** A workflow on the canvas: to edit, to view, or to watch a run. Needs a CanvasProvider around it. */
 export function GraphCanvas(props: GraphCanvasProps) {
-  const { graph, label = "Workflow canvas", editing, run = null, dressing } = props;
+  const { graph, label = "Workflow canvas", editing, run = null, dressing, still } = props;
   const { roles = NO_ROLES, agents = NO_AGENTS, insetRight = 0 } = props;
   // Destructured, so that the handlers stay the same: React Flow passes a changed one to thousands of listeners.
   const { onSelect, onSelectionChange, onUserMove } = props;
@@ -176,16 +187,21 @@ export function GraphCanvas(props: GraphCanvasProps) {
         nodesConnectable={!!editing}
         edgesReconnectable={!!editing && !isTiny}
         elementsSelectable={!!editing || !!onSelect}
+        {...(still && { ...STILL, defaultViewport: still, viewport: still })}
         onlyRenderVisibleElements={nodes.length > MANY_NODES && !isTiny}
       >
         <Arrow />
-        <FirstView graph={graph} />
-        <Background variant={BackgroundVariant.Dots} gap={24} size={1.4} color="var(--line-strong)" />
-        <Guides guides={dragging.guides} />
-        <Panel position="bottom-left" className="canvas-zoom">
-          <ZoomControls />
-        </Panel>
-        {nodes.length > MINIMAP_FROM && <Overview />}
+        {still ? null : (
+          <>
+            <FirstView graph={graph} />
+            <Background variant={BackgroundVariant.Dots} gap={24} size={1.4} color="var(--line-strong)" />
+            <Guides guides={dragging.guides} />
+            <Panel position="bottom-left" className="canvas-zoom">
+              <ZoomControls />
+            </Panel>
+            {nodes.length > MINIMAP_FROM && <Overview />}
+          </>
+        )}
         {props.children}
       </ReactFlow>
     </CanvasContexts>

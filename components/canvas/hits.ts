@@ -6,6 +6,12 @@ export function nodeIdOf(target: EventTarget | null): string | null {
   return card?.dataset.node ?? null;
 }
 
+/** The first element of a canvas that a selector finds, outside of the canvases within its cards. */
+export function elementOf(canvas: Element | null, selector: string): HTMLElement | null {
+  const found = [...(canvas?.querySelectorAll<HTMLElement>(selector) ?? [])];
+  return found.find((element) => element.closest(".react-flow") === canvas) ?? null;
+}
+
 /** The node whose card lies at a point of the screen. */
 export const nodeIdAt = ({ x, y }: XY) => nodeIdOf(document.elementFromPoint(x, y));
 

@@ -15,6 +15,7 @@ import { CanvasContext, type NamedAgents, useCanvas } from "./canvas-context";
 import { type CanvasRun, CanvasRunContext, useNodeRunView } from "./canvas-run-context";
 import { type Caption, captionsOf } from "./cards/captions";
 import { doerOf, NodeFace } from "./cards/card-face";
+import { describeProgress } from "./cards/child-progress";
 import { MarkIcon } from "./cards/mark-icon";
 import { StaleMark, useStaleReason } from "./cards/stale-mark";
 import { useCardTry } from "./cards/tried-context";
@@ -107,6 +108,7 @@ function ItemContent({
   const facts = [
     ...(run?.durationMs === undefined ? [] : [formatDuration(run.durationMs)]),
     ...(run?.cost ? [run.cost] : []),
+    ...(run?.children ? [describeProgress(run.children)] : []),
   ];
   const outgoing = run ? [] : graph.edges.filter(({ source_node_id }) => source_node_id === node.id);
   return (

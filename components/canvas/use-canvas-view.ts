@@ -2,6 +2,7 @@ import { type InternalNode, type ReactFlowInstance, useReactFlow, useStoreApi } 
 import { defined } from "@/server/domain/base/defined";
 import { CARD_WIDTH, PLAIN_HEIGHT } from "./cards/card-size";
 import type { FlowEdge, FlowNode } from "./flow-mapping";
+import { elementOf } from "./hits";
 import { COLUMN, type XY } from "./layout/places";
 import { SLIP } from "./layout/routes";
 import {
@@ -218,7 +219,7 @@ function newCanvasView(flow: CanvasFlow, store: CanvasStore): CanvasView {
 
 /** Focuses a card once it is rendered: a new one, or one out of view, takes a few frames. */
 function focusCard(root: HTMLElement | null, nodeId: string) {
-  const card = () => root?.querySelector<HTMLElement>(`[data-node="${CSS.escape(nodeId)}"]`);
+  const card = () => elementOf(root, `[data-node="${CSS.escape(nodeId)}"]`);
   whenDrawn(
     () => !!card(),
     () => card()?.focus({ preventScroll: true }),

@@ -44,6 +44,22 @@ test("an empty inbox shows an empty state", async () => {
   await screen.findByText("You're all caught up");
 });
 
+test("a question of a run that another one started names the workflow that it is part of", async () => {
+  const page = openPage(<InboxPage />, "/inbox");
+  const asks = draw("start > ask; ask approved> end; ask rejected> end", {
+    ask: { node_type: "approval_gate", name: "Your decision", config: { title: "Send it?" } },
+  });
+  const { id } = await page.ask.workflows.create({ name: "Summarize", graph: asks });
+  const graph = draw("start > call > end", {
+    call: { node_type: "sub_workflow", config: { workflow_id: id }, output_keys: ["result"] },
+  });
+  const { id: workflow_id } = await page.ask.workflows.create({ name: "Weekly report", graph });
+  await page.ask.runs.start({ workflow_id });
+  await expect.poll(() => page.troupe.questions.count().open, { timeout: 10_000 }).toBe(1);
+  page.show();
+  await screen.findByText("“Your decision” of Summarize, part of Weekly report");
+});
+
 test("questions show their context and are answered in place, in order", async () => {
   const { person, runs, troupe } = await inboxOf("Ebb", "Tide");
   await screen.findByRole("list", { name: "Questions" });

@@ -160,13 +160,14 @@ function Face({ question: { asker } }: { question: Question }) {
 }
 
 function Who({ question: { asker, workflow_name } }: { question: Question }) {
-  const { agent_id, role, node_name } = asker;
+  const { agent_id, role, node_name, part_of } = asker;
   const isNamed = agent_id !== undefined && agent_id !== node_name;
   const role_name = role && role.name !== agent_id ? ` (${role.name})` : "";
   return (
     <>
       {isNamed ? `${person(agent_id)}${role_name} in “${node_name}”` : `“${node_name}”`} of{" "}
       {workflow_name || "a workflow"}
+      {part_of ? `, part of ${part_of}` : null}
     </>
   );
 }

@@ -7,27 +7,24 @@ import dynamic from "next/dynamic";
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { CanvasProvider, GraphCanvas } from "@/components/canvas/graph-canvas";
 import { nodeIdOf } from "@/components/canvas/hits";
-import { withRoomBelow } from "@/components/canvas/layout/places";
-import { SLIP } from "@/components/canvas/layout/routes";
 import { READABLE } from "@/components/canvas/layout/view-fit";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
-import { useNamedAgents } from "@/components/forms/use-named-agents";
 import { CrewCamera, CrewDoors, useCrewNodes, useGrownCards } from "@/components/run/crew/crew-on-canvas";
 import { CrewSection } from "@/components/run/crew/crew-section";
 import { cardOf, focusCrew, useCrewStage } from "@/components/run/crew/crew-stage";
 import { NARROW, useMedia } from "@/components/ui/use-media";
-import type { RoleDefinition } from "@/server/domain/agent/role";
-import { newCanvasRun } from "./live/canvas-run";
+import { ChildCamera, ChildDoors, useChildKeys } from "./children/child-doors";
+import { ChildSection } from "./children/child-section";
+import { useOpenCards } from "./children/child-stage";
 import { spotlightNode } from "./live/spotlight";
 import { StaleCards } from "./result/stale-note";
-import { useRun, useRunViewStore } from "./run-context";
+import { useRun } from "./run-context";
+import { useRunDrawing } from "./run-drawing";
 
 const NodeList = dynamic(() => import("@/components/canvas/node-list").then((m) => m.NodeList));
 const ViewModeSwitch = dynamic(() =>
   import("@/components/canvas/view-mode-switch").then((m) => m.ViewModeSwitch),
 );
-
-const NO_ROLES: readonly RoleDefinition[] = [];
 
 /** The workflow of the run, as it was when the run started. */
 export function RunCanvas({
@@ -39,22 +36,17 @@ export function RunCanvas({
   onSelect: (nodeId: string | null) => void;
   isHeld: boolean;
 }) {
-  const store = useRunViewStore();
-  const drawn = useRun((view) => view.head.graph, null);
-  // Leave room for the captions below the cards.
-  const graph = useMemo(() => drawn && withRoomBelow(drawn, SLIP), [drawn]);
-  const roles = useRun((view) => view.head.roles, NO_ROLES);
-  const run = useMemo(() => (store ? newCanvasRun(store, isHeld) : null), [store, isHeld]);
-  const agents = useNamedAgents(graph);
-  const byName = useMemo(() => new Map(roles.map((role) => [role.name, role])), [roles]);
+  const { graph, ...drawing } = useRunDrawing(isHeld);
   const [isFollowing, setFollowing] = useState(true);
   const stopFollowing = useCallback(() => setFollowing(false), []);
   const isOver = useRun(({ head }) => head.run.status === "finished", false);
   const isNarrow = useMedia(NARROW);
   const [viewMode, setViewMode] = useState<"list" | "drawing">("list");
-  const grown = useGrownCards();
-  const dressing = useMemo(() => ({ grown }), [grown]);
-  const onKeyDown = useCrewKeys();
+  const crews = useGrownCards();
+  const runs = useOpenCards();
+  const dressing = useMemo(() => ({ grown: new Map([...crews, ...runs]) }), [crews, runs]);
+  const onCrewKey = useCrewKeys();
+  const onChildKey = useChildKeys();
   const picked = useMemo(() => new Set(selected ? [selected] : []), [selected]);
   if (!graph || Object.keys(graph.nodes).length === 0) return <div className="size-full bg-stage" />;
   const viewModeSwitch = isNarrow && <ViewModeSwitch viewMode={viewMode} onChange={setViewMode} />;
@@ -65,13 +57,16 @@ export function RunCanvas({
         {viewModeSwitch}
         <StaleCards>
           <NodeList
+            {...drawing}
             graph={graph}
-            roles={byName}
-            agents={agents}
-            run={run}
             selected={picked}
             onPick={onSelect}
-            under={(id) => <CrewSection nodeId={id} />}
+            under={(id) => (
+              <>
+                <CrewSection nodeId={id} />
+                <ChildSection nodeId={id} />
+              </>
+            )}
           />
         </StaleCards>
       </div>
@@ -81,20 +76,23 @@ export function RunCanvas({
       <CanvasProvider>
         {viewModeSwitch}
         <GraphCanvas
+          {...drawing}
           graph={graph}
           label="Run canvas"
-          roles={byName}
-          agents={agents}
-          run={run}
           selectedId={selected}
           onSelect={onSelect}
           dressing={dressing}
-          onKeyDown={onKeyDown}
+          onKeyDown={(event) => {
+            onCrewKey(event);
+            onChildKey(event);
+          }}
           onUserMove={stopFollowing}
         >
           <Follower isFollowing={isFollowing} />
           <CrewDoors />
           <CrewCamera onShow={stopFollowing} />
+          <ChildDoors />
+          <ChildCamera onShow={stopFollowing} />
           {isOver ? null : (
             <Panel position="top-left">
               <FollowChip isFollowing={isFollowing} onChange={setFollowing} />

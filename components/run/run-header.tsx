@@ -30,6 +30,7 @@ import { toast } from "@/components/ui/toasts";
 import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { RunState } from "@/server/domain/run";
 import type { RunPlace } from "@/server/domain/run/engine-state";
+import { ParentLink } from "./children/parent-link";
 import { CancelButton, RunControls } from "./control/run-controls";
 import { SkipDemo } from "./control/skip-demo";
 import { usePaused } from "./control/use-control";
@@ -94,6 +95,7 @@ export function RunHeader({
       <RunFacts>{isNarrow ? <RunStatus isHeld={isHeld} /> : null}</RunFacts>
       <Actions runId={runId} workflowId={workflowId} isHeld={isHeld} />
       {isGone ? <GoneNote workflowId={workflowId} /> : null}
+      <ParentLink />
       <Lineage runId={runId} />
     </header>
   );

@@ -12,6 +12,7 @@ import { Spinner } from "@/components/ui/spinner";
 import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { QuarantineReason } from "@/server/domain/run/quarantine";
 import { BreakpointsOver } from "./breakpoints/breakpoints-over";
+import { ChildStageProvider } from "./children/child-stage";
 import { PausedBar } from "./control/paused-bar";
 import { RunControlProvider, useControlling } from "./control/run-control-context";
 import { ControlsBelow } from "./control/run-controls";
@@ -198,7 +199,9 @@ function Stage({
 function StageProviders({ page, crews, children }: { page: RunPage; crews: CrewStage; children: ReactNode }) {
   return (
     <RunPageProvider value={page}>
-      <CrewStageProvider value={crews}>{children}</CrewStageProvider>
+      <CrewStageProvider value={crews}>
+        <ChildStageProvider runId={page.runId}>{children}</ChildStageProvider>
+      </CrewStageProvider>
     </RunPageProvider>
   );
 }

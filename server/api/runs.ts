@@ -3,6 +3,7 @@ import { z } from "zod";
 import { present } from "@/server/domain/base/must";
 import { authorize } from "@/server/operations/operation";
 import { runOf } from "@/server/operations/runs/runs";
+import { shownOf } from "@/server/runner/lifecycle/redact-events";
 import type { Container } from "@/server/services";
 import { procedure } from "./trpc";
 
@@ -16,6 +17,20 @@ export const runStreams = {
       // Before the first frame is asked for: a refusal must come as one, not as a stream that broke.
       runOf(troupe, input.run_id);
       return framesOf(troupe, input.run_id, Number(input.lastEventId ?? 0) || 0, signal);
+    }),
+
+  /** A part of the log, for runs shown within another one: browsers allow only six streams. */
+  events: procedure
+    .input(
+      z.object({ run_id: z.string(), after: z.int().min(0), limit: z.int().min(1).max(500).default(500) }),
+    )
+    .query(({ ctx: { troupe, principal }, input: { run_id, after, limit } }) => {
+      authorize("read", principal);
+      const { status, last_seq } = runOf(troupe, run_id);
+      const isStill = status === "held" || status === "finished";
+      const events = shownOf(troupe.runs, run_id)(troupe.runs.events(run_id, after, limit, isStill));
+      const hasMore = (events.at(-1)?.seq ?? after) < last_seq;
+      return { events, hasMore, isOver: isStill && !hasMore };
     }),
 
   /** A tick whenever any run changes its status. */

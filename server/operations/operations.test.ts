@@ -26,6 +26,7 @@ const HTTP_ONLY: Record<string, string> = {
 const BROWSER_ONLY: Record<string, string> = {
   "runs.stale": "part of what the browser pins",
   "runs.follow": "a stream in tRPC's form; programs have listRunEvents",
+  "runs.events": "a part of the log; programs have listRunEvents",
   "runs.overview": "ticks for lists on the screen",
   "access.info": "how this process is reached, for the page of settings",
 };

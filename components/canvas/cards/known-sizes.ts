@@ -8,13 +8,18 @@ type Update = Parameters<Measure>[0] extends Map<string, infer U> ? U : never;
 /**
  * React Flow measures every card after it renders, and then renders all cards and edges again. Sizes and handles are known
  * beforehand (see card-size.ts), so the first report of a card is skipped if it matches. Later reports are measured.
- * Plates have no handles to measure, so their known ones stay.
+ * Plates have no handles to measure, so their known ones stay. On a still canvas all stay: React Flow doesn't know the zoom
+ * of the canvas around it.
  */
-export function unlessAsKnown(measure: Measure, known: (id: string) => KnownCard | undefined): Measure {
+export function unlessAsKnown(
+  measure: Measure,
+  known: (id: string) => KnownCard | undefined,
+  isStill = false,
+): Measure {
   const seen = new WeakSet<Element>();
   const isNews = ({ id, nodeElement }: Update) => {
     const card = known(id);
-    if (card?.hasHandles && !nodeElement.querySelector(".react-flow__handle")) return false;
+    if (card?.hasHandles && (isStill || !nodeElement.querySelector(".react-flow__handle"))) return false;
     if (seen.has(nodeElement)) return true;
     seen.add(nodeElement);
     return !(
@@ -37,7 +42,7 @@ export interface KnownCard {
 }
 
 /** Put this before everything else in a ReactFlowProvider: what measures is taken from its store once. */
-export function KnownSizes() {
+export function KnownSizes({ isStill = false }: { isStill?: boolean }) {
   const store = useStoreApi<FlowNode>();
   useState(() => {
     const { updateNodeInternals } = store.getState();
@@ -45,7 +50,7 @@ export function KnownSizes() {
       const node = store.getState().nodeLookup.get(id);
       return node && { ...node.measured, hasHandles: node.internals.handleBounds !== undefined };
     };
-    store.setState({ updateNodeInternals: unlessAsKnown(updateNodeInternals, known) });
+    store.setState({ updateNodeInternals: unlessAsKnown(updateNodeInternals, known, isStill) });
   });
   return null;
 }

@@ -2,7 +2,9 @@ import { CirclePause } from "lucide-react";
 import { useEffect, useState } from "react";
 import { formatDuration } from "@/components/display/format";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
+import type { ChildCounts } from "@/server/domain/run";
 import { type NodeRunView, useNodePeek } from "../canvas-run-context";
+import { describeProgress, progressOf } from "./child-progress";
 
 /*
  * The caption under a card in a run: what its node returned, streams or waits for. It is below the card, so that nothing
@@ -17,12 +19,15 @@ export function RunCaption({ node, run }: { node: WorkflowNode; run: NodeRunView
         <CirclePause aria-hidden size={14} /> Paused here
       </p>
     );
+  if (run.children && run.status !== "completed" && run.status !== "failed")
+    return <Progress counts={run.children} />;
   if (run.status === "waiting") return <Waiting run={run} />;
   if (run.status === "running") return <Writing nodeId={node.id} />;
   const facts = [
-    ...(run.durationMs === undefined ? [] : [formatDuration(run.durationMs)]),
-    ...(run.cost ? [run.cost] : []),
-  ];
+    run.durationMs === undefined ? "" : formatDuration(run.durationMs),
+    run.cost ?? "",
+    run.children?.total === undefined ? "" : describeProgress(run.children),
+  ].filter(Boolean);
   const text = run.error ?? run.summary;
   if (!text && facts.length === 0) return null;
   return (
@@ -33,6 +38,24 @@ export function RunCaption({ node, run }: { node: WorkflowNode; run: NodeRunView
         </p>
       )}
       {facts.length > 0 && <p className="node-facts">{facts.join("  ·  ")}</p>}
+    </div>
+  );
+}
+
+/** How far a node is with the runs and items that it started. */
+function Progress({ counts }: { counts: ChildCounts }) {
+  const { text, failed, share } = progressOf(counts);
+  return (
+    <div className="node-slip">
+      <p className="node-facts">
+        {text}
+        {failed ? <span className="node-failures">{`  ·  ${failed}`}</span> : null}
+      </p>
+      {share === null ? null : (
+        <span aria-hidden className="node-progress">
+          <span style={{ width: `${share * 100}%` }} />
+        </span>
+      )}
     </div>
   );
 }

@@ -52,12 +52,12 @@ export function CrewInside({ node }: { node: WorkflowNode }) {
       aria-label={`Crew of ${name}`}
       data-crew={node.id}
       tabIndex={-1}
-      className="crew-inside nodrag"
+      className="card-inside nodrag"
       onKeyDown={onKeyDown}
       onClick={(event) => event.stopPropagation()}
       onDoubleClick={(event) => event.stopPropagation()}
     >
-      <header className="crew-bar">
+      <header className="card-bar">
         {scene ? <CrewFacts crew={scene.crew} /> : null}
         <IconButton label="Collapse crew" shortcut="Esc" icon={<X aria-hidden />} size="sm" onClick={close} />
       </header>

@@ -1,9 +1,10 @@
 "use client";
 
-import { useInternalNode, ViewportPortal } from "@xyflow/react";
 import { Hand, UsersRound } from "lucide-react";
 import { useEffect, useMemo, useRef } from "react";
-import { CARD_WIDTH, type CardSize, PLAIN_HEIGHT } from "@/components/canvas/cards/card-size";
+import { CanvasLayer } from "@/components/canvas/canvas-parts";
+import { CardDoors } from "@/components/canvas/cards/card-doors";
+import type { CardSize } from "@/components/canvas/cards/card-size";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
 import { spotlightNode } from "@/components/run/live/spotlight";
 import { useRun, useRunList, useRunViewStore } from "@/components/run/run-context";
@@ -57,7 +58,7 @@ export function CrewDoors() {
   const asking = [...new Set(asks.map(({ node_id }) => node_id))];
   const closed = crews.filter((id) => !stage?.open.has(id));
   return (
-    <ViewportPortal>
+    <CanvasLayer>
       {closed.map((id) => (
         <Door
           key={id}
@@ -72,7 +73,7 @@ export function CrewDoors() {
       {asking.map((id) => (
         <AskDoor key={id} nodeId={id} isShifted={closed.includes(id)} />
       ))}
-    </ViewportPortal>
+    </CanvasLayer>
   );
 }
 
@@ -99,47 +100,29 @@ export function CrewCamera({ onShow }: { onShow: () => void }) {
   return null;
 }
 
-function useBox(nodeId: string) {
-  const node = useInternalNode(nodeId);
-  if (!node) return null;
-  const { x, y } = node.internals.positionAbsolute;
-  return { x, y, width: node.measured.width ?? CARD_WIDTH, height: node.measured.height ?? PLAIN_HEIGHT };
-}
-
 function Door({ nodeId, isShifted, onOpen }: { nodeId: string; isShifted: boolean; onOpen: () => void }) {
-  const box = useBox(nodeId);
   const name = useRun(({ head }) => head.graph.nodes[nodeId]?.name || nodeId, nodeId);
-  if (!box) return null;
   return (
-    <button
-      type="button"
-      className="crew-door nodrag nopan"
-      data-crew-door={nodeId}
-      style={{ left: box.x + box.width * (isShifted ? 0.3 : 0.5), top: box.y }}
-      onClick={onOpen}
-    >
-      <UsersRound aria-hidden />
-      <span>
-        Expand <span className="sr-only">the </span>crew<span className="sr-only"> of {name}</span>
-      </span>
-    </button>
+    <CardDoors nodeId={nodeId} at={isShifted ? 0.3 : 0.5}>
+      <button type="button" className="card-door" onClick={onOpen}>
+        <UsersRound aria-hidden />
+        <span>
+          Expand <span className="sr-only">the </span>crew<span className="sr-only"> of {name}</span>
+        </span>
+      </button>
+    </CardDoors>
   );
 }
 
 function AskDoor({ nodeId, isShifted }: { nodeId: string; isShifted: boolean }) {
-  const box = useBox(nodeId);
   const page = useRunPage();
-  if (!box || !page) return null;
+  if (!page) return null;
   return (
-    <button
-      type="button"
-      className="crew-door nodrag nopan"
-      data-tone="waiting"
-      style={{ left: box.x + box.width * (isShifted ? 0.76 : 0.5), top: box.y }}
-      onClick={page.openAsks}
-    >
-      <Hand aria-hidden />
-      Answer
-    </button>
+    <CardDoors nodeId={nodeId} at={isShifted ? 0.76 : 0.5}>
+      <button type="button" className="card-door" data-tone="waiting" onClick={page.openAsks}>
+        <Hand aria-hidden />
+        Answer
+      </button>
+    </CardDoors>
   );
 }

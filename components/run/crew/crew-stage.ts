@@ -1,6 +1,7 @@
 "use client";
 
 import { createContext, useContext, useEffect, useMemo, useRef, useState } from "react";
+import { elementOf } from "@/components/canvas/hits";
 import { isMap } from "@/components/canvas/opening";
 import { useRunViewStore } from "@/components/run/run-context";
 import type { Picked } from "./crew-drawing";
@@ -78,7 +79,7 @@ export function useNewCrewStage(onShowPanel: () => void): CrewStage {
 
 /** The card of a node on the canvas. */
 export const cardOf = (nodeId: string) =>
-  document.querySelector<HTMLElement>(`.graph-canvas [data-node="${CSS.escape(nodeId)}"]`);
+  elementOf(document.querySelector(".graph-canvas"), `[data-node="${CSS.escape(nodeId)}"]`);
 
 /** Focuses an open crew, once it is rendered. */
 export function focusCrew(nodeId: string, tries = 20): void {

@@ -1,16 +1,28 @@
 import dynamic from "next/dynamic";
-import type { CanvasRun, EdgeRunView, NodePeek, NodeRunView } from "@/components/canvas/canvas-run-context";
+import { createElement } from "react";
+import type {
+  CanvasRun,
+  EdgeRunView,
+  NodePeek,
+  NodeRunView,
+  RunParts,
+} from "@/components/canvas/canvas-run-context";
 import { runParts } from "@/components/canvas/run-parts";
 import { endOfText } from "@/components/display/one-line";
 import { defined } from "@/server/domain/base/defined";
 import { must } from "@/server/domain/base/must";
 import { isCrewNode } from "@/server/domain/nodes";
 import type { RunState } from "@/server/domain/run";
+import { startsRuns } from "../children/child-runs";
 import { resultLine } from "../node/route";
 import { describeCost } from "./paid";
 import type { RunView, RunViewStore } from "./run-view-store";
 
+const ChildInside = dynamic(() => import("../children/child-inside").then((module) => module.ChildInside));
 const CrewInside = dynamic(() => import("../crew/crew-inside").then((module) => module.CrewInside));
+
+const Inside: NonNullable<RunParts["Inside"]> = ({ node }) =>
+  createElement(startsRuns(node) ? ChildInside : CrewInside, { node });
 
 /** Characters of streamed text on a card: about two lines. */
 const PEEK = 48;
@@ -27,7 +39,7 @@ export function newCanvasRun(store: RunViewStore, isHeld = false): CanvasRun {
   const peeks = new Map<string, NodePeek>();
 
   return {
-    parts: { ...runParts, Inside: CrewInside },
+    parts: { ...runParts, Inside },
     subscribe: (listener) => store.view.subscribe(listener),
 
     node(id) {
@@ -85,7 +97,11 @@ function nodeView(
           : undefined,
       error: activation?.error ? activation.error.message : undefined,
       summary: activation ? resultLine(graph, activation.node_id, activation, MAX_SUMMARY_LENGTH) : undefined,
-      cost: activation && activation.calls.length > 0 ? describeCost({ run, calls }, activation) : undefined,
+      children: activation?.children,
+      cost:
+        activation && (activation.calls.length > 0 || activation.children)
+          ? describeCost({ run, calls }, activation)
+          : undefined,
     }),
   };
 }

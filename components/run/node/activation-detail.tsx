@@ -11,6 +11,7 @@ import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { formatCost } from "@/server/domain/model/cost";
 import { getNodeKind } from "@/server/domain/nodes";
 import type { Activation, AgentView, ToolCallView } from "@/server/domain/run";
+import { ChildItems } from "../children/child-items";
 import { Ticking, useTimeLeft } from "../live/elapsed";
 import { AnsweredAsks } from "../questions/answered-asks";
 import { useRun, useRunList } from "../run-context";
@@ -115,6 +116,7 @@ export function ActivationDetail({ node, activation }: { node: WorkflowNode; act
         <ActivationWaiting activation={activation} />
       ) : null}
       {isCrew ? <CrewDoor nodeId={node.id} /> : null}
+      {activation.children ? <ChildItems activation={activation} counts={activation.children} /> : null}
       {activation.output && Object.keys(activation.output).length > 0 ? (
         <ViewPart title="Output">
           <KeyValues values={activation.output} label={`output of ${node.name || node.id}`} />

@@ -11,6 +11,8 @@ export interface Asker {
   node_name: string;
   agent_id?: string;
   role?: { name: string; icon?: string; color?: string };
+  /** The workflow whose node started its run. */
+  part_of?: string;
 }
 
 /** A question that a run waits with, together with who asks. Times in Unix milliseconds. */
@@ -46,12 +48,13 @@ export const openQuestions = (s: RunState): OpenQuestion[] =>
   });
 
 function askerOf(s: RunState, { node_id, agent_id, activation_id, task_id }: Interaction): Asker {
-  const node_name = s.graph.nodes[node_id]?.name || node_id;
-  if (agent_id === undefined) return { node_name };
+  const part_of = s.run.parent?.workflow_name;
+  const place = { node_name: s.graph.nodes[node_id]?.name || node_id, ...(part_of && { part_of }) };
+  if (agent_id === undefined) return place;
   const agent =
     s.agents[agentKey(activation_id, agent_id, task_id)] ?? s.agents[agentKey(activation_id, agent_id)];
-  if (!agent) return { node_name, agent_id };
+  if (!agent) return { ...place, agent_id };
   const { icon, color } = s.roles.find(({ name }) => name === agent.role_name) ?? {};
   const role = { name: agent.role_name, ...(icon && { icon }), ...(color && { color }) };
-  return { node_name, agent_id, role };
+  return { ...place, agent_id, role };
 }
