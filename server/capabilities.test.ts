@@ -48,7 +48,7 @@ const CAPABILITIES: readonly Capability[] = [
     word: "question",
     but: {
       "server/domain/crew/questions.ts": "a crew's setting: what it may ask people",
-      "server/domain/nodes/question-terms.ts": "the settings of nodes that ask",
+      "server/domain/nodes/asking/question-terms.ts": "the settings of nodes that ask",
       "server/domain/run/findings/question-unanswered.ts": "each finding is a file",
       "server/domain/tool/person-question.ts": "how a tool asks, below runs",
       "server/runner/agent/limit-question.ts": "an agent's call at its limit",

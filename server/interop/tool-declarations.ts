@@ -43,12 +43,12 @@ function programOf({ path, function: own, source, command, script, image, args }
     return { type: "docker", image, ...defined({ args: args && withoutKeys(textsOf(args)) }) };
   const line = command ?? script ?? (isText(path) && own === undefined ? path : undefined);
   // No shell parses the words, so a line with its syntax is no command.
-  const words = isText(line)
+  const argv = isText(line)
     ? /["'`$|&;<>()\\*\n]/.test(line)
       ? []
       : line.trim().split(/ +/)
     : textsOf(line);
-  return words[0] ? { type: "script", command: withoutKeys([...words, ...textsOf(args)]) } : null;
+  return argv[0] ? { type: "script", command: withoutKeys([...argv, ...textsOf(args)]) } : null;
 }
 
 /** What to add for an MCP server: an entry of the operator's file for a process, else the settings of the Tools page. */
@@ -81,11 +81,11 @@ const entry = (value: Raw): string => redact(writeText([value], "yaml"));
 const SECRET_OPTION = /^--?[\w-]{0,60}(key|secret|password|passwd|token|auth)$/i;
 
 /** The words of a command without the values of options that are named like secrets. */
-const withoutKeys = (words: readonly string[]): string[] =>
-  words.map((word, at) => {
+const withoutKeys = (argv: readonly string[]): string[] =>
+  argv.map((word, at) => {
     const [option = "", ...value] = word.split("=");
     if (value.length > 0 && SECRET_OPTION.test(option)) return `${option}=${HIDDEN}`;
-    return SECRET_OPTION.test(words[at - 1] ?? "") ? HIDDEN : word;
+    return SECRET_OPTION.test(argv[at - 1] ?? "") ? HIDDEN : word;
   });
 
 const TYPES: readonly (readonly [RegExp, Raw])[] = [

@@ -28,7 +28,7 @@ import { CREW_FORM } from "@/server/domain/crew/crew-form";
 import { CREW_PROCESSES } from "@/server/domain/crew/processes";
 import { asMember } from "@/server/domain/library/agent-use";
 import { ASSUMPTIONS, estimateCrew } from "@/server/domain/library/estimate";
-import { CREW_QUESTION_FIELDS } from "@/server/domain/nodes/question-terms";
+import { CREW_QUESTION_FIELDS } from "@/server/domain/nodes/asking/question-terms";
 import { AgentForm, MemberFields, type MemberFieldsProps } from "../agent-form";
 import { type Faces, roleOptions } from "../fields/role-field";
 import { FormParts } from "../form-parts";

@@ -60,7 +60,7 @@ export function RoleRuleField({
         <>
           <JsonField
             label="Table"
-            hint="An object: what is asked, and its answer"
+            hint="An object: each question with its answer"
             value={rule.table}
             check={(value) => (isObject(value) ? null : "Enter an object.")}
             onErrorChange={(error) => onTextErrorChange("rule.table", error)}

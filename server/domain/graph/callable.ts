@@ -83,3 +83,26 @@ export function callPath(workflows: CalledWorkflows, name: string, id: string): 
     ? { isCycle: true, names: way.cycle.map(nameOf) }
     : { isCycle: false, names: [name, ...way.map(nameOf)] };
 }
+
+type SavedWorkflow = { id: string; name: string; graph: WorkflowGraph };
+
+const interfaces = new WeakMap<WorkflowGraph, Omit<CallableWorkflow, "id" | "name">>();
+
+/** The workflow as nodes of others see it. Computed once per revision: the store keeps its graph. */
+export function interfaceOf({ id, name, graph }: SavedWorkflow): CallableWorkflow {
+  let known = interfaces.get(graph);
+  if (!known) interfaces.set(graph, (known = toCallable(graph)));
+  return { id, name, ...known };
+}
+
+/** The saved workflows, for checking one of them. */
+export const workflowsAround = (
+  workflows: { find(id: string): SavedWorkflow | undefined },
+  self: string,
+): CalledWorkflows => ({
+  self,
+  find(id) {
+    const found = workflows.find(id);
+    return found && interfaceOf(found);
+  },
+});

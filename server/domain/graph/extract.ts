@@ -139,12 +139,12 @@ function exitsOf(selection: Selection): Pick<Ends, "after" | "exits"> | { reason
       ? first
       : null;
   for (const { id } of flow) {
-    const ways = [...normal(inner, id), ...normal(outgoing, id)];
-    if (first !== undefined && ways.length === 0)
+    const routes = [...normal(inner, id), ...normal(outgoing, id)];
+    if (first !== undefined && routes.length === 0)
       return {
         reason: `Nothing follows ${nameOf(id)}, so this path doesn't leave the selection. Leave it out.`,
       };
-    if (id !== last && !isRouter(id) && ways.length > 0 && ways.every(isConditional))
+    if (id !== last && !isRouter(id) && routes.length > 0 && routes.every(isConditional))
       return {
         reason: `${nameOf(id)} may lead nowhere, because all its connections have conditions. Add a connection without one.`,
       };

@@ -1,6 +1,6 @@
 import { defined } from "@/server/domain/base/defined";
+import { ON_LIMIT_FIELD } from "./asking/question-terms";
 import { defineNode, type SchemaParts } from "./define";
-import { ON_LIMIT_FIELD } from "./question-terms";
 
 /** One role does one task with a model. */
 export const agentTask = defineNode({

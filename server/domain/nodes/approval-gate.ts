@@ -3,6 +3,7 @@ import { defined } from "@/server/domain/base/defined";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { isApproval, isRejection } from "@/server/domain/base/yes-no";
 import type { NodeAnswer } from "@/server/domain/tool/person-question";
+import { questionFields, termsOf, timeoutDiagnostics } from "./asking/question-terms";
 import {
   defineNode,
   type NodeContext,
@@ -11,7 +12,6 @@ import {
   type NodeResult,
   type SchemaParts,
 } from "./define";
-import { questionFields, termsOf, timeoutDiagnostics } from "./question-terms";
 
 /** The route taken after a timeout if the approval continues anyway. */
 const TIMEOUT = "timeout";

@@ -1,7 +1,7 @@
 import { defined } from "@/server/domain/base/defined";
 import { CREW_PROCESSES } from "@/server/domain/crew/processes";
+import { ON_LIMIT_FIELD } from "./asking/question-terms";
 import { defineNode, type SchemaParts } from "./define";
-import { ON_LIMIT_FIELD } from "./question-terms";
 
 /** Several roles work on a plan: one that is written here, or one that a planner role writes. */
 export const crewTask = defineNode({

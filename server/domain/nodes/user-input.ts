@@ -2,8 +2,8 @@ import type { z } from "zod";
 import { defined } from "@/server/domain/base/defined";
 import { isObject } from "@/server/domain/base/guards";
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { questionFields, termsOf, timeoutDiagnostics } from "./asking/question-terms";
 import { defineNode, type Misfit, type NodeDiagnostic, NodeFailure, type SchemaParts } from "./define";
-import { questionFields, termsOf, timeoutDiagnostics } from "./question-terms";
 
 const InputConfig = ({ z, JsonSchema, QuestionTerms, Template }: SchemaParts) =>
   z.object({

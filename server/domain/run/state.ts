@@ -22,7 +22,8 @@ import { type CrewState, newCrewState } from "./crew-state";
 import type { CallPurpose, ChatMessage, PeopleRules, RunEventOf } from "./events";
 import type { CalledWorkflow, ChildBudget, ParentRun } from "./events/child-events";
 import type { PausedPlace, PauseReason, StepGranularity } from "./events/control-events";
-import type { ForeignText, ForkOrigin, Inherited } from "./fork/lineage";
+import type { ForeignText } from "./foreign-text";
+import type { ForkOrigin, Inherited } from "./fork/lineage";
 
 export type NodeStatus =
   | "idle"

@@ -47,13 +47,13 @@ export const QuestionTerms = z.object({
 export type QuestionTerms = z.infer<typeof QuestionTerms>;
 
 /** The form of a question that is answered in words. Left empty, it leaves the decision to who asks. */
-export const ANSWER_IN_WORDS: JsonSchema = {
+export const TEXT_ANSWER: JsonSchema = {
   type: "object",
-  properties: { message: { type: "string", title: "Your answer (sent to the agent)", maxLength: 4000 } },
+  properties: { message: { type: "string", title: "Answer for the agent", maxLength: 4000 } },
 };
 
 /** The words of an answer to a question that was asked so, or with a yes or a no; undefined if there are none. */
-export function answerInWords({ value, message }: { value?: Json; message?: string }): string | undefined {
+export function answerText({ value, message }: { value?: Json; message?: string }): string | undefined {
   const given = z.object({ message: z.string().optional() }).safeParse(value).data;
   return given?.message ?? message;
 }

@@ -3,6 +3,7 @@ import { toId } from "@/server/domain/base/ids";
 import { plainName } from "@/server/domain/base/names";
 import { newIsToolKnown, toolFacts } from "@/server/domain/crew/crew-tools";
 import { Rejection } from "@/server/domain/errors/rejection";
+import { interfaceOf, workflowsAround } from "@/server/domain/graph/callable";
 import { lossesOf, MAX_FILE_BYTES, writeWorkflow } from "@/server/domain/graph/document/document";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { sketchOf } from "@/server/domain/graph/sketch";
@@ -20,7 +21,7 @@ import type { Place } from "../paging";
 import { notFound } from "../rejections";
 import { bringTests, scenarioOf, testsForFile } from "../scenarios/stored-tests";
 import { bringRoles } from "./role-import";
-import { ById, interfaceOf, workflowOf, workflowsAround } from "./stored-workflow";
+import { ById, workflowOf } from "./stored-workflow";
 import { capabilityOperations } from "./workflow-capabilities";
 import { estimateWorkflow } from "./workflow-estimate";
 import {
@@ -299,7 +300,7 @@ export const workflowOperations = {
         withheld,
         isPriceKnown: (choice) => services.models.describe(choice)?.price_known !== false,
         library,
-        workflows: workflowsAround(services, id),
+        workflows: workflowsAround(services.workflows, id),
         delegatesMayKeepTools: services.installation.delegate_tools !== "shared",
         ...toolFacts(services.registry.list()),
         isToolKnown: newIsToolKnown(

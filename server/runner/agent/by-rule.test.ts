@@ -98,7 +98,7 @@ describe("a task", () => {
       "an answer that the schema does not allow",
       { kind: "echo" },
       { output_keys: ["legs"], config: { required_role: "Clerk", output_schema: { type: "integer" } } },
-      /^The rule of Clerk doesn't give what is asked for: /,
+      /^The rule of Clerk returned an invalid answer: /,
     ],
   ])("%s fails the task with a clear message", async (_what, rule, node, message) => {
     const { state } = await ask(rule, node);

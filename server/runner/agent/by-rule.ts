@@ -35,8 +35,7 @@ export function* answerByRule(agent: Agent, rule: RoleRule, shape: OutputShape):
   const { output, errors } = shaped(value, shape, agent);
   const payload = { ok: errors.length === 0, errors, repair: "none", attempt: 1 } as const;
   run.emit({ type: "output_parsed", ...agent.about, payload });
-  if (errors.length > 0)
-    throw failed(`The rule of ${role.name} doesn't give what is asked for: ${errors[0]}`);
+  if (errors.length > 0) throw failed(`The rule of ${role.name} returned an invalid answer: ${errors[0]}`);
   const guardrailError = yield* checkGuardrails(agent, "output", output, `${agent.path}/rule`);
   if (guardrailError !== null)
     throw new NodeFailure("GUARDRAIL", `The rule of ${role.name} failed a guardrail: ${guardrailError}`, {

@@ -5,17 +5,18 @@ import { defined } from "@/server/domain/base/defined";
 import type { Flow, StepRequest } from "@/server/domain/base/durable";
 import { asJson, canonicalJson, textsIn } from "@/server/domain/base/json";
 import { type Json, JsonObject } from "@/server/domain/base/values";
-import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { findInputErrors } from "@/server/domain/graph/input-check";
 import { NodeFailure } from "@/server/domain/nodes";
 import { childKey, type RunState } from "@/server/domain/run";
 import { childId } from "@/server/domain/run/child-id";
 import type { CalledWorkflow, ChildBudget } from "@/server/domain/run/events/child-events";
-import { type ForeignText, writtenAs } from "@/server/domain/run/fork/lineage";
+import type { ForeignText } from "@/server/domain/run/foreign-text";
+import { writtenAs } from "@/server/domain/run/fork/lineage";
 import { textHash } from "@/server/domain/text/text-hash";
 import { personsTexts } from "../node/judged-context";
-import type { ChildRuntime, ChildStart } from "../node/ports";
-import { makeCall } from "../replay/make-call";
+import type { AgentRuntime, ChildRunner, ChildStart } from "../node/ports";
+import { type Caller, makeCall } from "../replay/make-call";
 
 /** What a child run gives back, as its parent's log keeps it. */
 export const ChildResult = z.object({
@@ -46,6 +47,17 @@ export const childResultOf = ({ run, totals, taint_sources }: RunState): Json =>
       simulated: run.simulated,
     }),
   );
+
+/** What a run that a node starts needs of the attempt. */
+export interface ChildRuntime
+  extends Caller,
+    Pick<
+      AgentRuntime,
+      "s" | "activationId" | "attempt" | "config" | "now" | "state" | "emit" | "hold" | "limitBeforeCall"
+    > {
+  readonly node: WorkflowNode;
+  readonly runs: ChildRunner | undefined;
+}
 
 /** What a node runs: another workflow, or a part of its own. */
 export interface Target {

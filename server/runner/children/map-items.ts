@@ -10,8 +10,7 @@ import type { ItemOutcome, MapRequest, NodeContext } from "@/server/domain/nodes
 import { evaluateExpression } from "@/server/domain/text/expression/expression";
 import { toRunError } from "../interpreter/node-error";
 import { Children } from "../node/flow";
-import type { ChildRuntime } from "../node/ports";
-import { runChild, type Target } from "./child-run";
+import { type ChildRuntime, runChild, type Target } from "./child-run";
 
 /** What a map needs of its attempt. */
 export interface MapRuntime extends ChildRuntime {

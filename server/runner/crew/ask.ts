@@ -1,6 +1,6 @@
 import type { Flow } from "@/server/domain/base/durable";
 import { NodeFailure } from "@/server/domain/nodes";
-import { termsOf } from "@/server/domain/nodes/question-terms";
+import { termsOf } from "@/server/domain/nodes/asking/question-terms";
 import type { PersonQuestion } from "../node/ports";
 import type { Answered } from "../people/ask";
 import type { Crew } from "./crew";

@@ -426,7 +426,11 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
     const { key, kind, hash, mark } = handle;
     const redacted = this.host.redact ? this.host.redact(result) : result;
     const whole = hash === undefined ? redacted : { ...redacted, request: hash, ...mark };
-    this.settled.push({ key, kind: isRun(handle) ? "run" : kind, ...storedResult(whole, this.host.longestResult) });
+    this.settled.push({
+      key,
+      kind: isRun(handle) ? "run" : kind,
+      ...storedResult(whole, this.host.longestResult),
+    });
     this.rouse();
   }
 

@@ -151,7 +151,7 @@ export class Escalation {
       ...(to.length > 0 ? { required_expertise: to } : {}),
       options: [
         { label: "Continue", value: "continue" },
-        { label: "Instruct", value: INSTRUCT },
+        { label: "Message agents", value: INSTRUCT },
         { label: "Stop the run", value: "stop" },
       ],
       response_schema: {

@@ -1,4 +1,3 @@
-import { reasonOf } from "@/server/domain/base/guards";
 import { canonicalJson } from "@/server/domain/base/json";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -52,15 +51,12 @@ export class ChildRuns implements ChildRunner {
     if (known?.status === "finished") return Promise.resolve(this.resultOf(id));
     return new Promise((resolve, reject) => {
       this.wait(id, { parent: start.request.parent.run_id, resolve });
-      abort.addEventListener("abort", () => {
-        this.forget(id);
-        reject(reasonOf(abort));
-      });
+      abort.addEventListener("abort", () => this.forget(id));
       try {
         if (!known) this.create(id, start);
       } catch (error) {
         this.forget(id);
-        reject(error);
+        reject(error instanceof Error ? error : new Error(String(error)));
       }
     });
   }

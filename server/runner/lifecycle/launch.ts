@@ -8,6 +8,7 @@ import { must } from "@/server/domain/base/must";
 import { sizeOf, sizeText } from "@/server/domain/base/sizes";
 import type { JsonObject } from "@/server/domain/base/values";
 import { Rejection } from "@/server/domain/errors/rejection";
+import { workflowsAround } from "@/server/domain/graph/callable";
 import { calledWorkflows } from "@/server/domain/graph/called";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findInputErrors } from "@/server/domain/graph/input-check";
@@ -85,7 +86,7 @@ export function newLauncher(parts: {
       const ready = readyToRun(
         only_node === undefined ? whole : nodeAlone(whole, only_node),
         parts.roles.all(),
-        { ...launch, withheld },
+        { ...launch, withheld, workflows: workflowsAround(parts.workflows, workflow.id) },
         parts.models,
       );
       return parts.host.start({
@@ -184,10 +185,10 @@ export function foreignText(
 export function readyToRun(
   graph: WorkflowGraph,
   roles: readonly RoleDefinition[],
-  given: Pick<Launch, "input" | "config"> & Pick<ProblemContext, "withheld">,
+  given: Pick<Launch, "input" | "config"> & Pick<ProblemContext, "withheld" | "workflows">,
   models: Models,
 ): Pick<StartRequest, "graph" | "roles" | "input" | "config" | "provider_summary" | "context_windows"> {
-  refuseProblems("This workflow", graph, roles, given.withheld);
+  refuseProblems("This workflow", graph, roles, given);
   const errors = findInputErrors(graph, given.input);
   if (errors.length > 0) throw notStarted("The input is invalid.", { errors });
   const config = RunConfig.parse({ ...graph.config, ...given.config });
@@ -213,9 +214,10 @@ function refuseProblems(
   name: string,
   graph: WorkflowGraph,
   roles: readonly RoleDefinition[],
-  withheld: readonly string[] | undefined,
+  { withheld, workflows }: Pick<ProblemContext, "withheld" | "workflows">,
 ): void {
-  const problems = findProblems(graph, [...roles], undefined, { library: EMPTY_LIBRARY, withheld }).filter(
+  const here = { library: EMPTY_LIBRARY, withheld, workflows };
+  const problems = findProblems(graph, [...roles], undefined, here).filter(
     ({ severity }) => severity === "error",
   );
   if (problems.length > 0)
@@ -274,7 +276,7 @@ export function calledBy(
     if (!called) {
       const drawn = withLibrary(workflow.graph, parts.library ?? EMPTY_LIBRARY);
       const roles = parts.roles.all();
-      refuseProblems(workflow.name, drawn, roles, workflow.withheld);
+      refuseProblems(workflow.name, drawn, roles, { withheld: workflow.withheld });
       const needs = whatItNeeds(drawn, roles, parts.models);
       called = { name: workflow.name, ...needs, ...foreignText(parts, needs, workflow.withheld) };
       found[id] = called;

@@ -15,7 +15,6 @@ import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox
 import type { MessageEdit } from "../fork/apply-fork";
 import type { Place } from "../interpreter/places";
 import type { StartRequest } from "../lifecycle/start-request";
-import type { Caller } from "../replay/make-call";
 
 // What the parts of the runner need of one another. `NodeRun` is one attempt of one node and offers all of it; a node's
 // behaviour sees `NodeContext` of the domain, tool calls see `ToolRuntime`, agents `AgentRuntime`, crews `CrewRuntime`.
@@ -44,17 +43,6 @@ export interface ChildStart {
   request: StartRequest & { parent: ParentRun };
   /** In a fork, the runs that its originals started at the same place: the new one begins as the first of them that there is. */
   originals: readonly string[];
-}
-
-/** What a run that a node starts needs of the attempt. */
-export interface ChildRuntime
-  extends Caller,
-    Pick<
-      AgentRuntime,
-      "s" | "activationId" | "attempt" | "config" | "now" | "state" | "emit" | "hold" | "limitBeforeCall"
-    > {
-  readonly node: WorkflowNode;
-  readonly runs: ChildRunner | undefined;
 }
 
 /** An answer that was not requested again: that run had the answer to the same request. */

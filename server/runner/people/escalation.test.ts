@@ -88,7 +88,11 @@ test("a person is asked after a number of errors, and again after as many more",
   });
   expect(open.requested.why).toMatch(/^So far: 2 errors, \$0\.00, \d+ seconds? of running time\.$/);
   expect(open.requested.body).toMatch(/^Latest errors:\n- `n1: .*nowhere.*`\n- `n2: .*nowhere.*`$/);
-  expect(open.requested.options?.map(({ label }) => label)).toEqual(["Continue", "Instruct", "Stop the run"]);
+  expect(open.requested.options?.map(({ label }) => label)).toEqual([
+    "Continue",
+    "Message agents",
+    "Stop the run",
+  ]);
   expect(whenSilent(open.requested)).toBe("stops the run");
   give(stage, id, "continue");
   await expect.poll(() => titles(stage, id)).toHaveLength(2);

@@ -11,7 +11,7 @@ import { keptCommands } from "@/server/domain/run/commands/repeated";
 import { EDITION } from "@/server/domain/run/edition";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import type { CalledWorkflow } from "@/server/domain/run/events/child-events";
-import type { ForeignText } from "@/server/domain/run/fork/lineage";
+import type { ForeignText } from "@/server/domain/run/foreign-text";
 import { openInteractions } from "@/server/domain/run/questions/open-questions";
 import { readAnswer } from "@/server/domain/run/questions/person-answer";
 import { RULES_NOW, USUAL_PEOPLE } from "@/server/domain/run/questions/question-times";

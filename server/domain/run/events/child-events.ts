@@ -1,15 +1,21 @@
 import type { FinalStatus, RunError, Usage } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import type { ForeignText } from "../fork/lineage";
-import type { RunEvents } from ".";
+import type { ForeignText } from "../foreign-text";
+
+/** Who will be asked in a run, as the settings are at its start. */
+export interface ProviderSummary {
+  name: string;
+  model: string;
+  simulated: boolean;
+}
 
 /** A workflow that a node runs, as it was saved when the run was created. */
 export interface CalledWorkflow {
   name: string;
   graph: WorkflowGraph;
   roles: RoleDefinition[];
-  provider_summary: RunEvents["run_created"]["provider_summary"];
+  provider_summary: ProviderSummary | null;
   context_windows?: Record<string, number>;
   foreign?: ForeignText | undefined;
 }

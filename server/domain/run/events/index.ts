@@ -13,9 +13,10 @@ import type { JsonObject } from "@/server/domain/base/values";
 import type { PastWork } from "@/server/domain/crew/past-work";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { Pins } from "../commands/pins";
-import type { ForeignText, ForkGraph, ForkOrigin, ForkPatches } from "../fork/lineage";
+import type { ForeignText } from "../foreign-text";
+import type { ForkGraph, ForkOrigin, ForkPatches } from "../fork/lineage";
 import type { AgentEvents, ModelCallEvents } from "./agent-events";
-import type { CalledWorkflow, ChildEvents, ParentRun } from "./child-events";
+import type { CalledWorkflow, ChildEvents, ParentRun, ProviderSummary } from "./child-events";
 import type { ControlEvents, KeptCommand } from "./control-events";
 import type { CrewEvents, PlanEvents } from "./crew-events";
 import type { PeopleRules, PersonEvents } from "./people-events";
@@ -37,7 +38,7 @@ export interface RunEvents {
     input: JsonObject;
     config: RunConfig;
     trigger: "editor" | "api" | "cli" | "test" | "workflow";
-    provider_summary: { name: string; model: string; simulated: boolean } | null;
+    provider_summary: ProviderSummary | null;
     /** How much each model that it may ask reads, in tokens, by choiceKey; absent in older runs. */
     context_windows?: Record<string, number>;
     /** What whoever runs Troupe has set for every run; absent where nothing is set, and in older runs. */

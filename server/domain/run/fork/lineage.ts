@@ -5,6 +5,7 @@ import { Json, StateKey } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { PlanEdit } from "../commands/plan-edit";
 import type { CalledWorkflow } from "../events/child-events";
+import type { ForeignText } from "../foreign-text";
 
 /** Values of the state that a person sets or takes away. */
 export const StatePatch = z.strictObject({
@@ -41,14 +42,6 @@ export const ReplayMode = z.enum(["strict", "lenient"]);
 export type ReplayMode = z.infer<typeof ReplayMode>;
 
 /** Where a run comes from that begins as another one went. */
-/** Texts of a run that came with files, which are no person's own words. */
-export interface ForeignText {
-  /** By `textHash`. */
-  texts: readonly number[];
-  /** Hosts and e-mail addresses in them that a person has allowed for the workflow. */
-  allowed: readonly string[];
-}
-
 export interface ForkOrigin {
   from_run: string;
   /** The first of the lineage. */

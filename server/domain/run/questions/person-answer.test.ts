@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { SIZES } from "@/server/domain/base/sizes";
-import { ANSWER_IN_WORDS, answerInWords } from "@/server/domain/tool/person-question";
+import { answerText, TEXT_ANSWER } from "@/server/domain/tool/person-question";
 import { noOf, optionNamed, type ReadAnswer, readAnswer, SentAnswer, yesOf } from "./person-answer";
 
 type Asked = Parameters<typeof readAnswer>[0];
@@ -209,16 +209,16 @@ describe("forms", () => {
 });
 
 test("a question in words takes its answer as a value or a message, and may be left to the agent", () => {
-  const question: Asked = { kind: "escalation", response_schema: ANSWER_IN_WORDS };
-  const inWords = given({ answer: "given", value: { message: "Ghent" } });
-  expect(readAnswer(question, { value: { message: "Ghent" } })).toMatchObject(inWords);
-  expect(readAnswer(question, { answer: "approve", message: "Ghent" })).toMatchObject(inWords);
+  const question: Asked = { kind: "escalation", response_schema: TEXT_ANSWER };
+  const asText = given({ answer: "given", value: { message: "Ghent" } });
+  expect(readAnswer(question, { value: { message: "Ghent" } })).toMatchObject(asText);
+  expect(readAnswer(question, { answer: "approve", message: "Ghent" })).toMatchObject(asText);
   expect(readAnswer(question, { answer: "approve" })).toEqual(given({ answer: "given", value: {} }));
   expect(readAnswer(question, { answer: "reject", message: "No" })).toEqual(
     given({ answer: "reject", message: "No" }),
   );
-  expect(answerInWords({ value: { message: "Ghent" }, message: "Bruges" })).toBe("Ghent");
-  expect(answerInWords({ value: "Ghent" })).toBeUndefined();
+  expect(answerText({ value: { message: "Ghent" }, message: "Bruges" })).toBe("Ghent");
+  expect(answerText({ value: "Ghent" })).toBeUndefined();
 });
 
 test("an option is found by its label or value, preferably in the same case, or by yes or no", () => {

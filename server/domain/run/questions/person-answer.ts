@@ -7,7 +7,7 @@ import { Json, type JsonSchema } from "@/server/domain/base/values";
 import { isApproval, isRejection } from "@/server/domain/base/yes-no";
 import { objectOf } from "@/server/domain/graph/form-fields";
 import type { FieldError } from "@/server/domain/graph/input-check";
-import { ANSWER_IN_WORDS, type AnswerOption } from "@/server/domain/tool/person-question";
+import { type AnswerOption, TEXT_ANSWER } from "@/server/domain/tool/person-question";
 import type { Payloads } from "../events";
 import { answerErrors, checkAnswer, PersonsAnswer } from "./tool-question";
 
@@ -113,8 +113,8 @@ function readChoiceWithForm(option: AnswerOption, schema: JsonSchema, sent: Sent
 
 function readForm({ response_schema = {} }: Asked, sent: SentAnswer): ReadAnswer {
   const { answer = "given", calls } = sent;
-  const inWords = isSameJson(response_schema, ANSWER_IN_WORDS) ? withMessage(sent) : undefined;
-  const value = sent.value ?? sent.content ?? inWords;
+  const asText = isSameJson(response_schema, TEXT_ANSWER) ? withMessage(sent) : undefined;
+  const value = sent.value ?? sent.content ?? asText;
   if (calls !== undefined) return rejected("calls", "Answer this question by filling in its form.");
   if (answer === "reject") return { ok: true, answer: { answer, ...withMessage(sent) } };
   if (!SUBMIT.has(answer))

@@ -111,6 +111,7 @@ class TeamReader {
     return {
       ...defined({ name, collaboration_patterns, process }),
       ...(hasPatterns ? {} : { process: process ?? "swarm" }),
+      ...(process !== undefined && rules.from.size > 0 ? { allow_handoffs: true } : {}),
       ...defined({ tools: tools === undefined ? undefined : asCustomTools(tools) }),
       ...settings,
       ...defined({ entry_agent: entry, memory: this.memory(memory) }),

@@ -3,7 +3,7 @@ import { agent, call, calls, crewGraph, newScriptedStage, role } from "@/server/
 import type { JsonObject } from "@/server/domain/base/values";
 import type { PersonsAnswer } from "@/server/domain/run/questions/tool-question";
 import { draw } from "@/server/domain/testing/drawing";
-import { ANSWER_IN_WORDS } from "@/server/domain/tool/person-question";
+import { TEXT_ANSWER } from "@/server/domain/tool/person-question";
 import type { ScriptedStep } from "@/server/llm/scripted";
 
 const TOOLS = ["request_approval", "approval_gateway", "request_feedback", "escalate_to_human"];
@@ -210,7 +210,7 @@ test.each<[PersonsAnswer, JsonObject]>([
     urgency: "normal",
     mode: "async",
     body: "What now?",
-    response_schema: ANSWER_IN_WORDS,
+    response_schema: TEXT_ANSWER,
   });
   expect(requested).not.toHaveProperty("required_expertise");
 });

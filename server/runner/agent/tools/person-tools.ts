@@ -4,10 +4,10 @@ import type { Flow } from "@/server/domain/base/durable";
 import { Json, type JsonObject, type JsonSchema } from "@/server/domain/base/values";
 import { isSince } from "@/server/domain/run/edition";
 import {
-  ANSWER_IN_WORDS,
-  answerInWords,
+  answerText,
   EscalationLevel,
   type QuestionParts,
+  TEXT_ANSWER,
   TimeoutSeconds,
   Urgency,
 } from "@/server/domain/tool/person-question";
@@ -109,14 +109,14 @@ export const personTools = (run: AgentRuntime): RunTool[] => [
         urgency,
         ...defined({
           required_expertise: required_expertise.length > 0 ? required_expertise : undefined,
-          response_schema: isSince(run.s.run, 5) ? ANSWER_IN_WORDS : undefined,
+          response_schema: isSince(run.s.run, 5) ? TEXT_ANSWER : undefined,
         }),
         mode: isUrgent ? "sync" : "async",
       });
       const { answer, by } = answered;
       if (answer === "expired")
         return done({ go_on: false, by: "nobody", answer: "No answer before the deadline." });
-      return done({ go_on: answer !== "reject", by, answer: answerInWords(answered) ?? "" });
+      return done({ go_on: answer !== "reject", by, answer: answerText(answered) ?? "" });
     },
   }),
 ];

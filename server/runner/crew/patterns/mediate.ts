@@ -9,7 +9,7 @@ import { leaderOf } from "@/server/domain/crew/leader";
 import { NodeFailure } from "@/server/domain/nodes";
 import { isSince } from "@/server/domain/run/edition";
 import type { ChatMessage } from "@/server/domain/run/events";
-import { ANSWER_IN_WORDS, answerInWords } from "@/server/domain/tool/person-question";
+import { answerText, TEXT_ANSWER } from "@/server/domain/tool/person-question";
 import { concernsRun, errorOf } from "@/server/runner/agent/call-model";
 import { taskIdOf } from "@/server/runner/agent/prompt/prompt-edition";
 import { askForCrew } from "../ask";
@@ -231,14 +231,14 @@ function* askPerson(crew: Crew, manager: AgentConfig, question: string, round: n
     kind: "escalation",
     title: `${manager.agent_id} has a question`,
     why: question,
-    ...defined({ response_schema: isSince(crew.run.s.run, 5) ? ANSWER_IN_WORDS : undefined }),
+    ...defined({ response_schema: isSince(crew.run.s.run, 5) ? TEXT_ANSWER : undefined }),
   });
   if (answer.answer === "reject" || answer.answer === "expired")
     throw new NodeFailure(
       answer.answer === "reject" ? "HUMAN_REJECTED" : "HUMAN_TIMEOUT",
       `${crew.name} had an unanswered question: ${question}`,
     );
-  const advice = answerInWords(answer) ?? "Continue as you think best.";
+  const advice = answerText(answer) ?? "Continue as you think best.";
   crew.post({ from: USER, to: manager.agent_id, message: advice, kind: "answer" });
   return `${USER} answers:\n${crew.fences.fence("answer", advice)}`;
 }

@@ -83,7 +83,7 @@ export function terminationOf(value: unknown, report: Findings, depth = 0): Term
     case "HandoffTermination":
       report.changed(
         "termination_condition",
-        `A handoff to "${textOf(config.target)}" ended the team; here the team goes on.`,
+        `A handoff to "${textOf(config.target)}" ended the team; here the team continues.`,
       );
       return termination;
     default:

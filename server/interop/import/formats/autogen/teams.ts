@@ -140,7 +140,7 @@ function drawCrew(
             if (!to && PERSON.test(target)) {
               report.changed(
                 "config.participants",
-                `"${name}" hands off to "${target}"; here it asks a person with escalate_to_human and goes on with the answer.`,
+                `"${name}" hands off to "${target}"; here it asks a person with escalate_to_human and continues with the answer.`,
               );
               participants.roleRegistry.wants(agent.role_name, [ESCALATE], "config.participants", report);
             } else if (!to)

@@ -51,7 +51,7 @@ def tell_fact(self, city):
 describe("flows in Python", () => {
   test("methods that call a model become steps, with the texts that they send", async () => {
     const read = flow(CITY);
-    expect(read.found[0]?.label).toBe("a CrewAI flow in Python");
+    expect(read.found[0]?.label).toBe("a CrewAI Python flow");
     expect(said(read, "placeholder")).toEqual([]);
     expect(linesOf(read)).toEqual([
       "pick_city_step_1 pick_city",

@@ -31,7 +31,7 @@ const crewsBeside = (flow: Source, sources: readonly Source[]): CrewProgram[] =>
 /** A CrewAI flow as a class: each method is read as a method of a declarative flow. */
 export const crewaiPythonFlow: ReadableFormat = {
   id: "crewai-flow-code",
-  label: "a CrewAI flow in Python",
+  label: "a CrewAI Python flow",
   recognise: (sources) =>
     sources.flatMap((source): Claim[] => {
       if (!isPython(source) || !HAS_START.test(source.text)) return [];
@@ -311,8 +311,9 @@ class FlowReader {
       root = this.evaluator.resolve({ expr: inner, scope: of.scope }).expr;
     }
     const name = root.is === "name" ? root.name : "";
-    const isDeclared = new RegExp(`^class[ \\t]+${name}\\b`, "m");
-    const program = name === "" ? undefined : this.crews.find(({ main }) => isDeclared.test(main.text));
+    const isDeclared = (text: string) =>
+      [...text.matchAll(/^class[ \t]+(\w+)/gm)].some(([, one]) => one === name);
+    const program = name === "" ? undefined : this.crews.find(({ main }) => isDeclared(main.text));
     const code = program ? readCrewCode(program, { ...this.reading, findings }) : this.reader.crewOf(of);
     if (!code) return null;
     const described = describedIn(program ? configsOf(program, this.reading.all) : [], findings);

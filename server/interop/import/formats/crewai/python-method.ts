@@ -239,7 +239,7 @@ export class MethodBody {
     this.add(name, this.routine, { action: { call: "expression", expr }, writes });
     // Variables that were made of what the state was before.
     const stays = ([, value]: [string, string]) =>
-      ![...writes.keys()].some((field) => new RegExp(`\\bstate\\.${field}\\b`).test(value));
+      ![...value.matchAll(/\bstate\.(\w+)/g)].some(([, field]) => field !== undefined && writes.has(field));
     this.values = {
       ...this.values,
       writes: new Map(),

@@ -67,7 +67,7 @@ describe("micro agents of OpenHands", () => {
   test("a missing prompt.md is named", () => {
     const result = read({ "agent.yaml": AGENT });
     expect(roleOf(result).system_prompt_template).toBeUndefined();
-    expect(messagesOf(result)[0]).toContain("no prompt.md beside this file");
+    expect(messagesOf(result)[0]).toContain("no prompt.md next to this file");
   });
 
   test("Markdown with triggers or inputs becomes a role, apart from agents of other systems", () => {

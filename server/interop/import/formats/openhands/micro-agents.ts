@@ -54,7 +54,7 @@ export const microAgents: ReadableFormat = {
         if (!prompt)
           report.dropped(
             "",
-            "There is no prompt.md beside this file. Import the whole folder, or a zip of it.",
+            "There is no prompt.md next to this file. Import the whole folder, or a zip of it.",
           );
         addAgent(registry, {
           raw: source.value,
@@ -101,11 +101,11 @@ interface MicroAgent {
 
 function addAgent(registry: RoleRegistry, { raw, report, prompt, inPrompt }: MicroAgent): void {
   const { name, description, inputs, outputs, generates, triggers, type, version, agent, ...rest } = raw;
-  const words = textsOf(triggers);
+  const keywords = textsOf(triggers);
   const { text, actions, left } = plainPrompt(prompt, new Set(namedFields(inputs).map(([input]) => input)));
   const role = registry.add({
     name: textOf(name) || "Micro agent",
-    description: [textOf(description), words.length > 0 ? `Knows about: ${words.join(", ")}.` : ""]
+    description: [textOf(description), keywords.length > 0 ? `Knows about: ${keywords.join(", ")}.` : ""]
       .filter(Boolean)
       .join(" "),
     prompt: text,
@@ -115,7 +115,7 @@ function addAgent(registry: RoleRegistry, { raw, report, prompt, inPrompt }: Mic
     }),
   });
   report.keeps("name", `Imported the micro agent as the role "${role}".`);
-  if (words.length > 0)
+  if (keywords.length > 0)
     report.changed(
       "triggers",
       "Words in a message added this text to the prompt. Here they are in the role's description, by which tasks find it.",

@@ -26,7 +26,7 @@ const isPythonText = ({ path, value, text }: Source): boolean =>
  */
 export const openHandsPython: ReadableFormat = {
   id: "openhands-python",
-  label: "roles, agents, plans or a workflow in Python",
+  label: "OpenHands code in Python",
   recognise: (sources) =>
     sources.filter(isPythonText).flatMap((source): Claim[] => {
       const { text } = source;

@@ -4,7 +4,7 @@ import { type BasicFieldVariant, choicesOf, type FieldOf, type FormField } from 
 import type { CrewQuestions } from "@/server/domain/crew/questions";
 import { escalationError } from "@/server/domain/tool/escalation";
 import type { QuestionParts, QuestionTerms } from "@/server/domain/tool/person-question";
-import type { Field, NodeDiagnostic } from "./define";
+import type { Field, NodeDiagnostic } from "../define";
 
 type TermField = FieldOf<unknown, Exclude<keyof QuestionTerms, "default_response">, BasicFieldVariant>;
 
