@@ -172,7 +172,7 @@ test("a map lists its items, and retrying those that failed runs only these agai
   await expect(items.getByRole("listitem")).toHaveCount(1);
   await expect(items.getByRole("listitem")).toContainText("Item 2");
 
-  await items.getByRole("button", { name: "Show Item 2 on the canvas" }).click();
+  await items.getByRole("button", { name: "Show Item 2 here" }).click();
   const inside = page.getByRole("region", { name: "Run of Each number" });
   await expect(inside.getByRole("article", { name: "Double it" })).toHaveAttribute("data-status", "failed");
   await inside.getByRole("button", { name: "Next item" }).click();

@@ -13,7 +13,9 @@ import { CrewCamera, CrewDoors, useCrewNodes, useGrownCards } from "@/components
 import { CrewSection } from "@/components/run/crew/crew-section";
 import { cardOf, focusCrew, useCrewStage } from "@/components/run/crew/crew-stage";
 import { NARROW, useMedia } from "@/components/ui/use-media";
+import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { ChildCamera, ChildDoors, useChildKeys } from "./children/child-doors";
+import { startsRuns } from "./children/child-runs";
 import { ChildSection } from "./children/child-section";
 import { useOpenCards } from "./children/child-stage";
 import { spotlightNode } from "./live/spotlight";
@@ -26,6 +28,12 @@ const ViewModeSwitch = dynamic(() =>
   import("@/components/canvas/view-mode-switch").then((m) => m.ViewModeSwitch),
 );
 
+const ChildInside = dynamic(() => import("./children/child-inside").then((m) => m.ChildInside));
+const CrewInside = dynamic(() => import("./crew/crew-inside").then((m) => m.CrewInside));
+
+const Inside = ({ node }: { node: WorkflowNode }) =>
+  startsRuns(node) ? <ChildInside node={node} /> : <CrewInside node={node} />;
+
 /** The workflow of the run, as it was when the run started. */
 export function RunCanvas({
   selected,
@@ -36,7 +44,7 @@ export function RunCanvas({
   onSelect: (nodeId: string | null) => void;
   isHeld: boolean;
 }) {
-  const { graph, ...drawing } = useRunDrawing(isHeld);
+  const { graph, ...drawing } = useRunDrawing({ isHeld, Inside });
   const [isFollowing, setFollowing] = useState(true);
   const stopFollowing = useCallback(() => setFollowing(false), []);
   const isOver = useRun(({ head }) => head.run.status === "finished", false);

@@ -1,4 +1,5 @@
 import { useMemo } from "react";
+import type { RunParts } from "@/components/canvas/canvas-run-context";
 import { withRoomBelow } from "@/components/canvas/layout/places";
 import { SLIP } from "@/components/canvas/layout/routes";
 import { useNamedAgents } from "@/components/forms/use-named-agents";
@@ -9,14 +10,20 @@ import { useRun, useRunViewStore } from "./run-context";
 const NO_ROLES: readonly RoleDefinition[] = [];
 
 /** What a canvas or a list shows of the run around: its workflow as it was when the run started, and its statuses. */
-export function useRunDrawing(isHeld = false) {
+export function useRunDrawing({
+  isHeld = false,
+  Inside,
+}: {
+  isHeld?: boolean;
+  Inside?: RunParts["Inside"] | undefined;
+} = {}) {
   const store = useRunViewStore();
   const drawn = useRun((view) => view.head.graph, null);
   // Leave room for the captions below the cards.
   const graph = useMemo(() => drawn && withRoomBelow(drawn, SLIP), [drawn]);
   const known = useRun((view) => view.head.roles, NO_ROLES);
   const roles = useMemo(() => new Map(known.map((role) => [role.name, role])), [known]);
-  const run = useMemo(() => (store ? newCanvasRun(store, isHeld) : null), [store, isHeld]);
+  const run = useMemo(() => (store ? newCanvasRun(store, isHeld, Inside) : null), [store, isHeld, Inside]);
   const agents = useNamedAgents(graph);
   return { graph, roles, agents, run };
 }

@@ -1,6 +1,7 @@
 "use client";
 
 import { type KeyboardEvent, useEffect, useMemo, useRef } from "react";
+import { useRunParts } from "@/components/canvas/canvas-run-context";
 import type { CardSize } from "@/components/canvas/cards/card-size";
 import { CanvasProvider, GraphCanvas } from "@/components/canvas/graph-canvas";
 import { stillView } from "@/components/canvas/layout/still-view";
@@ -62,7 +63,8 @@ export function ChildInside({ node }: { node: WorkflowNode }) {
 const NOTE = "flex min-h-44 items-center justify-center text-sm text-ink-2";
 
 function ChildDrawing({ hasBegun, onSize }: { hasBegun: boolean; onSize: (size: CardSize) => void }) {
-  const { graph, ...drawing } = useRunDrawing();
+  // What opens on the canvas around opens in here too.
+  const { graph, ...drawing } = useRunDrawing({ Inside: useRunParts()?.Inside });
   const isEmpty = useRun(({ lastSeq }) => lastSeq === 0, true);
   const isUnreachable = useRun(({ connection }) => connection === "reconnecting", false);
   if (!hasBegun) return <p className={NOTE}>Not started</p>;

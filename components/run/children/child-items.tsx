@@ -134,7 +134,7 @@ function Item({ child: { run_id, item, status }, nodeId }: { child: ChildRun; no
       </span>
       {stage && !isNarrow ? (
         <IconButton
-          label={`Show ${name} on the canvas`}
+          label={`Show ${name} here`}
           size="sm"
           className="relative z-10"
           icon={<Workflow aria-hidden />}

@@ -1,5 +1,3 @@
-import dynamic from "next/dynamic";
-import { createElement } from "react";
 import type {
   CanvasRun,
   EdgeRunView,
@@ -13,16 +11,9 @@ import { defined } from "@/server/domain/base/defined";
 import { must } from "@/server/domain/base/must";
 import { isCrewNode } from "@/server/domain/nodes";
 import type { RunState } from "@/server/domain/run";
-import { startsRuns } from "../children/child-runs";
 import { resultLine } from "../node/route";
 import { describeCost } from "./paid";
 import type { RunView, RunViewStore } from "./run-view-store";
-
-const ChildInside = dynamic(() => import("../children/child-inside").then((module) => module.ChildInside));
-const CrewInside = dynamic(() => import("../crew/crew-inside").then((module) => module.CrewInside));
-
-const Inside: NonNullable<RunParts["Inside"]> = ({ node }) =>
-  createElement(startsRuns(node) ? ChildInside : CrewInside, { node });
 
 /** Characters of streamed text on a card: about two lines. */
 const PEEK = 48;
@@ -31,15 +22,15 @@ const MAX_SUMMARY_LENGTH = 280;
 
 /**
  * A run for the canvas: returns the same object until something changes for that node or edge. `isHeld`: the run is
- * quarantined, which no event reports.
+ * quarantined, which no event reports. `Inside`: the content of open cards; without it none opens.
  */
-export function newCanvasRun(store: RunViewStore, isHeld = false): CanvasRun {
+export function newCanvasRun(store: RunViewStore, isHeld = false, Inside?: RunParts["Inside"]): CanvasRun {
   const nodes = new Map<string, { from: readonly unknown[]; view: NodeRunView }>();
   const edges = new Map<string, { from: unknown; view: EdgeRunView }>();
   const peeks = new Map<string, NodePeek>();
 
   return {
-    parts: { ...runParts, Inside },
+    parts: { ...runParts, ...defined({ Inside }) },
     subscribe: (listener) => store.view.subscribe(listener),
 
     node(id) {
