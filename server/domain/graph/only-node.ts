@@ -1,4 +1,5 @@
 import { getNodeKind, isExecutable } from "../nodes";
+import { withInnerBodies } from "./bodies";
 import { WorkflowGraph } from "./graph";
 import { keysRead } from "./keys/keys-read";
 import { stateProperties } from "./keys/state-properties";
@@ -16,7 +17,7 @@ export function singleNodeError(graph: WorkflowGraph, nodeId: string): string | 
 
 /**
  * A workflow with a single node of another one: it starts with the node's inputs, and each of its routes ends.
- * Conditions of routes are left out, since nothing follows. Null if `singleNodeError` gives a reason.
+ * What it runs as its body comes along. Conditions of routes are left out, since nothing follows. Null if `singleNodeError` gives a reason.
  */
 export function graphOfNode(graph: WorkflowGraph, nodeId: string): WorkflowGraph | null {
   const node = graph.nodes[nodeId];
@@ -36,10 +37,13 @@ export function graphOfNode(graph: WorkflowGraph, nodeId: string): WorkflowGraph
   const plain = { id: "only_out", source_node_id: nodeId, target_node_id: end };
   const needsPlain =
     !getNodeKind(node.node_type).routes && !outgoingEdges.some(({ kind }) => kind === "normal");
+  const inside = withInnerBodies(graph, [nodeId]);
+  inside.delete(nodeId);
+  const isInside = (id: string) => inside.has(id);
   return WorkflowGraph.parse({
     ...graph,
     start_node_id: start,
-    groups: [],
+    groups: (graph.groups ?? []).filter(({ node_ids }) => node_ids.some(isInside)),
     nodes: {
       [start]: {
         id: start,
@@ -50,11 +54,15 @@ export function graphOfNode(graph: WorkflowGraph, nodeId: string): WorkflowGraph
       },
       // It waits for one way only, whatever it joined.
       [nodeId]: { ...node, join: "all" },
+      ...Object.fromEntries(Object.entries(graph.nodes).filter(([id]) => isInside(id))),
       [end]: { id: end, node_type: "end", name: "End", config: {} },
     },
     edges: [
       { id: "only_in", source_node_id: start, target_node_id: nodeId },
       ...outward,
+      ...graph.edges.filter(
+        ({ source_node_id, target_node_id }) => isInside(source_node_id) && isInside(target_node_id),
+      ),
       ...(needsPlain ? [plain] : []),
     ],
   });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { draw } from "@/server/domain/testing/drawing";
 import { type Choice, choicesOf, fieldsOfSchema } from "./form-fields";
+import { WorkflowGraph } from "./graph";
 import { errorsByKey, fieldError, findInputErrors } from "./input-check";
 import { graphOfNode, singleNodeError } from "./only-node";
 import { inputFields, inputSchema, startingState } from "./run-input";
@@ -230,4 +231,23 @@ test("a single-node run asks for every key that the node's templates and express
   expect(asked("t")).toEqual(["amount", "enabled", "fee", "discount?"]);
   expect(asked("a")).toEqual(["topic", "reader", "style?"]);
   expect(asked("r")).toEqual(["points", "limit"]);
+});
+
+test("a map runs alone with the group that it runs", () => {
+  const graph = WorkflowGraph.parse({
+    ...draw("start > m > end; a > b", {
+      m: {
+        node_type: "map",
+        config: { items: "[1]", node: "body", input: { n: "item" } },
+        output_keys: ["all"],
+      },
+    }),
+    groups: [{ id: "body", node_ids: ["a", "b"] }],
+  });
+  const alone = graphOfNode(graph, "m");
+  expect(Object.keys(alone?.nodes ?? {})).toEqual(["before_m", "m", "a", "b", "after_m"]);
+  expect(alone?.groups?.map(({ id }) => id)).toEqual(["body"]);
+  expect(
+    alone?.edges.map(({ source_node_id, target_node_id }) => [source_node_id, target_node_id]),
+  ).toContainEqual(["a", "b"]);
 });
