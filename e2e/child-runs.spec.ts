@@ -46,18 +46,32 @@ async function began(
   return `/workflows/${id}/runs/${run_id}`;
 }
 
+/** Waits for a signal before it writes. */
+const held = file(
+  "Summarize",
+  [
+    start(["topic"]),
+    { id: "hold", node_type: "wait", name: "Hold", config: { signal: "go" }, ...place(1) },
+    agent("summary", "Write summary", '[[offline: json {"summary": "Short."}]]', 2),
+    end("end", "Done", 3, 0, { input_keys: ["summary"] }),
+  ],
+  [edge("start", "hold"), edge("hold", "summary"), edge("summary", "end")],
+);
+
 test("a sub-workflow opens in its card while it runs, and stays open after it ended", async ({
   app,
   page,
 }) => {
-  await app.open(await began(report, summarize, { input: { topic: "Tea" } }));
+  await app.open(await began(report, held, { input: { topic: "Tea" } }));
   await page.getByRole("button", { name: "Open run of Summary" }).click();
   const inside = page.getByRole("region", { name: "Run of Summary" });
   const writing = inside.getByRole("article", { name: "Write summary" });
-  await expect(writing).toHaveAttribute("data-status", "running");
+  await expect(inside.getByRole("article", { name: "Hold" })).toHaveAttribute("data-status", "waiting");
+  const { runs } = await api<{ runs: { id: string }[] }>("GET", `/runs/${app.run.id}/children`);
+  await api("POST", `/runs/${runs[0]?.id}/signals`, { name: "go", data: {} });
   await app.run.expectEnd("Completed");
   await expect(writing).toHaveAttribute("data-status", "completed");
-  await expect(inside.getByText("Completed")).toBeVisible();
+  await expect(inside.getByText("Completed", { exact: true }).first()).toBeVisible();
   // Its own size is what the card has room for: nothing lies outside.
   const [outer, last] = await Promise.all([
     inside.boundingBox(),
