@@ -107,6 +107,7 @@ export function partGraph(
           name: "Start",
           output_keys: [...required, ...optional],
           config: { input_schema: inputSchemaOf(graph, required, optional) },
+          ...besideOf(nodes, "before"),
         },
         ...nodes,
         [end]: {
@@ -115,6 +116,7 @@ export function partGraph(
           name: "End",
           optional_input_keys: [...written],
           config: {},
+          ...besideOf(nodes, "after"),
         },
       },
       edges: [
@@ -161,4 +163,20 @@ function freeId(wanted: string, nodes: WorkflowGraph["nodes"]): string {
   let id = wanted;
   while (Object.hasOwn(nodes, id)) id = `_${id}`;
   return id;
+}
+
+/** The distance between two columns of cards. */
+const COLUMN = 320;
+
+/** A place before or after nodes that have theirs, at the height of the first one. */
+function besideOf(
+  nodes: WorkflowGraph["nodes"],
+  where: "before" | "after",
+): { ui?: { x: number; y: number } } {
+  const places = Object.values(nodes).flatMap(({ ui }) => ui ?? []);
+  const [first] = places;
+  if (!first) return {};
+  const columns = places.map(({ x }) => x);
+  const x = where === "before" ? Math.min(...columns) - COLUMN : Math.max(...columns) + COLUMN;
+  return { ui: { x, y: first.y } };
 }
