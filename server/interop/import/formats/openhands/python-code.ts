@@ -14,8 +14,14 @@ const RECORDS =
   /^(RoleDefinition|AgentConfig|ExecutionPlan|Task|ProjectContext|WorkflowGraph|WorkflowNode|WorkflowEdge)$/;
 const MAKES = /\b(RoleDefinition|AgentConfig|ExecutionPlan|WorkflowGraph)\s*\(/;
 const DECLARES = /^class[ \t]+\w+[ \t]*\([^()\n]*\b(AbstractBaseAgent|ToolInterface|Role)\b/m;
-/** A dict or list, written alone or given to a name. */
-const HOLDS = /^\s*(?:#[^\n]*\n\s*)*(?:\w+[ \t]*(?::[^=\n]+)?=[ \t]*)?[[{]/;
+/** The first line of a dict or list, written alone or given to a name. */
+const HOLDS = /^(?:\w{1,100}[ \t]{0,9}(?::[^=\n]{1,200})?=[ \t]{0,9})?[[{]/;
+
+const firstLineOf = (text: string): string =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .find((line) => line !== "" && !line.startsWith("#")) ?? "";
 
 const isPythonText = ({ path, value, text }: Source): boolean =>
   value === undefined && (path === "" || /\.py$/i.test(path)) && !/^[ \t]*```/m.test(text);
@@ -32,7 +38,7 @@ export const openHandsPython: ReadableFormat = {
       const { text } = source;
       if (MAKES.test(text) || DECLARES.test(text)) return [{ sure: 2, files: [source] }];
       const isBrokenJson = source.problem !== undefined && !/['#]|\b(?:True|False|None)\b/.test(text);
-      return HOLDS.test(text) && !isBrokenJson ? [{ sure: 1, files: [source] }] : [];
+      return HOLDS.test(firstLineOf(text)) && !isBrokenJson ? [{ sure: 1, files: [source] }] : [];
     }),
   read(reading) {
     const [source] = reading.claim.files;
