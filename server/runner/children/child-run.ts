@@ -83,7 +83,7 @@ export function* runChild(
   if (depth > run.config.max_subrun_depth)
     throw new NodeFailure(
       "SUBRUN_FAILED",
-      `${workflow.name} would be nested ${depth} levels deep; the maximum is ${run.config.max_subrun_depth}.`,
+      `${workflow.name} would be ${depth} ${depth === 1 ? "level" : "levels"} deep; at most ${run.config.max_subrun_depth} are allowed.`,
     );
   const [wrong] = findInputErrors(workflow.graph, input);
   if (wrong)
@@ -91,40 +91,60 @@ export function* runChild(
       "INPUT_MISSING",
       `The input "${wrong.key}" of ${workflow.name} is invalid: ${wrong.message}`,
     );
-  const budget = yield* budgetFor(run, target.shares);
-  const start = startOf(run, target, { input, item, depth, budget });
+  for (let round = 0, before: ChildStart | undefined; ; round++) {
+    const budget = yield* budgetFor(run, target.shares);
+    const start = startOf(run, target, { input, item, depth, budget, round, before });
+    const { output, error, final_status } = yield* resultOf(run, target, { start, item, round, budget });
+    if (final_status === "COMPLETED") return output;
+    const spent = error?.code === "BUDGET" ? budget : null;
+    if (!spent || run.config.budget.mode === "soft")
+      throw new NodeFailure(
+        "SUBRUN_FAILED",
+        `${workflow.name} ${ENDED[final_status]}${error ? `: ${error.message}` : "."}`,
+        { retryable: error?.retryable ?? false, user_action: error?.user_action ?? "retry" },
+      );
+    // What others have not used may be enough; otherwise a person raises the limit, and it continues.
+    before = start;
+    if (!hasTwice(shareOf(run.s, run.activationId, target.shares), spent))
+      yield* run.hold(spent.max_total_tokens === null ? "max_cost_usd" : "max_total_tokens");
+  }
+}
+
+/** Starts the run, unless it completed in an earlier attempt, and waits for it. */
+function* resultOf(
+  run: ChildRuntime,
+  target: Target,
+  about: { start: ChildStart; item: number | undefined; round: number; budget: ChildBudget | null },
+): Flow<ChildResult> {
+  const { start, item, round, budget } = about;
+  const { name } = target.workflow;
   const isDone = run.s.children.get(childKey(run.activationId, item))?.status === "completed";
   if (!isDone)
     run.emit({
       type: "child_started",
-      payload: defined({
-        run_id: start.run_id,
-        workflow_name: workflow.name,
-        item,
-        budget: budget ?? undefined,
-      }),
+      payload: defined({ run_id: start.run_id, workflow_name: name, item, budget: budget ?? undefined }),
     });
   if (run.s.activations[run.activationId]?.status !== "waiting")
     run.emit({ type: "node_waiting", payload: { for: "run" } });
   const { value, reused } = yield* makeCall(run, {
-    key: item === undefined ? "run" : `run${item}`,
+    key: `run${item ?? ""}${round === 0 ? "" : `/round${round}`}`,
     request: requestOf(run, target, start),
     work: ({ abort }) => {
       if (!run.runs) throw new NodeFailure("CONFIG", "Workflows can't be run from here.");
       return run.runs.run(start, abort);
     },
-    question: { about: {}, tool_name: workflow.name, args: input },
+    question: { about: {}, tool_name: name, args: start.request.input },
   });
-  const { output, error, ...result } = ChildResult.parse(value);
+  const result = ChildResult.parse(value);
+  const { output: _output, error, ...finished } = result;
   if (!isDone)
-    run.emit({ type: "child_finished", payload: { ...result, ...defined({ item, error, reused }) } });
-  if (result.final_status === "COMPLETED") return output;
-  throw new NodeFailure(
-    "SUBRUN_FAILED",
-    `${workflow.name} ${ENDED[result.final_status]}${error ? `: ${error.message}` : "."}`,
-    { retryable: error?.retryable ?? false, user_action: error?.user_action ?? "retry" },
-  );
+    run.emit({ type: "child_finished", payload: { ...finished, ...defined({ item, error, reused }) } });
+  return result;
 }
+
+const hasTwice = (now: ChildBudget, before: ChildBudget): boolean =>
+  (before.max_total_tokens === null || (now.max_total_tokens ?? 0) >= 2 * before.max_total_tokens) &&
+  (before.max_cost_usd === null || (now.max_cost_usd ?? 0) >= 2 * before.max_cost_usd);
 
 const ENDED: Readonly<Record<Exclude<FinalStatus, "COMPLETED">, string>> = {
   ERROR: "failed",
@@ -136,16 +156,26 @@ const ENDED: Readonly<Record<Exclude<FinalStatus, "COMPLETED">, string>> = {
 function startOf(
   run: ChildRuntime,
   { workflow, workflow_id }: Target,
-  about: { input: JsonObject; item: number | undefined; depth: number; budget: ChildBudget | null },
+  about: {
+    input: JsonObject;
+    item: number | undefined;
+    depth: number;
+    budget: ChildBudget | null;
+    round: number;
+    before: ChildStart | undefined;
+  },
 ): ChildStart {
   const { s, activationId } = run;
-  const { input, item, depth, budget } = about;
+  const { input, item, depth, budget, round } = about;
   const before = s.children.get(childKey(activationId, item));
-  const place = `${childKey(activationId, item)}/${run.attempt}`;
+  const place = `${childKey(activationId, item)}/${run.attempt}${round === 0 ? "" : `/${round}`}`;
   return {
     run_id: before?.status === "completed" ? before.run_id : childId(writtenAs(s.run), place),
     // The nearest run of the lineage first.
-    originals: (s.run.forks ?? []).map(({ from_run }) => childId(from_run, place)).reverse(),
+    originals: [
+      ...(about.before ? [about.before.run_id] : []),
+      ...(s.run.forks ?? []).map(({ from_run }) => childId(from_run, place)).reverse(),
+    ],
     request: {
       workflow_id,
       workflow_name: workflow.name,
@@ -167,6 +197,7 @@ function startOf(
         workflow_name: s.run.workflow_name,
         depth,
         taint_sources: s.taint_sources,
+        confirmation: [...(s.run.parent?.confirmation ?? []), s.run.config.confirmation],
         ...defined({ item }),
       },
     },
@@ -211,7 +242,7 @@ function configFor(s: RunState, graph: WorkflowGraph, budget: ChildBudget | null
     max_active_ms: Math.min(own.max_active_ms, config.max_active_ms),
     max_subrun_depth: Math.min(own.max_subrun_depth, config.max_subrun_depth),
     denied_tools: [...new Set([...own.denied_tools, ...config.denied_tools])],
-    confirmation: config.confirmation.kind === "always" ? config.confirmation : own.confirmation,
+    ...defined({ escalate: own.escalate ?? config.escalate }),
   };
 }
 
@@ -238,14 +269,20 @@ function* budgetFor(run: ChildRuntime, shares: number): Flow<ChildBudget | null>
       continue;
     }
     if (left.max_cost_usd === null && left.max_total_tokens === null) return null;
-    const others = Math.max(1, shares - runningIn(run.s, run.activationId)) + busyBeside(run.s);
-    const share = (amount: number | null) => (amount === null ? null : Math.max(0, amount / others));
-    const tokens = share(left.max_total_tokens);
-    return {
-      max_cost_usd: share(left.max_cost_usd),
-      max_total_tokens: tokens === null ? null : Math.floor(tokens),
-    };
+    return shareOf(run.s, run.activationId, shares);
   }
+}
+
+/** An equal share of what is left. */
+function shareOf(s: RunState, activationId: string, shares: number): ChildBudget {
+  const left = leftOf(s);
+  const others = Math.max(1, shares - runningIn(s, activationId)) + busyBeside(s);
+  const share = (amount: number | null) => (amount === null ? null : Math.max(0, amount / others));
+  const tokens = share(left.max_total_tokens);
+  return {
+    max_cost_usd: share(left.max_cost_usd),
+    max_total_tokens: tokens === null ? null : Math.floor(tokens),
+  };
 }
 
 const runningIn = ({ activations }: RunState, activationId: string): number =>

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
+import { ModelError } from "@/server/llm/model";
 import { defineTool } from "@/server/tools/define";
 import { fakeModels, fakeTools, killed, newStage, role } from "../testing";
 
@@ -262,4 +263,102 @@ describe("a budget", () => {
     await expect.poll(() => stage.store.find(id)?.final_status).toBe("COMPLETED");
     expect(stage.store.children(id, { limit: 9 })).toHaveLength(2);
   });
+});
+
+test("a fork of a run that is paused within a sub-workflow continues", async () => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const models = fakeModels(async () => {
+    await held;
+    return "done";
+  });
+  const stage = newStage({ models });
+  const two = draw("start > a > b > end", { a: ask("First"), b: ask("Second") });
+  const id = stage.start(draw("start > sub > end", { sub: calls("two") }), {
+    workflows: { two },
+    roles: [role("Worker")],
+  });
+  const child = await childOf(stage, id);
+  await expect.poll(() => models.requests.length).toBe(1);
+  await stage.host.steering.command(id, { kind: "pause" }, "ann");
+  release();
+  await status(stage, child).toBe("paused");
+  const { run_id } = stage.host.fork({
+    run_id: id,
+    at: { node_id: "sub" },
+    patches: {},
+    graph: "original",
+    by: "ann",
+    trigger: "editor",
+  });
+  await status(stage, run_id).toBe("finished");
+  expect(stage.store.find(run_id)?.final_status).toBe("COMPLETED");
+  expect(stage.store.find(child)?.status).toBe("paused");
+});
+
+test("a policy of a run holds in the runs that it starts, whatever their workflows say", async () => {
+  const send = defineTool({
+    name: "send",
+    description: "Sends a text.",
+    source: "custom",
+    input: z.object({ text: z.string() }),
+    risk: "LOW",
+    read_only: false,
+    execute: () => "sent",
+  });
+  const stage = newStage({ tools: fakeTools([send]) });
+  const sends = unguarded(draw("start > s > end", { s: uses("send", "'hello'") }));
+  const id = stage.start(draw("start > sub > end", { sub: calls("sends") }), {
+    workflows: { sends },
+    config: { confirmation: { kind: "tools", tools: ["send"] } },
+  });
+  const child = await childOf(stage, id);
+  expect(await openQuestion(stage, child)).toMatchObject({ kind: "tool_confirmation", tool_name: "send" });
+});
+
+test("a fork that a person makes of a child run stands for itself", async () => {
+  const stage = newStage();
+  const inner = draw("start > t > end", {});
+  const { id } = await stage.run(draw("start > sub > end", { sub: calls("inner") }), {
+    workflows: { inner },
+  });
+  const child = await childOf(stage, id);
+  const { run_id } = stage.host.fork({
+    run_id: child,
+    patches: {},
+    graph: "original",
+    by: "ann",
+    trigger: "editor",
+  });
+  await status(stage, run_id).toBe("finished");
+  expect(stage.store.children(id, { limit: 9 }).map((run) => run.id)).toEqual([child]);
+  expect(stage.store.list().map((run) => run.id)).toContain(run_id);
+});
+
+test("a sub-workflow that has used up its share continues once the budget of its parent is raised", async () => {
+  let asked = 0;
+  const stage = newStage({
+    models: fakeModels(() => {
+      if (++asked > 1) return "done";
+      throw new ModelError({
+        code: "BUDGET",
+        message: "The next model call could exceed this run's budget.",
+        retryable: false,
+        user_action: "raise_limit",
+      });
+    }),
+  });
+  const talks = draw("start > a > end", { a: ask("Talk") });
+  const id = stage.start(draw("start > sub > end", { sub: calls("talks") }), {
+    roles: [role("Worker")],
+    workflows: { talks },
+    config: { budget: { max_total_tokens: 50, max_cost_usd: null, warn_at: 0.8, mode: "hard" } },
+  });
+  await status(stage, id).toBe("finished");
+  expect(stage.store.find(id)).toMatchObject({ final_status: "INCOMPLETE", reason_code: "BUDGET" });
+  expect(stage.store.state(id)!.run.resumable).toEqual(["max_total_tokens"]);
+  await stage.host.steering.raiseLimit(id, "max_total_tokens", 100_000, "ann");
+  await expect.poll(() => stage.store.find(id)?.final_status).toBe("COMPLETED");
 });

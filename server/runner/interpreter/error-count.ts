@@ -40,6 +40,12 @@ export class ErrorCount {
           ? `${event.agent_id}: ${error?.message ?? "The task was returned."}`
           : null;
       }
+      case "child_finished": {
+        const { node_id = "", payload } = event;
+        return payload.final_status === "COMPLETED"
+          ? null
+          : `${this.s.graph.nodes[node_id]?.name || node_id}: ${payload.error?.message ?? "A run didn't complete."}`;
+      }
       default:
         return null;
     }

@@ -129,18 +129,23 @@ export class ChildRuns implements ChildRunner {
   private create(id: string, { run_id, request, originals }: ChildStart): void {
     const { store, creation, begin } = this.parts;
     const original = [run_id, ...originals].find((one) => one !== id && store.standing(one));
-    const run: NewRun =
-      original === undefined
-        ? { id, created: creation(request), interpreterVersion: INTERPRETER_VERSION, idempotencyKey: null }
-        : this.forkOf(original, id, request);
-    if (store.create(run).created) begin(id, run.created, original !== undefined);
+    if (original === undefined) {
+      const created = creation(request);
+      store.create({ id, created, interpreterVersion: INTERPRETER_VERSION, idempotencyKey: null });
+      return begin(id, created, false);
+    }
+    const { run, isPaused } = this.forkOf(original, id, request);
+    store.create(run);
+    // Its original is paused; the run that asks for this one is not.
+    if (isPaused) store.command(id, { kind: "resume", by: "run" }, this.parts.now());
+    begin(id, run.created, true);
   }
 
   /**
    * The run begins as that of the original did, so that a person is asked before anything is done outside once more. One that
    * was still going on with the same input goes on from there.
    */
-  private forkOf(original: string, id: string, request: StartRequest): NewRun {
+  private forkOf(original: string, id: string, request: StartRequest): { run: NewRun; isPaused: boolean } {
     const { store, now } = this.parts;
     const { input, graph, roles, foreign, workflows, config, parent, trigger } = request;
     const before = store.state(original);
@@ -167,7 +172,10 @@ export class ChildRuns implements ChildRunner {
     );
     const { payload } = planned.created;
     const created = { ...planned.created, payload: { ...payload, config, ...(parent ? { parent } : {}) } };
-    return { id, idempotencyKey: null, origin, ...planned, created };
+    return {
+      run: { id, idempotencyKey: null, origin, ...planned, created },
+      isPaused: isGoingOn && before.run.paused_at !== undefined,
+    };
   }
 }
 

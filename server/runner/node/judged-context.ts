@@ -44,9 +44,14 @@ function personTexts(interactions: readonly Interaction[]): string[] {
 
 /** What decides whether a person must agree to a call: the installation's word, the run's, and the role's. */
 export function policiesOf({ run }: RunState, role?: RoleDefinition): ConfirmationPolicy[] {
-  return [run.installation?.confirmation, run.config.confirmation, role?.confirmation].filter(
-    (policy): policy is ConfirmationPolicy => policy !== undefined,
-  );
+  const { parent, installation, config } = run;
+  const all = [
+    installation?.confirmation,
+    ...(parent?.confirmation ?? []),
+    config.confirmation,
+    role?.confirmation,
+  ];
+  return all.filter((policy): policy is ConfirmationPolicy => policy !== undefined);
 }
 
 /** Whether a person has approved this tool for the rest of the run. */

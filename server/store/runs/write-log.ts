@@ -178,7 +178,8 @@ export function newLogWriter(
       valuesText(payload.input),
     );
     if (run.origin || run.fork) beginAsAnother(run);
-    if (payload.parent) {
+    // A fork that a person makes of such a run stands for itself.
+    if (payload.parent && payload.trigger === "workflow") {
       const { run_id, activation_id, item = null } = payload.parent;
       updateParent.run({ id: run.id, run_id, activation_id, item });
     }

@@ -1,5 +1,5 @@
 import type { FinalStatus, RunError, Usage } from "@/server/domain/agent/outcome";
-import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { ConfirmationPolicy, RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { ForeignText } from "../foreign-text";
 
@@ -31,6 +31,8 @@ export interface ParentRun {
   depth: number;
   /** Tools that had brought untrusted content into the parent. */
   taint_sources: readonly string[];
+  /** Policies of the runs above it, which also decide when a person is asked. */
+  confirmation: readonly ConfirmationPolicy[];
 }
 
 /** What one run may use of its parent's budget: US dollars and tokens. */
