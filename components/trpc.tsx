@@ -95,7 +95,7 @@ function newClient() {
           // The page of a workflow preloads this URL: see app/workflows/[id]/page.tsx.
           condition: ({ path }) => path === "workflows.get",
           true: httpLink({ url }),
-          false: httpBatchLink({ url, maxURLLength: 2000 }),
+          false: httpBatchLink({ url, maxURLLength: 2000, maxItems: 10 }),
         }),
       }),
     ],

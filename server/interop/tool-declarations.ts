@@ -55,13 +55,15 @@ function programOf({ path, function: own, source, command, script, image, args }
 export function serverEntry(name: string, tool: Raw): string | null {
   const { command, args, env } = tool;
   const url = tool.server_url ?? tool.url;
-  if (isText(command))
+  if (isText(command)) {
+    const [program = "", ...own] = command.trim().split(/ +/);
     return entry({
       name: declaredName(name),
-      command,
-      args: withoutKeys(textsOf(args)),
+      command: program,
+      args: withoutKeys([...own, ...textsOf(args)]),
       ...defined({ env: envNames(env) }),
     });
+  }
   if (!isText(url) || !URL.canParse(url)) return null;
   const { protocol, host, hostname, pathname } = new URL(url);
   if (!/^https?:$/.test(protocol)) return null;
@@ -81,12 +83,19 @@ const entry = (value: Raw): string => redact(writeText([value], "yaml"));
 const SECRET_OPTION = /^--?[\w-]{0,60}(key|secret|password|passwd|token|auth)$/i;
 
 /** The words of a command without the values of options that are named like secrets. */
-const withoutKeys = (argv: readonly string[]): string[] =>
+export const withoutKeys = (argv: readonly string[]): string[] =>
   argv.map((word, at) => {
     const [option = "", ...value] = word.split("=");
     if (value.length > 0 && SECRET_OPTION.test(option)) return `${option}=${HIDDEN}`;
     return SECRET_OPTION.test(argv[at - 1] ?? "") ? HIDDEN : word;
   });
+
+/** An address without its credentials and query; cut where it is no URL. */
+export function plainAddress(url: string): string {
+  if (!URL.canParse(url)) return (url.split(/[?#]/)[0] ?? "").slice(0, 200);
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`.slice(0, 200);
+}
 
 const TYPES: readonly (readonly [RegExp, Raw])[] = [
   [/dataframe/, { type: "array", items: { type: "object" } }],

@@ -1,4 +1,5 @@
 import { defined } from "@/server/domain/base/defined";
+import { plainAddress } from "@/server/interop/tool-declarations";
 import { type Bound, type Evaluator, NO_SCOPE } from "../../code/evaluator";
 import { calledName } from "../../code/literals";
 import type { CallExpr, Place } from "../../code/program";
@@ -76,7 +77,7 @@ function hostedServer(call: Bound<CallExpr>, evaluator: Evaluator): CodeTool {
   const address = setting("serverUrl", "server_url").text;
   return {
     name: name.slice(0, 200),
-    description: `"${name}" is an MCP server${address ? ` (${address.slice(0, 200)})` : ""}; no connection was made. Add it on the Tools page.`,
+    description: `"${name}" is an MCP server${address ? ` (${plainAddress(address)})` : ""}; no connection was made. Add it on the Tools page.`,
     isApproved: asks.isGiven && asks.text !== "never",
   };
 }

@@ -2,6 +2,7 @@ import { AgentConfig } from "@/server/domain/agent/role";
 import { listOf } from "@/server/domain/base/guards";
 import { freshId, toId } from "@/server/domain/base/ids";
 import { type Findings, isRaw, type Raw } from "@/server/domain/base/lenient-reader";
+import { plainAddress, withoutKeys } from "@/server/interop/tool-declarations";
 import { RoleRegistry } from "../../role-registry";
 import { textOf } from "../../values";
 import { type Component, componentOf } from "./model";
@@ -117,8 +118,9 @@ export class ParticipantRegistry {
       const settings = isRaw(bench.config) ? bench.config : {};
       if (!/Mcp/.test(textOf(bench.provider))) return listOf(settings.tools);
       const server = isRaw(settings.server_params) ? settings.server_params : {};
-      const address =
-        textOf(server.url) || [textOf(server.command), ...listOf(server.args).map(textOf)].join(" ").trim();
+      const url = textOf(server.url);
+      const command = [...textOf(server.command).trim().split(/ +/), ...listOf(server.args).map(textOf)];
+      const address = url ? plainAddress(url) : withoutKeys(command).join(" ").trim();
       report.info(
         "config.workbench",
         `A workbench is an MCP server (${address.slice(0, 200) || "without a URL"}); no connection was made. Add it on the Tools page.`,
