@@ -229,7 +229,7 @@ function mapOver(items: number, settings: Record<string, unknown>): WorkflowGrap
   );
 }
 
-/** Items of maps: computed in the run itself, and as runs of their own beside as many runs that were started directly. */
+/** Items per second of maps: computed in the run itself, and as child runs, next to the same runs started directly. */
 export async function measureMaps(): Promise<Figure[]> {
   const bench = newBench();
   try {

@@ -80,7 +80,7 @@ export const runs = sqliteTable(
     /** The beginning of its input, and of its result or of why there is none, as words to be searched. */
     inputText: text("input_text").notNull().default(""),
     outcomeText: text("outcome_text").notNull().default(""),
-    /** person | time | run: what stands between it and its going on; null where it waits for nothing. */
+    /** person | time | run: what it waits for; null if nothing. */
     waitsFor: text("waits_for", { enum: ["person", "time", "run"] }),
     /** The run that it began as, up to which event, and the first of that lineage; null where it began by itself. */
     forkedFrom: text("forked_from"),

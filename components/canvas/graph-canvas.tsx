@@ -71,7 +71,7 @@ const OPTIONS: Partial<ReactFlowProps<FlowNode, FlowEdge>> = {
   maxZoom: 2,
   attributionPosition: "bottom-right",
 };
-/** It moves with the canvas around it. */
+/** It moves with the outer canvas. */
 const STILL: Partial<ReactFlowProps<FlowNode, FlowEdge>> = {
   panOnDrag: false,
   panOnScroll: false,

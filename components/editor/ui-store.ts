@@ -59,7 +59,7 @@ export interface EditorUi {
   runTo: string | null;
   /** The crew that is to be unfolded into nodes. */
   unfold: string | null;
-  /** The nodes that are to become a workflow of their own. */
+  /** The nodes to move to a new workflow. */
   extract: readonly string[] | null;
   /** Nodes that were added here and never run: what is missing there is a to-do, not an error. */
   fresh: ReadonlySet<string>;

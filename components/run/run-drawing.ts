@@ -9,7 +9,7 @@ import { useRun, useRunViewStore } from "./run-context";
 
 const NO_ROLES: readonly RoleDefinition[] = [];
 
-/** What a canvas or a list shows of the run around: its workflow as it was when the run started, and its statuses. */
+/** What a canvas or a list shows of the current run: the workflow it started with, and the statuses. */
 export function useRunDrawing({
   isHeld = false,
   Inside,
@@ -19,7 +19,7 @@ export function useRunDrawing({
 } = {}) {
   const store = useRunViewStore();
   const drawn = useRun((view) => view.head.graph, null);
-  // Leave room for the captions below the cards.
+  // The captions below the cards need room.
   const graph = useMemo(() => drawn && withRoomBelow(drawn, SLIP), [drawn]);
   const known = useRun((view) => view.head.roles, NO_ROLES);
   const roles = useMemo(() => new Map(known.map((role) => [role.name, role])), [known]);

@@ -23,7 +23,7 @@ const PROMISES: Readonly<Record<string, readonly Held[]>> = {
     [ROLES, "the RoleDefinition example in YAML is read unchanged"],
     [ROLES, "a new role needs no code, only a definition with tools and an output schema"],
   ],
-  "an agent has a role, a model and settings of its own": [
+  "an agent has its own role, model and settings": [
     [ROLES, "AgentConfig fills in its defaults"],
     [ROLES, "llm_config of an agent overrides the default"],
   ],
@@ -59,14 +59,14 @@ const PROMISES: Readonly<Record<string, readonly Held[]>> = {
     [GRAPHS, "branches run in parallel and join"],
     ["runner/node/output.test.ts", "an output mapping derives a node's output from its result"],
   ],
-  "the state has a schema, and an error has a way of its own": [
+  "the state has a schema, and an error has its own route": [
     [GRAPHS, "strict state enforces the schema of the state"],
     [GRAPHS, "a failing node can have its own error route"],
   ],
   "there are nodes for people, requests, code and loops": [
     ["runner/node/node-tool.test.ts", "a code node computes from its input"],
     [GRAPHS, "a router can form a loop, which ends at its limit"],
-    ["runner/children/child-runs.test.ts", "runs as a run of its own and returns its output"],
+    ["runner/children/child-runs.test.ts", "starts a separate run and returns its output"],
     [
       "runner/children/child-crashes.test.ts",
       "a map that is killed again and again loses no item and does none twice",
@@ -92,7 +92,7 @@ const PROMISES: Readonly<Record<string, readonly Held[]>> = {
     [HUB, "confirmation mode waits for a person, who confirms or rejects"],
     [HUB, "rate limits throttle a run"],
   ],
-  "plan.json is read, goes on where it was and asks people at its points": [
+  "plan.json is read, continues where it stopped and asks people at its points": [
     [ROBOCO, "the example plan resumes where it left off, in order, with its agents"],
     [ROBOCO, "execution_mode decides if a person is asked"],
   ],
@@ -117,7 +117,7 @@ const PROMISES: Readonly<Record<string, readonly Held[]>> = {
   "agents propose, vote and reach consensus": [
     [ROBOCO, "3.3 consensus tools record proposals and votes, and the run counts them"],
   ],
-  "a team defines patterns of its own": [
+  "a team defines its own patterns": [
     [ROBOCO, "the example runs through its loops to the end"],
     [ROBOCO, "a failure follows the route of the pattern"],
   ],

@@ -107,7 +107,7 @@ const TYPES: readonly (readonly [RegExp, Raw])[] = [
   [/^(dict|object|mapping|map|json)\b/, { type: "object" }],
 ];
 
-/** A type as Python writes it, as JSON Schema; any value where it has no equivalent. */
+/** A Python type as JSON Schema; any value if it has no equivalent. */
 function typeSchema(type: unknown): Raw {
   const word = isText(type) ? type.toLowerCase().replace(/^(typing|numpy|np|pandas|pd)\./, "") : "";
   return TYPES.find(([pattern]) => pattern.test(word))?.[1] ?? {};

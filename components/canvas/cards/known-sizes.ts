@@ -9,7 +9,7 @@ type Update = Parameters<Measure>[0] extends Map<string, infer U> ? U : never;
  * React Flow measures every card after it renders, and then renders all cards and edges again. Sizes and handles are known
  * beforehand (see card-size.ts), so the first report of a card is skipped if it matches. Later reports are measured.
  * Plates have no handles to measure, so their known ones stay. On a still canvas all stay: React Flow doesn't know the zoom
- * of the canvas around it.
+ * of the outer canvas.
  */
 export function unlessAsKnown(
   measure: Measure,

@@ -23,7 +23,7 @@ export function ExtractDialog() {
   const ui = useUiStore();
   const store = useEditorStore();
   const ids = useUi(({ extract }) => extract) ?? [];
-  // The dialog covers the canvas, so the workflow stays as it is.
+  // The dialog covers the canvas, so the workflow can't change.
   const [graph] = useState(() => store.getState().doc.graph);
   const [extraction] = useState(() => extractNodes(graph, ids));
   const onClose = () => ui.setState({ extract: null });
@@ -73,7 +73,14 @@ function Offer({ graph, ids, extraction: { part, replaced }, onClose }: OfferPro
       onSubmit={() => extract.mutate()}
       onClose={onClose}
     >
-      <TextField label="Name" value={name} maxLength={200} onValueChange={setName} />
+      <TextField
+        label="Name"
+        value={name}
+        maxLength={200}
+        onValueChange={setName}
+        autoFocus
+        onFocus={(event) => event.target.select()}
+      />
     </FormDialog>
   );
 }

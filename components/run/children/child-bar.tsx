@@ -20,7 +20,7 @@ export function ChildBar({
 }: {
   child: ChildRun;
   hasBegun: boolean;
-  /** Whether the items beside it have runs, too. */
+  /** Whether the previous and the next item have runs. */
   hasBefore: boolean;
   hasAfter: boolean;
   onItem: (item: number) => void;

@@ -13,7 +13,7 @@ import { PageLink } from "@/components/ui/page-link";
 import { likelyChild, runHref } from "./child-runs";
 import { useChildStage } from "./child-stage";
 
-/** The nodes of the run around that have started runs by the cursor. */
+/** The nodes of the current run that have started runs by the cursor. */
 const useParents = (): string[] =>
   useRunList<string>(({ state }) => [
     ...new Set(
@@ -77,7 +77,7 @@ function OpenButton({ nodeId }: { nodeId: string }) {
   );
 }
 
-/** Says that a run is paused, as one that begins within a run that is stepped through, and how to go on with it. */
+/** Says that a child run is paused, for example because its parent is stepped through, and how to continue. */
 export function PausedChild({ nodeId }: { nodeId: string }) {
   const trpc = useTrpc();
   const isPast = useRun(({ cursor }) => cursor !== null, false);

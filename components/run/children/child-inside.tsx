@@ -32,7 +32,7 @@ export function ChildInside({ node }: { node: WorkflowNode }) {
     section.current?.closest<HTMLElement>("[data-node]")?.focus({ preventScroll: true });
   };
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
-    // The canvas around has keys of its own.
+    // Keys must not reach the outer canvas.
     event.stopPropagation();
     if (event.key !== "Escape" || event.defaultPrevented) return;
     event.preventDefault();
@@ -63,7 +63,7 @@ export function ChildInside({ node }: { node: WorkflowNode }) {
 const NOTE = "flex min-h-44 items-center justify-center text-sm text-ink-2";
 
 function ChildDrawing({ hasBegun, onSize }: { hasBegun: boolean; onSize: (size: CardSize) => void }) {
-  // What opens on the canvas around opens in here too.
+  // Cards open in here as on the outer canvas.
   const { graph, ...drawing } = useRunDrawing({ Inside: useRunParts()?.Inside });
   const isEmpty = useRun(({ lastSeq }) => lastSeq === 0, true);
   const isUnreachable = useRun(({ connection }) => connection === "reconnecting", false);

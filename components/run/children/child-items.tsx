@@ -49,7 +49,7 @@ export function ChildItems({ activation, counts }: { activation: Activation; cou
         <p className="text-[13px] text-ink-2">
           {counts.total === 0
             ? "The list was empty."
-            : "The items were computed here, without runs of their own."}
+            : "The items were computed here, without separate runs."}
         </p>
       ) : null}
       {isMap && hasRuns ? (

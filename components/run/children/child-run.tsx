@@ -28,7 +28,7 @@ export function useShownChild(nodeId: string) {
   return { child: now ?? newest, hasBegun: now !== undefined, hasBefore, hasAfter };
 }
 
-/** Makes a run that another one started visible to everything inside, as it was at the cursor of the run around. */
+/** Provides a child run to everything inside, at the time of its parent's cursor. */
 export function ChildRunProvider({ runId, children }: { runId: string; children: ReactNode }) {
   const around = useRunViewStore();
   const { store } = useRunEvents(runId, "poll");

@@ -184,11 +184,11 @@ test("a map says that its items were computed without runs", async () => {
   show();
   await person.click(screen.getByRole("tab", { name: "Workflow" }));
   await person.click(await screen.findByRole("button", { name: /^Lengths.*2 of 2/ }));
-  await screen.findByText("The items were computed here, without runs of their own.");
+  await screen.findByText("The items were computed here, without separate runs.");
   expect(screen.queryByRole("button", { name: "Retry failed items" })).toBeNull();
 });
 
-test("a run is shown as it was at a time", () => {
+test("a run is shown at a past time", () => {
   const events = [10, 20, 20, 30].map((ts) => ({ ts }));
   expect([5, 10, 20, 25, 30, 99].map((time) => cursorAt(events, time))).toEqual([1, 1, 3, 3, 4, 4]);
 });

@@ -1,12 +1,6 @@
-import type { WorkflowNode } from "@/server/domain/graph/graph";
-import { bodyIdOf, calledBy } from "@/server/domain/nodes";
 import type { ChildRun, RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
 import { childKey } from "@/server/domain/run/state";
-
-/** Whether a node starts runs of its own. */
-export const startsRuns = (node: WorkflowNode): boolean =>
-  calledBy(node) !== undefined || bodyIdOf(node) !== undefined;
 
 type Runs = Pick<RunState, "nodes" | "children">;
 
@@ -33,7 +27,7 @@ export function likelyChild(s: Runs, nodeId: string): ChildRun | undefined {
   return first("running") ?? first("failed") ?? all[0];
 }
 
-/** How many events a run had by a time (Unix milliseconds), at least one: the cursor that shows it as it was then. */
+/** The cursor that shows a run at a time (Unix milliseconds): the number of events by then, at least one. */
 export function cursorAt(events: readonly Pick<RunEvent, "ts">[], time: number): number {
   let [low, high] = [0, events.length];
   while (low < high) {

@@ -7,7 +7,7 @@ import type { CardSize } from "@/components/canvas/cards/card-size";
 interface OpenChild {
   /** Of a map, from 0. */
   item?: number | undefined;
-  /** As large as the run needs; a first guess until that is known. */
+  /** The size that the run needs; an estimate until it is measured. */
   size: CardSize;
 }
 type OpenChildren = ReadonlyMap<string, OpenChild>;
@@ -49,7 +49,7 @@ export function ChildLevel({ runId, children }: { runId: string; children: React
   return <LevelContext value={runId}>{children}</LevelContext>;
 }
 
-/** What is open in the run around, and how to open and close it; null outside of a run's page. */
+/** What is open in the current run, and how to open and close it; null outside of a run's page. */
 export function useChildStage() {
   const stage = useContext(StageContext);
   const runId = useContext(LevelContext);
@@ -80,7 +80,7 @@ export function useChildStage() {
   );
 }
 
-/** The sizes of the cards that are open in the run around; the same object until one changes. */
+/** The sizes of the open cards of the current run; the same object until one changes. */
 export function useOpenCards(): ReadonlyMap<string, CardSize> {
   const open = useChildStage()?.open ?? NONE;
   return useMemo(() => new Map([...open].map(([id, { size }]) => [id, size])), [open]);

@@ -15,7 +15,7 @@ export function ParentLink() {
 }
 
 function From({ parent: { run_id, activation_id, workflow_name, item } }: { parent: ParentRun }) {
-  // Its first event has its workflow, as it was then.
+  // The first event contains the workflow of that time.
   const { data } = useQuery({
     ...useTrpc().runs.events.queryOptions({ run_id, after: 0, limit: 1 }),
     staleTime: Number.POSITIVE_INFINITY,

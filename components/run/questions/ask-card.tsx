@@ -222,7 +222,7 @@ function FormOfAsk({ ticked, ...props }: AskProps & { ticked: readonly number[] 
   const { kind, asks, options, response_schema } = props.ask.requested;
   if (asks) return <QuestionForm {...props} asks={asks} />;
   if (options) return <ChoiceForm {...props} options={options} />;
-  // A question in words is answered next to its yes and no.
+  // The text answer is entered next to the yes and no buttons.
   if (response_schema && kind !== "escalation") return <ResponseForm {...props} schema={response_schema} />;
   return <AnswerForm {...props} ticked={ticked} />;
 }

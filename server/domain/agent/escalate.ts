@@ -3,8 +3,8 @@ import type { FormPart } from "@/server/domain/base/form";
 import { Ms } from "@/server/domain/base/values";
 
 /**
- * When a person is asked whether a run continues: after so many errors, dollars or milliseconds of running time, and
- * each time after as much again. Errors: a failed attempt of a node, a failed tool call, and a crew's agent that fails
+ * The thresholds after which a person is asked whether a run continues: errors, dollars, milliseconds of running time.
+ * Each counts again from zero after it was passed. Errors: a failed attempt of a node, a failed tool call, and a crew's agent that fails
  * at its task or returns it. Calls without a known price cost nothing here.
  */
 export const Escalate = z

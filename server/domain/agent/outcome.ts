@@ -182,8 +182,7 @@ export interface InstallationRules {
 
 /**
  * Settings of a run that differ from the workflow's own. Without the defaults: a setting that was not given must not
- * replace the workflow's. What is not known is refused by name: somebody who misspells a limit must not run without
- * it.
+ * replace the workflow's. Unknown settings are refused by name: a misspelled limit must not be ignored.
  */
 export const RunConfigChanges = z.strictObject({
   ...Object.fromEntries(

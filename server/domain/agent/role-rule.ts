@@ -52,7 +52,7 @@ export function ruleError(rule: RoleRule): string | null {
     : null;
 }
 
-/** The settings of a role that do nothing beside its rule, as people know them. */
+/** Labels of settings that have no effect because the role has a rule. */
 export const unusedByRule = (
   role: Pick<RoleDefinition, "rule" | "tools"> & Partial<RoleDefinition>,
 ): string[] =>

@@ -67,7 +67,7 @@ export const RoleRule = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("lookup"),
     table: z.record(z.string(), Json),
-    /** What is looked up; absent: the message. */
+    /** The key to look up; absent: the message. */
     key: Expr.optional(),
     /** The answer where the table has no entry; absent: the task fails. */
     default: Json.optional(),

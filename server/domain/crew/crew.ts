@@ -35,8 +35,8 @@ export const CrewConfig = z.object({
   planning: z.boolean().default(false),
   memory: z.boolean().default(true),
   /**
-   * The tools of a delegate. own: those of its own role; shared: only those that both roles may use. Absent: own, and
-   * shared in runs before edition 5.
+   * The tools of a delegate. own: those of its role; shared: only those that both roles may use. Default: own; in runs
+   * before edition 5, shared.
    */
   delegate_tools: z.enum(["shared", "own"]).optional(),
   consensus: z

@@ -48,7 +48,7 @@ function lostShare({ past }: Standing): number | undefined {
   return counts && lostOf(counts) / sizeOf(counts);
 }
 
-/** What is known of each member; of whom nothing is known is taken to be like the others. */
+/** Facts about each member; one without facts counts like the others. */
 function withUsual(known: readonly (number | undefined)[]): number[] {
   const values = known.filter((value) => value !== undefined);
   const usual = values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);

@@ -1,4 +1,4 @@
-import { bodyIdOf, calledBy, getNodeKind, isExecutable, type WorkflowNode, writtenKeys } from "../nodes";
+import { calledBy, getNodeKind, isExecutable, type WorkflowNode, writtenKeys } from "../nodes";
 import { analyse } from "./analysis";
 import { bodyNodes, nodesOfBody, withInnerBodies } from "./bodies";
 import type { NodeGroup, WorkflowEdge } from "./graph";
@@ -8,16 +8,12 @@ import { keysRead } from "./keys/keys-read";
 import { inputSchemaOf } from "./only-node";
 import { isStartNode } from "./run-input";
 
-// Workflows within workflows: which others a graph runs, and which parts of it run as workflows of their own.
+// Workflows within workflows: which others a graph runs, and which of its parts run as separate workflows.
 
 /** The ids of the workflows that its nodes run, each once. */
 export const calledWorkflows = (graph: Pick<WorkflowGraph, "nodes">): string[] => [
   ...new Set(Object.values(graph.nodes).flatMap((node) => calledBy(node) ?? [])),
 ];
-
-/** Whether its nodes start runs. */
-export const startsRuns = ({ nodes }: Pick<WorkflowGraph, "nodes">): boolean =>
-  Object.values(nodes).some((node) => calledBy(node) !== undefined || bodyIdOf(node) !== undefined);
 
 /** Why a node or group can't be the body of a node, as a message; null if it can. */
 export function bodyError(graph: WorkflowGraph, ownerId: string, bodyId: string): string | null {
@@ -47,7 +43,7 @@ export function bodyError(graph: WorkflowGraph, ownerId: string, bodyId: string)
 }
 
 /**
- * The body of a node as a workflow of its own: it starts with what its nodes read and ends with what they write. Null if
+ * The body of a node as a separate workflow: it starts with what its nodes read and ends with what they write. Null if
  * there is no such node or group.
  */
 export function graphOfBody(graph: WorkflowGraph, bodyId: string): WorkflowGraph | null {
@@ -71,7 +67,7 @@ interface PartEnds {
 }
 
 /**
- * Some nodes of a graph as a workflow of its own. `edges`: those among them. Nodes that no edge leads to follow the start,
+ * Some nodes of a graph as a separate workflow. `edges`: those among them. Nodes that no edge leads to follow the start,
  * and those that none leaves lead to the end. It asks for what they read before they certainly wrote it.
  */
 export function partGraph(

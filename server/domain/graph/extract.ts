@@ -13,7 +13,7 @@ import { keysRead } from "./keys/keys-read";
 import { reducerOf, stateProperties } from "./keys/state-properties";
 import { inputFields, isStartNode } from "./run-input";
 
-/** Moving nodes into a workflow of their own, which one node then runs. A run has the same effect before and after. */
+/** Moving nodes into a new workflow, which one node then runs. A run has the same effect before and after. */
 
 export type Extraction =
   | {

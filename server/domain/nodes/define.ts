@@ -188,7 +188,7 @@ export interface NodeKind<T extends string = string, S extends z.ZodType = z.Zod
   uses?(config: z.output<S>): readonly OwnUse[];
   /** The workflow that it runs, by its id. */
   calls?(config: z.output<S>): string | undefined;
-  /** The node or group of its own workflow that it runs, which then is no part of the flow. */
+  /** The node or group of the same workflow that it runs, which then is no part of the flow. */
   body?(config: z.output<S>): string | undefined;
   /** Its result follows from what it reads alone, so a map computes it without starting runs. */
   readonly isPure?: true;
@@ -275,7 +275,7 @@ export interface NodeContext {
   code(source: string, input: Json): Flow<Json>;
   /** Asks a person and waits, durably, unless nobody is to wait. */
   askPerson(key: string, question: NodeQuestion): Flow<NodeAnswer>;
-  /** Runs another workflow as a run of its own, and waits for it. Throws NodeFailure if it does not complete. */
+  /** Runs another workflow as a separate run, and waits for it. Throws NodeFailure if it does not complete. */
   callWorkflow(workflow_id: string, input: JsonObject): Flow<JsonObject>;
   /** Runs a workflow or a part of this one for each item of a list; the outcomes have the order of the items. */
   map(request: MapRequest): Flow<ItemOutcome[]>;

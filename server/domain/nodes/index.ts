@@ -136,6 +136,10 @@ export const calledBy = (node: WorkflowNode): string | undefined =>
 export const bodyIdOf = (node: WorkflowNode): string | undefined =>
   getNodeKind(node.node_type).body?.(node.config);
 
+/** Whether a node runs another workflow, or a part of this one. */
+export const startsRuns = (node: WorkflowNode): boolean =>
+  calledBy(node) !== undefined || bodyIdOf(node) !== undefined;
+
 export type {
   Field,
   FieldVariant,

@@ -4,7 +4,7 @@ import { defineNode, NodeFailure, type SchemaParts } from "./define";
 const MOST_ITEMS = 100_000;
 const MOST_AT_ONCE = 256;
 
-/** Runs a workflow, or a node or group of its own workflow, for each item of a list. */
+/** Runs a workflow, or a node or group of the same workflow, for each item of a list. */
 export const map = defineNode({
   type: "map",
   title: "Map",

@@ -2,7 +2,7 @@ import { must } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
 import { defineNode, NodeFailure, type SchemaParts } from "./define";
 
-/** Runs another workflow, as it is saved when the run starts, and returns its output. */
+/** Runs another workflow, in the version saved when the run starts, and returns its output. */
 export const subWorkflow = defineNode({
   type: "sub_workflow",
   title: "Sub-workflow",

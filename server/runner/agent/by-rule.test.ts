@@ -167,7 +167,7 @@ describe("in a crew", () => {
     ).toEqual(["voter approve", "echo abstain"]);
   });
 
-  test("a manager hears what failed and goes on", async () => {
+  test("a manager is told what failed and continues", async () => {
     const broken = role("broken", [], { rule: { kind: "lookup", table: { a: 1 } } });
     const decide = (send_to: string, message: string) =>
       as("boss", {

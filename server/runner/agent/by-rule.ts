@@ -16,7 +16,7 @@ export function* answerByRule(agent: Agent, rule: RoleRule, shape: OutputShape):
   for (const message of task.history ?? []) agent.addMessage(message, "handoff");
   const message = task.message ?? task.task;
   agent.addMessage({ role: "user", content: message }, "rule");
-  // A turn of its own: many rules in one crew would hold the thread.
+  // A separate turn: many rules in one crew would block the thread.
   yield* run.pause(`${agent.path}/rule`, 0);
   const { goal, earlier } = task;
   const board = run.s.crews[run.activationId]?.board;

@@ -150,7 +150,7 @@ test("a fork of a fork sends nothing again", async () => {
   expect(sent).toEqual(["hello"]);
 });
 
-test("a fork with another input runs its sub-workflow anew", async () => {
+test("a fork with another input runs its sub-workflow again", async () => {
   const { sent, start: begin, finished, fork } = newWorld();
   const id = begin();
   await finished(id);

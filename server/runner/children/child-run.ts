@@ -59,17 +59,26 @@ export interface ChildRuntime
   readonly runs: ChildRunner | undefined;
 }
 
-/** What a node runs: another workflow, or a part of its own. */
+/** What a node runs: another workflow, or a part of this one. */
 export interface Target {
   /** Null for a part of the parent's workflow. */
   workflow_id: string | null;
   workflow: CalledWorkflow;
-  /** How many runs share the parent's budget beside this one. */
+  /** How many runs share the parent's budget. */
   shares: number;
+  /** Whether a person gave the parent a text. */
+  isVouched(text: string): boolean;
+}
+
+/** Which texts count as a person's: those that the run was given, and those in the settings of the node. Computed once per node. */
+export function vouchedTexts({ s, node }: ChildRuntime): Target["isVouched"] {
+  const given = personsTexts(s);
+  const written = textsIn(asJson(node.config));
+  return (text) => given.has(text) || written.some((part) => part.includes(text));
 }
 
 /**
- * Runs a workflow as a run of its own and waits for its end. The id of the run follows from the place in the parent, so that
+ * Runs a workflow as a separate run and waits for its end. The id of the run follows from the place in the parent, so that
  * a repeated step finds the run that it had started. Throws NodeFailure if it does not complete.
  */
 export function* runChild(
@@ -152,10 +161,10 @@ const ENDED: Readonly<Record<Exclude<FinalStatus, "COMPLETED">, string>> = {
   CANCELLED: "was cancelled",
 };
 
-/** A run that completed in an earlier attempt is found again, any other starts anew. */
+/** A run that completed in an earlier attempt is used again; any other starts over. */
 function startOf(
   run: ChildRuntime,
-  { workflow, workflow_id }: Target,
+  { workflow, workflow_id, isVouched }: Target,
   about: {
     input: JsonObject;
     item: number | undefined;
@@ -188,7 +197,7 @@ function startOf(
       ...defined({
         context_windows: workflow.context_windows,
         installation: s.run.installation,
-        foreign: foreignFor(s, run.node, workflow.foreign, input),
+        foreign: foreignFor(s, { own: workflow.foreign, input, isVouched }),
         workflows: s.run.workflows && { ...s.run.workflows },
       }),
       parent: {
@@ -227,7 +236,7 @@ function hashOf(graph: WorkflowGraph): string {
   return known;
 }
 
-/** Its workflow's own settings, within what is left of its parent's limits. */
+/** The settings of its workflow, within what is left of its parent's limits. */
 function configFor(s: RunState, graph: WorkflowGraph, budget: ChildBudget | null): RunConfig {
   const own = RunConfig.parse(graph.config ?? {});
   const { config, stepping } = s.run;
@@ -314,15 +323,9 @@ function leftOf({ run, totals, children }: RunState): ChildBudget {
 /** Texts of a child's input that no person wrote: what models and tools made, and what came with files. */
 function foreignFor(
   s: RunState,
-  node: ChildRuntime["node"],
-  own: ForeignText | undefined,
-  input: JsonObject,
+  { own, input, isVouched }: { own: ForeignText | undefined; input: JsonObject } & Pick<Target, "isVouched">,
 ): ForeignText | undefined {
-  const persons = personsTexts(s);
-  const written = textsIn(asJson(node.config));
-  const made = textsIn(input).filter(
-    (text) => text !== "" && !persons.has(text) && !written.some((part) => part.includes(text)),
-  );
+  const made = textsIn(input).filter((text) => text !== "" && !isVouched(text));
   const texts = new Set([...(own?.texts ?? []), ...made.map(textHash)]);
   if (texts.size === 0) return own;
   return {

@@ -37,7 +37,7 @@ describe("a sub-workflow", () => {
     end: gives("result"),
   });
 
-  test("runs as a run of its own and returns its output", async () => {
+  test("starts a separate run and returns its output", async () => {
     const stage = newStage();
     const { state, id } = await stage.run(PARENT, { input: { n: 4 }, workflows: { double: DOUBLE } });
     expect(state.run.final_status).toBe("COMPLETED");
@@ -174,7 +174,7 @@ describe("a map", () => {
     expect(stage.store.children(id, { limit: 10 }).map((run) => run.parent?.item)).toEqual([0, 1, 2]);
   });
 
-  test("computes a transform of its own workflow without starting runs", async () => {
+  test("computes a transform of the same workflow without starting runs", async () => {
     const stage = newStage();
     const { state, id } = await stage.run(
       over(
@@ -188,7 +188,7 @@ describe("a map", () => {
     expect(state.activations["m#1"]?.children).toMatchObject({ total: 1200, done: 1200 });
   });
 
-  test("runs a node of its own workflow for each item", async () => {
+  test("runs a node of the same workflow for each item", async () => {
     const models = fakeModels(({ messages }) =>
       JSON.stringify(messages).includes("yes") ? "seen yes" : "seen no",
     );

@@ -362,3 +362,33 @@ test("a sub-workflow that has used up its share continues once the budget of its
   await stage.host.steering.raiseLimit(id, "max_total_tokens", 100_000, "ann");
   await expect.poll(() => stage.store.find(id)?.final_status).toBe("COMPLETED");
 });
+
+test("a fork keeps the run that it started, even if that of its original completes before a restart", async () => {
+  const gate = draw("start > g > end", { g: { node_type: "approval_gate", config: { title: "Go on?" } } });
+  const first = newStage();
+  const id = first.start(draw("start > sub > end", { sub: calls("gate") }), { workflows: { gate } });
+  const child = await childOf(first, id);
+  const question = await openQuestion(first, child);
+  const { run_id } = first.host.fork({
+    run_id: id,
+    at: { seq: first.store.find(id)!.last_seq },
+    patches: {},
+    graph: "original",
+    by: "ann",
+    trigger: "editor",
+  });
+  const own = await childOf(first, run_id);
+  await openQuestion(first, own);
+  const { interaction_id, fingerprint } = question;
+  first.host.steering.answer(child, interaction_id, fingerprint, { answer: "approve", by: "ann" });
+  await status(first, id).toBe("finished");
+  const stage = await killed(first, path.join(folder, "kept.db"), {});
+  expect(stage.store.find(run_id)?.status).toBe("waiting");
+  const asked = await openQuestion(stage, own);
+  stage.host.steering.answer(own, asked.interaction_id, asked.fingerprint, { answer: "approve", by: "ann" });
+  await status(stage, run_id).toBe("finished");
+  expect([stage.store.find(run_id), stage.store.find(own)].map((run) => run?.final_status)).toEqual([
+    "COMPLETED",
+    "COMPLETED",
+  ]);
+});

@@ -106,7 +106,7 @@ test.each([
   [
     "one with problems",
     { b: draw("start > r > end", { r: { node_type: "tool_call", config: {} } }) },
-    /Workflow b can't run yet: Choose a tool/,
+    /It runs Workflow b, which has a problem at r: Choose a tool/,
   ],
 ])("a workflow that runs %s can't start", (_case, graphs, message) => {
   expect(() => calledBy(sources(graphs), calls("b"), ["a"])).toThrow(message);

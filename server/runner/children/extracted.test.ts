@@ -5,7 +5,7 @@ import { draw } from "@/server/domain/testing/drawing";
 import { seeded } from "@/server/domain/testing/simulate";
 import { newStage } from "../testing";
 
-/** A small workflow without loops: each node writes a key of its own and reads keys that may be there. */
+/** A small workflow without loops: each node writes a different key and reads keys that may exist. */
 function randomGraph(random: () => number): WorkflowGraph {
   const pick = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T;
   const count = 3 + Math.floor(random() * 5);

@@ -10,7 +10,7 @@ import type { ItemOutcome, MapRequest, NodeContext } from "@/server/domain/nodes
 import { evaluateExpression } from "@/server/domain/text/expression/expression";
 import { toRunError } from "../interpreter/node-error";
 import { Children } from "../node/flow";
-import { type ChildRuntime, runChild, type Target } from "./child-run";
+import { type ChildRuntime, runChild, type Target, vouchedTexts } from "./child-run";
 
 /** What a map needs of its attempt. */
 export interface MapRuntime extends ChildRuntime {
@@ -18,11 +18,11 @@ export interface MapRuntime extends ChildRuntime {
   breathe(key: string): Durable;
 }
 
-/** The workflow of that id, as it was when the run was created. Throws NodeFailure. */
-export function calledTarget({ s }: ChildRuntime, workflow_id: string, shares = 1): Target {
-  const workflow = s.run.workflows?.[workflow_id];
+/** The workflow with this id, in the version saved when the run was created. Throws NodeFailure. */
+export function calledTarget(run: ChildRuntime, workflow_id: string, shares = 1): Target {
+  const workflow = run.s.run.workflows?.[workflow_id];
   if (!workflow) throw new NodeFailure("CONFIG", `There is no workflow "${workflow_id}".`);
-  return { workflow_id, workflow, shares };
+  return { workflow_id, workflow, shares, isVouched: vouchedTexts(run) };
 }
 
 /** Runs each item of a list. Throws NodeFailure at the first failure if the request says so. */
@@ -45,6 +45,7 @@ function targetOf(run: MapRuntime, { target, items, concurrency }: MapRequest): 
   return {
     workflow_id: null,
     shares,
+    isVouched: vouchedTexts(run),
     workflow: {
       name,
       graph,

@@ -28,7 +28,7 @@ interface Parts {
 
 /**
  * Asks a person once a run has passed its thresholds (`escalate`), before the next node, attempt, model call or tool
- * call. Each of these waits until the person lets the run continue; then the thresholds that were passed count anew.
+ * call. Each of these waits until the person lets the run continue; then the thresholds that were passed start over.
  */
 export class Escalation {
   /** A person, or nobody in time, let the run stop here. */

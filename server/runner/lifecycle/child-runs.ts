@@ -65,11 +65,16 @@ export class ChildRuns implements ChildRunner {
     this.end(this.idOf(start), "The node that started this run no longer waits for it.");
   }
 
-  /** A fork asks for the run that its original had started; unless that has completed, it gets one of its own. */
+  /**
+   * A fork asks for the run that its original had started. Unless that has completed by then, the fork gets a separate one,
+   * and keeps it.
+   */
   private idOf({ run_id, request: { parent } }: ChildStart): string {
-    const known = this.parts.store.standing(run_id);
-    const isOthers = known && known.parent !== parent.run_id && known.final_status !== "COMPLETED";
-    return isOthers ? forkedChildId(parent.run_id, run_id) : run_id;
+    const { store } = this.parts;
+    const known = store.standing(run_id);
+    if (!known || known.parent === parent.run_id) return run_id;
+    const own = forkedChildId(parent.run_id, run_id);
+    return known.final_status === "COMPLETED" && !store.standing(own) ? run_id : own;
   }
 
   private end(runId: string, reason: string): void {
@@ -143,7 +148,7 @@ export class ChildRuns implements ChildRunner {
 
   /**
    * The run begins as that of the original did, so that a person is asked before anything is done outside once more. One that
-   * was still going on with the same input goes on from there.
+   * was still active with the same input continues from there.
    */
   private forkOf(original: string, id: string, request: StartRequest): { run: NewRun; isPaused: boolean } {
     const { store, now } = this.parts;
@@ -151,7 +156,7 @@ export class ChildRuns implements ChildRunner {
     const before = store.state(original);
     if (!before) throw new Error(`The run ${original} is gone.`);
     const isSame = isEqual(before.input, input) && isEqual(before.graph, graph);
-    const isGoingOn = isSame && before.run.status !== "finished";
+    const isActive = isSame && before.run.status !== "finished";
     const {
       origin,
       warnings: _w,
@@ -160,7 +165,7 @@ export class ChildRuns implements ChildRunner {
       store,
       {
         run_id: original,
-        ...(isGoingOn ? { at: { seq: before.seq } } : isSame ? {} : { input }),
+        ...(isActive ? { at: { seq: before.seq } } : isSame ? {} : { input }),
         patches: {},
         graph: isSame ? "original" : "latest",
         ...(isSame ? {} : { latest: { graph, roles, foreign, workflows } }),
@@ -174,7 +179,7 @@ export class ChildRuns implements ChildRunner {
     const created = { ...planned.created, payload: { ...payload, config, ...(parent ? { parent } : {}) } };
     return {
       run: { id, idempotencyKey: null, origin, ...planned, created },
-      isPaused: isGoingOn && before.run.paused_at !== undefined,
+      isPaused: isActive && before.run.paused_at !== undefined,
     };
   }
 }

@@ -188,7 +188,14 @@ export function readyToRun(
   given: Pick<Launch, "input" | "config"> & Pick<ProblemContext, "withheld" | "workflows">,
   models: Models,
 ): Pick<StartRequest, "graph" | "roles" | "input" | "config" | "provider_summary" | "context_windows"> {
-  refuseProblems("This workflow", graph, roles, given);
+  const problems = errorsOf(graph, roles, given);
+  if (problems.length > 0)
+    throw notStarted(
+      problems.length === 1
+        ? `This workflow can't run yet: ${must(problems, 0).message}`
+        : `This workflow can't run yet: it has ${problems.length} problems.`,
+      { problems },
+    );
   const errors = findInputErrors(graph, given.input);
   if (errors.length > 0) throw notStarted("The input is invalid.", { errors });
   const config = RunConfig.parse({ ...graph.config, ...given.config });
@@ -209,27 +216,17 @@ export function readyToRun(
   return { ...whatItNeeds(graph, roles, models), input: given.input, config };
 }
 
-/** Throws Rejection. `name`: how the sentence begins. */
-function refuseProblems(
-  name: string,
+/** What keeps a graph from running. Crews and agents that it names must have been copied into it. */
+const errorsOf = (
   graph: WorkflowGraph,
   roles: readonly RoleDefinition[],
   { withheld, workflows }: Pick<ProblemContext, "withheld" | "workflows">,
-): void {
-  const here = { library: EMPTY_LIBRARY, withheld, workflows };
-  const problems = findProblems(graph, [...roles], undefined, here).filter(
+): Problem[] =>
+  findProblems(graph, [...roles], undefined, { library: EMPTY_LIBRARY, withheld, workflows }).filter(
     ({ severity }) => severity === "error",
   );
-  if (problems.length > 0)
-    throw notStarted(
-      problems.length === 1
-        ? `${name} can't run yet: ${must(problems, 0).message}`
-        : `${name} can't run yet: it has ${problems.length} problems.`,
-      { problems },
-    );
-}
 
-/** The roles that a graph names, and what is known of the models that it asks. */
+/** The roles that a graph names, and facts about the models that it uses. */
 function whatItNeeds(
   graph: WorkflowGraph,
   roles: readonly RoleDefinition[],
@@ -248,7 +245,7 @@ function whatItNeeds(
   };
 }
 
-/** What is needed to copy the workflows that a graph runs. */
+/** The sources for copies of the workflows that a graph runs. */
 export interface CalledSources extends TextSources {
   workflows: TextSources["workflows"] & {
     find(id: string): { name: string; graph: WorkflowGraph; withheld?: readonly string[] } | undefined;
@@ -276,7 +273,13 @@ export function calledBy(
     if (!called) {
       const drawn = withLibrary(workflow.graph, parts.library ?? EMPTY_LIBRARY);
       const roles = parts.roles.all();
-      refuseProblems(workflow.name, drawn, roles, { withheld: workflow.withheld });
+      // Its problems have their places in that workflow, not in this one.
+      const [problem] = errorsOf(drawn, roles, { withheld: workflow.withheld });
+      if (problem) {
+        const node = problem.at.id === undefined ? undefined : drawn.nodes[problem.at.id];
+        const where = node ? ` at ${node.name || node.id}` : "";
+        throw notCalled(`It runs ${workflow.name}, which has a problem${where}: ${problem.message}`);
+      }
       const needs = whatItNeeds(drawn, roles, parts.models);
       called = { name: workflow.name, ...needs, ...foreignText(parts, needs, workflow.withheld) };
       found[id] = called;

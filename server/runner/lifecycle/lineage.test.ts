@@ -39,7 +39,7 @@ const write = (line: string) => ({
   config: { tool_name: "write", args: { line: { $template: line } } },
 });
 
-/** The same by a run of its own. */
+/** The same in a child run. */
 const writeInChild = (line: string) => ({
   node_type: "sub_workflow",
   config: { workflow_id: "writes", input: { line: `"${line.replace("{{n}}", "")}" + string(state.n)` } },
@@ -147,7 +147,7 @@ async function drive(world: ReturnType<typeof newWorld>, id: string, random: Ran
     if (status === "finished") return stage.host.settled(id);
     if (waits_for === "run") {
       const [child] = stage.store.openChildren(id);
-      // What is left open there is left open here.
+      // A question left open there is left open here.
       if (child && (await drive(world, child, random)) === "left") return "left";
       await new Promise((resolve) => setTimeout(resolve, 1));
       continue;

@@ -3,7 +3,7 @@ import { defined } from "@/server/domain/base/defined";
 import { errorMessage } from "@/server/domain/base/guards";
 import { isPassing } from "@/server/domain/base/transient-error";
 import type { Json } from "@/server/domain/base/values";
-import { startsRuns } from "@/server/domain/graph/called";
+import { startsRuns } from "@/server/domain/nodes";
 import { DamagedLog } from "@/server/domain/run/quarantine";
 import { registerKeysIn } from "@/server/secrets/redact";
 import type { RunStore } from "@/server/store/runs/runs";
@@ -117,10 +117,11 @@ export class RunExecutor {
     if (this.draining || this.parts.live.has(runId)) return;
     const { remoteEngine } = this.parts;
     // What starts other runs stays where these are started; they themselves may go elsewhere.
+    const startsOthers = () =>
+      Object.values(this.parts.store.creation(runId).created.payload.graph.nodes).some(startsRuns);
     const isRemote =
       remoteEngine &&
-      (remoteEngine.activeSegment(runId) !== null ||
-        (remoteEngine.isPreferred && !startsRuns(this.parts.store.creation(runId).created.payload.graph)));
+      (remoteEngine.activeSegment(runId) !== null || (remoteEngine.isPreferred && !startsOthers()));
     if (isRemote) return this.dispatchRemote(remoteEngine, runId, workflowId);
     this.parts.computing.note([runId]);
     const journal = this.journalOf(runId);

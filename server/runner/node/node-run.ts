@@ -243,8 +243,10 @@ export class NodeRun implements NodeContext, CrewRuntime {
     if (step === null || !("done" in step)) throw new NodeFailure("CONFIG", CODE_IS_OFF);
     const { done } = step;
     if (done.ok) return done.value ?? null;
+    const isBusy = done.error?.code === "BUSY";
     throw new NodeFailure("TOOL_FAILED", failureOf("The code", done).error ?? "The code failed.", {
-      user_action: "edit_graph",
+      retryable: isBusy,
+      user_action: isBusy ? "retry" : "edit_graph",
     });
   }
 

@@ -33,7 +33,7 @@ export interface Effects {
 export interface ChildRunner {
   /** The result of the run of that id, once it has ended; starts it unless it was started before. */
   run(start: ChildStart, abort: AbortSignal): Promise<Json>;
-  /** Cancels a run that nothing waits for any longer; nothing where it has ended, or never began. */
+  /** Cancels a run that nothing waits for any longer; does nothing if it has ended or never started. */
   cancel(start: ChildStart): void;
 }
 

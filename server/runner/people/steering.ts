@@ -35,7 +35,7 @@ export class Steering {
   }
 
   command(runId: string, command: RunCommand, by: string): Promise<CommandResult> {
-    // What a run started pauses and goes on with it.
+    // Child runs pause and continue with their parent.
     if (command.kind === "pause" || command.kind === "resume")
       for (const id of this.parts.store.openChildren(runId)) void this.command(id, command, by);
     return this.keep(runId, parseJson(JSON.stringify({ ...command, by })));

@@ -207,7 +207,12 @@ function inWorker(
     stderr: true,
   });
   return new Promise((resolve) => {
-    let timer = setTimeout(() => end({ failure: { kind: "TIMEOUT" } }), SANDBOX_LIMITS.startMs);
+    // None of the code has run.
+    const late: Failure = {
+      kind: "BUSY",
+      message: "The machine was too busy to start the code; try again later",
+    };
+    let timer = setTimeout(() => end({ failure: late }), SANDBOX_LIMITS.startMs);
     const cancel = () => end({ failure: { kind: "CANCELLED" } });
     let isOver = false;
     const end = (result: { failure?: Failure; answer?: string }) => {

@@ -173,7 +173,7 @@ function readNodes(source: unknown, at: string, findings: Findings): ReadNodes {
     return id;
   };
   for (const entry of entries) readEntry(entry);
-  // After the others, which keep their ids. An inner node may have one of its own.
+  // After the others, which keep their ids. An inner node may have its own body.
   for (const [owner, entry] of owners) {
     const id = readEntry(entry);
     const node = nodes[owner];

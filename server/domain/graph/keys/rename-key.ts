@@ -125,7 +125,7 @@ function inShapes(node: WorkflowNode, from: string, to: string): WorkflowNode {
     delete config[from];
   }
   for (const field of kind.fields) {
-    // The inputs of another workflow have names of their own.
+    // The inputs of another workflow have other names.
     const isHere = field.as === "assignments" && !kind.calls?.(node.config);
     const assigned = isHere ? settings[field.key] : undefined;
     if (assigned) config[field.key] = renamedIn(assigned, from, to);

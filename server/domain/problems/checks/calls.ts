@@ -36,7 +36,7 @@ export function checkCalls(check: Check): void {
 const fieldOf = (node: WorkflowNode, variant: "body" | "workflow"): string =>
   getNodeKind(node.node_type).fields.find(({ as }) => as === variant)?.key ?? "";
 
-/** The workflow that a node runs: whether there is one, where it leads, and what it asks for and returns. */
+/** The workflow that a node runs: whether it exists, which others it runs, its inputs and its outputs. */
 function checkCalled({ graph, report, here: { workflows } }: Check, node: WorkflowNode, id: string): void {
   if (!workflows) return;
   const at = { kind: "node" as const, id: node.id, field: fieldOf(node, "workflow") };

@@ -10,7 +10,7 @@ export interface ProviderSummary {
   simulated: boolean;
 }
 
-/** A workflow that a node runs, as it was saved when the run was created. */
+/** A workflow that a node runs, in the version saved when the run was created. */
 export interface CalledWorkflow {
   name: string;
   graph: WorkflowGraph;
@@ -41,11 +41,11 @@ export interface ChildBudget {
   max_total_tokens: number | null;
 }
 
-/** Runs that nodes start, each with a log of its own. */
+/** Runs that nodes start, each with its own log. */
 export interface ChildEvents {
   /** A map begins to go through its items. */
   map_started: { total: number };
-  /** So many items were computed here, without runs of their own. */
+  /** So many items were computed here, without separate runs. */
   map_progressed: { done: number; failed: number };
   child_started: {
     run_id: string;
@@ -59,7 +59,7 @@ export interface ChildEvents {
     item?: number;
     final_status: FinalStatus;
     error?: RunError;
-    /** The run whose answer this is, where nothing ran anew: what it used was paid there. */
+    /** The run that gave this answer, if nothing was run again: its usage was paid there. */
     reused?: string;
     /** What it used, which counts as used by this run. */
     usage: Usage;

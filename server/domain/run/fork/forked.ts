@@ -27,7 +27,7 @@ export const run_forked: Handlers<keyof Pick<RunEvents, "run_forked">>["run_fork
   s.totals = { ...s.totals, usage: NO_USAGE, cost_usd: 0, unknown_cost_calls: 0 };
   const { forks, forked = 0 } = s.run;
   s.run = { ...s.run, started_at: ts, forked: forked + 1 };
-  // What was still going on goes on in runs of its own.
+  // The fork continues active children as its own runs.
   for (const [key, child] of s.children)
     if (child.status === "running")
       s.children.set(key, { ...child, run_id: forkedChildId(s.run.id, child.run_id) });

@@ -55,7 +55,7 @@ function isTeam(value: unknown): value is Raw {
   );
 }
 
-/** The file of a prompt: beside the team, in its folder of prompts, or the only one whose path ends so. */
+/** The file of a prompt: next to the team, in its folder of prompts, or the only one with this end of a path. */
 function promptFile(path: string, team: Source, all: readonly Source[]): Source | undefined {
   const plain = path.replace(/^\.\//, "");
   if (!plain || plain.includes("\n")) return undefined;

@@ -6,7 +6,7 @@ import type { Agent } from "../agent";
 import type { CallOutcome, Job } from "../job";
 import { callableBy } from "./callable-tools";
 
-/** The `nth` call of a program, from 1, as a job of its own. */
+/** The `nth` call of a program, from 1, as a separate job. */
 export function callOfProgram(
   agent: Agent,
   job: Job,

@@ -102,7 +102,7 @@ describe("tasks that agents start and fail", () => {
   const statusOf = (state: RunState, id: string) =>
     Object.values(state.plans)[0]!.tasks.find(({ task_id }) => task_id === id)!;
 
-  test("an agent starts and completes a task of its own, which then isn't started again", async () => {
+  test("an agent starts and completes its own task, which then isn't started again", async () => {
     const { events, state } = await runTalk(
       [
         ["ann", update({ status: "in_progress" }, "anns")],

@@ -144,7 +144,7 @@ const namedFields = (fields: unknown): [name: string, field: unknown][] =>
 
 const TYPES: ReadonlySet<unknown> = new Set(["string", "boolean", "number", "integer", "object", "array"]);
 
-/** A schema of what an agent takes or gives; undefined where it says nothing of that. */
+/** The input or output schema of an agent; undefined if it has none. */
 function schemaOf(fields: unknown, at: string, report: Findings): JsonSchema | undefined {
   const properties = namedFields(fields).map(([name, field]): [string, JsonSchema] => {
     const { type, description, validation }: Raw = isRaw(field) ? field : { type: field };
