@@ -18,6 +18,7 @@ const EXCLUDED = [
   // These read the sources, which are instrumented here.
   "server/access/static-rules.test.ts",
   "server/boundaries.test.ts",
+  "server/readme.test.ts",
   "server/domain/nodes/readme-example.test.ts",
 ];
 /** The tests to run, if not all: see run.mjs. */
