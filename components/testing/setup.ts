@@ -14,6 +14,10 @@ vi.mock("openai", async (load) => {
   return { ...openai, OpenAI };
 });
 
+// A page sends its requests in batches a moment later: those of a test that has ended must not leave the process.
+const NO_SERVER = () => Promise.reject(new Error("This test has no server. Open its page with openPage."));
+globalThis.fetch = NO_SERVER;
+
 configure({
   // However busy the machine is: what never comes fails by it, and what comes is never waited for longer than it takes.
   asyncUtilTimeout: 15_000,

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { NO_USAGE } from "@/server/domain/agent/outcome";
 import { foldRun } from "@/server/domain/run";
 import type { NewEvent } from "@/server/domain/run/events";
 import { completed, created, failedWith, logOf, of, over, ready, started } from "@/server/domain/run/testing";
@@ -78,6 +79,29 @@ test("a summary names the person who overrode a router instead of the router's c
       over(),
     ),
   ).toMatch(/^A person sent the run to c, then Writer ran · /);
+});
+
+test("the calls of runs that a node started count", () => {
+  const usage = { ...NO_USAGE, input_tokens: 30, output_tokens: 6, requests: 3 };
+  const item = (at: number) => [
+    of("b", "child_started", { run_id: `r${at}`, workflow_name: "Letters", item: at }),
+    of("b", "child_finished", {
+      ...{ run_id: `r${at}`, item: at, final_status: "COMPLETED" as const, usage, cost_usd: 0 },
+      ...{ unknown_cost_calls: 0, taint_sources: [], simulated: false },
+    }),
+  ];
+  expect(
+    summary(
+      ...worked("a", "Writer"),
+      ready("b"),
+      started("b"),
+      of("b", "map_started", { total: 2 }),
+      ...item(0),
+      ...item(1),
+      completed("b"),
+      over(),
+    ),
+  ).toMatch(/^Writer ran · 6 calls · /);
 });
 
 test("a node that ran repeatedly is mentioned once with a count", () => {

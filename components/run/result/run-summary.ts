@@ -24,10 +24,18 @@ export function runSummary(state: RunState, waitedMs = 0): string {
   const route = routeOf(state);
   return [
     ...(route === "" ? [] : [`${route.charAt(0).toUpperCase()}${route.slice(1)}`]),
-    countOf(Object.keys(state.calls).length, "call"),
+    countOf(callsOf(state), "call"),
     formatCost(state.totals),
     formatDuration(finished_at - started_at - waitedMs),
   ].join(" · ");
+}
+
+/** The model calls of a run and of the runs that its nodes started. */
+function callsOf({ calls, activations }: RunState): number {
+  const inChildren = Object.values(activations).flatMap(({ children, usage }) =>
+    children ? usage.requests : [],
+  );
+  return inChildren.reduce((sum, requests) => sum + requests, Object.keys(calls).length);
 }
 
 function routeOf(state: RunState): string {
