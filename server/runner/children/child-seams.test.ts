@@ -194,6 +194,19 @@ describe("untrusted content", () => {
     expect(state.run.final_status).toBe("COMPLETED");
   });
 
+  test("an address in the settings of the node that runs it may be sent to", async () => {
+    const stage = newStage({ tools: tools() });
+    const sends = unguarded(draw("start > s > end", { start: start("to"), s: uses("send", "state.to") }));
+    const { state } = await stage.run(
+      draw("start > r1 > sub > end", {
+        r1: uses("read", "'page'"),
+        sub: calls("sends", { to: "'ann@example.com'" }),
+      }),
+      { workflows: { sends }, config },
+    );
+    expect(state.run.final_status).toBe("COMPLETED");
+  });
+
   test("read in a sub-workflow makes its parent ask before it sends", async () => {
     const stage = newStage({ tools: tools() });
     const reads = unguarded(draw("start > r1 > end", { r1: uses("read", "'page'") }));

@@ -1,6 +1,7 @@
 import { LlmConfig } from "@/server/domain/agent/role";
 import { defined } from "@/server/domain/base/defined";
 import type { Settled, StepRequest } from "@/server/domain/base/durable";
+import { isText, recordOf } from "@/server/domain/base/guards";
 import { asStored } from "@/server/domain/base/json";
 import type { Cassette, CassetteAnswer } from "@/server/domain/scenario/cassette";
 import type { MissedAnswer } from "@/server/domain/scenario/report";
@@ -108,16 +109,13 @@ export function realAnswers(
 }
 
 const toolOf = (request: StepRequest): string => {
-  const asked = request.asked();
-  if (asked === null || typeof asked !== "object" || Array.isArray(asked)) return "";
-  return typeof asked.tool === "string" ? asked.tool : "";
+  const { tool } = recordOf(request.asked());
+  return isText(tool) ? tool : "";
 };
 
 function isSimulatedModel(models: Pick<Models, "describe">, request: StepRequest): boolean {
-  const asked = request.asked();
-  const config =
-    asked !== null && typeof asked === "object" && !Array.isArray(asked) ? asked.llm_config : null;
-  return models.describe(LlmConfig.safeParse(config ?? {}).data)?.simulated === true;
+  const { llm_config = {} } = recordOf(request.asked());
+  return models.describe(LlmConfig.safeParse(llm_config ?? {}).data)?.simulated === true;
 }
 
 /** Calls the first, describes models as the second. */
