@@ -102,6 +102,43 @@ test("a sub-workflow opens in its card while it runs, and stays open after it en
   await expect(app.canvas.card("Finished")).toBeVisible();
 });
 
+test("an opened run fits into the visible canvas, on a phone too, and stays open after a reload", async ({
+  app,
+  page,
+}) => {
+  const steps = ["one", "two", "three", "four"];
+  const wide = file(
+    "Summarize",
+    [
+      start(["topic"]),
+      ...steps.map((id, at) => agent(id, `Step ${id}`, '[[offline: json {"a": 1}]]', at + 1)),
+      end("end", "Done", 5, 0, { input_keys: ["one"] }),
+    ],
+    ["start", ...steps].map((from, at) => edge(from, [...steps, "end"][at] ?? "end")),
+  );
+  const where = await began(report, wide, { input: { topic: "Tea" } });
+  const close = page.getByRole("button", { name: "Close run", exact: true });
+  const inside = page.getByRole("region", { name: "Run of Summary" });
+  const expectInside = async () => {
+    await app.canvas.still();
+    for (const part of [close, inside.getByRole("article", { name: "Done" })])
+      await expect(part).toBeInViewport({ ratio: 1 });
+  };
+  await app.open(where);
+  await app.run.expectEnd("Completed");
+  await page.getByRole("button", { name: "Open run of Summary" }).click();
+  await expectInside();
+  await inside.getByRole("article", { name: "Step two" }).click();
+  await expect(page.getByRole("article", { name: "Step two in this run" })).toBeVisible();
+  await page.reload();
+  await expectInside();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.getByRole("tab", { name: "Workflow" }).click();
+  await page.getByRole("radio", { name: "Canvas" }).click();
+  await expectInside();
+  expect(await app.accessibilityViolations()).toEqual([]);
+});
+
 test("on a phone a sub-workflow opens below its node in the list", async ({ app, page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await app.open(await began(report, summarize, { input: { topic: "Tea" } }));
@@ -121,7 +158,8 @@ test("a sub-workflow of a stepped run pauses, and a person steps into it or over
   await app.open(where);
   const steps = page.getByRole("button", { name: "Next node" });
   await expect(steps).toBeVisible();
-  const into = page.getByRole("link", { name: "Step into" });
+  const bar = page.getByRole("status", { name: "Paused child run" });
+  const into = bar.getByRole("link", { name: "Step into" });
   await expect(async () => {
     if (await steps.isVisible()) await steps.click({ timeout: 1_000 });
     await expect(into).toBeVisible({ timeout: 3_000 });
@@ -131,7 +169,7 @@ test("a sub-workflow of a stepped run pauses, and a person steps into it or over
   await expect(page.getByRole("navigation", { name: "Parent run" })).toBeVisible();
   await expect(page.getByRole("button", { name: "Next node" })).toBeVisible();
   await app.open(where);
-  await page.getByRole("button", { name: "Step over" }).click();
+  await bar.getByRole("button", { name: "Step over" }).click();
   await expect(app.canvas.card("Summary")).toHaveAttribute("data-status", "completed", { timeout: 20_000 });
 });
 
@@ -178,7 +216,7 @@ test("a map lists its items, and retrying those that failed runs only these agai
   await app.open(await began(all, double, { input: { numbers: ["1", "two", "3"] } }));
   await app.run.expectEnd("Completed");
   const original = app.run.id;
-  await expect(app.canvas.card("Each number")).toContainText("3 of 3, 1 failed");
+  await expect(app.canvas.card("Each number")).toContainText(/3 of 3\s+·\s+1 failed/);
   await app.canvas.select("Each number");
   const items = page.getByRole("list", { name: "Items" });
   await expect(items.getByRole("listitem")).toHaveCount(3);
@@ -194,6 +232,8 @@ test("a map lists its items, and retrying those that failed runs only these agai
     "data-status",
     "completed",
   );
+  // Its progress stays below the open card.
+  await expect(app.canvas.card("Each number").first()).toContainText(/3 of 3\s+·\s+1 failed/);
   expect(await app.accessibilityViolations()).toEqual([]);
 
   await page.getByRole("button", { name: "Retry failed items" }).click();

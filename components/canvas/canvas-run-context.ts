@@ -1,4 +1,5 @@
 import { type ComponentType, createContext, useContext, useSyncExternalStore } from "react";
+import type { Status } from "@/components/display/status-mark";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import type { ChildCounts, NodeStatus } from "@/server/domain/run";
 
@@ -49,8 +50,9 @@ export interface EdgeRunView {
 
 /** What a run adds to each card; passed in, so that the editor doesn't load it. */
 export interface RunParts {
-  Slip: ComponentType<{ node: WorkflowNode; run: NodeRunView }>;
-  Status: ComponentType<{ status: NodeStatus }>;
+  /** `isBrief`: only how far the node is, under a card that shows the rest inside. */
+  Slip: ComponentType<{ node: WorkflowNode; run: NodeRunView; isBrief?: boolean }>;
+  Status: ComponentType<{ status: Status }>;
   /** The content of a grown card, below its header. */
   Inside?: ComponentType<{ node: WorkflowNode }>;
 }

@@ -15,7 +15,7 @@ import { CanvasContext, type NamedAgents, useCanvas } from "./canvas-context";
 import { type CanvasRun, CanvasRunContext, useNodeRunView } from "./canvas-run-context";
 import { type Caption, captionsOf } from "./cards/captions";
 import { doerOf, NodeFace } from "./cards/card-face";
-import { describeProgress } from "./cards/child-progress";
+import { describeProgress, shownStatus } from "./cards/child-progress";
 import { MarkIcon } from "./cards/mark-icon";
 import { StaleMark, useStaleReason } from "./cards/stale-mark";
 import { useCardTry } from "./cards/tried-context";
@@ -153,7 +153,7 @@ function State({ nodeId, mark }: { nodeId: string; mark: Mark | undefined }) {
       )}
       {stale !== undefined && <StaleMark reason={stale} />}
       {mark && <MarkIcon mark={mark} />}
-      {run && run.status !== "idle" && <StatusMark status={run.status} />}
+      {run && run.status !== "idle" && <StatusMark status={shownStatus(run.status, run.children)} />}
     </span>
   );
 }

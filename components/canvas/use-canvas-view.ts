@@ -1,6 +1,13 @@
-import { type InternalNode, type ReactFlowInstance, useReactFlow, useStoreApi } from "@xyflow/react";
+import {
+  type InternalNode,
+  type ReactFlowInstance,
+  useReactFlow,
+  useStore,
+  useStoreApi,
+} from "@xyflow/react";
+import { shallow } from "zustand/shallow";
 import { defined } from "@/server/domain/base/defined";
-import { CARD_WIDTH, PLAIN_HEIGHT } from "./cards/card-size";
+import { CARD_WIDTH, type CardSize, PLAIN_HEIGHT } from "./cards/card-size";
 import type { FlowEdge, FlowNode } from "./flow-mapping";
 import { elementOf } from "./hits";
 import { COLUMN, type XY } from "./layout/places";
@@ -12,6 +19,7 @@ import {
   cardView,
   MINIMAP_FROM,
   NARROW,
+  READABLE,
   type Room,
   readableView,
   type View,
@@ -69,6 +77,17 @@ type CanvasStore = ReturnType<typeof useStoreApi<FlowNode, FlowEdge>>;
 /** Moves the view of the canvas. Use it inside `GraphCanvas` or its `CanvasProvider`. */
 export function useCanvasView(): CanvasView {
   return newCanvasView(useReactFlow<FlowNode, FlowEdge>(), useStoreApi<FlowNode, FlowEdge>());
+}
+
+/** The largest card that can be seen whole at a readable size; null until the canvas has a size. */
+export function useLargestCard(): CardSize | null {
+  const { roomOf } = newMeasures(useReactFlow<FlowNode, FlowEdge>(), useStoreApi<FlowNode, FlowEdge>());
+  return useStore(({ width: known }) => {
+    const { width, height } = roomOf();
+    return known === 0
+      ? null
+      : { width: Math.floor(width / READABLE), height: Math.floor(height / READABLE) };
+  }, shallow);
 }
 
 const areaOf = ({ internals, measured }: InternalNode<FlowNode>): Area => ({

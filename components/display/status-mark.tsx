@@ -10,6 +10,7 @@ import {
   LoaderCircle,
   type LucideIcon,
   OctagonPause,
+  TriangleAlert,
   X,
 } from "lucide-react";
 import { FINAL_STATUS_LABELS, type FinalStatus } from "@/server/domain/agent/outcome";
@@ -24,6 +25,7 @@ export type Status =
   | "held"
   | "paused"
   | "completed"
+  | "warned"
   | "failed"
   | "skipped"
   | "cancelled"
@@ -48,6 +50,7 @@ const marks: Record<Status, Mark> = {
   paused: { word: "Paused", icon: CirclePause, color: "text-waiting" },
   held: { word: "Quarantined", icon: OctagonPause, color: "text-failed" },
   completed: { word: "Completed", icon: Check, color: "text-completed", filled: true },
+  warned: { word: "Completed with failures", icon: TriangleAlert, color: "text-waiting" },
   failed: { word: "Failed", icon: X, color: "text-failed", filled: true },
   skipped: { word: "Skipped", icon: CornerDownRight, color: "text-ink-3" },
   cancelled: { word: "Cancelled", icon: Ban, color: "text-ink-3" },

@@ -44,7 +44,7 @@ export function RunCanvas({
   onSelect: (nodeId: string | null) => void;
   isHeld: boolean;
 }) {
-  const { graph, ...drawing } = useRunDrawing({ isHeld, Inside });
+  const { graph, workflows, ...drawing } = useRunDrawing({ isHeld, Inside });
   const [isFollowing, setFollowing] = useState(true);
   const stopFollowing = useCallback(() => setFollowing(false), []);
   const isOver = useRun(({ head }) => head.run.status === "finished", false);
@@ -52,7 +52,10 @@ export function RunCanvas({
   const [viewMode, setViewMode] = useState<"list" | "drawing">("list");
   const crews = useGrownCards();
   const runs = useOpenCards();
-  const dressing = useMemo(() => ({ grown: new Map([...crews, ...runs]) }), [crews, runs]);
+  const dressing = useMemo(
+    () => ({ grown: new Map([...crews, ...runs]), workflows }),
+    [crews, runs, workflows],
+  );
   const onCrewKey = useCrewKeys();
   const onChildKey = useChildKeys();
   const picked = useMemo(() => new Set(selected ? [selected] : []), [selected]);
@@ -67,6 +70,7 @@ export function RunCanvas({
           <NodeList
             {...drawing}
             graph={graph}
+            workflows={workflows}
             selected={picked}
             onPick={onSelect}
             under={(id) => (

@@ -4,6 +4,7 @@ import { withRoomBelow } from "@/components/canvas/layout/places";
 import { SLIP } from "@/components/canvas/layout/routes";
 import { useNamedAgents } from "@/components/forms/use-named-agents";
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { RunState } from "@/server/domain/run";
 import { newCanvasRun } from "./live/canvas-run";
 import { useRun, useRunViewStore } from "./run-context";
 
@@ -25,5 +26,12 @@ export function useRunDrawing({
   const roles = useMemo(() => new Map(known.map((role) => [role.name, role])), [known]);
   const run = useMemo(() => (store ? newCanvasRun(store, isHeld, Inside) : null), [store, isHeld, Inside]);
   const agents = useNamedAgents(graph);
-  return { graph, roles, agents, run };
+  const workflows = useWorkflowNames();
+  return { graph, roles, agents, run, workflows };
+}
+
+/** The names of the workflows that nodes of the current run call, by id, as they were when it started. */
+export function useWorkflowNames(): ReadonlyMap<string, string> {
+  const called = useRun<RunState["run"]["workflows"]>(({ head }) => head.run.workflows, undefined);
+  return useMemo(() => new Map(Object.entries(called ?? {}).map(([id, { name }]) => [id, name])), [called]);
 }

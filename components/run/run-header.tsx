@@ -31,6 +31,7 @@ import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { RunState } from "@/server/domain/run";
 import type { RunPlace } from "@/server/domain/run/engine-state";
 import { ParentLink } from "./children/parent-link";
+import { usePausedBelow } from "./children/paused-child";
 import { CancelButton, RunControls } from "./control/run-controls";
 import { SkipDemo } from "./control/skip-demo";
 import { usePaused } from "./control/use-control";
@@ -84,7 +85,7 @@ export function RunHeader({
         <div className="min-w-0 flex-1">
           <div className="flex min-w-0 items-center gap-2">
             <h1 className="min-w-0 truncate text-[15px] font-semibold">{name || "Run"}</h1>
-            {isNarrow ? null : <RunStatus isHeld={isHeld} />}
+            {isNarrow ? null : <RunStatus runId={runId} isHeld={isHeld} />}
             {isSimulated ? <SimulatedBadge /> : null}
           </div>
           {/* Below the name there is room for it: the header keeps its height while it comes and goes. */}
@@ -92,7 +93,7 @@ export function RunHeader({
         </div>
       </div>
       {isNarrow ? <RunLocation place={place} className="order-4 w-full px-1" /> : null}
-      <RunFacts>{isNarrow ? <RunStatus isHeld={isHeld} /> : null}</RunFacts>
+      <RunFacts>{isNarrow ? <RunStatus runId={runId} isHeld={isHeld} /> : null}</RunFacts>
       <Actions runId={runId} workflowId={workflowId} isHeld={isHeld} />
       {isGone ? <GoneNote workflowId={workflowId} /> : null}
       <ParentLink />
@@ -127,12 +128,14 @@ function GoneNote({ workflowId }: { workflowId: string }) {
   );
 }
 
-function RunStatus({ isHeld }: { isHeld: boolean }) {
+function RunStatus({ runId, isHeld }: { runId: string; isHeld: boolean }) {
   const run = useRun<RunState["run"] | null>(({ state }) => state.run, null);
   const isWaiting = useRun(({ state }) => run?.status === "running" && isIdle(state), false);
   const isPast = useRun(({ cursor }) => cursor !== null, false);
+  const isPausedBelow = usePausedBelow(runId) !== null;
   if (!run && !isHeld) return null;
-  const status = isHeld || !run ? "held" : isWaiting && !run.paused_at ? "waiting" : statusOf(run);
+  const ownStatus = isHeld || !run ? "held" : isWaiting && !run.paused_at ? "waiting" : statusOf(run);
+  const status = isPausedBelow ? "paused" : ownStatus;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a few words, not a set of fields
     <span role="group" aria-label="Run status" className="flex shrink-0 items-center gap-2">

@@ -8,6 +8,8 @@ import { AskPanel, openAsksOf } from "@/components/run/questions/asks";
 import { Tabs, type TabsProps } from "@/components/ui/tabs";
 import type { RunState } from "@/server/domain/run";
 import { failedNode } from "@/server/domain/run/result";
+import { ChildNode } from "./children/child-node";
+import type { PickedNode } from "./children/child-stage";
 import { spotlightNode } from "./live/spotlight";
 import { NodeView } from "./node/node-view";
 import { FindingsView, useFindings } from "./past/findings";
@@ -29,8 +31,19 @@ export function RunPanel({
   panel: ReturnType<typeof usePanel>;
   canvas: ReactNode | null;
 }) {
-  const { tab, setTab, questions, isOver, selected, select, activation, setActivation, file, setFile } =
-    panel;
+  const {
+    tab,
+    setTab,
+    questions,
+    isOver,
+    selected,
+    select,
+    picked,
+    activation,
+    setActivation,
+    file,
+    setFile,
+  } = panel;
   const [timelineView, setTimelineView] = useState(INITIAL_TIMELINE_VIEW);
   const nodeId = useRun(spotlightNode, null);
   const shownNode = selected ?? nodeId;
@@ -61,7 +74,11 @@ export function RunPanel({
     {
       value: "node",
       label: "Node",
-      content: <NodeView nodeId={shownNode} pickedActivation={activation} onPickActivation={setActivation} />,
+      content: picked ? (
+        <ChildNode key={`${picked.runId} ${picked.nodeId}`} picked={picked} />
+      ) : (
+        <NodeView nodeId={shownNode} pickedActivation={activation} onPickActivation={setActivation} />
+      ),
     },
     {
       value: "crew",
@@ -116,15 +133,25 @@ export function usePanel(isNarrow: boolean, isHeld: boolean) {
   // Undefined until a person selects: the failed node, if any.
   const [chosen, setChosen] = useState<string | null | undefined>(undefined);
   const failed = useRun(({ head }) => failedNode(head), null);
+  const [picked, setPicked] = useState<PickedNode | null>(null);
   const [activation, setActivation] = useState<string | null>(null);
   const [file, setFile] = useState<string | null>(null);
   const select = useCallback(
     (nodeId: string | null, activationId: string | null = null) => {
       setChosen(nodeId);
+      setPicked(null);
       setActivation(activationId);
       if (nodeId) setTab("node");
     },
     [setTab],
+  );
+  const pick = useCallback(
+    (node: PickedNode | null) => {
+      select(null);
+      setPicked(node);
+      if (node) setTab("node");
+    },
+    [select, setTab],
   );
   const openFile = useCallback(
     (path: string) => {
@@ -134,7 +161,7 @@ export function usePanel(isNarrow: boolean, isHeld: boolean) {
     [setTab],
   );
   const selected = chosen === undefined ? failed : chosen;
-  return { ...tabs, selected, select, activation, setActivation, file, setFile, openFile };
+  return { ...tabs, selected, select, picked, pick, activation, setActivation, file, setFile, openFile };
 }
 
 /**

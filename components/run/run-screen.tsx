@@ -13,6 +13,7 @@ import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { QuarantineReason } from "@/server/domain/run/quarantine";
 import { BreakpointsOver } from "./breakpoints/breakpoints-over";
 import { ChildStageProvider } from "./children/child-stage";
+import { PausedBelowBar } from "./children/paused-child";
 import { PausedBar } from "./control/paused-bar";
 import { RunControlProvider, useControlling } from "./control/run-control-context";
 import { ControlsBelow } from "./control/run-controls";
@@ -170,10 +171,11 @@ function Stage({
     </div>
   );
   return (
-    <StageProviders page={page} crews={crews}>
+    <StageProviders page={page} crews={crews} panel={panel}>
       {tab === "question" ? null : <AskBar onAnswer={page.openAsks} />}
       <LateAsks />
       <PausedBar />
+      <PausedBelowBar />
       <div
         className="run-stage relative flex min-h-0 flex-1 flex-col md:flex-row"
         style={{ "--run-wide": `${wide}%` }}
@@ -196,11 +198,23 @@ function Stage({
   );
 }
 
-function StageProviders({ page, crews, children }: { page: RunPage; crews: CrewStage; children: ReactNode }) {
+function StageProviders({
+  page,
+  crews,
+  panel: { picked, pick },
+  children,
+}: {
+  page: RunPage;
+  crews: CrewStage;
+  panel: ReturnType<typeof usePanel>;
+  children: ReactNode;
+}) {
   return (
     <RunPageProvider value={page}>
       <CrewStageProvider value={crews}>
-        <ChildStageProvider runId={page.runId}>{children}</ChildStageProvider>
+        <ChildStageProvider runId={page.runId} picked={picked} onPick={pick}>
+          {children}
+        </ChildStageProvider>
       </CrewStageProvider>
     </RunPageProvider>
   );

@@ -1,5 +1,9 @@
 import type { ChildCounts } from "@/server/domain/run";
 
+/** The status to show of a node: completed although items of its list failed is a warning. */
+export const shownStatus = <S extends string>(status: S, children?: ChildCounts): S | "warned" =>
+  status === "completed" && children?.total !== undefined && children.failed > 0 ? "warned" : status;
+
 /** Counts as text: "3,120 of 10,000" and "12 failed". `share`: from 0 to 1; null for a single run. */
 export function progressOf({ total, running, done, failed }: ChildCounts) {
   if (total === undefined)

@@ -16,6 +16,7 @@ import type { Caption } from "./captions";
 import { doerOf, NodeFace } from "./card-face";
 import { Ports, useFreshPorts } from "./card-ports";
 import { type CardSize, cardHeight, PLAIN_HEIGHT } from "./card-size";
+import { shownStatus } from "./child-progress";
 import { MarkIcon } from "./mark-icon";
 import { PinMark, ResultCaption } from "./result-caption";
 import { StaleMark, useStaleReason } from "./stale-mark";
@@ -106,7 +107,7 @@ export const NodeCard = memo(function NodeCard({ data }: NodeProps<FlowNode>) {
       className="node-card"
       data-shape={silhouetteOf(node)}
       data-node={node.id}
-      data-status={run?.status ?? "idle"}
+      data-status={run ? shownStatus(run.status, run.children) : "idle"}
       data-only={run?.only}
       data-in-run={hasRun || undefined}
       data-paused={run?.isPausedHere || undefined}
@@ -221,7 +222,10 @@ function CardContent({
       <CardBreakpoint nodeId={node.id} name={name} />
       <Ports node={node} ports={ports} />
       {grown && parts?.Inside ? (
-        <parts.Inside node={node} />
+        <>
+          <parts.Inside node={node} />
+          {run?.children?.total === undefined ? null : <parts.Slip node={node} run={run} isBrief />}
+        </>
       ) : parts && run ? (
         <parts.Slip node={node} run={run} />
       ) : tried ? (
@@ -271,7 +275,9 @@ function Marks({
       {tried?.from === "pin" && <PinMark isStale={tried.stale !== null} />}
       {stale !== undefined && <StaleMark reason={stale} />}
       {mark && <MarkIcon mark={mark} />}
-      {parts && run && run.status !== "idle" && <parts.Status status={run.status} />}
+      {parts && run && run.status !== "idle" && (
+        <parts.Status status={shownStatus(run.status, run.children)} />
+      )}
     </span>
   );
 }

@@ -4,7 +4,7 @@ import { formatDuration } from "@/components/display/format";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import type { ChildCounts } from "@/server/domain/run";
 import { type NodeRunView, useNodePeek } from "../canvas-run-context";
-import { describeProgress, progressOf } from "./child-progress";
+import { progressOf } from "./child-progress";
 
 /*
  * The caption under a card in a run: what its node returned, streams or waits for. It is below the card, so that nothing
@@ -12,26 +12,37 @@ import { describeProgress, progressOf } from "./child-progress";
  */
 
 /** The result or activity of a node in a run; nothing if the run did not reach it. */
-export function RunCaption({ node, run }: { node: WorkflowNode; run: NodeRunView }) {
+export function RunCaption({
+  node,
+  run,
+  isBrief = false,
+}: {
+  node: WorkflowNode;
+  run: NodeRunView;
+  isBrief?: boolean;
+}) {
   if (run.isPausedHere)
     return (
       <p className="node-slip node-paused">
         <CirclePause aria-hidden size={14} /> Paused here
       </p>
     );
-  if (run.children && run.status !== "completed" && run.status !== "failed")
-    return <Progress counts={run.children} />;
+  const isOver = run.status === "completed" || run.status === "failed";
+  if (run.children && (isBrief || !isOver)) return <Progress counts={run.children} />;
   if (run.status === "waiting") return <Waiting run={run} />;
   if (run.status === "running") return <Writing nodeId={node.id} />;
+  const items = run.children?.total === undefined ? undefined : run.children;
+  const hasFailures = items !== undefined && items.failed > 0;
   const facts = [
     run.durationMs === undefined ? "" : formatDuration(run.durationMs),
     run.cost ?? "",
-    run.children?.total === undefined ? "" : describeProgress(run.children),
+    items && !hasFailures ? progressOf(items).text : "",
   ].filter(Boolean);
   const text = run.error ?? run.summary;
   if (!text && facts.length === 0) return null;
   return (
     <div className="node-slip" data-failed={run.error ? true : undefined}>
+      {hasFailures && <Counts counts={items} />}
       {text && (
         <p className="node-said" title={text}>
           {text}
@@ -44,19 +55,27 @@ export function RunCaption({ node, run }: { node: WorkflowNode; run: NodeRunView
 
 /** How far a node is with the runs and items that it started. */
 function Progress({ counts }: { counts: ChildCounts }) {
-  const { text, failed, share } = progressOf(counts);
+  const { share } = progressOf(counts);
   return (
     <div className="node-slip">
-      <p className="node-facts">
-        {text}
-        {failed ? <span className="node-failures">{`  ·  ${failed}`}</span> : null}
-      </p>
-      {share === null ? null : (
+      <Counts counts={counts} />
+      {share === null || share === 1 ? null : (
         <span aria-hidden className="node-progress">
           <span style={{ width: `${share * 100}%` }} />
         </span>
       )}
     </div>
+  );
+}
+
+/** How many items are over, and how many of them failed. */
+function Counts({ counts }: { counts: ChildCounts }) {
+  const { text, failed } = progressOf(counts);
+  return (
+    <p className="node-facts">
+      {text}
+      {failed ? <span className="node-failures">{`  ·  ${failed}`}</span> : null}
+    </p>
   );
 }
 

@@ -1,6 +1,5 @@
 "use client";
 
-import { useMutation, useQuery } from "@tanstack/react-query";
 import { CirclePause, Workflow } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import { CanvasLayer } from "@/components/canvas/canvas-parts";
@@ -8,10 +7,10 @@ import { CardDoors } from "@/components/canvas/cards/card-doors";
 import { nodeIdOf } from "@/components/canvas/hits";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
 import { useRun, useRunList, useRunViewStore } from "@/components/run/run-context";
-import { useTrpc } from "@/components/trpc";
 import { PageLink } from "@/components/ui/page-link";
 import { likelyChild, runHref } from "./child-runs";
 import { useChildStage } from "./child-stage";
+import { usePausedChild, useStepOver } from "./paused-child";
 
 /** The nodes of the current run that have started runs by the cursor. */
 const useParents = (): string[] =>
@@ -79,35 +78,20 @@ function OpenButton({ nodeId }: { nodeId: string }) {
 
 /** Says that a child run is paused, for example because its parent is stepped through, and how to continue. */
 export function PausedChild({ nodeId }: { nodeId: string }) {
-  const trpc = useTrpc();
-  const isPast = useRun(({ cursor }) => cursor !== null, false);
-  const running = useRun(({ head }) => {
-    const child = likelyChild(head, nodeId);
-    return child?.status === "running" ? child : null;
-  }, null);
-  const run_id = running?.run_id ?? "";
-  const { data, refetch } = useQuery({
-    ...trpc.runs.get.queryOptions({ run_id }),
-    enabled: running !== null && !isPast,
-    refetchInterval: 2_000,
-  });
-  const resume = useMutation(trpc.runs.resume.mutationOptions({ onSettled: () => refetch() }));
-  if (!running || isPast || data?.status !== "paused") return null;
+  const paused = usePausedChild(useChildStage()?.runId ?? "", nodeId);
+  const { isPending, stepOver } = useStepOver();
+  if (!paused) return null;
+  const item = paused.parent?.item ?? null;
   return (
     <>
       <span role="status" className="card-door" data-tone="waiting">
         <CirclePause aria-hidden />
-        {running.item === undefined ? "Run paused" : `Item ${running.item + 1} paused`}
+        {item === null ? "Run paused" : `Item ${item + 1} paused`}
       </span>
-      <PageLink href={runHref(run_id)} className="card-door">
+      <PageLink href={runHref(paused.id)} className="card-door">
         Step into
       </PageLink>
-      <button
-        type="button"
-        className="card-door"
-        disabled={resume.isPending}
-        onClick={() => resume.mutate({ run_id })}
-      >
+      <button type="button" className="card-door" disabled={isPending} onClick={() => stepOver(paused.id)}>
         Step over
       </button>
     </>

@@ -5,27 +5,40 @@ import { useRunParts } from "@/components/canvas/canvas-run-context";
 import type { CardSize } from "@/components/canvas/cards/card-size";
 import { CanvasProvider, GraphCanvas } from "@/components/canvas/graph-canvas";
 import { stillView } from "@/components/canvas/layout/still-view";
+import { useLargestCard } from "@/components/canvas/use-canvas-view";
 import { Spinner } from "@/components/ui/spinner";
 import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { useRun } from "../run-context";
 import { useRunDrawing } from "../run-drawing";
+import { useRunPage } from "../run-page-context";
 import { ChildBar } from "./child-bar";
 import { ChildDoors, useChildKeys } from "./child-doors";
 import { ChildRunProvider, useShownChild } from "./child-run";
 import { useChildStage, useOpenCards } from "./child-stage";
 
-/** A larger run is scaled down to this. */
-const MOST: CardSize = { width: 1600, height: 1000 };
-/** Room for the card's name and the header of the run. */
+/** A card within an open card is at most as large as this; it is scaled down with what is around it. */
+const LARGEST: CardSize = { width: 1600, height: 1000 };
+/** Room for the card's name beside the header of the run; where there is less, the header is below the name. */
 const LEAST_WIDTH = 620;
 /** What surrounds it in the card: the border and the card's header. */
 const FRAME = { width: 2, height: 74 };
+/** The header of the run where it is below the name; keep in sync with card-inside.css. */
+const BAR_HEIGHT = 48;
+
+/** How large the card may be, so that it is visible as a whole. */
+function useMost(): CardSize {
+  const isOuter = useRunPage() !== null;
+  const seen = useLargestCard();
+  return isOuter && seen ? seen : LARGEST;
+}
 
 /** The content of an open card: the run that its node started, on a canvas that moves with the one around. */
 export function ChildInside({ node }: { node: WorkflowNode }) {
   const stage = useChildStage();
   const { child, ...shown } = useShownChild(node.id);
   const section = useRef<HTMLElement>(null);
+  const most = useMost();
+  const isTight = most.width < LEAST_WIDTH;
   if (!stage || !child) return null;
   const close = () => {
     stage.fold(node.id);
@@ -51,10 +64,15 @@ export function ChildInside({ node }: { node: WorkflowNode }) {
       onDoubleClick={(event) => event.stopPropagation()}
     >
       <ChildRunProvider key={child.run_id} runId={child.run_id}>
-        <header className="card-bar">
+        <header className="card-bar" data-tight={isTight || undefined}>
           <ChildBar {...shown} child={child} onItem={(item) => stage.unfold(node.id, item)} onClose={close} />
         </header>
-        <ChildDrawing hasBegun={shown.hasBegun} onSize={(size) => stage.resize(node.id, size)} />
+        <ChildDrawing
+          hasBegun={shown.hasBegun}
+          most={most}
+          frame={{ ...FRAME, height: FRAME.height + (isTight ? BAR_HEIGHT : 0) }}
+          onSize={(size) => stage.resize(node.id, size)}
+        />
       </ChildRunProvider>
     </section>
   );
@@ -62,7 +80,14 @@ export function ChildInside({ node }: { node: WorkflowNode }) {
 
 const NOTE = "flex min-h-44 items-center justify-center text-sm text-ink-2";
 
-function ChildDrawing({ hasBegun, onSize }: { hasBegun: boolean; onSize: (size: CardSize) => void }) {
+interface DrawingProps {
+  /** How large the card may be, and how much of it surrounds the canvas. */
+  most: CardSize;
+  frame: CardSize;
+  onSize: (size: CardSize) => void;
+}
+
+function ChildDrawing({ hasBegun, ...sizes }: DrawingProps & { hasBegun: boolean }) {
   // Cards open in here as on the outer canvas.
   const { graph, ...drawing } = useRunDrawing({ Inside: useRunParts()?.Inside });
   const isEmpty = useRun(({ lastSeq }) => lastSeq === 0, true);
@@ -72,27 +97,31 @@ function ChildDrawing({ hasBegun, onSize }: { hasBegun: boolean; onSize: (size: 
     return (
       <p className={NOTE}>{isUnreachable ? "This run can't be loaded." : <Spinner label="Loading run…" />}</p>
     );
-  return <Drawn graph={graph} drawing={drawing} onSize={onSize} />;
+  return <Drawn graph={graph} drawing={drawing} {...sizes} />;
 }
 
 function Drawn({
   graph,
-  drawing,
+  drawing: { workflows, ...drawing },
+  most,
+  frame,
   onSize,
-}: {
+}: DrawingProps & {
   graph: WorkflowGraph;
   drawing: Omit<ReturnType<typeof useRunDrawing>, "graph">;
-  onSize: (size: CardSize) => void;
 }) {
+  const stage = useChildStage();
   const grown = useOpenCards();
-  const dressing = useMemo(() => ({ grown }), [grown]);
-  const { size, view } = useMemo(() => stillView(graph, grown, MOST), [graph, grown]);
-  const onKeyDown = useChildKeys();
-  const { width, height } = size;
-  useEffect(
-    () => onSize({ width: Math.max(LEAST_WIDTH, width + FRAME.width), height: height + FRAME.height }),
-    [onSize, width, height],
+  const dressing = useMemo(() => ({ grown, workflows }), [grown, workflows]);
+  const [mostWidth, mostHeight] = [most.width - frame.width, most.height - frame.height];
+  const { size, view } = useMemo(
+    () => stillView(graph, grown, { width: mostWidth, height: mostHeight }),
+    [graph, grown, mostWidth, mostHeight],
   );
+  const onKeyDown = useChildKeys();
+  const width = Math.max(Math.min(LEAST_WIDTH, most.width), size.width + frame.width);
+  const height = size.height + frame.height;
+  useEffect(() => onSize({ width, height }), [onSize, width, height]);
   return (
     <div className="mx-auto" style={size}>
       <CanvasProvider isStill>
@@ -102,6 +131,8 @@ function Drawn({
           label="Canvas of the run"
           dressing={dressing}
           still={view}
+          selectedId={stage?.picked ?? null}
+          onSelect={(nodeId) => stage?.pick(nodeId)}
           onKeyDown={onKeyDown}
         >
           <ChildDoors />

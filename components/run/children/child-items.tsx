@@ -61,6 +61,11 @@ export function ChildItems({ activation, counts }: { activation: Activation; cou
             value={filter}
             onValueChange={setFilter}
           />
+          {counts.failed > 0 ? (
+            <span className="text-[13px] text-failed tabular-nums">
+              {counts.failed.toLocaleString("en-US")} failed
+            </span>
+          ) : null}
           <RetryItems activation={activation} counts={counts} />
         </div>
       ) : null}
@@ -89,7 +94,7 @@ function hasChildren(children: Iterable<ChildRun>, activationId: string): boolea
   return false;
 }
 
-/** One run: status, duration, cost, and the first line of its result or error. */
+/** One run: status, duration, cost, the first lines of its input and of its result or error. */
 function Item({ child: { run_id, item, status }, nodeId }: { child: ChildRun; nodeId: string }) {
   const stage = useChildStage();
   const isNarrow = useMedia(NARROW);
@@ -121,10 +126,19 @@ function Item({ child: { run_id, item, status }, nodeId }: { child: ChildRun; no
           </PageLink>
           <span className="text-xs text-ink-3 tabular-nums">{facts.join(" · ")}</span>
         </span>
+        {run?.input_excerpt ? (
+          <span
+            title={run.input_excerpt}
+            className="line-clamp-1 text-xs text-ink-3 [overflow-wrap:anywhere]"
+          >
+            {run.input_excerpt}
+          </span>
+        ) : null}
         {isOver && run?.outcome_excerpt ? (
           <span
+            title={run.outcome_excerpt}
             className={clsx(
-              "line-clamp-1 [overflow-wrap:anywhere]",
+              "line-clamp-2 [overflow-wrap:anywhere]",
               status === "failed" ? "text-failed" : "text-ink-2",
             )}
           >

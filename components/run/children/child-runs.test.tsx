@@ -6,6 +6,7 @@ import { RunProvider } from "@/components/run/run-context";
 import { ShownRun } from "@/components/run/run-screen";
 import { openPage } from "@/components/testing/page";
 import { TroupeApi } from "@/components/trpc";
+import { defined } from "@/server/domain/base/defined";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { newRun } from "@/server/domain/run";
@@ -17,7 +18,7 @@ import { ParentLink } from "./parent-link";
 /** The page of a run of a workflow that runs another one, on a phone: nodes are a list there. */
 async function watch(
   graphOf: (child: string) => WorkflowGraph,
-  { child, input = {} }: { child: WorkflowGraph; input?: JsonObject },
+  { child, input = {}, mode }: { child: WorkflowGraph; input?: JsonObject; mode?: "step" },
 ) {
   vi.stubGlobal("matchMedia", (query: string) => ({
     matches: query.includes("max-width"),
@@ -35,7 +36,9 @@ async function watch(
   const called = await page.ask.workflows.create({ name: "Summarize", graph: child });
   ids.workflow = (await page.ask.workflows.create({ name: "Weekly report", graph: graphOf(called.id) })).id;
   const begin = async () => {
-    ids.run = (await page.ask.runs.start({ workflow_id: ids.workflow, input })).run_id;
+    ids.run = (
+      await page.ask.runs.start({ workflow_id: ids.workflow, input, config: defined({ mode }) })
+    ).run_id;
     return ids.run;
   };
   const read = (run = ids.run) => {
@@ -108,6 +111,58 @@ test("a run opens below the node that started it, and follows the cursor into th
   expect(screen.queryByRole("region", { name: "Run of Summary" })).toBeNull();
 });
 
+test("a node of an opened run is shown in the panel, and the URL keeps what is open", async () => {
+  const { person, show, ended, store } = await watch(report, { child: summarize });
+  await ended();
+  const { unmount } = show();
+  await person.click(screen.getByRole("tab", { name: "Workflow" }));
+  await person.click(await screen.findByRole("button", { name: "Open run of Summary" }));
+  expect(window.location.search).toBe("?open=call");
+  unmount();
+  show();
+  await person.click(screen.getByRole("tab", { name: "Workflow" }));
+  const run = await screen.findByRole("region", { name: "Run of Summary" });
+  await person.click(await within(run).findByRole("button", { name: /Shorten.*news!/ }));
+  const node = await screen.findByRole("article", { name: "Shorten in this run" });
+  expect(within(node).getByRole("region", { name: "Output" }).textContent).toContain("news!");
+  const [child] = store.view.getState().head.children.values();
+  expect(screen.getByRole("link", { name: "Open run" }).getAttribute("href")).toBe(`/runs/${child?.run_id}`);
+  await person.click(screen.getByRole("tab", { name: "Workflow" }));
+  await person.click(await screen.findByRole("button", { name: "Close run of Summary" }));
+  expect(window.location.search).toBe("");
+});
+
+test("a run that is stepped through says where its child run is paused, stops its clock, and steps over it", async () => {
+  const { person, show, ask, ids, read, store } = await watch(report, {
+    child: summarize,
+    mode: "step",
+  });
+  for (const next of ["start", "call"]) {
+    await waitFor(() => expect(read().head.run.paused_at?.node_id).toBe(next));
+    await ask.runs.step({ run_id: ids.run, granularity: "node" });
+  }
+  await waitFor(async () => {
+    const [child] = await ask.runs.children({ run_id: ids.run, limit: 9 });
+    expect(child?.status).toBe("paused");
+  });
+  read();
+  show();
+  const bar = await screen.findByRole("status", { name: "Paused child run" });
+  expect(bar.textContent).toContain("Paused in Summary");
+  expect(screen.getByRole("group", { name: "Run status" }).textContent).toBe("Paused");
+  await waitFor(() => expect(store.view.getState().pausedBelow).toBeGreaterThan(0));
+  const time = () => screen.getByText("Time").nextElementSibling?.textContent;
+  const before = time();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(time()).toBe(before);
+  const [child] = store.view.getState().head.children.values();
+  expect(within(bar).getByRole("link", { name: "Step into" }).getAttribute("href")).toBe(
+    `/runs/${child?.run_id}`,
+  );
+  await person.click(within(bar).getByRole("button", { name: "Step over" }));
+  await waitFor(() => expect(read().head.run.paused_at?.node_id).toBe("end"));
+});
+
 test("the page of a run that a node started leads back to the run of that node", async () => {
   const { troupe, store, ended, ids } = await watch(report, { child: summarize });
   await ended();
@@ -139,6 +194,11 @@ test("a map lists its items, narrows them down to those that failed, and retries
   await person.click(screen.getByRole("tab", { name: "Workflow" }));
   await person.click(await screen.findByRole("button", { name: /^Summaries/ }));
   const items = await screen.findByRole("list", { name: "Items" });
+  const node = screen.getByRole("article", { name: "Summaries in this run" });
+  expect(node.textContent).toMatch(/Completed with failures.*Map: Summarize for each of state\.texts/);
+  within(node).getByText("1 failed");
+  await within(items).findByText("2");
+  await within(items).findByText("two");
   expect(
     within(items)
       .getAllByRole("link")

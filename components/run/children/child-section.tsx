@@ -70,10 +70,8 @@ function Shown({ nodeId, name }: { nodeId: string; name: string }) {
   );
 }
 
-const NOTHING: ReadonlySet<string> = new Set();
-const ignore = () => undefined;
-
 function ChildList() {
+  const stage = useChildStage();
   const { graph, ...drawing } = useRunDrawing();
   const isEmpty = useRun(({ lastSeq }) => lastSeq === 0, true);
   if (!graph || isEmpty) return <Spinner label="Loading run…" />;
@@ -81,8 +79,8 @@ function ChildList() {
     <NodeList
       {...drawing}
       graph={graph}
-      selected={NOTHING}
-      onPick={ignore}
+      selected={new Set(stage?.picked ? [stage.picked] : [])}
+      onPick={(nodeId) => stage?.pick(nodeId)}
       under={(id) => <ChildSection nodeId={id} />}
     />
   );

@@ -1,7 +1,9 @@
 "use client";
 
-import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from "react";
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from "react";
 import type { CardSize } from "@/components/canvas/cards/card-size";
+import { useRunList } from "../run-context";
+import { childOf } from "./child-runs";
 
 /** A card that shows a run that its node started. */
 interface OpenChild {
@@ -16,6 +18,14 @@ type OpenChildren = ReadonlyMap<string, OpenChild>;
 interface Stage {
   open: ReadonlyMap<string, OpenChildren>;
   change(runId: string, change: (before: OpenChildren) => OpenChildren): void;
+  picked: PickedNode | null;
+  onPick: (picked: PickedNode | null) => void;
+}
+
+/** A selected node of a run within the page's run. */
+export interface PickedNode {
+  runId: string;
+  nodeId: string;
 }
 
 const StageContext = createContext<Stage | null>(null);
@@ -24,9 +34,15 @@ const LevelContext = createContext("");
 const FIRST_SIZE: CardSize = { width: 560, height: 260 };
 const NONE: OpenChildren = new Map();
 
-/** Remembers what is open on the page of a run. */
-export function ChildStageProvider({ runId, children }: { runId: string; children: ReactNode }) {
-  const [open, setOpen] = useState<Stage["open"]>(new Map());
+/** Remembers what is open on the page of a run, also in its URL, and which node in it is selected. */
+export function ChildStageProvider({
+  runId,
+  picked,
+  onPick,
+  children,
+}: Pick<Stage, "picked" | "onPick"> & { runId: string; children: ReactNode }) {
+  const [open, setOpen] = useState<Stage["open"]>(() => readOpen(runId));
+  useEffect(() => writeOpen(runId, open), [runId, open]);
   const change = useCallback<Stage["change"]>(
     (id, next) =>
       setOpen((all) => {
@@ -36,12 +52,36 @@ export function ChildStageProvider({ runId, children }: { runId: string; childre
       }),
     [],
   );
-  const stage = useMemo(() => ({ open, change }), [open, change]);
+  const stage = useMemo(() => ({ open, change, picked, onPick }), [open, change, picked, onPick]);
   return (
     <StageContext value={stage}>
       <ChildLevel runId={runId}>{children}</ChildLevel>
     </StageContext>
   );
+}
+
+/** The parameter of the URL that names each open card: `node`, `node:item`, or `node:item:run` within another run. */
+const OPEN = "open";
+
+function readOpen(pageRun: string): Stage["open"] {
+  const open = new Map<string, Map<string, OpenChild>>();
+  for (const text of new URLSearchParams(window.location.search).getAll(OPEN)) {
+    const [node = "", item = "", run = pageRun] = text.split(":");
+    const inRun = open.get(run) ?? new Map<string, OpenChild>();
+    open.set(run, inRun.set(node, { item: item === "" ? undefined : Number(item), size: FIRST_SIZE }));
+  }
+  return open;
+}
+
+function writeOpen(pageRun: string, open: Stage["open"]): void {
+  const url = new URL(window.location.href);
+  url.searchParams.delete(OPEN);
+  for (const [run, cards] of open)
+    for (const [node, { item = "" }] of cards) {
+      const parts = run !== pageRun ? [node, item, run] : item === "" ? [node] : [node, item];
+      url.searchParams.append(OPEN, parts.join(":"));
+    }
+  if (url.href !== window.location.href) window.history.replaceState(null, "", url);
 }
 
 /** Everything inside belongs to this run, which the page shows within another one. */
@@ -53,14 +93,16 @@ export function ChildLevel({ runId, children }: { runId: string; children: React
 export function useChildStage() {
   const stage = useContext(StageContext);
   const runId = useContext(LevelContext);
-  const change = stage?.change;
+  const { change, onPick, picked = null } = stage ?? {};
   const open = stage?.open.get(runId) ?? NONE;
   return useMemo(
     () =>
-      change
+      change && onPick
         ? {
             runId,
             open,
+            picked: picked?.runId === runId ? picked.nodeId : null,
+            pick: (nodeId: string | null) => onPick(nodeId === null ? null : { runId, nodeId }),
             unfold: (nodeId: string, item?: number) =>
               change(runId, (before) => {
                 const size = before.get(nodeId)?.size ?? FIRST_SIZE;
@@ -76,12 +118,19 @@ export function useChildStage() {
               }),
           }
         : null,
-    [change, runId, open],
+    [change, onPick, picked, runId, open],
   );
 }
 
 /** The sizes of the open cards of the current run; the same object until one changes. */
 export function useOpenCards(): ReadonlyMap<string, CardSize> {
   const open = useChildStage()?.open ?? NONE;
-  return useMemo(() => new Map([...open].map(([id, { size }]) => [id, size])), [open]);
+  // A URL may name nodes that have not started a run.
+  const ids = useRunList(({ head }) =>
+    [...open].flatMap(([id, { item }]) => (childOf(head, id, item) ? [id] : [])),
+  );
+  return useMemo(
+    () => new Map([...open].flatMap(([id, { size }]) => (ids.includes(id) ? [[id, size]] : []))),
+    [open, ids],
+  );
 }

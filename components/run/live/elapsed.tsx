@@ -25,7 +25,10 @@ function useRunTimes() {
   return useRun(
     useShallow((view: RunView) => {
       const { state, cursor, events, lastSeq } = view;
-      const { started_at, finished_at } = state.run;
+      const { started_at } = state.run;
+      // The clock stands still at the end, and while a child run is paused.
+      const finished_at =
+        state.run.finished_at ?? (cursor === null ? (view.pausedBelow ?? undefined) : undefined);
       const at = cursor ?? lastSeq;
       const waited = view.waited[at - 1] ?? 0;
       const last = events[at - 1]?.ts ?? 0;

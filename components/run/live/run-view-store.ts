@@ -33,6 +33,8 @@ export interface RunView {
   /** The newest state, wherever the cursor is. */
   head: RunState;
   live: Readonly<Record<string, LiveText>>;
+  /** Since when it only waits for a child run that is paused, in Unix milliseconds; null if it doesn't. */
+  pausedBelow: number | null;
   /** For each event, how long the run had only waited by then, in ms; grows in place. */
   waited: readonly number[];
   connection: Connection;
@@ -79,6 +81,7 @@ export class RunViewStore {
     state: this.head,
     head: this.head,
     live: newRecord<LiveText>(),
+    pausedBelow: null,
     waited: this.waited,
     connection: "connecting",
   }));
@@ -124,6 +127,10 @@ export class RunViewStore {
 
   setPlaying(isPlaying: boolean): void {
     this.view.setState({ isPlaying });
+  }
+
+  setPausedBelow(pausedBelow: number | null): void {
+    if (this.view.getState().pausedBelow !== pausedBelow) this.view.setState({ pausedBelow });
   }
 
   setConnection(connection: Connection, connectionError?: string): void {

@@ -3,14 +3,17 @@
 import clsx from "clsx";
 import { MousePointerClick, Pencil } from "lucide-react";
 import Link from "next/link";
-import { useState } from "react";
+import { useMemo, useState } from "react";
+import { captionsOf } from "@/components/canvas/cards/captions";
+import { shownStatus } from "@/components/canvas/cards/child-progress";
 import { StatusMark } from "@/components/display/status-mark";
 import { EmptyState } from "@/components/ui/empty-state";
-import type { WorkflowNode } from "@/server/domain/graph/graph";
+import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { findNodeKind } from "@/server/domain/nodes";
 import { NodeActions } from "../control/node-actions";
 import { StaleNote } from "../result/stale-note";
 import { useRun, useRunActivation, useRunList, useRunNode } from "../run-context";
+import { useWorkflowNames } from "../run-drawing";
 import { ActivationDetail } from "./activation-detail";
 
 const MANY = 12;
@@ -138,6 +141,12 @@ function NodeDetail({
   onPickActivation: (id: string | null) => void;
 }) {
   const kind = findNodeKind(node.node_type);
+  const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, null);
+  const workflows = useWorkflowNames();
+  const summary = useMemo(
+    () => (graph ? captionsOf(graph, workflows).get(node.id)?.summary : undefined),
+    [graph, workflows, node.id],
+  );
   const seen = useRunNode(node.id);
   const isPast = useRun(({ cursor }) => cursor !== null, false);
   const ids = useRunList<string>(({ state }) =>
@@ -151,11 +160,15 @@ function NodeDetail({
       <header className="flex flex-col gap-2">
         <div className="flex items-center gap-2">
           <h2 className="min-w-0 flex-1 truncate text-base font-semibold">{node.name || node.id}</h2>
-          <StatusMark status={activation?.status ?? seen?.status ?? "idle"} withWord isPast={isPast} />
+          <StatusMark
+            status={shownStatus(activation?.status ?? seen?.status ?? "idle", activation?.children)}
+            withWord
+            isPast={isPast}
+          />
         </div>
         <p className="flex items-center gap-2 text-[13px] text-ink-2">
           <span className="min-w-0 flex-1 truncate">
-            {kind ? `${kind.title}: ${kind.summary(node.config, node)}` : node.node_type}
+            {kind ? `${kind.title}: ${summary ?? kind.summary(node.config, node)}` : node.node_type}
           </span>
           {workflowId ? (
             <Link
