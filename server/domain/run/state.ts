@@ -160,6 +160,8 @@ export interface RunState extends CrewState {
     output?: JsonObject;
     resumable?: readonly RaisableLimit[];
     warnings: readonly string[];
+    /** Of a child run that has ended: how long it was active, in milliseconds. */
+    active_ms?: number;
     provider_summary: { name: string; model: string; simulated: boolean } | null;
     simulated: boolean;
     context_windows?: Readonly<Record<string, number>>;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { FinalStatus, RunConfig, RunError, Usage } from "@/server/domain/agent/outcome";
+import { FinalStatus, type RaisableLimit, RunConfig, RunError, Usage } from "@/server/domain/agent/outcome";
 import { defined } from "@/server/domain/base/defined";
 import type { Flow, StepRequest } from "@/server/domain/base/durable";
 import { asJson, canonicalJson, textsIn } from "@/server/domain/base/json";
@@ -29,6 +29,9 @@ export const ChildResult = z.object({
   unknown_cost_calls: z.number(),
   taint_sources: z.array(z.string()),
   simulated: z.boolean(),
+  /** The run that started it, and for how long it was active, in milliseconds; absent from older results. */
+  parent_run: z.string().optional(),
+  active_ms: z.number().optional(),
 });
 export type ChildResult = z.infer<typeof ChildResult>;
 
@@ -45,6 +48,8 @@ export const childResultOf = ({ run, totals, taint_sources }: RunState): Json =>
       unknown_cost_calls: totals.unknown_cost_calls,
       taint_sources: [...taint_sources],
       simulated: run.simulated,
+      parent_run: run.parent?.run_id,
+      active_ms: run.active_ms,
     }),
   );
 
@@ -57,6 +62,10 @@ export interface ChildRuntime
     > {
   readonly node: WorkflowNode;
   readonly runs: ChildRunner | undefined;
+  /** Waits while the run is paused, or a person is asked whether it continues. */
+  beforeChild(): Flow<void>;
+  /** Counts the time in which a run that was waited for was active. */
+  childEnded(activeMs: number): void;
 }
 
 /** What a node runs: another workflow, or a part of this one. */
@@ -101,23 +110,37 @@ export function* runChild(
       `The input "${wrong.key}" of ${workflow.name} is invalid: ${wrong.message}`,
     );
   for (let round = 0, before: ChildStart | undefined; ; round++) {
+    yield* run.beforeChild();
     const budget = yield* budgetFor(run, target.shares);
     const start = startOf(run, target, { input, item, depth, budget, round, before });
     const { output, error, final_status } = yield* resultOf(run, target, { start, item, round, budget });
     if (final_status === "COMPLETED") return output;
     const spent = error?.code === "BUDGET" ? budget : null;
-    if (!spent || run.config.budget.mode === "soft")
+    const limit = spent ? budgetLimit(spent) : timeLimit(run, start, error);
+    if (!limit)
       throw new NodeFailure(
-        "SUBRUN_FAILED",
+        final_status === "CANCELLED" || error?.code === "CANCELLED" ? "CANCELLED" : "SUBRUN_FAILED",
         `${workflow.name} ${ENDED[final_status]}${error ? `: ${error.message}` : "."}`,
         { retryable: error?.retryable ?? false, user_action: error?.user_action ?? "retry" },
       );
-    // What others have not used may be enough; otherwise a person raises the limit, and it continues.
+    // A limit of this run stopped it. What others have not used may be enough; otherwise a person raises the limit.
     before = start;
-    if (!hasTwice(shareOf(run.s, run.activationId, target.shares), spent))
-      yield* run.hold(spent.max_total_tokens === null ? "max_cost_usd" : "max_total_tokens");
+    if (!spent || !hasTwice(shareOf(run.s, run.activationId, target.shares), spent)) yield* run.hold(limit);
   }
 }
+
+const budgetLimit = ({ max_total_tokens }: ChildBudget): RaisableLimit =>
+  max_total_tokens === null ? "max_cost_usd" : "max_total_tokens";
+
+/** The limit of active time, if it is this run's and not that of the child's own workflow. */
+const timeLimit = (
+  { config }: ChildRuntime,
+  { request }: ChildStart,
+  error: RunError | undefined,
+): RaisableLimit | null =>
+  error?.code === "TIME_LIMIT" && request.config.max_active_ms === config.max_active_ms
+    ? "max_active_ms"
+    : null;
 
 /** Starts the run, unless it completed in an earlier attempt, and waits for it. */
 function* resultOf(
@@ -125,17 +148,18 @@ function* resultOf(
   target: Target,
   about: { start: ChildStart; item: number | undefined; round: number; budget: ChildBudget | null },
 ): Flow<ChildResult> {
+  const { s } = run;
   const { start, item, round, budget } = about;
   const { name } = target.workflow;
-  const isDone = run.s.children.get(childKey(run.activationId, item))?.status === "completed";
+  const isDone = s.children.get(childKey(run.activationId, item))?.status === "completed";
   if (!isDone)
     run.emit({
       type: "child_started",
       payload: defined({ run_id: start.run_id, workflow_name: name, item, budget: budget ?? undefined }),
     });
-  if (run.s.activations[run.activationId]?.status !== "waiting")
+  if (run.s.activations[run.activationId]?.waiting?.for !== "run")
     run.emit({ type: "node_waiting", payload: { for: "run" } });
-  const { value, reused } = yield* makeCall(run, {
+  const { value, reused: recordedIn } = yield* makeCall(run, {
     key: `run${item ?? ""}${round === 0 ? "" : `/round${round}`}`,
     request: requestOf(run, target, start),
     work: ({ abort }) => {
@@ -145,9 +169,12 @@ function* resultOf(
     question: { about: {}, tool_name: name, args: start.request.input },
   });
   const result = ChildResult.parse(value);
-  const { output: _output, error, ...finished } = result;
-  if (!isDone)
-    run.emit({ type: "child_finished", payload: { ...finished, ...defined({ item, error, reused }) } });
+  const { output: _output, error, parent_run = s.run.id, active_ms = 0, ...finished } = result;
+  // A fork may have waited for a run of its original, which paid for it.
+  const reused = recordedIn ?? (parent_run === s.run.id ? undefined : parent_run);
+  if (isDone) return result;
+  if (!reused) run.childEnded(active_ms);
+  run.emit({ type: "child_finished", payload: { ...finished, ...defined({ item, error, reused }) } });
   return result;
 }
 

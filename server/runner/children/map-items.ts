@@ -1,3 +1,4 @@
+import type { RunError } from "@/server/domain/agent/outcome";
 import type { Durable, Flow } from "@/server/domain/base/durable";
 import { errorMessage } from "@/server/domain/base/guards";
 import { must } from "@/server/domain/base/must";
@@ -73,7 +74,9 @@ function* runItems(run: MapRuntime, request: MapRequest, target: Target): Flow<I
         ? { ok: true, value: done.value }
         : { ok: false, error: toRunError(done.error, run.node) };
       const outcome = outcomes[index];
-      if (stopsAtFailure && !outcome.ok) throw itemFailed(index, items.length, outcome.error.message);
+      // One that was cancelled has no result, not even a failure.
+      if (!outcome.ok && (stopsAtFailure || outcome.error.code === "CANCELLED"))
+        throw itemFailed(index, items.length, outcome.error);
     }
   } finally {
     children.stop();
@@ -85,8 +88,12 @@ function* runItem(run: MapRuntime, request: MapRequest, target: Target, index: n
   return resultOf(run, request, index, output);
 }
 
-const itemFailed = (index: number, count: number, why: string) =>
-  new NodeFailure("SUBRUN_FAILED", `Item ${index + 1} of ${count} failed: ${why}`, { user_action: "retry" });
+const itemFailed = (index: number, count: number, { code, message }: RunError) =>
+  new NodeFailure(
+    code === "CANCELLED" ? code : "SUBRUN_FAILED",
+    `Item ${index + 1} of ${count} failed: ${message}`,
+    { user_action: "retry" },
+  );
 
 function inputOf({ state, now }: MapRuntime, { input, items }: MapRequest, index: number): JsonObject {
   const scope = { state, now, item: items[index] ?? null, index };
@@ -134,7 +141,7 @@ function* computeItems(run: MapRuntime, request: MapRequest, node: WorkflowNode)
       outcomes.push(outcome);
       if (outcome.ok) continue;
       failed++;
-      if (stopsAtFailure) throw itemFailed(index, items.length, outcome.error.message);
+      if (stopsAtFailure) throw itemFailed(index, items.length, outcome.error);
     }
     run.emit({ type: "map_progressed", payload: { done: outcomes.length - begin - failed, failed } });
     yield [run.breathe(`items${begin}`)];

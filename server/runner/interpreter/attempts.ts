@@ -285,8 +285,8 @@ export class Attempts {
     // All of them restart when the run resumes.
     if (this.log.isPaused) return;
     const task = this.tasks.get(activationId);
-    if (task && !task.timeout && this.log.s.activations[activationId]?.status === "running")
-      this.armTimeout(task);
+    const { status, waiting } = this.log.s.activations[activationId] ?? {};
+    if (task && !task.timeout && (status === "running" || waiting?.for === "run")) this.armTimeout(task);
   }
 }
 

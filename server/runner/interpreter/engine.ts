@@ -13,7 +13,7 @@ export interface Engine {
   readonly context: DurableContext;
   readonly log: Pick<RunLog, "s" | "a" | "at" | "apply">;
   readonly steps: Pick<Steps, "step">;
-  readonly pauses: { arrive(place: Place): Flow<void> };
+  readonly pauses: { arrive(place: Place): Flow<void>; whilePaused(): Flow<boolean> };
   readonly escalation: {
     readonly isAsking: boolean;
     /** Waits while a person is asked whether the run continues. */
@@ -26,6 +26,7 @@ export interface Engine {
     hold(activationId: string, limit: RaisableLimit): Flow<void>;
     raise(limit: RaisableLimit, to: number, by: string): void;
     openLater(): void;
+    childEnded(activeMs: number): void;
   };
   /** Of an activation's present attempt: its clock, and whether a person edited its plan meanwhile. */
   readonly attempts: {

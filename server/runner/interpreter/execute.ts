@@ -231,8 +231,7 @@ class Interpreter implements Engine {
   private receive(answer: Settlement): void {
     const note = answer.key.slice(0, answer.key.indexOf("#"));
     // Nothing ran while the server was down.
-    if (note !== "recovered" && isActive(this.log.s))
-      this.limits.activeMs += Math.max(0, answer.at - this.log.at);
+    if (note !== "recovered") this.limits.passed(Math.max(0, answer.at - this.log.at), isActive(this.log.s));
     this.log.at = Math.max(this.log.at, answer.at);
     this.log.chars += sizeOf(answer.result);
     this.workBefore = workSoFar();
@@ -264,7 +263,7 @@ class Interpreter implements Engine {
     if (note === "recovered") this.log.apply(recovered(this.log.s, value, this.tasks.ids));
     if (note === "clock") {
       const ms = value.ms ?? 0;
-      if (isActive(this.log.s)) this.limits.activeMs = Math.max(0, this.limits.activeMs - ms);
+      this.limits.passed(-ms, isActive(this.log.s));
       this.log.apply({ type: "clock_jumped", payload: { ms } });
       if (ms <= 0) return;
     }
@@ -308,7 +307,11 @@ class Interpreter implements Engine {
     ) =>
       this.log.apply({
         type: "run_finished",
-        payload: { final_status, reason_code, output, warnings: [...s.run.warnings], ...more },
+        payload: {
+          ...{ final_status, reason_code, output, warnings: [...s.run.warnings] },
+          ...this.activeTime,
+          ...more,
+        },
       });
 
     if (s.failing) {
@@ -355,8 +358,14 @@ class Interpreter implements Engine {
         reason_code: "CANCELLED",
         output: outputOf(this.log.a, this.log.s, this.attempts.ended),
         warnings: [...this.log.s.run.warnings],
+        ...this.activeTime,
       },
     });
+  }
+
+  /** What the run that started this one is told of its time. */
+  private get activeTime(): { active_ms?: number } {
+    return this.log.s.run.parent ? { active_ms: this.limits.activeMs } : {};
   }
 
   /** A point at which nothing has begun yet that is about to: a fork that is due goes its own way. True if it did. */
@@ -365,7 +374,7 @@ class Interpreter implements Engine {
     if (!fork) return false;
     const paused = Math.max(0, fork.at - this.log.at);
     this.log.at += paused;
-    this.limits.activeMs = 0;
+    this.limits.restart();
     this.escalation.restart();
     this.edits.push(...messageEdits(this.log.s, fork.patches));
     const { state, messages = [], plan = [] } = fork.patches;

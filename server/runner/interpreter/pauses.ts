@@ -29,13 +29,19 @@ export class Pauses {
     private readonly attempts: Attempts,
   ) {}
 
-  /** A flow comes to a place: it waits there while the run is paused, and where this very place holds it. */
-  *arrive(place: Place): Flow<void> {
+  /** A flow waits while the run is paused. True if it had to. */
+  *whilePaused(): Flow<boolean> {
     let hasStood = false;
     while (this.isHeldNow()) {
       hasStood = true;
       yield [this.tasks.newGate("pause")];
     }
+    return hasStood;
+  }
+
+  /** A flow comes to a place: it waits there while the run is paused, and where this very place holds it. */
+  *arrive(place: Place): Flow<void> {
+    const hasStood = yield* this.whilePaused();
     const hold = this.log.pausePoints.isWatching ? this.log.pausePoints.at(place, hasStood) : null;
     if (!hold) return;
     this.pauseAt("run", hold.reason, hold.at);

@@ -22,6 +22,8 @@ export class RunLimits {
   /** The limit that keeps the run from continuing. */
   reached: RaisableLimit | null = null;
   activeMs = 0;
+  /** Time since a child run last ended in which nothing here was active; milliseconds. */
+  private idleMs = 0;
   /** A person let those continue that wait at a limit. */
   private isOpened = false;
   /** The question that is open where a limit keeps a node from starting. It belongs to no activation: none has begun. */
@@ -48,6 +50,24 @@ export class RunLimits {
   }
   waitsFor(key: string): boolean {
     return this.question.waitsFor(key);
+  }
+
+  /** Time has passed, in milliseconds; less than none where a clock had jumped. */
+  passed(ms: number, isActive: boolean): void {
+    if (isActive) this.activeMs = Math.max(0, this.activeMs + ms);
+    else this.idleMs = Math.max(0, this.idleMs + ms);
+  }
+
+  /** A child run has ended: its active time counts once, however many of them ran side by side. */
+  childEnded(activeMs: number): void {
+    this.activeMs += Math.min(activeMs, this.idleMs);
+    this.idleMs = 0;
+  }
+
+  /** A fork begins to count at its own first event. */
+  restart(): void {
+    this.activeMs = 0;
+    this.idleMs = 0;
   }
 
   /** The limit that forbids another model call now, if any. */

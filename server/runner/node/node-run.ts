@@ -264,6 +264,14 @@ export class NodeRun implements NodeContext, CrewRuntime {
     this.interpreter.log.apply({ node_id: this.node.id, activation_id: this.activationId, ...event });
   }
 
+  *beforeChild(): Flow<void> {
+    yield* this.interpreter.escalation.hold(this.node.id, this.activationId);
+    yield* this.interpreter.pauses.whilePaused();
+  }
+  childEnded(activeMs: number): void {
+    this.interpreter.limits.childEnded(activeMs);
+  }
+
   /** Comes to a place of this activation at which the run may be held; waits there while it is. */
   *arrive(place: Omit<Place, "node_id" | "activation_id">): Flow<void> {
     yield* this.interpreter.escalation.hold(this.node.id, this.activationId);

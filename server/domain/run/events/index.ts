@@ -99,6 +99,8 @@ export interface RunEvents {
     /** Limits that may be raised to go on; present only on INCOMPLETE. */
     resumable?: RaisableLimit[];
     warnings: string[];
+    /** Of a child run: how long it was active, in milliseconds. */
+    active_ms?: number;
   };
   budget_warning: { metric: "cost_usd" | "total_tokens"; used: number; limit: number };
   budget_exceeded: { metric: "cost_usd" | "total_tokens"; used: number; limit: number };

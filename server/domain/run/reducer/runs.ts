@@ -75,7 +75,7 @@ export const runs: Handlers<keyof RunEvents> = {
         setActivation(s, id, { status: "running", waiting: undefined });
   },
   run_finished(s, { payload, ts }) {
-    const { final_status, reason_code, error, output, resumable, warnings } = payload;
+    const { final_status, reason_code, error, output, resumable, warnings, active_ms } = payload;
     const { paused_at: _p, ...run } = s.run;
     s.run = {
       ...run,
@@ -85,7 +85,7 @@ export const runs: Handlers<keyof RunEvents> = {
       output,
       finished_at: ts,
       warnings: warnings.length > 0 ? warnings : s.run.warnings,
-      ...defined({ error, resumable }),
+      ...defined({ error, resumable, active_ms }),
     };
     // A run that stopped at a limit can be resumed: its active work waits.
     if (final_status === "ERROR") s.left = { ready: [...s.ready], parked: [...s.parked] };
