@@ -123,6 +123,59 @@ test("a deleted run is restored with its log", async () => {
   expect(troupe.runs.events(run_id)).toEqual(events);
 });
 
+/** A run with two runs that its map started. */
+async function runWithChildren({ ask, troupe }: ReturnType<typeof newCaller>) {
+  const inner = await ask.workflows.create({ name: "Inner", graph: draw("start > end") });
+  const config = { items: "[1, 2]", workflow_id: inner.id };
+  const graph = draw("start > m > end", { m: { node_type: "map", config, output_keys: ["results"] } });
+  const { id } = await ask.workflows.create({ name: "Outer", graph });
+  const { run_id } = await ask.runs.start({ workflow_id: id });
+  await troupe.host.settled(run_id);
+  const children = (await ask.runs.children({ run_id })).map((child) => child.id);
+  return { run_id, children, inner: inner.id };
+}
+
+test("child runs are deleted and restored with the run that started them", async () => {
+  const caller = newCaller();
+  const { ask } = caller;
+  const { run_id, children, inner } = await runWithChildren(caller);
+  expect(children).toHaveLength(2);
+  expect((await ask.workflows.list()).find(({ id }) => id === inner)?.last_run).toBeNull();
+  await ask.runs.remove({ run_id: children[0]! });
+  await ask.runs.remove({ run_id });
+  expect((await ask.bin.list()).map(({ id }) => id)).toEqual([run_id]);
+  for (const id of children)
+    await expect(ask.runs.get({ run_id: id })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await ask.bin.restore({ kind: "run", id: run_id });
+  expect((await ask.runs.children({ run_id })).map(({ id }) => id)).toEqual([children[1]]);
+  expect((await ask.bin.list()).map(({ id }) => id)).toEqual([children[0]]);
+});
+
+test("child runs of a run that is deleted permanently can't be read any longer, nor restored", async () => {
+  const caller = newCaller();
+  const { ask, db } = caller;
+  const { run_id, children } = await runWithChildren(caller);
+  const retention = new Retention(db, { dataDir: null, defaults: { days: null, runs: 1 } });
+  retention.save({ days: null, runs: 1, workflows: {} });
+  await finishedRun(caller);
+  const sweep = retention.sweep();
+  await expect(ask.runs.get({ run_id: children[1]! })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  expect(await ask.bin.list()).toEqual([]);
+  await sweep;
+  expect(db.$client.prepare("select count(*) as n from runs where parent_run = ?").get(run_id)).toEqual({
+    n: 0,
+  });
+});
+
+test("a run is not deleted while a run that it started is active", async () => {
+  const caller = newCaller();
+  const { ask, db } = caller;
+  const { run_id, children } = await runWithChildren(caller);
+  db.$client.prepare("update runs set status = 'waiting' where id = ?").run(children[1]);
+  await expect(ask.runs.remove({ run_id })).rejects.toThrow(`Cancel its child run ${children[1]} first.`);
+  expect(await ask.runs.removeMany({ run_ids: [run_id] })).toEqual({ removed: [] });
+});
+
 test("restoring from the trash doesn't overwrite an item that has taken the id", async () => {
   const { ask } = newCaller();
   const { id } = await ask.crews.create({ name: "Desk", crew });

@@ -53,6 +53,7 @@ export interface Services {
     | "spent"
     | "answers"
     | "journal"
+    | "openChildren"
     | "creation"
     | "quarantine"
   >;

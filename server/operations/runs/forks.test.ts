@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { draw } from "@/server/domain/testing/drawing";
 import { type Api, expectSchema, newApi } from "@/server/http-api/testing";
 
 const ended = (api: Api, run_id: string) => expect.poll(() => api.runs.find(run_id)?.status).toBe("finished");
@@ -149,4 +150,46 @@ test("a fork uses the given settings, and a run counts its recorded answers", as
   const recorded = await api.ask("GET", `/runs/${run_id}/recorded`);
   expectSchema("countRecordedAnswers", recorded.body);
   expect(recorded.body).toEqual({ answers: 2, model_calls: 2, repeats: [], not_repeated: [] });
+});
+
+test("the runs that a fork took over are listed with those that it started", async () => {
+  const api = newApi(({ messages }) => (JSON.stringify(messages).includes("bad") ? "" : "fine"));
+  const ask = {
+    node_type: "agent_task",
+    config: { required_role: "Writer", task_description_template: "Judge {{word}}" },
+    output_keys: ["said"],
+  };
+  const start = (key: string) => ({ node_type: "start", output_keys: [key] });
+  const inner = api.workflows.create({
+    name: "Inner",
+    graph: draw("start > a > end", { start: start("word"), a: ask }),
+  });
+  const config = {
+    ...{ items: "state.words", workflow_id: inner, input: { word: "item" } },
+    on_item_error: "collect",
+  };
+  const map = { node_type: "map", config, output_keys: ["results"] };
+  const outer = api.workflows.create({
+    name: "Outer",
+    graph: draw("start > m > end", { start: start("words"), m: map }),
+  });
+  const { body } = await api.ask("POST", `/workflows/${outer}/runs`, {
+    input: { words: ["good", "bad", "fair"] },
+  });
+  const { run_id } = body as { run_id: string };
+  await ended(api, run_id);
+  const forked = await api.ask("POST", `/runs/${run_id}/fork`, { at: { node_id: "m" } });
+  const fork = (forked.body as { run_id: string }).run_id;
+  await ended(api, fork);
+  const childrenOf = async (id: string, query = "") => {
+    const { body: listed } = await api.ask("GET", `/runs/${id}/children${query}`);
+    expectSchema("listChildRuns", listed);
+    return (listed as { runs: { id: string; parent: { run_id: string; item: number } }[] }).runs;
+  };
+  const [first, , third] = await childrenOf(run_id);
+  const [one, two, three] = await childrenOf(fork);
+  expect([one?.id, three?.id]).toEqual([first?.id, third?.id]);
+  expect([one, two, three].map((child) => child?.parent.run_id)).toEqual([run_id, fork, run_id]);
+  expect((await childrenOf(fork, `?after=${one?.id}`)).map(({ id }) => id)).toEqual([two?.id, three?.id]);
+  expect((await childrenOf(fork, "?status=completed")).map(({ id }) => id)).toEqual([first?.id, third?.id]);
 });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { RunConfigChanges } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import { asJson } from "@/server/domain/base/json";
 import { Json, StateKey } from "@/server/domain/base/values";
 import { Rejection } from "@/server/domain/errors/rejection";
@@ -139,7 +140,7 @@ export const runOperations = {
     name: "listChildRuns",
     summary: "List the runs that a run started",
     about:
-      "Runs of sub-workflows and of a map's items, by activation and item. `after` is the ID of the last run of the previous page.",
+      "Runs of sub-workflows and of a map's items, by activation and item. In a fork or replay these include the runs whose results it reused; their `parent` is the run that started them. `after` is the ID of the last run of the previous page.",
     needs: "read",
     input: ByRun.extend({
       activation_id: z.string().max(400).optional(),
@@ -151,8 +152,10 @@ export const runOperations = {
     problems: ["not_found"],
     http: { route: "GET /runs/{id}/children", success: "The runs", as: "runs" },
     run(services, { run_id, ...query }) {
-      runOf(services, run_id);
-      return services.runs.children(run_id, query);
+      const run = runOf(services, run_id);
+      const state = run.origin && stateOf(services, run);
+      const taken = state ? [...state.children.values()].map((child) => child.run_id) : undefined;
+      return services.runs.children(run_id, defined({ ...query, taken }));
     },
   }),
 
@@ -196,17 +199,20 @@ export const runOperations = {
     name: "deleteRun",
     summary: "Move a finished run to the trash",
     about:
-      "It stays there with its events and files for 30 days. DELETE /bin/run/{id} deletes it permanently.",
+      "It stays there with its events, files and child runs for 30 days. DELETE /bin/run/{id} deletes it permanently.",
     needs: "run",
     input: ByRun,
     problems: ["not_found", "not_ended"],
     http: { route: "DELETE /runs/{id}", success: "Moved to the trash" },
     run(services, { run_id }) {
       const run = runOf(services, run_id);
-      if (services.host.live.isHere(run_id) || !services.runs.remove(run_id))
-        throw new Rejection("not_ended", "Only finished runs can be deleted. Cancel this run first.", {
+      if (services.host.live.isHere(run_id) || !services.runs.remove(run_id)) {
+        const [open] = run.status === "finished" ? services.runs.openChildren(run_id) : [];
+        const which = open === undefined ? "this run" : `its child run ${open}`;
+        throw new Rejection("not_ended", `Only finished runs can be deleted. Cancel ${which} first.`, {
           status: run.status,
         });
+      }
     },
   }),
 

@@ -1,4 +1,4 @@
-import { and, desc, eq, isNotNull, lt, lte, or, sql } from "drizzle-orm";
+import { and, desc, eq, isNotNull, isNull, lt, lte, or, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { bin, customTools, runs, workflows } from "@/db/schema";
 import { forgetWorkOf } from "../runs/crew-work";
@@ -29,6 +29,9 @@ const entry = (kind: BinKind, id: string, name: string, at: number | null): Binn
   return { kind, id, name, deleted_at, gone_at: deleted_at + BIN_MS };
 };
 
+/** What was deleted with the run that started it also comes back with that. */
+const isStartedByKept = sql`exists (select 1 from runs p where p.id = ${runs.parentRun} and p.deleted_at is null)`;
+
 const isMoved = (kind: Moved, id: string) => and(eq(bin.kind, kind), eq(bin.id, Number(id)));
 
 /** One list over everything that was deleted and can come back. */
@@ -50,7 +53,7 @@ export class BinStore {
       ...this.db
         .select({ id: runs.id, name: runs.workflowName, at: runs.deletedAt })
         .from(runs)
-        .where(isNotNull(runs.deletedAt))
+        .where(and(isNotNull(runs.deletedAt), or(isNull(runs.parentRun), isStartedByKept)))
         .orderBy(desc(runs.deletedAt))
         .limit(1_000)
         .all()

@@ -32,7 +32,25 @@ export function newChildRuns(db: Db) {
   };
 }
 
+/** The ids of all runs below a run. */
+export const runsBelow = (id: string): SQL =>
+  sql`(with recursive below(id) as (
+    select id from runs where parent_run = ${id} union all select r.id from runs r join below b on r.parent_run = b.id
+  ) select id from below)`;
+
+/** Whether a run below it has not ended. */
+export const hasOpenBelow = (id: string): SQL =>
+  sql`exists (select 1 from runs where status <> 'finished' and id in ${runsBelow(id)})`;
+
+/** Moves the runs below a run to the bin, from which they are restored with it. */
+export function removeBelow(db: Pick<Db, "update">, id: string, deletedAt: number): void {
+  const listed = and(sql`${runs.id} in ${runsBelow(id)}`, isNull(runs.deletedAt));
+  db.update(runs).set({ deletedAt }).where(listed).run();
+}
+
 export interface ChildQuery {
+  /** Runs that others started and whose results this one took over. */
+  taken?: readonly string[];
   activation_id?: string | undefined;
   status?: ChildStatus | undefined;
   /** The id of the last one before. */
@@ -49,7 +67,9 @@ export function listChildren(db: Db, id: string, query: ChildQuery): (typeof run
     .from(runs)
     .where(
       and(
-        eq(runs.parentRun, id),
+        query.taken
+          ? sql`(${runs.parentRun} = ${id} or ${runs.id} in (select value from json_each(${JSON.stringify(query.taken)})))`
+          : eq(runs.parentRun, id),
         isNull(runs.deletedAt),
         query.activation_id === undefined ? undefined : eq(runs.parentActivation, query.activation_id),
         query.status && STATUS[query.status],

@@ -9,6 +9,7 @@ import { must, present } from "@/server/domain/base/must";
 import { binEnd } from "../library/bin";
 import { forgetMemoriesOf } from "../library/memories/memories";
 import { newSettingStore, type SettingStore } from "../settings";
+import { removeBelow } from "./child-runs";
 
 const whole = (most: number) => {
   const error = `Must be a whole number from 1 to ${most.toLocaleString("en-US")}, or null for no limit`;
@@ -91,6 +92,7 @@ export class Retention {
         .prepare("delete from runs where id = ? and status = 'finished'")
         .run(id);
       if (changes === 0) return false;
+      removeBelow(this.db, id, this.now());
       for (const table of [runTimers, runSignals]) this.db.delete(table).where(eq(table.runId, id)).run();
       forgetMemoriesOf(this.db, id);
       this.settings.set(REMOVING_KEY, JSON.stringify([...this.removing(), id]));

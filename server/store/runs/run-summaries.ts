@@ -162,7 +162,7 @@ export function newRunSummaries(db: Db) {
         const last = db
           .select()
           .from(runs)
-          .where(and(eq(runs.workflowId, id), isNull(runs.deletedAt)))
+          .where(and(eq(runs.workflowId, id), isNull(runs.deletedAt), isNull(runs.parentRun)))
           .orderBy(desc(runs.createdAt), desc(runs.id))
           .limit(1)
           .get();

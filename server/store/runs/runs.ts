@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, isNull, sql } from "drizzle-orm";
+import { and, eq, isNull, not, or, sql } from "drizzle-orm";
 import { type Db, writeTransaction } from "@/db/open";
 import {
   notices,
@@ -16,7 +16,7 @@ import { openQuestions } from "@/server/domain/run/questions/open-questions";
 import { forgetMemoriesOf } from "../library/memories/memories";
 import { ownJson } from "../own-json";
 import { newAncestors } from "./ancestors";
-import { newChildRuns } from "./child-runs";
+import { hasOpenBelow, newChildRuns, removeBelow, runsBelow } from "./child-runs";
 import { newCrewWorkStore } from "./crew-work";
 import { newRunQuestions } from "./questions";
 import { newLogReader } from "./read-log";
@@ -127,18 +127,33 @@ function newRunSignals(db: Db) {
 /** Deletes finished runs: first into the bin, then permanently. */
 function newRunRemoval(db: Db, now: () => number) {
   return {
-    /** Moves a finished run to the bin and frees its idempotency key. False if there is no such run. */
+    /** Moves a run to the bin with all runs below it, and frees its idempotency key. False unless all of them have ended. */
     remove(id: string): boolean {
-      const finished = and(eq(runs.id, id), eq(runs.status, "finished"), isNull(runs.deletedAt));
-      return (
-        db.update(runs).set({ deletedAt: now(), idempotencyKey: null }).where(finished).run().changes > 0
+      const finished = and(
+        eq(runs.id, id),
+        eq(runs.status, "finished"),
+        isNull(runs.deletedAt),
+        not(hasOpenBelow(id)),
       );
+      const deletedAt = now();
+      return writeTransaction(db, () => {
+        const { changes } = db.update(runs).set({ deletedAt, idempotencyKey: null }).where(finished).run();
+        if (changes > 0) removeBelow(db, id, deletedAt);
+        return changes > 0;
+      });
     },
 
-    /** Takes a run out of the bin; false where it is not in it. */
+    /** Takes a run out of the bin, with what was moved there with it; false where it is not in it. */
     restore(id: string): boolean {
-      const binned = and(eq(runs.id, id), isNotNull(runs.deletedAt));
-      return db.update(runs).set({ deletedAt: null }).where(binned).run().changes > 0;
+      return writeTransaction(db, () => {
+        const row = db.select({ at: runs.deletedAt }).from(runs).where(eq(runs.id, id)).get();
+        if (!row?.at) return false;
+        const together = and(
+          or(eq(runs.id, id), sql`${runs.id} in ${runsBelow(id)}`),
+          eq(runs.deletedAt, row.at),
+        );
+        return db.update(runs).set({ deletedAt: null }).where(together).run().changes > 0;
+      });
     },
 
     /** Permanently deletes a finished run with everything that belongs to it. */
