@@ -2,6 +2,7 @@ import { createContext, useContext } from "react";
 import type { CanvasView } from "@/components/canvas/use-canvas-view";
 import type { BreakpointStore } from "@/components/run/breakpoints/breakpoint-store";
 import type { TryOutStore } from "@/components/run/try-out/try-out-store";
+import { toast } from "@/components/ui/toasts";
 import type { Announcer } from "./announcer";
 import { addCommands } from "./commands/add-commands";
 import { arrangeCommands } from "./commands/arrange-commands";
@@ -16,6 +17,7 @@ import { panelCommands } from "./commands/panel-commands";
 import { deleteCommands, selectionCommands } from "./commands/selection-commands";
 import { tryOutCommands } from "./commands/try-out-commands";
 import type { EditorStore } from "./editing/editor-store";
+import { edits } from "./editing/edits";
 import type { UiStore } from "./ui-store";
 
 /** All commands of the editor, for buttons, menus and keys. */
@@ -35,7 +37,7 @@ interface EditorParts {
 /** All groups of commands; each gets only the groups it uses. */
 export function newEditorCommands({ breakpoints, tryOuts, saveNow, ...parts }: EditorParts) {
   const context = newCommandContext(parts);
-  const { store, view, announce, focus, pickedNodes } = context;
+  const { store, view, announce, focus, pickedNodes, graph } = context;
   const panels = panelCommands(context);
   const adding = addCommands(context);
   const arranging = arrangeCommands(context);
@@ -44,8 +46,13 @@ export function newEditorCommands({ breakpoints, tryOuts, saveNow, ...parts }: E
 
   function undo() {
     if (arranging.cancelTidying()) return announce("Auto-layout cancelled");
+    const before = graph();
     const label = store.getState().undo();
     announce(label ? `Undone: ${label}` : "Nothing to undo");
+    if (label !== edits.extract.label) return;
+    // Others may run it by now, or it was edited: a person decides whether it goes.
+    const made = Object.values(before.nodes).find(({ id }) => !Object.hasOwn(graph().nodes, id));
+    toast(`The workflow “${made?.name}” is kept`, { detail: "Delete it in the list of workflows." });
   }
   function redo() {
     const label = store.getState().redo();

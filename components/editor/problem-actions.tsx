@@ -1,15 +1,17 @@
 import clsx from "clsx";
 import { TriangleAlert, Wrench } from "lucide-react";
 import { PageLink } from "@/components/ui/page-link";
+import { calledBy } from "@/server/domain/nodes";
 import type { Fix } from "@/server/domain/problems/problems";
 import { errorHref } from "@/server/domain/text/doc-links";
 import { useEditorCommands } from "./commands";
+import { useEditor } from "./editing/editor-store";
 import { useAllow } from "./use-grants";
 import type { ShownProblem } from "./use-problems";
 
 /** What to do about a problem: apply its fix, dismiss the advice, read about it. */
 export function ProblemActions({
-  problem: { code, fix, dismiss },
+  problem: { code, fix, dismiss, at },
   className,
 }: {
   problem: ShownProblem;
@@ -18,6 +20,10 @@ export function ProblemActions({
   const commands = useEditorCommands();
   const { change } = useAllow();
   // A grant belongs to this installation, not to the workflow, so undo doesn't cover it.
+  const called = useEditor(({ doc }) => {
+    const node = code === "E_WORKFLOW_PROBLEMS" ? doc.graph.nodes[at.id ?? ""] : undefined;
+    return node && calledBy(node);
+  });
   const repair = (one: Fix) => (one.kind === "allow" ? change({ allow: [one.key] }) : void commands.fix(one));
   return (
     <div className={clsx("flex flex-wrap items-center gap-1", className)}>
@@ -39,6 +45,14 @@ export function ProblemActions({
         >
           {dismiss.label}
         </button>
+      ) : null}
+      {called ? (
+        <PageLink
+          href={`/workflows/${called}`}
+          className="rounded-md border border-line px-2 py-0.5 text-xs hover:border-line-strong hover:bg-sunken pointer-coarse:py-2"
+        >
+          Open workflow
+        </PageLink>
       ) : null}
       <PageLink
         href={errorHref(code)}

@@ -1,10 +1,11 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { startTransition, useEffect, useMemo } from "react";
 import { useCalledWorkflows } from "@/components/forms/use-callable-workflows";
 import { useTrpc } from "@/components/trpc";
 import { whenSettled } from "@/components/ui/when-idle";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { newIsToolKnown, toolFacts } from "@/server/domain/crew/crew-tools";
+import type { CalledWorkflows } from "@/server/domain/graph/callable";
 import { calledWorkflows } from "@/server/domain/graph/called";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { agentUses } from "@/server/domain/library/agent-use";
@@ -37,6 +38,29 @@ function useKnownPrices(graph: WorkflowGraph): ((choice: ModelChoice) => boolean
   }, [asked, data]);
 }
 
+/** The other workflows, with the errors of those that this one runs. */
+function useCheckedWorkflows(graph: WorkflowGraph): CalledWorkflows | undefined {
+  const trpc = useTrpc();
+  const called = calledWorkflows(graph);
+  const workflows = useCalledWorkflows(
+    useEditor(({ id }) => id),
+    called.length > 0,
+  );
+  const known = called.filter((id) => workflows?.find(id));
+  const counts = useQueries({
+    queries: known.map((id) => trpc.workflows.validate.queryOptions({ id })),
+    combine: (answers) =>
+      answers.map(({ data }) => data?.problems.filter(({ severity }) => severity === "error").length ?? 0),
+  });
+  // The graph changes with every key, what it runs rarely.
+  const asked = known.join(" ");
+  return useMemo(() => {
+    if (!workflows) return undefined;
+    const ids = asked.split(" ");
+    return { ...workflows, errors: (id) => counts[ids.indexOf(id)] ?? 0 };
+  }, [workflows, asked, counts]);
+}
+
 /** The prices, tools, crews and agents of this installation that the workflow refers to. */
 function useProblemContext(graph: WorkflowGraph): ProblemContext {
   const trpc = useTrpc();
@@ -54,10 +78,7 @@ function useProblemContext(graph: WorkflowGraph): ProblemContext {
     const agentOf = new Map(agents?.map(({ id, agent }) => [id, agent]));
     return { crew: (id) => crewOf.get(id), agent: (id) => agentOf.get(id) };
   }, [namesCrews, crews, namesAgents, agents]);
-  const workflows = useCalledWorkflows(
-    useEditor(({ id }) => id),
-    calledWorkflows(graph).length > 0,
-  );
+  const workflows = useCheckedWorkflows(graph);
   return useMemo(
     () => ({
       isPriceKnown,

@@ -18,7 +18,10 @@ test("a waiting node shows when it resumes, or that its run is quarantined", () 
 test("a finished map names its failed items first, and below an open card only how far it is", () => {
   const node = draw("start > m > end", { m: { node_type: "map", config: { items: "[1]" } } }).nodes.m!;
   const run = {
-    ...{ status: "completed", count: 1, durationMs: 2_000, summary: "One, two" },
+    status: "completed",
+    count: 1,
+    durationMs: 2_000,
+    summary: "One, two",
     children: { total: 24, running: 0, done: 21, failed: 3 },
   } as const;
   const text = (markup: string) => markup.replace(/<[^>]+>/g, "");

@@ -16,8 +16,6 @@ import { useEditorStore } from "../editing/editor-store";
 import { edits } from "../editing/edits";
 import { useUi, useUiStore } from "../ui-store";
 
-const EXTRACT = { ...edits.replace, id: "extract", label: "Extract to workflow" };
-
 /** Moves nodes into a new workflow, which one node then runs in their place. */
 export function ExtractDialog() {
   const ui = useUiStore();
@@ -56,7 +54,7 @@ function Offer({ graph, ids, extraction: { part, replaced }, onClose }: OfferPro
     },
     onSuccess: ({ id }) => {
       const { graph: next, node_id } = replaced(id, name.trim());
-      store.getState().edit(EXTRACT, { graph: next }, { select: { nodes: [node_id] } });
+      store.getState().edit(edits.extract, { graph: next }, { select: { nodes: [node_id] } });
       commands.announce(`Moved to the workflow ${name}`);
       onClose();
       void invalidate();

@@ -227,6 +227,13 @@ export const edits = {
     label: "Replace workflow",
     apply: (_graph, { graph }) => graph,
   }),
+
+  /** Puts a node that runs a new workflow in the place of the nodes that were moved there. */
+  extract: edit<{ graph: WorkflowGraph }>({
+    id: "extract",
+    label: "Extract to workflow",
+    apply: (_graph, { graph }) => graph,
+  }),
 };
 
 /** Whether this edge may be added: both ends exist, their kinds allow it, and it is new. */

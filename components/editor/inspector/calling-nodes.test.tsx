@@ -1,9 +1,16 @@
 import { screen, waitFor, within } from "@testing-library/react";
+import { useState } from "react";
 import { expect, test } from "vitest";
 import { ExtractDialog } from "@/components/editor/dialogs/extract-dialog";
 import { openPage } from "@/components/testing/page";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { Problem } from "@/server/domain/problems/problems";
 import { draw } from "@/server/domain/testing/drawing";
+import { useEditor } from "../editing/editor-store";
+import { edits } from "../editing/edits";
+import { textEdits } from "../editing/text-edits";
+import { ProblemList } from "../panels/side-lists";
+import { ProblemFinder } from "../problem-finder";
 import { openEditor } from "../testing-editor";
 import { NodeInspector } from "./node-inspector";
 
@@ -19,7 +26,7 @@ function open(graph: WorkflowGraph, node: string) {
 const sub = () =>
   draw("start > sub > end", {
     start: { output_keys: ["topic"] },
-    sub: { node_type: "sub_workflow", config: { workflow_id: "", input: {} } },
+    sub: { node_type: "sub_workflow", name: "Sub-workflow", config: { workflow_id: "", input: {} } },
   });
 
 test("choosing a workflow fills in its inputs, in one step", async () => {
@@ -29,11 +36,43 @@ test("choosing a workflow fills in its inputs, in one step", async () => {
   await person.click(await screen.findByRole("combobox", { name: "Workflow" }));
   await person.click(await screen.findByRole("option", { name: /^Letters/ }));
   expect(config()).toEqual({ workflow_id: id, input: { topic: "state.topic", tone: "" } });
+  const name = () => store.getState().doc.graph.nodes.sub?.name;
+  expect(name()).toBe("Letters");
   expect((await screen.findByRole("link", { name: "Open workflow" })).getAttribute("href")).toBe(
     `/workflows/${id}`,
   );
   store.getState().undo();
   expect(config()).toEqual({ workflow_id: "", input: {} });
+  expect(name()).toBe("Sub-workflow");
+  store.getState().edit(edits.setNode, { id: "sub", patch: { name: "My letters" } });
+  await person.click(await screen.findByRole("combobox", { name: "Workflow" }));
+  await person.click(await screen.findByRole("option", { name: /^Letters/ }));
+  expect(name()).toBe("My letters");
+});
+
+test("the errors of a workflow are one problem of the node that runs it, with a link to it", async () => {
+  const { inEditor, store } = openEditor(sub());
+  const Problems = () => {
+    const graph = useEditor(({ doc }) => doc.graph);
+    const [found, setFound] = useState<readonly Problem[]>([]);
+    return (
+      <>
+        <ProblemFinder graph={graph} roles={[]} onFound={setFound} />
+        <ProblemList problems={found.map((problem) => ({ ...problem, isToDo: false }))} />
+      </>
+    );
+  };
+  const { ask, show } = openPage(inEditor(<Problems />));
+  const broken = draw("start > t > end", { t: { config: { set: { a: "1 +", b: "2 +" } } } });
+  const { id } = await ask.workflows.create({ name: "Letters", graph: broken });
+  store.getState().edit(textEdits.setConfig, { id: "sub", patch: { workflow_id: id } });
+  expect(await ask.workflows.validate({ id })).toMatchObject({ can_run: false });
+  show();
+  const problem = await screen.findByText('"Letters" has 2 problems. Open that workflow and fix them.');
+  const row = problem.closest("li");
+  expect(row && within(row).getByRole("link", { name: "Open workflow" }).getAttribute("href")).toBe(
+    `/workflows/${id}`,
+  );
 });
 
 test("a workflow that doesn't exist yet is created in place", async () => {
@@ -94,7 +133,8 @@ test("extracting nodes creates a workflow and can be undone", async () => {
     config: { workflow_id: made?.id },
     output_keys: ["b"],
   });
-  expect(store.getState().undo()).toBe("Extract to workflow");
+  commands.undo();
+  await screen.findByText("The workflow “Letter” is kept");
   expect(store.getState().doc.graph).toEqual(graph);
 });
 

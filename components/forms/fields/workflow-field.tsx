@@ -9,7 +9,13 @@ import { bodyFieldOf } from "@/server/domain/graph/bodies";
 import { callPath } from "@/server/domain/graph/callable";
 import { bodyError, graphOfBody } from "@/server/domain/graph/called";
 import { inputFields, type RunInputField } from "@/server/domain/graph/run-input";
-import { isExecutable, settingsOf, withSettings } from "@/server/domain/nodes";
+import {
+  getNodeKind,
+  isExecutable,
+  settingsOf,
+  type WorkflowNode,
+  withSettings,
+} from "@/server/domain/nodes";
 import type { FieldProps } from "../field-props";
 import { type FormScope, useFormScope } from "../form-scope";
 import { useCallableWorkflows, useCalledWorkflows } from "../use-callable-workflows";
@@ -26,9 +32,9 @@ export function WorkflowField({ label, hideLabel, hint, error, value, onChange, 
   const invalidate = useInvalidate("workflows");
   const create = useMutation(
     trpc.workflows.create.mutationOptions({
-      onSuccess: async ({ id }) => {
+      onSuccess: async ({ id }, { name }) => {
         await invalidate();
-        onChange(id);
+        if (!choose(scope, "Choose workflow", field.key, id, { name, inputs: [] })) onChange(id);
       },
     }),
   );
@@ -54,8 +60,8 @@ export function WorkflowField({ label, hideLabel, hint, error, value, onChange, 
         placeholder="Choose a workflow…"
         searchPlaceholder="Search workflows…"
         onValueChange={(next) => {
-          const inputs = called?.find(next)?.inputs;
-          if (!inputs || !choose(scope, "Choose workflow", field.key, next, inputs)) onChange(next);
+          const workflow = called?.find(next);
+          if (!workflow || !choose(scope, "Choose workflow", field.key, next, workflow)) onChange(next);
         }}
         create={{
           label: (text) => (text === "" ? "New workflow…" : `Create “${text}”`),
@@ -103,7 +109,8 @@ export function BodyField({ label, hideLabel, hint, error, value, onChange, fiel
       onValueChange={(next) => {
         if (next === NONE) return onChange(undefined);
         const part = graphOfBody(graph, next);
-        if (!part || !choose(scope, "Choose body", field.key, next, inputFields(part))) onChange(next);
+        if (!part || !choose(scope, "Choose body", field.key, next, { inputs: inputFields(part) }))
+          onChange(next);
       }}
     />
   );
@@ -125,14 +132,14 @@ function bodiesFor({ graph }: FormScope, ownerId: string) {
 
 /**
  * Sets what a node runs, and the inputs that this needs, in one step: as far as they are not given, from a key of the same
- * name, or from the item. False if the form is not that of a node.
+ * name, or from the item. A node of a default name takes that of the workflow. False if the form is not that of a node.
  */
 function choose(
   { node, keys, change }: FormScope,
   label: string,
   field: string,
   id: string,
-  inputs: readonly Pick<RunInputField, "key" | "required">[],
+  { name, inputs }: { name?: string | undefined; inputs: readonly Pick<RunInputField, "key" | "required">[] },
 ): boolean {
   if (!node || !change) return false;
   const repeats = bodyFieldOf(node.node_type) !== undefined;
@@ -146,7 +153,15 @@ function choose(
     const now = graph.nodes[node.id];
     if (!now) return graph;
     const config = { ...now.config, [field]: id, input: { ...given, ...Object.fromEntries(added) } };
-    return { ...graph, nodes: { ...graph.nodes, [node.id]: withSettings(now, config) } };
+    const isNameFree = name && !Object.values(graph.nodes).some((other) => other.name === name);
+    const named = !repeats && isNameFree && hasDefaultName(now) ? { ...now, name } : now;
+    return { ...graph, nodes: { ...graph.nodes, [node.id]: withSettings(named, config) } };
   });
   return true;
+}
+
+/** Whether a node has the name that it was added with: "Sub-workflow", "Sub-workflow 2". */
+function hasDefaultName({ node_type, name }: WorkflowNode): boolean {
+  const { newNode, title } = getNodeKind(node_type);
+  return name.replace(/ \d+$/, "") === (newNode?.().name ?? title);
 }

@@ -20,6 +20,8 @@ export interface CallableWorkflow {
 export interface CalledWorkflows {
   self?: string | undefined;
   find(id: string): CallableWorkflow | undefined;
+  /** How many errors a workflow has, which also keep those from running that run it; absent: unknown. */
+  errors?(id: string): number;
 }
 
 /** A workflow as others see it. */
@@ -82,6 +84,21 @@ export function callPath(workflows: CalledWorkflows, name: string, id: string): 
   return "cycle" in way
     ? { isCycle: true, names: way.cycle.map(nameOf) }
     : { isCycle: false, names: [name, ...way.map(nameOf)] };
+}
+
+/** The first workflow with errors, of one and those that it runs, and how many it has. There must be no cycle. */
+export function brokenBelow(
+  workflows: CalledWorkflows,
+  id: string,
+): { workflow: CallableWorkflow; errors: number } | undefined {
+  const workflow = workflows.find(id);
+  const errors = workflows.errors?.(id) ?? 0;
+  if (workflow && errors > 0) return { workflow, errors };
+  for (const next of workflow?.calls ?? []) {
+    const broken = brokenBelow(workflows, next);
+    if (broken) return broken;
+  }
+  return undefined;
 }
 
 type SavedWorkflow = { id: string; name: string; graph: WorkflowGraph };

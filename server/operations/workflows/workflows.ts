@@ -3,7 +3,7 @@ import { toId } from "@/server/domain/base/ids";
 import { plainName } from "@/server/domain/base/names";
 import { newIsToolKnown, toolFacts } from "@/server/domain/crew/crew-tools";
 import { Rejection } from "@/server/domain/errors/rejection";
-import { interfaceOf, workflowsAround } from "@/server/domain/graph/callable";
+import { type CalledWorkflows, interfaceOf, workflowsAround } from "@/server/domain/graph/callable";
 import { lossesOf, MAX_FILE_BYTES, writeWorkflow } from "@/server/domain/graph/document/document";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { sketchOf } from "@/server/domain/graph/sketch";
@@ -11,7 +11,7 @@ import { withLibrary } from "@/server/domain/library/library";
 import { graphWithPlainNames } from "@/server/domain/library/plain-names";
 import { roleUses } from "@/server/domain/library/role-use";
 import { isExecutable } from "@/server/domain/nodes";
-import { findProblems } from "@/server/domain/problems/problems";
+import { findProblems, type Problem } from "@/server/domain/problems/problems";
 import { readImport } from "@/server/interop/import/pipeline";
 import { writeText } from "@/server/interop/text-files";
 import type { WorkflowStore } from "@/server/store/workflows";
@@ -20,6 +20,7 @@ import { operationsOf } from "../operation";
 import type { Place } from "../paging";
 import { notFound } from "../rejections";
 import { bringTests, scenarioOf, testsForFile } from "../scenarios/stored-tests";
+import type { Services } from "../services";
 import { bringRoles } from "./role-import";
 import { ById, workflowOf } from "./stored-workflow";
 import { capabilityOperations } from "./workflow-capabilities";
@@ -294,22 +295,15 @@ export const workflowOperations = {
     output: z.object({ can_run: z.boolean(), problems: z.array(WorkflowProblem) }),
     http: { route: "POST /workflows/{id}/validate", success: "The problems, errors first" },
     run(services, { id }) {
-      const { graph, withheld } = workflowOf(services, id);
-      const { library } = services;
-      const problems = findProblems(withLibrary(graph, library), services.roles.all(), undefined, {
-        withheld,
-        isPriceKnown: (choice) => services.models.describe(choice)?.price_known !== false,
-        library,
-        workflows: workflowsAround(services.workflows, id),
-        delegatesMayKeepTools: services.installation.delegate_tools !== "shared",
-        ...toolFacts(services.registry.list()),
-        isToolKnown: newIsToolKnown(
-          services.registry.list().map(({ name }) => name),
-          services.toolSources.mcp.list().map(({ name }) => name),
-        ),
+      const problems = problemsIn(services, workflowOf(services, id), {
+        ...workflowsAround(services.workflows, id),
+        errors(called) {
+          const workflow = services.workflows.find(called);
+          return workflow ? problemsIn(services, workflow).filter(isError).length : 0;
+        },
       });
       return {
-        can_run: !problems.some(({ severity }) => severity === "error"),
+        can_run: !problems.some(isError),
         problems: problems.map(({ severity, code, message, at }) => ({ severity, code, message, at })),
       };
     },
@@ -318,6 +312,29 @@ export const workflowOperations = {
   estimate: estimateWorkflow,
   ...capabilityOperations,
 };
+
+const isError = ({ severity }: Problem) => severity === "error";
+
+/** The problems of a workflow here. `workflows`: those around it; absent: what nodes run is not checked. */
+function problemsIn(
+  services: Services,
+  { graph, withheld }: ReturnType<typeof workflowOf>,
+  workflows?: CalledWorkflows,
+): Problem[] {
+  const { library } = services;
+  return findProblems(withLibrary(graph, library), services.roles.all(), undefined, {
+    withheld,
+    isPriceKnown: (choice) => services.models.describe(choice)?.price_known !== false,
+    library,
+    workflows,
+    delegatesMayKeepTools: services.installation.delegate_tools !== "shared",
+    ...toolFacts(services.registry.list()),
+    isToolKnown: newIsToolKnown(
+      services.registry.list().map(({ name }) => name),
+      services.toolSources.mcp.list().map(({ name }) => name),
+    ),
+  });
+}
 
 /** What could not be read back is not written. Throws too_large. */
 function refuseTooLong(text: string): void {

@@ -54,6 +54,21 @@ describe("a node that runs another workflow", () => {
     expect(problemsOf(shallow as WorkflowGraph, [MAIN, ...chain])[0]).toContain("2 levels deep");
   });
 
+  test("doesn't run while a workflow below it has errors", () => {
+    const others = [MAIN, workflow("b", { calls: ["c"] }), workflow("c")];
+    const problemsWith = (errors: Record<string, number>) =>
+      findProblems(runs("b"), [], undefined, {
+        workflows: {
+          self: "main",
+          find: (id) => others.find((other) => other.id === id),
+          errors: (id) => errors[id] ?? 0,
+        },
+      }).flatMap(({ code, message }) => (code === "E_WORKFLOW_PROBLEMS" ? [message] : []));
+    expect(problemsWith({})).toEqual([]);
+    expect(problemsWith({ b: 1, c: 3 })).toEqual(['"B" has a problem. Open that workflow and fix it.']);
+    expect(problemsWith({ c: 3 })).toEqual(['"C" has 3 problems. Open that workflow and fix them.']);
+  });
+
   test("gives it all that it needs, and nothing that it doesn't know", () => {
     const others = [MAIN, workflow("b", { inputs: [input("topic"), input("tone", false)] })];
     expect(problemsOf(runs("b", { topic: "state.topic" }), others)).toEqual([]);

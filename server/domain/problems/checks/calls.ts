@@ -1,7 +1,7 @@
 import { RunConfig } from "@/server/domain/agent/outcome";
 import { analyse } from "@/server/domain/graph/analysis";
 import { bodyNodes } from "@/server/domain/graph/bodies";
-import { type CallableWorkflow, callPath, outputsOf } from "@/server/domain/graph/callable";
+import { brokenBelow, type CallableWorkflow, callPath, outputsOf } from "@/server/domain/graph/callable";
 import { bodyError, graphOfBody } from "@/server/domain/graph/called";
 import { inputFields } from "@/server/domain/graph/run-input";
 import { bodyIdOf, calledBy, getNodeKind, settingsOf, type WorkflowNode } from "@/server/domain/nodes";
@@ -64,6 +64,14 @@ function checkCalled({ graph, report, here: { workflows } }: Check, node: Workfl
       at,
       `${nameOf(node)} runs workflows ${levels} levels deep (${path.names.join(" → ")}); the maximum is ${most}. Merge some of them, or raise the limit in this workflow's settings.`,
     );
+  const broken = brokenBelow(workflows, id);
+  if (broken) {
+    const problems =
+      broken.errors === 1
+        ? "a problem. Open that workflow and fix it."
+        : `${broken.errors} problems. Open that workflow and fix them.`;
+    report.error("E_WORKFLOW_PROBLEMS", at, `"${broken.workflow.name}" has ${problems}`);
+  }
   checkInputs(report, node, called);
   checkOutputs(report, node, called);
 }
