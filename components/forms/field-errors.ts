@@ -1,9 +1,10 @@
 import type { z } from "zod";
+import { issueText } from "@/server/domain/base/issue-text";
 
 /** The first validation error of each field, by key. Empty if the form is valid. */
 export function fieldErrors(schema: z.ZodType, value: unknown): Record<string, string> {
   const errors: Record<string, string> = {};
-  for (const { path, message } of schema.safeParse(value).error?.issues ?? [])
-    errors[String(path[0])] ??= message;
+  for (const issue of schema.safeParse(value).error?.issues ?? [])
+    errors[String(issue.path[0])] ??= issueText(issue);
   return errors;
 }

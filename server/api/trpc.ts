@@ -2,11 +2,11 @@ import { initTRPC, TRPCError } from "@trpc/server";
 import { ZodError } from "zod";
 import { auditName, type Principal } from "@/server/access/principal";
 import { recordOf } from "@/server/domain/base/guards";
+import { issueTexts } from "@/server/domain/base/issue-text";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { AuditKind } from "@/server/domain/run/audit";
 import { REJECTIONS, rejectionOf } from "@/server/operations/rejections";
 import type { Container } from "@/server/services";
-import { readableIssues } from "@/server/tools/define";
 
 export interface Context {
   troupe: Container;
@@ -52,7 +52,7 @@ export const procedure = t.procedure.use(async ({ ctx, type, next }) => {
 /** A rejection in tRPC's terms, and an input that does not fit in words; any other error as it is. */
 function refusalOf(error: TRPCError): TRPCError {
   if (error.code === "BAD_REQUEST" && error.cause instanceof ZodError)
-    return refusal("BAD_REQUEST", `Invalid input. ${readableIssues(error.cause).join("; ")}.`);
+    return refusal("BAD_REQUEST", `Invalid input. ${issueTexts(error.cause).join("; ")}.`);
   if (error.code !== "INTERNAL_SERVER_ERROR") return error;
   const rejection = rejectionOf(error.cause);
   if (!rejection) return error;

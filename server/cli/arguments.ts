@@ -6,6 +6,7 @@ import { CheckedBreakpoint } from "@/server/domain/agent/breakpoint/breakpoint-c
 import { type RunConfig, RunConfigChanges } from "@/server/domain/agent/outcome";
 import { defined } from "@/server/domain/base/defined";
 import { errorCode, errorMessage } from "@/server/domain/base/guards";
+import { issueTexts } from "@/server/domain/base/issue-text";
 import { namedError } from "@/server/domain/base/named-error";
 import { Json, type JsonObject } from "@/server/domain/base/values";
 import { calledFrom, callOf } from "./called";
@@ -63,7 +64,7 @@ export function readCommand(argv: readonly string[]): Command | null {
   if (more.length > 0) throw new UsageError(`Unexpected argument "${more[0]}". Pass one file.`);
   const config = objectOf("--config", values.config ?? "{}");
   const checked = RunConfigChanges.safeParse(config);
-  if (!checked.success) throw new UsageError(`--config: ${z.prettifyError(checked.error)}`);
+  if (!checked.success) throw new UsageError(`--config: ${issueTexts(checked.error).join("; ")}`);
   const speed = values.speed === undefined ? null : Number(values.speed);
   if (speed !== null && !(speed >= 0 && speed <= 100))
     throw new UsageError("--speed must be a number from 0 to 100.");
@@ -97,7 +98,7 @@ function stopsOf({
       node_id: node_id.trim(),
       ...defined({ condition: condition.length > 0 ? condition.join(":").trim() : undefined }),
     });
-    if (!read.success) throw new UsageError(`--break ${place}: ${z.prettifyError(read.error)}`);
+    if (!read.success) throw new UsageError(`--break ${place}: ${issueTexts(read.error).join("; ")}`);
     return read.data;
   });
   return {

@@ -1,9 +1,9 @@
+import { issueTexts } from "@/server/domain/base/issue-text";
 import { perform } from "@/server/operations/operation";
 import { rejectionOf } from "@/server/operations/rejections";
 import { controlOperations } from "@/server/operations/runs/control";
 import { teamOperations } from "@/server/operations/runs/team";
 import type { Services } from "@/server/operations/services";
-import { readableIssues } from "@/server/tools/define";
 import type { Answering, Terminal } from "./answering";
 import { UsageError } from "./arguments";
 import { commandsOf, lineForm, readLine } from "./command-forms";
@@ -33,7 +33,7 @@ export function newStepping(services: Services, runId: string, terminal: Termina
   const send = async ({ operation, input }: Pick<ReturnType<typeof readLine>, "operation" | "input">) => {
     const checked = operation.input.safeParse({ run_id: runId, ...input });
     if (!checked.success) {
-      print(`${readableIssues(checked.error).join("; ")}.`);
+      print(`${issueTexts(checked.error).join("; ")}.`);
       return false;
     }
     try {

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Principal } from "@/server/access/principal";
 import { errorMessage } from "@/server/domain/base/guards";
+import { issueText } from "@/server/domain/base/issue-text";
 import { Rejection } from "@/server/domain/errors/rejection";
 import type { Note } from "@/server/domain/run/audit";
 import type { Tag } from "@/server/operations/operation";
@@ -124,7 +125,7 @@ export function checked<S extends z.ZodType>(
   }
   const issues = result.error.issues
     .slice(0, 20)
-    .map(({ path, message }) => ({ at: path.join("."), message }));
+    .map((issue) => ({ at: issue.path.join("."), message: issueText(issue) }));
   const [first] = issues;
   const place = first?.at ? ` (${first.at})` : "";
   throw new Rejection("bad_request", `Invalid ${where}${place}: ${first?.message}`, {

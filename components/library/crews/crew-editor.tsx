@@ -7,6 +7,7 @@ import { NamedItemFields, namedCalls, namedItem, Remark } from "@/components/lib
 import { type Answers, useInvalidate, useTrpc, useTrpcClient } from "@/components/trpc";
 import { Field } from "@/components/ui/input/field";
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import { issueText } from "@/server/domain/base/issue-text";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { crewDiagnostics } from "@/server/domain/crew/crew-diagnostics";
 
@@ -80,10 +81,10 @@ function tidied({ name, crew }: CrewDraft): NamedCrew | null {
 }
 
 function remarks(crew: CrewConfig, roles: readonly RoleDefinition[], wasTried: boolean): string[] {
-  const error = CrewConfig.safeParse(crew).error?.issues[0]?.message;
+  const [issue] = CrewConfig.safeParse(crew).error?.issues ?? [];
   const missing = crew.agents.filter(({ role_name }) => !roles.some(({ name }) => name === role_name));
   return [
-    ...(error !== undefined && wasTried ? [error] : []),
+    ...(issue && wasTried ? [issueText(issue)] : []),
     ...crewDiagnostics(crew).map(({ message }) => message),
     ...missing.map(
       ({ role_name, agent_id }) =>

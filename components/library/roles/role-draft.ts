@@ -3,6 +3,7 @@ import { systemPrompt } from "@/server/domain/agent/prompt";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { ruleError } from "@/server/domain/agent/role-rule";
 import { defined } from "@/server/domain/base/defined";
+import { issueText } from "@/server/domain/base/issue-text";
 
 /** Errors by field, with an index in lists: `goals.2`. */
 export type RoleErrors = Readonly<Record<string, string>>;
@@ -34,7 +35,7 @@ export function tidied(role: RoleDefinition): RoleDefinition {
 export function roleErrors(role: RoleDefinition, others: readonly string[]): RoleErrors {
   const errors: Record<string, string> = {};
   const read = RoleDefinition.safeParse(role);
-  if (!read.success) for (const issue of read.error.issues) errors[placeOf(issue)] ??= issue.message;
+  if (!read.success) for (const issue of read.error.issues) errors[placeOf(issue)] ??= issueText(issue);
   const { error } = readPrompt(role);
   if (error) errors.system_prompt_template ??= error;
   const wrongRule = role.rule && ruleError(role.rule);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { issueText } from "@/server/domain/base/issue-text";
 import { SIZES } from "@/server/domain/base/sizes";
 import { Json, Ms } from "@/server/domain/base/values";
 import { Breakpoint, MOST_BREAKPOINTS } from "./breakpoint/breakpoint";
@@ -236,7 +237,8 @@ export type RaisableLimit = z.infer<typeof RaisableLimit>;
 export function limitRaiseError(limit: RaisableLimit, to: number): string | null {
   const isBudget = limit === "max_cost_usd" || limit === "max_total_tokens";
   const read = RunConfig.safeParse(isBudget ? { budget: { [limit]: to } } : { [limit]: to });
-  return read.success ? null : `${limit}: ${read.error.issues[0]?.message ?? "Invalid value"}`;
+  const [issue] = read.error?.issues ?? [];
+  return issue ? `${limit}: ${issueText(issue)}` : null;
 }
 
 /** Of a question about several calls, those that an answer agrees to, by their places from 0; absent: all. */

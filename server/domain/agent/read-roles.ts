@@ -13,8 +13,14 @@ import { RoleDefinition } from "./role";
 export function readRoleList(source: unknown, at: string, findings: Findings): RoleDefinition[] {
   const roles = new Map<string, RoleDefinition>();
   for (const [place, value] of entriesOf(source, at, findings)) {
-    const role = readLeniently(RoleDefinition, prepare(value), place, findings);
+    const raw = prepare(value);
+    const role = readLeniently(RoleDefinition, raw, place, findings);
     if (!role) continue;
+    if (isRaw(raw) && raw.rule !== undefined && !role.rule) {
+      // Without a rule a model would answer, at a cost. An empty one keeps runs from starting.
+      role.rule = { kind: "expression", expression: "" };
+      findings.changed(join(place, "rule"), "This rule can't be read. Correct it to run the role.");
+    }
     if (roles.has(role.name))
       findings.dropped(place, `Duplicate role "${role.name}". Only the first was kept.`);
     else roles.set(role.name, role);

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { defined } from "@/server/domain/base/defined";
 import { must } from "@/server/domain/base/must";
 import { isList } from "./guards";
+import { issueText } from "./issue-text";
 import { isReserved } from "./names";
 
 /**
@@ -165,14 +166,14 @@ export function readLeniently<S extends z.ZodType>(
     const path = issue.path.map((step) => (typeof step === "symbol" ? String(step) : step));
     const culprit = placeToRemove(current, path);
     if (culprit === null) {
-      findings.dropped(at, `${at || "This"} can't be read: ${issueText(issue)}`);
+      findings.dropped(at, `${at || "This"} can't be read: ${issueSentence(issue)}`);
       return null;
     }
     // Files from Python write what is absent as null.
     if (valueAt(current, culprit) !== null)
       findings.dropped(
         culprit.reduce<string>(join, at),
-        `"${culprit.join(".")}" was left out: ${issueText(issue)}`,
+        `"${culprit.join(".")}" was left out: ${issueSentence(issue)}`,
       );
     current = without(current, culprit);
   }
@@ -219,8 +220,9 @@ function without(value: unknown, path: readonly (string | number)[]): unknown {
   );
 }
 
-function issueText(issue: { message: string }): string {
-  return /[.!?]$/.test(issue.message) ? issue.message : `${issue.message}.`;
+function issueSentence(issue: { message: string }): string {
+  const text = issueText(issue);
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /** Names what stood in a file and is not in what was read from it. */

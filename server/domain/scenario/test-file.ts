@@ -1,5 +1,5 @@
-import type { z } from "zod";
 import { defined } from "@/server/domain/base/defined";
+import { issueTexts } from "@/server/domain/base/issue-text";
 import { parseJson } from "@/server/domain/base/json";
 import { type Finding, isRaw } from "@/server/domain/base/lenient-reader";
 import type { Json } from "@/server/domain/base/values";
@@ -24,7 +24,11 @@ export function readTests(value: unknown): ReadTests {
     const at = `tests.${k}`;
     const read = ScenarioTest.safeParse(withId(one, k));
     if (!read.success)
-      findings.push({ level: "dropped", at, message: `This test was left out: ${oneLine(read.error)}` });
+      findings.push({
+        level: "dropped",
+        at,
+        message: `This test was left out: ${issueTexts(read.error, 3).join("; ")}`,
+      });
     else if (ids.has(read.data.id))
       findings.push({
         level: "dropped",
@@ -49,12 +53,6 @@ export function readTests(value: unknown): ReadTests {
 
 /** The id is optional in hand-written tests. */
 const withId = (one: unknown, k: number): unknown => (isRaw(one) ? { id: `test_${k + 1}`, ...one } : one);
-
-const oneLine = (error: z.ZodError): string =>
-  error.issues
-    .slice(0, 3)
-    .map(({ path, message }) => (path.length > 0 ? `${path.join(".")}: ${message}` : message))
-    .join("; ");
 
 /** Tests for a file, without empty fields. */
 export const writtenTests = (tests: readonly ScenarioTest[]): Json[] =>

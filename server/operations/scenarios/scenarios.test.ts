@@ -171,7 +171,7 @@ test("tests are exported and imported with their workflow and don't change it", 
     {
       level: "dropped",
       at: "tests.1",
-      message: "This test was left out: name: Invalid input: expected string, received undefined",
+      message: "This test was left out: name: Must not be missing",
     },
     { level: "dropped", at: "tests.2", message: "A second test with the id vacation was left out." },
     { level: "info", at: "tests", message: "Includes 1 test." },

@@ -579,3 +579,38 @@ describe("oversized files", () => {
     expect(process.memoryUsage().heapUsed - begun).toBeLessThan(8_000_000);
   });
 });
+
+describe("mistyped settings", () => {
+  test("of a map are reported with what they can be", () => {
+    const nodes = {
+      ...small().nodes,
+      m: {
+        ...{ id: "m", node_type: "map" },
+        config: { items: "[1]", node: "b", on_item_error: "colect", concurrency: "many" },
+      },
+    };
+    const { graph, findings } = readWorkflow(small({ nodes }));
+    expect(findings.map(({ level, message }) => `${level}: ${message}`)).toEqual([
+      'dropped: "config.concurrency" was left out: Must be a number, not a text.',
+      'dropped: "config.on_item_error" was left out: Must be one of "fail", "skip", "collect".',
+    ]);
+    expect(graph?.nodes.m?.config).toMatchObject({ on_item_error: "fail", concurrency: 8 });
+  });
+
+  test("of a role's rule keep runs from starting, instead of letting a model answer", () => {
+    const a = { id: "a", node_type: "agent_task", config: { required_role: "Echo" } };
+    const nodes = { s: { id: "s", node_type: "start" }, a, b: { id: "b", node_type: "end" } };
+    const edges = [
+      { id: "e", source_node_id: "s", target_node_id: "a" },
+      { id: "f", source_node_id: "a", target_node_id: "b" },
+    ];
+    const { graph, roles, findings } = readWorkflow({
+      ...{ troupe: 1, graph: small({ nodes, edges }) },
+      roles: [{ name: "Echo", rule: { kind: "ecko" } }],
+    });
+    expect(findings.map(({ message }) => message)).toContain(
+      "This rule can't be read. Correct it to run the role.",
+    );
+    expect(findProblems(graph!, roles).map(({ code }) => code)).toContain("E_BAD_RULE");
+  });
+});

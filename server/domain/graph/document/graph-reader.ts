@@ -3,6 +3,7 @@ import { RunConfig } from "@/server/domain/agent/outcome";
 import { ProjectContext } from "@/server/domain/agent/project";
 import { defined } from "@/server/domain/base/defined";
 import { freshId, toId } from "@/server/domain/base/ids";
+import { issueTexts } from "@/server/domain/base/issue-text";
 import {
   type Findings,
   isRaw,
@@ -82,7 +83,7 @@ export function readGraph(source: Raw, at: string, findings: Findings): Workflow
   };
   const parsed = WorkflowGraph.safeParse(graph);
   if (parsed.success) return parsed.data;
-  findings.error(at, `Can't read the workflow: ${z.prettifyError(parsed.error).split("\n")[0]}`);
+  findings.error(at, `Can't read the workflow: ${issueTexts(parsed.error, 1).join()}`);
   return null;
 }
 

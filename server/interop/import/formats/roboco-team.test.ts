@@ -156,7 +156,7 @@ memory: often
         "dropped handoffs.1: Skipped: not a handoff.",
         'dropped execution.max_rounds: "max_rounds" isn\'t a number.',
         'dropped execution.initial_agent: "c" isn\'t an agent of this team.',
-        'dropped memory: "memory" was left out: Invalid input: expected boolean, received string.',
+        'dropped memory: "memory" was left out: Must be true or false, not a text.',
       ]),
     );
   });
