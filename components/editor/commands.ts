@@ -52,7 +52,9 @@ export function newEditorCommands({ breakpoints, tryOuts, saveNow, ...parts }: E
     if (label !== edits.extract.label) return;
     // Others may run it by now, or it was edited: a person decides whether it goes.
     const made = Object.values(before.nodes).find(({ id }) => !Object.hasOwn(graph().nodes, id));
-    toast(`The workflow “${made?.name}” is kept`, { detail: "Delete it in the list of workflows." });
+    toast(`The workflow “${made?.name}” is kept`, {
+      detail: "It is in the list of workflows, where you can delete it.",
+    });
   }
   function redo() {
     const label = store.getState().redo();
