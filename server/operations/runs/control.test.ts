@@ -263,3 +263,27 @@ test("a command that a run hasn't applied yet is accepted with its id", async ()
     "Accepted, not applied yet",
   ]);
 });
+
+test("stepping a run that waits for a paused child run says which run to step", async () => {
+  const api = newApi(() => "done");
+  const inner = api.workflows.create({ name: "inner", graph: draw("start > t > end") });
+  const sub = { node_type: "sub_workflow", config: { workflow_id: inner }, output_keys: ["result"] };
+  const outer = api.workflows.create({ name: "outer", graph: draw("start > sub > end", { sub }) });
+  const { body } = await api.ask("POST", `/workflows/${outer}/runs`, { config: { mode: "step" } });
+  const step = (id: string) => api.ask("POST", `/runs/${id}/step`);
+  const is = (id: string, status: string) => expect.poll(() => api.runs.find(id)?.status).toBe(status);
+  for (const _node of ["start", "sub"]) {
+    await is(body.run_id, "paused");
+    await step(body.run_id);
+  }
+  await expect.poll(() => api.runs.openChildren(body.run_id)).toHaveLength(1);
+  const [child = ""] = api.runs.openChildren(body.run_id);
+  await is(child, "paused");
+  const refused = await step(body.run_id);
+  expect([refused.status, refused.body.error.message, refused.body.error.details.child_run]).toEqual([
+    409,
+    `This run waits for its child run ${child}, which is paused. Send the command to that run: POST /api/v1/runs/${child}/step.`,
+    child,
+  ]);
+  expect((await step(child)).status).toBe(200);
+});

@@ -45,6 +45,14 @@ export async function sendCommand(
   const error = commandError(analyse(state.graph), state, command);
   if (run.status === "finished" && (error !== null || command.kind !== "retry_node"))
     throw new Rejection("run_ended", error ?? "This run has ended.", { final_status: run.final_status });
+  const { kind } = command;
+  const paused = kind === "step" || kind === "resume" ? pausedBelow(services, run_id) : undefined;
+  if (error !== null && paused !== undefined)
+    throw new Rejection(
+      "not_now",
+      `This run waits for its child run ${paused}, which is paused. Send the command to that run: POST /api/v1/runs/${paused}/${kind}.`,
+      { status: run.status, child_run: paused },
+    );
   if (error !== null) throw new Rejection("not_now", error, { status: run.status });
   const receipt = await services.host.steering.command(run_id, command, by);
   note("run_controlled", { run_id, workflow_id: run.workflow_id, command: command.kind });
@@ -55,6 +63,16 @@ export async function sendCommand(
     ...accepted,
     ...toRun(now.run, now.run.last_seq, now.state, services.engine.place(run_id)),
   };
+}
+
+/** A paused run that this one waits for, at any depth. */
+function pausedBelow(services: Services, run_id: string): string | undefined {
+  for (const child of services.runs.openChildren(run_id)) {
+    const isPaused = services.runs.find(child)?.status === "paused";
+    const found = isPaused ? child : pausedBelow(services, child);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** The activation that is named, or the newest of the node that is. */

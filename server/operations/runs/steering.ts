@@ -105,7 +105,7 @@ export const steeringOperations = {
     run(services, { run_id }) {
       const { status } = runOf(services, run_id);
       if (!services.host.tryAgain(run_id))
-        throw new Rejection("not_held", "This run is no longer quarantined.", { status });
+        throw new Rejection("not_held", "This run is not quarantined.", { status });
       return { run_id };
     },
   }),
