@@ -66,6 +66,7 @@ test("an import asks which item to use if the files contain several", async () =
   await person.click(dialog.getByLabelText(/^Item to import/));
   await person.click(await screen.findByRole("option", { name: /roles\.yaml/ }));
   await dialog.findByRole("button", { name: "Import 1 role" });
+  screen.getByRole("dialog", { name: "Import roles" });
 });
 
 /** The dialog after pasting this text. */

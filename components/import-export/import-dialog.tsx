@@ -35,7 +35,7 @@ export function ImportDialog({
       open
       onOpenChange={onClose}
       size="lg"
-      title={title}
+      title={found ? titleOf(found) : title}
       description={
         found
           ? "Review before importing. Nothing is saved yet."
@@ -168,6 +168,15 @@ function useImport(name: string, onClose: () => void) {
       },
     }),
   );
+}
+
+/** Names what the files contain, whatever they were chosen for. */
+function titleOf({ graph, crews, agents, roles }: Looked): string {
+  if (graph) return "Import a workflow";
+  const kinds = Object.entries({ crews, agents, roles }).flatMap(([kind, { length }]) =>
+    length > 0 ? [kind] : [],
+  );
+  return `Import ${listed(kinds) || "files"}`;
 }
 
 /** The label of the button; null if there is nothing to import. */

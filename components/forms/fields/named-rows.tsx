@@ -40,9 +40,10 @@ export function NamedRows(props: NamedRowsProps) {
     >
       {([name, text], at, remove, set) => (
         <>
-          <div className="flex items-end gap-1">
+          <div className="flex items-center gap-1">
             <DraftField
               label={`${nameLabel} ${at + 1}`}
+              hideLabel
               mono
               value={name}
               onCommit={(next) => set([next, text])}

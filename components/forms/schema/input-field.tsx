@@ -15,6 +15,7 @@ import {
   type InputField,
   type InputValues,
   readInput,
+  shown,
   takenFor,
   textOf,
 } from "./input-fields";
@@ -80,7 +81,8 @@ interface ControlProps {
 function InputFieldControl(props: ControlProps) {
   const { field, value, error, onValueChange } = props;
   const text = typeof value === "string" ? value : "";
-  const example = field.example && text === "" ? <Example field={field} onUse={onValueChange} /> : null;
+  const example =
+    field.example !== undefined && text === "" ? <Example field={field} onUse={onValueChange} /> : null;
   return CONTROLS[field.as]({
     ...props,
     text,
@@ -186,7 +188,7 @@ export function hintOf({ as, schema, description = "" }: InputField): string | u
 }
 
 /** The description, and an example that fills the field. */
-function Example({ field, onUse }: { field: InputField; onUse: (value: string) => void }) {
+function Example({ field, onUse }: { field: InputField; onUse: (value: Entered) => void }) {
   return (
     <>
       {field.description ? <>{field.description} </> : null}
@@ -194,7 +196,7 @@ function Example({ field, onUse }: { field: InputField; onUse: (value: string) =
         type="button"
         className="cursor-pointer text-left text-accent underline decoration-dotted underline-offset-2 hover:text-accent-hover"
         onClick={({ currentTarget }) => {
-          onUse(field.example ?? "");
+          onUse(shown(field, field.example));
           // The button disappears, so the focus moves to the field that it filled.
           currentTarget
             .closest("p")
@@ -202,7 +204,7 @@ function Example({ field, onUse }: { field: InputField; onUse: (value: string) =
             ?.focus();
         }}
       >
-        Try “{field.example}”
+        {typeof field.example === "string" ? `Try “${field.example}”` : "Use example"}
       </button>
     </>
   );

@@ -16,8 +16,8 @@ export interface InputField extends Pick<RunInputField, "key" | "schema" | "arou
   isRequired: boolean;
   /** The initial content of the field. */
   initial: Entered;
-  /** A text to try, from the schema's examples. */
-  example?: string | undefined;
+  /** A value to try, from the schema's examples. */
+  example?: Json | undefined;
 }
 
 /** The content of a field: a boolean for switches, the ticked options for `choices`, otherwise its text. */
@@ -194,7 +194,7 @@ export function readJson(text: string): Json | undefined {
   }
 }
 
-function shown(field: Pick<InputField, "as" | "schema">, value: Json | undefined): Entered {
+export function shown(field: Pick<InputField, "as" | "schema">, value: Json | undefined): Entered {
   const { as } = field;
   if (as === "switch") return value === true;
   if (as === "choices") return Array.isArray(value) ? value.map(textOf) : [];
@@ -211,11 +211,11 @@ const isPlainText = (field: Pick<InputField, "schema">, text: string) =>
 
 const emptyOf = (as: InputField["as"]) => (as === "switch" ? false : as === "choices" ? [] : "");
 
-function exampleOf(as: InputField["as"], schema: JsonSchema): { example?: string } {
-  const first: unknown = Array.isArray(schema.examples) ? schema.examples[0] : undefined;
-  return (as === "text" || as === "line") && typeof first === "string" && first !== ""
-    ? { example: first }
-    : {};
+function exampleOf(as: InputField["as"], schema: JsonSchema): { example?: Json } {
+  const [first] = Array.isArray(schema.examples) ? schema.examples : [];
+  const isText = as === "text" || as === "line";
+  const fits = isText ? typeof first === "string" && first !== "" : as === "json" && first != null;
+  return fits && first !== undefined ? { example: first } : {};
 }
 
 /** Drops null from a schema: an empty field means null. */

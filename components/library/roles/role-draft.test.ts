@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { builtinRoles, findBuiltinRole } from "@/server/domain/agent/builtin-roles";
 import { rolePrompt } from "@/server/domain/agent/prompt";
 import type { RoleRule } from "@/server/domain/agent/role";
+import { lookupErrors } from "@/server/domain/agent/role-rule";
 import { itemErrors, newRole, roleErrors, STANDARD_TEMPLATE, tidied } from "./role-draft";
 
 test("a custom template that equals the standard template produces the same prompt", () => {
@@ -27,6 +28,14 @@ test("empty lines and whitespace don't count as changes", () => {
   const role = newRole("A");
   expect(tidied({ ...role, name: " A ", goals: ["", "  "] })).toEqual(tidied(role));
   expect(tidied({ ...role, system_prompt_template: "  " })).toEqual(role);
+});
+
+test("an error of a lookup is reported at its table or its key", () => {
+  const lookup = { kind: "lookup" as const, table: {} };
+  expect(lookupErrors(lookup)).toEqual({ table: "Add an entry or a default." });
+  expect(lookupErrors({ ...lookup, default: "None", key: "input.task +" })).toEqual({
+    key: "The expression is incomplete.",
+  });
 });
 
 test("a rule that can't be used is reported at the rule", () => {

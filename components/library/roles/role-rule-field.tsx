@@ -4,7 +4,7 @@ import { ExpressionField } from "@/components/forms/fields/expression-field";
 import { JsonField } from "@/components/forms/schema/json-field";
 import { Select } from "@/components/ui/input/select";
 import { ROLE_RULES, type RoleDefinition, type RoleRule } from "@/server/domain/agent/role";
-import { ruleError, unusedByRule } from "@/server/domain/agent/role-rule";
+import { lookupErrors, ruleError, unusedByRule } from "@/server/domain/agent/role-rule";
 import { choicesOf, withSetting } from "@/server/domain/base/form";
 import { isObject } from "@/server/domain/base/guards";
 
@@ -61,6 +61,7 @@ export function RoleRuleField({
           <JsonField
             label="Table"
             hint="An object: each question with its answer"
+            error={lookupErrors(rule).table}
             value={rule.table}
             check={(value) => (isObject(value) ? null : "Enter an object.")}
             onErrorChange={(error) => onTextErrorChange("rule.table", error)}
@@ -69,7 +70,7 @@ export function RoleRuleField({
           <ExpressionField
             label="Key"
             hint={`The message if empty. ${MAY_READ}`}
-            error={ruleError(rule) ?? undefined}
+            error={lookupErrors(rule).key}
             placeholder="input.task.lowerAscii()"
             variables={READS}
             value={rule.key ?? ""}
@@ -77,7 +78,7 @@ export function RoleRuleField({
           />
           <JsonField
             label="Default"
-            hint="The answer without an entry. If empty, the task fails"
+            hint="The answer if no entry matches. If empty, the task fails"
             value={rule.default}
             onErrorChange={(error) => onTextErrorChange("rule.default", error)}
             onChange={(value) => onChange(withSetting(rule, "default", value))}

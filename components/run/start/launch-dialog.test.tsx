@@ -97,6 +97,20 @@ test("choosing an example, also after an error, focuses its field, and Ctrl+Ente
   await waitFor(() => expect(window.location.pathname).toMatch(/\/runs\/run_/));
 });
 
+test("a list input starts with the example of its schema", async () => {
+  const graph = {
+    ...draw("start > end", { start: { output_keys: ["tickets"] } }),
+    global_state_schema: {
+      type: "object",
+      properties: { tickets: { type: "array", items: { type: "string" }, examples: [["It is broken"]] } },
+    },
+  };
+  const { again } = await openSheet(graph);
+  await again.person.click(screen.getByRole("button", { name: "Use example" }));
+  await again.person.click(screen.getByRole("button", { name: "Start" }));
+  await waitFor(() => expect(window.location.pathname).toMatch(/\/runs\/run_/));
+});
+
 test("warnings are counted in one line and link to their locations", async () => {
   const graph = draw("start > a > which; which yes> end; which no> b; lost > end", {
     which: {

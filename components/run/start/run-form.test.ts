@@ -153,8 +153,15 @@ test("a workflow suggests inputs from the examples in its schema", () => {
   Object.assign(suggested.nodes.s!.config as object, {
     input_schema: {
       type: "object",
-      properties: { topic: { type: "string", examples: ["Bees"] }, note: { type: "string" } },
+      properties: {
+        topic: { type: "string", examples: ["Bees"] },
+        parts: { type: "array", items: { type: "string" }, examples: [["Life", "Work"]] },
+        note: { type: "string" },
+      },
     },
   });
-  expect(exampleInput(suggested)).toEqual({ topic: "Bees" });
+  const example = { topic: "Bees", parts: ["Life", "Work"] };
+  expect(exampleInput(suggested)).toEqual(example);
+  const fields = inputFields(suggested);
+  expect(readInput(fields, toValues(fields, example))).toMatchObject({ input: example, errors: [] });
 });

@@ -54,10 +54,10 @@ export function escalateText(escalate: Escalate = {}): string {
   const set = thresholdsOf(escalate);
   const amounts = (Object.keys(set) as Threshold[]).flatMap((of) => {
     const amount = set[of];
-    return amount === undefined ? [] : [amountText(of, amount)];
+    return amount === undefined ? [] : [amountText(of, amount).replace(/^1 /, "")];
   });
-  if (amounts.length === 0) return "Asks no one on its own.";
-  return `Asks a person after ${new Intl.ListFormat("en-US", { type: "disjunction" }).format(amounts)}, and again after as much more.`;
+  if (amounts.length === 0) return "The run never asks whether to continue.";
+  return `Asks a person whether to continue after every ${new Intl.ListFormat("en-US", { type: "disjunction" }).format(amounts)}.`;
 }
 
 /** The form of when a person is asked, in the settings of a run. */

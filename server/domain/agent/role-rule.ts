@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { Json, JsonObject, Result } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
 import {
@@ -46,11 +47,17 @@ export function answerOf(rule: RoleRule, { message, input, state, now }: RuleSco
 export function ruleError(rule: RoleRule): string | null {
   if (rule.kind === "echo") return null;
   if (rule.kind === "expression") return checkExpression(rule.expression)[0]?.message ?? null;
-  if (rule.key?.trim()) return checkExpression(rule.key)[0]?.message ?? null;
-  return Object.keys(rule.table).length === 0 && rule.default === undefined
-    ? "Add an entry or a default."
-    : null;
+  const { key, table } = lookupErrors(rule);
+  return key ?? table ?? null;
 }
+
+/** What is wrong with a lookup, by field. */
+export const lookupErrors = ({ key, table, default: otherwise }: Extract<RoleRule, { kind: "lookup" }>) =>
+  defined({
+    key: key?.trim() ? checkExpression(key)[0]?.message : undefined,
+    table:
+      Object.keys(table).length === 0 && otherwise === undefined ? "Add an entry or a default." : undefined,
+  });
 
 /** Labels of settings that have no effect because the role has a rule. */
 export const unusedByRule = (

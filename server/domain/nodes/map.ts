@@ -27,7 +27,7 @@ export const map = defineNode({
       key: "node",
       label: "Runs",
       as: "body",
-      hint: "A node or group of this workflow that nothing else leads to",
+      hint: "A node or group with no incoming connections",
       showIf: (config) => !config.workflow_id,
     },
     { key: "workflow_id", label: "Workflow", as: "workflow", showIf: (config) => !config.node },
@@ -47,7 +47,7 @@ export const map = defineNode({
         { value: "collect", label: "Return their errors" },
       ],
     },
-    { key: "concurrency", label: "At once", as: "number", min: 1, max: MOST_AT_ONCE },
+    { key: "concurrency", label: "Concurrency", as: "number", min: 1, max: MOST_AT_ONCE },
     {
       key: "output",
       label: "Result per item",

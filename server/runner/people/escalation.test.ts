@@ -233,10 +233,10 @@ test.each([
 
 test("when a person is asked is one sentence", () => {
   expect(escalateText({ after_errors: 3, after_cost_usd: 2, after_ms: 600_000 })).toBe(
-    "Asks a person after 3 errors, $2.00, or 10 minutes, and again after as much more.",
+    "Asks a person whether to continue after every 3 errors, $2.00, or 10 minutes.",
   );
   expect(escalateText({ after_errors: 1 })).toBe(
-    "Asks a person after 1 error, and again after as much more.",
+    "Asks a person whether to continue after every error.",
   );
-  expect(escalateText({})).toBe("Asks no one on its own.");
+  expect(escalateText({})).toBe("The run never asks whether to continue.");
 });
