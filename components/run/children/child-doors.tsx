@@ -1,5 +1,6 @@
 "use client";
 
+import { useNodesInitialized, useStore } from "@xyflow/react";
 import { CirclePause, Workflow } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import { CanvasLayer } from "@/components/canvas/canvas-parts";
@@ -102,16 +103,20 @@ export function PausedChild({ nodeId }: { nodeId: string }) {
 export function ChildCamera({ onShow }: { onShow: () => void }) {
   const open = useChildStage()?.open;
   const view = useCanvasView();
+  // After the first view of the canvas, which would replace this one.
+  const hasNodes = useNodesInitialized();
+  const hasRoom = useStore(({ width, panZoom }) => width > 0 && panZoom !== null);
   const last = useRef<{ id: string; size: unknown } | null>(null);
   useEffect(() => {
     const [id, { size } = { size: null }] = [...(open ?? [])].at(-1) ?? [];
-    if (id === undefined || (last.current?.id === id && last.current.size === size)) return;
+    if (!hasNodes || !hasRoom || id === undefined || (last.current?.id === id && last.current.size === size))
+      return;
     last.current = { id, size };
     onShow();
     // The canvas has made room by the next frame.
     const frame = requestAnimationFrame(() => view.show(id, `[data-child="${CSS.escape(id)}"]`));
     return () => cancelAnimationFrame(frame);
-  }, [open, view, onShow]);
+  }, [hasNodes, hasRoom, open, view, onShow]);
   return null;
 }
 
