@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { issueText } from "@/server/domain/base/issue-text";
+import { issueText } from "@/server/domain/base/issues/issue-text";
 
 /** The first validation error of each field, by key. Empty if the form is valid. */
 export function fieldErrors(schema: z.ZodType, value: unknown): Record<string, string> {

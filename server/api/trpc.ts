@@ -2,7 +2,7 @@ import { initTRPC, TRPCError } from "@trpc/server";
 import { ZodError } from "zod";
 import { auditName, type Principal } from "@/server/access/principal";
 import { recordOf } from "@/server/domain/base/guards";
-import { issueTexts } from "@/server/domain/base/issue-text";
+import { issueTexts } from "@/server/domain/base/issues/issue-text";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { AuditKind } from "@/server/domain/run/audit";
 import { REJECTIONS, rejectionOf } from "@/server/operations/rejections";

@@ -6,7 +6,7 @@ import { CheckedBreakpoint } from "@/server/domain/agent/breakpoint/breakpoint-c
 import { type RunConfig, RunConfigChanges } from "@/server/domain/agent/outcome";
 import { defined } from "@/server/domain/base/defined";
 import { errorCode, errorMessage } from "@/server/domain/base/guards";
-import { issueTexts } from "@/server/domain/base/issue-text";
+import { issueTexts } from "@/server/domain/base/issues/issue-text";
 import { namedError } from "@/server/domain/base/named-error";
 import { Json, type JsonObject } from "@/server/domain/base/values";
 import { calledFrom, callOf } from "./called";

@@ -1,4 +1,4 @@
-import { issueTexts } from "@/server/domain/base/issue-text";
+import { issueTexts } from "@/server/domain/base/issues/issue-text";
 import { perform } from "@/server/operations/operation";
 import { rejectionOf } from "@/server/operations/rejections";
 import { controlOperations } from "@/server/operations/runs/control";

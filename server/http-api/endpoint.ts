@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Principal } from "@/server/access/principal";
 import { errorMessage } from "@/server/domain/base/guards";
-import { issueText } from "@/server/domain/base/issue-text";
+import { issueText } from "@/server/domain/base/issues/issue-text";
 import { Rejection } from "@/server/domain/errors/rejection";
 import type { Note } from "@/server/domain/run/audit";
 import type { Tag } from "@/server/operations/operation";

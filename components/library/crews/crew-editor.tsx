@@ -7,7 +7,7 @@ import { NamedItemFields, namedCalls, namedItem, Remark } from "@/components/lib
 import { type Answers, useInvalidate, useTrpc, useTrpcClient } from "@/components/trpc";
 import { Field } from "@/components/ui/input/field";
 import type { RoleDefinition } from "@/server/domain/agent/role";
-import { issueText } from "@/server/domain/base/issue-text";
+import { issueText } from "@/server/domain/base/issues/issue-text";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { crewDiagnostics } from "@/server/domain/crew/crew-diagnostics";
 

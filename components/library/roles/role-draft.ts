@@ -3,7 +3,7 @@ import { systemPrompt } from "@/server/domain/agent/prompt";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { ruleError } from "@/server/domain/agent/role-rule";
 import { defined } from "@/server/domain/base/defined";
-import { issueText } from "@/server/domain/base/issue-text";
+import { issueText } from "@/server/domain/base/issues/issue-text";
 
 /** Errors by field, with an index in lists: `goals.2`. */
 export type RoleErrors = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { issueText } from "@/server/domain/base/issue-text";
+import { issueText } from "@/server/domain/base/issues/issue-text";
 import { SIZES } from "@/server/domain/base/sizes";
 import { Json, Ms } from "@/server/domain/base/values";
 import { Breakpoint, MOST_BREAKPOINTS } from "./breakpoint/breakpoint";

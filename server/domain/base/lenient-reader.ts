@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { defined } from "@/server/domain/base/defined";
 import { must } from "@/server/domain/base/must";
 import { isList } from "./guards";
-import { issueText } from "./issue-text";
+import { issueText } from "./issues/issue-text";
 import { isReserved } from "./names";
 
 /**

@@ -1,5 +1,5 @@
 import { defined } from "@/server/domain/base/defined";
-import { issueTexts } from "@/server/domain/base/issue-text";
+import { issueTexts } from "@/server/domain/base/issues/issue-text";
 import { parseJson } from "@/server/domain/base/json";
 import { type Finding, isRaw } from "@/server/domain/base/lenient-reader";
 import type { Json } from "@/server/domain/base/values";

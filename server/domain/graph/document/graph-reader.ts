@@ -3,7 +3,7 @@ import { RunConfig } from "@/server/domain/agent/outcome";
 import { ProjectContext } from "@/server/domain/agent/project";
 import { defined } from "@/server/domain/base/defined";
 import { freshId, toId } from "@/server/domain/base/ids";
-import { issueTexts } from "@/server/domain/base/issue-text";
+import { issueTexts } from "@/server/domain/base/issues/issue-text";
 import {
   type Findings,
   isRaw,
