@@ -3,6 +3,7 @@ import { useEffect, useState } from "react";
 import { toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
 import { toast } from "@/components/ui/toasts";
 import { isText, recordOf } from "@/server/domain/base/guards";
+import { issueText } from "@/server/domain/base/issues/issue-text";
 import type { Version } from "@/server/domain/graph/merge";
 import { type Autosave, newAutosave, type SaveResult } from "./autosave";
 import type { EditorStore } from "./editor-store";
@@ -116,7 +117,7 @@ async function save(
     const issue = graph.error.issues[0];
     return {
       ok: false,
-      reason: issue ? `${issue.path.join(".")}: ${issue.message}` : "The workflow isn't valid",
+      reason: issue ? `${issue.path.join(".")}: ${issueText(issue)}` : "The workflow isn't valid",
     };
   }
   try {
