@@ -239,6 +239,14 @@ test("a map lists its items, and retrying those that failed runs only these agai
   await page.getByRole("button", { name: "Retry failed items" }).click();
   await expect.poll(() => app.run.id).not.toBe(original);
   await app.run.expectEnd("Completed");
-  const { runs } = await api<{ runs: { parent: { item: number } }[] }>("GET", `/runs/${app.run.id}/children`);
-  expect(runs.map(({ parent }) => parent.item)).toEqual([1]);
+  const { runs } = await api<{ runs: { parent: { run_id: string; item: number } }[] }>(
+    "GET",
+    `/runs/${app.run.id}/children`,
+  );
+  // The others are those of the original.
+  expect(runs.map(({ parent: { run_id, item } }) => [item, run_id])).toEqual([
+    [0, original],
+    [1, app.run.id],
+    [2, original],
+  ]);
 });
