@@ -235,8 +235,6 @@ test("when a person is asked is one sentence", () => {
   expect(escalateText({ after_errors: 3, after_cost_usd: 2, after_ms: 600_000 })).toBe(
     "Asks a person whether to continue after every 3 errors, $2.00, or 10 minutes.",
   );
-  expect(escalateText({ after_errors: 1 })).toBe(
-    "Asks a person whether to continue after every error.",
-  );
+  expect(escalateText({ after_errors: 1 })).toBe("Asks a person whether to continue after every error.");
   expect(escalateText({})).toBe("The run never asks whether to continue.");
 });
