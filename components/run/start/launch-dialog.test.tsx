@@ -1,12 +1,23 @@
 import { cleanup, screen, waitFor } from "@testing-library/react";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { openPage } from "@/components/testing/page";
+import type { CodeAreaProps } from "@/components/ui/input/code-area-editor";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { draw } from "@/server/domain/testing/drawing";
 import { playFast } from "./demo-watch";
 import { LaunchDialog } from "./launch-dialog";
 import { RUN_MODES } from "./run-modes";
+
+// CodeMirror can't be updated in a simulated DOM, which reports changes of the selection synchronously.
+vi.mock("@/components/ui/input/code-area", () => ({
+  CodeArea: ({ label, value, hint, onValueChange }: CodeAreaProps) => (
+    <>
+      <textarea aria-label={label} value={value} onChange={(event) => onValueChange(event.target.value)} />
+      <p>{hint}</p>
+    </>
+  ),
+}));
 
 beforeEach(() => localStorage.clear());
 
