@@ -20,6 +20,7 @@ const COMPONENTS = ["components/**/*.test.tsx"];
 const COMPONENTS_ISOLATED = [
   "components/run/fork/fork-dialog.test.tsx",
   "components/run/compare/compare.test.tsx",
+  "components/run/start/launch-dialog.test.tsx",
 ];
 const EXCLUDED = [
   "**/node_modules/**",
