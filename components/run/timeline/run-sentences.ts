@@ -31,6 +31,12 @@ export const runSentences = {
       cli: "from the command line",
       test: "by a test",
       workflow: "by another workflow",
+      webhook: "by a webhook",
+      schedule: "by a schedule",
+      form: "from a form",
+      event: "because another workflow ended",
+      chat: "from a chat",
+      mcp: "by an MCP client",
     };
     const model = payload.provider_summary
       ? `, using ${payload.provider_summary.name}${payload.provider_summary.simulated ? " (simulated)" : ""}`

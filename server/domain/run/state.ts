@@ -24,6 +24,7 @@ import type { CalledWorkflow, ChildBudget, ParentRun } from "./events/child-even
 import type { PausedPlace, PauseReason, StepGranularity } from "./events/control-events";
 import type { ForeignText } from "./foreign-text";
 import type { ForkOrigin, Inherited } from "./fork/lineage";
+import type { StartedBy } from "./started-by";
 
 export type NodeStatus =
   | "idle"
@@ -179,6 +180,9 @@ export interface RunState extends CrewState {
     parent?: ParentRun;
     /** The workflows that its nodes run, by id. */
     workflows?: Readonly<Record<string, CalledWorkflow>>;
+    origin?: StartedBy;
+    workflow_version?: number;
+    variables?: JsonObject;
     /** Where it comes from, if it began as another run went, and where that one comes from; the oldest first. */
     forks?: readonly ForkOrigin[];
     /** How many of these the run has left behind it: as many times it went its own way. */

@@ -96,6 +96,11 @@ export const RunSummary = z.object({
     })
     .nullable()
     .meta({ description: "The node of another run that started it; null if none" }),
+  workflow_version: z
+    .int()
+    .nullable()
+    .meta({ description: "The published version that it runs; null for the draft" }),
+  trigger_id: z.string().nullable().meta({ description: "The trigger that started it; null if none" }),
 });
 
 /** Where runs execute; stalled runs include their workflow. */

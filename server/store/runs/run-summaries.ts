@@ -41,6 +41,10 @@ export interface RunSummary {
   origin: RunOrigin | null;
   /** The node of another run that started it; null if none. */
   parent: RunParent | null;
+  /** The published version that it runs; null where it runs the draft. */
+  workflow_version: number | null;
+  /** The trigger that started it; null if none. */
+  trigger_id: string | null;
 }
 
 /** `item`: of a map, from 0; null for a single run. */
@@ -241,5 +245,7 @@ function toSummary(row: typeof runs.$inferSelect, answerBy: number | null): RunS
       row.parentRun === null
         ? null
         : { run_id: row.parentRun, activation_id: row.parentActivation ?? "", item: row.parentItem },
+    workflow_version: row.workflowVersion,
+    trigger_id: row.triggerId,
   };
 }
