@@ -125,10 +125,17 @@ export const triggerFires = sqliteTable(
     runId: text("run_id"),
     /** Why no run started, in a sentence. */
     reason: text("reason"),
+    /** SHA-256 of the body of a delivery, hex; null for other fires. */
+    bodyHash: text("body_hash"),
+    /** How many ended runs led to this fire, one through another. */
+    depth: integer("depth").notNull().default(0),
+    /** Whether a person tried the trigger out: the fire says nothing of how it works by itself. */
+    isTest: integer("is_test", { mode: "boolean" }).notNull().default(false),
   },
   (t) => [
     primaryKey({ columns: [t.triggerId, t.key] }),
     index("trigger_fires_order").on(t.triggerId, t.plannedAt),
+    index("trigger_fires_body").on(t.triggerId, t.bodyHash).where(sql`${t.bodyHash} is not null`),
     index("trigger_fires_open").on(t.status).where(sql`${t.status} in ('pending', 'buffered')`),
   ],
 );

@@ -27,10 +27,14 @@ CREATE TABLE `trigger_fires` (
 	`input` text,
 	`run_id` text,
 	`reason` text,
+	`body_hash` text,
+	`depth` integer DEFAULT 0 NOT NULL,
+	`is_test` integer DEFAULT false NOT NULL,
 	PRIMARY KEY(`trigger_id`, `key`)
 );
 --> statement-breakpoint
 CREATE INDEX `trigger_fires_order` ON `trigger_fires` (`trigger_id`,`planned_at`);--> statement-breakpoint
+CREATE INDEX `trigger_fires_body` ON `trigger_fires` (`trigger_id`,`body_hash`) WHERE "trigger_fires"."body_hash" is not null;--> statement-breakpoint
 CREATE INDEX `trigger_fires_open` ON `trigger_fires` (`status`) WHERE "trigger_fires"."status" in ('pending', 'buffered');--> statement-breakpoint
 CREATE TABLE `triggers` (
 	`id` text PRIMARY KEY NOT NULL,
