@@ -4,11 +4,11 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import dynamic from "next/dynamic";
 import { useRouter } from "next/navigation";
 import { createContext, type ReactNode, useContext, useState } from "react";
-import { differences } from "@/components/canvas/graph-differences";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { useDialog } from "@/components/ui/overlay/use-dialog";
 import { toast } from "@/components/ui/toasts";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { differences } from "@/server/domain/graph/version/differences";
 import { useRun, useRunViewStore } from "../run-context";
 import { newIdempotencyKey } from "./idempotency";
 
