@@ -67,6 +67,8 @@ export const restorePoints = sqliteTable(
     workflowId: text("workflow_id").notNull(),
     name: text("name").notNull(),
     graph: text("graph").notNull(),
+    /** What it could not use, as in `workflows`. */
+    withheld: text("withheld").notNull(),
     /** What came after it: edit | import | merge | replace | restore. */
     reason: text("reason", { enum: ["edit", "import", "merge", "replace", "restore"] }).notNull(),
     createdAt: integer("created_at").notNull(),

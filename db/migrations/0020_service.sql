@@ -3,6 +3,7 @@ CREATE TABLE `restore_points` (
 	`workflow_id` text NOT NULL,
 	`name` text NOT NULL,
 	`graph` text NOT NULL,
+	`withheld` text NOT NULL,
 	`reason` text NOT NULL,
 	`created_at` integer NOT NULL
 );
