@@ -50,9 +50,9 @@ export const workflowVersions = sqliteTable(
     note: text("note").notNull().default(""),
     /** Who published it, as the audit names them. */
     by: text("by").notNull(),
-    /** SHA-256 of graph, roles and permissions, hex. */
+    /** SHA-256 of graph, roles, permissions and foreign texts, hex. */
     hash: text("hash").notNull(),
-    /** How its tests went when it was published, as JSON; null where it has none, or they have not finished. */
+    /** How its tests went when it was published, as JSON; null where it had none. */
     tests: text("tests"),
     createdAt: integer("created_at").notNull(),
   },

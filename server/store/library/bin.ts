@@ -2,6 +2,7 @@ import { and, desc, eq, isNotNull, lt, lte, or, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { bin, customTools, runs, workflows } from "@/db/schema";
 import { forgetWorkOf } from "../runs/crew-work";
+import { forgetVersionsOf } from "../workflow-versions";
 import { forgetTestsOf } from "./scenario-tests";
 import { MOVED_KINDS, type Moved } from "./shelf";
 
@@ -89,6 +90,7 @@ export class BinStore {
         if (isGone) {
           forgetWorkOf(tx, [id]);
           forgetTestsOf(tx, [id]);
+          forgetVersionsOf(tx, [id]);
         }
         return isGone;
       });
