@@ -237,6 +237,8 @@ export const runs = sqliteTable(
     workflowVersion: integer("workflow_version"),
     /** The trigger that started it. */
     triggerId: text("trigger_id"),
+    /** Who started it, as JSON; null in older runs. */
+    startedBy: text("started_by"),
     /** Set while the run lies in the bin. */
     deletedAt: integer("deleted_at"),
   },

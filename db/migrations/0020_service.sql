@@ -87,4 +87,5 @@ ALTER TABLE `api_tokens` ADD `expires_at` integer;--> statement-breakpoint
 ALTER TABLE `api_tokens` ADD `is_trusted` integer DEFAULT true NOT NULL;--> statement-breakpoint
 ALTER TABLE `runs` ADD `workflow_version` integer;--> statement-breakpoint
 ALTER TABLE `runs` ADD `trigger_id` text;--> statement-breakpoint
+ALTER TABLE `runs` ADD `started_by` text;--> statement-breakpoint
 CREATE INDEX `runs_trigger` ON `runs` (`trigger_id`,`status`) WHERE "runs"."trigger_id" is not null;
