@@ -50,6 +50,7 @@ import { keepResult } from "@/server/store/runs/tool-results";
 import { WorkspaceStore } from "@/server/store/runs/workspace";
 import { newTokenStore } from "@/server/store/tokens";
 import { newWatchdog } from "@/server/store/watchdog";
+import { newWorkflowVersions } from "@/server/store/workflow-versions";
 import { WorkflowStore } from "@/server/store/workflows";
 import { builtinTools } from "@/server/tools/builtin";
 import { newToolHost } from "@/server/tools/host";
@@ -67,6 +68,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
   const installation = installationRules(settings);
   const sealer = newSealer(options.dataDir, env);
   const workflows = new WorkflowStore(db);
+  const versions = newWorkflowVersions(db);
   const crews = newCrewStore(db);
   const agents = newAgentStore(db);
   const library: Library = {
@@ -180,6 +182,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     /** Acknowledged data must survive a power cut: await `disk.sync` first. */
     disk,
     workflows,
+    versions,
     roles,
     /** The folder of roles that are read from files; null where nothing is kept on disk. */
     roleFolder,
@@ -222,11 +225,12 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     engine,
     installation,
     ...newBisector(runs, tools),
-    ...newForkLauncher({ workflows, roles, library, models, runs, host }),
+    ...newForkLauncher({ workflows, roles, library, versions, models, runs, host }),
     ...newLauncher({
       workflows,
       roles,
       library,
+      versions,
       models,
       runs,
       host,

@@ -33,6 +33,7 @@ import { newQuestionStore } from "@/server/store/runs/questions";
 import { Retention } from "@/server/store/runs/retention";
 import { WorkspaceStore } from "@/server/store/runs/workspace";
 import { newTokenStore } from "@/server/store/tokens";
+import { newWorkflowVersions } from "@/server/store/workflow-versions";
 import { WorkflowStore } from "@/server/store/workflows";
 import { findTemplate } from "@/server/templates";
 import { ToolsRegistry } from "@/server/tools/registry";
@@ -61,6 +62,7 @@ export function newApi(
   const models = fakeModels(answer);
   const { db, host, store } = newStage({ models, ...(tools && { tools }), ...(left && { db: left }) });
   const workflows = new WorkflowStore(db);
+  const versions = newWorkflowVersions(db);
   const roles = new RoleStore(db);
   roles.seed(builtinRoles);
   const crews = newCrewStore(db);
@@ -74,6 +76,7 @@ export function newApi(
   const engine: Services["engine"] = { state: () => EMBEDDED, place: () => null };
   const services = {
     workflows,
+    versions,
     roles,
     runs: store,
     questions: newQuestionStore(db),
@@ -120,8 +123,8 @@ export function newApi(
     engine,
     installation: {},
     ...newBisector(store, { matches: matchesSafely, runCode: () => Promise.resolve(null) }),
-    ...newForkLauncher({ workflows, roles, library, models, runs: store, host }),
-    ...newLauncher({ workflows, roles, library, models, runs: store, host }),
+    ...newForkLauncher({ workflows, roles, library, versions, models, runs: store, host }),
+    ...newLauncher({ workflows, roles, library, versions, models, runs: store, host }),
   };
   const principal: Principal = { kind: "token", id: `program${people++}` };
 

@@ -29,6 +29,7 @@ import type { Retention } from "@/server/store/runs/retention";
 import type { RunStore } from "@/server/store/runs/runs";
 import type { WorkspaceStore } from "@/server/store/runs/workspace";
 import type { TokenStore } from "@/server/store/tokens";
+import type { WorkflowVersions } from "@/server/store/workflow-versions";
 import type { WorkflowStore } from "@/server/store/workflows";
 import type { ToolsRegistry } from "@/server/tools/registry";
 import type { ToolSources } from "@/server/tools/sources";
@@ -36,6 +37,7 @@ import type { ToolSources } from "@/server/tools/sources";
 /** What operations need of the server; tests bring it on an in-memory database. */
 export interface Services {
   workflows: WorkflowStore;
+  versions: WorkflowVersions;
   roles: RoleStore;
   runs: Pick<
     RunStore,

@@ -128,6 +128,7 @@ export const runSentences = {
       ...(messages.length > 0 ? [countOf(messages.length, "edited message")] : []),
       ...(plan.length > 0 ? ["an edited plan"] : []),
       ...(graph === "latest" ? ["the current workflow version"] : []),
+      ...(graph === "published" ? ["the published workflow version"] : []),
     ];
     const how = changes.length > 0 ? `, with ${formatList(changes)}` : "";
     return story(`Forked here${how}; earlier events come from the original run`, "running");

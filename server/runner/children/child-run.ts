@@ -195,6 +195,7 @@ function startOf(
       trigger: "workflow",
       provider_summary: workflow.provider_summary,
       ...defined({
+        workflow_version: workflow.version,
         context_windows: workflow.context_windows,
         installation: s.run.installation,
         foreign: foreignFor(s, { own: workflow.foreign, input, isVouched }),

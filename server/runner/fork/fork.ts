@@ -83,8 +83,8 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
     created: storedCreation({
       ...created,
       payload: {
-        ...created.payload,
-        ...replaced,
+        // The version of the draft is none.
+        ...defined({ ...created.payload, ...replaced }),
         ...defined({ input }),
         trigger,
         forks,

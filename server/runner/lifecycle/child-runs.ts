@@ -168,7 +168,9 @@ export class ChildRuns implements ChildRunner {
         ...(isActive ? { at: { seq: before.seq } } : isSame ? {} : { input }),
         patches: {},
         graph: isSame ? "original" : "latest",
-        ...(isSame ? {} : { latest: { graph, roles, foreign, workflows } }),
+        ...(isSame
+          ? {}
+          : { latest: { graph, roles, foreign, workflows, workflow_version: request.workflow_version } }),
         by: "run",
         trigger,
         retries: true,

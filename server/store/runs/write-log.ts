@@ -186,7 +186,7 @@ export function newLogWriter(
       run.fork?.turn.forkedAt ?? ts,
       appendTurn(first, CHAIN_START),
       valuesText(payload.input),
-      payload.workflow_version ?? null,
+      (payload.forks?.findLast(({ latest }) => latest)?.latest ?? payload).workflow_version ?? null,
       run.fork ? null : triggerOf(payload),
     );
     if (run.origin || run.fork) beginAsAnother(run);

@@ -121,7 +121,7 @@ export function notRepeated(events: readonly RunEvent[]): string[] {
     ...(patches.state ? ["state edits made at the fork"] : []),
     ...(patches.messages ? ["message edits made at the fork"] : []),
     ...(patches.plan ? ["plan edits made at the fork"] : []),
-    ...(graph === "latest" ? ["the change to another workflow version at the fork"] : []),
+    ...(graph !== "original" ? ["the change to another workflow version at the fork"] : []),
   ]);
   return [...new Set(changed)];
 }

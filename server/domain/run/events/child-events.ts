@@ -10,9 +10,11 @@ export interface ProviderSummary {
   simulated: boolean;
 }
 
-/** A workflow that a node runs, in the version saved when the run was created. */
+/** A workflow that a node runs: the version that was in use when the run was created. */
 export interface CalledWorkflow {
   name: string;
+  /** Absent for a draft: nothing was published. */
+  version?: number;
   graph: WorkflowGraph;
   roles: RoleDefinition[];
   provider_summary: ProviderSummary | null;

@@ -33,8 +33,8 @@ export const ForkPatches = z.strictObject({
 });
 export type ForkPatches = z.infer<typeof ForkPatches>;
 
-/** The workflow version that a fork continues with: the one its original ran, or the current one. */
-export const ForkGraph = z.enum(["original", "latest"]);
+/** The workflow version that a fork continues with: the one its original ran, the draft, or the published one. */
+export const ForkGraph = z.enum(["original", "latest", "published"]);
 export type ForkGraph = z.infer<typeof ForkGraph>;
 
 /** What a replay does where it is asked what was never recorded: it ends there, or asks a person before it calls. */
@@ -65,6 +65,8 @@ export interface ForkOrigin {
     roles: RoleDefinition[];
     foreign?: ForeignText | undefined;
     workflows?: Record<string, CalledWorkflow> | undefined;
+    /** Absent for a draft. */
+    workflow_version?: number | undefined;
   };
   /** Calls that only read and failed are made again. */
   retries?: true;
