@@ -5,7 +5,7 @@ import { authorizePage } from "@/server/access/page-auth";
 import { contentSecurityPolicy, PAGE_HEADERS, STRICT_TRANSPORT } from "@/server/access/requests/headers";
 import { isHttpsHost } from "@/server/access/requests/hosts";
 
-/** For pages only, never for /api, where it would silently truncate long bodies. */
+/** For pages only, never for /api and /hooks, where it would silently truncate long bodies. */
 export async function proxy(request: NextRequest): Promise<Response> {
   const entry = await authorizePage(request, getAccess().sessions);
   const response = entry.go ? page(request, entry.cookie) : entry.answer;
@@ -31,4 +31,4 @@ function page(request: NextRequest, cookie: string | undefined): Response {
   return response;
 }
 
-export const config = { matcher: ["/((?!api/|_next/|icon\\.svg$|theme\\.js$).*)"] };
+export const config = { matcher: ["/((?!api/|hooks/|_next/|icon\\.svg$|theme\\.js$).*)"] };

@@ -259,6 +259,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "tools",
     "notices",
     "runner",
+    "triggers",
     "scratch-tools",
     "cluster",
     "operations",
@@ -286,6 +287,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "run",
     "scenario",
     "problems",
+    "trigger",
   ],
   components: [
     "ui",
@@ -298,6 +300,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "library",
     "run",
     "scenario",
+    "triggers",
     "inbox",
     "editor",
     "workflows",

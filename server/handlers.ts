@@ -5,18 +5,22 @@ import { inStreamPlace } from "@/server/access/requests/streams";
 import { signIn, signOut } from "@/server/access/sign-in";
 import { downloadFile } from "@/server/api/download-file";
 import { appRouter } from "@/server/api/root";
+import { serveHook } from "@/server/http-api/hooks";
 import { serveOffline } from "@/server/http-api/offline";
 import { serve } from "@/server/http-api/serve";
 import { LIMITS } from "@/server/limits";
 import { log } from "@/server/log";
 import { getServices } from "@/server/services";
 
-/** One function per route under /api. Each checks the request with the guard before anything else. */
+/** One function per route under /api and /hooks. Each checks the request with the guard before anything else. */
 export const handlers = {
   signIn,
   signOut,
   offline: serveOffline,
   api: (request: Request) => serve(request, { services: getServices }),
+
+  /** A delivery to a webhook. */
+  hook: (request: Request, { key }: { key: string }) => serveHook(request, key, getServices),
 
   async trpc(original: Request): Promise<Response> {
     const passed = await guard(original, { authScheme: "app", maxBytes: LIMITS.body.import });

@@ -10,6 +10,7 @@ export const REJECTIONS: Readonly<
   bad_json: [400, "BAD_REQUEST"],
   bad_request: [400, "BAD_REQUEST"],
   unknown_field: [400, "BAD_REQUEST"],
+  bad_signature: [401, "UNAUTHORIZED"],
   not_allowed: [403, "FORBIDDEN"],
   person_only: [403, "FORBIDDEN"],
   not_found: [404, "NOT_FOUND"],
@@ -48,6 +49,7 @@ export const REJECTIONS: Readonly<
   not_importable: [422, "BAD_REQUEST"],
   not_asked_for: [422, "BAD_REQUEST"],
   too_large: [422, "BAD_REQUEST"],
+  trigger_loop: [422, "BAD_REQUEST"],
   workflow_has_problems: [422, "BAD_REQUEST"],
   provider_failed: [422, "BAD_REQUEST"],
   queue_full: [429, "TOO_MANY_REQUESTS", 5],
@@ -55,6 +57,7 @@ export const REJECTIONS: Readonly<
   damaged_log: [500, "PRECONDITION_FAILED"],
   internal: [500, "INTERNAL_SERVER_ERROR"],
   busy: [503, "SERVICE_UNAVAILABLE", 1],
+  start_failed: [503, "SERVICE_UNAVAILABLE", 60],
   server_too_many_streams: [503, "SERVICE_UNAVAILABLE", 5],
   storage_full: [507, "SERVICE_UNAVAILABLE"],
 };

@@ -11,6 +11,7 @@ import { type ForeignTexts, newForeignTexts } from "./library/foreign-texts";
 import { forgetTestsOf } from "./library/scenario-tests";
 import { newRestorePoints, type RestoreReason } from "./restore-points";
 import { forgetWorkOf, renameWorkOf } from "./runs/crew-work";
+import { forgetTriggersOf } from "./triggers";
 import { readStoredGraph } from "./stored-graph";
 import { forgetVersionsOf } from "./workflow-versions";
 
@@ -205,6 +206,7 @@ export class WorkflowStore {
       const ids = gone.map(({ id }) => id);
       forgetWorkOf(tx, ids);
       forgetTestsOf(tx, ids);
+      forgetTriggersOf(tx, ids);
       forgetVersionsOf(tx, ids);
       return gone.length;
     });

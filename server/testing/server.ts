@@ -2,6 +2,7 @@ import http from "node:http";
 import { boot } from "@/server/boot";
 import { defined } from "@/server/domain/base/defined";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
+import { serveHook } from "@/server/http-api/hooks";
 import { serve } from "@/server/http-api/serve";
 import { getServices } from "@/server/services";
 import { CustomToolStore } from "@/server/store/library/custom-tools";
@@ -30,7 +31,10 @@ const server = http.createServer((incoming, outgoing) => {
       ),
       ...defined({ body: chunks.length > 0 ? Buffer.concat(chunks) : undefined }),
     });
-    const response = await serve(request, { services: getServices });
+    const [, hook] = /^\/hooks\/([^/?]+)/.exec(incoming.url ?? "") ?? [];
+    const response = hook
+      ? await serveHook(request, hook, getServices)
+      : await serve(request, { services: getServices });
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     outgoing.end(Buffer.from(await response.arrayBuffer()));
   })();
