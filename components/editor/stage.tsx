@@ -17,6 +17,7 @@ import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { withFolded } from "@/server/domain/graph/groups";
+import { isStartNode } from "@/server/domain/graph/run-input";
 import { type EditorCommands, useEditorCommands } from "./commands";
 import { useEditor, useEditorStore } from "./editing/editor-store";
 import { loneStart, placeOf } from "./editing/placing";
@@ -62,6 +63,19 @@ function FirstStepButton({ className, style }: { className: string; style?: Reac
       Add first node
     </button>
   );
+}
+
+const TriggerCards = dynamic(
+  () => import("@/components/triggers/trigger-cards").then((m) => m.TriggerCards),
+  {
+    ssr: false,
+  },
+);
+
+function Triggers({ graph }: { graph: WorkflowGraph }) {
+  const id = useEditor((state) => state.id);
+  const start = Object.values(graph.nodes).find(isStartNode);
+  return start ? <TriggerCards workflowId={id} graph={graph} at={placeOf(graph, start.id)} /> : null;
 }
 
 const NodeList = dynamic(() => import("@/components/canvas/node-list").then((m) => m.NodeList), {
@@ -159,6 +173,7 @@ export function Stage({ roles, marks }: StageProps) {
         >
           {graph.groups && graph.groups.length > 0 ? <GroupFrames graph={graph} marks={marks} /> : null}
           <FirstStep />
+          <Triggers graph={graph} />
         </GraphCanvas>
         {viewModeSwitch}
         {isFinding && <FindPanel />}

@@ -1,6 +1,7 @@
 "use client";
 
 import { ArrowRight, Copy, Trash2, Unplug, Waypoints } from "lucide-react";
+import dynamic from "next/dynamic";
 import { useDeferredValue, useMemo } from "react";
 import { KindIcon } from "@/components/canvas/cards/kind-icon";
 import { type FormScope, FormScopeContext } from "@/components/forms/form-scope";
@@ -23,6 +24,8 @@ import { AsideFields, Inputs, KindFields, NoteSize } from "./node-fields";
 import { useSetNode } from "./node-form";
 import { Keys } from "./node-keys";
 import { Advanced, Failing, Joining } from "./node-sections";
+
+const TriggerList = dynamic(() => import("@/components/triggers/trigger-list").then((m) => m.TriggerList));
 
 /** The nodes that follow, by mouse and keyboard. */
 function GoesOnTo({ graph, node }: { graph: WorkflowGraph; node: WorkflowNode }) {
@@ -129,6 +132,11 @@ function Inspector({ graph, node, roles }: Props) {
         {kind.noteText ? <NoteSize node={node} /> : null}
         {isCrewNode(node) ? <UnfoldButton /> : null}
       </div>
+      {kind.begins && (
+        <Disclosure variant="section" title="Triggers" isOpen>
+          <TriggerList workflowId={scope.workflowId ?? ""} graph={settled} />
+        </Disclosure>
+      )}
       {runs && <LastResult graph={graph} node={node} />}
       {runs && !kind.begins && <Keys node={node} scope={scope} problems={problems} />}
       <AsideFields node={node} problems={problems} />
