@@ -8,6 +8,7 @@ import { newIsToolKnown, toolFacts } from "@/server/domain/crew/crew-tools";
 import { calledWorkflows } from "@/server/domain/graph/called";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { agentUses } from "@/server/domain/library/agent-use";
+import { secretsOf } from "@/server/domain/library/capabilities";
 import { crewUses } from "@/server/domain/library/crew-use";
 import type { Library } from "@/server/domain/library/library";
 import { type ModelChoice, modelUses } from "@/server/domain/library/model-uses";
@@ -37,6 +38,26 @@ function useKnownPrices(graph: WorkflowGraph): ((choice: ModelChoice) => boolean
   }, [asked, data]);
 }
 
+/** The secrets of this installation; queried only if the workflow names any. */
+function useKnownSecrets(graph: WorkflowGraph): ProblemContext["secrets"] {
+  const id = useEditor((editor) => editor.id);
+  const isAsked = useMemo(
+    () => Object.values(graph.nodes).some((node) => secretsOf(node).length > 0),
+    [graph],
+  );
+  const { data } = useQuery(useTrpc().secrets.list.queryOptions(undefined, { enabled: isAsked }));
+  return useMemo(() => {
+    if (!data) return undefined;
+    const known = new Map(
+      data.map(({ name, hosts, workflows }) => [
+        name,
+        { hosts, isForThis: workflows === null || workflows.includes(id) },
+      ]),
+    );
+    return (name) => known.get(name);
+  }, [data, id]);
+}
+
 /** The prices, tools, crews and agents of this installation that the workflow refers to. */
 function useProblemContext(graph: WorkflowGraph): ProblemContext {
   const trpc = useTrpc();
@@ -58,6 +79,7 @@ function useProblemContext(graph: WorkflowGraph): ProblemContext {
     useEditor(({ id }) => id),
     calledWorkflows(graph).length > 0,
   );
+  const secrets = useKnownSecrets(graph);
   return useMemo(
     () => ({
       isPriceKnown,
@@ -70,10 +92,11 @@ function useProblemContext(graph: WorkflowGraph): ProblemContext {
       ...(tools ? toolFacts(tools.tools) : {}),
       library,
       workflows,
+      secrets,
       withheld,
       delegatesMayKeepTools: tools?.delegates_may_keep_tools,
     }),
-    [isPriceKnown, tools, library, workflows, withheld],
+    [isPriceKnown, tools, library, workflows, secrets, withheld],
   );
 }
 

@@ -26,6 +26,7 @@ import { useIsInspectorShown } from "./inspector/use-is-inspector-shown";
 import { commandFor, drawingCommandFromAfar, pressInConnectMode, pressOnSelection } from "./keys";
 import { menuItems } from "./menu-items";
 import { type UiStore, useUi, useUiStore } from "./ui-store";
+import { ComparedBar, useComparedClasses } from "./versions/canvas-differences";
 
 /** Asks for the first step while nothing follows the start. */
 function FirstStep() {
@@ -113,9 +114,10 @@ export function Stage({ roles, marks }: StageProps) {
   const menu = useUi((state) => state.menu);
   const isFinding = useUi(({ find }) => find !== null);
   const workflows = useWorkflowNames(graph);
+  const compared = useComparedClasses();
   const dressing = useMemo(
-    () => ({ marks, workflows, classNames: connect ? targetClasses(graph, connect) : undefined }),
-    [marks, workflows, connect, graph],
+    () => ({ marks, workflows, classNames: connect ? targetClasses(graph, connect) : compared }),
+    [marks, workflows, connect, graph, compared],
   );
   const shown = useMemo(() => withFolded(graph), [graph]);
   const isEmpty = Object.keys(graph.nodes).length === 0;
@@ -176,6 +178,7 @@ export function Stage({ roles, marks }: StageProps) {
           <Triggers graph={graph} />
         </GraphCanvas>
         {viewModeSwitch}
+        <ComparedBar />
         {isFinding && <FindPanel />}
         <BreakpointList />
         {connect && <ConnectBar insetRight={inset.right} />}

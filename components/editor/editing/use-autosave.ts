@@ -5,7 +5,7 @@ import { toast } from "@/components/ui/toasts";
 import { isText, recordOf } from "@/server/domain/base/guards";
 import type { Version } from "@/server/domain/graph/merge";
 import { type Autosave, newAutosave, type SaveResult } from "./autosave";
-import type { EditorStore } from "./editor-store";
+import type { EditorState, EditorStore } from "./editor-store";
 
 type Client = ReturnType<typeof useTrpcClient>;
 
@@ -21,7 +21,7 @@ export function useAutosave(store: EditorStore): Autosave {
         return { doc, revision };
       },
       isDirty: () => isDirty(store),
-      save: (doc, revision) => save(client, store.getState().id, doc, revision),
+      save: (doc, revision) => save(client, store.getState(), doc, revision),
       onSaved: (doc, revision) => {
         store.getState().saved(doc, revision);
         notifyWindows({ id: store.getState().id, revision });
@@ -106,7 +106,7 @@ const NEWER_TROUPE =
 
 async function save(
   client: Client,
-  id: string,
+  { id, saveReason: reason }: Pick<EditorState, "id" | "saveReason">,
   doc: Version,
   revision: number,
 ): Promise<SaveResult<Version>> {
@@ -120,7 +120,11 @@ async function save(
     };
   }
   try {
-    const saved = await client.workflows.save.mutate({ id, revision, name: doc.name, graph: graph.data });
+    const saved = await client.workflows.save.mutate({
+      ...{ id, revision, reason },
+      name: doc.name,
+      graph: graph.data,
+    });
     return { ok: true, revision: saved.revision };
   } catch (error) {
     const { code, message, detail } = toApiError(error);
