@@ -240,7 +240,7 @@ test("no environment variable is published with NEXT_PUBLIC_", () => {
 test("every route passes its request to a guarded handler", () => {
   const routes = files.filter(({ file }) => /^app\/.*\/route\.ts$/.test(file));
   expect(routes.length).toBeGreaterThan(2);
-  const handing = /\(await handlers\(\)\)\.(?:trpc|api|offline|file|signIn|signOut)\(request/;
+  const handing = /\(await handlers\(\)\)\.(?:trpc|api|hook|offline|file|signIn|signOut)\(request/;
   expect(
     routes.filter(({ tree }) => !handing.test(tree.text)).map(({ file }) => file),
     "a route only calls a handler",

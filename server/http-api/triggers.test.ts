@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
 import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
-import { serveHook } from "./hooks";
 import { type Api, newApi } from "./testing";
+import { serveHook } from "./webhooks";
 
 const HOST = "127.0.0.1:3000";
 const inputs = (...keys: string[]) => ({ start: { output_keys: keys } });

@@ -2,8 +2,8 @@ import http from "node:http";
 import { boot } from "@/server/boot";
 import { defined } from "@/server/domain/base/defined";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
-import { serveHook } from "@/server/http-api/hooks";
 import { serve } from "@/server/http-api/serve";
+import { serveHook } from "@/server/http-api/webhooks";
 import { getServices } from "@/server/services";
 import { CustomToolStore } from "@/server/store/library/custom-tools";
 

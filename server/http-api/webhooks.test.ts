@@ -3,8 +3,8 @@ import { Webhook } from "standardwebhooks";
 import { expect, test, vi } from "vitest";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
-import { serveHook } from "./hooks";
 import { type Api, newApi } from "./testing";
+import { serveHook } from "./webhooks";
 
 const HOST = "127.0.0.1:3000";
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
