@@ -23,6 +23,7 @@ import { CREW_TOOLS } from "@/server/runner/crew/tools";
 import { newForkLauncher } from "@/server/runner/fork/fork-launch";
 import { Host } from "@/server/runner/lifecycle/host";
 import { newLauncher } from "@/server/runner/lifecycle/launch";
+import { usedBy } from "@/server/runner/lifecycle/workflow-version";
 import { TestGates } from "@/server/runner/scenario/run-suite";
 import { newScratchTools } from "@/server/scratch-tools";
 import { heldBack, redact, redactJson, withoutHeld } from "@/server/secrets/redact";
@@ -49,6 +50,7 @@ import { newRunStore } from "@/server/store/runs/runs";
 import { keepResult } from "@/server/store/runs/tool-results";
 import { WorkspaceStore } from "@/server/store/runs/workspace";
 import { newTokenStore } from "@/server/store/tokens";
+import { newTriggerStore } from "@/server/store/triggers";
 import { newWatchdog } from "@/server/store/watchdog";
 import { newWorkflowVersions } from "@/server/store/workflow-versions";
 import { WorkflowStore } from "@/server/store/workflows";
@@ -58,6 +60,7 @@ import { ToolsRegistry } from "@/server/tools/registry";
 import { matchesSafely } from "@/server/tools/sandbox/matches";
 import { runWithCalls } from "@/server/tools/sandbox/sandbox";
 import { newToolSources } from "@/server/tools/sources";
+import { newTriggers } from "@/server/triggers/triggers";
 
 export type Container = ReturnType<typeof newServices>;
 
@@ -175,6 +178,16 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
       runs: settings.TROUPE_KEEP_RUNS ?? null,
     },
   });
+  const launcher = newLauncher({ workflows, roles, library, versions, models, runs, host, installation });
+  const triggerStore = newTriggerStore(db, sealer);
+  const triggers = newTriggers({
+    ...{ store: triggerStore, runs, watchers: host.watchers, startRun: launcher.startRun },
+    graphOf(workflowId) {
+      const draft = workflows.find(workflowId);
+      return draft && usedBy({ versions }, draft).graph;
+    },
+    ...{ redact: redactJson, log },
+  });
   return {
     db,
     retention,
@@ -226,16 +239,9 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     installation,
     ...newBisector(runs, tools),
     ...newForkLauncher({ workflows, roles, library, versions, models, runs, host }),
-    ...newLauncher({
-      workflows,
-      roles,
-      library,
-      versions,
-      models,
-      runs,
-      host,
-      installation,
-    }),
+    ...launcher,
+    triggerStore,
+    triggers,
   };
 }
 

@@ -161,6 +161,14 @@ const AUDIT_TEXTS: Record<AuditKind, AuditText> = {
       list(about, "withheld").length > 0 && `withheld ${named(list(about, "withheld"))}`,
     ],
   },
+  trigger_added: { title: (about) => `Added a trigger (${text(about, "kind")})` },
+  trigger_changed: { title: (about) => `Changed a trigger (${text(about, "kind")})` },
+  trigger_removed: { title: (about) => `Deleted a trigger (${text(about, "kind")})` },
+  trigger_key_replaced: { title: (about) => `Replaced the key of a trigger (${text(about, "kind")})` },
+  trigger_secrets_changed: { title: (about) => `Changed the secrets of a trigger (${text(about, "kind")})` },
+  workflow_published: {
+    title: (about) => `Published version ${text(about, "version")} of ${text(about, "workflow")}`,
+  },
   question_answered: {
     title: (about) =>
       `${ANSWER_LABELS[text(about, "answer")] ?? "Answered"} ${text(about, "tool") || "a question"}`,

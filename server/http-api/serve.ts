@@ -109,14 +109,14 @@ function paramsIn(pattern: readonly string[], parts: readonly string[]): Record<
 }
 
 /** What a program gets to see of an error from another layer. */
-function rejectionFor(error: unknown, where: string): Rejection {
+export function rejectionFor(error: unknown, where: string): Rejection {
   const rejection = rejectionOf(error);
   if (rejection) return rejection;
   const id = logUnexpected(error, where);
   return new Rejection("internal", "Internal error. See the server log.", { id });
 }
 
-function errorResponse(
+export function errorResponse(
   { code, message, details }: Rejection,
   headers: Record<string, string> = {},
 ): Response {
@@ -130,7 +130,7 @@ function errorResponse(
   );
 }
 
-function json(body: unknown, status: number, headers: Record<string, string> = {}): Response {
+export function json(body: unknown, status: number, headers: Record<string, string> = {}): Response {
   if (status === 204) return new Response(null, { status, headers: { ...API_HEADERS, ...headers } });
   return Response.json(body, { status, headers: { ...API_HEADERS, ...headers } });
 }

@@ -38,6 +38,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...workflowEndpoints,
   ...endpointsOf(operations.imports),
   ...runEndpoints,
+  ...endpointsOf(operations.triggers),
   ...endpointsOf(operations.tests),
   ...endpointsOf(operations.questions),
   ...endpointsOf(operations.notices),

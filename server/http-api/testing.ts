@@ -33,12 +33,14 @@ import { newQuestionStore } from "@/server/store/runs/questions";
 import { Retention } from "@/server/store/runs/retention";
 import { WorkspaceStore } from "@/server/store/runs/workspace";
 import { newTokenStore } from "@/server/store/tokens";
+import { newTriggerStore } from "@/server/store/triggers";
 import { newWorkflowVersions } from "@/server/store/workflow-versions";
 import { WorkflowStore } from "@/server/store/workflows";
 import { findTemplate } from "@/server/templates";
 import { ToolsRegistry } from "@/server/tools/registry";
 import { matchesSafely } from "@/server/tools/sandbox/matches";
 import { newToolSources } from "@/server/tools/sources";
+import { newTriggers } from "@/server/triggers/triggers";
 import { serve } from "./serve";
 import { ENDPOINTS } from "./table";
 
@@ -74,7 +76,15 @@ export function newApi(
   const sealer = newSealer(null, {});
   const noticeSettings = newNoticeSettingStore(db, sealer);
   const engine: Services["engine"] = { state: () => EMBEDDED, place: () => null };
+  const launcher = newLauncher({ workflows, roles, library, versions, models, runs: store, host });
+  const triggerStore = newTriggerStore(db, sealer);
+  const triggers = newTriggers({
+    ...{ store: triggerStore, runs: store, watchers: host.watchers, startRun: launcher.startRun },
+    graphOf: (id) => workflows.find(id)?.graph,
+  });
   const services = {
+    triggerStore,
+    triggers,
     workflows,
     versions,
     roles,
@@ -124,7 +134,7 @@ export function newApi(
     installation: {},
     ...newBisector(store, { matches: matchesSafely, runCode: () => Promise.resolve(null) }),
     ...newForkLauncher({ workflows, roles, library, versions, models, runs: store, host }),
-    ...newLauncher({ workflows, roles, library, versions, models, runs: store, host }),
+    ...launcher,
   };
   const principal: Principal = { kind: "token", id: `program${people++}` };
 

@@ -24,6 +24,7 @@ import { steeringOperations } from "./runs/steering";
 import { teamOperations } from "./runs/team";
 import { scenarioOperations } from "./scenarios/scenarios";
 import { storageOperations } from "./storage";
+import { triggerOperations } from "./triggers/triggers";
 import { importOperations } from "./workflows/imports";
 import { workflowOperations } from "./workflows/workflows";
 
@@ -45,6 +46,7 @@ export const operations = {
     ...forkOperations,
     ...bisectOperations,
   },
+  triggers: triggerOperations,
   tests: scenarioOperations,
   questions: questionOperations,
   notices: noticeOperations,

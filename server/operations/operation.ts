@@ -21,6 +21,7 @@ export interface Caller {
 export const API_TAGS = [
   "Workflows",
   "Runs",
+  "Triggers",
   "Tests",
   "Roles",
   "Library",

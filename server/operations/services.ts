@@ -29,10 +29,12 @@ import type { Retention } from "@/server/store/runs/retention";
 import type { RunStore } from "@/server/store/runs/runs";
 import type { WorkspaceStore } from "@/server/store/runs/workspace";
 import type { TokenStore } from "@/server/store/tokens";
+import type { TriggerStore } from "@/server/store/triggers";
 import type { WorkflowVersions } from "@/server/store/workflow-versions";
 import type { WorkflowStore } from "@/server/store/workflows";
 import type { ToolsRegistry } from "@/server/tools/registry";
 import type { ToolSources } from "@/server/tools/sources";
+import type { Triggers } from "@/server/triggers/triggers";
 
 /** What operations need of the server; tests bring it on an in-memory database. */
 export interface Services {
@@ -87,6 +89,8 @@ export interface Services {
   bin: BinStore;
   audit: Pick<AuditStore, "append" | "list">;
   tokens: TokenStore;
+  triggerStore: TriggerStore;
+  triggers: Pick<Triggers, "receive" | "fire" | "retry" | "untilEnd" | "changed" | "graphOf">;
   /** Roles that are read from files; null if there is no such folder. */
   roleFolder: Pick<RoleFolder, "dir" | "findings"> | null;
   /** Resolves when all that was stored before survives a power cut. */
