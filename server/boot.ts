@@ -17,6 +17,7 @@ import { refusesRequest } from "@/server/access/requests/request-filter";
 import { handlers } from "@/server/handlers";
 import { LIMITS } from "@/server/limits";
 import { log, logConsole } from "@/server/log";
+import { testUntested } from "@/server/operations/workflows/published-tests";
 import { type Container, getServices } from "@/server/services";
 import { originOf, readSettings } from "@/server/settings";
 import { dataDir } from "@/server/store/current";
@@ -96,6 +97,7 @@ export async function boot(): Promise<void> {
     troupe.watchdog?.start();
     recoverOnceServing(troupe);
     troupe.notifier.start();
+    testUntested(troupe);
     troupe.host.watchers.watch(() => troupe.notifier.wake());
     globalThis.__troupeUp?.();
   } catch (error) {

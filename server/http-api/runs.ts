@@ -57,6 +57,7 @@ export const runEndpoints = [
         runOperations.start,
         {
           workflow_id: params.id,
+          version: body.version,
           input: body.input,
           config: body.config,
           ...(key === null ? {} : { idempotency_key: key }),

@@ -36,6 +36,7 @@ function description() {
 export const ENDPOINTS: readonly Endpoint[] = [
   ...serverEndpoints,
   ...workflowEndpoints,
+  ...endpointsOf(operations.versions),
   ...endpointsOf(operations.imports),
   ...runEndpoints,
   ...endpointsOf(operations.triggers),

@@ -130,6 +130,7 @@ export const workflowEndpoints = [
         id,
         revision: expectedRevision(call.headers) ?? workflowOf(call.services, id).revision,
         graph,
+        reason: "replace" as const,
         ...(name ? { name } : {}),
       };
       const saved = performFor(workflowOperations.save, input, call).revision;

@@ -26,12 +26,14 @@ import { scenarioOperations } from "./scenarios/scenarios";
 import { storageOperations } from "./storage";
 import { triggerOperations } from "./triggers/triggers";
 import { importOperations } from "./workflows/imports";
+import { versionOperations } from "./workflows/versions";
 import { workflowOperations } from "./workflows/workflows";
 
 /** Every operation, by the name that it has in tRPC. */
 export const operations = {
   docs: docOperations,
   workflows: workflowOperations,
+  versions: versionOperations,
   imports: importOperations,
   roles: roleOperations,
   crews: crewOperations,

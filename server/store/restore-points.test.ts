@@ -66,7 +66,7 @@ test("a draft that is put back leaves a restore point, and gets no permission ba
   workflows.withhold(id, ["host:c", "tool:d"]);
   const [point] = points();
   const { graph, withheld } = workflows.points.find(id, point!.id)!;
-  expect(workflows.putBack(id, { graph, withheld: JSON.parse(withheld) as string[] })).toBe(3);
+  expect(workflows.putBack(id, { graph, withheld })).toBe(3);
   expect(workflows.find(id)).toMatchObject({
     graph: savedGraph(0),
     withheld: ["host:b", "host:c", "tool:a", "tool:d"],

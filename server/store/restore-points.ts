@@ -1,4 +1,5 @@
 import { and, desc, eq, inArray, lt, notInArray, sql } from "drizzle-orm";
+import { z } from "zod";
 import type { Db } from "@/db/open";
 import { restorePoints, type workflows } from "@/db/schema";
 
@@ -70,12 +71,14 @@ export function newRestorePoints(db: Db) {
       db.select(shown).from(points).where(eq(points.workflowId, workflowId)).orderBy(desc(points.id)).all(),
 
     /** What it holds, as it was stored. */
-    find: (workflowId: string, id: number): { graph: string; withheld: string } | undefined =>
-      db
+    find(workflowId: string, id: number): { graph: string; withheld: string[] } | undefined {
+      const found = db
         .select({ graph: points.graph, withheld: points.withheld })
         .from(points)
         .where(and(eq(points.workflowId, workflowId), eq(points.id, id)))
-        .get(),
+        .get();
+      return found && { ...found, withheld: z.array(z.string()).parse(JSON.parse(found.withheld)) };
+    },
   };
 }
 

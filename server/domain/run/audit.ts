@@ -36,6 +36,7 @@ export const AUDIT_KINDS = {
   tool_tried_out: "tools",
   role_tools_changed: "roles",
   workflow_allowed: "tools",
+  workflow_published: "runs",
   notices_changed: "keys",
   notices_removed: "keys",
   trigger_added: "runs",

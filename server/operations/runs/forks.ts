@@ -76,7 +76,7 @@ export const forkOperations = {
     name: "forkRun",
     summary: "Fork a run",
     about:
-      "The new run has the original's log up to that point, with its files and memories, and continues on its own. Finished work isn't executed or paid for again. After the fork point, too, a model call or read-only tool call with an identical request is answered from the original's log, and a tool that may have side effects asks a person first. Answered questions stay answered; open ones are asked again. `graph: latest` continues with the workflow's current graph. The original never changes. 409 says why a fork isn't possible at that point.",
+      "The new run has the original's log up to that point, with its files and memories, and continues on its own. Finished work isn't executed or paid for again. After the fork point, too, a model call or read-only tool call with an identical request is answered from the original's log, and a tool that may have side effects asks a person first. Answered questions stay answered; open ones are asked again. `graph: latest` continues with the workflow's draft, `graph: published` with its published version. The original never changes. 409 says why a fork isn't possible at that point.",
     needs: "run",
     input: ByRun.extend({
       at: Moment.optional().meta({ description: "If omitted, forks from the beginning" }),

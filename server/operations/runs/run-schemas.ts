@@ -285,8 +285,14 @@ export const RunFilePart = RunFile.extend({
   next_offset: z.int().nullable().meta({ description: "Where to continue reading; null at the end" }),
 });
 
+export const VersionChoice = z.union([z.int().min(1), z.enum(["published", "draft"])]).meta({
+  description:
+    "The number of a published version, the newest one (`published`; the draft while there is none), or the draft",
+});
+
 export const StartRun = z
   .object({
+    version: VersionChoice.optional(),
     input: Values.default({}).meta({ description: "Values for the keys of the start node" }),
     config: RunConfigChanges.optional().meta({
       description: "Settings for this run; all others come from the workflow",

@@ -11,7 +11,15 @@ import { operationsOf } from "../operation";
 import { notFound } from "../rejections";
 import type { Services } from "../services";
 import { lastResults, nodeResult } from "./node-result";
-import { RunSummary as ListedRun, RunFile, RunFilePart, RunFilter, RunStatus, Spending } from "./run-schemas";
+import {
+  RunSummary as ListedRun,
+  RunFile,
+  RunFilePart,
+  RunFilter,
+  RunStatus,
+  Spending,
+  VersionChoice,
+} from "./run-schemas";
 import { stateOf } from "./run-view";
 
 const { mutation, query } = operationsOf("Runs");
@@ -43,6 +51,7 @@ export const runOperations = {
     needs: "run",
     input: z.strictObject({
       workflow_id: z.string(),
+      version: VersionChoice.optional(),
       input: z.record(StateKey, Json).default({}),
       config: RunConfigChanges.optional(),
       /** Refused of programs: what is pinned is for trying things out. */

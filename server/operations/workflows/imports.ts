@@ -336,7 +336,7 @@ function replace(
   { id, revision }: StoredWorkflow,
   change: { name: string; graph: WorkflowGraph },
 ): string {
-  if (!workflows.save({ id, revision, ...change }).saved)
+  if (!workflows.save({ id, revision, ...change, reason: "import" }).saved)
     throw new Rejection("changed_meanwhile", "This workflow was changed elsewhere. Review the file again.");
   return id;
 }

@@ -3,7 +3,7 @@ import { toId } from "@/server/domain/base/ids";
 import { plainName } from "@/server/domain/base/names";
 import { newIsToolKnown, toolFacts } from "@/server/domain/crew/crew-tools";
 import { Rejection } from "@/server/domain/errors/rejection";
-import { interfaceOf, workflowsAround } from "@/server/domain/graph/callable";
+import { interfaceOf } from "@/server/domain/graph/callable";
 import { lossesOf, MAX_FILE_BYTES, writeWorkflow } from "@/server/domain/graph/document/document";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { sketchOf } from "@/server/domain/graph/sketch";
@@ -14,6 +14,8 @@ import { isExecutable } from "@/server/domain/nodes";
 import { findProblems } from "@/server/domain/problems/problems";
 import { readImport } from "@/server/interop/import/pipeline";
 import { writeText } from "@/server/interop/text-files";
+import { usedBy, versionsAround } from "@/server/runner/lifecycle/workflow-version";
+import { RESTORE_REASONS } from "@/server/store/restore-points";
 import type { WorkflowStore } from "@/server/store/workflows";
 import { findTemplate, gallery } from "@/server/templates";
 import { operationsOf } from "../operation";
@@ -72,15 +74,16 @@ export const workflowOperations = {
   callable: query({
     name: "listWorkflowInterfaces",
     summary: "List what workflows ask for and return",
-    about: "For choosing a workflow that a node runs, and its inputs. By name.",
+    about:
+      "For choosing a workflow that a node runs, and its inputs. Of the published version, or the draft while there is none. By name.",
     needs: "read",
     input: z.void(),
     output: z.array(WorkflowInterface),
     http: { route: "GET /workflows/callable", success: "All workflows", as: "workflows" },
-    run: ({ workflows }) =>
+    run: ({ workflows, versions }) =>
       workflows
         .list()
-        .map(interfaceOf)
+        .map((workflow) => interfaceOf(usedBy({ versions }, workflow)))
         .sort((a, b) => a.name.localeCompare(b.name)),
   }),
 
@@ -115,6 +118,9 @@ export const workflowOperations = {
       revision: z.number().int(),
       name: Name.optional(),
       graph: WorkflowGraph,
+      reason: z.enum(RESTORE_REASONS).optional().meta({
+        description: "Why it is overwritten, if not by an edit: the draft before it becomes a restore point",
+      }),
     }),
     problems: ["not_found", "changed_meanwhile"],
     http: { own: "takes a whole file, with its revision in If-Match" },
@@ -300,7 +306,7 @@ export const workflowOperations = {
         withheld,
         isPriceKnown: (choice) => services.models.describe(choice)?.price_known !== false,
         library,
-        workflows: workflowsAround(services.workflows, id),
+        workflows: versionsAround(services, id),
         delegatesMayKeepTools: services.installation.delegate_tools !== "shared",
         ...toolFacts(services.registry.list()),
         isToolKnown: newIsToolKnown(
